@@ -30,7 +30,7 @@ using ::testing::Not;
 
 constexpr const char* kGpu = "GPU-0a1b2c3d-0000-1111-2222-333344445555";
 
-// What children tell the test, in the order of time: a pipe of lines of fixed length.
+// Messages from children to the test, in order of time: a pipe of fixed-length records.
 struct Word {
   char what = 0;  // 'w' waits, 's' has its turn, 'e' gives it back, 'x' error
   int who = 0;
@@ -65,7 +65,7 @@ class GpuQueueTest : public ::testing::Test {
     ASSERT_EQ(::write(words_[1], &word, sizeof word), static_cast<ssize_t>(sizeof word));
   }
 
-  // The next word; what == 0 when none comes within `seconds`.
+  // The next message; what == 0 if none comes within `seconds`.
   Word hear(double seconds = 5) const {
     fd_set set;
     FD_ZERO(&set);
@@ -78,7 +78,7 @@ class GpuQueueTest : public ::testing::Test {
     return word;
   }
 
-  // The next word of this kind.
+  // The next message of this kind.
   Word hear_of(char what, double seconds = 5) const {
     for (const double end = queue_seconds() + seconds; queue_seconds() < end;) {
       if (const Word word = hear(end - queue_seconds()); word.what == what) return word;
@@ -86,7 +86,7 @@ class GpuQueueTest : public ::testing::Test {
     return {};
   }
 
-  // The next word of one who waits with so many before him.
+  // The next message of `who` that it waits behind `before` others.
   Word hear_waiting(int who, int before) const {
     for (const double end = queue_seconds() + 3; queue_seconds() < end;) {
       const Word word = hear(end - queue_seconds());
@@ -105,7 +105,7 @@ class GpuQueueTest : public ::testing::Test {
     return pid;
   }
 
-  // A child that takes its turn for some time and says so. `every_wait`: it tells each time that it is called.
+  // A child that takes its turn for some time and reports it. `every_wait`: it reports every call while it waits.
   pid_t start_run(int who, const std::string& user, std::chrono::milliseconds hold, bool every_wait = false) {
     return start([=, this] { run(who, user, hold, every_wait); });
   }
@@ -134,7 +134,7 @@ class GpuQueueTest : public ::testing::Test {
     return GpuTurn::wait({.gpu_uuid = kGpu, .most_seconds = most_seconds});
   }
 
-  // Why there is no turn now.
+  // Why no turn is available now.
   static std::string refusal() {
     const auto turn = take(0);
     return turn ? "there is one" : turn.error().text();
@@ -198,7 +198,7 @@ TEST_F(GpuQueueTest, AKilledWaiterLosesItsPlace) {
   EXPECT_EQ(hear_waiting(1, 0).who, 1);
   start_run(2, "anna", 0ms, true);
   EXPECT_EQ(hear_waiting(2, 1).who, 2);
-  EXPECT_EQ(hear_waiting(1, 0).who, 1);  // who comes later does not count
+  EXPECT_EQ(hear_waiting(1, 0).who, 1);  // later arrivals do not count
   kill(waiter);
   EXPECT_EQ(hear_waiting(2, 0).who, 2);
   kill(holder);
@@ -261,7 +261,7 @@ TEST_F(GpuQueueTest, AForkedCopyNeitherKeepsNorGivesBackTheTurn) {
 }
 
 TEST_F(GpuQueueTest, TellsWhoHasItAndHowLongItMayTake) {
-  { ASSERT_TRUE(take(1)); }  // one turn of no time: the queue knows now how long they take
+  { ASSERT_TRUE(take(1)); }  // an instant turn: the queue now knows how long turns take
   start([&] {
     const auto turn = GpuTurn::wait({.gpu_uuid = kGpu, .doing = "naive\033[2J-gemm", .user = "an\"na"});
     say('s', 0);
@@ -386,8 +386,8 @@ TEST_F(GpuQueueTest, ARemovedFileEndsTheQueueForThoseWhoWaitToo) {
   ASSERT_EQ(hear().what, 'w');
   fs::remove(file());
   std::ofstream(file()).close();
-  EXPECT_EQ(hear_of('s').who, 1);  // at the new file
-  EXPECT_FALSE(take(0));           // with all that come from now on
+  EXPECT_EQ(hear_of('s').who, 1);  // in the new file
+  EXPECT_FALSE(take(0));           // like all that come from now on
   kill(holder);
 }
 

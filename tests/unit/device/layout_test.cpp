@@ -1,5 +1,5 @@
-// Buffers lie elsewhere from run to run, and kernels cannot tell otherwise: no figure and no result depends on it, nor
-// on which blocks the sanitizer watches.
+// Buffers have other addresses in every run, and kernels cannot depend on that: no figure and no result depends on the
+// layout, nor on which blocks the sanitizer watches.
 #include <gmock/gmock.h>
 
 #include "common/base/json.h"
@@ -16,7 +16,7 @@ struct Way {
   RunOptions options = {};
 };
 
-// The record of a run, and what it leaves in the last buffer.
+// The record of a run, and the final contents of the last buffer.
 struct Left {
   std::string record;
   std::vector<float> values;
@@ -60,7 +60,7 @@ void expect_the_same_of_chapter(const std::string& chapter, const std::vector<st
   }
 }
 
-// More than L1 holds; for vectors and rows, more than L2.
+// Larger than L1; for vectors and rows, larger than L2.
 TEST(Layout, NoFigureOfAChapterDependsOnIt) {
   constexpr int n = 1 << 17, m = 129, rows = 128, cols = 1024;
   const std::vector<float> matrix = numbers(m * m);
@@ -106,7 +106,7 @@ SOLVE(const float* a, float* b, int n) {
   }
 }
 
-// What a kernel sees.
+// The addresses that a kernel sees.
 TEST(Layout, AddressesFollowTheSeedAndNothingElse) {
   const auto addresses = [](std::uint64_t layout) {
     const auto device = open_device("virtual:classroom");
@@ -128,7 +128,7 @@ TEST(Layout, AddressesFollowTheSeedAndNothingElse) {
   }
 }
 
-// Of 1,024 blocks that race alike, some that nobody can foresee are watched.
+// Of 1,024 blocks with the same race, some are watched, which cannot be predicted.
 TEST(WatchedBlocks, RacesAreFoundWhereSomeBlocksAreWatched) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void k(float* a, int first) {

@@ -28,7 +28,7 @@ std::string all_advice(const MachineFinding& finding) {
   return text;
 }
 
-// One thing about one place, and what must be found.
+// One change of one place, and the finding that it must give.
 struct Case {
   const char* name;
   std::function<void(Surroundings&)> spoil;
@@ -331,7 +331,7 @@ TEST_P(FindingTest, SaysWhatAndWhatToDo) {
 INSTANTIATE_TEST_SUITE_P(Every, FindingTest, ::testing::ValuesIn(kCases),
                          [](const auto& each) { return std::string(each.param.name); });
 
-// Whatever a finding can be, a case above asks for it.
+// Every possible finding has a case above.
 TEST(Findings, EachConditionOfEachHasACase) {
   std::set<std::pair<std::string, Condition>> asked, seen;
   for (const Case& c : kCases) {
@@ -346,7 +346,7 @@ TEST(Findings, EachConditionOfEachHasACase) {
   }
 }
 
-// Everything that could be better or is broken says what to do; no id comes twice.
+// Every finding that is not good gives advice; no id occurs twice.
 TEST(Findings, HaveAdviceAndIdsOfTheirOwn) {
   for (const Case& c : kCases) {
     Surroundings around = c.place();

@@ -1,11 +1,11 @@
-// Invented surroundings, each fit for work; tests spoil one thing of them.
+// Invented surroundings without problems; tests spoil one thing of them.
 #pragma once
 
 #include "grader/doctor/findings.h"
 
 namespace roofwalk::testing {
 
-// Somebody's laptop without a GPU.
+// A laptop without a GPU.
 inline Surroundings laptop() {
   Surroundings around;
   around.system = {.name = "Debian GNU/Linux 12 (bookworm)",
@@ -54,7 +54,7 @@ inline ProbedGpu h100() {
   return gpu;
 }
 
-// A server with one GPU that nobody uses, open to everybody.
+// A server with one idle GPU, open to everybody.
 inline Surroundings server() {
   Surroundings around = laptop();
   around.system.name = "Ubuntu 24.04.2 LTS";

@@ -1,5 +1,5 @@
 // Every chapter of the course: its problem is deterministic, its tolerance accepts a rounded reference and refuses half
-// precision, zeros, and outputs that ignore an input. Chapters are found by walking, so a new one is held to it too.
+// precision, zeros, and outputs that ignore an input. Chapters are found by walking, so new ones are tested too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_P(Course, TheToleranceTellsFloatFromHalf) {
 
       const Correctness half_inputs = compare(to_float(from_half[i].values), expected[i]);
       EXPECT_FALSE(half_inputs.correct) << seed;
-      if (honest.size() > 50) {  // a handful of elements may err by next to nothing
+      if (honest.size() > 50) {  // a handful of elements may have tiny errors
         EXPECT_TRUE(half_inputs.looks_like_half) << seed << " " << half_inputs.reason;
         EXPECT_THAT(half_inputs.reason, testing::HasSubstr("half precision"));
       }
@@ -98,7 +98,7 @@ TEST_P(Course, TheToleranceTellsFloatFromHalf) {
 
       EXPECT_FALSE(compare(std::vector<float>(honest.size(), 0.0f), expected[i]).correct) << seed;
     }
-    if (GetParam().kind == "measured") break;  // one seed there: large references take their time
+    if (GetParam().kind == "measured") break;  // one seed only: large references take long
   }
 }
 
@@ -131,7 +131,7 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, Course, testing::ValuesIn(all_cases()), case_name);
 
-// Chapter by chapter: an honest single-precision kernel passes, in the worst usual order of summation.
+// Chapter by chapter: an honest single-precision kernel passes, even with the worst usual order of summation.
 
 TEST(VectorAdd, OneRoundedAdditionPasses) {
   const Exercise& exercise = *find_exercise("vector-add");

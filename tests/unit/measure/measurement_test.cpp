@@ -64,7 +64,7 @@ TEST(Measurement, OfAllFlopTypesIsTheirSum) {
   EXPECT_EQ(measure(record, vector_add_work(), roofs_of(test_machine())).executed_flops.value, 1048576 + 321);
 }
 
-// What lanes read from the constant caches is no less moved than what L1 hands them.
+// Bytes from the constant caches count as moved at L1.
 TEST(Measurement, AtL1ConstantMemoryCounts) {
   RunRecord record = vector_add_record();
   const Measurement without = measure(record, vector_add_work(), roofs_of(test_machine()));
@@ -78,7 +78,7 @@ TEST(Measurement, AtL1ConstantMemoryCounts) {
   EXPECT_EQ(m.level("l2").ai.value, 1.0 / 12);
 }
 
-// What hardware counters call FLOPs, no atomic makes; but who sums by atomics skips no work.
+// Hardware does not count atomics as FLOPs; but a kernel that sums by atomics skips no work.
 TEST(Measurement, KnowsTheSumsOfAtomicsAsWorkThatWasDone) {
   RunRecord record = vector_add_record();
   record.counters.set(Counter::flops_f32, 0);
@@ -91,7 +91,7 @@ TEST(Measurement, KnowsTheSumsOfAtomicsAsWorkThatWasDone) {
               ::testing::ElementsAre(::testing::HasSubstr("work was skipped")));
 }
 
-// One type that nobody counts may be all that the kernel does.
+// A type that is not counted may be all that the kernel uses.
 TEST(Measurement, HasNoSumOfFlopsWhereATypeIsNotCounted) {
   RunRecord record = vector_add_record();
   Counters counters;

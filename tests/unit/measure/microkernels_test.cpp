@@ -1,4 +1,4 @@
-// The microkernels themselves on the virtual GPU, and the arithmetic around them on a scripted device.
+// The microkernels on the virtual GPU, and the arithmetic around them on a scripted device.
 #include "common/measure/microkernels.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ void expect_the_machines_rates(const Machine& m) {
 
 TEST(Microkernels, ReachWhatTheMachineFileSays) { expect_the_machines_rates(*load_machine("classroom")); }
 
-// Sizes follow the machine: nothing here has classroom's numbers.
+// Sizes follow the machine: no number of classroom's is hard-coded.
 TEST(Microkernels, ReachWhatAnotherMachineFileSays) {
   Machine m = *load_machine("classroom");
   m.sms = 3;
@@ -134,7 +134,7 @@ int turns_of(const Plan& plan) {
 
 class ScriptedRoofs : public ::testing::Test {
  protected:
-  // `elapsed_ns` of so many turns, in the run of that number.
+  // `elapsed_ns`: time of a run, by its turns and its number.
   Result<std::optional<double>> fp32(std::function<double(int turns, int run)> elapsed_ns, bool is_modelled) {
     testing::FakeDevice device(machine_, [&](FakeMemory&, const Plan& plan) -> Result<RunRecord> {
       const int turns = turns_of(plan);

@@ -21,13 +21,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What a GPU does to times, of known size.
+// Disturbances of a GPU's times, of known size.
 struct Noise {
-  double scatter = 0.01;   // of each time, normal
-  double spikes = 0.03;    // of times that take 30 % longer
+  double scatter = 0.01;   // standard deviation of each time
+  double spikes = 0.03;    // share of times that take 30 % longer
   double drift = 0.06;     // from the first run to run number `runs`
-  double second = 0;       // what going second costs
-  double ratio_drift = 0;  // of the starter's time alone
+  double second = 0;       // penalty for running second
+  double ratio_drift = 0;  // drift of the starter's time alone
   int runs = 30;
 };
 
@@ -112,7 +112,7 @@ TEST(MedianInterval, HoldsTheTruthNinetyFiveTimesInAHundred) {
   for (const int pairs : {8, 15, 31, 121}) {
     for (const double scatter : {0.005, 0.03}) {
       if (pairs == 8 && scatter < 0.03)
-        continue;  // eight pairs of steady times: wider than it says, which hurts nobody
+        continue;  // eight pairs of steady times: the interval is wider than stated, which is harmless
       int held = 0;
       for (int i = 0; i < kSimulations; ++i) {
         Kernels kernels(1.05, {.scatter = scatter, .runs = 2 * pairs}, static_cast<std::uint64_t>(i));
@@ -131,7 +131,7 @@ TEST(MedianInterval, HoldsTheTruthNinetyFiveTimesInAHundred) {
 }
 
 TEST(Pairs, AllLooksTogetherHoldTheTruthNinetyFiveTimesInAHundred) {
-  // A goal at the truth: it is decided, wrongly, only when an interval at some look misses the truth.
+  // A goal at the true value: it is decided, wrongly, only if an interval at some look misses the truth.
   constexpr int kSimulations = 2000;
   int missed = 0, wrong_passes = 0;
   for (int i = 0; i < kSimulations; ++i) {
@@ -155,7 +155,7 @@ TEST(Pairs, FindAGainOfFivePercentUnderADriftOfSix) {
     EXPECT_EQ(times.goals[0].decision, Decision::pass) << seed;
     EXPECT_EQ(times.pairs.size(), 15u);
 
-    // The same runs, first all of the starter's and then all of the attempt's, see half of the drift as a loss.
+    // The same runs with all of the starter's first would see half of the drift as a loss.
     Kernels kernels(1.05, noise, seed);
     std::vector<double> starter, attempt;
     for (int i = 0; i < 15; ++i) starter.push_back(kernels.run(true));
@@ -223,7 +223,7 @@ TEST(Pairs, StopWhenTheTimeIsOver) {
   EXPECT_EQ(some.pairs.size(), 23u);  // the last one began before the 20 s were over
   EXPECT_EQ(some.looks, 2);
   EXPECT_THAT(some.goals[0].reason, HasSubstr("the 20 s for them are over"));
-  EXPECT_EQ(slow(60).pairs.size(), 8u);  // the fewest that the interval needs
+  EXPECT_EQ(slow(60).pairs.size(), 8u);  // the minimum for the interval
 }
 
 TEST(Pairs, GoInRandomOrderThatTheSeedRepeats) {
@@ -240,7 +240,7 @@ TEST(Pairs, GoInRandomOrderThatTheSeedRepeats) {
   EXPECT_NE(order, order_of(6));
   const auto firsts = std::count(order.begin(), order.end(), true);
   EXPECT_TRUE(firsts == 60 || firsts == 61) << firsts;
-  EXPECT_NE(std::adjacent_find(order.begin(), order.end()), order.end());  // no plain A B A B
+  EXPECT_NE(std::adjacent_find(order.begin(), order.end()), order.end());  // not simply A B A B
 }
 
 TEST(Pairs, ACostOfGoingSecondFallsOnBoth) {

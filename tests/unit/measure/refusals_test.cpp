@@ -49,7 +49,7 @@ std::unique_ptr<Device> played_gpu() {
 
 class Refusals : public ::testing::TestWithParam<DeviceKind> {
  protected:
-  // What a grader says of it, where the roofs are `share` of the machine's.
+  // The grader's refusals, with roofs at `share` of the machine's.
   static std::vector<std::string> said_of(const std::string& text, double share = 1) {
     const Machine machine = *load_machine("classroom");
     Roofs roofs = roofs_of(machine);

@@ -34,7 +34,7 @@ TEST(GpuState, HoldsWhatTheLibraryReports) {
   GpuState state = state_of(fake);
   EXPECT_EQ(fake.open, 0) << "shut down as often as started";
   ASSERT_TRUE(state.processes);
-  for (GpuProcess& process : *state.processes) process.name = process.user = "";  // whoever has these numbers here
+  for (GpuProcess& process : *state.processes) process.name = process.user = "";  // of real processes, by chance
   EXPECT_EQ(to_json(state).dump(1), R"({
  "uuid": "GPU-1",
  "name": "NVIDIA Test",
@@ -84,13 +84,13 @@ TEST(GpuState, ComesBackFromItsJson) {
   EXPECT_EQ(to_json(gpu_state_from_json(json)), json);
   const Json empty = to_json(GpuState{.uuid = "GPU-1"});
   EXPECT_EQ(to_json(gpu_state_from_json(empty)), empty);
-  // Nothing of a wrong type is taken.
+  // Values of a wrong type are ignored.
   Json wrong = json;
   for (auto& [key, value] : wrong.items()) value = key == "uuid" ? Json("GPU-1") : Json{{"not", "this"}};
   EXPECT_EQ(to_json(gpu_state_from_json(wrong)), empty);
 }
 
-// A driver that has nothing but what every driver has: all is absent, nothing is 0.
+// A driver with only those functions that every driver has: all figures are absent, none is 0.
 TEST(GpuState, OfAnOldDriverHasHoles) {
   FakeNvml fake;
   const NvmlApi all = fake.api();
@@ -246,7 +246,7 @@ TEST(CompareStates, NothingIsMadeOfWhatIsAbsent) {
   EXPECT_THAT(compare(quiet(), {.uuid = "GPU-1"}, kOwn), IsEmpty());
 }
 
-// Each bit, at either end: thrown away, noted or of no interest.
+// Each bit, at either end: discards the pair, is noted, or is ignored.
 TEST(CompareStates, EveryReasonHasItsWeight) {
   for (std::uint64_t bit = 1; bit <= 0x800; bit *= 2) {
     const bool spoils = bit == 0x8 || bit == 0x40 || bit == 0x80;
@@ -309,7 +309,7 @@ TEST(CompareStates, MemoryTellsOfProcessesThatNobodyShows) {
     ASSERT_EQ(doubts.size(), 1u);
     EXPECT_EQ(doubts[0].kind, Kind::foreign_memory);
     EXPECT_TRUE(spoiled(doubts));
-    std::swap(before, after);  // it went away in the meantime
+    std::swap(before, after);  // it disappeared in between
   }
 }
 
@@ -325,7 +325,7 @@ TEST(CompareStates, AClockThatMovesMoreThanFivePercentSpoilsTheWindow) {
   EXPECT_TRUE(spoiled(compare(after, quiet(), kOwn))) << "up as well as down";
 
   GpuState capped = after;
-  capped.clock_reason_bits = 0x4;  // a limit of power, everyday life under load: both of a pair feel it
+  capped.clock_reason_bits = 0x4;  // a power limit, normal under load: it affects both of a pair
   EXPECT_FALSE(spoiled(compare(quiet(), capped, kOwn)));
   EXPECT_EQ(compare(quiet(), capped, kOwn).size(), 2u) << "both are told";
 

@@ -1,4 +1,4 @@
-// A bench on a virtual machine for tests of operations: this course's kernels, artifacts kept in the build folder,
+// A bench on a virtual machine for tests of operations: this course's kernels, artifacts cached in the build folder,
 // results in a folder of its own.
 #pragma once
 
@@ -41,7 +41,7 @@ class OperationsBench {
   const Bench& bench() const { return bench_; }
   const fs::path& root() const { return root_; }
 
-  // Puts `to` in place of `from`, which must be there, in a kernel.
+  // Replaces `from`, which must be there, by `to` in a kernel.
   void change(const std::string& kernel, const std::string& from, const std::string& to) const {
     const fs::path file = root_ / "grader/operations/kernels" / kernel;
     std::string text = file_text(file);

@@ -1,5 +1,4 @@
-// The kernels of grader/operations/kernels on classroom: right at small, odd shapes, and the bytes that they move, by
-// hand.
+// The kernels of grader/operations/kernels on classroom: correct at small, odd shapes; bytes moved, as counted by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +48,7 @@ struct Traffic {
   double read_bytes, written_bytes;  // at DRAM, by hand
 };
 
-// Each read once, each written once, to the byte: extents are multiples of a sector's 32 bytes.
+// All data is read once and written once, to the byte: extents are multiples of a sector's 32 bytes.
 TEST(Kernels, MoveWhatTheyMust) {
   const OperationsBench bench("classroom");
   for (const Traffic& by_hand : {
@@ -70,7 +69,7 @@ TEST(Kernels, MoveWhatTheyMust) {
   }
 }
 
-// 128 bits a lane: a warp's access is 16 sectors beside each other, and no sector is asked for twice.
+// 128 bits per lane: a warp's access is 16 adjacent sectors, and no sector is requested twice.
 TEST(Kernels, ThatStreamAskForWholeLines) {
   const OperationsBench bench("classroom");
   const auto layernorm = run(bench, operation("layernorm"), Size({{"rows", 64}, {"columns", 1024}}));
@@ -81,7 +80,7 @@ TEST(Kernels, ThatStreamAskForWholeLines) {
   EXPECT_EQ(decode->l2_bytes, decode->dram_read_bytes + decode->dram_write_bytes);
 }
 
-// Each breaks one thing that a reference must notice.
+// Each has one error that a reference must notice.
 TEST(Kernels, ThatAreWrongAreNotMeasured) {
   struct Break {
     std::string name, kernel, from, to;

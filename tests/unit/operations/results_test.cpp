@@ -1,4 +1,4 @@
-// The arithmetic around a run: where the dot stands, what bounds it, and why it differs from the textbook.
+// The arithmetic around a run: where its dot is, what bounds it, and why it differs from the textbook.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using testing::operation;
 using testing::OperationsBench;
 
-// A run that moves what it must at every level, in the time that DRAM or the arithmetic takes.
+// A run with the minimum traffic at every level, in the time that DRAM or the arithmetic takes.
 OperationRun ideal(const Operation& operation, const Machine& machine, double slower = 1) {
   const Work work = operation.exercise->work(operation.size);
   OperationRun run;
@@ -129,7 +129,7 @@ TEST_F(Results, TellWhereTheTimeWent) {
               ElementsAre(HasSubstr("no part of the chip is busy for long.")));
 }
 
-// What is kept is taken as it is, until something that it depends on changes.
+// A kept result is reused until something that it depends on changes.
 TEST(KeptOperations, AreMeasuredOnce) {
   const OperationsBench bench("classroom");
   Operation small = operation("gemv");

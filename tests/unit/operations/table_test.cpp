@@ -19,7 +19,7 @@ TEST(OperationsTable, StandsBesideTheTextbooks) {
   const auto results = measured_operations(bench.bench(), all);
   ASSERT_TRUE(results) << results.error().text();
 
-  // On a chip that can do hundreds of FLOPs a byte, all but products of many rows are bound by memory.
+  // On a chip with hundreds of FLOPs per byte, all but products of many rows are memory-bound.
   const std::map<std::string, std::pair<std::string, double>> expected = {
       {"vector-add", {"memory", 0.9}}, {"layernorm", {"memory", 0.9}}, {"softmax", {"memory", 0.8}},
       {"gemv", {"memory", 0.85}},      {"gemm-1", {"memory", 0.85}},   {"gemm-32", {"memory", 0.7}},

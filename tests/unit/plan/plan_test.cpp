@@ -1,4 +1,4 @@
-// What `solve` asks for is learnt by stepping through it; what it may not do is refused with its line.
+// `solve` is stepped through to learn its plan; what it must not do is refused with its line.
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

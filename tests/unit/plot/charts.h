@@ -13,7 +13,7 @@ inline Chart classroom_chart(const std::string& level) {
   return chart;
 }
 
-// Straight up along the wall, to the roof.
+// Straight up to the roof.
 inline Chart vector_add_chart() {
   Chart chart = classroom_chart("dram");
   chart.title = "vector-add on virtual:classroom (n=1048576)";
@@ -36,7 +36,7 @@ inline Chart gemm_chart() {
   return chart;
 }
 
-// Roofs as microkernels found them, below what the data sheet promises.
+// Roofs as measured by microkernels, below those of the data sheet.
 inline Roofs measured_roofs() {
   Roofs roofs;
   roofs.memory = {

@@ -61,7 +61,7 @@ TEST(GnuplotScript, NamesEachRoofsSourceWhereTheyDiffer) {
 
 TEST(GnuplotScript, DrawsWhatTheDataSheetPromisesDashed) {
   Chart chart = vector_add_chart();
-  EXPECT_THAT(gnuplot_script(chart, "a.svg", "svg"), Not(HasSubstr("promise")));  // it is all there is
+  EXPECT_THAT(gnuplot_script(chart, "a.svg", "svg"), Not(HasSubstr("promise")));  // there are no other roofs
   chart.roofs = measured_roofs();
   const std::string script = gnuplot_script(chart, "a.svg", "svg");
   EXPECT_THAT(script, AllOf(HasSubstr("$promise_dram << EOD\n0.01 1.28e+09\n16 2.048e+12\nEOD"),
@@ -84,7 +84,7 @@ TEST(GnuplotScript, LeavesOutDataSheetRoofsThatLieOnTheMeasuredOnes) {
   EXPECT_THAT(script, AllOf(HasSubstr("'DRAM 128 GB/s'"), HasSubstr("'roofs: measured'")));
 }
 
-// No arrow leads from one to the next, and none is the starter's or the newest: all rows of the dots end alike.
+// No arrow leads from one to the next, and none is the starter's or the newest: all rows of dots end alike.
 TEST(GnuplotScript, OfDotsWithoutAnOrderHasNoArrows) {
   Chart chart = gemm_chart();
   EXPECT_THAT(gnuplot_script(chart, "x.svg", "svg"), HasSubstr("set arrow"));

@@ -21,7 +21,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Without the blanks at line ends, which editors would eat.
+// Without trailing blanks, which editors would remove.
 std::string trimmed(const std::string& text) { return Pattern(" +\n").replace_all(text, "\n"); }
 
 TEST(TextPlot, OfVectorAdd) {

@@ -1,5 +1,5 @@
-// The modifiers that arithmetic, conversions and comparisons take, exhaustively: over every combination of the words
-// below, just those are accepted that stand in the golden files forms-*.ptx, each of which ptxas accepts whole.
+// The modifiers of arithmetic, conversions and comparisons, exhaustively: of all combinations of the words below,
+// exactly those are accepted that are in the golden files forms-*.ptx, each of which ptxas accepts as a whole.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -308,7 +308,7 @@ void every_async_form(const Visit& visit) {
   }
 }
 
-// ROOFWALK_UPDATE_GOLDEN=1 rewrites the forms of the file instead: then let ptxas judge them (golden_test.cpp).
+// ROOFWALK_UPDATE_GOLDEN=1 rewrites the file's forms instead: check them with ptxas afterwards (golden_test.cpp).
 void check_forms(const std::string& file, const std::function<void(const Visit&)>& every_form) {
   const std::string golden = read_file(std::filesystem::path(ROOFWALK_PTX_GOLDEN) / "parse" / file);
   const std::size_t begin = golden.find("FORMS\n") + 6, end = golden.find("// END");

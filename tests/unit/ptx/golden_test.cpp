@@ -1,5 +1,5 @@
-// Every file of tests/ptx: parse/ must be accepted and is summed up in its own first lines, bad/ must be refused with
-// the message in its first line. ROOFWALK_UPDATE_GOLDEN=1 rewrites these lines. Where ptxas is on PATH it must agree.
+// Every file of tests/ptx: parse/ must be accepted and is summarized in its own first lines, bad/ must be refused with
+// the message in its first line. ROOFWALK_UPDATE_GOLDEN=1 rewrites these lines. If ptxas is on PATH, it must agree.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ std::vector<std::string> summary_of(const Module& module, const std::string& sou
 
 bool updating() { return std::getenv("ROOFWALK_UPDATE_GOLDEN") != nullptr; }
 
-// Puts `found` in the place of the notes that begin with `key`.
+// Replaces the notes that begin with `key` by `found`.
 void rewrite(const std::filesystem::path& path, std::string_view key, const std::vector<std::string>& found) {
   std::istringstream lines{read_file(path)};
   std::string text;
@@ -66,7 +66,7 @@ void rewrite(const std::filesystem::path& path, std::string_view key, const std:
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// The words of ptxas about a file; empty where it accepts. Nothing where there is no ptxas.
+// The message of ptxas about a file; empty if it accepts, nullopt if there is no ptxas.
 std::optional<std::string> ptxas_complaint(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   const auto names = [&text](std::string_view target) {
@@ -108,7 +108,7 @@ TEST_P(Refused, WithItsMessage) {
   EXPECT_THAT(notes(text, "ERROR"), ::testing::ElementsAre(module.error().text()));
 }
 
-// What ptxas accepts all the same is marked so: it is beyond this machine, not beyond PTX.
+// A refused file that ptxas accepts is marked so: it is beyond this machine, not beyond PTX.
 TEST_P(Refused, ByPtxasTooOrMarked) {
   const auto complaint = ptxas_complaint(GetParam());
   if (!complaint) GTEST_SKIP() << "no ptxas on PATH";
@@ -123,7 +123,7 @@ TEST(GoldenFiles, NameEveryOpcode) {
   for (const std::filesystem::path& path : golden_files("parse")) {
     const std::string text = read_file(path);
     const Result<Module> module = parse(text, source_of(text));
-    if (!module) continue;  // Accepted complains
+    if (!module) continue;  // Accepted reports that
     for (const Function& function : module->functions) {
       for (const Instruction& instruction : function.instructions) named.insert(instruction.opcode);
     }

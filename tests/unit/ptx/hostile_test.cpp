@@ -1,4 +1,4 @@
-// Texts that are made to hurt: bounded time and memory, one clear message.
+// Malicious texts: bounded time and memory, one clear message.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

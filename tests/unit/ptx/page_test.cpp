@@ -1,4 +1,4 @@
-// book/ptx.md says what the tables say.
+// book/ptx.md agrees with the tables.
 #include "common/ptx/module.h"
 #include "common/ptx/supported.h"
 #include "tests/support/golden.h"

@@ -1,4 +1,4 @@
-// What the PTX tests share: the golden files and small modules around a few lines.
+// Shared by the PTX tests: the golden files, and small modules around a few lines.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline std::vector<std::filesystem::path> golden_files(std::string_view folder) 
   return files;
 }
 
-// What stands behind `// KEY: ` in the lines of a golden file.
+// The text after `// KEY: ` in the lines of a golden file.
 inline std::vector<std::string> notes(std::string_view text, std::string_view key) {
   std::vector<std::string> found;
   std::istringstream lines{std::string(text)};

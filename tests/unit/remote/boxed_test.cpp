@@ -1,4 +1,4 @@
-// The virtual GPU in a box: the same answers, and the plan made there too.
+// The virtual GPU in a box: the same answers, and the plan is made there too.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -85,7 +85,7 @@ TEST_F(BoxedDevice, RefusalsOfAPlanComeBackWithTheirLine) {
   EXPECT_THAT(plan->error().message, HasSubstr("solve reads data"));
 }
 
-// A crash of the machine that interprets a kernel is that machine's fault, never the kernel's.
+// A crash of the process that interprets a kernel is never the kernel's fault.
 TEST_F(BoxedDevice, ACrashOfItsOwnIsNoFaultOfTheKernel) {
   Runner runner(open("always-segv"));
   Buffer x{"x", {1}}, y{"y", {0}};
@@ -100,7 +100,7 @@ TEST_F(BoxedDevice, SeesNothingOfThisMachine) {
   const Status told = device->load(*compile(kContractKernel));
   ASSERT_FALSE(told.ok());
   EXPECT_THAT(told.error().message, HasSubstr("environment: LC_ALL=C ROOFWALK_ROOT=/src PWD=/src\n"));
-  EXPECT_THAT(told.error().message, HasSubstr("folders: /usr/bin /usr/lib\n"));  // of programs only the one that limits
+  EXPECT_THAT(told.error().message, HasSubstr("folders: /usr/bin /usr/lib\n"));  // no programs but the one that limits
   EXPECT_THAT(told.error().message, HasSubstr("address space: limited"));
 }
 

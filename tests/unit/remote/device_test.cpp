@@ -1,4 +1,4 @@
-// A device in another process: the same as without, and nothing lost but a run when that process goes wrong.
+// A device in another process: the same results, and if that process fails, only a run is lost.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Short, so that tests of hangs are.
+// Short, so that tests of hangs are short.
 constexpr RemoteLimits kShort{.start_s = 60, .load_s = 60, .request_s = 60, .run_slack_s = 0.3, .end_s = 60};
 const RunOptions kShortRun{.max_seconds = 0.2, .sanitize = true};
 const RunOptions kLongRun{.max_seconds = 60, .sanitize = true};
@@ -60,7 +60,7 @@ class Workers {
   fs::path log_;
 };
 
-// True once no such process runs any more. One that nobody waits for is a zombie, and gone.
+// True once the process no longer runs. A zombie that nobody waits for counts as gone.
 bool gone(pid_t pid) {
   for (int i = 0; i < 1000; ++i) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
@@ -168,7 +168,7 @@ TEST(RemoteDevice, LargeBuffersTravelInPieces) {
   EXPECT_TRUE(device->alive().ok());
 }
 
-// One run that goes wrong in its own way, and an honest one after it.
+// One run that fails in its own way, and a good one after it.
 struct Wrong {
   const char* mode;
   std::optional<FaultKind> fault;  // none: an Error
@@ -201,7 +201,7 @@ TEST_P(AWorkerThatGoesWrong, CostsOneRun) {
   }
   EXPECT_TRUE(gone(workers.started().at(0)));
 
-  // The buffers are gone, and it says so until they are released.
+  // The buffers are gone, and the device says so until they are released.
   ASSERT_FALSE(device.alive().ok());
   EXPECT_FALSE(device.run(*plan, kShortRun).ok());
   EXPECT_FALSE(device.load(artifact).ok());
@@ -283,7 +283,7 @@ TEST(RemoteDevice, WhatIsReadFromALostDeviceIsZerosAndAliveSaysSo) {
   EXPECT_FALSE(device->alive().ok());
   device->release(*other);
   EXPECT_TRUE(device->alive().ok());
-  // A buffer of a lost device is no buffer of the next one, whatever its address is.
+  // A buffer of a lost device is not a buffer of the next one, whatever its address.
   ASSERT_TRUE(device->allocate("d", 4, 1).ok());
   device->write(*buffer, 0, back);
   EXPECT_TRUE(device->alive().ok());
@@ -307,7 +307,7 @@ TEST(RemoteDevice, AHangOutsideARunEndsAtItsLimitToo) {
   EXPECT_TRUE(gone(in_write.started().at(0)) && gone(in_load.started().at(0)));
 }
 
-// Kernels that are interpreted end by counts: where one takes too long, the host is in trouble.
+// Interpreted kernels end by counts: if one takes too long, the host is in trouble.
 TEST(RemoteDevice, AHangOfAnInterpreterIsNoFaultOfAKernel) {
   const Workers workers("hang");
   auto device = make_remote_device(workers.command(), "virtual:hang", kShort, {.kernels_may_end_it = false});

@@ -1,4 +1,4 @@
-// What travels between processes comes back as it was, and nothing else is taken for it.
+// Data sent between processes is restored exactly, and nothing else is accepted for it.
 #include <gmock/gmock.h>
 
 #include "common/base/json.h"
@@ -38,7 +38,7 @@ void damage(const Json& json, const Damaged& damaged) {
         self(self, at / key, inner);
       }
     } else if (value.is_array()) {
-      // The first of many stands for all.
+      // The first few of many represent all.
       for (std::size_t i = 0; i < std::min<std::size_t>(value.size(), 3); ++i) self(self, at / i, value[i]);
     }
   };
@@ -109,7 +109,7 @@ TEST(RunRecordJson, ComesBackToTheBit) {
     ASSERT_TRUE(back.ok()) << back.error().text();
     EXPECT_EQ(whole_json(*back), json);
     EXPECT_EQ(back->counters, record.counters);
-    // What whole_json might leave out.
+    // Members that whole_json might leave out.
     const auto& was = record.kernels[1].lines;
     const auto& is = back->kernels[1].lines;
     ASSERT_EQ(is.size(), was.size());

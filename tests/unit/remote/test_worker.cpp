@@ -1,5 +1,5 @@
-// A worker that serves the virtual GPU: `remote_test_worker MODE LOG`. It writes its process id as a line of LOG, and
-// is as bad as MODE says when it is the first there; later ones are honest. `always-MODE` is bad each time.
+// A worker that serves the virtual GPU: `remote_test_worker MODE LOG`. It writes its process id to a line of LOG. The
+// first worker misbehaves as MODE says, later ones are honest; with `always-MODE` all misbehave.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -42,7 +42,7 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What the process has of its parent's: each environment variable, descriptor and limit, in one text.
+// What the process inherited from its parent: environment variables, descriptors and limits, in one text.
 std::string inheritance() {
   std::string out = "environment:";
   for (char** variable = environ; *variable != nullptr; ++variable) out += " " + std::string(*variable);
@@ -71,8 +71,8 @@ std::string inheritance() {
   return out + "\n";
 }
 
-// A process of another group that keeps this one from being reaped after its death, as a driver that does not let go
-// would; until there is a file LOG.release.
+// A process of another group that keeps this one from being reaped after its death, like a driver that does not let go;
+// until a file LOG.release exists.
 void be_held(const std::string& log) {
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   int ready[2];

@@ -1,4 +1,4 @@
-// Measured roofs are kept by all that they depend on, and take the data sheet's place.
+// Measured roofs are kept under everything that they depend on, and replace those of the data sheet.
 #include "grader/rig/roofs.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class KeptRoofs : public ::testing::Test {
     fs::remove_all(root_, error);
   }
 
-  // Every run takes a microsecond more than the one before, and counts a million more of everything: 1e12 a second.
+  // Every run takes a microsecond longer than the one before, and counts a million more of everything: 1e12 per second.
   Result<RunRecord> next_record() {
     const int run = ++runs_;
     RunRecord record;
@@ -57,7 +57,7 @@ class KeptRoofs : public ::testing::Test {
     return record;
   }
 
-  // How many roofs a call measures: each on a device of its own.
+  // How many roofs a call measures, each on its own device.
   int measured_by(bool fresh = false) {
     const int before = devices_;
     const auto rates = measured_roofs(bench_, fresh);

@@ -120,7 +120,7 @@ TEST(Diagnose, AGridThatLeavesSomePlacesEmptyIsNotSmall) {
   in.blocks = 16;  // half of the places
   EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
   in.resident_blocks_per_sm = 1, in.resident_blocks = 8;
-  in.blocks = 7;  // an SM has none
+  in.blocks = 7;  // one SM has none
   EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
 }
 
@@ -131,9 +131,9 @@ TEST(Diagnose, ATailIsTheShareOfPlacesThatStandEmpty) {
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "tail");
   EXPECT_THAT(found.text, HasSubstr("the grid has 40: the last 8 run"));
-  in.blocks = 4096;  // many waves: what is left over is nothing, so blocks must differ
+  in.blocks = 4096;  // many waves: the incomplete last one is negligible, so blocks must differ
   EXPECT_THAT(only(in).text, HasSubstr("some blocks run far longer"));
-  in.latency_ns = 5000;  // places stand empty, but nobody waits for it
+  in.latency_ns = 5000;  // places are empty, but nothing waits for them
   settle_time(in, kIdealNs);
   EXPECT_THAT(causes(in), IsEmpty());
 }
@@ -161,7 +161,7 @@ TEST(Diagnose, AScatteredStoreIsNoReasonToWaitForLoads) {
   EXPECT_THAT(causes(in), ElementsAre("over_fetch"));
 }
 
-// Eight times the bytes, all of each sector used: who asks twice?
+// Eight times the bytes, and each sector is used fully: data is requested repeatedly.
 DiagnosisInput redundant() {
   DiagnosisInput in = vector_add(0);
   in.dram_bytes *= 8, in.dram_ns *= 8, in.l2_bytes *= 8, in.l2_ns *= 8, in.l1_bytes *= 8, in.l1_ns *= 8;
@@ -182,7 +182,7 @@ TEST(Diagnose, RedundantBytesAreToldApart) {
   EXPECT_EQ(unfused.cause, "unfused");
   EXPECT_THAT(unfused.text, HasSubstr("5 kernels pass whole arrays on"));
   in.streaming_kernels = 1;
-  in.chained_kernels = 2;  // one of them asks twice for what its caches hold
+  in.chained_kernels = 2;  // one of them requests again what its caches hold
   EXPECT_THAT(only(in).text, HasSubstr("2 kernels pass whole arrays on"));
   in.chained_kernels = 0;
   in.l1_bytes *= 10;
@@ -200,7 +200,7 @@ TEST(Diagnose, WaitingForRedundantBytesIsCuredWithThem) {
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "no_reuse");
   EXPECT_GT(found.share, 0.9);
-  in.latency_ns = 3 * in.dram_ns;  // the bytes are not what it waits for
+  in.latency_ns = 3 * in.dram_ns;  // the kernel does not wait for the bytes
   settle_time(in, kIdealNs);
   EXPECT_THAT(causes(in), ElementsAre("latency", "no_reuse"));
 }
@@ -236,18 +236,18 @@ TEST(Diagnose, LowOccupancyIsWhyMemoryIsWaitedFor) {
 TEST(Diagnose, BarriersWhereNoOtherBlockRuns) {
   DiagnosisInput in = vector_add(110000);
   in.waiting = {{"dram", "DRAM", 0.72, 9}, {"barrier", "a barrier", 0.19, 10}};
-  EXPECT_THAT(causes(in), ElementsAre("latency"));  // four blocks an SM: others run meanwhile
+  EXPECT_THAT(causes(in), ElementsAre("latency"));  // four blocks per SM: others run meanwhile
   in.resident_blocks_per_sm = 1;
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "barriers");
-  EXPECT_EQ(found.line, 9);  // whose loads they wait for
+  EXPECT_EQ(found.line, 9);  // the line of the loads that they wait for
   EXPECT_THAT(found.text, HasSubstr("waits for the loads of line 9"));
   EXPECT_THAT(found.text, HasSubstr("cp.async"));
   in.waiting = {{"barrier", "a barrier", 0.46, 10}, {"dram", "DRAM", 0.45, 9}};
   EXPECT_THAT(only(in).text, HasSubstr("at its barriers (line 10)"));
 }
 
-// The barrier behind the arithmetic waits for no load: time at it is shared memory's, whose last warp it waits for.
+// The barrier after the arithmetic waits for no load: time at it is the last warp's wait for shared memory.
 TEST(Diagnose, WhoeverWaitsAtABarrierWaitsForWhatTheLastWarpDoes) {
   DiagnosisInput in = vector_add(110000);
   in.resident_blocks_per_sm = 1;
@@ -323,7 +323,7 @@ TEST(Diagnose, ConstantsThatLanesDifferIn) {
   EXPECT_THAT(found.text, HasSubstr("read 32 different words of constant memory at once: 32 passes (line 24)"));
   EXPECT_EQ(found.brief, "32 words of constant memory a load: 32 passes");
   EXPECT_EQ(found.figure, "passes");
-  // All lanes at one word: as many loads as there are, and nothing to set right but their number.
+  // All lanes load one word: a pass per load, so only the number of loads can be reduced.
   in.constant_passes = in.constant_requests;
   EXPECT_EQ(only(in).cause, "instruction_bound");
 }
@@ -349,11 +349,11 @@ TEST(Diagnose, Divergence) {
   EXPECT_EQ(found.line, 7);
   EXPECT_THAT(found.text, HasSubstr("50 % of the branches split their warp"));
   EXPECT_THAT(found.text, HasSubstr("4 of 32 lanes"));
-  in.thread_instructions = 28 * in.warp_instructions;  // branches split, and hardly a lane is lost
+  in.thread_instructions = 28 * in.warp_instructions;  // branches diverge, but hardly a lane is lost
   EXPECT_THAT(causes(in), ElementsAre("instruction_bound"));
 }
 
-// Each of 64 blocks adds and stores all the elements; what is fetched comes from L2, and little is waited for.
+// Each of 64 blocks adds and stores all elements; data comes from L2, and waits are short.
 TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
   DiagnosisInput in = vector_add(0);
   in.blocks = 64;
@@ -375,7 +375,7 @@ TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
   EXPECT_EQ(repeats_of_work(in), 1);
 }
 
-// Each result is loaded, added to and stored 64 times over.
+// Each result is loaded, added to and stored 64 times.
 TEST(Diagnose, ASumThatLivesInMemory) {
   DiagnosisInput in = vector_add(2e6);
   in.dram_write_bytes = 4 * kPairs;
@@ -417,7 +417,7 @@ TEST(Diagnose, TheLineOfInstructionsThatAreNoArithmetic) {
 TEST(Diagnose, ArithmeticThatTakesLongerThanItMust) {
   DiagnosisInput in = busy();
   in.issue_ns = 90000;
-  in.useful_flops = in.executed_flops = 32 * in.warp_instructions;  // no two of them fused
+  in.useful_flops = in.executed_flops = 32 * in.warp_instructions;  // none of them fused
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "fp_bound");
   EXPECT_THAT(found.text, HasSubstr("fused multiply-adds"));
@@ -441,7 +441,7 @@ TEST(Diagnose, SpillsComeFirstWhereMuchIsWrong) {
   in.spilled_bytes_per_thread = 8;  // two values, once
   in.spill_ns = 100;
   EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
-  in.spilled_bytes_per_thread = 320;  // in a loop they may move each turn
+  in.spilled_bytes_per_thread = 320;  // in a loop they may move in each iteration
   EXPECT_THAT(causes(in), ElementsAre("spills", "few_blocks"));
 }
 
@@ -478,8 +478,8 @@ TEST(Diagnose, AWrongAnswerInHalfPrecision) {
   EXPECT_EQ(found.line, 8);
 }
 
-// The starter of the GEMM chapters, 17 ms at L1: 16.5 sectors a load, and even side by side each value is loaded by
-// all.
+// The starter of the GEMM chapters, 17 ms at L1: 16.5 sectors per load, and even if loads were coalesced, each value
+// would be loaded by all threads.
 TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
   DiagnosisInput in = vector_add(0);
   in.useful_flops = in.executed_flops = 268435456;
@@ -501,7 +501,7 @@ TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
               HasSubstr("The dot is x62.3 too low: line 17 asks for 16.5 sectors a load on average where 4"));
   EXPECT_THAT(found[0].text, HasSubstr("L1 is busy 100 % of the time, answering 16 lines a load."));
   EXPECT_NEAR(found[0].share, 0.76, 0.01);
-  EXPECT_NEAR(found[0].share + found[1].share, 1, 0.05);  // no nanosecond twice
+  EXPECT_NEAR(found[0].share + found[1].share, 1, 0.05);  // no nanosecond counts twice
   EXPECT_EQ(first_diagnosis(in, found).text, found[0].text);
 }
 
@@ -518,7 +518,7 @@ TEST(Diagnose, WorksWithoutModelledParts) {
   in.executed_flops = 10 * in.useful_flops;
   EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));
   in.divergent_branches = in.branches;
-  EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));  // they split, and no lane is lost
+  EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));  // branches diverge, and no lane is lost
   in.thread_instructions /= 2;
   EXPECT_THAT(causes(in), ElementsAre("divergence"));
   in.constant_requests = 10, in.constant_passes = 100;

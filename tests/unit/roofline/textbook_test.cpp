@@ -1,5 +1,5 @@
-// The figures that textbooks give for machines and operations, worked out by this library; and figures that were
-// printed wrong, which it must not agree with.
+// Figures that textbooks give for machines and operations, computed by this library; and misprinted figures, which it
+// must not reproduce.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(TextbookAi, OfTwoByTwoCountsEveryAddition) {
   const double share = 12.0 / static_cast<double>(gemm_work(2, 2, 2, kFp32).useful_flops);
   EXPECT_DOUBLE_EQ(share * gemm_tile_ai(1, 1, kFp32), 0.1875);
   EXPECT_DOUBLE_EQ(share * gemm_tile_ai(2, 2, kFp32), 0.375);
-  // At a size that anybody measures, nobody can tell the two counts apart.
+  // At any size that is measured, the two counts are indistinguishable.
   EXPECT_NEAR(static_cast<double>(gemm_flops_to_the_letter(512, 512, 512)) /
                   static_cast<double>(gemm_work(512, 512, 512, kFp32).useful_flops),
               1, 0.001);
@@ -128,7 +128,7 @@ TEST(TextbookAi, OfAFeedForwardLayer) {
   EXPECT_NEAR(feed_forward(1).ai(), 1.0, 0.001);
 }
 
-// Printed: 97.2 MB and 238 FLOP/B for a batch of 256. Nobody can measure an AI above the algorithm's own.
+// Printed: 97.2 MB and 238 FLOP/B for a batch of 256. No measured AI can exceed the algorithm's own.
 TEST(PrintedWrong, FeedForwardOf256MovesMoreThanWasPrinted) {
   const Work work = feed_forward(256);
   EXPECT_LT(97.2e6, static_cast<double>(work.compulsory_bytes) - 0.5e6);
@@ -152,8 +152,8 @@ SanityInput layernorm_in(double elapsed_s) {
           .peak_flops_per_s = kA100.flops_per_s};
 }
 
-// Printed: 50 GFLOP and 20 GB in 0.1 ms, called 500 GFLOP/s and 10 % of the roof. It is a thousand times more, and a
-// hundred times what an A100's memory delivers.
+// Printed: 50 GFLOP and 20 GB in 0.1 ms, called 500 GFLOP/s and 10 % of the roof. The actual rate is a thousand times
+// that, and a hundred times what an A100's memory delivers.
 TEST(PrintedWrong, LayernormInATenthOfAMillisecondIsAboveTheRoof) {
   EXPECT_EQ(si_text(layernorm_in(0.1e-3).point.flops_per_s, "FLOP/s"), "500 TFLOP/s");
   EXPECT_THAT(implausible(layernorm_in(0.1e-3)), ElementsAre(HasSubstr("98.1 x what the roof allows")));

@@ -1,4 +1,4 @@
-// Each line of the policy, tried from inside.
+// Each rule of the policy, tried from inside.
 #include "common/sandbox/box.h"
 
 #include <fcntl.h>
@@ -87,7 +87,7 @@ TEST_F(BoxTest, OnlyItsOwnTmpCanBeWrittenTo) {
   EXPECT_THAT(shell("ls -A /tmp").output, IsEmpty());  // nothing is left for the next one
 }
 
-// Whatever the parent has open and forgot to close on exec: a file, and a folder through which one could go anywhere.
+// Whatever the parent left open without close-on-exec: a file, and a folder through which everything can be reached.
 TEST_F(BoxTest, NoDescriptorOfTheParentIsInside) {
   std::ofstream(folder_ / "secret") << "seed 4711";
   const int file = ::open((folder_ / "secret").c_str(), O_RDONLY);
@@ -162,7 +162,7 @@ TEST_F(BoxTest, ItHasNoRights) {
   EXPECT_THAT(status, HasSubstr("Seccomp:\t2"));
 }
 
-// A box of root's would read root's files, whatever number it has inside.
+// A box made by root could read root's files, whatever its user number inside.
 TEST_F(BoxTest, RootGivesItsRightsUpFirst) {
   if (::geteuid() != 0) GTEST_SKIP() << "this takes root";
   std::ofstream(folder_ / "roots") << "seed 4711";
@@ -195,7 +195,7 @@ TEST_F(BoxTest, MemoryFilesTimeAndProcessesAreLimited) {
 
 TEST_F(BoxTest, OtherLimitsAreSet) { EXPECT_EQ(shell("ulimit -n; ulimit -s; ulimit -c").output, "256\n65536\n0\n"); }
 
-// Each alone is enough to keep its part of the system away, whatever the filter of system calls lets through.
+// Each of these alone keeps its part of the system away, whatever the system call filter lets through.
 TEST_F(BoxTest, NothingOfTheSystemIsShared) {
   for (const char* name : {"user", "pid", "net", "ipc", "uts", "cgroup", "mnt"}) {
     const std::string path = std::string("/proc/self/ns/") + name;
@@ -205,7 +205,7 @@ TEST_F(BoxTest, NothingOfTheSystemIsShared) {
   EXPECT_NE(shell("cut -d ' ' -f 6 /proc/self/stat").output, "0\n");  // a session that began inside
 }
 
-// How many processes of this machine have the word in their command line.
+// Number of this machine's processes with the word in their command line.
 int processes_with(const std::string& word) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -216,7 +216,7 @@ int processes_with(const std::string& word) {
   return count;
 }
 
-// A sleep that no other test on this machine has.
+// A sleep that is unique on this machine.
 std::string own_sleep() { return "sleep 47." + std::to_string(::getpid()); }
 
 TEST_F(BoxTest, WhatRunsTooLongIsGoneAltogether) {
@@ -245,7 +245,7 @@ TEST_F(BoxTest, AFloodOfOutputIsStopped) {
   EXPECT_EQ(other.channel.size(), 1000u);
 }
 
-// What the program prints can not pass for bubblewrap's own trouble.
+// A program's output cannot pass for bubblewrap's own trouble.
 TEST_F(BoxTest, AProgramCannotClaimThatThereIsNoBox) {
   const auto result = shell("echo 'bwrap: setting up uid map: Permission denied'; exit 1");
   EXPECT_EQ(result.exit_code, 1);

@@ -124,7 +124,7 @@ TEST(Machines, PeaksAreThoseOfTheirDataSheets) {
   }
 }
 
-// What must hold on any chip for its roofs to be within reach.
+// What must hold on any chip for its roofs to be attainable.
 TEST(Machines, FiguresOfAFileFitEachOther) {
   for (const std::string& name : machine_names()) {
     SCOPED_TRACE(name);
@@ -136,7 +136,7 @@ TEST(Machines, FiguresOfAFileFitEachOther) {
     EXPECT_LT(m.peak_fp32_flops_per_s(), m.peak_tensor_flops_per_s());
     EXPECT_LE(m.max_threads_per_sm * 32, m.registers_per_sm);  // at full occupancy a thread keeps 32
     EXPECT_LT(m.launch_ns, 10000);
-    // Little's law: what an SM may have in flight covers its share of L2 and of DRAM.
+    // Little's law: the sectors that an SM may have in flight cover its share of L2 and of DRAM.
     constexpr double kSectorBytes = 32;
     EXPECT_GE(m.sectors_in_flight_per_sm * kSectorBytes, m.l2_bytes_per_clock / m.sms * m.l2_latency_cycles);
     EXPECT_GE(m.sectors_in_flight_per_sm * kSectorBytes,
@@ -156,7 +156,7 @@ TEST(Machines, AFileTellsWhereItsFiguresComeFrom) {
     std::vector<MachineFigure> figures = file.figures;
     figures.insert(figures.end(), file.data_sheet.begin(), file.data_sheet.end());
     for (const MachineFigure& figure : figures) EXPECT_THAT(figure.source, testing::Not(testing::IsEmpty()));
-    // No short name is explained that nothing uses.
+    // Every short name that is explained is used.
     for (const auto& [source, meaning] : file.sources) {
       const bool used = std::any_of(figures.begin(), figures.end(), [&, name = source](const auto& figure) {
         return figure.source.find(name) != std::string::npos;
@@ -183,7 +183,7 @@ TEST(Machines, JsonHoldsEveryFigure) {
 
 TEST_F(MachineFileTest, TheUnchangedFileLoads) { EXPECT_TRUE(load(classroom_text()).ok()); }
 
-// Each line of figures in turn without its source, then without the line.
+// Removes from each line of figures in turn first its source, then the line.
 TEST_F(MachineFileTest, EveryFigureNeedsItsKeyAndItsSource) {
   std::istringstream in(classroom_text());
   std::string line;

@@ -57,7 +57,7 @@ class StoreTest : public testing::Test {
     return numbers;
   }
 
-  // Runs SQL past the store, with the settings that the store uses. Returns SQLite's message, empty on success.
+  // Runs SQL on the file directly, with the store's settings. Returns SQLite's message, empty on success.
   std::string run_sql(const std::string& sql) {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open(file_.c_str(), &database), SQLITE_OK);
@@ -275,7 +275,7 @@ TEST_F(StoreTest, AFolderInItsPlaceIsAnError) {
   EXPECT_THAT(store.error().text(), HasSubstr(file_.string()));
 }
 
-// Runs `work` in a process of its own and returns its number.
+// Runs `work` in a process of its own and returns the process id.
 template <class Work>
 pid_t start_process(Work work) {
   const pid_t pid = ::fork();
@@ -292,7 +292,7 @@ TEST_F(StoreTest, ProcessesThatStartAtOnceShareOneFile) {
   for (int p = 0; p < kProcesses; ++p) {
     pids.push_back(start_process([this, p] {
       for (int i = 0; i < kEach; ++i) {
-        Store store = open();  // each time anew: creation and opening race too
+        Store store = open();  // each time anew: creating and opening race too
         add(store, attempt(p * kEach + i));
       }
     }));
@@ -307,7 +307,7 @@ TEST_F(StoreTest, ProcessesThatStartAtOnceShareOneFile) {
   EXPECT_EQ(std::set<int>(all.begin(), all.end()).size(), all.size());
 }
 
-// Every id that the killed process had been given must be in the file afterwards, and the file must be whole.
+// Every id that the killed process had received must be in the file afterwards, and the file must be intact.
 TEST_F(StoreTest, KillingTheWriterLosesNothingThatWasAcknowledged) {
   std::size_t acknowledged = 0;
   for (int round = 0; round < 5; ++round) {

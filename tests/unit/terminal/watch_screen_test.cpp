@@ -34,7 +34,7 @@ class WatchScreenTest : public ::testing::Test {
     view_.status = "took 1.2 s";
   }
 
-  // Whatever the size: as many rows as the screen has, none too wide.
+  // At any size: as many rows as the screen has, none too wide.
   WatchScreen at(int columns, int rows, bool color = false) {
     const WatchScreen screen = watch_screen(view_, {columns, rows}, color);
     std::istringstream in(screen.text);

@@ -1,4 +1,4 @@
-// A problem laid out on a device: what is written before a run, and what is noticed after it. The device is a script.
+// A problem laid out on a device: what is written before a run, and what is checked after it. The device is a script.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ Workspace::Planner no_scratch() {
 
 class WorkspaceTest : public testing::Test {
  protected:
-  // Everything in a test runs on a workspace with guards unless it says otherwise.
+  // Every workspace has guards unless a test says otherwise.
   Workspace make(std::uint64_t guard_bytes = kGuard) {
     auto workspace = Workspace::make(device_, doubling(), guard_bytes);
     EXPECT_TRUE(workspace.ok());

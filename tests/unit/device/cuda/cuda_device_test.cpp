@@ -1,4 +1,4 @@
-// CudaDevice on the fake driver: the contract every device keeps, and what only a GPU needs.
+// CudaDevice on the fake driver: the contract of every device, and what only a GPU needs.
 #include "common/device/cuda/cuda_device.h"
 
 #include <numeric>
@@ -11,7 +11,7 @@ namespace {
 
 const DeviceLimits kHardware{.knows_faulty_line = false, .finds_every_overrun = false, .survives_faults = false};
 
-// A device on a driver of its own; the driver outlives it.
+// A device with a driver of its own, which outlives the device.
 struct Rig {
   explicit Rig(Machine machine = *load_machine("classroom")) : driver(std::move(machine)) {}
 
@@ -33,7 +33,7 @@ struct Rig {
     options.counters = fake_counters(driver, std::move(made));
     open(std::move(options));
   }
-  // The order in which things were done, without what does not matter.
+  // The calls with these names, in order.
   std::vector<std::string> log_of(const std::set<std::string>& words) const {
     std::vector<std::string> out;
     for (const std::string& entry : driver.log) {
@@ -155,7 +155,7 @@ TEST(CudaDevice, APlanOfManyStepsCountsWhatTheVirtualGpuCounts) {
   EXPECT_EQ(rig.driver.live_modules(), modules + 1);
 }
 
-// Before each measured pass: what was restored is written back, all of L2 is read over, and nothing writes after that.
+// Before each measured pass, restored data is written back and all of L2 is read; nothing is written after that.
 TEST(CudaDevice, EveryMeasuredPassBeginsWithAColdCleanCache) {
   Rig rig;
   rig.driver.persisting_l2_bytes = 1 << 16;
@@ -169,7 +169,7 @@ TEST(CudaDevice, EveryMeasuredPassBeginsWithAColdCleanCache) {
   for (std::size_t i = 0; i < log.size(); ++i) {
     const bool counted = log[i] == "begin plan" || log[i] == "begin 0";
     const bool timed = log[i] == "memset" && !log[i - 1].starts_with("begin") && log[i - 1] != "launch add";
-    if (!counted && !(timed && i > 8)) continue;  // the first memset is the plan's, of the pass that only checks
+    if (!counted && !(timed && i > 8)) continue;  // the first memset is the plan's, in the checking pass
     ++measured;
     ASSERT_GE(i, 3u);
     EXPECT_EQ(log[i - 1], kSweep) << i;
@@ -181,7 +181,7 @@ TEST(CudaDevice, EveryMeasuredPassBeginsWithAColdCleanCache) {
   EXPECT_EQ(rig.count("begin 3"), 2);
 }
 
-// MIG and MPS: the driver names a share of L2 that may persist, and lets nobody set it.
+// MIG and MPS: the driver reports a share of L2 that may persist, but nobody can set it.
 TEST(CudaDevice, WhereNoPartOfL2MayBeSetAsideNoneIsGivenBack) {
   for (const CUresult code : {CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_NOT_SUPPORTED}) {
     Rig rig;
@@ -220,7 +220,7 @@ TEST(CudaDevice, GlobalVariablesStartAnewForEachPassAndLastBetweenRuns) {
   auto plan = rig.runner->plan(*artifact, {&x});
   ASSERT_TRUE(plan.ok()) << plan.error().text();
   Device& device = rig.runner->device();
-  // The only buffer: what the kernel wrote is at its address, which the plan holds.
+  // The only buffer: the kernel's result is at its address, which the plan holds.
   const auto run = [&](RunOptions::Figures figures) {
     const auto record = device.run(*plan, {.figures = figures});
     EXPECT_TRUE(record.ok() && !record->fault);
@@ -280,7 +280,7 @@ TEST(CudaDevice, CountersThatAreLostOrNotAvailableAreAbsent) {
   {  // one of them has no value on this chip
     Rig rig;
     rig.open_with_counters([](FakeRangeCounters& c) { c.not_available = {Counter::dram_write_bytes}; });
-    EXPECT_TRUE(rig.device->supports(Counter::dram_write_bytes));  // as far as one knows
+    EXPECT_TRUE(rig.device->supports(Counter::dram_write_bytes));  // as far as is known
     const auto record = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {});
     ASSERT_TRUE(record.ok() && !record->fault);
     EXPECT_FALSE(record->counters[Counter::dram_write_bytes].has_value());
@@ -288,7 +288,7 @@ TEST(CudaDevice, CountersThatAreLostOrNotAvailableAreAbsent) {
     EXPECT_FALSE(rig.device->supports(Counter::dram_write_bytes));
     EXPECT_TRUE(rig.device->supports(Counter::dram_read_bytes));
   }
-  {  // the permission goes between two runs
+  {  // the permission is lost between two runs
     Rig rig;
     rig.open_with_counters([](FakeRangeCounters& c) { c.lost_at_count = 2; });
     ASSERT_TRUE(rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {})->counters[Counter::flops_f32].has_value());
@@ -301,12 +301,12 @@ TEST(CudaDevice, CountersThatAreLostOrNotAvailableAreAbsent) {
     EXPECT_NE(record->notes[0].find("ERR_NVGPUCTRPERM"), std::string::npos);
     EXPECT_FALSE(rig.device->supports(Counter::flops_f32));
     EXPECT_TRUE(rig.device->alive().ok());
-    const auto later = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {});  // somebody gave it back
+    const auto later = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {});  // it is granted again
     ASSERT_TRUE(later.ok() && later->notes.empty());
     EXPECT_TRUE(later->counters[Counter::flops_f32].has_value());
     EXPECT_TRUE(rig.device->supports(Counter::flops_f32));
   }
-  {  // it was never there
+  {  // it was never granted
     Rig rig;
     CudaOptions options;
     options.counters = fake_counters(rig.driver);
@@ -395,7 +395,7 @@ TEST(CudaDevice, ABlockOfTooManyRegistersIsAFault) {
   ASSERT_TRUE(record.ok() && record->fault);
   EXPECT_EQ(record->fault->kind, FaultKind::resource);
   std::get<KernelLaunch>(plan->steps[0]).block = {1, 1, 64};
-  std::get<KernelLaunch>(plan->steps[0]).grid = {1, 1 << 17, 1};  // beyond 65535, which only the launch itself finds
+  std::get<KernelLaunch>(plan->steps[0]).grid = {1, 1 << 17, 1};  // beyond 65535: only the launch itself finds this
   const auto refused = rig.device->run(*plan);
   ASSERT_TRUE(refused.ok() && refused->fault);
   EXPECT_EQ(refused->fault->kind, FaultKind::resource);
@@ -430,7 +430,7 @@ SOLVE(float* x, float* y, int n) {
   EXPECT_EQ(y.values[7], x.values[7]);
 }
 
-// Launches cost the host time; the GPU must not be seen waiting for it.
+// Launches cost host time: the record says so if the GPU had to wait for the host.
 TEST(CudaDevice, TheHostIsAheadOfTheGpuOrTheRecordSaysSo) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void step(float* x) { x[threadIdx.x] += 1; }
@@ -456,7 +456,7 @@ SOLVE(float* x, int n) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x); }
   EXPECT_GT(surprised.elapsed_ns, 1.5 * quick.elapsed_ns);
 }
 
-// More than a stream takes: the host would have to wait, and the GPU for it.
+// More steps than a stream accepts: the host would have to wait, and then the GPU for the host.
 TEST(CudaDevice, ManyStepsGoAsOneGraph) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void step(float* x, int bad) { x[threadIdx.x - 500 * bad] += 1; }
@@ -485,7 +485,7 @@ SOLVE(float* x, int n, int bad) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x,
   EXPECT_NE(broken.fault->message.find("one of the plan's 600 steps"), std::string::npos) << broken.fault->message;
 }
 
-// Its module is loaded anew before each pass, and its kernels before the clock runs.
+// Its module is loaded anew before each pass, and its kernels before the clock starts.
 TEST(CudaDevice, AGraphOfKernelsThatWereLoadedAnew) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __device__ float many;
@@ -679,7 +679,7 @@ TEST(CudaCard, IsAMachineOfTheProjectWhereTheDriverCallsItSo) {
   EXPECT_EQ(machine.name, "h100-sxm");
   EXPECT_EQ(machine.arch, "compute_90a");
   EXPECT_GT(machine.l2_ways, 0);
-  card->sms = 114;  // another H100 of the same name would be a lie
+  card->sms = 114;  // another H100 must not take this name
   EXPECT_NE(machine_of(*card).name, "h100-sxm");
 }
 

@@ -1,5 +1,4 @@
-// A library that looks like libcuda.so.1 as far as load_driver_api goes: what it answers stands in SMALL_DRIVER, "stub"
-// or the number of its version.
+// A library that load_driver_api takes for libcuda.so.1. SMALL_DRIVER selects its answers: "stub", or a version number.
 #include <cstdlib>
 #include <string_view>
 

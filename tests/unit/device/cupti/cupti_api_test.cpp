@@ -23,7 +23,7 @@ TEST(CuptiApi, IsFoundBesideTheToolkit) {
   EXPECT_NE(api->cuptiRangeProfilerEnable, nullptr);
 }
 
-// Not those that the system's loader happens to know: a machine with the wheels alone has none.
+// Not helpers that the system's loader knows: a machine with the wheels alone has none.
 TEST(CuptiApi, ItsHelpersComeFromItsOwnFolder) {
   std::string why;
   if (!real_cupti(why)) GTEST_SKIP() << why;

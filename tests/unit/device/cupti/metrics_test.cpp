@@ -1,4 +1,4 @@
-// The table of metrics: against what the real CUPTI says of every chip, and its arithmetic on made-up values.
+// The table of metrics: against the real CUPTI's data for every chip, and its arithmetic on made-up values.
 #include "common/device/cuda/metrics.h"
 
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ class Host {
   }
   bool ok() const { return object_ != nullptr; }
 
-  // "byte"; nothing where the chip does not have the metric.
+  // "byte"; nullopt if the chip does not have the metric.
   std::optional<std::string> unit_of(const std::string& metric) const {
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, params);
     params.pHostObject = object_;
@@ -47,7 +47,7 @@ class Host {
     return params.pDimUnit == nullptr ? "" : params.pDimUnit;
   }
 
-  // 0 where there is no config image for them.
+  // 0 if there is no config image for them.
   std::size_t passes(const std::vector<std::string>& metrics) const {
     std::vector<const char*> names;
     for (const std::string& metric : metrics) names.push_back(metric.c_str());
@@ -86,7 +86,7 @@ class RealMetrics : public testing::Test {
   std::optional<CuptiApi> api_;
 };
 
-// The sets that can be asked for on a chip: of no type of tensor operations, and of each that it counts.
+// The metric sets of a chip: without a type of tensor operations, and with each type that it counts.
 std::vector<std::optional<TensorType>> sets_of(std::string_view chip) {
   std::vector<std::optional<TensorType>> sets = {std::nullopt};
   for (const TensorType type : tensor_types()) {
@@ -122,7 +122,7 @@ TEST_F(RealMetrics, EverySetTakesTwoPassesOnEveryChip) {
   }
 }
 
-// What the rows leave out because it costs a pass more.
+// Metrics that the rows leave out because they cost another pass.
 TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   auto metrics = metrics_of("GH100", TensorType::f16_f32);
   metrics.push_back("sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum");
@@ -132,7 +132,7 @@ TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   EXPECT_EQ(Host(*api_, "AD102").passes(metrics), 3u);
 }
 
-// What a figure is made of, found out from outside: how much it grows with each metric, or shrinks without.
+// The weights of a figure's metrics, found from outside: how much it changes with each metric.
 std::map<std::string, double> weights_of(MetricSum quantity, std::string_view chip) {
   RangeValues values;
   for (const std::string& metric : metrics_of(chip)) values.metrics[metric] = 1000;
@@ -142,7 +142,7 @@ std::map<std::string, double> weights_of(MetricSum quantity, std::string_view ch
     value = 1001;
     const auto more = value_of(quantity, chip, values);
     value = 999;
-    const auto less = value_of(quantity, chip, values);  // one of the two may be nothing: a figure below 0 is none
+    const auto less = value_of(quantity, chip, values);  // a figure below 0 is absent
     value = 1000;
     const double weight = more ? *more - before.value() : less ? before.value() - *less : 0;
     if (weight != 0) weights[metric] = weight;
@@ -173,7 +173,7 @@ TEST_F(RealMetrics, UnitsAreWhatTheNamesSay) {
   }
 }
 
-// A chip that CUPTI knows and the table does not is one that nobody looked at.
+// Every chip that CUPTI knows must be in the table.
 TEST_F(RealMetrics, NoChipOfCuptisIsForgotten) {
   void* library = ::dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);  // which real_cupti() has loaded
   ASSERT_NE(library, nullptr);
@@ -308,7 +308,7 @@ TEST(Metrics, TensorFlopsOfNoTypeAreZeroOrUnknown) {
   EXPECT_EQ(metrics_of("TU104", TensorType::bf16_f32), metrics_of("TU104"));
 }
 
-// The type of a kernel of these instructions.
+// The tensor type of a kernel with these instructions.
 std::optional<TensorType> type_of(const std::string& instructions) {
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n"

@@ -1,4 +1,4 @@
-// The call sequence of the range profiler, against a CUPTI that insists on it and fails where it is told to.
+// The call sequence of the range profiler, against a fake CUPTI that enforces it and fails on request.
 #include "common/device/cuda/range_counters.h"
 #include "common/base/json.h"
 
@@ -135,10 +135,10 @@ TEST_F(CountRanges, NothingLaunchedIsNothingCounted) {
   EXPECT_EQ(times("Start"), 0);
 }
 
-// Whichever call fails, it is told, and everything that was on is off again.
+// Any failed call is reported, and everything that was on is off again.
 TEST_F(CountRanges, AFailureOfAnyCallIsToldAndLeavesNothingOn) {
   ASSERT_TRUE(count_two().ok());
-  constexpr std::size_t kClosing = 2;  // HostDeinitialize, DeInitialize: nobody could do anything about them
+  constexpr std::size_t kClosing = 2;  // HostDeinitialize, DeInitialize: nothing could be done about them
   const std::size_t calls = cupti_.calls_made() - kClosing;
   ASSERT_GT(calls, 40u);
   cupti_.failure = CUPTI_ERROR_HARDWARE;

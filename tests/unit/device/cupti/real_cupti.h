@@ -1,5 +1,5 @@
-// The real CUPTI of the toolkit that the project uses. Its host calls need no GPU and no driver; the others crash
-// without, and are never called here.
+// The real CUPTI of the project's toolkit. Its host calls need no GPU and no driver; the other calls would crash
+// without and are never made here.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace roofwalk {
 
-// Nothing where there is none: `why` says so.
+// nullopt if there is none: `why` gives the reason.
 inline std::optional<CuptiApi> real_cupti(std::string& why) {
   const auto toolkit = find_toolkit(ROOFWALK_SOURCE_DIR);
   auto api = load_cupti_api(toolkit ? toolkit->root : "");

@@ -1,5 +1,5 @@
 // A barrier waits for the threads of its block that have not ended (CUDA C++ Programming Guide, since Volta). Kernels
-// of which some threads have, inside a warp too; and those in which some never come.
+// in which some threads have ended, also within a warp, and kernels in which some never arrive.
 #include <gmock/gmock.h>
 
 #include "tests/support/kernel_runner.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// Functions `f` and the like may come before the kernel, whose body `code` is; t is the thread's number.
+// Functions such as `f` may come before the kernel, whose body is `code`; t is the thread's number.
 std::string text(const std::string& code, const std::string& before = {}) {
   return "#include <roofwalk.cuh>\n" + before +
          "\n__global__ void k(const float* a, float* c, int n) {\n  __shared__ float s[128];\n"
@@ -22,7 +22,7 @@ struct Outcome {
   std::vector<float> c;
 };
 
-// a[i] = i % 7 - 3; c has 7s where nobody writes.
+// a[i] = i % 7 - 3; c keeps 7s where nothing is written.
 Outcome run(const std::string& code, int n, const RunOptions& options = kSanitized, const std::string& before = {}) {
   Buffer a{"a", numbers(4 * kThreads)}, c{"c", std::vector<float>(kThreads, 7)};
   RunOptions limited = options;
@@ -209,7 +209,7 @@ TEST_P(ThreadsThatNeverCome, AreADeadlock) {
 INSTANTIATE_TEST_SUITE_P(Shapes, ThreadsThatNeverCome, ::testing::ValuesIn(kDeadlocks),
                          [](const auto& deadlock) { return deadlock.param.name; });
 
-// Who waits for those who have not left runs no further meanwhile: a loop without an end is found as one.
+// A thread at a barrier runs no further while others have not left: an endless loop is detected.
 TEST(Barriers, OfWhichSomeThreadsNeverEnd) {
   const Outcome outcome =
       run("volatile float* v = c;\nif (t % 2 == 0) { while (v[0] == 7) v[1] = 7; return; }\n__syncthreads(); c[t] = 1;",
@@ -218,7 +218,7 @@ TEST(Barriers, OfWhichSomeThreadsNeverEnd) {
   EXPECT_EQ(outcome.record.fault->kind, FaultKind::runaway);
 }
 
-// Exact counts: the two ways of each warp come to the barrier as one, and run together what follows.
+// Exact counts: both paths of each warp reach the barrier as one, and run together after it.
 TEST(Barriers, BringTheWaysOfAWarpTogether) {
   const Outcome outcome = run(
       "if (t % 4 == 0) { if (a[t] > 2) return; s[t] = 1; } else { s[t] = 2; }\n__syncthreads();\n#pragma unroll 1\nfor "
@@ -228,7 +228,7 @@ TEST(Barriers, BringTheWaysOfAWarpTogether) {
   EXPECT_EQ(*outcome.record.counters[Counter::barriers], 2u * 4u * 11u);
 }
 
-// Threads that are on their way out are not missing in a mask of all: those who have left are not either.
+// A full mask may name threads that have left, or are about to leave.
 TEST(Masks, OfAllThreadsAfterSomeReturned) {
   const Outcome outcome = run("if (t >= n) return; c[t] = __shfl_sync(~0u, a[t], t & ~1); __syncwarp();", 75);
   ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;

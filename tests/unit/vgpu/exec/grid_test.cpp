@@ -1,4 +1,4 @@
-// What SMs see of each other within a launch, and when.
+// When SMs see each other's stores within a launch.
 #include <set>
 
 #include "common/vgpu/sanitizer/watched_blocks.h"
@@ -82,7 +82,7 @@ TEST(Grid, LongStraightCodeCountsWhatItAsksFor) {
   EXPECT_EQ(sectors, 300u * 64 * 32);
 }
 
-// Two operations, one instruction.
+// Two operations of one instruction.
 TEST(Grid, AGuardLeavesLanesOutOnce) {
   const auto got = run({"setp.lt.u32 %p1, %r1, 5;\n@%p1 ld.param.v2.u32 {%r5, %r6}, [a];\n"});
   std::uint64_t left_out = 0;

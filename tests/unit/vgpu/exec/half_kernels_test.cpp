@@ -53,7 +53,7 @@ SOLVE(const float* x, const float* y, float* out, float a, int n) {
   }
 }
 
-// `results` of two numbers by the kernel's lines, each with what it must give.
+// Kernel lines that compute `results` of two numbers, and the expected results.
 struct Line {
   const char* code;
   std::function<double(double, double)> expected;

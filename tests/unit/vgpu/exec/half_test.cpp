@@ -1,5 +1,5 @@
-// 16-bit floats against integers: every number is a whole multiple of a power of two, so sums and products are exact in
-// wide integers and are rounded once, by hand.
+// 16-bit floats, checked with integers: every number is an integer times a power of two, so sums and products are exact
+// in wide integers and are rounded once, by hand.
 #include "common/vgpu/exec/ops/half.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ Exact exact(T x) {
   return {(x.bits & 0x8000) != 0 ? -whole : whole, std::max(field, 1) - Layout<T>::kBias - kFraction};
 }
 
-// To nearest even, from integers alone. `zero_sign` is of an exact zero.
+// Rounds to nearest even with integers alone. `zero_sign`: the sign of an exact zero.
 template <class T>
 T nearest(Exact value, std::uint16_t zero_sign) {
   constexpr int kFraction = Layout<T>::kFractionBits, kLeast = 1 - Layout<T>::kBias - kFraction;

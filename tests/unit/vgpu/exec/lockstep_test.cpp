@@ -1,4 +1,4 @@
-// Lockstep code leaves what a lane-by-lane run leaves, to the byte: records with times and waits, buffers, faults.
+// Lockstep code has the results of a lane-by-lane run, to the byte: records with times and waits, buffers, faults.
 #include <cstring>
 #include <optional>
 
@@ -439,7 +439,7 @@ struct Outcome {
   std::vector<std::vector<float>> buffers;
 };
 
-// Buffers of these sizes, then numbers.
+// Arguments: buffers of these sizes, then numbers.
 Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::vector<Runner::Argument>& numbers_,
             const RunOptions& options, Runner runner = Runner()) {
   std::vector<Buffer> buffers;
@@ -457,12 +457,12 @@ Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::
 }
 
 void expect_the_same(const std::vector<std::vector<float>>& got, const std::vector<std::vector<float>>& wanted) {
-  for (std::size_t i = 0; i < wanted.size(); ++i)  // bits: NaN is not itself
+  for (std::size_t i = 0; i < wanted.size(); ++i)  // bitwise: NaN is not equal to itself
     EXPECT_EQ(std::memcmp(got[i].data(), wanted[i].data(), 4 * wanted[i].size()), 0) << "buffer " << i;
 }
 
-// Traced instructions take another way than those that are only counted, sanitized ones a third, and a fourth where
-// memory is not counted, which leaves the same memory.
+// Traced instructions have other handlers than merely counted ones, sanitized ones a third kind, and uncounted memory a
+// fourth; all leave the same memory.
 void expect_the_same(const Artifact& artifact, const std::vector<int>& sizes,
                      const std::vector<Runner::Argument>& numbers_) {
   RunOptions counted, traced, sanitized, uncounted;
@@ -510,7 +510,7 @@ void expect_the_same_of_chapter(const std::string& chapter, const std::vector<in
   }
 }
 
-// A kernel that is a little past its budget does not end meanwhile, where blocks go on while they can either.
+// A kernel slightly past its budget is stopped before it ends, also where blocks run on while they can.
 TEST(VirtualGpu, EndsByItsBudgetWhateverIsCounted) {
   const auto artifact = test::compile(R"(
 #include <roofwalk.cuh>
@@ -533,7 +533,7 @@ SOLVE(float* b, int n) { k<<<8, 32>>>(b, n); }
   }
 }
 
-// Products of more lines than a round's log takes: turns end between two loads, and behind both.
+// Products with more lines than a round's log holds: turns end between two loads, and after both.
 TEST(Lockstep, TurnsThatEndAmongProducts) {
   constexpr int kThreads = 1024, kProducts = 1040;
   const auto artifact = test::compile(fmt::format(R"(
@@ -562,7 +562,7 @@ SOLVE(const float* a, float* b) {{ k<false><<<1, 1024>>>(a, b), k<true><<<1, 102
   expect_the_same(outcomes[1].buffers, outcomes[0].buffers);
 }
 
-// Whole tiles and rows, and those that are not.
+// Whole tiles and rows, and partial ones.
 TEST(Lockstep, LeavesTheSameOfEveryStarterAndStep) {
   for (const int n : {1 << 14, 12345}) expect_the_same_of_chapter("01-vector-add", {n, n, n}, {n});
   for (const char* chapter : {"02-naive-gemm", "03-tiled-gemm", "04-pipelined-gemm"}) {

@@ -28,7 +28,7 @@ void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int m, in
   }
 }
 
-// One tile by one warp: fragments by the layouts of the PTX ISA, one factor after the other.
+// One tile by one warp, with fragments in the layouts of the PTX ISA, one factor after the other.
 std::string tile_kernel(const std::string& instruction, int k, int held, const std::string& factor) {
   const int wide = 4 * held, of_a = 2 * k / wide, of_b = k / wide;
   const std::string shape = "constexpr int K = " + std::to_string(k) + ", HELD = " + std::to_string(held) +
@@ -147,7 +147,7 @@ SOLVE(const float* x, float* y) { k<<<1, 4>>>(x, y); }
   EXPECT_EQ(y.values, (std::vector<float>{1 + 0x1p-10f, -1 - 0x1p-10f, 1, INFINITY}));
 }
 
-// y: what each thread holds after ldmatrix.x4 of rows whose halves are numbered; `pitch` bytes from row to row.
+// y: what each thread holds after ldmatrix.x4 of rows with numbered halves; rows are `pitch_bytes` apart.
 std::string load_matrix_kernel(int matrices, bool transposed, int pitch_bytes) {
   const std::string outputs[] = {"{%0}", "{%0, %1}", "{%0, %1, %2, %3}"};
   const int kind = matrices == 4 ? 2 : matrices - 1;
@@ -220,7 +220,7 @@ TEST(LoadMatrix, RowsAreMultiplesOf16Bytes) {
             "misaligned: reads 16 bytes at byte 8 of shared memory, which is not a multiple of 16");
 }
 
-// One warp copies 32 pieces, each lane its own, and hands them on.
+// One warp copies 32 pieces, one per lane, and passes them on.
 std::string copy_kernel(const std::string& instruction, int bytes, const std::string& read = "") {
   return "#include <roofwalk.cuh>\nconstexpr int WORDS = " + std::to_string(bytes / 4) + R"(;
 __global__ void k(const float* x, float* y, int n) {
@@ -240,7 +240,7 @@ SOLVE(const float* x, float* y, int n) { k<<<1, 32>>>(x, y, n); k<<<1, 32>>>(x, 
 )";
 }
 
-// The counters of the line with the copy, of one of the two launches.
+// The counters of the copy's line, in one of the two launches.
 Counters of_copy(const RunRecord& record, std::size_t launch) {
   for (const LineCounters& line : record.kernels.at(launch).lines) {
     if (line.counters[Counter::global_load_requests].value_or(0) != 0) return line.counters;
@@ -306,7 +306,7 @@ TEST(AsyncCopy, FillsWhatItDoesNotReadWithZeros) {
   for (int i = 0; i < 128; ++i) EXPECT_EQ(y.values[i], i % 4 < i / 4 % 5 ? x.values[i] : 0.0f) << i;
   EXPECT_EQ(of_copy(record, 0)[Counter::shared_bytes], 512u);
 
-  // Lanes that read nothing may point anywhere, and count nothing; here all of them.
+  // Lanes that read nothing may hold any address and count nothing; here all lanes.
   Buffer all{"x", numbers(4)}, zeros{"y", std::vector<float>(128, 5)};
   const RunRecord none = must_run(copy_kernel("ca.shared.global", 16, "n"), {&all, &zeros, 0});
   EXPECT_EQ(zeros.values, std::vector<float>(128, 0));
@@ -331,13 +331,13 @@ TEST(AsyncCopy, FaultsOnBothSides) {
             "out of bounds: writes element 128 of s, which is outside: the block has 512 bytes of shared memory");
   EXPECT_EQ(fault(copy_kernel("ca.shared.global", 16, "n"), 128, 17),
             "out of bounds: copies 16 bytes to shared memory, but is told to read 17");
-  // 12 bytes of the last 16 are there.
+  // 12 of the last 16 bytes exist.
   EXPECT_EQ(fault(copy_kernel("ca.shared.global", 16, "threadIdx.x == 31 ? n : 16"), 127, 12), "none");
   EXPECT_EQ(fault(copy_kernel("ca.shared.global", 16, "threadIdx.x == 31 ? n : 16"), 127, 16),
             "out of bounds: reads x[124] (16 bytes at once), but x holds 127 elements");
 }
 
-// Tiles of 256 floats, the next on its way while the last is scaled.
+// Tiles of 256 floats; the next one is in flight while the last is scaled.
 TEST(AsyncCopy, DoubleBufferedTilesByThePipelinePrimitives) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 #include <cuda_pipeline.h>
@@ -367,13 +367,13 @@ SOLVE(const float* x, float* y, int n, float f) { scale<<<1, 64>>>(x, y, n, f); 
   Buffer x{"x", numbers(n, 1001)}, y{"y", std::vector<float>(n)};
   const RunRecord record = must_run(kText, {&x, &y, n, 0.5f});
   for (int i = 0; i < n; ++i) ASSERT_EQ(y.values[i], 0.5f * x.values[i]) << i;
-  // 250 sectors hold x. nvcc makes each number of bytes an instruction of its own, so the thread that reads only two
-  // floats asks for the last sector once more.
+  // 250 sectors hold x. nvcc uses one instruction per number of bytes, so the thread that reads only two floats
+  // requests the last sector once more.
   EXPECT_EQ(count(record, Counter::l1_read_sectors), 251u);
   EXPECT_EQ(count(record, Counter::l1_read_hit_sectors), 0u);
 }
 
-// Half tiles in shared memory, padded so that no two rows meet in a bank; four warps of 32 x 32.
+// Tiles of halves in shared memory, padded so that no two rows conflict; four warps of 32 x 32.
 TEST(Mma, GemmWithLoadMatrixAndAsyncCopies) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 #include <cuda_fp16.h>

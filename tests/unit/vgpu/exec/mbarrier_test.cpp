@@ -1,4 +1,4 @@
-// Barriers that are objects in shared memory, by instruction and as libcu++ builds cuda::barrier and cuda::pipeline of
+// Barriers as objects in shared memory: by instruction, and as libcu++ builds cuda::barrier and cuda::pipeline from
 // them for sm_80.
 #include "tests/support/kernel_runner.h"
 
@@ -79,7 +79,7 @@ TEST(Mbarrier, BarrierOfLibcuxx) {
   }
 }
 
-// The second wait is missing: who writes the next round does not know that all have read this one.
+// The second wait is missing: the writer of the next round does not know that all have read this one.
 TEST(Mbarrier, SanitizerSeesAMissingWait) {
   std::string text = kBarrier;
   const std::string wait = "    bar.arrive_and_wait();\n  }";

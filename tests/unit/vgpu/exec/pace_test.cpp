@@ -5,7 +5,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Rounds that the team played of so many, where it takes `team_seconds` a round and one thread takes 1.
+// Of `rounds` rounds, how many the team played, if it takes `team_seconds` per round and one thread takes 1.
 int team_rounds(Pace& pace, int rounds, double team_seconds) {
   int out = 0;
   for (int i = 0; i < rounds; ++i) {
@@ -18,7 +18,7 @@ int team_rounds(Pace& pace, int rounds, double team_seconds) {
 TEST(Pace, StaysWithTheFasterOneAndNoticesChanges) {
   Pace pace;
   EXPECT_GT(team_rounds(pace, 10'000, 0.6), 9'800);
-  EXPECT_LT(team_rounds(pace, 20'000, 3.0), 5'000);  // some thousand rounds until it looks again
+  EXPECT_LT(team_rounds(pace, 20'000, 3.0), 5'000);  // some thousand rounds until it tries again
   EXPECT_GT(team_rounds(pace, 20'000, 0.6), 15'000);
 }
 

@@ -15,7 +15,7 @@ TEST(Team, EveryMemberWorksOnceAPieceAndSeesThePieceBefore) {
   for (std::uint64_t piece = 0; piece < 2000; ++piece) {
     const auto before = done;
     team.run([&](int member) {
-      // Another member's work of the last piece is there: no two pieces overlap.
+      // Another member's work on the last piece is visible: no two pieces overlap.
       if (before[static_cast<std::size_t>((member + 1) % 3)] != piece) return;
       ++done[static_cast<std::size_t>(member)];
     });

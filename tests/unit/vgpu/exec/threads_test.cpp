@@ -1,4 +1,4 @@
-// Nothing that a run leaves depends on the number of threads: records, waits and buffers are the same to the byte.
+// No result of a run depends on the number of threads: records, waits and buffers are the same to the byte.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
@@ -17,7 +17,7 @@ struct Case {
   const char* name;
   const char* code;        // void k(const float* a, float* b, int n), launched as
   const char* launch;      // <<<this>>>
-  const char* fault = "";  // how its message starts, if it has one
+  const char* fault = "";  // start of its message, if there is a fault
 };
 
 const Case kCases[] = {

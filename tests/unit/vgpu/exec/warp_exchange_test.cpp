@@ -1,5 +1,5 @@
-// What threads of a warp or block tell each other: votes, matches, reductions, shuffles, named and counting barriers,
-// and the questions that a thread can ask of the machine.
+// Communication between threads of a warp or block: votes, matches, reductions, shuffles, named and counting barriers;
+// and queries of the machine.
 #include <bit>
 
 #include "tests/support/kernel_runner.h"
@@ -7,7 +7,7 @@
 namespace roofwalk::test {
 namespace {
 
-// The kernel's text between the braces, with `out` of `count` floats and one block of `threads`.
+// Runs a kernel with this body, with `out` of `count` floats and one block of `threads`.
 std::vector<float> run_body(const std::string& body, int threads, std::size_t count) {
   const std::string text = "#include <roofwalk.cuh>\n#include <cstdint>\n__global__ void k(float* out, int n) {\n" +
                            std::string("  const unsigned t = threadIdx.x, lane = t % 32;\n") + body +
@@ -46,7 +46,7 @@ TEST(WarpExchange, ReductionsOfIntegersAndBits) {
   for (std::size_t t = 0; t < 256; ++t) EXPECT_EQ(values[t], expected[t / 32]) << t;
 }
 
-// Four groups of eight lanes in one instruction, each with a mask of its own: no group hears of another.
+// Four groups of eight lanes in one instruction, each with its own mask: groups do not affect each other.
 TEST(WarpExchange, GroupsWithMasksOfTheirOwn) {
   const auto values = run_body(R"(
   const unsigned mask = 0xffu << (lane / 8 * 8);
@@ -76,7 +76,7 @@ TEST(WarpExchange, GroupsWithMasksOfTheirOwn) {
   }
 }
 
-// In the last warp 8 threads live, and of them only the odd ones come.
+// The last warp has 8 live threads, of which only the odd ones take part.
 TEST(WarpExchange, DivergedLanesOfAPartialWarp) {
   const auto values = run_body(R"(
   if (t % 2 == 1) {
@@ -124,8 +124,8 @@ TEST(BlockExchange, BarriersThatCount) {
   }
 }
 
-// Warp 0 makes, warp 1 uses; the others have no part in it. Barrier 1 says that it is made, barrier 2 that it is used;
-// the number of the latter stands in a register.
+// Warp 0 produces, warp 1 consumes; other warps are not involved. Barrier 1 signals "produced", barrier 2 "consumed";
+// the number of the latter is in a register.
 TEST(BlockExchange, NamedBarriersForTwoWarps) {
   const auto values = run_body(R"(
   __shared__ float slot[32];

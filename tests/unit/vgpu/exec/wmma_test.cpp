@@ -7,7 +7,7 @@
 namespace roofwalk::test {
 namespace {
 
-// d = 2 * (a * b + c) of one fragment each; factors lie in shared memory, one of them with padding.
+// d = 2 * (a * b + c), one fragment each; factors are in shared memory, one of them padded.
 constexpr const char* kText = R"(#include <roofwalk.cuh>
 #include <mma.h>
 #include <cuda_fp16.h>
@@ -78,7 +78,7 @@ TEST(Wmma, MultipliesWhatMmaHLoads) {
   }
 }
 
-// Each line is one intrinsic, with what CUDA's manual says of it.
+// Each line is one intrinsic, with the result according to CUDA's manual.
 TEST(Intrinsics, OfHalvesBytesAndBits) {
   constexpr const char* kIntrinsics = R"(#include <roofwalk.cuh>
 #include <cuda_fp16.h>

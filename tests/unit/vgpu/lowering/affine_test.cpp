@@ -1,4 +1,4 @@
-// What the analysis of lanes knows of registers, and what lockstep code makes of it.
+// What the analysis of lanes knows about registers, and how lockstep code uses it.
 #include "common/vgpu/lowering/affine.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Lowered {
     EXPECT_NE(it, registers.end()) << name;
     return AffineAnalysis(program).shape(static_cast<int>(it - registers.begin()));
   }
-  // From lane to lane, in bytes or units.
+  // Per lane, in bytes or units.
   std::int64_t stride(const std::string& name) const {
     const AffineAnalysis analysis(program);
     const Shape found = shape(name);
@@ -88,7 +88,7 @@ TEST(Affine, LoopsKeepTheShapeThatAllTheirWaysShare) {
   EXPECT_EQ(code->stride("%rd3"), 4);
   EXPECT_EQ(code->kind("%r4"), Kind::uniform);
   EXPECT_EQ(code->kind("%p1"), Kind::uniform);
-  EXPECT_EQ(code->kind("%r5"), Kind::varying);  // another stride with each trip
+  EXPECT_EQ(code->kind("%r5"), Kind::varying);  // its stride changes with each trip
 }
 
 TEST(Affine, WhatLanesDecideVaries) {
@@ -107,10 +107,10 @@ TEST(Affine, ABlocksShapeDecidesOverItsIndices) {
   EXPECT_EQ(lowered(body, {32, 8, 1})->kind("%r4"), Kind::uniform);
   EXPECT_EQ(lowered(body, {16, 16, 1})->kind("%r2"), Kind::affine);  // 0..15 twice
   EXPECT_EQ(lowered(body, {16, 16, 1})->kind("%r4"), Kind::affine);  // one row, then the next
-  EXPECT_EQ(lowered(body, {24, 4, 1})->kind("%r2"), Kind::varying);  // each warp starts elsewhere in a row
+  EXPECT_EQ(lowered(body, {24, 4, 1})->kind("%r2"), Kind::varying);  // each warp starts at another column
 }
 
-// Operations that stand for instructions of the body.
+// Number of operations for the instructions of the body.
 std::size_t operations(const std::string& body) {
   const auto code = lowered(body);
   return static_cast<std::size_t>(std::count_if(code->program.ops.begin(), code->program.ops.end(),
@@ -118,19 +118,19 @@ std::size_t operations(const std::string& body) {
                                   1);  // ret
 }
 
-// Parameters, indices, constants and copies of them are read where they lie.
+// Parameters, indices, constants and copies of them are read in place.
 TEST(Lowering, WhatALaunchFixesTakesNoOperation) {
   EXPECT_EQ(operations(""), 0u);
   EXPECT_EQ(operations("mov.u32 %r4, %r2;\nmov.u32 %r5, %r4;\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r6, 7;\n"), 0u);
   EXPECT_EQ(operations("mov.u32 %r4, %r2;\nadd.s32 %r5, %r4, %r1;\n"), 1u);
-  // Written twice, or by some lanes only, or with what changes.
+  // Written twice, by some lanes only, or with a changing value.
   EXPECT_EQ(operations("mov.u32 %r4, %r2;\nmov.u32 %r4, %r3;\n"), 2u);
   EXPECT_EQ(operations("setp.lt.u32 %p1, %r2, 7;\n@%p1 mov.u32 %r4, %r2;\n"), 2u);
   EXPECT_EQ(operations("add.s32 %r5, %r2, %r1;\nmov.u32 %r4, %r5;\n"), 2u);
   EXPECT_EQ(operations("mov.u32 %r4, %clock;\n"), 1u);
 }
 
-// Registers of one number take one operation of lane 0, and no check where nothing is widened.
+// Registers with one number for all lanes take one operation on lane 0, and no check if nothing is widened.
 TEST(Lockstep, WorksOnLane0WhereverOneNumberIsEnough) {
   const auto code = lowered("add.s32 %r4, %r3, 5;\nadd.s32 %r5, %r4, %r1;\n");
   const auto& ops = code->program.lockstep.ops;
@@ -140,18 +140,18 @@ TEST(Lockstep, WorksOnLane0WhereverOneNumberIsEnough) {
   EXPECT_EQ(changed, 2u);
 }
 
-// What others read lane by lane is filled in behind it.
+// Registers that are read lane by lane are filled in for all lanes after the operation.
 TEST(Lockstep, FillsWhatIsReadLaneByLane) {
   const auto code = lowered("add.s32 %r4, %r3, 5;\nmad.lo.s32 %r5, %r4, %r1, %r2;\nst.global.u32 [%rd1], %r5;\n");
   EXPECT_GT(code->program.lockstep.ops.size(), code->program.ops.size());
 }
 
-// %r5 and %r6: where shared memory begins, and a word of each lane.
+// %r5: start of shared memory; %r6: a word of it for each lane.
 std::string with_shared(const std::string& body) {
   return ".shared .align 4 .b8 s[1024];\nshl.b32 %r4, %r2, 2;\nmov.u32 %r5, s;\nadd.s32 %r6, %r5, %r4;\n" + body;
 }
 
-// How many operations of lockstep code do others' work as well.
+// Number of lockstep operations that also do the work of others.
 std::size_t fused(const std::string& body) {
   const auto code = lowered(with_shared(body));
   std::size_t count = 0;
@@ -170,13 +170,13 @@ TEST(Lockstep, FusesWhatNeedsNothingOfEachOther) {
   EXPECT_EQ(fused(loads + "fma.rn.f32 %f3, %f2, %f1, %f1;\n"), 0u);
   EXPECT_EQ(fused(loads + "fma.rn.f32 %f3, %f2, %f1, %f2;\n"), 0u);
   EXPECT_EQ(fused(loads + "fma.rn.f32 %f3, %f2, %f4, %f3;\n"), 0u);
-  // Under a predicate each goes alone.
+  // Under a predicate each runs alone.
   EXPECT_EQ(
       fused("setp.lt.u32 %p1, %r2, 7;\n@%p1 fma.rn.f32 %f3, %f2, %f1, %f3;\n@%p1 fma.rn.f32 %f3, %f2, %f1, %f3;\n"),
       0u);
 }
 
-// How many products of words of shared memory the longest run does, and how many operations, of global memory.
+// Products in the longest run of shared memory, and operations in the longest one of global memory.
 std::size_t longest_run(const std::string& body) {
   std::size_t longest = 0;
   const auto code = lowered(with_shared(body));
@@ -198,7 +198,7 @@ TEST(Lockstep, RunsOfProductsAddToOneSumThatNobodyElseAsksFor) {
   EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n"), 2u);
   EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f4, %f1, %f2, %f4;\n"), 2u);
   EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f5, %f2, %f1, %f3;\n"), 0u);
-  // Somebody asks for the sum before, a word, or stores in between.
+  // The earlier sum or a word is read, or a store lies in between.
   const std::string both = one + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n";
   EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f4;\n"), 0u);
   EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f2;\n"), 0u);

@@ -133,7 +133,7 @@ TEST(L2, PartlyWrittenSectorCostsOneFill) {
   cache.write_back_all(traffic);  // on leaving
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
   cache.write(cache.place_of(6), {0xfu, 0, 0, 0}, 0, traffic);
-  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 1u);  // or on being read, and then not again
+  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 1u);  // or on being read, and only once
   EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 0u);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
@@ -175,7 +175,7 @@ TEST(L2, InvalidateForgetsDirtyLinesToo) {
   EXPECT_EQ(traffic[0].dram_write_sectors, 0u);
 }
 
-// The rules again, as plainly as they can be said: one set, newest line first, a byte at a time.
+// The rules again, as plainly as possible: one set, newest line first, a byte at a time.
 class PlainL2 {
  public:
   explicit PlainL2(std::size_t ways) : ways_(ways) {}

@@ -1,4 +1,4 @@
-// Which lines of a cache may still be on their way, and who fetched them.
+// Which lines of a cache may still be in flight, and which request fetched them.
 #include "common/vgpu/memory/fetch_log.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(FetchLog, FindsWhoFetchedUntilOthersMustHaveArrivedInstead) {
   EXPECT_EQ(fetch->block, 7u);
   EXPECT_EQ(fetch->warp, 3u);
   EXPECT_EQ(fetch->outcome, 20u);
-  EXPECT_EQ(log.find(5), nullptr);  // would lie in the same place
+  EXPECT_EQ(log.find(5), nullptr);  // would have the same place
   log.note(5, trace, 24);
   EXPECT_EQ(log.find(1), nullptr);
 }
@@ -36,7 +36,7 @@ TEST(FetchLog, WhatWasFetchedALatencyAgoHasArrived) {
   log.begin_round(3, 40);  // fetch 3
   log.begin_round(4, 99);
   EXPECT_TRUE(log.may_arrive(2, 4));
-  log.begin_round(4, 140);  // the first round was over by 40
+  log.begin_round(4, 140);  // the first round was over at 40
   EXPECT_FALSE(log.may_arrive(2, 4));
   EXPECT_TRUE(log.may_arrive(3, 4));
 }

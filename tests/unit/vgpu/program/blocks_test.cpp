@@ -51,7 +51,7 @@ TEST(Blocks, AWayLeadsBackThroughABlockThatPasses) {
   EXPECT_FALSE(find_loops(blocks, but_for(5))[0]);
 }
 
-// Loops of small graphs made by chance, beside a search from each block.
+// Loops of small random graphs, compared with a search from each block.
 TEST(Blocks, LoopsAreWhatASearchFinds) {
   Rng rng(7);
   for (int round = 0; round < 500; ++round) {

@@ -1,4 +1,4 @@
-// Which registers decide the way of a warp, beside a search that follows each register forward.
+// Which registers decide the path of a warp, compared with a search that follows each register forward.
 #include "common/vgpu/program/operands.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ ptx::Module parse_body(const std::string& body) {
   return module ? std::move(*module) : ptx::Module{};
 }
 
-// Whether a branch asks for the register, or for what is made of it.
+// Whether a branch reads the register, or a value derived from it.
 bool decides(const ptx::Function& function, int reg) {
   std::vector<bool> made(function.registers.size());
   made[static_cast<std::size_t>(reg)] = true;

@@ -60,7 +60,7 @@ TEST(Access, LinesAndSectorsAreThoseOfTheLanesInTheirOrder) {
   }
 }
 
-// What inactive lanes hold is no address: a branch may have left anything there.
+// Inactive lanes hold no addresses: a branch may have left any value there.
 TEST(Access, ActiveLanesInEvenStepsKeepTheirPattern) {
   constexpr std::int64_t kStrides[] = {0, 4, -4, 8, 12, 36, 128, -256};
   Rng rng(12);

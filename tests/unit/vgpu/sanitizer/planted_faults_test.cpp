@@ -1,6 +1,6 @@
-// Mistakes of every kind, each on a line of its own, planted at several depths: in a function that is inlined into the
-// kernel, in one that a template inlines, in one that is called. Always in the second kernel of the plan, and only in
-// threads of the last, partial warp. Each must be found with its kind, its line and a thread that made it.
+// Mistakes of every kind, each on a line of its own, planted at several depths: in a function inlined into the kernel,
+// in one inlined by a template, in one that is called. Always in the second kernel of the plan, and only in threads of
+// the last, partial warp. Each must be found with its kind, its line and a thread that made it.
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
@@ -114,7 +114,7 @@ SOLVE(float* y, int n) { k<<<2, 128>>>(y, n); }
   EXPECT_EQ(record->warnings[0].thread.x, 40u);
 }
 
-// Halves of a warp meet apart: what one half knows of itself, the other does not know.
+// Halves of a warp synchronize separately: what one half knows, the other does not.
 TEST(PartialMasks, OrderTheirThreadsOnly) {
   const auto run_with = [](const char* mask) {
     const std::string text = std::string(R"(#include <roofwalk.cuh>

@@ -1,4 +1,4 @@
-// The sanitizer: planted faults are found with their line, and honest kernels are left alone.
+// The sanitizer: planted faults are found with their line, correct kernels are not reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,8 +13,7 @@ namespace {
 // As small trials run: without a clock.
 constexpr RunOptions kSmall{.sanitize = true, .time = RunOptions::Time::least};
 
-// A kernel's body between `__shared__ float s[256];` and the end; 64 threads, two blocks. `// @` marks the line of the
-// fault.
+// A kernel's body after `__shared__ float s[256];`; 64 threads, two blocks. `// @` marks the line of the fault.
 struct Planted {
   const char* name;
   const char* body;
@@ -265,7 +264,7 @@ TEST_P(PlantedFault, IsFoundWithItsLine) {
   EXPECT_THAT(record.fault->message, testing::HasSubstr(GetParam().says));
 }
 
-// Off, the same kernel runs to its end: speed runs have no time for this.
+// With the sanitizer off, the same kernel completes: speed runs have no time for it.
 TEST_P(PlantedFault, IsNotLookedForWhereNobodyAsks) {
   EXPECT_FALSE(run(text_of(GetParam().body), {}).fault.has_value());
 }
@@ -476,7 +475,7 @@ const Honest kHonest[] = {
 void PrintTo(const Honest& honest, std::ostream* out) { *out << honest.name; }
 class HonestKernel : public testing::TestWithParam<Honest> {};
 
-// And nothing that is counted or timed differs.
+// And all counts and times are the same.
 TEST_P(HonestKernel, IsLeftAlone) {
   const RunRecord sanitized = run(text_of(GetParam().body)), plain = run(text_of(GetParam().body), {});
   ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
@@ -486,12 +485,12 @@ TEST_P(HonestKernel, IsLeftAlone) {
 INSTANTIATE_TEST_SUITE_P(Sanitizer, HonestKernel, testing::ValuesIn(kHonest),
                          [](const auto& each) { return each.param.name; });
 
-// Of global memory: `c` holds nothing that anybody wrote. The kernel and what SOLVE does.
+// Global memory: nothing has written to `c`. The kernel, and what SOLVE does.
 struct Unwritten {
   const char* name;
   const char* kernel;
   const char* solve;
-  const char* says;  // nullptr: nothing is wrong
+  const char* says;  // nullptr: no fault
 };
 const Unwritten kUnwritten[] = {
     {"sum_into_the_output", "c[t] += a[t];  // @", "k<<<2, 64>>>(a, c, c);",
@@ -542,7 +541,7 @@ TEST_P(UnwrittenMemory, IsNotRead) {
 INSTANTIATE_TEST_SUITE_P(Sanitizer, UnwrittenMemory, testing::ValuesIn(kUnwritten),
                          [](const auto& each) { return each.param.name; });
 
-// Deep inside: a function template that is inlined, the second kernel of a plan, the last warp that is not full.
+// Deep inside: in a function template that is inlined, in a plan's second kernel, in the last, partial warp.
 TEST(Sanitizer, FindsWhatLiesDeep) {
   const std::string text = R"(#include <roofwalk.cuh>
 template <int step>

@@ -1,5 +1,5 @@
-// The sanitizer's two ways to look at shared memory: whole accesses by numbers, and words one by one. Whatever the
-// first lets pass the second must have let pass, and all that is found later must be the same.
+// The sanitizer's two ways to check shared memory: whole accesses by numbers, and words one by one. What the first way
+// passes, the second must pass too, and all later findings must be the same.
 #include "common/vgpu/sanitizer/shared_shadow.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ struct Seen {
   int accesses = 0, passed = 0, found = 0, warned = 0;
 };
 
-// Both see the same accesses in the same order; accesses in trouble are none, as they end a run.
+// Both see the same accesses in the same order; faulty accesses are left out, because they end a run.
 void walk(std::uint64_t seed, int turns, Seen& seen) {
   SharedShadow quick(4 * kWords, 4, kWarps), close(4 * kWords, 4, kWarps);
   Rng rng(seed);
@@ -43,7 +43,7 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
   const auto both = [&](auto&& step) { step(quick), step(close); };
   const std::uint32_t patterns = 6;
   const std::vector<std::uint32_t> everybody = {0, 1, 2, 3};
-  // All but the last words are written: reads there are of what nobody wrote.
+  // All but the last words are written: reads of those are uninitialised.
   both([&](SharedShadow& shadow) {
     for (std::uint64_t first = 0; first + 32 < kWords; first += 32)
       shadow.touch(0, 2 * patterns, access_of(steps_of(0), 4 * first), SharedTouch::write);
@@ -73,7 +73,7 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
     const bool writes = below(5) == 0;
     const std::uint32_t pc = writes ? kind : patterns + kind;
     const Steps steps = steps_of(static_cast<int>(kind));
-    // Mostly each warp by itself, or every walk would end at its first steps.
+    // Mostly each warp has words of its own, or every walk would end at its first steps.
     const std::uint64_t first = 4 * (below(10) < 4 ? below(8) : 48 * warp + below(4));
     const Access access = access_of(steps, first);
     const SharedTouch touch = writes ? SharedTouch::write : SharedTouch::read;
@@ -105,14 +105,14 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
 TEST(SharedShadow, LooksAtWholeAccessesAsItDoesAtWords) {
   Seen seen;
   for (std::uint64_t seed = 1; seed <= 12000 && !HasFatalFailure(); ++seed) walk(seed, 60, seen);
-  // Both ways are taken, and trouble is found and not.
+  // Both ways are taken, with and without findings.
   EXPECT_GT(seen.passed, seen.accesses / 10);
   EXPECT_LT(seen.passed, seen.accesses);
   EXPECT_GT(seen.found, 1000);
   EXPECT_GT(seen.warned, 20);
 }
 
-// What everybody knows to be over is let go of, and a race across it is not made up, nor one after it missed.
+// State that every warp has synchronized with is dropped; this neither invents a race nor hides a later one.
 TEST(SharedShadow, RemembersWhatCountsHoweverMuchCameBefore) {
   SharedShadow shadow(4 * kWords, 4, kWarps);
   const Steps steps = steps_of(0);

@@ -1,5 +1,5 @@
-// A run ends by its budget of work, which is made of counts; what the host lacks, time or memory, is no fault of a
-// kernel.
+// A run ends by its budget of work, which is made of counts. If the host lacks time or memory, that is not the kernel's
+// fault.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -44,7 +44,7 @@ TEST(Limits, ManyEmptyLaunchesEndByTheBudget) {
   EXPECT_EQ(record->fault->line, 6);
 }
 
-// The least budget with which a kernel comes to its end.
+// The smallest budget with which a kernel completes.
 std::uint64_t least_budget(const Artifact& artifact, RunOptions options) {
   std::uint64_t low = 0, high = std::uint64_t{1} << 32;
   while (low + 1 < high) {
@@ -78,7 +78,7 @@ TEST(Limits, WhatARunMayDoDoesNotDependOnHowItIsRun) {
   EXPECT_EQ(least_budget(*artifact, lanes), least);
 }
 
-// The same instructions, of which each load asks for 1 or for 32 lines.
+// The same instructions, with loads of 1 or of 32 lines each.
 TEST(Limits, RequestsOfManyLinesAreMoreWork) {
   const auto rows = compile(walks("i * 32 + threadIdx.x")), scattered = compile(walks("h"));
   ASSERT_TRUE(rows.ok() && scattered.ok());
@@ -86,7 +86,7 @@ TEST(Limits, RequestsOfManyLinesAreMoreWork) {
   EXPECT_GT(least_budget(*scattered, options), 3 * least_budget(*rows, options));
 }
 
-// Nothing depends on a clock: who is past it has found the host in trouble.
+// No result depends on a clock: exceeding the time limit means that the host is in trouble.
 TEST(Limits, TimeOfTheHostIsNoFaultOfAKernel) {
   const auto record =
       run("  for (volatile float* v = c; ; ) v[threadIdx.x] = 1;", "k<<<64, 256>>>(a, c, n);", {.max_seconds = 0.05});

@@ -1,4 +1,4 @@
-// That arithmetic which costs the host most has weights of that size, and that what kernels are made of counts once.
+// Arithmetic that costs the host most has weights of that size; the usual operations of kernels count as one.
 #include "common/vgpu/lowering/work_of.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(Work, OfOrdinaryArithmeticIsOne) {
     EXPECT_EQ(work_of_text(each), 1u) << each;
 }
 
-// What arithmetic_budget_bench shows, in units of 15 ns.
+// Results of arithmetic_budget_bench, in units of 15 ns.
 TEST(Work, OfDearArithmeticIsWhatItCosts) {
   const struct {
     const char* text;

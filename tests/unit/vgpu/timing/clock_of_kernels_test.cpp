@@ -1,4 +1,4 @@
-// The clock on real kernels: sampled as unsampled, and every warp cycle with a cause and a line.
+// The clock on real kernels: sampled grids take as long as unsampled ones; every warp cycle has a cause and a line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Clock, EveryChapter, testing::ValuesIn(kChapters), [](c
   return name;
 });
 
-// Blocks of very different cost, in an order that puts the dear ones first, last or here and there.
+// Blocks of very different cost, with the expensive ones first, last or scattered.
 TEST(Clock, SampledTimeOfUnevenBlocksIsThatOfTheWholeGrid) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 __global__ void k(float* c, int order) {
@@ -123,7 +123,7 @@ TEST(Clock, IsNeverBelowWhatTheCountsNeed) {
   EXPECT_GE(record.elapsed_ns, parts.launch_ns + parts.dram_ns);
 }
 
-// Barriers that a trace does not tell in full: a count in a register, a guard that keeps a warp out.
+// Barriers that a trace does not describe in full: a count in a register, a guard that excludes a warp.
 TEST(Clock, ComesThroughEveryBarrierThatTheKernelCameThrough) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 __global__ void k(float* c, int half) {
@@ -144,7 +144,7 @@ SOLVE(float* c, int half) { k<<<1, 128>>>(c, half); }
   EXPECT_EQ(c.values[127], 127);
 }
 
-// Several instructions on a line of inline assembly cost what they cost on lines of their own.
+// Several instructions on one line of inline assembly cost as much as on separate lines.
 TEST(Clock, ALineOfManyInstructionsIsNoDiscount) {
   const auto time_of = [](const char* separator) {
     std::string body;

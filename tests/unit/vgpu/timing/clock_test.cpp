@@ -1,4 +1,4 @@
-// The clock on schedules and traces written by hand, whose cycles can be counted by eye.
+// The clock on hand-written schedules and traces, whose cycles can be counted by eye.
 #include "common/vgpu/timing/clock.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ class Clock : public testing::Test {
     return read_clock(input);
   }
 
-  // As if the traces held a part only of what blocks did, and waited less there.
+  // As if the traces held only a part of what blocks did, with shorter waits.
   void cut(GridTrace& trace, ClockInput& input) const {
     for (BlockTrace& block : trace.blocks) {
       block.recorded = block.work;
@@ -107,15 +107,15 @@ class Clock : public testing::Test {
   Machine machine_ = machine();
   Schedule schedule_;
   std::vector<Outcome> outcomes_;
-  std::vector<Swaps> swaps_;  // at each time
-  Outcome slow_warp_;         // of all accesses of the first warp, where it is not that of the others
+  std::vector<Swaps> swaps_;  // of every entry
+  Outcome slow_warp_;         // for all accesses of the first warp, if it differs from the others
   std::uint64_t most_operations_ = ~0ull, cut_ = 1;
 };
 
 constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
 
-// One load or another: a basic block that loads, two that lanes choose from and that load too, and one that adds; run
-// as one, and one by one.
+// One load or another: a basic block that loads, two alternatives that load too, and one that adds; run as one, and one
+// by one.
 class GuardedClock : public Clock {
  protected:
   GuardedClock() {
@@ -181,7 +181,7 @@ TEST_F(GuardedClock, OutcomesGoToTheLoadsThatTheyAreOf) {
   EXPECT_EQ(reading.waits[Wait::issued], 12);
 }
 
-// The lanes that branch go first, whichever arm stands first.
+// The lanes that branch go first, whichever arm comes first in the code.
 TEST_F(GuardedClock, AWarpThatComesApartIssuesBothArmsOnce) {
   const ClockReading reading = run_path({0, 2, 1, 3}, {kFromL1, kFromL1, kFromDram});
   EXPECT_GT(reading.by_instruction[1][Wait::dram], 450);
@@ -260,7 +260,7 @@ TEST_F(Clock, ConstantsTakeAPassAWord) {
   const ClockReading one = run(1);
   EXPECT_EQ(one.cycles, 31 + 25 + 1);
   EXPECT_EQ(one.waits[Wait::constant], 31 + 25 - 1);
-  // They keep no path busy but their own.
+  // They occupy no path but their own.
   EXPECT_NEAR(run(32).cycles, 32 * 32 + 25, 5);
   add(TimedKind::load, Unit::memory, 3, {}, {.shared_wavefronts = 32, .shared_conflicts = 31});
   fma(4, {3});
@@ -271,7 +271,7 @@ TEST_F(Clock, ConstantsThatTheFirstCacheLacks) {
   add(TimedKind::load_constant, Unit::constant, 1, {}, {.lines = 1, .sectors = 1});
   fma(2, {1});
   EXPECT_EQ(run(1).cycles, 60 + 1);
-  // As much longer as L2, or DRAM, takes than L1; eight sectors come through L2 and its port at half a cycle each, one
+  // The additional latency of L2 or DRAM over L1; eight sectors come through L2 and its port at half a cycle each, one
   // after the other, and through DRAM at two.
   outcomes_[0] = {.lines = 1, .sectors = 1, .l2_read_sectors = 8};
   const ClockReading l2 = run(1);
@@ -309,14 +309,14 @@ TEST_F(Clock, ATailWaveCostsAWave) {
   EXPECT_NEAR(run(4, 20, 2).cycles, 10 * one, 20);
 }
 
-// The most memory that this process has held so far.
+// Peak memory of this process so far.
 std::uint64_t peak_bytes() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// One word, swapped again and again by all lanes: L2 is asked once in thousands of cycles.
+// One word, swapped again and again by all lanes: L2 is used once in thousands of cycles.
 TEST_F(Clock, WhatIsLongOverIsForgotten) {
   constexpr std::size_t kTimes = 60'000;
   add(TimedKind::atomic, Unit::memory, 1, {});
@@ -329,7 +329,7 @@ TEST_F(Clock, WhatIsLongOverIsForgotten) {
   EXPECT_LT(peak_bytes() - before, 64u << 20);
 }
 
-// The same by copies that nobody waits for.
+// The same with copies that nothing waits for.
 TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
   constexpr std::size_t kTimes = 2'000'000;
   for (int i = 0; i < 10; ++i) add(TimedKind::async_commit, Unit::control, -1, {});
@@ -338,7 +338,7 @@ TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
   EXPECT_LT(peak_bytes() - before, 32u << 20);
 }
 
-// Two warps; at each of thousands of barriers that stand in a row one waits for the other.
+// Two warps; at each of thousands of consecutive barriers one waits for the other.
 TEST_F(Clock, WhoHeldUpOthersIsKeptWhereSomebodyDid) {
   constexpr std::size_t kBarriers = 4000;
   for (std::size_t i = 0; i < kBarriers; ++i) {
@@ -373,7 +373,7 @@ TEST_F(Clock, AReadingThatCostsTooMuchEnds) {
   EXPECT_LT(part.operations, 10'010u);
 }
 
-// A grid of one block, whose trace was cut, is replayed alone: so long does the block take alone.
+// A grid of one block, whose trace was cut, is replayed alone anyway: that is the block's time alone.
 TEST_F(Clock, ABlockThatIsTheGridIsReplayedOnce) {
   for (int i = 0; i < 100; ++i) fma(1, {1});
   cut_ = 2;

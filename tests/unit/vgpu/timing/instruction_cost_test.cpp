@@ -21,7 +21,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Of words, each part but the first takes a PRMT; of 64 bits, words are registers of their own.
+// Each part of a word but the first takes a PRMT; the words of 64 bits are registers of their own.
 TEST(InstructionCost, OfAMoveIsThatOfItsParts) {
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b16 %h<5>;\n.reg .b32 %r<3>;\n"
@@ -34,7 +34,7 @@ TEST(InstructionCost, OfAMoveIsThatOfItsParts) {
   for (std::size_t i = 0; i < std::size(issues); ++i) EXPECT_EQ(cost_of(code[i]).issues, issues[i]) << i;
 }
 
-// In all forms that are accepted, which stand in these files: of the row, or one that it names besides.
+// For all accepted forms, which are in these files: the unit of the row, or one that the row names besides.
 TEST(InstructionCost, HasTheUnitsOfItsRow) {
   std::set<std::string> seen, differences;
   for (const auto& entry : fs::directory_iterator(fs::path(ROOFWALK_TEST_SOURCE_DIR) / "tests/ptx/parse")) {

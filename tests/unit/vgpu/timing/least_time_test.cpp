@@ -59,7 +59,7 @@ TEST(LeastTime, OfEveryPart) {
   EXPECT_DOUBLE_EQ(parts.l2_ns, 50);      // 100 x 32 / 64
   EXPECT_DOUBLE_EQ(parts.l1_ns, 100);     // 400 x 32 / 128 sectors, more than 70 lines
   EXPECT_DOUBLE_EQ(parts.shared_ns, 9);
-  EXPECT_DOUBLE_EQ(parts.constant_ns, 22);  // two a clock
+  EXPECT_DOUBLE_EQ(parts.constant_ns, 22);  // two per clock
   EXPECT_DOUBLE_EQ(parts.issue_ns, 40);     // 40 entries x 8 / 2 issues / 4 schedulers
   EXPECT_DOUBLE_EQ(parts.flops_ns, 40);     // 20 on the special pipe x 32 / 16 lanes
   EXPECT_DOUBLE_EQ(busiest_ns(parts), 5000);

@@ -1,5 +1,5 @@
-// Schedules against the code that ptxas really made: every chapter's starter and solution steps, and kernels of kinds
-// that chapters will need. The cubins are read by a reader of the tests' own.
+// Schedules compared with the code that ptxas made: every chapter's starter and solution steps, and kinds of kernels
+// that chapters will need. The tests have a cubin reader of their own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,7 +125,7 @@ int issues(const Schedule& s) {
   return sum;
 }
 
-// The basic blocks of the PTX loop whose branch stands on a line.
+// The basic blocks of the PTX loop whose branch is on a line.
 std::vector<std::size_t> loop_at(const Program& program, int line) {
   for (std::size_t b = 0; b < program.blocks.size(); ++b) {
     const BasicBlock& block = program.blocks[b];
@@ -151,8 +151,8 @@ std::vector<fs::path> sources() {
 class MachineOrder : public testing::TestWithParam<std::tuple<fs::path, std::string>> {};
 
 // Every loop that is one straight piece of code has a schedule of the same length, with the same loads before the first
-// use of one of them, also where PTX has several basic blocks in it (ptxas made the branches between them vanish).
-// Where only a part of those run as one, their schedules together have its length.
+// use of one of them, even if it has several basic blocks in PTX (ptxas removed the branches between them). If only a
+// part of those runs as one, their schedules together have its length.
 TEST_P(MachineOrder, StraightLoopsAreAsInTheCubin) {
   const auto from = compiled(std::get<0>(GetParam()), std::get<1>(GetParam()));
   for (const KernelResources& resources : from->artifact.kernels) {
@@ -186,7 +186,7 @@ TEST_P(MachineOrder, StraightLoopsAreAsInTheCubin) {
   }
 }
 
-// The same unrolled loop: only where pointers are __restrict__ may its loads pass its stores.
+// The same unrolled loop: its loads may pass its stores only if pointers are __restrict__.
 TEST(MachineOrderOfAliases, RestrictChangesTheOrderOfLoads) {
   const auto from = compiled(root() / "tests/unit/vgpu/kernels/aliases.cu", "80");
   std::map<std::string, int> loads;
@@ -201,7 +201,7 @@ TEST(MachineOrderOfAliases, RestrictChangesTheOrderOfLoads) {
   EXPECT_EQ(loads.at("_Z15stream_restrictPKfPfi"), 4);
 }
 
-// Where ptxas made guards into predicates, basic blocks run as one, and their loads stand before the first use of one.
+// Where ptxas turned guards into predicates, basic blocks run as one, and their loads come before the first use of one.
 TEST(MachineOrderOfGuards, GuardedLoadsGoTogether) {
   for (const char* chip : {"80", "90a"}) {
     const auto from = compiled(root() / "tests/unit/vgpu/kernels/guards.cu", chip);

@@ -5,7 +5,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// So many choices in a row, each between a block and nothing, of which machine code has no branch.
+// `choices` consecutive choices between a block and nothing, without branches in the machine code.
 std::vector<MergedBlock> row_of(std::uint32_t choices) {
   constexpr std::uint32_t kChoice = 3, kWay = 4;  // instructions
   Program program;
@@ -42,7 +42,7 @@ TEST(MergeBlocks, ALongRowIsSeveral) {
     EXPECT_LE(std::uint64_t{each.members} * each.block.count, 500'000u);
   }
   EXPECT_EQ(members, 2 * kChoices + 1);
-  EXPECT_LE(alone, merged.size() / 2);  // the way of the choice that ends one
+  EXPECT_LE(alone, merged.size() / 2);  // the arm of a choice at which a merged block ends
   EXPECT_LE(merged.size(), 20u);
 }
 

@@ -1,5 +1,5 @@
-// What instructions cost by the rules, against the code that ptxas makes of each form of them: where no code is known,
-// or where it was refused, a kernel must not be cheaper than it is on a chip.
+// What instructions cost by the rules, compared with the code that ptxas makes of each of their forms: if no code is
+// known, or if it was refused, a kernel must not be cheaper than on a chip.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct RegisterClass {
   const char* moved;  // as it is loaded and stored
 };
 
-// As the files with all forms declare them.
+// As declared in the files with all forms.
 constexpr RegisterClass kClasses[] = {
     {"p", "pred", ""},    {"h", "b16", "b16"},  {"us", "u16", "u16"}, {"ss", "s16", "s16"},  {"hf", "f16", "b16"},
     {"r", "b32", "b32"},  {"u", "u32", "u32"},  {"s", "s32", "s32"},  {"f", "f32", "f32"},   {"rd", "b64", "b64"},
@@ -51,12 +51,12 @@ const RegisterClass* class_of(const std::string& prefix) {
   return found == std::end(kClasses) ? nullptr : found;
 }
 
-// Arithmetic: what has registers for sources and results, and no other effect.
+// Arithmetic: sources and results in registers, and no other effect.
 bool is_arithmetic(const ptx::Instruction& in) {
   using ptx::Form;
   if (in.guard >= 0 || in.carry_in || in.carry_out) return false;
-  if (is_subroutine(in)) return false;  // its code lies elsewhere, on no line
-  // An address, which is one machine instruction where its parts have not just been loaded.
+  if (is_subroutine(in)) return false;  // its code is elsewhere, on no line
+  // An address, which is one machine instruction unless its parts have just been loaded.
   if (in.mul == ptx::MulMode::wide && in.opcode == ptx::Opcode::Mad) return false;
   switch (ptx::info(in.opcode).form) {
     case Form::alu:
@@ -70,7 +70,7 @@ bool is_arithmetic(const ptx::Instruction& in) {
   }
 }
 
-// The text of all forms of arithmetic that the machine takes, without what stands behind them.
+// The text of all forms of arithmetic that the machine accepts, without what follows them.
 std::set<std::string> forms() {
   const Pattern of_registers("^[a-z0-9_:.]+ %[a-z]+[0-9]+(, *(%[a-z]+[0-9]+|-?[0-9][0-9A-Za-z.]*)|[|]%p[0-9]+)*;$");
   std::set<std::string> out;
@@ -95,7 +95,7 @@ std::set<std::string> forms() {
   return out;
 }
 
-// A module with a kernel for each form, and the lines on which the form stands.
+// A module with a kernel for each form, and the lines that hold the form.
 class Kernels {
  public:
   explicit Kernels(const std::set<std::string>& forms, const std::string& chip) {
@@ -195,7 +195,7 @@ class Slots {
     for (const auto& [unit, count] : counts_) most = std::max(most, count * interval(unit));
     return most / kTimes;
   }
-  // Of one: "integer 2, special 1".
+  // For one instruction: "integer 2, special 1".
   std::string text() const {
     static const std::map<Unit, std::string> names = {
         {Unit::fp32, "fp32"}, {Unit::half, "half"},       {Unit::integer, "integer"}, {Unit::multiply, "multiply"},
@@ -232,7 +232,7 @@ class Slots {
   std::map<Unit, int> counts_;
 };
 
-// The cubin of a module, or what ptxas says of it.
+// The cubin of a module, or the message of ptxas.
 std::string compiled_for(const Toolkit& toolkit, const std::string& chip, const std::string& text,
                          std::string& refused) {
   const fs::path folder = fs::path(ROOFWALK_TEST_BINARY_DIR) / "test-kernels";
@@ -257,7 +257,7 @@ TEST_P(RuleCost, IsThatOfTheCodeWhichPtxasMakes) {
   ASSERT_TRUE(machine.ok());
   const auto toolkit = find_toolkit(kTree);
   ASSERT_TRUE(toolkit.ok());
-  // Some forms of bfloat are of sm_90 alone: ptxas refuses them, and compiles the others.
+  // Some forms of bfloat exist on sm_90 only: ptxas refuses them, and compiles the others.
   std::set<std::string> taken = forms();
   std::optional<Kernels> kernels;
   std::string cubin;
@@ -298,9 +298,10 @@ TEST_P(RuleCost, IsThatOfTheCodeWhichPtxasMakes) {
   for (const auto& [form, by_rules] : ruled) {
     const Slots& by_code = made.try_emplace(form, *machine).first->second;
     const std::string both = fmt::format("{}: {}; by the rules {}", form, by_code.text(), by_rules.text());
-    // What the rules take for a modifier or a half of a register vanishes where it is used; here it is stored.
+    // A modifier or a half of a register vanishes, by the rules, where it is used; here it is stored.
     constexpr double kVanishes = 2;
-    // ptxas moves signs to whoever stores, and converts some integers without a function for sm_90, unlike for sm_80.
+    // ptxas moves signs to the storing instruction, and on sm_90, unlike on sm_80, converts some integers without a
+    // function.
     constexpr double kOfAFunction = 8;
     const bool vanishes = by_rules.slots() == 0 && by_code.slots() <= kVanishes;
     EXPECT_TRUE(vanishes || by_rules.slots() >= 0.75 * by_code.slots()) << both;

@@ -1,4 +1,4 @@
-// The order in which hardware runs basic blocks, on code whose order can be told by eye.
+// The order in which hardware runs basic blocks, on code whose order is evident.
 #include "common/vgpu/timing/schedule.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ std::unique_ptr<Scheduled> scheduled(const std::string& body) {
   return out;
 }
 
-// Eight registers are for what else lives meanwhile.
+// Eight registers are left for other live values.
 TEST(ScheduleByRules, LoadsAheadNeedRegisters) {
   std::string text;
   for (int i = 1; i <= 12; ++i)
@@ -151,7 +151,7 @@ TEST(ScheduleByRules, EveryOperationHasItsUnitAndLatency) {
   EXPECT_EQ(block.ops[5].latency_cycles, 23);
 }
 
-// A loop of one basic block; the lines of its PTX are counted from the entry's body.
+// A loop of one basic block; PTX lines are counted from the start of the entry's body.
 constexpr const char* kLoop =
     "L:\nld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f1, %f1, %f2;\nadd.s64 %rd1, %rd1, 4;\nadd.s32 %r1, %r1, -1;\n"
     "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\nst.global.f32 [%rd2], %f2;\n";
@@ -252,12 +252,12 @@ TEST(ScheduleByCode, BasicBlocksWithoutABranchBetweenThemRunAsOne) {
   EXPECT_EQ(all.ops[3].part, 3);
   EXPECT_EQ(all.ops[5].part, 4);
   EXPECT_EQ(all.ops[3].memory, 0);  // of its own basic block
-  // The sum waits for what both ways bring.
+  // The sum waits for both paths.
   const TimedOp& sum = all.ops[4];
   const auto from = all.operands.begin() + sum.first_operand + sum.result_count;
   const std::vector<std::uint16_t> sources(from, from + sum.source_count);
   for (const int way : {0, 1, 2, 3}) EXPECT_THAT(sources, testing::Contains(all.operands[all.ops[way].first_operand]));
-  // Each basic block also has its own.
+  // Each basic block also has a schedule of its own.
   for (const auto& forms : schedule.blocks) EXPECT_EQ(forms.back().members, 1u);
 }
 
@@ -277,7 +277,7 @@ TEST(ScheduleByCode, ABranchThatIsThereKeepsBasicBlocksApart) {
   EXPECT_EQ(schedule.blocks[2].front().members, 3u);
 }
 
-// ptxas keeps one of two arms that are alike, with the lines of that one: what has no code is scheduled by the rules.
+// ptxas keeps one of two equal arms, with that one's lines: the other is scheduled by the rules.
 TEST(ScheduleByCode, WhatLacksAnAccessGivesWayToTheRules) {
   const auto s = scheduled(
       "@%p1 bra A;\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nbra B;\n"
@@ -290,7 +290,7 @@ TEST(ScheduleByCode, WhatLacksAnAccessGivesWayToTheRules) {
   EXPECT_EQ(s->text(schedule.blocks[2][0]), "ld add");
 }
 
-// ptxas drops a load that nobody reads: the rest of the code stays, and the load is in it.
+// ptxas drops a load whose result is not read: the rest of the code stays, and the load is added.
 TEST(ScheduleByCode, AccessesThatAreMissingAreAdded) {
   const auto s = scheduled(
       "ld.global.f32 %f1, [%rd1];\nld.shared.f32 %f2, [%r1];\nadd.f32 %f3, %f1, %f1;\nst.global.f32 [%rd2], %f3;\n");
@@ -305,7 +305,7 @@ TEST(ScheduleByCode, AccessesThatAreMissingAreAdded) {
   EXPECT_EQ(block.ops[3].memory, 1);
 }
 
-// Where the rules stand in, they issue what the code has, in each unit.
+// Where the rules replace code, they issue at least as much, in each unit.
 TEST(ScheduleByCode, TheRulesIssueNoLessThanTheCode) {
   std::string body;
   for (int i = 0; i < 30; ++i) body += "xor.b32 %r1, %r1, %r2;\n";
@@ -360,8 +360,8 @@ TEST(ScheduleByCode, MuchIntegerWorkDoesNotVanish) {
   EXPECT_EQ(ops_with(8), 9u);
 }
 
-// A division is as many instructions as ptxas makes of it: by the rules, and where its code calls a subroutine. That of
-// floats calls one for odd operands alone; what stands beside that call is there.
+// A division has as many instructions as ptxas makes of it: by the rules, and where its code calls a subroutine. A
+// float division calls one for unusual operands only; the code beside that call is in the schedule.
 constexpr std::uint16_t kCall = 0x144, kReciprocal = 0x108, kCheck = 0x102;
 
 TEST(ScheduleByCode, DivisionsOfIntegersAreCounted) {
@@ -389,7 +389,7 @@ TEST(ScheduleByCode, DivisionsOfFloatsCallForOddOperands) {
             "div div div div div xor st ret");
 }
 
-// Rounded towards zero, up or down, they call for all.
+// If rounded towards zero, up or down, they call it for all operands.
 TEST(ScheduleByCode, DivisionsThatRoundOneWayAreSubroutines) {
   const auto ops_of = [](const std::string& division) {
     const auto s = scheduled(division + ";\n");
@@ -402,7 +402,7 @@ TEST(ScheduleByCode, DivisionsThatRoundOneWayAreSubroutines) {
   EXPECT_EQ(ops_of("sqrt.rz.f64 %fd1, %fd1"), 3u + 42);
 }
 
-// The code of a division goes on behind its call, in another piece: no other copy of the basic block begins there.
+// The code of a division continues after its call, in another piece: no other copy of the basic block begins there.
 TEST(ScheduleByCode, WhatStandsBetweenDivisionsStays) {
   constexpr int kDivisions = 4, kBetween = 20;
   std::string body;
@@ -430,7 +430,7 @@ TEST(ScheduleByCode, WhatStandsBetweenDivisionsStays) {
   EXPECT_EQ(found, static_cast<std::size_t>(kDivisions) * kBetween) << text;
 }
 
-// What reads a value that went through moves waits for where it comes from, however many moves there are.
+// A value that went through moves becomes ready with its origin, however many moves there are.
 TEST(Schedule, ValuesGoThroughAnyNumberOfMoves) {
   for (const int moves : {1, 63, 64, 65, 5000}) {
     std::string body = "ld.global.f32 %f1, [%rd1];\n";
@@ -446,7 +446,7 @@ TEST(Schedule, ValuesGoThroughAnyNumberOfMoves) {
   }
 }
 
-// What a value is made of is a short list: a tree of choices that vanish gets an operation where it grows long.
+// The list of what a value is made of stays short: a tree of choices that vanish gets an operation where it grows long.
 TEST(Schedule, ValuesMadeOfManyWaitForAll) {
   constexpr int kLoads = 200;
   std::string body;
@@ -460,7 +460,7 @@ TEST(Schedule, ValuesMadeOfManyWaitForAll) {
   }
   const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
   const Schedule& block = schedule.blocks[0][0];
-  // Follows what the store reads back to the loads.
+  // Follows the store's sources back to the loads.
   std::set<std::uint16_t> wanted;
   std::size_t loads = 0;
   for (std::size_t i = block.ops.size(); i-- > 0;) {
@@ -476,7 +476,7 @@ TEST(Schedule, ValuesMadeOfManyWaitForAll) {
   EXPECT_EQ(loads, kLoads);
 }
 
-// What a register holds behind a basic block waits for all that it is made of, also where that was packed.
+// A register's value after a basic block waits for everything that it is made of, even if that was packed.
 TEST(Schedule, ARegisterOfSeveralValuesWaitsForTheLatest) {
   const auto s = scheduled(
       "ld.global.u32 %r1, [%rd1];\nld.shared.u32 %r2, [%r3];\nmov.b64 %rd2, {%r1, %r2};\n@%p1 bra END;\n"
@@ -505,7 +505,7 @@ TEST(Schedule, ARegisterOfSeveralValuesWaitsForTheLatest) {
   EXPECT_TRUE(waits_for.contains(loaded(1)));
 }
 
-// A delay line: every register takes over the one before it, at once.
+// A delay line: every register takes over the value of the one before it, at once.
 TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
   constexpr int kRegisters = 20'000;
   std::string body = ".reg .b32 %d<" + std::to_string(kRegisters + 1) + ">;\nL:\n";
@@ -516,7 +516,7 @@ TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
   const auto s = scheduled(body);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   EXPECT_GE(s->schedule.blocks[0][0].renames.size(), 20'000u);
-  EXPECT_LT(took.count(), 5);  // minutes, where each looks through all
+  EXPECT_LT(took.count(), 5);  // minutes, if each move searched all others
 }
 
 // Code that fits no PTX must give schedules that the clock can run.
@@ -590,8 +590,8 @@ TEST(ScheduleByCode, FiveThousandInstructionsTakeNoTime) {
   EXPECT_LT(best_ms, 20);
 }
 
-// A register that one of many branches may have written, read again and again: what each of its values is made of is
-// looked at once an operation, not once a value.
+// A register that one of many branches may have written, read again and again: the origins of its values are visited
+// once per operation, not once per value.
 TEST(Schedule, ValuesOfManyBranchesAreQuickToTell) {
   constexpr int kBranches = 250, kStores = 400;
   std::string body = "ld.global.f32 %f1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n";

@@ -62,7 +62,7 @@ TEST_F(Lines, AStridedLoadCountsAtTheFunctionThatWasInlined) {
   EXPECT_EQ(count(3, Counter::global_load_requests), 1u);
   EXPECT_EQ(sectors(3), 32u);
   EXPECT_EQ(ideal(3), 4u);
-  EXPECT_EQ(sectors(14), 0u);  // where it is called
+  EXPECT_EQ(sectors(14), 0u);  // the line of the call
   const auto line = std::find_if(kernel_.lines.begin(), kernel_.lines.end(), [](const auto& l) { return l.line == 3; });
   EXPECT_EQ(line->callers, std::vector<int>{14});
   ASSERT_EQ(line->loads.size(), 1u);
@@ -94,7 +94,7 @@ TEST_F(Lines, ADivergentBranchLeavesLanesIdleInItsBody) {
 
 TEST_F(Lines, CodeOfAHeaderCountsAtTheLineThatCallsIt) {
   EXPECT_EQ(count(20, Counter::flops_f32), 32u);
-  EXPECT_GT(count(20, Counter::warp_instructions), 1u);  // the exchange stands in a header of the toolkit
+  EXPECT_GT(count(20, Counter::warp_instructions), 1u);  // the exchange is in a header of the toolkit
 }
 
 TEST_F(Lines, AddUpToTheKernel) {
@@ -109,7 +109,7 @@ TEST_F(Lines, AddUpToTheKernel) {
   EXPECT_NEAR(waits.total(), kernel_.waits.total() - kernel_.waits[Wait::tail], 1e-6 * kernel_.waits.total());
 }
 
-// The global side of cp.async is held against the bytes that it copies, and its waiting is no request.
+// The global reads of cp.async are compared with the bytes that it copies; its waits are no requests.
 TEST(LinesOfCopies, HaveTheirFewestSectorsToo) {
   constexpr const char* kCopy = R"(#include <roofwalk.cuh>
 __global__ void copy(const float* a, float* c) {
@@ -128,8 +128,8 @@ SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
   EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u);  // and the store of c
 }
 
-// At each barrier one warp comes late: at the first for a load, at the second since it follows a chain through shared
-// memory, long after all loads have been there.
+// At each barrier one warp is late: at the first because of a load, at the second because of a dependent chain through
+// shared memory, long after all loads.
 TEST(LinesOfBarriers, KnowWhatTheLastWarpWaitedFor) {
   constexpr const char* kHold = R"(#include <roofwalk.cuh>
 __global__ void hold(const float* a, float* c) {

@@ -1,5 +1,5 @@
-// The clock replays some blocks of a grid. Kernels whose blocks differ, on purpose or by their problem, have the time
-// of their whole grid whichever blocks that are.
+// The clock replays some blocks of a grid. Kernels whose blocks differ, by intent or by their problem, get the time of
+// their whole grid, whichever blocks are replayed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Mixture {
 };
 void PrintTo(const Mixture& mixture, std::ostream* out) { *out << mixture.name; }
 
-// Sixteen loads, side by side or one after another.
+// Sixteen loads, independent or dependent.
 #define ROOFWALK_SIXTEEN_LOADS                                                               \
   "  float sum = 0;\n"                                                                       \
   "  if (slow) {\n"                                                                          \
@@ -64,7 +64,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < 32; ++i) sum += tile[threadIdx.x % 32 * step + (i + threadIdx.x / 32) % 32];
   out[thread] = sum;
 )"},
-    // As many instructions, side by side or each after the one before; few warps at a time, which also load.
+    // Equally many instructions, independent or each dependent on the one before; few warps at a time, which also load.
     {"HalfWaitForThemselves", R"(
   __shared__ float room[12000];
   float x[8], w[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sum = 0;
@@ -98,7 +98,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < hash % 200; ++i) sum = fmaf(sum, 0.5f, 1.0f);
   out[thread] = sum;
 )"},
-    // The same steps in another order, each behind the same branch.
+    // The same steps in another order, each after the same branch.
     {"AnotherOrder", R"(
   unsigned long long order = hash & 1 ? 0x5151515151515151ull : 0x5555555511111111ull;
   float a = 0, sum = 0;
@@ -120,7 +120,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < mine; ++i) sum = fmaf(sum, 0.5f, 1.0f);
   out[thread] = sum;
 )"},
-    // Warps work in one phase, or each in one of its own.
+    // All warps work in one phase, or each in its own.
     {"InTurns", R"(
   bool turns = hash & 1;
   float sum = thread;
@@ -131,7 +131,7 @@ constexpr Mixture kMixtures[] = {
   }
   out[thread] = sum;
 )"},
-    // The same instructions, lines and sectors: guards choose between loads one by one and all at once.
+    // The same instructions, lines and sectors: guards select loads one by one or all at once.
     {"HalfWaitBehindGuards", R"(
   int at_once = hash & 1, link = 0;
   float x[8], y[8], sum = 0;
@@ -152,7 +152,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < 8; ++i) sum += x[i] + y[i];
   out[thread] = sum;
 )"},
-    // Few instructions and bytes, and long waits: the grid waits, too.
+    // Few instructions and bytes but long waits, and the grid waits as well.
     {"TheLastWaits", R"(
   float sum = 0;
   int at = thread;
@@ -217,7 +217,7 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
     return gpu_.end_plan();
   }
 
-  // As the harness runs it: again, with the blocks that were missing.
+  // As the harness runs it: once more, with the missing blocks.
   double sampled_ns(std::uint64_t key) {
     vgpu::TraceLimits traces;
     traces.instructions = instructions_ / 8;
@@ -261,7 +261,7 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
 
 TEST_P(Sampled, HasTheTimeOfTheWholeGrid) { expect_whole_time(2); }
 
-// Who tries many versions of a kernel until its sample is a lucky one gains next to nothing.
+// Trying many versions of a kernel until its sample is a lucky one gains next to nothing.
 class SampledOften : public Sampled {};
 TEST_P(SampledOften, HasItForTheBestOfAThousandSelections) { expect_whole_time(1000); }
 

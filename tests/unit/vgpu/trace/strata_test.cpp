@@ -1,4 +1,4 @@
-// What tells the blocks of a grid apart, by hand.
+// What distinguishes the blocks of a grid, by hand.
 #include "common/vgpu/trace/strata.h"
 
 #include <gmock/gmock.h>
@@ -96,7 +96,7 @@ TEST(Strata, AreNeverTooMany) {
   EXPECT_EQ(blocks, 100'000u);
 }
 
-// Two loads and their sum: one after another where the second's address is what the first brought.
+// Two loads and their sum: one after another if the second's address is the result of the first.
 TEST(BlockLatency, FollowsWhatWaitsForWhat) {
   Machine machine;
   machine.l2_latency_cycles = 200;

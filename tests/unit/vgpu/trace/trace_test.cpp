@@ -1,4 +1,4 @@
-// What traces hold, by hand, and which blocks they are kept of.
+// The contents of traces, by hand, and which blocks have one.
 #include "common/vgpu/memory/cache.h"
 #include "common/vgpu/trace/sample.h"
 #include "tests/unit/vgpu/exec/grid_runner.h"
@@ -14,7 +14,7 @@ std::string addresses(int stride) {
          ";\nadd.s64 %rd3, %rd1, %rd9;\nadd.s64 %rd4, %rd2, %rd9;\n";
 }
 
-// Without the hashes of lines, which nobody works out by hand.
+// Without the hashes of lines, which cannot be worked out by hand.
 std::vector<Outcome> outcomes(const GridTrace& trace, std::size_t block = 0, std::size_t warp = 0) {
   std::vector<Outcome> out = trace.blocks.at(block).warps.at(warp).outcomes;
   for (Outcome& o : out) o.line = 0;
@@ -37,7 +37,7 @@ TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
       {.lines = 1, .sectors = 4, .l2_write_sectors = 4},  // dirty already
   };
   EXPECT_EQ(outcomes(got.trace), wanted);
-  EXPECT_EQ(got.trace.blocks[0].warps[0].found, (std::vector<Found>{{1, 0, 0}}));  // what the first one fetched
+  EXPECT_EQ(got.trace.blocks[0].warps[0].found, (std::vector<Found>{{1, 0, 0}}));  // fetched by the first one
 }
 
 TEST(Trace, StridedLoadAsksForEverySector) {
@@ -69,10 +69,10 @@ TEST(Trace, SharedMemoryTakesWavefrontsAndNoSectors) {
   EXPECT_EQ(outcomes(got.trace), wanted);
 }
 
-// %r1 is the lane. Stores of the same shape take the turns of their width.
+// %r1 is the lane. Stores of the same shape take the wavefronts of their width.
 TEST(Trace, WideLoadsInPairsTakeHalfTheTurns) {
   struct Case {
-    const char* lane;  // makes %r5 of it: whose 16, and 8, bytes are read
+    const char* lane;  // computes %r5: index of the 16, or 8, bytes that are read
     std::uint8_t wide, half_wide;
   };
   const Case cases[] = {
@@ -170,7 +170,7 @@ TEST(Sample, KeepsTheBlocksWithTheSmallestHashes) {
   const std::uint64_t instructions = got.trace.blocks.size() * got.trace.blocks[0].instructions;
   EXPECT_LE(instructions, 1000u);
   EXPECT_GE(instructions, 250u);
-  // All below one threshold, and no block below it is missing.
+  // All are below one threshold, and no block below it is missing.
   std::uint64_t highest = 0;
   for (const BlockTrace& block : got.trace.blocks) highest = std::max(highest, mix(block.index));
   std::size_t below = 0;
@@ -195,7 +195,7 @@ TEST(Sample, AnotherKeyKeepsOtherBlocks) {
   EXPECT_NE(kept(7), kept(8));
 }
 
-// One block of 1000 does most of the work: the sample hardly has it, says so, and has it when told to.
+// One block of 1000 does most of the work: the sample is unlikely to have it, says so, and includes it on request.
 TEST(Sample, AsksForBlocksThatAreLikeNoneThatItHas) {
   test::Kernel kernel{
       "setp.eq.u32 %p1, %r2, 777;\nselp.u32 %r5, 400, 1, %p1;\nL:\nadd.u32 %r5, %r5, -1;\n"
@@ -210,7 +210,7 @@ TEST(Sample, AsksForBlocksThatAreLikeNoneThatItHas) {
                           [](const BlockTrace& block) { return block.index == 777; }));
 }
 
-// What is traced costs what it costs untraced: only so does it stand for others.
+// Traced blocks cost the same as untraced ones: only then can they represent others.
 TEST(Sample, TracedBlocksAreAlikeToOthers) {
   test::Kernel kernel{addresses(1) +
                       "ld.global.u32 %r3, [%rd3];\nld.global.u32 %r4, [%rd3];\n"
