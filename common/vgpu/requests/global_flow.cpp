@@ -5,6 +5,7 @@
 
 #include "common/base/mix.h"
 #include "common/vgpu/requests/meetings.h"
+#include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -28,10 +29,12 @@ std::uint64_t key_in(const Launch& launch, const Map& map, std::uint64_t key) {
 using Stores = std::unordered_map<std::uint64_t, GlobalStore>;
 
 void keep(Launch& launch, const ResidentBlock& block, Stores& stores, std::uint64_t key, const GlobalStore& store) {
+  launch.charge(work::kTracedWord);
   if (stores.insert_or_assign(key_in(launch, stores, key), store).second) add_beside(launch, block);
 }
 
 const GlobalStore* find(const Launch& launch, const Stores& stores, std::uint64_t key) {
+  if (stores.empty()) return nullptr;
   const auto found = stores.find(key_in(launch, stores, key));
   return found == stores.end() ? nullptr : &found->second;
 }
@@ -78,6 +81,7 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
 }
 
 void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
+  launch.charge(work::kTracedWord);
   const ResidentBlock& block = *warp.block;
   const GlobalStore* last = find(launch, block.global_stores.by_sector, word / kWordsOfSector);
   const GlobalStore* const of_word = find(launch, block.global_stores.by_word, word);

@@ -26,6 +26,8 @@ inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSani
 inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kL1Bytes = 1024, kHeldBytes = 32;
 // Per traced instruction; per operation that the timing model issues (an instruction may become many).
 inline constexpr std::uint64_t kReplayed = 3, kModelled = 12;
+// Of each word, or sector stored whole, of global memory that is looked up in what a traced block has stored.
+inline constexpr std::uint64_t kTracedWord = 4;
 // The timing model may always issue this many operations per launch, however little budget is left, so that a kernel
 // that used up nearly all of it still gets a time.
 inline constexpr std::uint64_t kLeastModelled = 50'000'000;

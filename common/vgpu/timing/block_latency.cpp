@@ -69,8 +69,7 @@ double swap_cycles(const Machine& machine, bool shared) {
 void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program) {
   program.shared_swap_cycles = static_cast<std::uint32_t>(swap_cycles(machine, true));
   program.timed_operations.clear();
-  for (const auto& schedules : schedule.blocks)
-    program.timed_operations.push_back(static_cast<std::uint32_t>(schedules.back().ops.size()));
+  for (const auto& schedules : schedule.blocks) program.timed_operations.push_back(operations_of(schedules.back()));
   const std::vector<std::uint32_t> latencies = block_latencies(machine, program, schedule);
   for (std::size_t b = 0; b < latencies.size(); ++b) {
     program.ops[program.blocks[b].first_op].offset = latencies[b];

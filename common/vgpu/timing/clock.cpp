@@ -390,17 +390,20 @@ ClockReading read_clock(const ClockInput& input) {
     ended = ended && simulation.run(input.most_operations - std::min(input.most_operations, operations));
     operations += simulation.operations();
   };
-  const Simulation::Words words_of_several = Simulation::words_of_several(input.trace);
+  const ReplayedGrid grid(input);
   AloneTimes alone(input.trace, input.key, [&](std::uint32_t block) {
-    Simulation simulation(input, words_of_several, {block}, 1, 1, 1);
+    if (!ended) return 0.0;  // nobody asks any more
+    Simulation simulation(input, grid, {block}, 1, 1, 1, Simulation::Keeps::times);
     replay(simulation);
     return simulation.end();
   });
   const bool whole = is_replayed_whole(input);
   const ReplayPlan plan = whole ? plan_for_whole_grid(input) : plan_for_sample(input, alone);
+  if (!ended) return past_budget(operations);
   // If blocks do not divide evenly, the SMs with the most blocks also get more of L2 and DRAM.
   const double share = static_cast<double>(plan.of_grid) / static_cast<double>(plan.grid);
-  Simulation simulation(input, words_of_several, plan.chosen, static_cast<int>(plan.running), share, plan.simulated);
+  Simulation simulation(input, grid, plan.chosen, static_cast<int>(plan.running), share, plan.simulated,
+                        Simulation::Keeps::waits);
   replay(simulation);
   if (!ended) return past_budget(operations);
   // longer_than_traces() needs the time alone of a block that was cut off: the grid's only block has just run alone.

@@ -16,8 +16,6 @@ using ptx::Form;
 using ptx::Instruction;
 using ptx::Operand;
 
-constexpr std::uint64_t kMostWaits = 2'000'000;
-
 bool is_arithmetic(Unit unit) { return unit != Unit::memory && unit != Unit::control; }
 
 std::uint64_t arithmetic_of(std::span<const Cost> costs) {
@@ -73,6 +71,7 @@ void StaticScheduler::add_forms(const std::vector<BlockCode>& forms, ProgramSche
 
 void StaticScheduler::add(const BlockCode& form, const Lack& lack, ProgramSchedule& out) {
   find_sources(form.copies);
+  if (merged_.members > 1 && merged_waits_left_ == 0) return;  // its basic blocks run one by one
   Schedule schedule = emit(items_of(form, lack));
   schedule.copies = form.copies;
   schedule.members = merged_.members;
@@ -88,25 +87,17 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   for (const MergedBlock& each : merged) blocks.push_back(each.block);
   const FoundCode code = find_block_code(*program_.function, blocks, machine_code_);
   for (std::size_t i = 0; i < merged.size(); ++i) {
-    if (merged[i].members == 1) continue;
+    if (merged[i].members == 1 || merged_waits_left_ == 0) continue;
     std::set<std::uint32_t> wanted;
     for (std::uint32_t b = merged[i].first; b < merged[i].first + merged[i].members; ++b) {
       for (const BlockCode& form : alone.forms[b]) wanted.merge(accesses_of(form));
     }
     hold(merged[i]);
-    if (waits_too_often()) continue;
     for (const BlockCode& form : code.forms[i]) {
       if (accesses_of(form) != wanted || !is_straight(form)) continue;
       if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
     }
   }
-}
-
-// Within a merged block, each stop waits for everything before it: whether that is too much to track.
-bool StaticScheduler::waits_too_often() const {
-  const auto begin = stops_.begin() + block_->first;
-  const auto stops = static_cast<std::uint64_t>(std::count(begin, begin + block_->count, true));
-  return stops * (block_->count + flying_.size()) > kMostWaits;
 }
 
 // What a form lacks. Each PTX access must appear in every copy, except that ptxas merges neighbours within 16 bytes of
@@ -202,6 +193,12 @@ TimedOp StaticScheduler::main_op(std::uint32_t pc, std::uint32_t copy) const {
   if (op.kind == TimedKind::branch || op.kind == TimedKind::leave)
     op.latency_cycles = cycles(machine_.alu_latency_cycles);
   return op;
+}
+
+std::uint32_t operations_of(const Schedule& schedule) {
+  std::uint32_t operations = operations_for_renames(schedule);
+  for (const TimedOp& op : schedule.ops) operations += 1 + operations_for_operands(op);
+  return operations;
 }
 
 ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code,

@@ -64,6 +64,18 @@ struct Schedule {
   std::vector<Rename> renames;          // applied one after the other
 };
 
+// What takes the clock as long as to issue an operation: to look at so many operands, to rename so many slots.
+inline constexpr std::uint32_t kOperandsOfAnOperation = 16, kRenamesOfAnOperation = 16;
+
+inline std::uint32_t operations_for_operands(const TimedOp& op) {
+  return (std::uint32_t{op.result_count} + op.source_count) / kOperandsOfAnOperation;
+}
+inline std::uint32_t operations_for_renames(const Schedule& schedule) {
+  return static_cast<std::uint32_t>(schedule.renames.size()) / kRenamesOfAnOperation;
+}
+// What it costs a warp to run it once.
+std::uint32_t operations_of(const Schedule& schedule);
+
 struct ProgramSchedule {
   // By basic block: the schedules that start with it, longest first; the last one is this block alone, with one copy.
   std::vector<std::vector<Schedule>> blocks;

@@ -29,41 +29,41 @@ inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 // Limit on the instructions blamed for waits at barriers; a chapter's kernels have a few dozen such pairs.
 inline constexpr std::size_t kMostBlamed = 500'000;
 
-// Scoreboard slots reset, and slots renamed, in the time of issuing one operation.
-inline constexpr std::size_t kScoresOfAnOperation = 64, kRenamesOfAnOperation = 16;
+// Scoreboard slots reset in the time of issuing one operation.
+inline constexpr std::size_t kScoresOfAnOperation = 64;
 
 inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
 
+// Properties of the code and of the traces that all replays of a reading share.
+struct ReplayedGrid {
+  explicit ReplayedGrid(const ClockInput& input);
+
+  std::vector<std::size_t> memory_ops;  // by basic block
+  std::vector<bool> orders_stores;      // by PTX instruction: waits until earlier stores are visible
+  // Words of global memory, by hash, that several blocks swap: blocks on SMs outside the simulation swap them too.
+  std::unordered_set<std::uint32_t> words_of_several;
+};
+
 class Simulation {
  public:
-  // Words of global memory, by hash.
-  using Words = std::unordered_set<std::uint32_t>;
+  enum class Keeps : std::uint8_t { times, waits };  // waits: also what warps waited for
 
-  // Runs `blocks` blocks on `sms` SMs that have `share_of_memory` of L2 and DRAM; `traces` (indices in the input's
-  // trace) are taken in turn. `words_of_several`: of the input's trace.
-  Simulation(const ClockInput& input, const Words& words_of_several, std::vector<std::uint32_t> traces, int sms,
-             double share_of_memory, std::uint64_t blocks)
-      : in_(input),
-        m_(input.machine),
-        words_of_several_(words_of_several),
-        traces_(std::move(traces)),
-        blocks_(blocks) {
+  // Runs `blocks` blocks on `sms` SMs that have their share of L2 and DRAM; `traces` (places in the input's) are taken
+  // in turn. `grid`: made of the input.
+  Simulation(const ClockInput& input, const ReplayedGrid& grid, std::vector<std::uint32_t> traces, int sms,
+             double share_of_memory, std::uint64_t blocks, Keeps keeps)
+      : in_(input), m_(input.machine), grid_(grid), traces_(std::move(traces)), blocks_(blocks) {
     dram_sector_full_ = kSectorBytes * m_.clock_hz / (m_.dram_bytes_per_s * m_.dram_sustained_share);
     l2_sector_full_ = kSectorBytes / m_.l2_bytes_per_clock;
     dram_sector_ = dram_sector_full_ / share_of_memory;
     l2_sector_ = l2_sector_full_ / share_of_memory;
     port_sector_ = kSectorBytes / m_.l2_port_bytes_per_clock;
     for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = interval(static_cast<Unit>(u));
-    for (const BasicBlock& block : input.program.blocks) {
-      memory_ops_.push_back(block.memory.size());
-    }
-    waits_.resize(input.program.function->instructions.size());
-    path_waits_.resize(waits_.size());
-    for (const ptx::Instruction& in : input.program.function->instructions) {
-      const bool is_fence = ptx::info(in.opcode).form == ptx::Form::fence;
-      orders_stores_.push_back((is_fence || in.releases) && !in.of_block);
+    if (keeps == Keeps::waits) {
+      waits_.resize(input.program.function->instructions.size());
+      path_waits_.resize(waits_.size());
     }
     others_ = 1 / share_of_memory;
     lay_out(sms);
@@ -98,20 +98,6 @@ class Simulation {
     end_ = std::max({end_, l2_.end(), dram_.end()});
     settle_waits();
     return true;
-  }
-
-  // Words that several blocks swap: blocks on SMs outside the simulation swap them too.
-  static Words words_of_several(const GridTrace& trace) {
-    Words out;
-    std::unordered_map<std::uint32_t, std::size_t> swapped_by;
-    for (std::size_t b = 0; b < trace.blocks.size(); ++b) {
-      for (const WarpTrace& warp : trace.blocks[b].warps) {
-        for (const Swaps& each : warp.swaps) {
-          if (!each.shared && swapped_by.try_emplace(each.word, b).first->second != b) out.insert(each.word);
-        }
-      }
-    }
-    return out;
   }
 
   double end() const { return end_; }
@@ -178,7 +164,7 @@ class Simulation {
   void advance(SimSm& sm, SimWarp& warp);
 
   // sm/stall_reasons.h
-  void account(const SimSm& sm, SimWarp& warp, const TimedOp& op, WarpCycles& waits, double opened);
+  void account(const SimSm& sm, SimWarp& warp, const TimedOp& op, double opened);
   void note_late(const SimSm& sm, SimWarp& warp, const TimedOp& op, Cycle operands, Cycle unit) const;
   static void fold(SimWarp& warp);
   void blame(const SimSm& sm, const SimBlock& block, int barrier, const SimWarp& last);
@@ -214,29 +200,43 @@ class Simulation {
 
   const ClockInput& in_;
   const Machine& m_;
-  const Words& words_of_several_;
+  const ReplayedGrid& grid_;
   std::vector<std::uint32_t> traces_;
   std::uint64_t blocks_;                                                              // to run
   double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_;  // cycles
   double interval_[kUnitCount];
-  std::vector<std::size_t> memory_ops_;  // by basic block
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
-  std::vector<bool> orders_stores_;                    // by PTX instruction: waits until earlier stores are visible
-  double others_ = 1;                                  // SMs of the machine per simulated SM
-  std::unordered_map<std::uint32_t, double> swapped_;  // global memory, by hash of the word: end of its last swap
+  double others_ = 1;                                  // SMs of the machine for each that is simulated
+  std::unordered_map<std::uint32_t, double> swapped_;  // of global memory, by hash: the end of a word's last swap
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_, ends_;
   std::uint64_t live_blocks_ = 0;
   Cycle now_ = 0, forget_at_ = 0;
   double end_ = 0, lived_ = 0;  // lived_: cycles of all warps, from start to end
   std::uint64_t instructions_ = 0, operations_ = 0;
-  std::vector<WarpCycles> waits_;   // by PTX instruction
-  std::vector<double> path_waits_;  // for the memory path, by PTX instruction
+  std::vector<WarpCycles> waits_;   // by PTX instruction; empty where nobody asks for them
+  std::vector<double> path_waits_;  // for the memory path, likewise
   std::vector<HeldUp> held_up_;
   std::unordered_map<std::uint32_t, std::size_t> held_up_at_;  // by barrier: index in held_up_
   std::size_t blamed_ = 0;                                     // entries of all of `held_up_` together
 };
+
+inline ReplayedGrid::ReplayedGrid(const ClockInput& input) {
+  for (const BasicBlock& block : input.program.blocks) memory_ops.push_back(block.memory.size());
+  for (const ptx::Instruction& in : input.program.function->instructions) {
+    const bool is_fence = ptx::info(in.opcode).form == ptx::Form::fence;
+    orders_stores.push_back((is_fence || in.releases) && !in.of_block);
+  }
+  std::unordered_map<std::uint32_t, std::size_t> swapped_by;
+  for (std::size_t b = 0; b < input.trace.blocks.size(); ++b) {
+    for (const WarpTrace& warp : input.trace.blocks[b].warps) {
+      for (const Swaps& each : warp.swaps) {
+        if (!each.shared && swapped_by.try_emplace(each.word, b).first->second != b) words_of_several.insert(each.word);
+      }
+    }
+  }
+}
 
 }  // namespace roofwalk::vgpu
 

@@ -11,7 +11,8 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-constexpr std::size_t kMostFlying = 50'000'000;  // over all basic blocks
+// Limit on the values that all stops together wait for: at least so many, and so many per instruction of the code.
+constexpr std::uint64_t kLeastWaits = 2'000'000, kWaitsOfAnInstruction = 32;
 
 }  // namespace
 
@@ -58,7 +59,8 @@ void StaticScheduler::run_node(std::uint32_t node) {
   };
   for_each_source(in, read);
   if (in.guard >= 0) for_each_result(in, read);  // lanes that skip it keep the old value
-  if (stops_[block_->first + node % block_->count]) read_what_flies(node);
+  const bool is_stop = stops_[block_->first + node % block_->count];
+  if (is_stop) read_what_flies(node);
   // Calls and returns pass values on; a load or store of a .param variable makes a new one, like any other.
   std::vector<Handed> handed = held_by(handed_.at(block_->first + node % block_->count));
   const bool makes_value = form_of(in) == Form::load || form_of(in) == Form::store;
@@ -74,6 +76,9 @@ void StaticScheduler::run_node(std::uint32_t node) {
     now_[to] = std::move(values);
     since_stop_.push_back(to);
   }
+  // Of all that a stop waits for, what the basic block made comes first: hoist_loads() looks at nothing else.
+  if (is_stop)
+    std::stable_partition(sources_[node].begin(), sources_[node].end(), [](Value value) { return value >= 0; });
 }
 
 // ptxas waits for everything in flight at calls and fences, before releases and after acquires: there its scoreboards
@@ -81,30 +86,40 @@ void StaticScheduler::run_node(std::uint32_t node) {
 void StaticScheduler::find_stops() {
   stops_.assign(code().size(), false);
   std::vector<bool> flies(slot_of_.size());
+  std::uint64_t stopping = 0;  // basic blocks: the first stop of each waits for what came before it
   for (const BasicBlock& block : program_.blocks) {
     bool acquired = false;  // and no instruction that surely issues has come since
+    bool stops = false;
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
       const Instruction& in = code()[pc];
       const bool issues = kind_of(in) != TimedKind::compute || form_of(in) == Form::call;
       stops_[pc] = form_of(in) == Form::call || form_of(in) == Form::fence || is_subroutine(in) || in.releases ||
                    (acquired && issues);
+      stops = stops || stops_[pc];
       acquired = (acquired && !issues) || in.acquires;
       // An instruction that vanishes passes on a value that may be in flight.
       if (!is_memory(in) && cost_of(in).issues != 0) continue;
       for_each_result(in, [&](int reg) { flies[static_cast<std::size_t>(reg)] = true; });
     }
+    stopping += stops;
   }
   for (std::size_t reg = 0; reg < flies.size(); ++reg) {
     if (flies[reg] && slot_of_[reg] != kReady) flying_.push_back(static_cast<int>(reg));
   }
   // Thousands of registers in as many basic blocks would exhaust memory: such code waits for loads of its own block
   // only.
-  if (flying_.size() * program_.blocks.size() > kMostFlying) flying_.clear();
+  if (flying_.size() * stopping > most_waits()) flying_.clear();
+  merged_waits_left_ = most_waits();
+}
+
+std::uint64_t StaticScheduler::most_waits() const {
+  return std::max(kLeastWaits, kWaitsOfAnInstruction * (code().size() + machine_code_.size()));
 }
 
 // Reads everything that may be in flight: what the basic block has made so far, and what came before it, but nothing
 // that an earlier stop has waited for.
 void StaticScheduler::read_what_flies(std::uint32_t node) {
+  if (merged_.members > 1 && merged_waits_left_ == 0) return;
   std::vector<Value>& sources = sources_[node];
   const bool first = last_stop_ < 0;
   const auto read = [&](const std::vector<Value>& values) {
@@ -123,7 +138,11 @@ void StaticScheduler::read_what_flies(std::uint32_t node) {
     for (const int reg : since_stop_) read(now_.at(reg));
   }
   since_stop_.clear();
-  if (merged_.members == 1) last_stop_ = static_cast<Value>(node);
+  if (merged_.members == 1) {
+    last_stop_ = static_cast<Value>(node);
+  } else {
+    merged_waits_left_ -= std::min<std::uint64_t>(merged_waits_left_, sources.size());
+  }
 }
 
 std::vector<StaticScheduler::Handed> StaticScheduler::held_by(std::span<const HandedWords::Move> moves) const {

@@ -135,6 +135,7 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
       const std::uint32_t own_words = load ? words_of(in) : 0;
       bool late = false;
       for (const Value source : sources_[i]) {
+        if (source < 0 && stops_[block_->first + i]) break;  // so are all behind it
         late = late || (source >= static_cast<Value>(from) && waits[static_cast<std::uint32_t>(source) - from]);
       }
       if (load && !late && (!stored || in.non_coherent) && (i == from || words + own_words <= most_hoisted_)) {

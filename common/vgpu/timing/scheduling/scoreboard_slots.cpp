@@ -18,6 +18,8 @@ void StaticScheduler::find_slots() {
     if (crosses[reg]) slot_of_[reg] = static_cast<std::uint16_t>(slots_++);
   }
   shared_slots_ = slots_;
+  register_seen_.assign(count, 0);
+  needed_until_.assign(count, 0);
 }
 
 // The values that an operation at `place` reads for `values`: each itself if it has been made by then, else what it is
@@ -112,9 +114,7 @@ void StaticScheduler::find_makers(const std::vector<Item>& items) {
 // What each operation reads and makes.
 std::vector<StaticScheduler::Links> StaticScheduler::link(const std::vector<Item>& items) {
   find_makers(items);
-  search_ = 0;
   seen_.assign(sources_.size(), 0);
-  register_seen_.assign(slot_of_.size(), 0);
   std::vector<Links> links(items.size());
   std::vector<Value> handed(sources_.size(), kNoValue);  // by node: what its latest operation made
   std::vector<bool> has_read(sources_.size());
@@ -139,9 +139,13 @@ std::vector<StaticScheduler::Links> StaticScheduler::link(const std::vector<Item
 StaticScheduler::Lifetimes StaticScheduler::lifetimes_of(const std::vector<Links>& links) {
   Lifetimes out;
   out.last_read.assign(values_, kNever);
+  for (const int reg : needed_) needed_until_[static_cast<std::size_t>(reg)] = 0;
+  needed_.clear();
   const auto read = [&](Value value, std::size_t place) {
     if (value < 0) {
-      out.needed_until[~value] = place;
+      std::size_t& until = needed_until_[static_cast<std::size_t>(~value)];
+      if (until == 0) needed_.push_back(~value);
+      until = place + 1;
     } else {
       out.last_read[static_cast<std::size_t>(value)] = place;
     }
@@ -184,8 +188,7 @@ void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes
   const auto wanted = lives.ends_of.find(value);
   if (wanted != lives.ends_of.end()) {
     for (const int reg : wanted->second) {
-      const auto until = lives.needed_until.find(reg);
-      if (until != lives.needed_until.end() && until->second > place) continue;
+      if (needed_until_[static_cast<std::size_t>(reg)] > place + 1) continue;
       slots.in_place.insert(reg);
       operands.push_back(slot_of_[static_cast<std::size_t>(reg)]);
       ++op.result_count;

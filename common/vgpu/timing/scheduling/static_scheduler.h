@@ -65,10 +65,9 @@ class StaticScheduler {
     Value result = kNoValue;
   };
   struct Lifetimes {
-    std::vector<std::size_t> last_read;         // by value: index of its last reader; kNever: none
-    std::map<int, std::size_t> needed_until;    // by register: last read of its initial value
-    std::map<int, std::vector<Value>> ends;     // by register: its values at the end
-    std::map<Value, std::vector<int>> ends_of;  // by value: registers that hold only it at the end
+    std::vector<std::size_t> last_read;         // by value: the place of the operation; kNever: nobody reads it
+    std::map<int, std::vector<Value>> ends;     // by register: what it holds at the end
+    std::map<Value, std::vector<int>> ends_of;  // by value: the registers that hold it alone at the end
   };
   struct Slots {
     std::vector<std::uint16_t> of_value, unused;
@@ -88,7 +87,6 @@ class StaticScheduler {
   void add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out);
   void add(const BlockCode& form, const Lack& lack, ProgramSchedule& out);
   void add_merged(const FoundCode& alone, ProgramSchedule& out);
-  bool waits_too_often() const;
   Lack lack_of(const BlockCode& form) const;
   bool is_straight(const BlockCode& form) const;
   std::set<std::uint32_t> accesses_of(const BlockCode& form) const;
@@ -122,6 +120,7 @@ class StaticScheduler {
   void run_node(std::uint32_t node);
   void find_stops();
   void read_what_flies(std::uint32_t node);
+  std::uint64_t most_waits() const;
   std::vector<Handed> held_by(std::span<const HandedWords::Move> moves) const;
   static void join(const State& other, State& state);
 
@@ -152,6 +151,8 @@ class StaticScheduler {
   Value last_stop_ = 0;          // node of the basic block's last stop so far; kNoValue: none
   std::vector<int> since_stop_;  // registers written since the last stop
   std::vector<int> flying_;      // registers live across basic blocks that may be in flight
+  // Values that stops of merged blocks may still wait for: within one, each waits for all that came before it.
+  std::uint64_t merged_waits_left_ = 0;
 
   MergedBlock merged_;                       // what is being scheduled
   const BasicBlock* block_ = nullptr;        // all members of merged_
@@ -163,7 +164,9 @@ class StaticScheduler {
   std::vector<Value> open_;                          // work list of resolve(), kept to reuse its memory
   std::vector<std::uint32_t> seen_, register_seen_;  // by node, by register: the last search that met it
   std::uint32_t search_ = 0;
-  std::vector<bool> folded_, scaled_;  // by PTX instruction: folded into others; absorbs a product
+  std::vector<std::size_t> needed_until_;  // by register: past the last read of what it holds at the start; 0: none
+  std::vector<int> needed_;                // registers that have one
+  std::vector<bool> folded_, scaled_;      // by PTX instruction: vanishes into others; takes a product in
 };
 
 }  // namespace roofwalk::vgpu

@@ -8,6 +8,7 @@
 namespace roofwalk::vgpu {
 
 inline void Simulation::lay_out(int sms) {
+  const std::size_t a_warp = std::size_t{in_.schedule.slots} + in_.schedule.parts;
   const std::size_t warps = in_.trace.blocks.front().warps.size();
   const std::uint64_t an_sm = (blocks_ + static_cast<std::uint64_t>(sms) - 1) / static_cast<std::uint64_t>(sms);
   sms_.resize(static_cast<std::size_t>(sms));
@@ -17,6 +18,7 @@ inline void Simulation::lay_out(int sms) {
     sm.asked.resize(kAskedHashes);
     sm.blocks.resize(std::min(static_cast<std::size_t>(in_.blocks_per_sm), static_cast<std::size_t>(an_sm)));
     sm.warps.resize(sm.blocks.size() * warps);
+    operations_ += (kLineHashes + kAskedHashes + sm.warps.size() * a_warp) / kScoresOfAnOperation;
     for (std::uint32_t w = 0; w < sm.warps.size(); ++w) {
       SimWarp& warp = sm.warps[w];
       warp.scores.resize(in_.schedule.slots);

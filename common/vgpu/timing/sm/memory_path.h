@@ -86,7 +86,7 @@ inline double Simulation::swap(SimSm& sm, const SimWarp& warp, std::span<const S
   for (const Swaps& each : all) {
     double& swapped = shared ? sm.swapped[std::uint64_t{warp.sim_block} << 32 | each.word] : swapped_[each.word];
     const double start = std::max(first, swapped), taken = turn * each.lanes;
-    swapped = start + taken * (words_of_several_.contains(each.word) && !shared ? others_ : 1);
+    swapped = start + taken * (grid_.words_of_several.contains(each.word) && !shared ? others_ : 1);
     end = std::max(end, start + taken);
   }
   return end;

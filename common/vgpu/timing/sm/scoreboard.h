@@ -34,7 +34,7 @@ inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
       const std::uint32_t member = path[entry] - first;
       if (member >= schedule.members || parts[member] != kNotEntered) return false;
       parts[member] = outcome;
-      outcome += memory_ops_[path[entry++]];
+      outcome += grid_.memory_ops[path[entry++]];
     }
   }
   warp.schedule = &schedule;
@@ -52,7 +52,7 @@ inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
       for (const auto& [to, from, joins] : warp.schedule->renames) {
         if (!joins || warp.scores[from].ready > warp.scores[to].ready) warp.scores[to] = warp.scores[from];
       }
-      operations_ += warp.schedule->renames.size() / kRenamesOfAnOperation;
+      operations_ += operations_for_renames(*warp.schedule);
     }
     if (warp.entry == warp.trace->blocks.size()) return end_warp(sm, warp);
     for (const Schedule& schedule : in_.schedule.blocks[warp.trace->blocks[warp.entry]]) {
@@ -60,6 +60,7 @@ inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
     }
   }
   const TimedOp& op = warp.schedule->ops[warp.op];
+  operations_ += operations_for_operands(op);
   Score blocked = warp.blocked;
   for (std::uint32_t i = 0; i < op.source_count; ++i) {
     const Score& score = warp.scores[warp.schedule->operands[op.first_operand + op.result_count + i]];
@@ -73,7 +74,7 @@ inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
       blocked = warp.copy_groups[groups - 1 - may_fly];
   }
   if (!has_met(sm, warp, op, blocked)) return hold(sm, warp);
-  if (orders_stores_[op.pc] && warp.stored.ready > blocked.ready && entered(warp, op)) blocked = warp.stored;
+  if (grid_.orders_stores[op.pc] && warp.stored.ready > blocked.ready && entered(warp, op)) blocked = warp.stored;
   const bool waits_at_mbarrier = op.kind == TimedKind::atomic && instruction(op.pc).mbarrier != ptx::MbarrierMode::none;
   if (waits_at_mbarrier && op.memory >= 0 && entered(warp, op)) {
     const std::size_t may_fly = outcome_of(warp, op).copies, groups = warp.copy_groups.size();

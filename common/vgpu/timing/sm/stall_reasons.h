@@ -11,7 +11,9 @@
 namespace roofwalk::vgpu {
 
 // Splits the time since the warp's last issue: first waiting for operands, then for a unit, then for an issue slot.
-inline void Simulation::account(const SimSm& sm, SimWarp& warp, const TimedOp& op, WarpCycles& waits, double opened) {
+inline void Simulation::account(const SimSm& sm, SimWarp& warp, const TimedOp& op, double opened) {
+  if (waits_.empty()) return;
+  WarpCycles& waits = waits_[op.pc];
   const Cycle from = warp.free_since;
   const Cycle operands = std::clamp(warp.blocked.ready, from, now_);
   if (operands > from) {
@@ -23,6 +25,7 @@ inline void Simulation::account(const SimSm& sm, SimWarp& warp, const TimedOp& o
   const Cycle unit = std::clamp(round_up(std::floor(opened)), operands, now_);
   (op.unit == Unit::memory ? path_waits_[op.pc] : waits[queue_of(op)]) += static_cast<double>(unit - operands);
   waits[Wait::issue] += static_cast<double>(now_ - unit);
+  waits[Wait::issued] += op.issues;
   if (sm.blocks[warp.sim_block].standing != 0) note_late(sm, warp, op, operands, unit);
 }
 

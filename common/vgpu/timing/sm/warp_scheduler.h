@@ -114,13 +114,10 @@ inline Cycle Simulation::next_event(const SimSm& sm, const Scheduler& scheduler)
 
 inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
   const TimedOp& op = warp.schedule->ops[warp.op];
-  WarpCycles& waits = waits_[op.pc];
-  const double opened = unit_opens(sm, scheduler, static_cast<std::uint8_t>(op.unit));
-  account(sm, warp, op, waits, opened);
+  account(sm, warp, op, unit_opens(sm, scheduler, static_cast<std::uint8_t>(op.unit)));
 
   const Cycle issued = now_ + op.issues;
   ++operations_;
-  waits[Wait::issued] += op.issues;
   scheduler.free = issued;
   warp.free_since = issued;
   const auto unit = static_cast<std::size_t>(op.unit);

@@ -86,6 +86,25 @@ TEST(Limits, RequestsOfManyLinesAreMoreWork) {
   EXPECT_GT(least_budget(*scattered, options), 3 * least_budget(*rows, options));
 }
 
+// The same loads, of words that the warp has stored or of others: where a trace tells who stored each, that is work.
+TEST(Limits, WordsThatATraceLooksUpAreMoreWork) {
+  constexpr int kLoads = 100, kWords = 128;
+  const auto loads_from = [](const char* from) {
+    return compile(
+        std::string("#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n"
+                    "  float4* const own = reinterpret_cast<float4*>(c);\n  float s = 0;\n"
+                    "  for (int i = 0; i < 8; ++i) own[i * 32 + threadIdx.x + 1] = make_float4(1, 2, 3, 4);\n"
+                    "#pragma unroll 1\n  for (int i = 0; i < n; ++i)\n    s += __ldcg(") +
+        from +
+        " + (i & 7) * 32 + threadIdx.x + 1).x;\n  c[0] = s;\n}\n"
+        "SOLVE(const float* a, float* c, int n) { k<<<1, 32>>>(a, c, 100); }\n");
+  };
+  const auto own = loads_from("own"), others = loads_from("reinterpret_cast<const float4*>(a)");
+  ASSERT_TRUE(own.ok() && others.ok());
+  RunOptions options{.threads = 1};
+  EXPECT_GT(least_budget(*own, options), least_budget(*others, options) + 3 * kLoads * kWords);
+}
+
 // No result depends on a clock: exceeding the time limit means that the host is in trouble.
 TEST(Limits, TimeOfTheHostIsNoFaultOfAKernel) {
   const auto record =

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <ctime>
+#include <numeric>
 
 namespace roofwalk::vgpu {
 namespace {
@@ -61,13 +63,6 @@ class Clock : public testing::Test {
   }
 
   ClockReading run(std::size_t warps, std::uint64_t blocks = 1, int blocks_per_sm = 1, std::size_t times = 1) {
-    ptx::Function function;
-    function.instructions.resize(schedule_.ops.size());
-    Program program;
-    program.function = &function;
-    program.blocks.push_back({});
-    program.blocks[0].memory.resize(outcomes_.size());
-    ProgramSchedule schedules{{{schedule_}}, 64};
     GridTrace trace;
     trace.complete = true;
     for (std::uint64_t b = 0; b < blocks; ++b) {
@@ -87,8 +82,40 @@ class Clock : public testing::Test {
       }
       trace.blocks.push_back(std::move(block));
     }
-    ClockInput input{machine_, program, schedules, trace, blocks, blocks_per_sm, true};
+    return read(trace, blocks, blocks_per_sm, true);
+  }
+
+  // A tenth of a grid whose blocks of one warp are of one stratum; each asks L2 for something else. A few of them stand
+  // for all, and all are replayed alone to tell which.
+  ClockReading run_blocks_unlike_each_other(std::uint64_t blocks) {
+    GridTrace trace;
+    const std::uint64_t instructions = schedule_.ops.size();
+    for (std::uint64_t b = 0; b < blocks; ++b) {
+      BlockTrace block{b, {}, instructions, instructions};
+      WarpTrace& warp = block.warps.emplace_back();
+      warp.blocks.push_back(0);
+      warp.outcomes = outcomes_;
+      warp.outcomes[0].l2_read_sectors = static_cast<std::uint8_t>(1 + b % 100);
+      warp.outcomes[0].sectors = static_cast<std::uint8_t>(101 + b / 100);
+      trace.blocks.push_back(std::move(block));
+    }
+    Stratum stratum{.blocks = 10 * blocks, .instructions = 10 * blocks * instructions, .examples = {}};
+    stratum.by_part.fill(static_cast<float>(stratum.blocks) / kGridParts);
+    trace.strata.push_back(std::move(stratum));
+    return read(trace, 10 * blocks, 1, false);
+  }
+
+  ClockReading read(GridTrace& trace, std::uint64_t grid_blocks, int blocks_per_sm, bool unsampled) {
+    ptx::Function function;
+    function.instructions.resize(schedule_.ops.size() + unused_);
+    Program program;
+    program.function = &function;
+    program.blocks.push_back({});
+    program.blocks[0].memory.resize(outcomes_.size());
+    const ProgramSchedule schedules{{{schedule_}}, slots_};
+    ClockInput input{machine_, program, schedules, trace, grid_blocks, blocks_per_sm, unsampled};
     input.most_operations = most_operations_;
+    for (const Stratum& stratum : trace.strata) input.instructions += stratum.instructions;
     if (cut_ != 1) cut(trace, input);
     return read_clock(input);
   }
@@ -110,6 +137,8 @@ class Clock : public testing::Test {
   std::vector<Swaps> swaps_;  // of every entry
   Outcome slow_warp_;         // for all accesses of the first warp, if it differs from the others
   std::uint64_t most_operations_ = ~0ull, cut_ = 1;
+  std::size_t unused_ = 0;    // instructions that no block runs
+  std::uint32_t slots_ = 64;  // of the scoreboard
 };
 
 constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
@@ -371,6 +400,62 @@ TEST_F(Clock, AReadingThatCostsTooMuchEnds) {
   const ClockReading part = run(4, 1, 1, 1000);
   EXPECT_FALSE(part.ended);
   EXPECT_LT(part.operations, 10'010u);
+}
+
+// The least processor time of several readings.
+template <class Read>
+double least_seconds(Read read) {
+  double least = 1e9;
+  for (int round = 0; round < 3; ++round) {
+    const std::clock_t before = std::clock();
+    EXPECT_TRUE(read().ended);
+    least = std::min(least, static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+// A block alone takes as long as what it runs, however much code its kernel has.
+TEST_F(Clock, CodeThatNobodyRunsIsNotPaidForByEachBlock) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  for (int i = 0; i < 999; ++i) fma(1, {1});
+  const auto read = [&] { return run_blocks_unlike_each_other(1000); };
+  const double without = least_seconds(read);
+  unused_ = 50'000;
+  EXPECT_LT(least_seconds(read), 4 * without + 0.1);
+}
+
+// A fence may wait for thousands of registers. What is charged is what the length of traces was told before.
+TEST_F(Clock, ManyOperandsAreManyOperations) {
+  constexpr std::uint16_t kSources = 20'000, kRenames = 160;
+  constexpr std::uint64_t kTimes = 500;
+  slots_ = kSources + 1;
+  std::vector<std::uint16_t> sources(kSources);
+  std::iota(sources.begin(), sources.end(), std::uint16_t{1});
+  fma(1, {});
+  fma(-1, sources);
+  for (std::uint16_t i = 1; i <= kRenames; ++i) schedule_.renames.push_back({i, static_cast<std::uint16_t>(i + 1)});
+  EXPECT_GE(operations_of(schedule_), 2 + kSources / 20 + kRenames / 20);
+  const std::uint64_t once = run(1, 1, 1, kTimes).operations, twice = run(1, 1, 1, 2 * kTimes).operations;
+  EXPECT_EQ(twice - once, kTimes * operations_of(schedule_));
+}
+
+// A replay costs what it makes room for, also where it ends at once.
+TEST_F(Clock, RoomForAReplayIsCharged) {
+  constexpr std::uint64_t kBlocks = 1000, kOperations = 1000, kSlots = 64'000, kSlotsOfAnOperation = 64;
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  for (std::uint64_t i = 1; i < kOperations; ++i) fma(1, {1});
+  const std::uint64_t few = run_blocks_unlike_each_other(kBlocks).operations;
+  slots_ = kSlots;
+  EXPECT_GT(run_blocks_unlike_each_other(kBlocks).operations, few + 2 * kBlocks * kSlots / kSlotsOfAnOperation);
+}
+
+TEST_F(Clock, NothingIsReplayedPastTheBudget) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  for (int i = 0; i < 999; ++i) fma(1, {1});
+  most_operations_ = 10'000;
+  const ClockReading reading = run_blocks_unlike_each_other(1000);
+  EXPECT_FALSE(reading.ended);
+  EXPECT_LT(reading.operations, 10'500u);
 }
 
 // A grid of one block, whose trace was cut, is replayed alone anyway: that is the block's time alone.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "common/base/rng.h"
@@ -275,6 +276,40 @@ TEST(ScheduleByCode, ABranchThatIsThereKeepsBasicBlocksApart) {
   EXPECT_EQ(schedule.blocks[0].size(), 1u);
   EXPECT_EQ(schedule.blocks[1].size(), 1u);
   EXPECT_EQ(schedule.blocks[2].front().members, 3u);
+}
+
+// Groups of basic blocks that run as one, with many stops in each, beside registers in flight: within a group each stop
+// waits for all of them. All groups together wait for so many values; those past that run one by one.
+TEST(ScheduleByCode, MergedBlocksWaitForSoManyValuesTogether) {
+  constexpr std::uint32_t kGroups = 40, kReleases = 60, kFlying = 4000;
+  std::string body = fmt::format(".reg .b32 %z<{}>;\n", kFlying);
+  std::vector<MachineOp> by_pc;
+  std::uint32_t pc = 0;
+  const auto add = [&](const std::string& line, std::optional<std::uint16_t> operation) {
+    body += line + ";\n";
+    if (operation) by_pc.push_back({pc, *operation, -1});
+    ++pc;
+  };
+  for (std::uint32_t i = 0; i < kFlying; ++i) add(fmt::format("mov.u32 %z{}, 3", i), {});
+  for (std::uint32_t g = 0; g < kGroups; ++g) {
+    for (std::uint32_t i = 0; i < kReleases; ++i) add("st.release.gpu.global.u32 [%rd1], %r1", kStore);
+    add(fmt::format("@%p1 bra L{}", g), {});
+    add("add.u32 %r1, %r1, 1", kAdd);
+    body += fmt::format("L{}:\n", g);
+    add("@%p2 bra END", kBranch);
+  }
+  body += "END:\n";
+  for (std::uint32_t i = 0; i < kFlying; ++i) add(fmt::format("add.u32 %r1, %r1, %z{}", i), kAdd);
+  const auto s = scheduled(body);
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, at_lines(*s, by_pc));
+  std::size_t merged = 0, operands = 0;
+  for (const auto& forms : schedule.blocks) {
+    merged += forms.front().members > 1;
+    for (const Schedule& form : forms) operands += form.operands.size();
+  }
+  EXPECT_GT(merged, 4u);
+  EXPECT_LT(merged, kGroups);
+  EXPECT_LT(operands, 3'500'000u);  // 2 million in groups, and of each basic block alone those of its first stop
 }
 
 // ptxas keeps one of two equal arms, with that one's lines: the other is scheduled by the rules.
