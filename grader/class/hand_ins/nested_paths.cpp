@@ -44,10 +44,11 @@ class Nested {
       const auto found = beside_.find(at.parent_path());
       if (found == beside_.end()) continue;
       const bool is_in_named = found->second->full == at;
-      return Error{.message = is_in_named ? fmt::format("lies in {}, which is named for a student, too", label(at))
-                                          : fmt::format("lies in {}, and {} beside that is named for a student: nobody "
-                                                        "can tell whose it is",
-                                                        label(at), label(found->second->full)),
+      return Error{.message = is_in_named
+                                  ? fmt::format("lies in {}, which is named for a student, too", label(at))
+                                  : fmt::format("lies in {}, and {} beside it is named for a student: it may be of "
+                                                "another than its name says",
+                                                label(at), label(found->second->full)),
                    .file = label(one.full),
                    .advice = fmt::format("name the students' folders, which lie side by side, or the folder of the "
                                          "class, {}",
@@ -63,8 +64,7 @@ class Nested {
     for (const fs::path& other : found->second) {
       const bool is_own = other == one.full || holds(other, folder) || holds(folder, other);
       if (is_own || (known.contains(one.student) && places_.contains(other))) continue;
-      return Error{.message = fmt::format("is called as {} is: nobody can tell whether both are of one student, `{}`",
-                                          label(other), plain_name(one.student)),
+      return Error{.message = fmt::format("is called as {} is: they may be of several students", label(other)),
                    .file = label(one.full),
                    .advice = "name the students' folders, which lie side by side; or each homework's folder by itself"};
     }

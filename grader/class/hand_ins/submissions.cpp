@@ -91,7 +91,12 @@ class Collector {
       if (guess_.looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
       Pile pile = pile_of(std::move(listing));
       if (!listing.trouble.empty()) pile.told.push_back({{}, listing.trouble, written_at(full)});
-      add_folder(name, std::move(pile), {}, names());
+      if (named_.is_folders(full)) {
+        add_named(names().owner_of_folder(full.parent_path().filename().string()), std::move(pile),
+                  label_of(top_, {name}));
+      } else {
+        add_folder(name, std::move(pile), {}, names());
+      }
       return;
     }
     if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {

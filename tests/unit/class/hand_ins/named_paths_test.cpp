@@ -244,7 +244,8 @@ TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
   const std::vector<const char*> nested = {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/ada/vector-add.cu"};
   const Case cases[] = {
       {nested, {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/ada"}, "c/eve/ada: lies in c/eve, and c/ada"},
-      {nested, nested, "c/eve/ada: lies in c/eve, and c/ada beside that is named for a student"},
+      {nested, nested,
+       "c/eve/ada: lies in c/eve, and c/ada beside it is named for a student: it may be of another than its name says"},
       {nested, {"c/ada", "c/bob", "c/eve/ada"}, "c/eve/ada: lies in c/eve, and c/ada"},
       {{"c/ada/vector-add.cu", "c/ada/old/vector-add.cu"},
        {"c/ada/vector-add.cu", "c/ada/old/vector-add.cu"},
@@ -306,6 +307,15 @@ TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   hand_in("my/vector-add.cu", "M");
   hand_in("my/tiled-gemm.cu", "M");
   EXPECT_THAT(students(collect_all({at("my/vector-add.cu"), at("my/tiled-gemm.cu")})), ElementsAre("my"));
+}
+
+// A folder may be called as files are.
+TEST_F(NamedPaths, AFolderThatIsCalledAsAFileIsItsStudents) {
+  for (const char* file : {"hw/ada/vector-add.cu", "hw/bob/vector-add.cu", "hw/eve/ada.cu/vector-add.cu"})
+    hand_in(file, file);
+  const Handed handed = collect_all({at("hw/ada/vector-add.cu"), at("hw/bob/vector-add.cu"), at("hw/eve/ada.cu")});
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add ada/vector-add.cu", "bob vector-add bob/vector-add.cu",
+                                         "eve vector-add eve/ada.cu/vector-add.cu"));
 }
 
 // As with two sections: one plain name is enough to doubt all marks.
