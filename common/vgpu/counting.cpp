@@ -115,7 +115,7 @@ void add_load(const Instruction& in, const Site& site, LineCounters& line) {
 
 // Fills held_up of the lines with barriers: the source line of the last warp to arrive, and what it waited for.
 void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines) {
-  const auto& code = input.program.function->instructions;
+  const auto& code = input.function.instructions;
   std::map<int, std::map<int, WarpCycles>> by_line;
   for (const HeldUp& held : input.reading.held_up) {
     auto& at_barrier = by_line[input.module.line_in(code[held.barrier], input.source_name)];
@@ -154,12 +154,12 @@ void set_to_zero(Counters& counters, Counted counted) {
 
 void count_kernel(const CountingInput& input, KernelRecord& out) {
   set_to_zero(out.counters, input.counted);
-  const auto& code = input.program.function->instructions;
+  const auto& code = input.function.instructions;
   out.waits = input.reading.waits;
   std::map<int, LineCounters> lines;
   std::map<int, std::set<int>> callers;
-  for (std::size_t b = 0; b < input.program.blocks.size(); ++b) {
-    const BasicBlock& block = input.program.blocks[b];
+  for (std::size_t b = 0; b < input.blocks.size(); ++b) {
+    const BasicBlock& block = input.blocks[b];
     std::uint64_t executions = 0;
     for (const SmTotals& sm : input.totals.sms) executions += sm.block_executions[b];
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {

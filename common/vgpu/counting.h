@@ -22,7 +22,8 @@ enum class Counted { everything, instructions };
 void set_to_zero(Counters& counters, Counted counted);
 
 struct CountingInput {
-  const Program& program;
+  const ptx::Function& function;
+  std::span<const BasicBlock> blocks;
   const LaunchTotals& totals;
   std::span<const std::uint64_t> block_threads;
   std::span<const SiteTraffic> traffic;  // by PTX instruction, write-backs included

@@ -50,6 +50,8 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
   memory_.release_all(Memory::Region::constants);
   addresses_.clear();
   schedules_.clear();
+  steps_.clear();
+  kernels_.clear();
   module_ = std::move(module);
   source_name_ = std::move(source_name);
   source_path_ = std::move(source_path);
@@ -96,10 +98,11 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
 void Gpu::begin_plan(const RunLimits& limits) {
   limits_ = limits;
   began_ = std::chrono::steady_clock::now();
-  plan_operations_ = 0;
+  plan_operations_ = kept_bytes_ = 0;
   ordered_.clear();
   traffic_.clear();
   steps_.clear();
+  kernels_.clear();
   fault_.reset();
   printer_->take();
   warnings_.clear();
@@ -122,14 +125,16 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   out.local_bytes_per_thread = step.local_bytes_per_thread;
   const Counted counted = limits_.counts ? Counted::everything : Counted::instructions;
   const std::span traffic(traffic_.data() + step.first_site, step.totals.sites.size());
-  if (step.program) {
-    out.shared_bytes = step.program->shared_bytes;
+  if (step.kernel != nullptr) {
+    const KernelCode& code = step.kernel->code;
+    out.shared_bytes = step.shared_bytes;
     out.spilled_bytes_per_thread =
-        step.local_bytes_per_thread - std::min(step.local_bytes_per_thread, step.program->local_bytes);
+        step.local_bytes_per_thread - std::min(step.local_bytes_per_thread, step.local_bytes);
     out.resident_blocks_per_sm = step.occupancy.blocks_per_sm;
     out.occupancy = step.occupancy.warps_share;
-    count_kernel(
-        {*step.program, step.totals, step.block_threads, traffic, step.reading, *module_, source_name_, counted}, out);
+    count_kernel({*code.function, code.blocks, step.totals, step.block_threads, traffic, step.reading, *module_,
+                  source_name_, counted},
+                 out);
   } else {
     count_transfer(step.totals.sites[0], traffic[0], counted, out.counters);
     if (step.line > 0) out.lines.push_back({step.line, out.counters});

@@ -63,18 +63,25 @@ class Gpu {
 
  private:
   struct Step;  // a launch, memset or copy, until its traffic is known
+  struct Kernel;
 
   // Adds kernel, file and line to a fault.
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
+  // With the file, where it has none.
+  Error in_source(Error error) const;
   // Records a resource fault of a kernel; returns false.
   bool too_much(const Step& step, std::string message);
+  // What the plan's launches of a kernel share; found for the first of them.
+  Result<const Kernel*> kernel_called(const std::string& name);
   // The stages of a launch. Lowers the kernel, without checking limits.
-  Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call) const;
+  Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call);
   // Sets the step's occupancy and returns the host memory for the blocks resident at once. Without a result, but with a
   // fault, if the GPU or the host cannot hold them.
   std::optional<std::uint64_t> resident_bytes(Step& step);
   // False, with a fault, if the budget does not cover the launch.
   Result<bool> charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step);
+  // False, with the fault, where the launches of the plan would keep too much until it ends.
+  bool can_keep(const Step& step);
   void put_in_order(const KernelCall& call, Step& step);
   GridTrace run_blocks(Launch& launch, std::vector<Multiprocessor>& sms, const Step& step);
   static void take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& step);
@@ -100,9 +107,10 @@ class Gpu {
 
   std::unique_ptr<Printer> printer_;
   RunLimits limits_;                                         // what is left of them
-  std::chrono::steady_clock::time_point began_{};            // start of the plan
-  std::uint64_t plan_operations_ = 0;                        // operations lowered so far in the plan
-  std::set<std::string> ordered_;                            // kernels of this plan that have a schedule
+  std::chrono::steady_clock::time_point began_{};            // the plan
+  std::uint64_t plan_operations_ = 0, kept_bytes_ = 0;       // of all launches of the plan: lowered, on the host
+  std::map<std::string, std::unique_ptr<Kernel>> kernels_;   // of the plan, by mangled name
+  std::set<std::string> ordered_;                            // kernels of the plan that `schedules_` has
   std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan
   std::vector<SiteTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;

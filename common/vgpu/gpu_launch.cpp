@@ -2,6 +2,7 @@
 // blocks, model the time.
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,12 @@ UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t w
   return UInt128{blocks} * (work_of_block(program, warps, sanitized) + warps * first);
 }
 
+std::uint64_t work_of_lowering(const Program& program) {
+  const std::size_t variables = program.function->variables.size() + program.function_names.size();
+  return program.ops.size() * work::kOperation + variables * work::kVariable +
+         program.function->registers.size() * work::kRegister;
+}
+
 std::uint64_t warps_of(const Dim3& block) { return (block.count() + kWarpSize - 1) / kWarpSize; }
 
 // Over all SMs, the number of lanes that swapped the global word swapped most often.
@@ -51,6 +58,11 @@ Fault Gpu::placed(Fault fault, const std::string& kernel, const ptx::Function& f
   return fault;
 }
 
+Error Gpu::in_source(Error error) const {
+  if (error.file.empty()) error.file = source_path_;
+  return error;
+}
+
 bool Gpu::too_much(const Step& step, std::string message) {
   Fault fault;
   fault.kind = FaultKind::resource;
@@ -62,10 +74,24 @@ bool Gpu::too_much(const Step& step, std::string message) {
   return false;
 }
 
-Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call) const {
-  const ptx::Function* function = module_->find_function(call.kernel);
+Result<const Gpu::Kernel*> Gpu::kernel_called(const std::string& name) {
+  if (const auto known = kernels_.find(name); known != kernels_.end()) return known->second.get();
+  const ptx::Function* function = module_->find_function(name);
   ROOFWALK_CHECK(function != nullptr && function->is_entry);
+  ROOFWALK_TRY(KernelCode code, code_of(*module_, *function));
+  std::set<int> lines;
+  for (const ptx::Instruction& in : code.function->instructions) lines.insert(module_->line_in(in, source_name_));
+  kept_bytes_ += code.host_bytes;
+  auto& kernel = kernels_[name];
+  kernel = std::make_unique<Kernel>(Kernel{function, std::move(code), lines.size()});
+  return kernel.get();
+}
+
+Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call) {
+  const auto kernel = kernel_called(call.kernel);
+  if (!kernel) return in_source(kernel.error());
   auto step = std::make_unique<Step>();
+  step->kernel = *kernel;
   step->name = display_name(call.kernel);
   step->grid = call.grid;
   step->block = call.block;
@@ -73,7 +99,7 @@ Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call) con
   step->registers_per_thread = call.registers_per_thread;
   step->local_bytes_per_thread = call.local_bytes_per_thread;
   auto program = lower({.module = &*module_,
-                        .function = function,
+                        .function = (*kernel)->function,
                         .grid = call.grid,
                         .block = call.block,
                         .dynamic_shared_bytes = call.dynamic_shared_bytes,
@@ -86,13 +112,12 @@ Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call) con
                         .source_name = source_name_,
                         .points_to_constants = points_to_constants_,
                         .work_mode = {.counts = limits_.counts, .sanitized = limits_.sanitize},
-                        .sms = machine_.sms});
-  if (!program) {
-    Error error = program.error();
-    if (error.file.empty()) error.file = source_path_;
-    return error;
-  }
+                        .sms = machine_.sms},
+                       (*kernel)->code);
+  if (!program) return in_source(program.error());
   step->program = std::move(*program);
+  step->shared_bytes = step->program->shared_bytes;
+  step->local_bytes = step->program->local_bytes;
   return step;
 }
 
@@ -146,16 +171,31 @@ Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes
   const bool is_ordered = !limits_.counts || !ordered_.insert(call.kernel).second;
   const std::size_t instructions = step.program->function->instructions.size();
   const std::uint64_t order = is_ordered ? 0 : (instructions + call.code.size()) * work::kOrdered;
-  const std::uint64_t start = work::kLaunch + order + step.program->ops.size() * work::kOperation +
+  const std::uint64_t start = work::kLaunch + order + work_of_lowering(*step.program) +
                               static_cast<std::uint64_t>(machine_.sms * machine_.l1_bytes) / work::kL1Bytes +
                               held_bytes / work::kHeldBytes;
   if (!charge(start, step.name, call.line, "the plan's launches are past its budget")) return false;
-  // Every launch keeps its program and counters until the plan ends.
+  return can_keep(step);
+}
+
+// Every launch keeps its counters until the plan ends, and every kernel its code.
+bool Gpu::can_keep(const Step& step) {
   plan_operations_ += step.program->ops.size();
-  if (plan_operations_ <= kMaxPlanOperations) return true;
-  return too_much(step, fmt::format("the plan's launches together have more than {} instructions to keep; launch "
-                                    "fewer, larger kernels",
-                                    kMaxPlanOperations));
+  if (plan_operations_ > kMaxPlanOperations) {
+    return too_much(step, fmt::format("the plan's launches together have more than {} instructions to keep; launch "
+                                      "fewer, larger kernels",
+                                      kMaxPlanOperations));
+  }
+  const auto sms = static_cast<std::uint64_t>(machine_.sms);
+  const KernelCode& code = step.kernel->code;
+  kept_bytes_ += sizeof step + sms * sizeof(SmTotals) + (sms + 1) * code.blocks.size() * sizeof(std::uint64_t) +
+                 code.function->instructions.size() *
+                     (sizeof(Site) + sizeof(SiteTraffic) + (limits_.counts ? sizeof(WarpCycles) : 0)) +
+                 step.kernel->lines * sizeof(LineCounters);
+  if (kept_bytes_ <= limits_.kept_bytes) return true;
+  return too_much(step, fmt::format("the plan's launches together have more than {} MiB of code and counters to keep; "
+                                    "launch fewer, smaller kernels",
+                                    limits_.kept_bytes >> 20));
 }
 
 // The schedule depends on the kernel only, not on the launch.
@@ -192,7 +232,7 @@ void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& st
 Result<bool> Gpu::launch(const KernelCall& call) {
   ROOFWALK_CHECK(module_ && !fault_);
   ROOFWALK_TRY(std::unique_ptr<Step> step, lower_kernel(call));
-  const ptx::Function& code = *step->program->function;  // with the functions that the kernel calls
+  const ptx::Function& code = *step->kernel->code.function;  // with what the kernel calls
   const auto held_bytes = resident_bytes(*step);
   if (!held_bytes) return false;
   ROOFWALK_TRY(const bool is_charged, charge_launch(call, *held_bytes, *step));
@@ -222,6 +262,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   }
   take_totals(launch, sms, *step);
   if (limits_.counts && !trace.blocks.empty() && !read_time(trace, most_swaps(sms), *step)) return false;
+  step->program.reset();
   steps_.push_back(std::move(step));
   return true;
 }

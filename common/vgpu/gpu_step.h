@@ -8,11 +8,19 @@
 #include <vector>
 
 #include "common/vgpu/gpu.h"
+#include "common/vgpu/program/kernel_code.h"
 #include "common/vgpu/timing/clock.h"
 #include "common/vgpu/timing/least_time.h"
 #include "common/vgpu/timing/occupancy.h"
 
 namespace roofwalk::vgpu {
+
+// A kernel of the plan, for all its launches.
+struct Gpu::Kernel {
+  const ptx::Function* function = nullptr;  // the module's
+  KernelCode code;
+  std::size_t lines = 0;  // of the learner's file that it has code for
+};
 
 struct Gpu::Step {
   std::string name;
@@ -21,9 +29,11 @@ struct Gpu::Step {
   int registers_per_thread = 0;
   std::uint32_t local_bytes_per_thread = 0;
   Occupancy occupancy;
-  std::optional<Program> program;  // empty for memsets and copies
+  const Kernel* kernel = nullptr;                   // null for memsets and copies
+  std::optional<Program> program;                   // until the launch has run
+  std::uint32_t shared_bytes = 0, local_bytes = 0;  // the program's, of a block and of a thread
   LaunchTotals totals;
-  const ProgramSchedule* schedule = nullptr;  // nullptr if there is no program
+  const ProgramSchedule* schedule = nullptr;  // null where there is no kernel
   ClockReading reading;
   std::vector<std::uint64_t> block_threads;
   SiteId first_site = 0;  // index into traffic_; the step has totals.sites.size() entries there

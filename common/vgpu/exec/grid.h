@@ -43,9 +43,10 @@ struct RunLimits {
   WatchedBytes watched = {};  // in sanitized runs: device memory whose last writer is sought
   // In sanitized runs: shared memory is watched in about this many blocks per launch, chosen by the seed; 0: in all.
   std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
-  bool lockstep = true;      // use lockstep code (lockstep.h); no figure depends on it
-  bool counts = true;        // count memory traffic; else L1, L2 and banks are not modelled
-  double spent_seconds = 0;  // of `seconds`, by earlier launches
+  bool lockstep = true;                               // lockstep code (lockstep.h); no figure depends on it
+  bool counts = true;                                 // what memory traffic costs; else nobody asks L1, L2 and banks
+  double spent_seconds = 0;                           // of `seconds`, before
+  std::uint64_t kept_bytes = std::uint64_t{1} << 30;  // of the host, for what the launches of a plan keep until its end
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is

@@ -60,34 +60,64 @@ AffineAnalysis::AffineAnalysis(const Program& program)
     const int bytes = ptx::size_bytes(program.function->registers[r].type);
     shapes_[r] = shape_of({}, program.register_slots[r], static_cast<std::uint32_t>(bytes));
   }
+  find_readers();
+  for (std::uint32_t i = 0; i < program.ops.size(); ++i) ask_again(i);
   settle();
   // Registers without a definition, and all that depends on them, may hold anything.
-  for (Shape& shape : shapes_) {
-    if (shape.kind == Kind::unknown) shape = kVarying;
+  for (std::size_t r = 0; r < shapes_.size(); ++r) {
+    if (shapes_[r].kind != Kind::unknown) continue;
+    shapes_[r] = kVarying;
+    ask_readers_again(r);
   }
   settle();
 }
 
-void AffineAnalysis::settle() {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (const Op& op : program_.ops) {
-      if (op.instruction != nullptr) changed |= apply(op);
+void AffineAnalysis::find_readers() {
+  first_reader_.assign(shapes_.size() + 1, 0);
+  const auto for_each_read = [&](auto&& visit) {
+    for (std::uint32_t i = 0; i < program_.ops.size(); ++i) {
+      if (program_.ops[i].instruction == nullptr) continue;
+      for_each_source(*program_.ops[i].instruction, [&](int reg) { visit(static_cast<std::size_t>(reg), i); });
     }
+  };
+  for_each_read([&](std::size_t reg, std::uint32_t) { ++first_reader_[reg + 1]; });
+  for (std::size_t r = 0; r < shapes_.size(); ++r) first_reader_[r + 1] += first_reader_[r];
+  readers_.resize(first_reader_.back());
+  std::vector<std::size_t> next(first_reader_.begin(), first_reader_.end() - 1);
+  for_each_read([&](std::size_t reg, std::uint32_t op) { readers_[next[reg]++] = op; });
+  is_asked_.assign(program_.ops.size(), false);
+}
+
+void AffineAnalysis::ask_again(std::uint32_t op) {
+  if (is_asked_[op] || program_.ops[op].instruction == nullptr) return;
+  is_asked_[op] = true;
+  asked_.push_back(op);
+}
+
+void AffineAnalysis::ask_readers_again(std::size_t reg) {
+  for (std::size_t i = first_reader_[reg]; i < first_reader_[reg + 1]; ++i) ask_again(readers_[i]);
+}
+
+// A register grows vaguer three times at most, so each operation is asked a few times for each of its sources.
+void AffineAnalysis::settle() {
+  while (!asked_.empty()) {
+    const std::uint32_t op = asked_.front();
+    asked_.pop_front();
+    is_asked_[op] = false;
+    apply(program_.ops[op]);
   }
 }
 
 // Shapes only ever move towards `varying`, so settle() ends.
-bool AffineAnalysis::widen(int reg, const Shape& shape) {
+void AffineAnalysis::widen(int reg, const Shape& shape) {
   Shape& own = shapes_[static_cast<std::size_t>(reg)];
   const Shape joined = join(own, shape);
-  const bool changed = !(joined == own);
+  if (joined == own) return;
   own = joined;
-  return changed;
+  ask_readers_again(static_cast<std::size_t>(reg));
 }
 
-bool AffineAnalysis::apply(const Op& op) {
+void AffineAnalysis::apply(const Op& op) {
   const Instruction& in = *op.instruction;
   Shape shape = effect_of(op).shape;
   // Lanes that a guard masks off keep the old value.
@@ -96,13 +126,11 @@ bool AffineAnalysis::apply(const Op& op) {
     if (guard == Kind::varying) shape = kVarying;
     if (guard == Kind::unknown) shape = kUnknown;
   }
-  bool changed = false;
   for_each_result(in, [&](int reg) {
     // A vector load of parameters becomes one operation per element.
     if (is_kernel_parameter(op) && program_.register_slots[static_cast<std::size_t>(reg)] != op.s[0]) return;
-    changed |= widen(reg, shape);
+    widen(reg, shape);
   });
-  return changed;
 }
 
 Effect AffineAnalysis::effect_of(const Op& op) const {
@@ -235,6 +263,7 @@ Effect AffineAnalysis::alu(const Op& op) const {
   } else if (ptx::has_trait(in, ptx::kShiftsLeft)) {
     if (sources[1].kind == Kind::constant && sources[1].value < 8 * bytes)
       out.shape = product(sources[0], {Kind::constant, 1ull << sources[1].value, 0}, result_bytes);
+    if (sources[1].kind == Kind::unknown) out.shape = kUnknown;
   }
   return out;
 }

@@ -1,12 +1,13 @@
-// Affine analysis: what is known before a launch about the lanes of each register while all 32 lanes of a warp run
-// together. Either they hold one value, or one value per warp plus per-lane steps that all warps share. Addresses and
-// counters are nearly always of this kind, so one number stands for 32 (lockstep.h). It is a forward analysis over all
-// definitions of a register, in any order; block shape and parameters are known, so the multipliers of indices are,
-// too.
+// What is known before a launch about the lanes of each register, as long as all 32 lanes of a warp run together: that
+// they hold one value, or one value of the warp plus a step that every warp shares. Addresses and counters are nearly
+// always so, and one number then stands for 32 (lockstep.h). A forward analysis over all definitions of a register,
+// whatever their order: where a register's shape grows vaguer, its readers are asked again. Block shape and parameters
+// are known, so what threads multiply their indices with is, too.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -55,9 +56,13 @@ class AffineAnalysis {
   const std::vector<Steps>& steps() const { return steps_; }
 
  private:
+  void find_readers();
+  // Asks for the effect of an operation, and of those that read a register, once more.
+  void ask_again(std::uint32_t op);
+  void ask_readers_again(std::size_t reg);
   void settle();
-  bool apply(const Op& op);
-  bool widen(int reg, const Shape& shape);
+  void apply(const Op& op);
+  void widen(int reg, const Shape& shape);
 
   Shape shape_of(const ptx::Operand& operand, Slot at, std::uint32_t bytes) const;
   Effect alu(const Op& op) const;
@@ -72,6 +77,11 @@ class AffineAnalysis {
 
   const Program& program_;
   std::vector<Shape> shapes_;  // by register
+  // Operations that read each register: those of register r from first_reader_[r] on.
+  std::vector<std::size_t> first_reader_;
+  std::vector<std::uint32_t> readers_;
+  std::deque<std::uint32_t> asked_;  // operations
+  std::vector<bool> is_asked_;       // by operation
   // All steps found so far. Mutable: effect_of() may add to them.
   mutable std::vector<Steps> steps_;
   mutable std::map<std::array<std::uint64_t, kWarpSize>, std::uint32_t> numbers_of_steps_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -43,13 +44,61 @@ class Registers {
   std::vector<std::uint64_t> words_;
 };
 
-// Registers times blocks; larger functions would take longer to analyse than lockstep code could save.
-constexpr std::size_t kMostBlockRegisters = std::size_t{1} << 20;
+// Where each register is read, and written whatever a guard says: by instruction, in order.
+class Uses {
+ public:
+  explicit Uses(const Program& program) : first_(program.function->registers.size() + 1) {
+    for_each(program, [&](std::size_t r, Use) { ++first_[r + 1]; });
+    for (std::size_t r = 0; r + 1 < first_.size(); ++r) first_[r + 1] += first_[r];
+    uses_.resize(first_.back());
+    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
+    for_each(program, [&](std::size_t r, Use use) { uses_[next[r]++] = use; });
+  }
+
+  // Whether the first use behind one instruction and before another reads the register; nothing where there is none.
+  std::optional<bool> is_read_next(std::size_t r, std::uint32_t after, std::uint32_t before) const {
+    const auto first = uses_.begin() + static_cast<std::ptrdiff_t>(first_[r]);
+    const auto end = uses_.begin() + static_cast<std::ptrdiff_t>(first_[r + 1]);
+    const auto next = std::upper_bound(first, end, after, [](std::uint32_t pc, const Use& use) { return pc < use.pc; });
+    if (next == end || next->pc >= before) return std::nullopt;
+    return next->reads;
+  }
+
+ private:
+  struct Use {
+    std::uint32_t pc = 0;
+    bool reads = false;
+  };
+
+  // An instruction reads before it writes.
+  template <class Visit>
+  static void for_each(const Program& program, Visit&& visit) {
+    const auto& code = program.function->instructions;
+    for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
+      for_each_source(code[pc], [&](int reg) {
+        const auto r = static_cast<std::size_t>(reg);
+        if (!program.fixed_registers[r]) visit(r, Use{pc, true});
+      });
+      if (code[pc].guard >= 0) continue;
+      for_each_result(code[pc], [&](int reg) { visit(static_cast<std::size_t>(reg), Use{pc, false}); });
+    }
+  }
+
+  std::vector<std::size_t> first_;  // by register, into uses_
+  std::vector<Use> uses_;
+};
+
+// Functions beyond these would take longer to look at, or more memory, than the code could gain.
+constexpr std::size_t kMostBlockRegisters = std::size_t{1} << 20, kMostFilledAtChecks = std::size_t{1} << 20;
 
 class LockstepBuilder {
  public:
   explicit LockstepBuilder(const Program& program)
-      : program_(program), function_(*program.function), analysis_(program), kept_(function_.registers.size()) {
+      : program_(program),
+        function_(*program.function),
+        analysis_(program),
+        uses_(program),
+        kept_(function_.registers.size()) {
     for (std::size_t r = 0; r < function_.registers.size(); ++r) {
       if (program.fixed_registers[r]) kept_.add(r);
     }
@@ -62,7 +111,10 @@ class LockstepBuilder {
     out_.first_op.resize(program_.blocks.size());
     out_.leaving.resize(program_.blocks.size());
     out_.entering.resize(program_.blocks.size());
-    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) emit_block(b);
+    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
+      emit_block(b);
+      if (filled_at_checks_ > kMostFilledAtChecks) return {};
+    }
     return std::move(out_);
   }
 
@@ -113,17 +165,32 @@ class LockstepBuilder {
     }
   }
 
+  // Each register goes against the flow from the blocks that read it first, once through every block where it lives.
   void find_live_registers() {
     const std::size_t blocks = program_.blocks.size();
     live_in_.assign(blocks, Registers(function_.registers.size()));
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      for (std::size_t b = blocks; b-- > 0;) {
-        Registers live = live_out_of(b);
-        const BasicBlock& block = program_.blocks[b];
-        for (std::uint32_t pc = block.first + block.count; pc-- > block.first;) step_back(pc, live);
-        if (!(live == live_in_[b])) live_in_[b] = std::move(live), changed = true;
+    std::vector<Registers> written(blocks, Registers(function_.registers.size()));
+    std::vector<std::vector<std::uint32_t>> from(blocks);
+    std::vector<std::pair<std::uint32_t, std::size_t>> ahead;  // blocks and registers
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+      const BasicBlock& block = program_.blocks[b];
+      for (std::uint32_t pc = block.first + block.count; pc-- > block.first;) {
+        step_back(pc, live_in_[b]);
+        const Instruction& in = function_.instructions[pc];
+        if (in.guard < 0) for_each_result(in, [&](int reg) { written[b].add(static_cast<std::size_t>(reg)); });
+      }
+      live_in_[b].for_each([&](std::size_t r) { ahead.emplace_back(b, r); });
+      for (const std::uint32_t to : block.successors) {
+        if (to != kExitBlock) from[to].push_back(b);
+      }
+    }
+    while (!ahead.empty()) {
+      const auto [block, r] = ahead.back();
+      ahead.pop_back();
+      for (const std::uint32_t b : from[block]) {
+        if (written[b].contains(r) || live_in_[b].contains(r)) continue;
+        live_in_[b].add(r);
+        ahead.emplace_back(b, r);
       }
     }
   }
@@ -163,19 +230,20 @@ class LockstepBuilder {
 
   void emit_block(std::uint32_t b) {
     const BasicBlock& block = program_.blocks[b];
+    const Registers live_out = live_out_of(b);
     out_.first_op[b] = static_cast<std::uint32_t>(out_.ops.size());
-    out_.leaving[b] = to_fill(live_out_of(b));
+    out_.leaving[b] = to_fill(live_out);
     live_in_[b].for_each([&](std::size_t r) {
       if (analysis_.shape(static_cast<int>(r)).is_one_number()) out_.entering[b].push_back(lockstep_register(r));
     });
     const std::size_t end = b + 1 < program_.blocks.size() ? program_.blocks[b + 1].first_op : program_.ops.size();
     for (std::size_t i = block.first_op; i < end; ++i) emit(static_cast<std::uint32_t>(i));
-    finish_checks(b);
+    finish_checks(b, live_out);
     fuse(std::span(out_.ops).subspan(out_.first_op[b]), out_, [&](std::uint32_t pc, std::span<const int> registers) {
-      Registers live = live_out_of(b);
-      for (std::uint32_t after = block.first + block.count; --after > pc;) step_back(after, live);
-      return std::any_of(registers.begin(), registers.end(),
-                         [&](int reg) { return live.contains(static_cast<std::size_t>(reg)); });
+      return std::any_of(registers.begin(), registers.end(), [&](int reg) {
+        const auto r = static_cast<std::size_t>(reg);
+        return uses_.is_read_next(r, pc, block.first + block.count).value_or(live_out.contains(r));
+      });
     });
   }
 
@@ -238,9 +306,8 @@ class LockstepBuilder {
   }
 
   // Finds the registers that each check of the block fills in, in one backward walk.
-  void finish_checks(std::uint32_t b) {
+  void finish_checks(std::uint32_t b, const Registers& live_out) {
     if (checks_.empty()) return;
-    const Registers live_out = live_out_of(b);
     std::set<std::size_t> missing;  // live registers of which only lane 0 is kept
     live_out.for_each([&](std::size_t r) {
       if (lanes_are_missing(r)) missing.insert(r);
@@ -254,6 +321,8 @@ class LockstepBuilder {
           if (const auto r = static_cast<std::size_t>(reg); lanes_are_missing(r)) missing.insert(r);
         });
       }
+      filled_at_checks_ += missing.size();
+      if (filled_at_checks_ > kMostFilledAtChecks) break;
       for (const std::size_t r : missing) out_.at_checks[check->second].push_back(lockstep_register(r));
     }
     checks_.clear();
@@ -281,9 +350,11 @@ class LockstepBuilder {
   const Program& program_;
   const ptx::Function& function_;
   AffineAnalysis analysis_;
+  Uses uses_;
   Registers kept_;                                             // registers that keep all their lanes
   std::vector<Registers> live_in_;                             // by basic block
   std::vector<std::pair<std::uint32_t, std::size_t>> checks_;  // of the block: instruction, index in at_checks
+  std::size_t filled_at_checks_ = 0;                           // registers, of all checks together
   LockstepCode out_;
 };
 

@@ -12,7 +12,6 @@
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
-namespace {
 
 using ptx::Form;
 using ptx::Function;
@@ -22,50 +21,21 @@ using ptx::Space;
 using ptx::Type;
 using ptx::Variable;
 
-// Calls `visit` with every symbol that the operands name.
-template <class Visit>
-void for_each_symbol(const Operand& operand, Visit&& visit) {
-  if (!operand.symbol.empty()) visit(operand.symbol);
-  for (const Operand& element : operand.elements) for_each_symbol(element, visit);
-}
-
-SharedLayout shared_layout(const ptx::Module& module, const Function& function) {
-  SharedLayout out;
-  std::vector<const Variable*> dynamic;
-  const auto place = [&](const std::string& name) {
-    if (out.offsets.contains(name)) return;
-    const Variable* variable = find_variable(function.variables, name);
-    if (variable == nullptr) variable = module.find_variable(name);
-    if (variable == nullptr || variable->space != Space::shared) return;
-    if (variable->is_extern || variable->size_bytes == 0) {
-      out.offsets[name] = 0;
-      dynamic.push_back(variable);
-      return;
-    }
-    const std::uint32_t at = round_up(out.static_bytes, static_cast<std::uint32_t>(std::max(variable->align_bytes, 1)));
-    out.offsets[name] = at;
-    out.static_bytes = at + static_cast<std::uint32_t>(std::min<std::uint64_t>(variable->size_bytes, 1u << 30));
-  };
-  for (const Instruction& in : function.instructions) {
-    for (const Operand& operand : in.operands) for_each_symbol(operand, place);
-  }
-  for (const Variable* variable : dynamic) out.offsets[variable->name] = round_up(out.static_bytes, 16);
-  return out;
-}
-
-}  // namespace
-
-Lowering::Lowering(const LoweringInput& input, LinkedKernel linked)
+Lowering::Lowering(const LoweringInput& input, const KernelCode& code)
     : input_(input),
-      linked_(std::move(linked)),
-      function_(linked_.function != nullptr ? *linked_.function : *input.function),
-      parameters_(parameter_layout(*input.function)) {}
-
-Result<Program> Lowering::run() {
+      linked_(code.linked),
+      function_(*code.function),
+      shared_(code.shared),
+      parameters_(parameter_layout(*input.function)) {
   program_.linked = linked_.function;
   program_.function = &function_;
+  program_.blocks = code.blocks;
+  for (std::size_t i = 0; i < function_.parameters.size(); ++i)
+    parameter_numbers_.try_emplace(function_.parameters[i].name, i);
+}
+
+Result<Program> Lowering::run() {
   program_.points_to_constants = input_.points_to_constants;
-  program_.blocks = find_blocks(function_);
   lay_out_memory();
   program_.register_slots.assign(function_.registers.size(), kNoSlot);
   program_.fixed_registers.assign(function_.registers.size(), false);
@@ -78,7 +48,6 @@ Result<Program> Lowering::run() {
 }
 
 void Lowering::lay_out_memory() {
-  shared_ = shared_layout(*input_.module, function_);
   program_.static_shared_bytes = shared_.static_bytes;
   for (const auto& [name, offset] : shared_.offsets) program_.shared_variables.emplace(offset, name);
   program_.shared_bytes = shared_.static_bytes;
@@ -88,6 +57,7 @@ void Lowering::lay_out_memory() {
   }
   // Call parameters come first, so that recursive calls save them in one piece. Local variables of recursive functions
   // lie on a stack, at offsets within their frame.
+  find_frames();
   std::uint32_t at = 0;
   for (const Variable& variable : function_.variables) {
     if (variable.space == Space::param) place_local(variable, at);
@@ -115,14 +85,18 @@ void Lowering::place_local(const Variable& variable, std::uint32_t& at) {
   at = std::min(at + bytes, 1u << 24);
 }
 
+void Lowering::find_frames() {
+  for (const Variable& variable : function_.variables) {
+    const std::size_t mark = variable.name.rfind('@');
+    if (variable.space != Space::local || mark == std::string::npos) continue;
+    const auto part = static_cast<std::size_t>(std::atoi(variable.name.c_str() + mark + 1));
+    if (part < linked_.parts.size() && linked_.parts[part].recursive) frames_.try_emplace(variable.name, part);
+  }
+}
+
 std::uint32_t* Lowering::frame_of(const std::string& name) {
-  const std::size_t mark = name.rfind('@');
-  if (mark == std::string::npos) return nullptr;
-  const auto part = static_cast<std::size_t>(std::atoi(name.c_str() + mark + 1));
-  if (part >= linked_.parts.size() || !linked_.parts[part].recursive) return nullptr;
-  const Variable* const variable = find_variable(function_.variables, name);
-  if (variable == nullptr || variable->space != Space::local) return nullptr;
-  return &frame_bytes_[part];
+  const auto found = frames_.find(name);
+  return found == frames_.end() ? nullptr : &frame_bytes_[found->second];
 }
 
 std::uint64_t Lowering::symbol_value(const std::string& name) const {
@@ -406,14 +380,15 @@ std::map<std::string, std::uint64_t> function_numbers(const ptx::Module& module)
 }
 
 std::uint32_t static_shared_bytes(const ptx::Module& module, const Function& function) {
-  const auto linked = link_kernel(module, function);
-  const bool calls = linked.ok() && linked->function != nullptr;
-  return shared_layout(module, calls ? *linked->function : function).static_bytes;
+  const auto code = code_of(module, function);
+  return code ? code->shared.static_bytes : shared_layout(module, function).static_bytes;
 }
 
 Result<Program> lower(const LoweringInput& input) {
-  ROOFWALK_TRY(LinkedKernel linked, link_kernel(*input.module, *input.function));
-  return Lowering(input, std::move(linked)).run();
+  ROOFWALK_TRY(const KernelCode code, code_of(*input.module, *input.function));
+  return lower(input, code);
 }
+
+Result<Program> lower(const LoweringInput& input, const KernelCode& code) { return Lowering(input, code).run(); }
 
 }  // namespace roofwalk::vgpu

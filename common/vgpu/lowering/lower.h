@@ -13,6 +13,7 @@
 #include "common/ptx/module.h"
 #include "common/record/run_record.h"
 #include "common/vgpu/lowering/work_of.h"
+#include "common/vgpu/program/kernel_code.h"
 #include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
@@ -46,7 +47,8 @@ ParameterLayout parameter_layout(const ptx::Function& function);
 // Static shared memory of a function, in bytes.
 std::uint32_t static_shared_bytes(const ptx::Module& module, const ptx::Function& function);
 
-// An error names the PTX line of the instruction that the machine cannot execute.
+// Errors name the PTX line of what the machine cannot execute. `code`: of the input's function.
+Result<Program> lower(const LoweringInput& input, const KernelCode& code);
 Result<Program> lower(const LoweringInput& input);
 
 }  // namespace roofwalk::vgpu

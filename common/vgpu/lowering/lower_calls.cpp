@@ -46,8 +46,8 @@ Status Lowering::lower_pointer_call(const Instruction& in, Op op) {
 
 const LinkedPart& Lowering::part_at(const Operand& label) const {
   const auto first = static_cast<std::uint32_t>(label.index);
-  return *std::find_if(linked_.parts.begin(), linked_.parts.end(),
-                       [&](const LinkedPart& p) { return p.first == first && p.count != 0; });
+  return *std::lower_bound(linked_.parts.begin(), linked_.parts.end(), first,
+                           [](const LinkedPart& part, std::uint32_t at) { return part.first < at; });
 }
 
 Status Lowering::add_call_site(const Instruction& in, const LinkedPart& part) {

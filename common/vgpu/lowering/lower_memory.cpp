@@ -46,7 +46,7 @@ bool Lowering::set_frame_address(const Operand& address, Op& op) {
 }
 
 bool Lowering::is_kernel_parameter(const Operand& address) const {
-  return address.index < 0 && find_variable(function_.parameters, address.symbol) != nullptr;
+  return address.index < 0 && parameter_numbers_.contains(address.symbol);
 }
 
 Status Lowering::lower_memory(const Instruction& in, Op op) {
@@ -93,8 +93,7 @@ Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Oper
 }
 
 Slot Lowering::parameter(const Instruction& in, const Operand& address, std::size_t i, std::uint32_t register_bytes) {
-  const auto& list = function_.parameters;
-  const auto index = static_cast<std::size_t>(find_variable(list, address.symbol) - list.data());
+  const std::size_t index = parameter_numbers_.at(address.symbol);
   const auto width = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
   const std::int64_t at =
       static_cast<std::int64_t>(parameters_.offsets[index]) + address.offset + static_cast<std::int64_t>(i * width);

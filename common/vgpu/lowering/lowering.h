@@ -13,28 +13,16 @@
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/lowering/lower.h"
 #include "common/vgpu/lowering/slots.h"
-#include "common/vgpu/program/link.h"
+#include "common/vgpu/program/kernel_code.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/state/launch.h"
 
 namespace roofwalk::vgpu {
 
-// The shared variables that a function uses, in order of first use; `extern` ones (dynamic) last.
-struct SharedLayout {
-  std::map<std::string, std::uint32_t> offsets;
-  std::uint32_t static_bytes = 0;
-};
-
-inline const ptx::Variable* find_variable(const std::vector<ptx::Variable>& variables, const std::string& name) {
-  const auto it =
-      std::find_if(variables.begin(), variables.end(), [&](const ptx::Variable& v) { return v.name == name; });
-  return it == variables.end() ? nullptr : &*it;
-}
-
 // Lowers one kernel for one launch; used once.
 class Lowering {
  public:
-  Lowering(const LoweringInput& input, LinkedKernel linked);
+  Lowering(const LoweringInput& input, const KernelCode& code);
 
   Result<Program> run();
 
@@ -47,6 +35,7 @@ class Lowering {
 
   void lay_out_memory();
   void place_local(const Variable& variable, std::uint32_t& at);
+  void find_frames();
   // Size so far of the stack frame that holds a local variable of a recursive function; nullptr for other variables,
   // such as the function's parameters, which calls save.
   std::uint32_t* frame_of(const std::string& name);
@@ -132,12 +121,14 @@ class Lowering {
   }
 
   const LoweringInput& input_;
-  LinkedKernel linked_;
+  const LinkedKernel& linked_;
   const Function& function_;  // linked with its callees
+  const SharedLayout& shared_;
   ParameterLayout parameters_;
-  SharedLayout shared_;
+  std::map<std::string_view, std::size_t> parameter_numbers_;  // by name
   Program program_;
   Slots slots_{input_, program_};
+  std::map<std::string_view, std::size_t> frames_;    // by local variable of a recursive part: the part
   std::map<std::size_t, std::uint32_t> frame_bytes_;  // by part: size of a recursive function's stack frame
   std::uint32_t next_memory_ = 0;                     // next index in the current block's BasicBlock::memory
   // Computed for the first atomic. By basic block: whether it lies in a loop whose only accesses to global memory are

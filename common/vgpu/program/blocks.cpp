@@ -1,11 +1,11 @@
-// Basic blocks and immediate post-dominators: where the diverged lanes of a warp reconverge.
+// Basic blocks: where they begin and end, which ways lead on from them, and which lie in loops.
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
 
-#include "common/base/check.h"
 #include "common/vgpu/program/program.h"
+#include "common/vgpu/program/reconvergence.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -30,65 +30,6 @@ std::vector<std::uint32_t> targets_of(const Instruction& instruction) {
   for (const ptx::Operand& label : instruction.operands[1].elements)
     out.push_back(static_cast<std::uint32_t>(label.index));
   return out;
-}
-
-// Blocks in reverse post-order of the reversed graph; the virtual exit comes first and has the number blocks.size().
-std::vector<std::uint32_t> reverse_order(const std::vector<std::vector<std::uint32_t>>& predecessors) {
-  const auto exit = static_cast<std::uint32_t>(predecessors.size() - 1);
-  std::vector<std::uint32_t> order;
-  std::vector<bool> seen(predecessors.size());
-  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{exit, 0}};
-  seen[exit] = true;
-  while (!stack.empty()) {
-    auto& [block, next] = stack.back();
-    if (next < predecessors[block].size()) {
-      const std::uint32_t to = predecessors[block][next++];
-      if (!seen[to]) seen[to] = true, stack.emplace_back(to, 0);
-    } else {
-      order.push_back(block);
-      stack.pop_back();
-    }
-  }
-  std::reverse(order.begin(), order.end());
-  return order;
-}
-
-// Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm (2001), on the reversed graph.
-void find_reconvergence(std::vector<BasicBlock>& blocks) {
-  const auto exit = static_cast<std::uint32_t>(blocks.size());
-  std::vector<std::vector<std::uint32_t>> predecessors(blocks.size() + 1);
-  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-    for (const std::uint32_t to : blocks[b].successors) predecessors[to == kExitBlock ? exit : to].push_back(b);
-  }
-  const std::vector<std::uint32_t> order = reverse_order(predecessors);
-  constexpr std::uint32_t kUndefined = ~0u;
-  std::vector<std::uint32_t> position(blocks.size() + 1, kUndefined), idom(blocks.size() + 1, kUndefined);
-  for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
-  idom[exit] = exit;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const std::uint32_t b : order) {
-      if (b == exit) continue;
-      std::uint32_t common = kUndefined;
-      for (const std::uint32_t to : blocks[b].successors) {
-        std::uint32_t other = to == kExitBlock ? exit : to;
-        if (idom[other] == kUndefined) continue;
-        if (common == kUndefined) {
-          common = other;
-          continue;
-        }
-        while (common != other) {
-          while (position[common] > position[other]) common = idom[common];
-          while (position[other] > position[common]) other = idom[other];
-        }
-      }
-      if (common != idom[b]) idom[b] = common, changed = true;
-    }
-  }
-  // Blocks from which no exit can be reached (endless loops) never reconverge.
-  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-    blocks[b].reconvergence = idom[b] == kUndefined || idom[b] == exit ? kExitBlock : idom[b];
-  }
 }
 
 bool may_meet_others(const Instruction& in) {

@@ -22,6 +22,7 @@ using ptx::Type;
 using ptx::Variable;
 
 constexpr std::size_t kMostInstructions = 400'000, kMostFunctions = 1001, kMostTargets = 100'000;
+constexpr std::size_t kMostHandedOver = 1'000'000;
 
 Form form_of(const Instruction& in) { return ptx::info(in.opcode).form; }
 
@@ -74,7 +75,13 @@ class Linker {
                                           "than {}, counted anew for each call",
                                           kMostTargets)};
     }
+    if (handed_over_ > kMostHandedOver) {
+      return Error{.message = fmt::format("a kernel whose calls hand over too many values: more than {}, counted anew "
+                                          "for each function that a call may lead to",
+                                          kMostHandedOver)};
+    }
     const std::set<const Function*> by_name = called_by_name();
+    const std::vector<bool> recursive = parts_that_call_themselves();
     LinkedKernel out;
     out.function = std::make_shared<Function>();
     code_ = out.function.get();
@@ -84,7 +91,7 @@ class Linker {
     for (std::uint32_t part = 0; part < functions_.size(); ++part) {
       out.parts.push_back({.function = functions_[part],
                            .first = static_cast<std::uint32_t>(code_->instructions.size()),
-                           .recursive = calls_itself(part),
+                           .recursive = recursive[part],
                            .by_name = by_name.contains(functions_[part]),
                            .parameters = {},
                            .results = {}});
@@ -118,6 +125,7 @@ class Linker {
           if (targets_ > kMostTargets) return;
         }
         for (const Function* callee : callees_of(*functions_[i], in)) {
+          handed_over_ += callee->parameters.size() + callee->results.size();
           callees_[functions_[i]].insert(callee);
           if (!through_pointer) called_[functions_[i]].insert(callee);
           if (seen.insert(callee).second) functions_.push_back(callee);
@@ -179,18 +187,15 @@ class Linker {
     return out;
   }
 
-  bool calls_itself(std::uint32_t part) {
-    std::set<const Function*> seen;
-    std::vector<const Function*> open{functions_[part]};
-    while (!open.empty()) {
-      const Function* from = open.back();
-      open.pop_back();
-      for (const Function* to : callees_[from]) {
-        if (to == functions_[part]) return true;
-        if (seen.insert(to).second) open.push_back(to);
-      }
+  // By part: whether a way of calls leads from it back to it.
+  std::vector<bool> parts_that_call_themselves() {
+    std::map<const Function*, std::uint32_t> part_of;
+    for (std::uint32_t part = 0; part < functions_.size(); ++part) part_of[functions_[part]] = part;
+    std::vector<BasicBlock> calls(functions_.size());
+    for (std::uint32_t part = 0; part < functions_.size(); ++part) {
+      for (const Function* callee : callees_[functions_[part]]) calls[part].successors.push_back(part_of.at(callee));
     }
-    return false;
+    return find_loops(calls, [](const BasicBlock&) { return true; });
   }
 
   static std::string renamed(std::uint32_t part, const std::string& name) { return fmt::format("{}@{}", name, part); }
@@ -202,6 +207,7 @@ class Linker {
     code_->registers.insert(code_->registers.end(), function.registers.begin(), function.registers.end());
     const std::set<std::string> mine = add_variables(part);
     find_registers(part, mine);
+    const UsesOfNames uses(function);
     bool to_end = false;
     for (std::size_t i = 0; i < function.instructions.size(); ++i) {
       Instruction in = function.instructions[i];
@@ -215,7 +221,7 @@ class Linker {
         if (!operand.symbol.empty() && mine.contains(operand.symbol)) operand.symbol = renamed(part, operand.symbol);
       });
       if (form_of(in) == Form::call && !calls_through_pointer(in) && in.call_results.size() == 1 &&
-          is_read_at_once(function, i, function.instructions[i].call_results[0].symbol))
+          uses.are_at_once_behind(i, function.instructions[i].call_results[0].symbol))
         at_once_.insert(code_->instructions.size());
       code_->instructions.push_back(std::move(in));
       hand_over(code_->instructions.back());
@@ -300,24 +306,35 @@ class Linker {
     return ptx::size_bytes(in.type) == size;
   }
 
-  // Whether a call's result is read before another call or a jump; then it is read from the callee's own register.
-  static bool is_read_at_once(const Function& function, std::size_t call, const std::string& name) {
-    bool at_once = true;
-    for (std::size_t i = 0; i < function.instructions.size(); ++i) {
-      const Instruction& in = function.instructions[i];
-      const auto names = [&](const Operand& operand) { return operand.symbol == name; };
-      const bool here = std::any_of(in.operands.begin(), in.operands.end(), names) ||
-                        std::any_of(in.call_arguments.begin(), in.call_arguments.end(), names) ||
-                        (i != call && std::any_of(in.call_results.begin(), in.call_results.end(), names));
-      if (i > call) {
-        const Form form = form_of(in);
-        at_once = at_once && form != Form::call && form != Form::branch && form != Form::indexed_branch &&
-                  form != Form::leave;
+  // What tells whether a call's result is read before anything else could make another.
+  class UsesOfNames {
+   public:
+    explicit UsesOfNames(const Function& function) : next_turn_(function.instructions.size() + 1) {
+      const auto& code = function.instructions;
+      for (std::size_t i = 0; i < code.size(); ++i) {
+        for (const auto* list : {&code[i].operands, &code[i].call_arguments, &code[i].call_results}) {
+          for (const Operand& operand : *list) uses_.try_emplace(operand.symbol, i, i).first->second.second = i;
+        }
       }
-      if (here && (i < call || !at_once)) return false;
+      next_turn_[code.size()] = code.size();
+      for (std::size_t i = code.size(); i-- > 0;) {
+        const Form form = form_of(code[i]);
+        const bool turns =
+            form == Form::call || form == Form::branch || form == Form::indexed_branch || form == Form::leave;
+        next_turn_[i] = turns ? i : next_turn_[i + 1];
+      }
     }
-    return true;
-  }
+
+    // Then it is read where the callee left it.
+    bool are_at_once_behind(std::size_t call, const std::string& name) const {
+      const auto found = uses_.find(name);
+      return found == uses_.end() || (found->second.first >= call && found->second.second < next_turn_[call + 1]);
+    }
+
+   private:
+    std::map<std::string_view, std::pair<std::size_t, std::size_t>> uses_;  // the first and the last instruction
+    std::vector<std::size_t> next_turn_;  // by instruction: the next one, itself among them, that calls or branches
+  };
 
   Operand register_operand(const std::string& name) const {
     Operand out;
@@ -407,6 +424,7 @@ class Linker {
   std::optional<std::vector<std::string>> with_address_;
   bool through_pointer_ = false;  // whether there is any call through a pointer
   std::size_t targets_ = 0;       // of all calls through pointers
+  std::size_t handed_over_ = 0;   // parameters and results, counted for each function that a call may lead to
   Function* code_ = nullptr;
   std::set<std::size_t> at_once_;         // calls with is_read_at_once()
   std::map<std::string, int> registers_;  // of parameters kept in registers, by name in the linked code

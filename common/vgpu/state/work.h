@@ -21,13 +21,12 @@ inline constexpr std::uint64_t kL1Line = 1, kL2Line = 8, kStoredLine = 12;
 inline constexpr std::uint64_t kCheckedLane = 8;
 // Per block, per warp of it; bytes of shared memory per unit, plain and sanitized.
 inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSanitizedSharedBytes = 32;
-// Per launch, per operation of its code; bytes per unit: of the machine's L1, of the registers and local memory of its
-// warps.
-inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kL1Bytes = 1024, kHeldBytes = 32;
+// Per launch; per operation, variable and register of its code; bytes per unit: of the machine's L1, of the registers
+// and local memory of its warps.
+inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kVariable = 20, kRegister = 1, kL1Bytes = 1024,
+                               kHeldBytes = 32;
 // Per traced instruction; per operation that the timing model issues (an instruction may become many).
 inline constexpr std::uint64_t kReplayed = 3, kModelled = 12;
-// Of each word, or sector stored whole, of global memory that is looked up in what a traced block has stored.
-inline constexpr std::uint64_t kTracedWord = 4;
 // The timing model may always issue this many operations per launch, however little budget is left, so that a kernel
 // that used up nearly all of it still gets a time.
 inline constexpr std::uint64_t kLeastModelled = 50'000'000;
@@ -40,6 +39,8 @@ inline constexpr std::uint64_t kOrdered = 100;
 inline constexpr std::uint64_t kMovedLine = 8;
 // Per thread that prints.
 inline constexpr std::uint64_t kPrint = 150;
+// Per word of global memory, or sector stored whole, that is looked up among the stores of a traced block.
+inline constexpr std::uint64_t kTracedWord = 4;
 
 }  // namespace work
 

@@ -35,10 +35,9 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const T
   return 0;
 }
 
-// In order; each operation issues once its sources are ready.
+// In order, each operation once its sources are there. `ready`: of each slot, all 0; so they are left.
 std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
                          std::vector<std::uint32_t>& ready) {
-  std::fill(ready.begin(), ready.end(), 0u);
   std::uint32_t now = 0, end = 0;
   for (const TimedOp& op : schedule.ops) {
     const std::span operands(schedule.operands.data() + op.first_operand,
@@ -49,6 +48,9 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const S
     if (op.kind == TimedKind::compute && waits_for_stores(program, op)) now = done;  // later operations wait as well
     for (const std::uint16_t result : operands.first(op.result_count)) ready[result] = result == 0 ? 0 : done;
     end = std::max(end, done);
+  }
+  for (const TimedOp& op : schedule.ops) {
+    for (std::uint32_t i = 0; i < op.result_count; ++i) ready[schedule.operands[op.first_operand + i]] = 0;
   }
   return end;
 }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "common/ptx/module.h"
 #include "common/vgpu/lowering/lower.h"
+#include "tests/support/growth.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -35,9 +37,8 @@ struct Lowered {
   Kind kind(const std::string& name) const { return shape(name).kind; }
 };
 
-// A kernel k(a, n) whose parameters are 4096 and 100.
-std::unique_ptr<Lowered> lowered(const std::string& body, Dim3 block = {256, 1, 1}) {
-  auto out = std::make_unique<Lowered>();
+// A kernel k(a, n).
+ptx::Module parsed(const std::string& body) {
   auto module = ptx::parse(
       ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 n)\n{\n.reg .pred "
       "%p<9>;\n.reg .b32 %r<19>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<19>;\nld.param.u64 %rd1, [a];\nld.param.u32 %r1, "
@@ -45,19 +46,37 @@ std::unique_ptr<Lowered> lowered(const std::string& body, Dim3 block = {256, 1, 
           body + "\nret;\n}\n",
       "kernel.cu");
   EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
-  out->module = std::move(*module);
+  return module ? std::move(*module) : ptx::Module{};
+}
+
+// Its parameters are 4096 and 100.
+Program lowered(const ptx::Module& module, Dim3 block) {
   std::vector<std::uint8_t> arguments(12);
   arguments[1] = 16, arguments[8] = 100;
-  auto program = lower({.module = &out->module,
-                        .function = &out->module.functions[0],
+  auto program = lower({.module = &module,
+                        .function = &module.functions.at(0),
                         .grid = {4, 1, 1},
                         .block = block,
                         .dynamic_shared_bytes = 0,
                         .arguments = arguments,
                         .address_of = [](const std::string&) { return std::uint64_t{0}; }});
   EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
-  out->program = std::move(*program);
+  return program ? std::move(*program) : Program{};
+}
+
+std::unique_ptr<Lowered> lowered(const std::string& body, Dim3 block = {256, 1, 1}) {
+  auto out = std::make_unique<Lowered>();
+  out->module = parsed(body);
+  out->program = lowered(out->module, block);
   return out;
+}
+
+// How the time to lower a body grows with its size.
+template <class Body>
+double growth_of_lowering(std::size_t size, Body&& body) {
+  return test::growth(size, [&](std::size_t n) {
+    return [module = parsed(body(n))] { EXPECT_FALSE(lowered(module, {256, 1, 1}).ops.empty()); };
+  });
 }
 
 TEST(Affine, AnIndexTimesANumberIsAStride) {
@@ -89,6 +108,32 @@ TEST(Affine, LoopsKeepTheShapeThatAllTheirWaysShare) {
   EXPECT_EQ(code->kind("%r4"), Kind::uniform);
   EXPECT_EQ(code->kind("%p1"), Kind::uniform);
   EXPECT_EQ(code->kind("%r5"), Kind::varying);  // its stride changes with each trip
+}
+
+// Each value takes what the next one had, so that what the last one holds comes to the first one after as many trips.
+std::string handed_backwards(std::size_t registers, const std::string& last) {
+  std::string body = fmt::format(".reg .b32 %x<{}>;\nmov.u32 %r4, 0;\nLOOP:\n", registers + 1);
+  for (std::size_t i = 0; i < registers; ++i) body += fmt::format("mov.u32 %x{}, %x{};\n", i, i + 1);
+  return body + fmt::format(last, registers) + "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, %r1;\n@%p1 bra LOOP;\n";
+}
+
+TEST(Affine, ShapesGoAgainstTheOrderOfTheCode) {
+  EXPECT_EQ(lowered(handed_backwards(9, "mul.lo.u32 %x{}, %r2, %r2;\n"))->kind("%x0"), Kind::varying);
+  EXPECT_EQ(lowered(handed_backwards(9, "add.u32 %x{}, %r2, %r2;\n"))->stride("%x0"), 2);
+  EXPECT_EQ(lowered(handed_backwards(9, ""))->kind("%x0"), Kind::varying);  // nothing defines it
+}
+
+TEST(Affine, AShiftWaitsForItsDistance) {
+  const auto code =
+      lowered("bra B;\nA:\nshl.b32 %r5, %r2, %r4;\nbra C;\nB:\nand.b32 %r4, 7, 3;\nmov.u32 %r4, 3;\nbra A;\nC:\n");
+  EXPECT_EQ(code->kind("%r5"), Kind::varying);  // 3 twice, of which one is no constant here
+  const auto constant = lowered("bra B;\nA:\nshl.b32 %r5, %r2, %r4;\nbra C;\nB:\nadd.u32 %r4, 1, 2;\nbra A;\nC:\n");
+  EXPECT_EQ(constant->stride("%r5"), 8);
+}
+
+TEST(Affine, TakesTimeByTheCodeNotByTheWaysOfItsValues) {
+  EXPECT_LT(growth_of_lowering(2000, [](std::size_t n) { return handed_backwards(n, "mul.lo.u32 %x{}, %r2, %r2;\n"); }),
+            test::kNearlyLinear);
 }
 
 TEST(Affine, WhatLanesDecideVaries) {
@@ -219,6 +264,42 @@ TEST(Lockstep, RunsOfGlobalProductsTakeLane0Along) {
   EXPECT_EQ(operations_of_global_run(one + "add.s32 %r8, %r1, 1;\n" + two), 3u);    // it writes to a word's register
   EXPECT_EQ(operations_of_global_run(one + "mul.f32 %f5, %f4, %f4;\n" + two), 3u);  // of each lane
   EXPECT_EQ(operations_of_global_run(one + two + "st.global.f32 [%rd1], %f4;\n"), 3u);
+}
+
+TEST(Lockstep, TakesTimeByTheCodeNotByItsCopies) {
+  const auto copies = [](std::size_t n) {
+    std::string body = "mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n";
+    for (std::size_t i = 0; i < n; ++i)
+      body += fmt::format("ld.global.f32 %f1, [%rd3+{}];\nst.shared.f32 [%r6], %f1;\n", 4 * i);
+    return with_shared(body);
+  };
+  EXPECT_GT(fused("mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"
+                  "st.shared.f32 [%r6], %f1;\n"),
+            0u);
+  EXPECT_LT(growth_of_lowering(2000, copies), test::kNearlyLinear);
+}
+
+// Each basic block leads to the one before it in the text.
+TEST(Lockstep, TakesTimeByTheCodeNotByTheWaysOfWhatLives) {
+  const auto blocks = [](std::size_t n) {
+    std::string body = fmt::format("mov.u32 %r4, %clock;\nbra L{};\nL0:\nst.global.u32 [%rd1], %r4;\nret;\n", n);
+    for (std::size_t i = 1; i <= n; ++i) body += fmt::format("L{}:\nadd.u32 %r5, %r5, 1;\nbra L{};\n", i, i - 1);
+    return body;
+  };
+  EXPECT_LT(growth_of_lowering(1500, blocks), test::kNearlyLinear);
+}
+
+// Numbers that stand for 32, before checks of each of them.
+TEST(Lockstep, LeavesFunctionsAloneThatHaveTooMuchToFill) {
+  const auto checks = [](int n) {
+    std::string body = fmt::format(".reg .b32 %x<{0}>;\n.reg .b64 %y<{0}>;\n", n);
+    for (int i = 0; i < n; ++i) body += fmt::format("add.s32 %x{0}, %r2, {0};\n", i);
+    for (int i = 0; i < n; ++i) body += fmt::format("mul.wide.s32 %y{0}, %x{0}, 4;\n", i);
+    for (int i = 0; i < n; ++i) body += fmt::format("add.s64 %rd2, %rd2, %y{};\n", i);
+    return lowered(body);
+  };
+  EXPECT_FALSE(checks(100)->program.lockstep.ops.empty());
+  EXPECT_TRUE(checks(2000)->program.lockstep.ops.empty());
 }
 
 TEST(Lockstep, LeavesFunctionsThatAreTooLargeAlone) {

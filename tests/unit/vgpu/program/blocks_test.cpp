@@ -1,8 +1,12 @@
 // Basic blocks and reconvergence points of small control-flow graphs.
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "common/base/rng.h"
 #include "common/vgpu/program/program.h"
+#include "tests/support/growth.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -81,6 +85,66 @@ TEST(Blocks, LoopsAreWhatASearchFinds) {
       EXPECT_EQ(loops[from], seen[from]) << "round " << round << ", block " << from;
     }
   }
+}
+
+// Whether a way leads from a block to the end of its function, but through `closed`.
+bool leads_to_the_end(const std::vector<BasicBlock>& blocks, std::uint32_t from, std::uint32_t closed) {
+  std::vector<bool> seen(blocks.size());
+  std::vector<std::uint32_t> ahead{from};
+  while (!ahead.empty()) {
+    const std::uint32_t at = ahead.back();
+    ahead.pop_back();
+    if (at == kExitBlock) return true;
+    if (at == closed || seen[at]) continue;
+    seen[at] = true;
+    ahead.insert(ahead.end(), blocks[at].successors.begin(), blocks[at].successors.end());
+  }
+  return false;
+}
+
+// Small graphs made by chance, beside a search for the ways that a closed block leaves open. Of the blocks without
+// which no way leads to the end, lanes meet at the one that all others are behind.
+TEST(Blocks, LanesMeetAtTheFirstBlockOfEveryWay) {
+  Rng rng(11);
+  for (int round = 0; round < 500; ++round) {
+    const std::uint64_t count = 2 + rng.next() % 12;
+    std::string body;
+    for (std::uint64_t b = 0; b < count; ++b) {
+      body += fmt::format("L{}:\nadd.u32 %r1, %r1, 1;\n", b);
+      if (rng.next() % 4 != 0) body += fmt::format("@%p1 bra L{};\n", rng.next() % count);
+      if (rng.next() % 4 == 0) body += fmt::format("bra L{};\n", rng.next() % count);
+      if (rng.next() % 8 == 0) body += "ret;\n";
+    }
+    const ptx::Module module = parse(body + "ret;\n");
+    const auto blocks = find_blocks(module.functions.at(0));
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+      std::vector<std::uint32_t> on_every_way;
+      for (std::uint32_t other = 0; other < blocks.size() && leads_to_the_end(blocks, b, kExitBlock - 1); ++other) {
+        if (other != b && !leads_to_the_end(blocks, b, other)) on_every_way.push_back(other);
+      }
+      std::uint32_t meeting = kExitBlock;
+      for (const std::uint32_t first : on_every_way) {
+        const bool is_first = std::all_of(on_every_way.begin(), on_every_way.end(), [&](std::uint32_t other) {
+          return other == first || !leads_to_the_end(blocks, first, other);
+        });
+        if (is_first) meeting = first;
+      }
+      EXPECT_EQ(blocks[b].reconvergence, meeting) << body << "block " << b;
+    }
+  }
+}
+
+// A chain of blocks, and as many that lead to both its ends.
+TEST(Blocks, TakeTimeByTheirNumberNotByTheWaysAmongThem) {
+  const auto chain = [](std::size_t n) {
+    std::string body;
+    for (std::size_t i = 0; i < n; ++i) body += fmt::format("@%p1 bra C0;\n@%p2 bra C{};\n", n - 1);
+    for (std::size_t i = 0; i < n; ++i) body += fmt::format("C{}:\nadd.u32 %r1, %r1, 1;\nbra C{};\n", i, i + 1);
+    return [module = parse(body + fmt::format("C{}:\nret;\n", n))] {
+      EXPECT_GT(find_blocks(module.functions.at(0)).size(), 1u);
+    };
+  };
+  EXPECT_LT(test::growth(5000, chain), test::kNearlyLinear);
 }
 
 TEST(Blocks, EarlyReturnNeverMeets) {

@@ -1,0 +1,114 @@
+#include "common/vgpu/program/reconvergence.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr std::uint32_t kNone = ~0u;
+
+using Ways = std::vector<std::vector<std::uint32_t>>;  // by block: where they lead
+
+// Lengauer, Tarjan: A Fast Algorithm for Finding Dominators in a Flowgraph (1979), on the reversed graph, from the
+// virtual exit. Blocks are known by their numbers in a depth-first search, but for those that no way leads to.
+class PostDominators {
+ public:
+  // `to` and `from`: ways in the direction of the flow, and against it; the last block is the exit.
+  PostDominators(const Ways& to, const Ways& from) : number_(to.size(), kNone) {
+    search(from);
+    const std::size_t count = block_.size();
+    semi_.resize(count);
+    for (std::uint32_t v = 0; v < count; ++v) semi_[v] = v;
+    best_ = semi_;
+    ancestor_.assign(count, kNone);
+    dominator_.assign(count, 0);
+    find(to);
+  }
+
+  // Of the block; the exit where no other block is, or no way leads to the exit.
+  std::uint32_t of(std::uint32_t block) const {
+    return number_[block] == kNone ? block_[0] : block_[dominator_[number_[block]]];
+  }
+
+ private:
+  void search(const Ways& from) {
+    std::vector<std::pair<std::uint32_t, std::size_t>> stack;  // numbers, and how many of their ways were followed
+    const auto enter = [&](std::uint32_t block, std::uint32_t parent) {
+      number_[block] = static_cast<std::uint32_t>(block_.size());
+      stack.emplace_back(number_[block], 0);
+      block_.push_back(block);
+      parent_.push_back(parent);
+    };
+    enter(static_cast<std::uint32_t>(from.size() - 1), 0);
+    while (!stack.empty()) {
+      auto& [v, next] = stack.back();
+      if (next == from[block_[v]].size()) {
+        stack.pop_back();
+        continue;
+      }
+      const std::uint32_t block = from[block_[v]][next++];
+      if (number_[block] == kNone) enter(block, v);
+    }
+  }
+
+  void find(const Ways& to) {
+    std::vector<std::vector<std::uint32_t>> waiting(block_.size());  // by semidominator: whose dominator is to be found
+    for (auto w = static_cast<std::uint32_t>(block_.size()); w-- > 1;) {
+      for (const std::uint32_t block : to[block_[w]]) {
+        if (number_[block] != kNone) semi_[w] = std::min(semi_[w], semi_[best_above(number_[block])]);
+      }
+      waiting[semi_[w]].push_back(w);
+      ancestor_[w] = parent_[w];
+      for (const std::uint32_t v : waiting[parent_[w]]) {
+        const std::uint32_t u = best_above(v);
+        dominator_[v] = semi_[u] < semi_[v] ? u : parent_[w];
+      }
+      waiting[parent_[w]].clear();
+    }
+    for (std::uint32_t w = 1; w < block_.size(); ++w) {
+      if (dominator_[w] != semi_[w]) dominator_[w] = dominator_[dominator_[w]];
+    }
+  }
+
+  // Of a block and those above it in the forest so far, but for the root: the one with the least semidominator. Makes
+  // the way up short for whoever asks next.
+  std::uint32_t best_above(std::uint32_t v) {
+    if (ancestor_[v] == kNone) return v;
+    path_.clear();
+    for (std::uint32_t at = v; ancestor_[ancestor_[at]] != kNone; at = ancestor_[at]) path_.push_back(at);
+    for (auto at = path_.rbegin(); at != path_.rend(); ++at) {
+      const std::uint32_t above = ancestor_[*at];
+      if (semi_[best_[above]] < semi_[best_[*at]]) best_[*at] = best_[above];
+      ancestor_[*at] = ancestor_[above];
+    }
+    return best_[v];
+  }
+
+  std::vector<std::uint32_t> number_;                  // by block
+  std::vector<std::uint32_t> block_, parent_;          // by number, as all that follow
+  std::vector<std::uint32_t> semi_, best_, ancestor_;  // semidominators; the forest, and the best on the way up so far
+  std::vector<std::uint32_t> dominator_;
+  std::vector<std::uint32_t> path_;
+};
+
+}  // namespace
+
+void find_reconvergence(std::vector<BasicBlock>& blocks) {
+  const auto exit = static_cast<std::uint32_t>(blocks.size());
+  Ways to(blocks.size() + 1), from(blocks.size() + 1);
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    for (const std::uint32_t successor : blocks[b].successors) {
+      to[b].push_back(successor == kExitBlock ? exit : successor);
+      from[to[b].back()].push_back(b);
+    }
+  }
+  const PostDominators dominators(to, from);
+  // Blocks from which no exit can be reached (endless loops) never reconverge.
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    const std::uint32_t meeting = dominators.of(b);
+    blocks[b].reconvergence = meeting == exit ? kExitBlock : meeting;
+  }
+}
+
+}  // namespace roofwalk::vgpu
