@@ -7,26 +7,26 @@
 
 #include "grader/attempt/measured_size.h"
 #include "grader/attempt/pipeline.h"
-#include "grader/rig/gpu_bench.h"
+#include "grader/rig/gpu_rig.h"
 
 namespace roofwalk {
 namespace {
 
-void run_benchmark(benchmark::State& state, const Bench& bench, const Chapter& chapter,
+void run_benchmark(benchmark::State& state, const Rig& rig, const Chapter& chapter,
                    const std::filesystem::path& kernel) {
-  const auto artifact = build_for(bench, kernel);
+  const auto artifact = build_for(rig, kernel);
   if (!artifact) return state.SkipWithError(artifact.error().text().c_str());
   const Exercise* exercise = find_exercise(chapter.name);
-  const Size size = measured_size(chapter, bench.machine);
+  const Size size = measured_size(chapter, rig.machine);
   const Problem problem = exercise->problem(size, kPublicSeed);
   const Work work = exercise->work(size);
-  const auto turn = wait_for_turn(bench, chapter.name);
+  const auto turn = wait_for_turn(rig, chapter.name);
   if (!turn) return state.SkipWithError(turn.error().text().c_str());
   Measurement measurement;
-  RunOptions options = measured_trial(work, bench.threads);
+  RunOptions options = measured_trial(work, rig.threads);
   double total_ns = 0;
   for ([[maybe_unused]] auto iteration : state) {
-    auto trial = run_trial(bench.open, *artifact, problem, case_name(size, kPublicSeed), options, nullptr);
+    auto trial = run_trial(rig.open, *artifact, problem, case_name(size, kPublicSeed), options, nullptr);
     if (!trial) return state.SkipWithError(trial.error().text().c_str());
     if (trial->refusal) return state.SkipWithError(trial->refusal->text().c_str());
     if (trial->record.fault) return state.SkipWithError(trial->record.fault->message.c_str());
@@ -34,10 +34,10 @@ void run_benchmark(benchmark::State& state, const Bench& bench, const Chapter& c
     state.SetIterationTime(trial->record.elapsed_ns * 1e-9);
     if (options.figures == RunOptions::Figures::time) continue;
     options.figures = RunOptions::Figures::time;  // counters are collected once
-    if (const Status modelled = model_bytes(bench, *artifact, problem, trial->record); !modelled) {
+    if (const Status modelled = model_bytes(rig, *artifact, problem, trial->record); !modelled) {
       return state.SkipWithError(modelled.error().text().c_str());
     }
-    measurement = measure(trial->record, work, bench.roofs);
+    measurement = measure(trial->record, work, rig.roofs);
   }
   const LevelMeasurement& dram = measurement.level("dram");
   state.counters["FLOP/s"] =
@@ -46,21 +46,21 @@ void run_benchmark(benchmark::State& state, const Bench& bench, const Chapter& c
   if (dram.ai.known()) state.counters["AI"] = dram.ai.value;
 }
 
-void register_chapter(const Bench& bench, const Chapter& chapter) {
-  if (not_offered(chapter, bench.machine)) return;
+void register_chapter(const Rig& rig, const Chapter& chapter) {
+  if (not_offered(chapter, rig.machine)) return;
   std::vector<std::filesystem::path> kernels = {chapter.starter()};
   for (const auto& step : chapter.solution_steps()) kernels.push_back(step);
-  if (const auto mine = bench.course->my_file(chapter); std::filesystem::exists(mine)) kernels.push_back(mine);
+  if (const auto mine = rig.course->my_file(chapter); std::filesystem::exists(mine)) kernels.push_back(mine);
   for (const auto& kernel : kernels) {
-    const std::string label = kernel == chapter.starter()                ? "starter"
-                              : kernel == bench.course->my_file(chapter) ? "mine"
-                                                                         : kernel.stem().string();
+    const std::string label = kernel == chapter.starter()              ? "starter"
+                              : kernel == rig.course->my_file(chapter) ? "mine"
+                                                                       : kernel.stem().string();
     auto* registered = benchmark::RegisterBenchmark(
         (chapter.name + "/" + label).c_str(),
-        [&bench, &chapter, kernel](benchmark::State& state) { run_benchmark(state, bench, chapter, kernel); });
+        [&rig, &chapter, kernel](benchmark::State& state) { run_benchmark(state, rig, chapter, kernel); });
     registered->UseManualTime()->Unit(benchmark::kMicrosecond);
     // The virtual GPU's time is always the same: one iteration is enough.
-    if (bench.device_kind == "virtual") registered->Iterations(1);
+    if (rig.device_kind == "virtual") registered->Iterations(1);
   }
 }
 
@@ -76,13 +76,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", course.error().text().c_str());
     return 3;
   }
-  const auto bench = open_bench(*course, device != nullptr ? device : "auto", 1, nullptr);
-  if (!bench) {
-    std::fprintf(stderr, "%s\n", bench.error().text().c_str());
+  const auto rig = open_rig(*course, device != nullptr ? device : "auto", 1, nullptr);
+  if (!rig) {
+    std::fprintf(stderr, "%s\n", rig.error().text().c_str());
     return 3;
   }
-  for (const Chapter& chapter : course->chapters) register_chapter(*bench, chapter);
-  benchmark::AddCustomContext("device", bench->device_name());
+  for (const Chapter& chapter : course->chapters) register_chapter(*rig, chapter);
+  benchmark::AddCustomContext("device", rig->device_name());
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

@@ -22,18 +22,18 @@ std::string environment(const char* name, const std::string& otherwise) {
 
 class ChapterCase : public ::testing::Test {
  public:
-  ChapterCase(const Bench& bench, const Chapter& chapter, std::filesystem::path kernel, Size size, std::uint64_t seed)
-      : bench_(bench), chapter_(chapter), kernel_(std::move(kernel)), size_(std::move(size)), seed_(seed) {}
+  ChapterCase(const Rig& rig, const Chapter& chapter, std::filesystem::path kernel, Size size, std::uint64_t seed)
+      : rig_(rig), chapter_(chapter), kernel_(std::move(kernel)), size_(std::move(size)), seed_(seed) {}
 
   void TestBody() override {
-    if (const auto why = not_offered(chapter_, bench_.machine)) GTEST_SKIP() << *why;
-    const auto artifact = build_for(bench_, kernel_);
+    if (const auto why = not_offered(chapter_, rig_.machine)) GTEST_SKIP() << *why;
+    const auto artifact = build_for(rig_, kernel_);
     ASSERT_TRUE(artifact) << artifact.error().text();
     const Exercise* exercise = find_exercise(chapter_.name);
     ASSERT_NE(exercise, nullptr);
     const Problem problem = exercise->problem(size_, seed_);
     const auto expected = exercise->reference(size_, problem);
-    const auto trial = run_trial(bench_.open, *artifact, problem, case_name(size_, seed_), kSmallTrial,
+    const auto trial = run_trial(rig_.open, *artifact, problem, case_name(size_, seed_), kSmallTrial,
                                  [&]() -> const std::vector<Expected>& { return expected; });
     ASSERT_TRUE(trial) << trial.error().text();
     Evidence evidence;
@@ -42,7 +42,7 @@ class ChapterCase : public ::testing::Test {
   }
 
  private:
-  const Bench& bench_;
+  const Rig& rig_;
   const Chapter& chapter_;
   std::filesystem::path kernel_;
   Size size_;
@@ -56,7 +56,7 @@ std::string test_name(const std::filesystem::path& kernel, const Size& size, std
   return name + fmt::format("_seed{}", seed);
 }
 
-void register_chapter(const Bench& bench, const Chapter& chapter) {
+void register_chapter(const Rig& rig, const Chapter& chapter) {
   std::vector<std::filesystem::path> kernels;
   if (const std::string chosen = environment("ROOFWALK_KERNEL", ""); !chosen.empty()) {
     kernels = {chosen};
@@ -70,8 +70,8 @@ void register_chapter(const Bench& bench, const Chapter& chapter) {
     for (const Size& size : chapter.correctness_sizes) {
       for (const std::uint64_t seed : kSeeds) {
         ::testing::RegisterTest(suite.c_str(), test_name(kernel, size, seed).c_str(), nullptr, nullptr, __FILE__,
-                                __LINE__, [&bench, &chapter, kernel, size, seed]() -> ChapterCase* {
-                                  return new ChapterCase(bench, chapter, kernel, size, seed);
+                                __LINE__, [&rig, &chapter, kernel, size, seed]() -> ChapterCase* {
+                                  return new ChapterCase(rig, chapter, kernel, size, seed);
                                 });
       }
     }
@@ -90,11 +90,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", course.error().text().c_str());
     return 3;
   }
-  const auto bench = open_bench(*course, environment("ROOFWALK_DEVICE", "auto"), 1, nullptr);
-  if (!bench) {
-    std::fprintf(stderr, "%s\n", bench.error().text().c_str());
+  const auto rig = open_rig(*course, environment("ROOFWALK_DEVICE", "auto"), 1, nullptr);
+  if (!rig) {
+    std::fprintf(stderr, "%s\n", rig.error().text().c_str());
     return 3;
   }
-  for (const Chapter& chapter : course->chapters) register_chapter(*bench, chapter);
+  for (const Chapter& chapter : course->chapters) register_chapter(*rig, chapter);
   return RUN_ALL_TESTS();
 }

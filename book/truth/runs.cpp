@@ -9,9 +9,9 @@
 #include <optional>
 #include <sstream>
 
+#include "common/base/atomic_file.h"
 #include "common/base/hash.h"
 #include "common/base/json.h"
-#include "common/base/replace.h"
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
 #include "common/exercise/chapter.h"

@@ -4,9 +4,9 @@
 
 #include <charconv>
 
+#include "common/base/atomic_file.h"
 #include "common/base/hash.h"
 #include "common/base/json.h"
-#include "common/base/replace.h"
 #include "common/build/files.h"
 
 namespace roofwalk {

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "common/build/machine_code.h"
+#include "common/build/sass.h"
 
 namespace roofwalk {
 namespace {

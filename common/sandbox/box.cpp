@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "common/base/json.h"
-#include "common/sandbox/system_calls.h"
+#include "common/sandbox/seccomp_filter.h"
 
 namespace roofwalk {
 namespace {

@@ -32,7 +32,7 @@ void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   if (ptx::unit_of(info.units, in.type) == ptx::Unit::special) out.add(Counter::special_functions, threads);
 }
 
-void add_traffic(const Site& site, const SiteTraffic& traffic, Counters& out) {
+void add_traffic(const InstructionCounters& site, const InstructionTraffic& traffic, Counters& out) {
   out.add(Counter::l2_read_sectors, site.l2_read_sectors);
   out.add(Counter::l2_write_sectors, site.l2_write_sectors);
   out.add(Counter::l2_read_hit_sectors, site.l2_hit_sectors);
@@ -49,14 +49,15 @@ std::uint64_t lane_bytes(const Instruction& in) {
 // The fewest sectors that could hold the requested bytes. Lanes that request the same bytes need fewer: then the actual
 // sectors are the minimum. Every request with sectors has at least one. The layout of a fragment's rows is the
 // machine's choice, so there the actual sectors count as ideal.
-std::uint64_t ideal_sectors(const Instruction& in, const Site& site, std::uint64_t requests, std::uint64_t threads) {
+std::uint64_t ideal_sectors(const Instruction& in, const InstructionCounters& site, std::uint64_t requests,
+                            std::uint64_t threads) {
   const Form form = ptx::info(in.opcode).form;
   if (form == Form::fragment_load || form == Form::fragment_store) return site.sectors;
   const std::uint64_t side_by_side = (threads * lane_bytes(in) + kSectorBytes - 1) / kSectorBytes;
   return std::min(site.sectors, std::max(requests, side_by_side));
 }
 
-void add_memory(const Instruction& in, const Site& site, std::uint64_t threads, Counters& out) {
+void add_memory(const Instruction& in, const InstructionCounters& site, std::uint64_t threads, Counters& out) {
   if (site.requests == 0) return;
   const Form form = ptx::info(in.opcode).form;
   const bool atomic = form == Form::atomic || form == Form::reduction;
@@ -108,7 +109,7 @@ void add_memory(const Instruction& in, const Site& site, std::uint64_t threads, 
   }
 }
 
-void add_load(const Instruction& in, const Site& site, LineCounters& line) {
+void add_load(const Instruction& in, const InstructionCounters& site, LineCounters& line) {
   if (ptx::info(in.opcode).form != Form::load || in.space == Space::local || site.sectors == 0) return;
   line.loads.push_back({static_cast<double>(site.sectors), static_cast<double>(site.requests)});
 }
@@ -164,7 +165,7 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
     for (const SmTotals& sm : input.totals.sms) executions += sm.block_executions[b];
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
       const Instruction& in = code[pc];
-      const Site& site = input.totals.sites[pc];
+      const InstructionCounters& site = input.totals.sites[pc];
       const std::uint64_t threads = input.block_threads[b] - site.predicated_off;
       // Predicated machine code uses issue slots even in basic blocks that no warp enters.
       const bool takes_turns = pc < input.reading.by_instruction.size() && input.reading.by_instruction[pc].total() > 0;
@@ -200,7 +201,8 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
   for (auto& [line, counters] : lines) out.lines.push_back(std::move(counters));
 }
 
-void count_transfer(const Site& site, const SiteTraffic& traffic, Counted counted, Counters& out) {
+void count_transfer(const InstructionCounters& site, const InstructionTraffic& traffic, Counted counted,
+                    Counters& out) {
   set_to_zero(out, counted);
   if (counted == Counted::everything) add_traffic(site, traffic, out);
 }

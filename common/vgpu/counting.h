@@ -10,8 +10,8 @@
 #include "common/record/run_record.h"
 #include "common/vgpu/memory/cache.h"
 #include "common/vgpu/state/launch.h"
-#include "common/vgpu/timing/clock.h"
-#include "common/vgpu/timing/least_time.h"
+#include "common/vgpu/timing/lower_bounds.h"
+#include "common/vgpu/timing/timing_model.h"
 
 namespace roofwalk::vgpu {
 
@@ -26,8 +26,8 @@ struct CountingInput {
   std::span<const BasicBlock> blocks;
   const LaunchTotals& totals;
   std::span<const std::uint64_t> block_threads;
-  std::span<const SiteTraffic> traffic;  // by PTX instruction, write-backs included
-  const ClockReading& reading;
+  std::span<const InstructionTraffic> traffic;  // by PTX instruction, write-backs included
+  const ModelledTime& reading;
   const ptx::Module& module;
   const std::string& source_name;
   Counted counted = Counted::everything;
@@ -37,6 +37,6 @@ struct CountingInput {
 void count_kernel(const CountingInput& input, KernelRecord& out);
 
 // Counters of a memset or copy.
-void count_transfer(const Site& site, const SiteTraffic& traffic, Counted counted, Counters& out);
+void count_transfer(const InstructionCounters& site, const InstructionTraffic& traffic, Counted counted, Counters& out);
 
 }  // namespace roofwalk::vgpu

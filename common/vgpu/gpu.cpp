@@ -10,7 +10,7 @@
 #include "common/vgpu/exec/print.h"
 #include "common/vgpu/gpu_step.h"
 #include "common/vgpu/lowering/lower.h"
-#include "common/vgpu/timing/least_time.h"
+#include "common/vgpu/timing/lower_bounds.h"
 
 namespace roofwalk::vgpu {
 namespace {

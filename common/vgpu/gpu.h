@@ -19,8 +19,8 @@
 #include "common/vgpu/memory/memory.h"
 #include "common/vgpu/program/names.h"
 #include "common/vgpu/program/program.h"
-#include "common/vgpu/timing/least_time.h"
-#include "common/vgpu/timing/schedule.h"
+#include "common/vgpu/timing/instruction_schedule.h"
+#include "common/vgpu/timing/lower_bounds.h"
 
 namespace roofwalk::vgpu {
 
@@ -112,7 +112,7 @@ class Gpu {
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;   // of the plan, by mangled name
   std::set<std::string> ordered_;                            // kernels of the plan that `schedules_` has
   std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan
-  std::vector<SiteTraffic> traffic_;
+  std::vector<InstructionTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::vector<Fault> warnings_;
   int watched_line_ = 0;

@@ -14,8 +14,8 @@
 #include "common/vgpu/state/launch.h"
 #include "common/vgpu/state/work.h"
 #include "common/vgpu/timing/block_latency.h"
-#include "common/vgpu/timing/clock.h"
 #include "common/vgpu/timing/occupancy.h"
+#include "common/vgpu/timing/timing_model.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -189,8 +189,8 @@ bool Gpu::can_keep(const Step& step) {
   const auto sms = static_cast<std::uint64_t>(machine_.sms);
   const KernelCode& code = step.kernel->code;
   kept_bytes_ += sizeof step + sms * sizeof(SmTotals) + (sms + 1) * code.blocks.size() * sizeof(std::uint64_t) +
-                 code.function->instructions.size() *
-                     (sizeof(Site) + sizeof(SiteTraffic) + (limits_.counts ? sizeof(WarpCycles) : 0)) +
+                 code.function->instructions.size() * (sizeof(InstructionCounters) + sizeof(InstructionTraffic) +
+                                                       (limits_.counts ? sizeof(WarpCycles) : 0)) +
                  step.kernel->lines * sizeof(LineCounters);
   if (kept_bytes_ <= limits_.kept_bytes) return true;
   return too_much(step, fmt::format("the plan's launches together have more than {} MiB of code and counters to keep; "
@@ -237,7 +237,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   if (!held_bytes) return false;
   ROOFWALK_TRY(const bool is_charged, charge_launch(call, *held_bytes, *step));
   if (!is_charged) return false;
-  step->first_site = static_cast<SiteId>(traffic_.size());
+  step->first_site = static_cast<InstructionId>(traffic_.size());
   traffic_.resize(traffic_.size() + code.instructions.size());
 
   std::vector<Multiprocessor> sms;
@@ -273,13 +273,13 @@ bool Gpu::read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step
     for (std::size_t b = 0; b < step.program->blocks.size(); ++b)
       instructions += sm.block_executions[b] * step.program->blocks[b].count;
   }
-  for (const Site& site : step.totals.sites) {
+  for (const InstructionCounters& site : step.totals.sites) {
     loads_from_l2 += site.served_by_l2;
     loads_from_dram += site.served_by_dram;
   }
   for (const BlockTrace& block : trace.blocks) replayed += block.instructions;
   limits_.work -= std::min(limits_.work, replayed * work::kReplayed);
-  step.reading = read_clock({.machine = machine_,
+  step.reading = model_time({.machine = machine_,
                              .program = *step.program,
                              .schedule = *step.schedule,
                              .trace = trace,

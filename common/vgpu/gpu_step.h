@@ -9,9 +9,9 @@
 
 #include "common/vgpu/gpu.h"
 #include "common/vgpu/program/kernel_code.h"
-#include "common/vgpu/timing/clock.h"
-#include "common/vgpu/timing/least_time.h"
+#include "common/vgpu/timing/lower_bounds.h"
 #include "common/vgpu/timing/occupancy.h"
+#include "common/vgpu/timing/timing_model.h"
 
 namespace roofwalk::vgpu {
 
@@ -34,9 +34,9 @@ struct Gpu::Step {
   std::uint32_t shared_bytes = 0, local_bytes = 0;  // the program's, of a block and of a thread
   LaunchTotals totals;
   const ProgramSchedule* schedule = nullptr;  // null where there is no kernel
-  ClockReading reading;
+  ModelledTime reading;
   std::vector<std::uint64_t> block_threads;
-  SiteId first_site = 0;  // index into traffic_; the step has totals.sites.size() entries there
+  InstructionId first_site = 0;  // index into traffic_; the step has totals.sites.size() entries there
 };
 
 }  // namespace roofwalk::vgpu

@@ -45,7 +45,7 @@ bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writ
 
 // Counts the traffic of a memset or copy: whole sectors at L2; a partly covered sector is a partial write.
 void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step) {
-  Site& site = step.totals.sites[0];
+  InstructionCounters& site = step.totals.sites[0];
   const std::uint64_t end = address + size_bytes;
   for (std::uint64_t line = address / kLineBytes; line * kLineBytes < end; ++line) {
     std::uint32_t bytes[4] = {0, 0, 0, 0};
@@ -81,7 +81,7 @@ Gpu::Step& Gpu::begin_transfer(const char* name, int line) {
   auto step = std::make_unique<Step>();
   step->name = name;
   step->line = line;
-  step->first_site = static_cast<SiteId>(traffic_.size());
+  step->first_site = static_cast<InstructionId>(traffic_.size());
   traffic_.emplace_back();
   step->totals.sites.resize(1);
   steps_.push_back(std::move(step));

@@ -6,61 +6,59 @@
 #include "common/base/json.h"
 #include "common/store/store.h"
 #include "grader/attempt/pipeline.h"
-#include "grader/rig/gpu_bench.h"
+#include "grader/rig/gpu_rig.h"
 
 namespace roofwalk {
 
-std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size& size, std::uint64_t seed) {
+std::string baseline_key(const Rig& rig, const Chapter& chapter, const Size& size, std::uint64_t seed) {
   return "starter " + sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", chapter.name, folder_hash(chapter.folder),
-                                             identity(bench), size.text(), seed, bench.counts_bytes));
+                                             identity(rig), size.text(), seed, rig.counts_bytes));
 }
 
-Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
-                                   const Work& work) {
+Result<StarterDot> measure_starter(const Rig& rig, const Chapter& chapter, const Problem& problem, const Work& work) {
   const auto ours = [&](const std::string& what) {
     return Error{.message = fmt::format("the course's own starter of {} could not be measured on {}: {}", chapter.name,
-                                        bench.device_name(), what),
+                                        rig.device_name(), what),
                  .advice = "your file is not to blame; ./roofwalk doctor looks at the set-up"};
   };
-  const auto artifact = build_for(bench, chapter.starter());
+  const auto artifact = build_for(rig, chapter.starter());
   if (!artifact) return artifact.error().file.empty() ? artifact.error() : ours(artifact.error().text());
   // Modelling needs no GPU, so it comes before the wait for one.
   std::optional<RunRecord> modelled;
-  if (bench.is_real() && !bench.counts_bytes) {
-    ROOFWALK_TRY(modelled, modelled_run(bench, *artifact, problem));
+  if (rig.is_real() && !rig.counts_bytes) {
+    ROOFWALK_TRY(modelled, modelled_run(rig, *artifact, problem));
   }
-  RunOptions limits = starter_trial(bench.threads);
+  RunOptions limits = starter_trial(rig.threads);
   limits.sample_seed = kPublicSeed;
   const auto measured = [&]() -> Result<Trial> {
-    ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
-    return run_trial(bench.own_devices(), *artifact, problem, "starter", limits, nullptr);
+    ROOFWALK_TRY(const auto turn, wait_for_turn(rig, chapter.name));
+    return run_trial(rig.own_devices(), *artifact, problem, "starter", limits, nullptr);
   };
   ROOFWALK_TRY(Trial trial, measured());
   if (trial.refusal) return ours(trial.refusal->text());
   if (trial.record.fault) return ours(trial.record.fault->message);
   if (modelled) take_bytes(*modelled, trial.record);
-  ROOFWALK_TRY_STATUS(model_bytes(bench, *artifact, problem, trial.record));
-  return StarterDot{points_of(measure(trial.record, work, bench.roofs)), trial.record.bytes_are_modelled};
+  ROOFWALK_TRY_STATUS(model_bytes(rig, *artifact, problem, trial.record));
+  return StarterDot{points_of(measure(trial.record, work, rig.roofs)), trial.record.bytes_are_modelled};
 }
 
-std::optional<StarterDot> kept_starter(const Bench& bench, const std::string& key) {
-  if (bench.store == nullptr) return std::nullopt;
-  const auto kept = bench.store->cached(key);
+std::optional<StarterDot> kept_starter(const Rig& rig, const std::string& key) {
+  if (rig.store == nullptr) return std::nullopt;
+  const auto kept = rig.store->cached(key);
   return kept ? starter_from_json(*kept) : std::nullopt;
 }
 
-Status keep_starter(const Bench& bench, const std::string& key, const StarterDot& starter) {
-  const bool counting_failed = bench.counts_bytes && starter.bytes_are_modelled;
-  if (bench.store == nullptr || counting_failed || kept_starter(bench, key)) return kOk;
-  return bench.store->cache(key, json_line(to_json(starter)));
+Status keep_starter(const Rig& rig, const std::string& key, const StarterDot& starter) {
+  const bool counting_failed = rig.counts_bytes && starter.bytes_are_modelled;
+  if (rig.store == nullptr || counting_failed || kept_starter(rig, key)) return kOk;
+  return rig.store->cache(key, json_line(to_json(starter)));
 }
 
-Result<StarterDot> baseline_of(const Bench& bench, const Chapter& chapter, const Measured& measured,
-                               std::uint64_t seed) {
-  const std::string key = baseline_key(bench, chapter, measured.size, seed);
-  if (auto kept = kept_starter(bench, key)) return *std::move(kept);
-  ROOFWALK_TRY(StarterDot starter, measure_starter(bench, chapter, measured.problem, measured.work));
-  ROOFWALK_TRY_STATUS(keep_starter(bench, key, starter));
+Result<StarterDot> baseline_of(const Rig& rig, const Chapter& chapter, const Measured& measured, std::uint64_t seed) {
+  const std::string key = baseline_key(rig, chapter, measured.size, seed);
+  if (auto kept = kept_starter(rig, key)) return *std::move(kept);
+  ROOFWALK_TRY(StarterDot starter, measure_starter(rig, chapter, measured.problem, measured.work));
+  ROOFWALK_TRY_STATUS(keep_starter(rig, key, starter));
   return starter;
 }
 

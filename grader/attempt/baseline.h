@@ -7,7 +7,7 @@
 
 #include "common/base/json_fwd.h"
 #include "grader/attempt/verdict.h"
-#include "grader/rig/bench.h"
+#include "grader/rig/rig.h"
 
 namespace roofwalk {
 
@@ -21,22 +21,20 @@ struct StarterDot {
 
 // A hash of all that the starter's dot depends on: the chapter's folder, the kernel header, the machine, this program,
 // the toolkit, the size, the seed, and whether a card's counters may be read.
-std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size& size, std::uint64_t seed);
+std::string baseline_key(const Rig& rig, const Chapter& chapter, const Size& size, std::uint64_t seed);
 
 // Builds and measures the starter. It takes a turn on a real GPU, so the caller must not hold one. Errors: the starter
 // is the course's own file, so any trouble is the harness's.
-Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
-                                   const Work& work);
+Result<StarterDot> measure_starter(const Rig& rig, const Chapter& chapter, const Problem& problem, const Work& work);
 
 // The dot that an earlier call kept under `key`; nothing without a store or a readable entry.
-std::optional<StarterDot> kept_starter(const Bench& bench, const std::string& key);
+std::optional<StarterDot> kept_starter(const Rig& rig, const std::string& key);
 
 // Keeps the dot for later calls if there is a store, unless counting failed this time.
-Status keep_starter(const Bench& bench, const std::string& key, const StarterDot& starter);
+Status keep_starter(const Rig& rig, const std::string& key, const StarterDot& starter);
 
 // The kept dot; if there is none, the starter is measured now and its dot is kept.
-Result<StarterDot> baseline_of(const Bench& bench, const Chapter& chapter, const Measured& measured,
-                               std::uint64_t seed);
+Result<StarterDot> baseline_of(const Rig& rig, const Chapter& chapter, const Measured& measured, std::uint64_t seed);
 
 Json to_json(const StarterDot& starter);
 std::optional<StarterDot> starter_from_json(const std::string& text);  // nothing if the text is not a starter's dot

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/device/cuda/own_work.h"
-#include "grader/rig/gpu_bench.h"
+#include "grader/rig/gpu_rig.h"
 
 namespace roofwalk {
 namespace {
@@ -80,10 +80,10 @@ std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measure
   return out;
 }
 
-Result<std::optional<RunRecord>> modelled_run(const Bench& bench, const Artifact& artifact, const Problem& problem) {
-  RunOptions options = starter_trial(bench.virtual_threads);
+Result<std::optional<RunRecord>> modelled_run(const Rig& rig, const Artifact& artifact, const Problem& problem) {
+  RunOptions options = starter_trial(rig.virtual_threads);
   options.time = RunOptions::Time::least;
-  ROOFWALK_TRY(Trial modelled, run_trial(bench.virtual_devices(), artifact, problem, "modelled", options, nullptr));
+  ROOFWALK_TRY(Trial modelled, run_trial(rig.virtual_devices(), artifact, problem, "modelled", options, nullptr));
   if (modelled.was_stopped()) return std::optional<RunRecord>();
   modelled.record.bytes_are_modelled = true;
   return std::optional(std::move(modelled.record));
@@ -98,20 +98,19 @@ void take_bytes(const RunRecord& modelled, RunRecord& record) {
   record.bytes_are_modelled = true;
 }
 
-Status model_bytes(const Bench& bench, const Artifact& artifact, const Problem& problem, RunRecord& record) {
-  if (!bench.is_real() || record.counters[Counter::dram_read_bytes]) return kOk;
-  ROOFWALK_TRY(const auto modelled, modelled_run(bench, artifact, problem));
+Status model_bytes(const Rig& rig, const Artifact& artifact, const Problem& problem, RunRecord& record) {
+  if (!rig.is_real() || record.counters[Counter::dram_read_bytes]) return kOk;
+  ROOFWALK_TRY(const auto modelled, modelled_run(rig, artifact, problem));
   if (modelled) take_bytes(*modelled, record);
   return kOk;
 }
 
-Result<GpuTimes> time_in_pairs(const Bench& bench, const Artifact& starter, const Artifact& attempt,
-                               const Problem& problem, const ExpectedValues& expected,
-                               const std::vector<TimedGoal>& goals) {
+Result<GpuTimes> time_in_pairs(const Rig& rig, const Artifact& starter, const Artifact& attempt, const Problem& problem,
+                               const ExpectedValues& expected, const std::vector<TimedGoal>& goals) {
   constexpr int kTries = 2;
   constexpr std::size_t kWorkers = 2;  // one of them is the starter's
-  ROOFWALK_TRY(Runner one, Runner::make("the starter", bench.own_devices(), starter, problem));
-  ROOFWALK_TRY(Runner other, Runner::make("your kernel", bench.open, attempt, problem));
+  ROOFWALK_TRY(Runner one, Runner::make("the starter", rig.own_devices(), starter, problem));
+  ROOFWALK_TRY(Runner other, Runner::make("your kernel", rig.open, attempt, problem));
   PairOptions options;
   for (const TimedGoal& goal : goals) options.goals.push_back(goal.time);
   GpuTimes times;
@@ -120,7 +119,7 @@ Result<GpuTimes> time_in_pairs(const Bench& bench, const Artifact& starter, cons
   ROOFWALK_TRY(const double attempt_ns, other.time(expected, 1));
   times.runs_per_sample = launches_per_sample(std::min(starter_ns, attempt_ns));
   for (int i = 0; i < kTries; ++i) {
-    times.before = state_of(bench);
+    times.before = state_of(rig);
     ROOFWALK_TRY(times.pairs, measure_pairs(
                                   [&](bool starter_first) -> Result<TimePair> {
                                     TimePair pair{.starter_first = starter_first};
@@ -131,7 +130,7 @@ Result<GpuTimes> time_in_pairs(const Bench& bench, const Artifact& starter, cons
                                     return pair;
                                   },
                                   options));
-    times.after = state_of(bench);
+    times.after = state_of(rig);
     times.notes = times.pairs.notes;
     times.disturbed.reset();
     if (!times.before || !times.after) {

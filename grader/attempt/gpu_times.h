@@ -20,13 +20,13 @@ std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measure
 
 // What the virtual GPU counts in place of a card, with the card's figures; nothing if it cannot run the kernel. Needs
 // no GPU, and may take long.
-Result<std::optional<RunRecord>> modelled_run(const Bench& bench, const Artifact& artifact, const Problem& problem);
+Result<std::optional<RunRecord>> modelled_run(const Rig& rig, const Artifact& artifact, const Problem& problem);
 
 // Replaces the counters in `record` by the modelled ones.
 void take_bytes(const RunRecord& modelled, RunRecord& record);
 
 // Models the run and takes its bytes if the card's counters could not be read.
-Status model_bytes(const Bench& bench, const Artifact& artifact, const Problem& problem, RunRecord& record);
+Status model_bytes(const Rig& rig, const Artifact& artifact, const Problem& problem, RunRecord& record);
 
 // Times on a real GPU, and its state before and after.
 struct GpuTimes {
@@ -40,8 +40,7 @@ struct GpuTimes {
 // Times the starter and the attempt in pairs, each in its own process, from a cold cache and with its buffers as they
 // were at first. Every result is compared. If something else slowed the GPU down meanwhile, all is repeated once.
 // Errors: either kernel is now wrong or ends early, though it was right before; the harness's own trouble.
-Result<GpuTimes> time_in_pairs(const Bench& bench, const Artifact& starter, const Artifact& attempt,
-                               const Problem& problem, const ExpectedValues& expected,
-                               const std::vector<TimedGoal>& goals);
+Result<GpuTimes> time_in_pairs(const Rig& rig, const Artifact& starter, const Artifact& attempt, const Problem& problem,
+                               const ExpectedValues& expected, const std::vector<TimedGoal>& goals);
 
 }  // namespace roofwalk

@@ -7,31 +7,31 @@
 
 #include "common/base/hash.h"
 #include "grader/attempt/goals.h"
-#include "grader/attempt/hide.h"
 #include "grader/attempt/inspect.h"
 #include "grader/attempt/measured_size.h"
-#include "grader/rig/gpu_bench.h"
+#include "grader/attempt/redact.h"
+#include "grader/rig/gpu_rig.h"
 #include "grader/rig/workers.h"
 
 namespace roofwalk {
 namespace {
 
-Attempt blank(const Bench& bench, const Request& request, const Size& size) {
+Attempt blank(const Rig& rig, const Request& request, const Size& size) {
   Attempt attempt;
   attempt.chapter = request.chapter->name;
-  attempt.device = bench.device_name();
-  attempt.device_kind = bench.device_kind;
+  attempt.device = rig.device_name();
+  attempt.device_kind = rig.device_kind;
   attempt.size = size;
   if (request.hidden.empty()) attempt.seed = request.seed;
   attempt.file = request.file.string();
-  attempt.sandboxed = bench.isolation == Isolation::boxed;
+  attempt.sandboxed = rig.isolation == Isolation::boxed;
   attempt.walk_level = walk_level(*request.chapter);
-  attempt.roofs = bench.roofs;
+  attempt.roofs = rig.roofs;
   return attempt;
 }
 
 // Threads for work that needs no GPU.
-int host_threads(const Bench& bench) { return bench.is_real() ? bench.virtual_threads : bench.threads; }
+int host_threads(const Rig& rig) { return rig.is_real() ? rig.virtual_threads : rig.threads; }
 
 struct SmallCase {
   Size size;
@@ -109,13 +109,13 @@ void note_errors(const Trial& trial, const Size& size, Attempt& attempt) {
 }
 
 // The starter's dot: given, kept from an earlier call, or measured in the background.
-std::future<Result<StarterDot>> starter_dot(const Bench& bench, const Request& request, const Measured& measured,
+std::future<Result<StarterDot>> starter_dot(const Rig& rig, const Request& request, const Measured& measured,
                                             const std::string& key) {
-  const std::optional<StarterDot> known = request.starter ? request.starter : kept_starter(bench, key);
-  return start(known ? 1 : bench.threads, [&bench, &request, &measured, known]() -> Result<StarterDot> {
+  const std::optional<StarterDot> known = request.starter ? request.starter : kept_starter(rig, key);
+  return start(known ? 1 : rig.threads, [&rig, &request, &measured, known]() -> Result<StarterDot> {
     if (known) return *known;
-    const PhaseTimer timer(bench.phases, "the starter's dot");
-    return measure_starter(bench, *request.chapter, measured.problem, measured.work);
+    const PhaseTimer timer(rig.phases, "the starter's dot");
+    return measure_starter(rig, *request.chapter, measured.problem, measured.work);
   });
 }
 
@@ -132,22 +132,22 @@ struct Habits {
 };
 
 // Records the figures of the measured trial; its correctness is recorded elsewhere.
-void add_measurement(const Bench& bench, const Trial& trial, const Artifact& artifact, const Work& work,
+void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifact, const Work& work,
                      const Habits& habits, Evidence& evidence, Attempt& attempt) {
-  attempt.measurement = measure(trial.record, work, bench.roofs);
+  attempt.measurement = measure(trial.record, work, rig.roofs);
   attempt.time_is_modelled = trial.record.time_is_modelled;
   attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
   attempt.kernels = trial.record.kernels;
-  attempt.finding = inspect(trial.record, *attempt.measurement, bench.machine, bench.roofs, artifact.source_text);
-  attempt.bound = bound_of(attempt.kernels, *attempt.measurement, bench.roofs);
+  attempt.finding = inspect(trial.record, *attempt.measurement, rig.machine, rig.roofs, artifact.source_text);
+  attempt.bound = bound_of(attempt.kernels, *attempt.measurement, rig.roofs);
   const auto point = attempt.measurement->point(attempt.walk_level);
   const auto starter = evidence.starter.find(attempt.walk_level);
   if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);
   evidence.measurement = attempt.measurement;
-  const bool counts_by_card = bench.is_real() && !trial.record.bytes_are_modelled;
+  const bool counts_by_card = rig.is_real() && !trial.record.bytes_are_modelled;
   evidence.implausible =
-      implausible(*attempt.measurement, bench.roofs,
-                  {.dram_bytes = counts_by_card ? static_cast<double>(bench.machine.l2_bytes) : 0,
+      implausible(*attempt.measurement, rig.roofs,
+                  {.dram_bytes = counts_by_card ? static_cast<double>(rig.machine.l2_bytes) : 0,
                    .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
   // Every exercise is in FP32, and so are the roofs.
   const auto tensor_flops = trial.record.counters[Counter::flops_tensor];
@@ -165,25 +165,25 @@ struct WithoutGpu {
   std::optional<RunRecord> modelled;  // the attempt's run, if the card's counters may not be read
 };
 
-Result<WithoutGpu> do_without_gpu(const Bench& bench, const Chapter& chapter, const Measured& measured,
+Result<WithoutGpu> do_without_gpu(const Rig& rig, const Chapter& chapter, const Measured& measured,
                                   const Artifact& artifact, std::future<Result<StarterDot>>& dot) {
   WithoutGpu ready;
-  ROOFWALK_TRY(ready.starter, build_for(bench, chapter.starter()));
+  ROOFWALK_TRY(ready.starter, build_for(rig, chapter.starter()));
   ROOFWALK_TRY(ready.dot, dot.get());  // takes a turn of its own if it is not kept
-  if (!bench.counts_bytes) {
-    ROOFWALK_TRY(ready.modelled, modelled_run(bench, artifact, measured.problem));
+  if (!rig.counts_bytes) {
+    ROOFWALK_TRY(ready.modelled, modelled_run(rig, artifact, measured.problem));
   }
   measured.expected.wait();
   return ready;
 }
 
 // A card's bytes and the virtual GPU's are not comparable: if counting fails for one kernel, both are modelled.
-Status use_bytes_of_one_kind(const Bench& bench, const Measured& measured, const Artifact& artifact,
+Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Artifact& artifact,
                              const WithoutGpu& ready, Evidence& evidence, RunRecord& record) {
   if (ready.modelled) take_bytes(*ready.modelled, record);
-  ROOFWALK_TRY_STATUS(model_bytes(bench, artifact, measured.problem, record));
+  ROOFWALK_TRY_STATUS(model_bytes(rig, artifact, measured.problem, record));
   if (record.bytes_are_modelled == ready.dot.bytes_are_modelled) return kOk;
-  const auto modelled_of = [&](const Artifact& kernel) { return modelled_run(bench, kernel, measured.problem); };
+  const auto modelled_of = [&](const Artifact& kernel) { return modelled_run(rig, kernel, measured.problem); };
   if (!record.bytes_are_modelled) {
     ROOFWALK_TRY(const auto modelled, modelled_of(artifact));
     if (modelled) take_bytes(*modelled, record);
@@ -191,22 +191,22 @@ Status use_bytes_of_one_kind(const Bench& bench, const Measured& measured, const
   }
   ROOFWALK_TRY(const auto modelled, modelled_of(ready.starter));
   if (!modelled) return kOk;
-  const Measurement starter = measure(*modelled, measured.work, bench.roofs);
+  const Measurement starter = measure(*modelled, measured.work, rig.roofs);
   for (auto& [level, point] : evidence.starter) point.ai = starter.level(level).ai.get().value_or(point.ai);
   return kOk;
 }
 
 // The figures of a real GPU: times from pairs with the starter, and the virtual GPU's bytes if the card's counters may
 // not be read.
-Status time_and_model(const Bench& bench, const Measured& measured, const Artifact& artifact, const WithoutGpu& ready,
+Status time_and_model(const Rig& rig, const Measured& measured, const Artifact& artifact, const WithoutGpu& ready,
                       Evidence& evidence, Trial& trial, Attempt& attempt) {
   attempt.notes = trial.record.notes;
-  ROOFWALK_TRY_STATUS(use_bytes_of_one_kind(bench, measured, artifact, ready, evidence, trial.record));
+  ROOFWALK_TRY_STATUS(use_bytes_of_one_kind(rig, measured, artifact, ready, evidence, trial.record));
   if (trial.record.bytes_are_modelled) attempt.notes.push_back("the bytes are the virtual GPU's, not this card's");
-  const Measurement first = measure(trial.record, measured.work, bench.roofs);
+  const Measurement first = measure(trial.record, measured.work, rig.roofs);
   const auto goals = timed_goals(evidence.goals, first);
   ROOFWALK_TRY(attempt.times, time_in_pairs(
-                                  bench, ready.starter, artifact, measured.problem,
+                                  rig, ready.starter, artifact, measured.problem,
                                   [&]() -> const std::vector<Expected>& { return measured.expected.get(); }, goals));
   const GpuTimes& times = *attempt.times;
   const PairedTimes& pairs = times.pairs;
@@ -232,18 +232,18 @@ Status time_and_model(const Bench& bench, const Measured& measured, const Artifa
 // One attempt on its way through the chain: each step adds to the evidence and to the record of the attempt.
 class AttemptInTheMaking {
  public:
-  AttemptInTheMaking(const Bench& bench, const Request& request, const Exercise& exercise)
-      : bench_(bench),
+  AttemptInTheMaking(const Rig& rig, const Request& request, const Exercise& exercise)
+      : rig_(rig),
         request_(request),
         chapter_(*request.chapter),
         exercise_(exercise),
-        measured_(request.measured ? request.measured
-                                   : prepare(*request.chapter, bench.machine, measured_seed(request),
-                                             host_threads(bench), bench.phases)),
-        key_(baseline_key(bench, *request.chapter, measured_->size, measured_seed(request))),
-        starter_(starter_dot(bench, request, *measured_, key_)),
-        attempt_(blank(bench, request, measured_->size)) {
-    MachineGoals goals = goals_on(bench.machine, chapter_, measured_->work);
+        measured_(request.measured
+                      ? request.measured
+                      : prepare(*request.chapter, rig.machine, measured_seed(request), host_threads(rig), rig.phases)),
+        key_(baseline_key(rig, *request.chapter, measured_->size, measured_seed(request))),
+        starter_(starter_dot(rig, request, *measured_, key_)),
+        attempt_(blank(rig, request, measured_->size)) {
+    MachineGoals goals = goals_on(rig.machine, chapter_, measured_->work);
     evidence_.goals = std::move(goals.asked);
     attempt_.goals_left_out = std::move(goals.left_out);
   }
@@ -271,8 +271,8 @@ class AttemptInTheMaking {
 
   // Each step returns whether to go on to the next.
   Result<bool> compile() {
-    const PhaseTimer timer(bench_.phases, "compile");
-    auto artifact = build_for(bench_, request_.file);
+    const PhaseTimer timer(rig_.phases, "compile");
+    auto artifact = build_for(rig_, request_.file);
     if (!artifact) {
       if (artifact.error().file.empty()) return artifact.error();  // not about the learner's file
       evidence_.compile_error = artifact.error();
@@ -284,14 +284,14 @@ class AttemptInTheMaking {
     return true;
   }
 
-  // On a bench with a real GPU the virtual GPU runs first: it knows the line and thread of a failure.
+  // On a rig with a real GPU the virtual GPU runs first: it knows the line and thread of a failure.
   Result<std::vector<Trial>> trials_of(const std::vector<SmallCase>& cases) {
-    const PhaseTimer timer(bench_.phases, "small sizes");
+    const PhaseTimer timer(rig_.phases, "small sizes");
     ROOFWALK_TRY(auto trials,
-                 small_trials(host_threads(bench_), bench_.virtual_devices(), exercise_, artifact_, request_, cases));
+                 small_trials(host_threads(rig_), rig_.virtual_devices(), exercise_, artifact_, request_, cases));
     habits_.add(trials);
-    if (bench_.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
-      return small_trials(bench_.threads, bench_.open, exercise_, artifact_, request_, cases);
+    if (rig_.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
+      return small_trials(rig_.threads, rig_.open, exercise_, artifact_, request_, cases);
     }
     return trials;
   }
@@ -326,13 +326,12 @@ class AttemptInTheMaking {
   }
 
   Result<Trial> measured_run() const {
-    const PhaseTimer timer(bench_.phases, "measured size");
-    RunOptions options =
-        limits_of(attempt_.is_starter ? starter_trial(bench_.threads) : measured_trial(measured_->work, bench_.threads),
-                  request_);
+    const PhaseTimer timer(rig_.phases, "measured size");
+    RunOptions options = limits_of(
+        attempt_.is_starter ? starter_trial(rig_.threads) : measured_trial(measured_->work, rig_.threads), request_);
     options.sample_seed = measured_seed(request_);
     if (request_.sanitizes_measured) options = sanitized(options, measured_->work);
-    return run_trial(bench_.open, artifact_, measured_->problem, case_name(measured_->size, measured_seed(request_)),
+    return run_trial(rig_.open, artifact_, measured_->problem, case_name(measured_->size, measured_seed(request_)),
                      options, [&]() -> const std::vector<Expected>& { return measured_->expected.get(); });
   }
 
@@ -350,11 +349,11 @@ class AttemptInTheMaking {
 
   Result<bool> run_measured_size() {
     std::optional<WithoutGpu> ready;
-    if (bench_.is_real()) {
-      ROOFWALK_TRY(ready, do_without_gpu(bench_, chapter_, *measured_, artifact_, starter_));
-      ROOFWALK_TRY_STATUS(keep_starter(bench_, key_, ready->dot));
+    if (rig_.is_real()) {
+      ROOFWALK_TRY(ready, do_without_gpu(rig_, chapter_, *measured_, artifact_, starter_));
+      ROOFWALK_TRY_STATUS(keep_starter(rig_, key_, ready->dot));
     }
-    ROOFWALK_TRY(const auto turn, wait_for_turn(bench_, chapter_.name));
+    ROOFWALK_TRY(const auto turn, wait_for_turn(rig_, chapter_.name));
     ROOFWALK_TRY(Trial trial, measured_run());
     note_measured(trial);
     if (trial.refusal || trial.record.fault) return false;
@@ -363,20 +362,20 @@ class AttemptInTheMaking {
       evidence_.starter = ready->dot.points;
     } else {
       ROOFWALK_TRY(const StarterDot dot, starter_.get());
-      ROOFWALK_TRY_STATUS(keep_starter(bench_, key_, dot));
+      ROOFWALK_TRY_STATUS(keep_starter(rig_, key_, dot));
       evidence_.starter = dot.points;
     }
     attempt_.starter = evidence_.starter;
     // A wrong answer has no figures: its dot would mean nothing.
     if (!trial.correctness->correct) return false;
     if (ready) {
-      ROOFWALK_TRY_STATUS(time_and_model(bench_, *measured_, artifact_, *ready, evidence_, trial, attempt_));
+      ROOFWALK_TRY_STATUS(time_and_model(rig_, *measured_, artifact_, *ready, evidence_, trial, attempt_));
     }
-    add_measurement(bench_, trial, artifact_, measured_->work, habits_, evidence_, attempt_);
+    add_measurement(rig_, trial, artifact_, measured_->work, habits_, evidence_, attempt_);
     return true;
   }
 
-  const Bench& bench_;
+  const Rig& rig_;
   const Request& request_;
   const Chapter& chapter_;
   const Exercise& exercise_;
@@ -406,12 +405,12 @@ std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& m
   return measured;
 }
 
-Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
+Result<Attempt> run_attempt(const Rig& rig, const Request& request) {
   const Exercise* exercise = find_exercise(request.chapter->name);
   if (exercise == nullptr) {
     return Error{fmt::format("chapter `{}` has no exercise in this program", request.chapter->name)};
   }
-  return AttemptInTheMaking(bench, request, *exercise).to_the_end();
+  return AttemptInTheMaking(rig, request, *exercise).to_the_end();
 }
 
 std::uint64_t measured_seed(const Request& request) {

@@ -6,7 +6,7 @@
 
 #include "grader/attempt/attempt.h"
 #include "grader/attempt/baseline.h"
-#include "grader/rig/bench.h"
+#include "grader/rig/rig.h"
 
 namespace roofwalk {
 
@@ -47,7 +47,7 @@ std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& m
                                         Phases* phases = nullptr);
 
 // What a learner did wrong is a verdict, never an Error. The result does not depend on the number of threads.
-Result<Attempt> run_attempt(const Bench& bench, const Request& request);
+Result<Attempt> run_attempt(const Rig& rig, const Request& request);
 
 // The level whose axis a chapter's walk is drawn on: that of its first goal to the right, else of its first goal.
 std::string walk_level(const Chapter& chapter);

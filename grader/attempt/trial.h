@@ -10,7 +10,7 @@
 #include "common/roofline/operations.h"
 #include "common/verify/verify.h"
 #include "grader/attempt/verdict.h"
-#include "grader/rig/bench.h"
+#include "grader/rig/rig.h"
 
 namespace roofwalk {
 

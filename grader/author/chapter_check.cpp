@@ -163,11 +163,11 @@ CheckLine check_half(const Chapter& chapter, const Exercise& exercise, const Siz
 
 }  // namespace
 
-Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& chapter, CheckScope scope) {
+Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chapter, CheckScope scope) {
   const Exercise* exercise = find_exercise(chapter.name);
   if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
   auto steps = chapter.solution_steps();
-  auto wrong = wrong_solutions_on(chapter, bench.machine.name);
+  auto wrong = wrong_solutions_on(chapter, rig.machine.name);
 
   Lines lines(chapter.name);
   check_words(chapter, lines);
@@ -185,14 +185,14 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
   files.insert(files.end(), steps.begin(), steps.end());
   files.insert(files.end(), wrong.begin(), wrong.end());
 
-  const auto measured = prepare(chapter, bench.machine, kPublicSeed, bench.threads);
-  ROOFWALK_TRY(const auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
-  Bench alone = bench;  // one thread per attempt: the attempts run side by side
+  const auto measured = prepare(chapter, rig.machine, kPublicSeed, rig.threads);
+  ROOFWALK_TRY(const auto starter, measure_starter(rig, chapter, measured->problem, measured->work));
+  Rig alone = rig;  // one thread per attempt: the attempts run side by side
   alone.threads = 1;
   const auto& sizes = chapter.correctness_sizes;
   std::vector<std::optional<Result<Attempt>>> attempts(files.size());
   std::vector<CheckLine> halves(sizes.size() + 1);
-  parallel_for(files.size() + halves.size(), bench.threads, [&](std::size_t i) {
+  parallel_for(files.size() + halves.size(), rig.threads, [&](std::size_t i) {
     if (i < files.size()) {
       attempts[i] = run_attempt(alone, {&chapter, files[i], kPublicSeed, measured, starter});
     } else if (const std::size_t h = i - files.size(); h < sizes.size()) {
@@ -212,13 +212,13 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
     if (i == 0) {
       check_starter(attempt, lines);
     } else if (is_step) {
-      check_step(files[i], bench.machine.name, attempt, i == steps.size(), lines);
+      check_step(files[i], rig.machine.name, attempt, i == steps.size(), lines);
     } else {
       check_wrong(files[i], attempt, lines);
     }
   }
   auto all = lines.take();
-  if (bench.machine.name == kCourseMachine) {
+  if (rig.machine.name == kCourseMachine) {
     const auto figures = check_figures(chapter.name, file_text(chapter.lesson()), shown, scope);
     all.insert(all.end(), figures.begin(), figures.end());
   }

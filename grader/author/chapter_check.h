@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/rig/bench.h"
+#include "grader/rig/rig.h"
 
 namespace roofwalk {
 
@@ -21,6 +21,6 @@ enum class CheckScope {
 };
 
 // The checks of one chapter, in a fixed order. Errors are the harness's own trouble.
-Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& chapter, CheckScope scope);
+Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chapter, CheckScope scope);
 
 }  // namespace roofwalk

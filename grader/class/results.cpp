@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "common/base/atomic_file.h"
 #include "common/base/json.h"
-#include "common/base/replace.h"
 #include "grader/class/batch/grade_all.h"
 #include "grader/class/batch/stored_grade.h"
 #include "grader/class/exports/csv.h"
@@ -26,7 +26,7 @@ Result<std::vector<fs::path>> write_tables(const Batch& batch, const Gradebook& 
   return written;
 }
 
-Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& book, bool shows_names) {
+Result<fs::path> write_site(Batch& batch, const Rig& rig, const Gradebook& book, bool shows_names) {
   ROOFWALK_TRY(const std::string salt, batch.store().salt());
   ROOFWALK_TRY(const auto grades, batch.store().grades());
   std::map<std::string, std::int64_t> ids;  // the last round of each key
@@ -35,14 +35,14 @@ Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& b
   std::vector<std::optional<Point>> starters;
   for (const Column& column : book.columns) {
     Chart chart;
-    chart.title = fmt::format("{} on {}", column.chapter, bench.device_name());
+    chart.title = fmt::format("{} on {}", column.chapter, rig.device_name());
     chart.level = column.level;
-    chart.roofs = bench.roofs;
+    chart.roofs = rig.roofs;
     charts.push_back(std::move(chart));
     const auto chapter = std::find_if(batch.chapters().begin(), batch.chapters().end(),
                                       [&](const Chapter& one) { return one.name == column.chapter; });
     ROOFWALK_CHECK(chapter != batch.chapters().end());
-    ROOFWALK_TRY(const StarterDot dot, starter_dot(bench, *chapter, batch.terms().hidden(column.chapter)));
+    ROOFWALK_TRY(const StarterDot dot, starter_dot(rig, *chapter, batch.terms().hidden(column.chapter)));
     const auto at = dot.points.find(column.level);
     starters.push_back(at == dot.points.end() ? std::nullopt : std::optional<Point>(at->second));
   }

@@ -16,6 +16,6 @@ inline constexpr const char* kNamedSite = "report-with-names";
 
 // Writes the site to report/, and report-names.csv beside it, which tells whose page is whose; with names, a separate
 // site to report-with-names/, so that no name gets into the other one. Returns the site's first page.
-Result<std::filesystem::path> write_site(Batch& batch, const Bench& bench, const Gradebook& book, bool shows_names);
+Result<std::filesystem::path> write_site(Batch& batch, const Rig& rig, const Gradebook& book, bool shows_names);
 
 }  // namespace roofwalk

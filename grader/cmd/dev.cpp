@@ -17,14 +17,14 @@ int check(Session& session, const std::string& only, CheckScope scope) {
     for (const Chapter& chapter : session.course().chapters) chapters.push_back(&chapter);
   }
   // Nothing here touches the learner's own folder, nor its store.
-  auto bench = open_bench(session.course(), session.options.device, session.options.threads, nullptr);
-  if (!bench) throw Failure{bench.error(), session.options.device.starts_with("cuda") ? kSkipped : kUsage};
-  value_or_fail(use_measured_roofs(*bench));
+  auto rig = open_rig(session.course(), session.options.device, session.options.threads, nullptr);
+  if (!rig) throw Failure{rig.error(), session.options.device.starts_with("cuda") ? kSkipped : kUsage};
+  value_or_fail(use_measured_roofs(*rig));
   const Colors colors = colors_for(session.options);
   Json json = Json::array();
   std::size_t held = 0, all = 0;
   for (const Chapter* chapter : chapters) {
-    for (const CheckLine& line : value_or_fail(check_chapter(*bench, *chapter, scope))) {
+    for (const CheckLine& line : value_or_fail(check_chapter(*rig, *chapter, scope))) {
       ++all;
       held += line.holds ? 1 : 0;
       json.push_back({{"chapter", line.chapter}, {"what", line.what}, {"holds", line.holds}, {"found", line.found}});

@@ -19,21 +19,21 @@ struct KernelTrial {
 };
 
 KernelTrial try_a_kernel(const Session& session, const Course& course, Isolation isolation) {
-  const auto bench = open_bench(course, session.options.device, 1, nullptr, isolation);
-  if (!bench) return {false, bench.error().text()};
+  const auto rig = open_rig(course, session.options.device, 1, nullptr, isolation);
+  if (!rig) return {false, rig.error().text()};
   const Chapter& chapter = course.chapters.front();
   const Exercise* exercise = find_exercise(chapter.name);
   if (exercise == nullptr) return {false, fmt::format("{} has no exercise", chapter.name)};
-  const auto artifact = build_for(*bench, chapter.starter());
+  const auto artifact = build_for(*rig, chapter.starter());
   if (!artifact) return {false, artifact.error().text()};
   const Size& size = chapter.correctness_sizes.back();
   const Problem problem = exercise->problem(size, kPublicSeed);
   const auto expected = exercise->reference(size, problem);
-  const auto trial = run_trial(bench->open, *artifact, problem, case_name(size, kPublicSeed), kSmallTrial,
+  const auto trial = run_trial(rig->open, *artifact, problem, case_name(size, kPublicSeed), kSmallTrial,
                                [&]() -> const std::vector<Expected>& { return expected; });
   if (!trial) return {false, trial.error().text()};
   const bool right = !trial->went_wrong();
-  return {right, fmt::format("{} computes {} {}", bench->device_name(), chapter.name, right ? "right" : "wrong")};
+  return {right, fmt::format("{} computes {} {}", rig->device_name(), chapter.name, right ? "right" : "wrong")};
 }
 
 int doctor(Session& session) {

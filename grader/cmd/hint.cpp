@@ -44,7 +44,7 @@ std::string closing(const HintGiver& hints, const OfferedHint* given, const std:
 
 int hint(Session& session, const HintCommand& command) {
   const Chapter& chapter = session.chapter(command.name);
-  HintGiver hints(session.store(), chapter, session.bench().device_name());
+  HintGiver hints(session.store(), chapter, session.rig().device_name());
   const auto& offered = hints.offered();
   if (command.again) value_or_fail(hints.forget());
   if (command.all) value_or_fail(hints.give_all());

@@ -37,7 +37,7 @@ int list(Session& session) {
                         row.grade == Grade::none ? "-" : grade_name(row.grade), best);
   }
   if (session.options.json) {
-    print_json(Json{{"schema", "roofwalk.list/1"}, {"device", session.bench().device_name()}, {"chapters", rows}});
+    print_json(Json{{"schema", "roofwalk.list/1"}, {"device", session.rig().device_name()}, {"chapters", rows}});
   } else {
     print(text);
   }

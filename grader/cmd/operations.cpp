@@ -49,9 +49,9 @@ std::string table_row(const std::array<std::string, 8>& cells) {
   return row + "\n";
 }
 
-std::string operations_table(const Bench& bench, const std::vector<OperationResult>& results) {
-  std::string text = fmt::format("Everyday operations on {}{}\n\n", bench.device_name(),
-                                 bench.device_kind == "virtual" ? " (times are modelled)" : "");
+std::string operations_table(const Rig& rig, const std::vector<OperationResult>& results) {
+  std::string text = fmt::format("Everyday operations on {}{}\n\n", rig.device_name(),
+                                 rig.device_kind == "virtual" ? " (times are modelled)" : "");
   text += table_row({"", "", "", "textbook", "at", "", "of", ""});
   text += table_row({"operation", "type", "size", "AI", "DRAM", "bound", "roof", "time"});
   for (const OperationResult& result : results) {
@@ -78,25 +78,25 @@ int measure_operations(Session& session, const OperationsCommand& command) {
   // Textbooks are about big chips, so the default is one; the small one of the chapters must be asked for.
   if (session.options.device == "auto") session.options.device = "virtual:h100-sxm";
   const auto wanted = wanted_operations(command.names);
-  const Bench& bench = session.bench();
-  if (bench.machine.compute_capability < kLeastCapability) {
-    throw Failure{{fmt::format("the operations need compute capability 8.0, and {} has less", bench.machine.name)},
+  const Rig& rig = session.rig();
+  if (rig.machine.compute_capability < kLeastCapability) {
+    throw Failure{{fmt::format("the operations need compute capability 8.0, and {} has less", rig.machine.name)},
                   kSkipped};
   }
-  const auto results = value_or_fail(measured_operations(bench, wanted, command.fresh));
+  const auto results = value_or_fail(measured_operations(rig, wanted, command.fresh));
   if (!command.plot.empty()) {
-    const RoofRates rates = value_or_fail(measured_roofs(bench));
-    value_or_fail(write_plot(operations_chart(bench, results, rates), session.from_caller(command.plot)));
+    const RoofRates rates = value_or_fail(measured_roofs(rig));
+    value_or_fail(write_plot(operations_chart(rig, results, rates), session.from_caller(command.plot)));
   }
   if (session.options.json) {
     Json rows = Json::array();
     for (const OperationResult& result : results) rows.push_back(to_json(result));
     print_json({{"schema", "roofwalk.operations/1"},
-                {"device", bench.device_name()},
-                {"time_is_modelled", bench.device_kind == "virtual"},
+                {"device", rig.device_name()},
+                {"time_is_modelled", rig.device_kind == "virtual"},
                 {"operations", std::move(rows)}});
   } else {
-    print(operations_table(bench, results));
+    print(operations_table(rig, results));
     if (!command.plot.empty()) print(fmt::format("plot: {}\n", command.plot));
   }
   return kAccepted;

@@ -4,7 +4,7 @@
 #include "common/base/json.h"
 #include "grader/attempt/measured_size.h"
 #include "grader/cmd/verbs.h"
-#include "grader/terminal/patience.h"
+#include "grader/terminal/measuring_spinner.h"
 
 namespace roofwalk {
 namespace {
@@ -71,23 +71,23 @@ void check_same_work(const Chapter& first, const Task& task, const Chapter& othe
 }
 
 Chart chart_of(Session& session, const std::vector<const Chapter*>& chapters, const std::string& wanted_level) {
-  const Bench& bench = session.measured_bench();
+  const Rig& rig = session.measured_bench();
   const Chapter& first = *chapters.front();
-  const Task task = task_of(first, bench.machine);
-  const LevelPoints starter = value_or_fail(starter_of(bench, first));
+  const Task task = task_of(first, rig.machine);
+  const LevelPoints starter = value_or_fail(starter_of(rig, first));
   const std::string level = wanted_level.empty() ? walk_level(first) : wanted_level;
   if (chapters.size() == 1) {
     const auto dots = session.dots(first);
     const Dot* best = best_dot(dots);
     const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;
-    return walk_chart(bench, first, level, task.size, task.work, starter, dots, goal_for);
+    return walk_chart(rig, first, level, task.size, task.work, starter, dots, goal_for);
   }
   std::vector<ChapterWalk> walks;
   for (const Chapter* chapter : chapters) {
-    check_same_work(first, task, *chapter, bench.machine);
+    check_same_work(first, task, *chapter, rig.machine);
     walks.push_back({chapter->name, session.dots(*chapter)});
   }
-  return joint_chart(bench, level, task.size, task.work, starter, walks);
+  return joint_chart(rig, level, task.size, task.work, starter, walks);
 }
 
 int plot(Session& session, const PlotCommand& command) {
@@ -96,15 +96,15 @@ int plot(Session& session, const PlotCommand& command) {
   for (const std::string& name : command.names) {
     chapters.push_back(&session.chapter(name));
     names += (names.empty() ? "" : "+") + chapters.back()->name;
-    if (const auto why = not_offered(*chapters.back(), session.bench().machine)) throw Failure{{*why}, kSkipped};
+    if (const auto why = not_offered(*chapters.back(), session.rig().machine)) throw Failure{{*why}, kSkipped};
   }
   const Chart chart = [&] {
-    const Patience patience(session.while_waiting,
-                            fmt::format("measuring {} on {}", names, session.bench().machine.name));
+    const MeasuringSpinner patience(session.while_waiting,
+                                    fmt::format("measuring {} on {}", names, session.rig().machine.name));
     return chart_of(session, chapters, command.level);
   }();
   const std::string ending = (command.level.empty() ? "" : "-" + command.level) + (command.png ? ".png" : ".svg");
-  const auto path = session.bench().picture(names, ending);
+  const auto path = session.rig().picture(names, ending);
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   value_or_fail(write_plot(chart, path));

@@ -28,7 +28,7 @@ struct Known {
 
 Known known_of(Session& session, const Chapter& chapter) {
   Known known;
-  const auto history = value_or_fail(session.store().history(chapter.name, session.bench().device_name()));
+  const auto history = value_or_fail(session.store().history(chapter.name, session.rig().device_name()));
   for (const StoredAttempt& stored : history) {
     const Json& attempt = stored.attempt;
     const auto point = stored_point(attempt, walk_level(chapter));

@@ -14,7 +14,7 @@
 #include "grader/profile/compare.h"
 #include "grader/profile/profile_html.h"
 #include "grader/profile/profile_text.h"
-#include "grader/terminal/patience.h"
+#include "grader/terminal/measuring_spinner.h"
 #include "grader/terminal/report.h"
 #include "grader/terminal/terminal.h"
 
@@ -44,8 +44,8 @@ fs::path other_file(const Session& session, const Chapter& chapter, const std::s
 
 // Measures a file without adding to the walk.
 Outcome measured(Session& session, const Chapter& chapter, const fs::path& file) {
-  const Patience patience(session.while_waiting,
-                          fmt::format("measuring {} on {}", file.string(), session.bench().machine.name));
+  const MeasuringSpinner patience(session.while_waiting,
+                                  fmt::format("measuring {} on {}", file.string(), session.rig().machine.name));
   return session.check(chapter, file, /*joins=*/false);
 }
 
@@ -77,7 +77,7 @@ std::string page_ending(const ProfileCommand& command) {
 
 std::string write_page(Session& session, const Chapter& chapter, const ProfileCommand& command,
                        const std::string& html) {
-  const fs::path path = session.bench().picture(chapter.name, page_ending(command));
+  const fs::path path = session.rig().picture(chapter.name, page_ending(command));
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   std::ofstream out(path, std::ios::binary);
@@ -104,7 +104,7 @@ int not_measured(const Session& session, Outcome outcome, const Profile& profile
 }
 
 int profile(Session& session, const ProfileCommand& command) {
-  if (session.bench().is_real()) {
+  if (session.rig().is_real()) {
     throw Failure{
         {.message = "a GPU counts nothing by source line",
          .advice = "`./roofwalk machines` lists what `--device virtual:MACHINE` can play: it counts them all"},

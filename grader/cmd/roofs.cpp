@@ -6,24 +6,24 @@
 
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
-#include "grader/terminal/patience.h"
+#include "grader/terminal/measuring_spinner.h"
 
 namespace roofwalk {
 namespace {
 
-Json json_of(const Bench& bench, const RoofRates& measured, const RoofRates& promised) {
+Json json_of(const Rig& rig, const RoofRates& measured, const RoofRates& promised) {
   Json json = {{"schema", "roofwalk.roofs/1"},
-               {"device", bench.device_name()},
-               {"time_is_modelled", bench.device_kind == "virtual"}};
+               {"device", rig.device_name()},
+               {"time_is_modelled", rig.device_kind == "virtual"}};
   json.update(to_json(measured));
   json["data_sheet"] = to_json(promised);
   return json;
 }
 
-std::string table_of(const Bench& bench, const RoofRates& measured, const RoofRates& promised) {
+std::string table_of(const Rig& rig, const RoofRates& measured, const RoofRates& promised) {
   std::string text =
-      fmt::format("The roofs of {}{}\n\n{:<18} {:>14} {:>14} {:>8}\n", bench.device_name(),
-                  bench.device_kind == "virtual" ? " (times are modelled)" : "", "", "measured", "data sheet", "share");
+      fmt::format("The roofs of {}{}\n\n{:<18} {:>14} {:>14} {:>8}\n", rig.device_name(),
+                  rig.device_kind == "virtual" ? " (times are modelled)" : "", "", "measured", "data sheet", "share");
   for (const Roof roof : kRoofs) {
     const auto rate = measured[roof];
     const double promise = promised[roof].value_or(0);  // 0: a card without a machine file
@@ -41,16 +41,16 @@ std::string table_of(const Bench& bench, const RoofRates& measured, const RoofRa
 }
 
 int roofs(Session& session, bool fresh) {
-  const Bench& bench = session.bench();
+  const Rig& rig = session.rig();
   const RoofRates measured = [&] {
-    const Patience patience(session.while_waiting, "measuring the roofs of " + bench.machine.name);
-    return value_or_fail(measured_roofs(bench, fresh));
+    const MeasuringSpinner patience(session.while_waiting, "measuring the roofs of " + rig.machine.name);
+    return value_or_fail(measured_roofs(rig, fresh));
   }();
-  const RoofRates promised = data_sheet_rates(bench.machine);
+  const RoofRates promised = data_sheet_rates(rig.machine);
   if (session.options.json) {
-    print_json(json_of(bench, measured, promised));
+    print_json(json_of(rig, measured, promised));
   } else {
-    print(table_of(bench, measured, promised));
+    print(table_of(rig, measured, promised));
   }
   return kAccepted;
 }

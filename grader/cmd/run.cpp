@@ -6,7 +6,7 @@
 
 #include "common/base/json.h"
 #include "grader/cmd/verbs.h"
-#include "grader/terminal/patience.h"
+#include "grader/terminal/measuring_spinner.h"
 #include "grader/terminal/report.h"
 #include "grader/terminal/terminal.h"
 
@@ -34,8 +34,8 @@ std::string plot_below(const std::string& card, const Outcome& outcome, const Co
 }
 
 Outcome check_with_patience(Session& session, const Chapter& chapter, const fs::path& file, bool joins) {
-  const Patience patience(session.while_waiting,
-                          fmt::format("measuring {} on {}", chapter.name, session.bench().machine.name));
+  const MeasuringSpinner patience(session.while_waiting,
+                                  fmt::format("measuring {} on {}", chapter.name, session.rig().machine.name));
   return session.check(chapter, file, joins);
 }
 
@@ -69,13 +69,13 @@ int run_one(Session& session, const RunCommand& command) {
 
 // Runs every chapter that the learner has a file for: one line each.
 int run_all(Session& session) {
-  const Bench& bench = session.measured_bench();
+  const Rig& rig = session.measured_bench();
   Json attempts = Json::array();
   bool all_pass = true;
   std::string text;
   for (const Chapter& chapter : session.course().chapters) {
     const fs::path file = session.course().my_file(chapter);
-    if (!fs::exists(file) || not_offered(chapter, bench.machine)) continue;
+    if (!fs::exists(file) || not_offered(chapter, rig.machine)) continue;
     const Attempt attempt = check_with_patience(session, chapter, file, true).attempt;
     all_pass = all_pass && attempt.judgement.verdict == Verdict::pass;
     const std::string reason = attempt.judgement.reasons.empty() ? "" : attempt.judgement.reasons.front();

@@ -19,8 +19,8 @@ namespace roofwalk {
 namespace fs = std::filesystem;
 namespace {
 
-std::string prediction_key(const Chapter& chapter, const Bench& bench) {
-  return fmt::format("prediction {} {}", chapter.name, bench.device_name());
+std::string prediction_key(const Chapter& chapter, const Rig& rig) {
+  return fmt::format("prediction {} {}", chapter.name, rig.device_name());
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ const Chapter& Session::chapter(const std::string& name) { return *value_or_fail
 const Chapter& Session::chapter_or_next(const std::string& name) {
   const Chapter* chosen = name.empty() ? next_chapter() : &chapter(name);
   if (chosen == nullptr) throw Failure{{"every chapter is passed; say which one"}, kUsage};
-  if (const auto why = not_offered(*chosen, bench().machine)) throw Failure{{*why}, kSkipped};
+  if (const auto why = not_offered(*chosen, rig().machine)) throw Failure{{*why}, kSkipped};
   return *chosen;
 }
 
@@ -49,40 +49,40 @@ Store& Session::store() {
   return *store_;
 }
 
-const Bench& Session::bench() {
-  if (!bench_) {
+const Rig& Session::bench() {
+  if (!rig_) {
     const PhaseTimer timer(phases, "open the device");
     constexpr std::string_view kVirtual = "virtual:";
     std::string device = options.device;
     if (device.starts_with(kVirtual)) device = std::string(kVirtual) + machine_name(device.substr(kVirtual.size()));
-    auto opened = open_bench(course(), device, options.threads, &store(), options.isolation);
+    auto opened = open_rig(course(), device, options.threads, &store(), options.isolation);
     if (!opened) throw Failure{opened.error(), options.device.starts_with("cuda") ? kSkipped : kUsage};
-    bench_ = std::move(*opened);
-    bench_->phases = phases;
-    bench_->while_waiting = [this](const std::string& line) {
+    rig_ = std::move(*opened);
+    rig_->phases = phases;
+    rig_->while_waiting = [this](const std::string& line) {
       if (while_waiting) while_waiting(line);
     };
   }
-  return *bench_;
+  return *rig_;
 }
 
-const Bench& Session::measured_bench() {
+const Rig& Session::measured_bench() {
   if (!has_measured_roofs_) {
-    bench();
+    rig();
     const PhaseTimer timer(phases, "roofs");
-    value_or_fail(use_measured_roofs(*bench_));
+    value_or_fail(use_measured_roofs(*rig_));
     has_measured_roofs_ = true;
   }
-  return *bench_;
+  return *rig_;
 }
 
 std::vector<Dot> Session::dots(const Chapter& chapter) {
-  return dots_of(value_or_fail(store().walk(chapter.name, bench().device_name())));
+  return dots_of(value_or_fail(store().walk(chapter.name, rig().device_name())));
 }
 
 Progress Session::progress(const Chapter& chapter) {
   Progress progress{"not started", Grade::none, std::nullopt, 0};
-  auto history = value_or_fail(store().history(chapter.name, bench().device_name()));
+  auto history = value_or_fail(store().history(chapter.name, rig().device_name()));
   std::erase_if(history, [](const StoredAttempt& attempt) { return attempt.is_starter; });
   const auto dots = dots_of(history);
   progress.attempts = dots.size();
@@ -96,25 +96,25 @@ Progress Session::progress(const Chapter& chapter) {
   } else if (!dots.empty() || fs::exists(course().my_file(chapter))) {
     progress.state = "started";
   }
-  if (not_offered(chapter, bench().machine)) progress.state = "not offered";
+  if (not_offered(chapter, rig().machine)) progress.state = "not offered";
   return progress;
 }
 
 const Chapter* Session::next_chapter() {
   for (const Chapter& chapter : course().chapters) {
-    if (progress(chapter).grade == Grade::none && !not_offered(chapter, bench().machine)) return &chapter;
+    if (progress(chapter).grade == Grade::none && !not_offered(chapter, rig().machine)) return &chapter;
   }
   return nullptr;
 }
 
 Outcome Session::check(const Chapter& chapter, const fs::path& file, bool joins,
                        std::shared_ptr<const Measured> measured) {
-  const Bench& bench = measured_bench();
+  const Rig& rig = measured_bench();
   Outcome outcome;
   outcome.attempt = value_or_fail(
-      run_attempt(bench, {.chapter = &chapter, .file = file, .seed = options.seed, .measured = std::move(measured)}));
+      run_attempt(rig, {.chapter = &chapter, .file = file, .seed = options.seed, .measured = std::move(measured)}));
   const PhaseTimer timer(phases, "record and plot");
-  outcome.news = value_or_fail(record(bench, chapter, store(), joins, outcome.attempt));
+  outcome.news = value_or_fail(record(rig, chapter, store(), joins, outcome.attempt));
   outcome.attempt.prediction = prediction(chapter).value_or(Prediction{});
   if (outcome.attempt.judgement.verdict == Verdict::pass) {
     const Chapter* next = next_chapter();
@@ -124,13 +124,13 @@ Outcome Session::check(const Chapter& chapter, const fs::path& file, bool joins,
 }
 
 std::optional<Prediction> Session::prediction(const Chapter& chapter) {
-  const auto note = store().note(prediction_key(chapter, bench()));
+  const auto note = store().note(prediction_key(chapter, rig()));
   if (!note) return std::nullopt;
   return prediction_from_json(parse_json(*note));
 }
 
 void Session::keep_prediction(const Chapter& chapter, const Prediction& prediction) {
-  value_or_fail(store().set_note(prediction_key(chapter, bench()), json_line(to_json(prediction))));
+  value_or_fail(store().set_note(prediction_key(chapter, rig()), json_line(to_json(prediction))));
 }
 
 void Session::provide_file(const Chapter& chapter) {
@@ -144,7 +144,7 @@ void Session::provide_file(const Chapter& chapter) {
 std::optional<fs::path> Session::reset(const Chapter& chapter) {
   auto kept = value_or_fail(reset_file(course(), chapter));
   value_or_fail(store().start_new_walk(chapter.name));
-  value_or_fail(HintGiver(store(), chapter, bench().device_name()).forget());
+  value_or_fail(HintGiver(store(), chapter, rig().device_name()).forget());
   return kept;
 }
 
@@ -152,7 +152,7 @@ void Session::predict_first(const Chapter& chapter) {
   const bool can_ask = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !options.json && !options.no_ask &&
                        std::getenv("ROOFWALK_YES") == nullptr;
   if (!can_ask || prediction(chapter)) return;
-  if (!value_or_fail(store().history(chapter.name, bench().device_name())).empty()) return;
+  if (!value_or_fail(store().history(chapter.name, rig().device_name())).empty()) return;
   const std::string intro = fmt::format(
       "Predict first: three questions about the starter of {}, before it is measured. The lesson ({}) has all that it "
       "takes. A guess is fine, and Enter skips a question.",

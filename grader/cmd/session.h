@@ -11,7 +11,7 @@
 #include "grader/attempt/pipeline.h"
 #include "grader/cmd/exit_code.h"
 #include "grader/course/prediction.h"
-#include "grader/rig/bench.h"
+#include "grader/rig/rig.h"
 #include "grader/text/text.h"
 #include "grader/walk/walk.h"
 
@@ -62,8 +62,8 @@ class Session {
   const Chapter& chapter(const std::string& name);
   const Chapter& chapter_or_next(const std::string& name);  // an empty name: the next; must be offered on this machine
   Store& store();
-  const Bench& bench();
-  const Bench& measured_bench();  // with measured roofs: for all code that judges or draws
+  const Rig& rig();
+  const Rig& measured_bench();  // with measured roofs: for all code that judges or draws
 
   std::vector<Dot> dots(const Chapter& chapter);
   Progress progress(const Chapter& chapter);
@@ -97,7 +97,7 @@ class Session {
   std::filesystem::path caller_folder_;
   std::optional<Course> course_;
   std::optional<Store> store_;
-  std::optional<Bench> bench_;
+  std::optional<Rig> rig_;
   bool has_measured_roofs_ = false;
 };
 

@@ -41,7 +41,7 @@ class WatchedChapter {
 
   Outcome check() {
     if (!measured_) {
-      measured_ = prepare(*chapter_, session_->bench().machine, session_->options.seed, session_->options.threads);
+      measured_ = prepare(*chapter_, session_->rig().machine, session_->options.seed, session_->options.threads);
     }
     return session_->check(*chapter_, file_, true, measured_);
   }
@@ -193,7 +193,7 @@ class WatchLoop {
   }
 
   void hint() {
-    HintGiver hints(session_.store(), watched_.chapter(), session_.bench().device_name());
+    HintGiver hints(session_.store(), watched_.chapter(), session_.rig().device_name());
     const OfferedHint* hint = value_or_fail(hints.next());
     if (hint == nullptr) {
       tell(fmt::format("you have had all hints about this; `./roofwalk hint {} --again` begins again",

@@ -12,7 +12,7 @@
 #include "common/roofline/si.h"
 #include "grader/attempt/inspect.h"
 #include "grader/attempt/pipeline.h"
-#include "grader/rig/kept.h"
+#include "grader/rig/json_file.h"
 #include "grader/rig/roofs.h"
 #include "grader/rig/workers.h"
 #include "grader/text/text.h"
@@ -45,10 +45,10 @@ constexpr std::pair<const char*, double OperationRun::*> kFigures[] = {
     {"launch_ns", &OperationRun::launch_ns},
 };
 
-fs::path kept_file(const Bench& bench, const Operation& operation) {
-  const std::string key = sha256_hex(identity(bench) + folder_hash(bench.course->operation_kernels()));
-  return bench.course->kept_operations() /
-         fmt::format("{}-{}-{}.json", bench.machine.name, operation.name, key.substr(0, 32));
+fs::path kept_file(const Rig& rig, const Operation& operation) {
+  const std::string key = sha256_hex(identity(rig) + folder_hash(rig.course->operation_kernels()));
+  return rig.course->kept_operations() /
+         fmt::format("{}-{}-{}.json", rig.machine.name, operation.name, key.substr(0, 32));
 }
 
 Json to_json(const OperationRun& run) {
@@ -169,36 +169,35 @@ std::vector<std::string> remarks_on(const OperationResult& result, const Machine
   return remarks;
 }
 
-Result<OperationRun> kept_or_measured(const Bench& bench, const Operation& operation, const RoofRates& rates,
-                                      bool fresh) {
-  const fs::path file = kept_file(bench, operation);
+Result<OperationRun> kept_or_measured(const Rig& rig, const Operation& operation, const RoofRates& rates, bool fresh) {
+  const fs::path file = kept_file(rig, operation);
   if (!fresh) {
-    if (const auto run = run_from_json(kept_json(file))) return *run;
+    if (const auto run = run_from_json(read_json_file(file))) return *run;
   }
-  ROOFWALK_TRY(OperationRun run, run_operation(bench, operation, operation.size, rates));
-  keep_json(to_json(run), file);
+  ROOFWALK_TRY(OperationRun run, run_operation(rig, operation, operation.size, rates));
+  write_json_file(to_json(run), file);
   return run;
 }
 
 }  // namespace
 
-Result<OperationRun> run_operation(const Bench& bench, const Operation& operation, const Size& size,
+Result<OperationRun> run_operation(const Rig& rig, const Operation& operation, const Size& size,
                                    const RoofRates& rates) {
-  const fs::path folder = bench.course->operation_kernels();
-  ROOFWALK_TRY(const Artifact artifact, build_for(bench, folder / operation.kernel, folder));
+  const fs::path folder = rig.course->operation_kernels();
+  ROOFWALK_TRY(const Artifact artifact, build_for(rig, folder / operation.kernel, folder));
   const Problem problem = operation.exercise->problem(size, kPublicSeed);
   const Work work = operation.exercise->work(size);
   std::vector<Expected> expected;
   ROOFWALK_TRY(const Trial trial,
                run_trial(
-                   bench.open, artifact, problem, operation.name, measured_trial(work, 1), [&]() -> auto& {
+                   rig.open, artifact, problem, operation.name, measured_trial(work, 1), [&]() -> auto& {
                      expected = operation.exercise->reference(size, problem);
                      return expected;
                    }));
   if (trial.refusal) return *trial.refusal;
   if (trial.record.fault) return wrong(operation, size, trial.record.fault->message);
   if (!trial.correctness->correct) return wrong(operation, size, trial.correctness->reason);
-  const Roofs roofs = roofs_over(operation, bench.machine, rates);
+  const Roofs roofs = roofs_over(operation, rig.machine, rates);
   const Measurement m = measure(trial.record, work, roofs);
   const auto dram_bytes = m.level("dram").bytes;
   if (!m.elapsed_ns.known() || !dram_bytes.known() || !m.l2_bytes.known() || !m.l1_bytes.known()) {
@@ -223,7 +222,7 @@ Result<OperationRun> run_operation(const Bench& bench, const Operation& operatio
     run.flops_ns += kernel.parts.flops_ns;
     run.launch_ns += kernel.parts.launch_ns;
   }
-  const Finding finding = inspect(trial.record, m, bench.machine, roofs, artifact.source_text);
+  const Finding finding = inspect(trial.record, m, rig.machine, roofs, artifact.source_text);
   run.is_scattered = std::any_of(finding.diagnoses.begin(), finding.diagnoses.end(),
                                  [](const Diagnosis& diagnosis) { return diagnosis.cause == cause::over_fetch.id; });
   return run;
@@ -249,31 +248,31 @@ OperationResult result_of(const Operation& operation, const OperationRun& run, c
   return result;
 }
 
-Result<std::vector<OperationResult>> measured_operations(const Bench& bench,
-                                                         const std::vector<const Operation*>& wanted, bool fresh) {
-  ROOFWALK_TRY(const RoofRates rates, measured_roofs(bench));
+Result<std::vector<OperationResult>> measured_operations(const Rig& rig, const std::vector<const Operation*>& wanted,
+                                                         bool fresh) {
+  ROOFWALK_TRY(const RoofRates rates, measured_roofs(rig));
   // A real device runs one operation at a time. The last ones take longest, so they start first.
-  const int threads = bench.device_kind == "virtual" ? bench.threads : 1;
+  const int threads = rig.device_kind == "virtual" ? rig.threads : 1;
   std::vector<std::optional<Result<OperationRun>>> runs(wanted.size());
   parallel_for(wanted.size(), threads, [&](std::size_t i) {
     const std::size_t which = wanted.size() - 1 - i;
-    runs[which] = kept_or_measured(bench, *wanted[which], rates, fresh);
+    runs[which] = kept_or_measured(rig, *wanted[which], rates, fresh);
   });
   std::vector<OperationResult> results;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     ROOFWALK_TRY(const OperationRun run, *std::move(runs[i]));
-    results.push_back(result_of(*wanted[i], run, bench.machine, rates));
+    results.push_back(result_of(*wanted[i], run, rig.machine, rates));
   }
   return results;
 }
 
-Chart operations_chart(const Bench& bench, const std::vector<OperationResult>& results, const RoofRates& rates) {
+Chart operations_chart(const Rig& rig, const std::vector<OperationResult>& results, const RoofRates& rates) {
   Chart chart;
-  chart.title = fmt::format("everyday operations on {}", bench.device_name());
+  chart.title = fmt::format("everyday operations on {}", rig.device_name());
   chart.level = "dram";
-  chart.roofs = roofs_of(bench.machine, rates);
-  chart.roofs.compute.insert(chart.roofs.compute.begin(), compute_roof_of(bench.machine, rates, Roof::mma));
-  chart.time_is_modelled = bench.device_kind == "virtual";
+  chart.roofs = roofs_of(rig.machine, rates);
+  chart.roofs.compute.insert(chart.roofs.compute.begin(), compute_roof_of(rig.machine, rates, Roof::mma));
+  chart.time_is_modelled = rig.device_kind == "virtual";
   chart.is_walk = false;
   for (const OperationResult& result : results) {
     chart.walk.push_back({result.operation->name, result.point(), chart.time_is_modelled, false});

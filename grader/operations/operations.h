@@ -7,7 +7,7 @@
 
 #include "common/plot/plot.h"
 #include "grader/operations/kernels/operation.h"
-#include "grader/rig/bench.h"
+#include "grader/rig/rig.h"
 
 namespace roofwalk {
 
@@ -39,12 +39,11 @@ struct OperationResult {
 // Measures the operations side by side, or takes the results of an earlier run with the same machine, toolkit, program
 // and kernels, unless `fresh`. Errors: an operation whose result is wrong or impossible; no toolkit; trouble with the
 // device.
-Result<std::vector<OperationResult>> measured_operations(const Bench& bench,
-                                                         const std::vector<const Operation*>& wanted,
+Result<std::vector<OperationResult>> measured_operations(const Rig& rig, const std::vector<const Operation*>& wanted,
                                                          bool fresh = false);
 
 // Runs one operation at a size. A fault, a wrong result or an impossible dot is an Error that says why.
-Result<OperationRun> run_operation(const Bench& bench, const Operation& operation, const Size& size,
+Result<OperationRun> run_operation(const Rig& rig, const Operation& operation, const Size& size,
                                    const RoofRates& rates);
 
 // Computes a result from a run. `rates` are the measured roofs.
@@ -52,7 +51,7 @@ OperationResult result_of(const Operation& operation, const OperationRun& run, c
                           const RoofRates& rates);
 
 // All dots under the roofs of DRAM and of each kind of arithmetic.
-Chart operations_chart(const Bench& bench, const std::vector<OperationResult>& results, const RoofRates& rates);
+Chart operations_chart(const Rig& rig, const std::vector<OperationResult>& results, const RoofRates& rates);
 
 Json to_json(const OperationResult& result);
 

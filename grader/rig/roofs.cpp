@@ -9,8 +9,8 @@
 #include "common/device/cuda/own_work.h"
 #include "common/measure/microkernels.h"
 #include "common/measure/roofs.h"
-#include "grader/rig/gpu_bench.h"
-#include "grader/rig/kept.h"
+#include "grader/rig/gpu_rig.h"
+#include "grader/rig/json_file.h"
 #include "grader/rig/workers.h"
 
 namespace roofwalk {
@@ -18,20 +18,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path kept_file(const Bench& bench) {
-  const std::string key = sha256_hex(identity(bench) + folder_hash(bench.course->roof_kernels()));
-  return bench.course->kept_roofs() / fmt::format("{}-{}.json", bench.machine.name, key.substr(0, 32));
+fs::path kept_file(const Rig& rig) {
+  const std::string key = sha256_hex(identity(rig) + folder_hash(rig.course->roof_kernels()));
+  return rig.course->kept_roofs() / fmt::format("{}-{}.json", rig.machine.name, key.substr(0, 32));
 }
 
 std::optional<RoofRates> kept_roofs(const fs::path& file) {
-  const Json json = kept_json(file);
+  const Json json = read_json_file(file);
   return json.is_object() ? roof_rates_from_json(json) : std::nullopt;
 }
 
-Result<Microkernels> build_microkernels(const Bench& bench) {
-  const fs::path folder = bench.course->roof_kernels();
-  auto arithmetic = start(bench.threads, [&] { return build_for(bench, folder / "arithmetic.cu"); });
-  auto memory = build_for(bench, folder / "memory.cu");
+Result<Microkernels> build_microkernels(const Rig& rig) {
+  const fs::path folder = rig.course->roof_kernels();
+  auto arithmetic = start(rig.threads, [&] { return build_for(rig, folder / "arithmetic.cu"); });
+  auto memory = build_for(rig, folder / "memory.cu");
   Microkernels kernels;
   ROOFWALK_TRY(kernels.arithmetic, arithmetic.get());
   ROOFWALK_TRY(kernels.memory, std::move(memory));
@@ -53,16 +53,16 @@ bool is_disturbed(const GpuState& before, const GpuState& after) {
   });
 }
 
-Result<MeasuredRoofs> measure_all(const Bench& bench) {
-  ROOFWALK_TRY(const Microkernels kernels, build_microkernels(bench));
-  ROOFWALK_TRY(const auto turn, wait_for_turn(bench, "roofs"));
-  const auto before = state_of(bench);
+Result<MeasuredRoofs> measure_all(const Rig& rig) {
+  ROOFWALK_TRY(const Microkernels kernels, build_microkernels(rig));
+  ROOFWALK_TRY(const auto turn, wait_for_turn(rig, "roofs"));
+  const auto before = state_of(rig);
   // A real device runs one kernel at a time: concurrent kernels would share it.
-  const int threads = bench.device_kind == "virtual" ? bench.threads : 1;
+  const int threads = rig.device_kind == "virtual" ? rig.threads : 1;
   std::vector<std::optional<Result<std::optional<double>>>> found(kRoofs.size());
   parallel_for(kRoofs.size(), threads, [&](std::size_t i) {
     found[i] = [&]() -> Result<std::optional<double>> {
-      ROOFWALK_TRY(const auto device, bench.own_devices()());
+      ROOFWALK_TRY(const auto device, rig.own_devices()());
       return measure_roof(*device, kernels, kRoofs[i]);
     }();
   });
@@ -71,28 +71,28 @@ Result<MeasuredRoofs> measure_all(const Bench& bench) {
     ROOFWALK_TRY(const auto rate, *std::move(found[i]));
     roofs.rates.set(kRoofs[i], rate);
   }
-  roofs.is_disturbed = before && is_disturbed(*before, state_of(bench).value_or(*before));
+  roofs.is_disturbed = before && is_disturbed(*before, state_of(rig).value_or(*before));
   return roofs;
 }
 
 }  // namespace
 
-Result<RoofRates> measured_roofs(const Bench& bench, bool fresh) {
-  if (!bench.toolkit) return bench.toolkit.error();
-  const fs::path file = kept_file(bench);
+Result<RoofRates> measured_roofs(const Rig& rig, bool fresh) {
+  if (!rig.toolkit) return rig.toolkit.error();
+  const fs::path file = kept_file(rig);
   if (!fresh) {
     if (const auto rates = kept_roofs(file)) return *rates;
   }
-  ROOFWALK_TRY(const MeasuredRoofs roofs, measure_all(bench));
+  ROOFWALK_TRY(const MeasuredRoofs roofs, measure_all(rig));
   // Disturbed roofs are not kept: all attempts would be held against them until tomorrow.
-  if (!roofs.is_disturbed) keep_json(to_json(roofs.rates), file);
+  if (!roofs.is_disturbed) write_json_file(to_json(roofs.rates), file);
   return roofs.rates;
 }
 
-Status use_measured_roofs(Bench& bench) {
-  if (!bench.toolkit) return kOk;
-  ROOFWALK_TRY(const RoofRates rates, measured_roofs(bench));
-  bench.roofs = roofs_of(bench.machine, rates);
+Status use_measured_roofs(Rig& rig) {
+  if (!rig.toolkit) return kOk;
+  ROOFWALK_TRY(const RoofRates rates, measured_roofs(rig));
+  rig.roofs = roofs_of(rig.machine, rates);
   return kOk;
 }
 

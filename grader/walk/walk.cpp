@@ -52,13 +52,13 @@ GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, d
   return region;
 }
 
-Chart empty_chart(const Bench& bench, const std::string& names, const std::string& level, const Size& size,
+Chart empty_chart(const Rig& rig, const std::string& names, const std::string& level, const Size& size,
                   const Work& work) {
   Chart chart;
-  chart.title = fmt::format("{} on {} ({})", names, bench.device_name(), size.text());
+  chart.title = fmt::format("{} on {} ({})", names, rig.device_name(), size.text());
   chart.level = level;
-  chart.roofs = bench.roofs;
-  chart.time_is_modelled = bench.device_kind == "virtual";
+  chart.roofs = rig.roofs;
+  chart.time_is_modelled = rig.device_kind == "virtual";
   chart.algorithmic_ai = static_cast<double>(work.useful_flops) / static_cast<double>(work.compulsory_bytes);
   return chart;
 }
@@ -69,8 +69,8 @@ void add_dot(const std::string& label, const Dot& dot, Chart& chart) {
   chart.walk.push_back({label, point->second, dot.is_modelled, dot.grade != Grade::none});
 }
 
-void add_starter(const Bench& bench, const LevelPoints& points, Chart& chart) {
-  add_dot("starter", {.label = {}, .points = points, .is_modelled = bench.models()}, chart);
+void add_starter(const Rig& rig, const LevelPoints& points, Chart& chart) {
+  add_dot("starter", {.label = {}, .points = points, .is_modelled = rig.models()}, chart);
 }
 
 bool is_modelled(const Json& attempt) {
@@ -102,22 +102,22 @@ const Dot* best_dot(const std::vector<Dot>& dots) {
   return best == dots.end() ? nullptr : &*best;
 }
 
-Chart walk_chart(const Bench& bench, const Chapter& chapter, const std::string& level, const Size& size,
-                 const Work& work, const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for) {
-  Chart chart = empty_chart(bench, chapter.name, level, size, work);
+Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& level, const Size& size, const Work& work,
+                 const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for) {
+  Chart chart = empty_chart(rig, chapter.name, level, size, work);
   chart.goal =
-      region_of(goals_on(bench.machine, chapter, work).asked, chart.level, *chart.algorithmic_ai, starter, goal_for);
-  add_starter(bench, starter, chart);
+      region_of(goals_on(rig.machine, chapter, work).asked, chart.level, *chart.algorithmic_ai, starter, goal_for);
+  add_starter(rig, starter, chart);
   for (const Dot& dot : dots) add_dot(dot.label, dot, chart);
   return chart;
 }
 
-Chart joint_chart(const Bench& bench, const std::string& level, const Size& size, const Work& work,
+Chart joint_chart(const Rig& rig, const std::string& level, const Size& size, const Work& work,
                   const LevelPoints& starter, const std::vector<ChapterWalk>& chapters) {
   std::string names;
   for (const ChapterWalk& chapter : chapters) names += (names.empty() ? "" : ", ") + chapter.name;
-  Chart chart = empty_chart(bench, names, level, size, work);
-  add_starter(bench, starter, chart);
+  Chart chart = empty_chart(rig, names, level, size, work);
+  add_starter(rig, starter, chart);
   for (const ChapterWalk& chapter : chapters) {
     const Dot* best = best_dot(chapter.dots);
     if (best != nullptr) add_dot(chapter.name, *best, chart);
@@ -125,7 +125,7 @@ Chart joint_chart(const Bench& bench, const std::string& level, const Size& size
   return chart;
 }
 
-Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store, bool joins, Attempt& attempt) {
+Result<WalkNews> record(const Rig& rig, const Chapter& chapter, Store& store, bool joins, Attempt& attempt) {
   WalkNews news;
   ROOFWALK_TRY(const auto stored, store.walk(chapter.name, attempt.device));
   attempt.plot.clear();  // the stored record does not depend on the picture's path
@@ -161,11 +161,11 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
     const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;
     const Work work{static_cast<std::int64_t>(attempt.measurement->useful_flops.value),
                     static_cast<std::int64_t>(attempt.measurement->compulsory_bytes.value)};
-    news.chart = walk_chart(bench, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for);
+    news.chart = walk_chart(rig, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for);
     news.is_beside = !joins;
   }
   if (has_dot && joins) {
-    const auto path = bench.picture(chapter.name, ".svg");
+    const auto path = rig.picture(chapter.name, ".svg");
     picture = start(2, [chart = *news.chart, path] {
       std::error_code error;
       std::filesystem::create_directories(path.parent_path(), error);
@@ -190,9 +190,9 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
   return news;
 }
 
-Result<LevelPoints> starter_of(const Bench& bench, const Chapter& chapter) {
-  const auto measured = prepare(chapter, bench.machine, kPublicSeed, 1);
-  ROOFWALK_TRY(const StarterDot starter, baseline_of(bench, chapter, *measured, kPublicSeed));
+Result<LevelPoints> starter_of(const Rig& rig, const Chapter& chapter) {
+  const auto measured = prepare(chapter, rig.machine, kPublicSeed, 1);
+  ROOFWALK_TRY(const StarterDot starter, baseline_of(rig, chapter, *measured, kPublicSeed));
   return starter.points;
 }
 

@@ -8,7 +8,7 @@
 #include "common/plot/plot.h"
 #include "grader/attempt/attempt.h"
 #include "grader/attempt/pipeline.h"
-#include "grader/rig/bench.h"
+#include "grader/rig/rig.h"
 
 namespace roofwalk {
 
@@ -28,8 +28,8 @@ std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored);
 const Dot* best_dot(const std::vector<Dot>& dots);
 
 // `level` names the axis. `goal_for`: the grade whose region is marked.
-Chart walk_chart(const Bench& bench, const Chapter& chapter, const std::string& level, const Size& size,
-                 const Work& work, const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
+Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& level, const Size& size, const Work& work,
+                 const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
 
 // One chapter's part of a chart of several chapters.
 struct ChapterWalk {
@@ -39,7 +39,7 @@ struct ChapterWalk {
 
 // One chart for chapters that do the same work: the first chapter's starter, then the best dot of each chapter,
 // labelled with its name. A chapter without a dot is left out.
-Chart joint_chart(const Bench& bench, const std::string& level, const Size& size, const Work& work,
+Chart joint_chart(const Rig& rig, const std::string& level, const Size& size, const Work& work,
                   const LevelPoints& starter, const std::vector<ChapterWalk>& chapters);
 
 // How recording an attempt changed the walk.
@@ -57,10 +57,10 @@ struct WalkNews {
 // Stores the attempt while it draws the walk with it. Sets attempt.plot. An attempt that does not join the walk is
 // neither stored nor drawn to a file; its chart is in the news. The stored record holds no prediction: predictions are
 // stored as notes of their own, and may change.
-Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
+Result<WalkNews> record(const Rig& rig, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
 
 // The starter's dot for a chart without an attempt: from the store, else measured.
-Result<LevelPoints> starter_of(const Bench& bench, const Chapter& chapter);
+Result<LevelPoints> starter_of(const Rig& rig, const Chapter& chapter);
 
 std::string utc_now();  // ISO 8601
 

@@ -42,11 +42,11 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
   const auto handed = collect({folder_ / "submissions"}, {{"vector-add"}},
                               [&](const auto& sha256, const auto& bytes) { return batch.keep_source(sha256, bytes); });
   ASSERT_TRUE(handed && batch.store().add(*handed));
-  Bench bench = *open_bench(course, "auto", 2, nullptr);
-  ASSERT_TRUE(use_measured_roofs(bench));
-  batch.use_bench(bench);
+  Rig rig = *open_rig(course, "auto", 2, nullptr);
+  ASSERT_TRUE(use_measured_roofs(rig));
+  batch.use_bench(rig);
   const auto summary =
-      grade_all(batch, bench, "auto", handed->submissions,
+      grade_all(batch, rig, "auto", handed->submissions,
                 {.workers = 1, .isolation = Isolation::none, .program = script, .limits = {.wall_s = 8}},
                 [](const GradeProgress&) {});
   fs::current_path(before);

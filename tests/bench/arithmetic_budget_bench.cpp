@@ -22,7 +22,7 @@
 #include "common/ptx/parser.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/gpu.h"
-#include "common/vgpu/lowering/work_of.h"
+#include "common/vgpu/lowering/work_cost.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {

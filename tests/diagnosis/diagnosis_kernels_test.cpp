@@ -25,18 +25,18 @@ const Course& course() {
   return course;
 }
 
-const Bench& bench() {
-  static const Bench bench = [] {
-    Bench opened = *open_bench(course(), "virtual:classroom", 1, nullptr);
+const Rig& rig() {
+  static const Rig rig = [] {
+    Rig opened = *open_rig(course(), "virtual:classroom", 1, nullptr);
     opened.cache = TEST_CACHE_DIR;
     return opened;
   }();
-  return bench;
+  return rig;
 }
 
 // Any starter will do: the verdict is not asked for.
 Attempt attempt_with(const Chapter& chapter, const fs::path& file) {
-  auto attempt = run_attempt(bench(), {&chapter, file, kPublicSeed, nullptr, StarterDot{}});
+  auto attempt = run_attempt(rig(), {&chapter, file, kPublicSeed, nullptr, StarterDot{}});
   EXPECT_TRUE(attempt) << attempt.error().text();
   return attempt ? *attempt : Attempt{};
 }

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "common/device/remote/remote_device.h"
-#include "grader/rig/gpu_bench.h"
+#include "grader/rig/gpu_rig.h"
 
 namespace roofwalk {
 namespace {

@@ -76,7 +76,7 @@ ColdCache::~ColdCache() {
   if (module_ != nullptr) api_->cuModuleUnload(module_);
 }
 
-Status ColdCache::open(const DriverApi& api, const CudaCard& card) {
+Status ColdCache::open(const DriverApi& api, const GpuProperties& card) {
   api_ = &api;
   may_persist_ = card.persisting_l2_bytes > 0;
   constexpr std::uint64_t kLeast = 1 << 20;  // where the driver does not report the size of L2

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/device/cuda/cuda_card.h"
 #include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/gpu_properties.h"
 
 namespace roofwalk {
 
@@ -20,7 +20,7 @@ class ColdCache {
   ColdCache& operator=(const ColdCache&) = delete;
 
   // Allocates the buffer and loads the kernel in the current context.
-  Status open(const DriverApi& api, const CudaCard& card);
+  Status open(const DriverApi& api, const GpuProperties& card);
 
   // Queues `rounds` reads of the buffer. Work queued afterwards finds a cold L2.
   CUresult sweep(CUstream stream, std::uint32_t rounds = 1) const;

@@ -12,7 +12,7 @@ namespace roofwalk {
 namespace {
 
 // "sm_90a" for a card of 9.0 and PTX for compute_90a; otherwise the card's plain chip.
-std::string chip_of(const CudaCard& card, const std::string& arch) {
+std::string chip_of(const GpuProperties& card, const std::string& arch) {
   const std::string plain = std::to_string(card.compute_capability);
   const std::string wanted = arch.substr(arch.find('_') + 1);
   const bool has_more = wanted.starts_with(plain) && wanted.size() == plain.size() + 1;  // a letter at the end
@@ -39,7 +39,7 @@ CudaDevice::~CudaDevice() {
 }
 
 Status CudaDevice::start() {
-  ROOFWALK_TRY(card_, query_card(api_, options_.ordinal));
+  ROOFWALK_TRY(card_, query_gpu(api_, options_.ordinal));
   machine_ = machine_of(card_);
   ROOFWALK_TRY_STATUS(check(api_.cuDeviceGet(&device_, options_.ordinal), "find the GPU"));
   ROOFWALK_TRY_STATUS(check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "start a context on the GPU"));

@@ -13,8 +13,8 @@
 
 #include "common/build/assemble.h"
 #include "common/device/cuda/cold_cache.h"
-#include "common/device/cuda/cuda_card.h"
 #include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/gpu_properties.h"
 #include "common/device/cuda/loaded_module.h"
 #include "common/device/cuda/output_capture.h"
 #include "common/device/cuda/range_counters.h"
@@ -49,7 +49,7 @@ class CudaDevice final : public Device {
   static Result<std::unique_ptr<CudaDevice>> open(const DriverApi& api, CudaOptions options);
   ~CudaDevice() override;
 
-  const CudaCard& card() const { return card_; }
+  const GpuProperties& card() const { return card_; }
 
  private:
   struct Allocation {
@@ -113,7 +113,7 @@ class CudaDevice final : public Device {
 
   const DriverApi& api_;
   CudaOptions options_;
-  CudaCard card_;
+  GpuProperties card_;
   Machine machine_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;

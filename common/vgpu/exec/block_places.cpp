@@ -6,7 +6,7 @@
 
 #include "common/vgpu/exec/lockstep/lockstep.h"
 #include "common/vgpu/requests/local_memory.h"
-#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -55,7 +55,7 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
     for (ResidentBlock& block : sm.blocks) {
       block.shared.assign(program_.shared_bytes + 16, 0);
       if (limits.sanitize && program_.shared_bytes != 0) {
-        block.own_shadow = std::make_shared<SharedShadow>(program_.shared_bytes, word_bytes, warps_per_block_);
+        block.own_shadow = std::make_shared<RaceDetector>(program_.shared_bytes, word_bytes, warps_per_block_);
       }
       block.warps.resize(warps_per_block_);
       for (std::uint32_t w = 0; w < warps_per_block_; ++w, ++next, ++slot_in_sm) {
@@ -118,7 +118,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.state = Warp::State::ready;
     warp.stack.assign(1, {warp.live, 0, kExitBlock});
     warp.in_lockstep = lockstep_ && warp.live == kAllLanes;
-    warp.came_apart = lockstep_ ? 0 : kMostPartings;
+    warp.times_diverged = lockstep_ ? 0 : kMostPartings;
     warp.together_since = 0;
     warp.next = first_op_of(program_, warp.in_lockstep, 0);
     for (int d = 0; d < 3; ++d) broadcast(warp, program_.ctaid_slots[d], ctaid[d]);

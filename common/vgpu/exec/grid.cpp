@@ -11,7 +11,7 @@
 #include "common/vgpu/exec/block_places.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/pace.h"
-#include "common/vgpu/exec/team.h"
+#include "common/vgpu/exec/thread_team.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
@@ -330,7 +330,7 @@ class GridRunner {
     dispatch(sm, block);
   }
 
-  void add_sites(const std::vector<Site>& sites) {
+  void add_sites(const std::vector<InstructionCounters>& sites) {
     for (std::size_t i = 0; i < launch_.sites.size(); ++i) launch_.sites[i].add(sites[i]);
   }
 

@@ -53,7 +53,7 @@ class AffineAnalysis {
   Effect effect_of(const Op& op) const;
   // Shape of the address register (s[4]) of a load or store.
   Shape address_shape(const Op& op) const;
-  const std::vector<Steps>& steps() const { return steps_; }
+  const std::vector<LaneOffsets>& steps() const { return steps_; }
 
  private:
   void find_readers();
@@ -83,7 +83,7 @@ class AffineAnalysis {
   std::deque<std::uint32_t> asked_;  // operations
   std::vector<bool> is_asked_;       // by operation
   // All steps found so far. Mutable: effect_of() may add to them.
-  mutable std::vector<Steps> steps_;
+  mutable std::vector<LaneOffsets> steps_;
   mutable std::map<std::array<std::uint64_t, kWarpSize>, std::uint32_t> numbers_of_steps_;
 };
 

@@ -339,7 +339,7 @@ class LockstepBuilder {
       all_lanes |= kept_.contains(static_cast<std::size_t>(reg)) || !is_number(reg);
     });
     op.steps = analysis_.address_shape(op).steps;
-    const Steps& steps = out_.steps[op.steps];
+    const LaneOffsets& steps = out_.steps[op.steps];
     const Handler handler =
         load ? lockstep_load_handler(in, bytes, steps, all_lanes) : lockstep_store_handler(in, bytes);
     ROOFWALK_CHECK(handler != nullptr);  // lowering found one for the same instruction

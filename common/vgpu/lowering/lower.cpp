@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/vgpu/exec/standing.h"
+#include "common/vgpu/exec/divergent_barrier.h"
 #include "common/vgpu/lowering/lockstep_code.h"
 #include "common/vgpu/lowering/lowering.h"
 #include "common/vgpu/program/operands.h"

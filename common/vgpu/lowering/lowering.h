@@ -12,7 +12,7 @@
 #include "common/base/result.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/lowering/lower.h"
-#include "common/vgpu/lowering/slots.h"
+#include "common/vgpu/lowering/register_layout.h"
 #include "common/vgpu/program/kernel_code.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/state/launch.h"

@@ -208,20 +208,20 @@ void L2Cache::invalidate() {
   }
 }
 
-void L2Cache::write_back(std::size_t at, std::vector<SiteTraffic>& traffic) {
+void L2Cache::write_back(std::size_t at, std::vector<InstructionTraffic>& traffic) {
   const unsigned dirty = states_[at] >> kDirtyShift, valid = states_[at] & kValid;
   if (dirty == 0) return;
-  SiteTraffic& site = traffic[writers_[at]];
+  InstructionTraffic& site = traffic[writers_[at]];
   site.dram_write_sectors += std::popcount(dirty);
   site.dram_read_sectors += std::popcount(dirty & ~valid);  // fill reads of partly written sectors
   states_[at] = static_cast<std::uint8_t>(valid | dirty);
 }
 
-void L2Cache::write_back_all(std::vector<SiteTraffic>& traffic) {
+void L2Cache::write_back_all(std::vector<InstructionTraffic>& traffic) {
   for (std::size_t at = 0; at < states_.size(); ++at) write_back(at, traffic);
 }
 
-std::size_t L2Cache::find_or_allocate(Place place, std::vector<SiteTraffic>& traffic) {
+std::size_t L2Cache::find_or_allocate(Place place, std::vector<InstructionTraffic>& traffic) {
   const std::size_t first = place.first;
   int way = find_way(&tags_[first], ways_, place.line);
   if (way < 0) {
@@ -236,7 +236,8 @@ std::size_t L2Cache::find_or_allocate(Place place, std::vector<SiteTraffic>& tra
   return first + static_cast<std::size_t>(way);
 }
 
-unsigned L2Cache::read_at(std::size_t at, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+unsigned L2Cache::read_at(std::size_t at, unsigned sectors, InstructionId site,
+                          std::vector<InstructionTraffic>& traffic) {
   const unsigned missing = sectors & ~static_cast<unsigned>(states_[at]);
   if (missing == 0) return 0;
   traffic[site].dram_read_sectors += std::popcount(missing);
@@ -245,14 +246,14 @@ unsigned L2Cache::read_at(std::size_t at, unsigned sectors, SiteId site, std::ve
   return missing;
 }
 
-unsigned L2Cache::make_dirty(std::size_t at, unsigned sectors, unsigned valid, SiteId site) {
+unsigned L2Cache::make_dirty(std::size_t at, unsigned sectors, unsigned valid, InstructionId site) {
   const unsigned state = states_[at];
   states_[at] = static_cast<std::uint8_t>(state | valid | sectors << kDirtyShift);
   writers_[at] = site;
   return sectors & ~(state >> kDirtyShift);
 }
 
-unsigned L2Cache::read(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+unsigned L2Cache::read(Place place, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic) {
   return read_at(find_or_allocate(place, traffic), sectors, site, traffic);
 }
 
@@ -261,11 +262,12 @@ std::uint32_t L2Cache::fetch_of(Place place) const {
   return way < 0 ? 0 : fetched_by_[place.first + static_cast<std::size_t>(way)];
 }
 
-unsigned L2Cache::write(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+unsigned L2Cache::write(Place place, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic) {
   return make_dirty(find_or_allocate(place, traffic), sectors, sectors, site);
 }
 
-unsigned L2Cache::write(Place place, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic) {
+unsigned L2Cache::write(Place place, const std::uint32_t (&bytes)[4], InstructionId site,
+                        std::vector<InstructionTraffic>& traffic) {
   const std::size_t at = find_or_allocate(place, traffic);
   unsigned sectors = 0, whole = 0;
   for (unsigned sector = 0; sector < 4; ++sector) {
@@ -281,7 +283,8 @@ unsigned L2Cache::write(Place place, const std::uint32_t (&bytes)[4], SiteId sit
   return make_dirty(at, sectors, whole, site);
 }
 
-L2Cache::Updated L2Cache::update(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+L2Cache::Updated L2Cache::update(Place place, unsigned sectors, InstructionId site,
+                                 std::vector<InstructionTraffic>& traffic) {
   const std::size_t at = find_or_allocate(place, traffic);
   const unsigned missed = read_at(at, sectors, site, traffic);
   return {missed, make_dirty(at, sectors, 0, site)};

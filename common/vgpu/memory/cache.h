@@ -27,10 +27,10 @@ inline constexpr int kSectorBytes = 32;
 inline constexpr int kLineBytes = 128;
 
 // Identifies the site that caused traffic: its index in the plan's list of counters.
-using SiteId = std::uint32_t;
+using InstructionId = std::uint32_t;
 
 // DRAM traffic that one site caused, in sectors.
-struct SiteTraffic {
+struct InstructionTraffic {
   std::uint64_t dram_read_sectors = 0, dram_write_sectors = 0;
 };
 
@@ -68,22 +68,23 @@ class L2Cache {
   std::uint32_t fetch_of(Place place) const;
 
   // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.
-  unsigned read(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+  unsigned read(Place place, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic);
 
   // Writes bytes of a line: one 32-bit mask of written bytes per sector (0: untouched), or whole sectors. Returns the
   // mask of sectors that became dirty: each will be written to DRAM once.
-  unsigned write(Place place, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic);
-  unsigned write(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+  unsigned write(Place place, const std::uint32_t (&bytes)[4], InstructionId site,
+                 std::vector<InstructionTraffic>& traffic);
+  unsigned write(Place place, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic);
 
   // Atomics: reads and writes `sectors`, which end valid and dirty. Returns the masks of misses and of newly dirty
   // sectors.
   struct Updated {
     unsigned missed = 0, dirtied = 0;
   };
-  Updated update(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+  Updated update(Place place, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic);
 
   // Writes back all dirty sectors, as at the end of a plan. Lines stay valid.
-  void write_back_all(std::vector<SiteTraffic>& traffic);
+  void write_back_all(std::vector<InstructionTraffic>& traffic);
 
  private:
   struct Written {  // by sector, one bit per byte
@@ -94,11 +95,11 @@ class L2Cache {
   // valid.
   static constexpr unsigned kValid = 0xf, kDirtyShift = 4;
 
-  std::size_t find_or_allocate(Place place, std::vector<SiteTraffic>& traffic);
-  void write_back(std::size_t at, std::vector<SiteTraffic>& traffic);
-  unsigned read_at(std::size_t at, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+  std::size_t find_or_allocate(Place place, std::vector<InstructionTraffic>& traffic);
+  void write_back(std::size_t at, std::vector<InstructionTraffic>& traffic);
+  unsigned read_at(std::size_t at, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic);
   // Returns the sectors of `sectors` that were clean.
-  unsigned make_dirty(std::size_t at, unsigned sectors, unsigned valid, SiteId site);
+  unsigned make_dirty(std::size_t at, unsigned sectors, unsigned valid, InstructionId site);
 
   std::size_t set_of(std::uint64_t line) const {
     const std::uint64_t frame = frames_ == nullptr ? line : frames_->frame_of(line);
@@ -114,7 +115,7 @@ class L2Cache {
   std::vector<std::uint16_t> ages_;  // number of lines of the set used more recently
   std::vector<std::uint8_t> states_;
   std::vector<std::uint32_t> fetched_by_;  // newest fetch that read part of it from DRAM
-  std::vector<SiteId> writers_;            // site of the newest store: the write-back is charged to it
+  std::vector<InstructionId> writers_;     // site of the newest store: the write-back is charged to it
   std::vector<Written> written_;           // bytes written to sectors that are dirty and not valid
 };
 

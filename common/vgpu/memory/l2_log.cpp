@@ -33,15 +33,16 @@ void L2Answer::tell() const {
   if (found.number != 0) trace->found.push_back({outcome, found.warp, found.outcome});
 }
 
-std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Site>& sites, SiteId first_site,
-                            std::vector<SiteTraffic>& traffic, std::vector<L2Answer>& answers) {
+std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
+                            InstructionId first_site, std::vector<InstructionTraffic>& traffic,
+                            std::vector<L2Answer>& answers) {
   std::size_t at = 0, next_partial = 0;
   std::uint64_t dram_sectors = 0;
   L2Cache::Place ahead[kAhead];
   for (std::size_t i = 0; i < std::min(kAhead, lines_.size()); ++i) ahead[i] = l2.prefetch(lines_[i].line);
   for (const Request& request : requests_) {
-    const SiteId id = first_site + request.pc;
-    Site& site = sites[request.pc];
+    const InstructionId id = first_site + request.pc;
+    InstructionCounters& site = sites[request.pc];
     std::uint64_t read = 0, from_dram = 0, dirtied = 0;
     std::uint32_t newest = 0;  // newest DRAM fetch among the lines that it finds in L2
     for (; at < request.end; ++at) {
@@ -99,8 +100,8 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Site>& s
   return dram_sectors;
 }
 
-L2Round::L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, SiteId first_site,
-                 std::vector<SiteTraffic>& traffic)
+L2Round::L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, InstructionId first_site,
+                 std::vector<InstructionTraffic>& traffic)
     : l2_(l2), fetches_(machine, sms), first_site_(first_site), traffic_(traffic), sites_(sites) {}
 
 L2Round::~L2Round() = default;

@@ -57,8 +57,9 @@ class L2Log {
 
   // Sends all requests to L2 and clears the log. `sites` are the launch's, starting at `first_site` in `traffic`;
   // `fetches` are L2's. Appends to `answers`. Returns the number of sectors that L2 read from DRAM or made dirty.
-  std::uint64_t replay(L2Cache& l2, FetchLog& fetches, std::vector<Site>& sites, SiteId first_site,
-                       std::vector<SiteTraffic>& traffic, std::vector<L2Answer>& answers);
+  std::uint64_t replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
+                       InstructionId first_site, std::vector<InstructionTraffic>& traffic,
+                       std::vector<L2Answer>& answers);
 
  private:
   static constexpr std::size_t kMostLines = std::size_t{1} << 17;
@@ -86,8 +87,8 @@ class L2Log {
 class L2Round {
  public:
   // `sms`: number of SMs.
-  L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, SiteId first_site,
-          std::vector<SiteTraffic>& traffic);
+  L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, InstructionId first_site,
+          std::vector<InstructionTraffic>& traffic);
   ~L2Round();
 
   // Logs taken from now on belong to the next round (FetchLog::begin_round).
@@ -105,16 +106,16 @@ class L2Round {
   std::uint64_t tell_traces();
 
   // What L2 has counted so far, by PTX instruction.
-  const std::vector<Site>& sites() const { return sites_; }
+  const std::vector<InstructionCounters>& sites() const { return sites_; }
   // Number of sectors that L2 read from DRAM or made dirty. Must not be called while L2 answers.
   std::uint64_t dram_sectors() const { return dram_sectors_; }
 
  private:
   L2Cache& l2_;
   FetchLog fetches_;
-  SiteId first_site_;
-  std::vector<SiteTraffic>& traffic_;
-  std::vector<Site> sites_;
+  InstructionId first_site_;
+  std::vector<InstructionTraffic>& traffic_;
+  std::vector<InstructionCounters> sites_;
   void replay_to(std::size_t end);
 
   std::mutex mutex_;  // guards what follows, L2 and its traffic

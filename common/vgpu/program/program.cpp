@@ -4,8 +4,8 @@
 
 namespace roofwalk::vgpu {
 
-Steps make_steps(const std::array<std::uint64_t, kWarpSize>& of_lane) {
-  Steps out;
+LaneOffsets make_steps(const std::array<std::uint64_t, kWarpSize>& of_lane) {
+  LaneOffsets out;
   out.of_lane = of_lane;
   out.stride = of_lane[1] - of_lane[0];
   out.even = out.even_eights = true;

@@ -95,7 +95,7 @@ struct CallTarget {
 };
 
 // Each lane's difference from lane 0 of a register, the same in every warp of the block.
-struct Steps {
+struct LaneOffsets {
   alignas(64) std::array<std::uint64_t, kWarpSize> of_lane{};  // modulo 2^64; sign-extended for 32-bit registers
   std::int64_t low = 0, high = 0;                              // the least and the greatest of them, signed
   bool even = false;                                           // of_lane[l] = l * stride
@@ -105,7 +105,7 @@ struct Steps {
   bool even_eights = false;
   std::uint64_t stride_of_eights = 0;
 };
-Steps make_steps(const std::array<std::uint64_t, kWarpSize>& of_lane);
+LaneOffsets make_steps(const std::array<std::uint64_t, kWarpSize>& of_lane);
 
 // A register of which lockstep code may keep only lane 0, or a predicate (0 bytes) that is the same for all lanes.
 struct LockstepRegister {
@@ -135,7 +135,7 @@ struct ProductRun {
 struct LockstepCode {
   std::vector<Op> ops;                  // empty: there is no lockstep code
   std::vector<std::uint32_t> first_op;  // by basic block
-  std::vector<Steps> steps;             // index 0: all zero
+  std::vector<LaneOffsets> steps;       // index 0: all zero
   // By basic block. leaving: registers whose other lanes are filled in when a warp diverges at the block's end.
   // entering: registers that must match their steps for a warp to enter the block in lockstep.
   std::vector<std::vector<LockstepRegister>> leaving, entering;

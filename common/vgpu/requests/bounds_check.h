@@ -2,7 +2,7 @@
 // last: finds the buffer that holds the lanes' bytes, or the fault.
 #pragma once
 
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 
 namespace roofwalk::vgpu {
 

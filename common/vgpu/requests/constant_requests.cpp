@@ -3,7 +3,7 @@
 #include <bit>
 #include <optional>
 
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 
 namespace roofwalk::vgpu {
 
@@ -46,7 +46,7 @@ void count_constants(Launch& launch, const Warp& warp, const Op* op, const Acces
     sm.l2_log.end_request(kind, op->pc, warp.trace, warp.first_outcome + op->memory);
   };
   const std::uint64_t sectors = from_l2 * (constants.line_bytes() / kSectorBytes);
-  Site& site = launch.sites[op->pc];
+  InstructionCounters& site = launch.sites[op->pc];
   site.requests += access.bytes / width;
   site.wavefronts += passes;
   site.conflicts += misses;

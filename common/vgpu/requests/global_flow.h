@@ -2,7 +2,7 @@
 // wait for the store that it saw, whether plain or volatile (a polled flag).
 #pragma once
 
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 
 namespace roofwalk::vgpu {
 

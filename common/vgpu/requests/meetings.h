@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 
 namespace roofwalk::vgpu {
 

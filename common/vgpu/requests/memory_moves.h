@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/requests/lanes.h"
 
 namespace roofwalk::vgpu {

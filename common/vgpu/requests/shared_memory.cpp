@@ -16,7 +16,7 @@ constexpr int kBanks = 32;
 bool active(const Access& access, int lane) { return (access.mask >> lane & 1u) != 0; }
 
 // The largest number of words in one bank, among lanes [first, last). Equal words count once unless `each`.
-int bank_turns(const Access& access, int first, int last, bool each) {
+int bank_wavefronts(const Access& access, int first, int last, bool each) {
   int turns[kBanks] = {};
   int most = 0;
   std::uint64_t words[kWarpSize * 4];
@@ -70,7 +70,7 @@ Turns turns_of(const Access& access, SharedUse use) {
   const bool each = use == SharedUse::atomic;
   int wavefronts = 0, phases = 0;
   for (int first = 0; first < kWarpSize; first += lanes) {
-    const int turns = bank_turns(access, first, first + lanes, each);
+    const int turns = bank_wavefronts(access, first, first + lanes, each);
     wavefronts += turns;
     phases += turns != 0;
   }
@@ -121,7 +121,7 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
   const std::uint32_t bytes = static_cast<std::uint32_t>(std::popcount(access.mask)) * access.bytes;
   if (use == SharedUse::atomic) {
     const Turns turns = turns_of(access, use);
-    return add_shared_turns(launch, warp, op, bytes, turns.wavefronts, turns.conflicts);
+    return add_shared_wavefronts(launch, warp, op, bytes, turns.wavefronts, turns.conflicts);
   }
   // Shifting all addresses rotates the banks but changes no conflict, so the last pattern usually still holds.
   SharedMemo& memo = launch.shared_memos[op->pc];
@@ -137,7 +137,7 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
     memo.conflicts = turns.conflicts;
     for (int l = 0; l < kWarpSize; ++l) memo.relative[l] = static_cast<std::uint32_t>(access.address[l] - first);
   }
-  add_shared_turns(launch, warp, op, bytes, memo.wavefronts, memo.conflicts);
+  add_shared_wavefronts(launch, warp, op, bytes, memo.wavefronts, memo.conflicts);
 }
 
 std::uint32_t shared_word_bytes(const ptx::Function& function) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 
 namespace roofwalk::vgpu {
 
@@ -21,9 +21,9 @@ enum class SharedUse { load, store, rows, atomic };  // rows: ldmatrix, one matr
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
 // Adds the counts of a request whose wavefronts are known; `bytes` of all its lanes.
-inline void add_shared_turns(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes,
-                             std::uint16_t wavefronts, std::uint16_t conflicts) {
-  Site& site = launch.sites[op->pc];
+inline void add_shared_wavefronts(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes,
+                                  std::uint16_t wavefronts, std::uint16_t conflicts) {
+  InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
   site.bytes += bytes;
   site.wavefronts += wavefronts;

@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstring>
 
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 
 namespace roofwalk::vgpu {
 

@@ -1,7 +1,7 @@
 // Atomics that are compare-and-swap loops: the swaps of each word.
 #pragma once
 
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 
 namespace roofwalk::vgpu {
 

@@ -2,18 +2,18 @@
 #include <algorithm>
 #include <bit>
 
-#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {
 
-void SharedShadow::Knowledge::join(const Knowledge& other) {
+void RaceDetector::Knowledge::join(const Knowledge& other) {
   for (std::size_t i = 0; i < warps.size(); ++i) warps[i] = std::max(warps[i], other.warps[i]);
   if (other.lanes.empty()) return;
   lanes.resize(other.lanes.size());
   for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = std::max(lanes[i], other.lanes[i]);
 }
 
-void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch) {
+void RaceDetector::order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch) {
   WarpClocks& clocks = warps_[warp];
   Knowledge& lock = locks_.try_emplace(word, warps_.size()).first->second;
   if (touch != SharedTouch::publish) {
@@ -25,7 +25,7 @@ void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word, SharedTou
   lock.warps[warp] = clocks.now++;
 }
 
-void SharedShadow::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
+void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
   WarpClocks& clocks = warps_[warp];
   Knowledge fenced = clocks.known;
   const std::size_t first = std::size_t{warp} * kWarpSize;
@@ -43,7 +43,7 @@ void SharedShadow::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t 
   clocks.fenced = std::move(fenced);
 }
 
-void SharedShadow::publish(std::uint32_t warp, int lane, std::size_t word) {
+void RaceDetector::publish(std::uint32_t warp, int lane, std::size_t word) {
   const Knowledge& fenced = warps_[warp].fenced;
   if (fenced.warps.empty()) return;
   Knowledge& lock = locks_.try_emplace(word, warps_.size()).first->second;
@@ -56,7 +56,7 @@ void SharedShadow::publish(std::uint32_t warp, int lane, std::size_t word) {
   lock.join(own);
 }
 
-void SharedShadow::see(std::uint32_t warp, const Access& access) {
+void RaceDetector::see(std::uint32_t warp, const Access& access) {
   WarpClocks& clocks = warps_[warp];
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lock = locks_.find(access.of(std::countr_zero(left)) >> word_shift_);
@@ -66,13 +66,13 @@ void SharedShadow::see(std::uint32_t warp, const Access& access) {
   }
 }
 
-void SharedShadow::come_to_barrier(int barrier, std::uint32_t warp) {
+void RaceDetector::come_to_barrier(int barrier, std::uint32_t warp) {
   Knowledge& known = barriers_[barrier];
   known.join(warps_[warp].known);
   known.warps[warp] = warps_[warp].now++;
 }
 
-void SharedShadow::leave_barrier(int barrier, std::span<const std::uint32_t> waiting,
+void RaceDetector::leave_barrier(int barrier, std::span<const std::uint32_t> waiting,
                                  std::span<const std::uint32_t> gone) {
   Knowledge& known = barriers_[barrier];
   for (const std::uint32_t warp : gone) {
@@ -89,7 +89,7 @@ void SharedShadow::leave_barrier(int barrier, std::span<const std::uint32_t> wai
   known = Knowledge(warps_.size());
 }
 
-void SharedShadow::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
+void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
   WarpClocks& clocks = warps_[warp];
   const Clock now = ++clocks.now;
   if (lanes == kAllLanes) {
@@ -112,14 +112,14 @@ void SharedShadow::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
   }
 }
 
-void SharedShadow::begin_mbarrier(std::uint64_t byte) {
+void RaceDetector::begin_mbarrier(std::uint64_t byte) {
   const Knowledge nothing(warps_.size());
   mbarriers_[byte] = {nothing, nothing, {}};
 }
 
-void SharedShadow::end_mbarrier(std::uint64_t byte) { mbarriers_.erase(byte); }
+void RaceDetector::end_mbarrier(std::uint64_t byte) { mbarriers_.erase(byte); }
 
-void SharedShadow::arrive(std::uint64_t byte, std::uint32_t warp, bool copies) {
+void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, bool copies) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   WarpClocks& clocks = warps_[warp];
@@ -130,7 +130,7 @@ void SharedShadow::arrive(std::uint64_t byte, std::uint32_t warp, bool copies) {
   at->second.copies.emplace_back(warp, clocks.committed);
 }
 
-void SharedShadow::complete(std::uint64_t byte) {
+void RaceDetector::complete(std::uint64_t byte) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   Mbarrier& barrier = at->second;
@@ -143,7 +143,7 @@ void SharedShadow::complete(std::uint64_t byte) {
   barrier.arriving = Knowledge(warps_.size());
 }
 
-void SharedShadow::acquire(std::uint64_t byte, std::uint32_t warp) {
+void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   warps_[warp].known.join(at->second.arrived);
@@ -151,14 +151,14 @@ void SharedShadow::acquire(std::uint64_t byte, std::uint32_t warp) {
   warps_[warp].met = std::max(warps_[warp].met, at->second.arrived.warps[warp] + 1);
 }
 
-void SharedShadow::commit_copies(std::uint32_t warp) { ++warps_[warp].committed; }
+void RaceDetector::commit_copies(std::uint32_t warp) { ++warps_[warp].committed; }
 
-void SharedShadow::wait_for_copies(std::uint32_t warp, std::uint32_t left) {
+void RaceDetector::wait_for_copies(std::uint32_t warp, std::uint32_t left) {
   WarpClocks& clocks = warps_[warp];
   while (clocks.waited.size() + left < clocks.committed) clocks.waited.push_back(clocks.now);
 }
 
-void SharedShadow::wait_for_all_copies(std::uint32_t warp) {
+void RaceDetector::wait_for_all_copies(std::uint32_t warp) {
   commit_copies(warp);
   wait_for_copies(warp, 0);
 }

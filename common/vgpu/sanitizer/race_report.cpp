@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/sanitizer/race_detector.h"
 #include "common/vgpu/state/launch.h"
 #include "common/vgpu/state/work.h"
 
@@ -19,19 +19,19 @@ const char* verb_of(SharedTouch touch) {
 
 // Two threads that touch one word: false with the fault, or true with a warning.
 bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch,
-                 const SharedShadow::Finding& finding, const std::string& place) {
+                 const RaceDetector::Finding& finding, const std::string& place) {
   const Dim3 other = launch.thread_of(finding.thread);
   const int line = launch.line_of ? launch.line_of(finding.pc) : 0;
   const std::string at = line > 0 ? fmt::format(" at line {}", line) : "";
   const std::string they = fmt::format("thread ({}, {}, {})", other.x, other.y, other.z);
-  if (finding.kind == SharedShadow::Finding::Kind::missing_wait) {
+  if (finding.kind == RaceDetector::Finding::Kind::missing_wait) {
     launch.stop(warp, op, FaultKind::missing_wait, finding.lane,
                 fmt::format("missing wait: {} {}, where a copy that {} asked for{} may still be under way: wait with "
                             "__pipeline_wait_prior(), then __syncthreads()",
                             verb_of(touch), place, they, at));
     return false;
   }
-  if (finding.kind == SharedShadow::Finding::Kind::same_value) {
+  if (finding.kind == RaceDetector::Finding::Kind::same_value) {
     launch.warn(
         warp, op, finding.lane,
         fmt::format("race by luck: writes {}, which {} writes{} too, with the same value so far: let one thread "
@@ -55,16 +55,16 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
 }
 
 // False with the fault recorded, or true with a warning.
-bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, const SharedShadow::Finding& finding) {
+bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, const RaceDetector::Finding& finding) {
   const std::string place = shared_place(launch.program, *op->instruction, finding.byte);
-  if (finding.kind == SharedShadow::Finding::Kind::uninitialized) {
+  if (finding.kind == RaceDetector::Finding::Kind::uninitialized) {
     launch.stop(warp, op, FaultKind::uninitialized, finding.lane,
                 fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier "
                             "missing, or an edge not filled?",
                             verb_of(touch), place));
     return false;
   }
-  if (finding.kind == SharedShadow::Finding::Kind::together) {
+  if (finding.kind == RaceDetector::Finding::Kind::together) {
     launch.stop(warp, op, FaultKind::race, finding.lane,
                 fmt::format("race: writes {}, and so does another thread of its warp in the same instruction, with "
                             "another value; which one stays, nobody says: let one thread write",

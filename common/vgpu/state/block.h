@@ -13,7 +13,7 @@
 
 namespace roofwalk::vgpu {
 
-class SharedShadow;
+class RaceDetector;
 
 // Stack bytes per thread for recursion: CUDA's default (cudaLimitStackSize, CUDA runtime API); a plan cannot change it.
 inline constexpr std::uint32_t kStackBytes = 1024;
@@ -49,8 +49,8 @@ struct ResidentBlock {
   BlockTrace* trace = nullptr;     // trace of the block; nullptr if it is not sampled
   std::uint64_t memory_work = 0;   // BlockWork::memory
   std::vector<std::uint8_t> shared;
-  std::shared_ptr<SharedShadow> own_shadow;                 // if the run is sanitized
-  std::shared_ptr<SharedShadow> shadow;                     // own_shadow, if this block is watched
+  std::shared_ptr<RaceDetector> own_shadow;                 // if the run is sanitized
+  std::shared_ptr<RaceDetector> shadow;                     // own_shadow, if this block is watched
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by offset in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // by offset in shared memory; traced blocks only
   std::vector<std::uint32_t> flags;  // number of the last flag write, by shared memory word (0 = none)

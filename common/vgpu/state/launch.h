@@ -32,7 +32,7 @@ using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& cal
 class Launch {
  public:
   Launch(const Machine& machine_in, const Program& program_in, Memory& memory_in, L2Cache& l2_in,
-         std::vector<SiteTraffic>& traffic_in, SiteId first_site_in)
+         std::vector<InstructionTraffic>& traffic_in, InstructionId first_site_in)
       : machine(machine_in),
         program(program_in),
         memory(memory_in),
@@ -49,12 +49,12 @@ class Launch {
   const Program& program;
   Memory& memory;
   L2Cache& l2;
-  std::vector<SiteTraffic>& traffic;
-  SiteId first_site;
+  std::vector<InstructionTraffic>& traffic;
+  InstructionId first_site;
   Dim3 block_dim;                // block size in threads
   Multiprocessor* sm = nullptr;  // SM of the warp that is running
 
-  std::vector<Site> sites;  // by PTX instruction
+  std::vector<InstructionCounters> sites;  // by PTX instruction
   std::vector<BufferMemo> buffer_memos;
   std::vector<SharedMemo> shared_memos;
   std::vector<ProductRunCount> product_runs;

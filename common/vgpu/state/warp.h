@@ -34,8 +34,8 @@ struct CallFrame {
   std::vector<std::uint8_t> registers, parameters;  // recursive call: saved registers and parameters of the caller
 };
 
-// Lanes of a warp that wait in front of a basic block with a barrier until the other lanes arrive or end (standing.h),
-// with their own copy of the warp's control state.
+// Lanes of a warp that wait in front of a basic block with a barrier until the other lanes arrive or end
+// (divergent_barrier.h), with their own copy of the warp's control state.
 struct StandingLanes {
   const Op* entry = nullptr;  // first operation of that block
   std::uint32_t lanes = 0;
@@ -54,7 +54,7 @@ struct alignas(64) Warp {
   const Op* next = nullptr;
   enum class State : std::uint8_t { ready, waiting, done } state = State::done;
   bool in_lockstep = false;          // runs Program::lockstep, where some registers hold lane 0 only
-  std::uint8_t came_apart = 0;       // failed or short-lived switches to lockstep (lockstep.h)
+  std::uint8_t times_diverged = 0;   // failed or short-lived switches to lockstep (lockstep.h)
   std::uint64_t together_since = 0;  // `executed` at the last switch to lockstep
   int barrier = 0;                   // barrier that the warp waits at
   std::uint32_t index = 0;           // within its block

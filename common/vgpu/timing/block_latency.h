@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/vgpu/timing/schedule.h"
+#include "common/vgpu/timing/instruction_schedule.h"
 
 namespace roofwalk::vgpu {
 

@@ -1,7 +1,7 @@
 // The opcodes of SASS: unit and class of each machine instruction.
 #include <array>
 
-#include "common/vgpu/timing/machine_code.h"
+#include "common/vgpu/timing/sass_map.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -2,7 +2,7 @@
 
 namespace roofwalk::vgpu {
 
-void Site::add(const Site& other) {
+void InstructionCounters::add(const InstructionCounters& other) {
   requests += other.requests;
   sectors += other.sectors;
   lines += other.lines;

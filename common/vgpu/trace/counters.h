@@ -5,7 +5,7 @@
 
 namespace roofwalk::vgpu {
 
-struct Site {  // counters of one memory or predicated instruction
+struct InstructionCounters {  // counters of one memory or predicated instruction
   std::uint64_t requests = 0, sectors = 0, lines = 0, hit_sectors = 0;
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
   std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;  // load requests, by their farthest level
@@ -14,7 +14,7 @@ struct Site {  // counters of one memory or predicated instruction
   std::uint64_t predicated_off = 0;  // thread instructions skipped by a guard
   std::uint64_t divergent = 0;       // branches that split a warp
 
-  void add(const Site& other);
+  void add(const InstructionCounters& other);
 };
 
 }  // namespace roofwalk::vgpu

@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/base/atomic_file.h"
 #include "common/base/hash.h"
 #include "common/base/json.h"
-#include "common/base/replace.h"
 #include "common/store/store.h"
 #include "grader/class/batch/stored_grade.h"
 
@@ -79,16 +79,16 @@ Status Batch::keep_source(const std::string& sha256, const std::string& bytes) c
   return replace_file(file, bytes);
 }
 
-void Batch::use_bench(const Bench& bench) {
-  device_ = bench.device_name();
+void Batch::use_bench(const Rig& rig) {
+  device_ = rig.device_name();
   const std::string grader = program_hash();
   for (const Chapter& chapter : chapters_) {
     terms_keys_[chapter.name] =
         sha256_hex(json_line(Json{device_, chapter.name, goals_json(chapter), text_of(terms_.hidden(chapter.name))}));
     const Json all = {grader,
-                      bench.toolkit ? bench.toolkit->version : "",
-                      folder_hash(bench.include),
-                      json_line(to_json(bench.machine)),
+                      rig.toolkit ? rig.toolkit->version : "",
+                      folder_hash(rig.include),
+                      json_line(to_json(rig.machine)),
                       device_,
                       chapter.name,
                       sha256_hex(file_text(chapter.folder / "exercise.toml")),

@@ -16,7 +16,7 @@
 #include "grader/class/batch/gradebook.h"
 #include "grader/class/batch/job.h"
 #include "grader/course/course.h"
-#include "grader/rig/bench.h"
+#include "grader/rig/rig.h"
 
 namespace roofwalk {
 
@@ -46,7 +46,7 @@ class Batch {
   Status keep_source(const std::string& sha256, const std::string& bytes) const;
 
   // Hashes all that a grade depends on but the submission itself. key() needs these hashes.
-  void use_bench(const Bench& bench);
+  void use_bench(const Rig& rig);
   std::string key(const Submission& submission) const;
   // A hash of what the instructor decides: device, goals, hidden cases. Kept with each grade.
   std::string terms_key(const std::string& chapter) const;

@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
+#include "common/base/atomic_file.h"
 #include "common/base/json.h"
-#include "common/base/replace.h"
 #include "common/store/store.h"
 #include "grader/attempt/baseline.h"
 #include "grader/class/batch/stored_grade.h"
@@ -181,19 +181,19 @@ class Grading {
 
 }  // namespace
 
-Result<StarterDot> starter_dot(const Bench& bench, const Chapter& chapter, const HiddenCases& hidden) {
+Result<StarterDot> starter_dot(const Rig& rig, const Chapter& chapter, const HiddenCases& hidden) {
   const std::uint64_t seed = hidden.seeds.empty() ? kPublicSeed : hidden.seeds.front();
-  const auto measured = prepare(chapter, bench.machine, seed, 1);
-  return baseline_of(bench, chapter, *measured, seed);
+  const auto measured = prepare(chapter, rig.machine, seed, 1);
+  return baseline_of(rig, chapter, *measured, seed);
 }
 
-Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::string& device,
+Result<GradeSummary> grade_all(Batch& batch, const Rig& rig, const std::string& device,
                                const std::vector<Submission>& named, const GradeOptions& options,
                                const std::function<void(const GradeProgress&)>& told) {
   ROOFWALK_TRY(Backlog backlog, tasks_of(batch, batch.store(), named, options.again));
   std::map<std::string, JobTerms> terms;
   if (!backlog.tasks.empty()) {
-    ROOFWALK_TRY(const RoofRates rates, measured_roofs(bench));
+    ROOFWALK_TRY(const RoofRates rates, measured_roofs(rig));
     for (const Chapter& chapter : batch.chapters()) {
       const auto is_of = [&](const Task& task) { return task.chapter == chapter.name; };
       if (std::none_of(backlog.tasks.begin(), backlog.tasks.end(), is_of)) continue;
@@ -203,7 +203,7 @@ Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::stri
       one.device = device;
       one.rates = rates;
       one.isolation = options.isolation;
-      ROOFWALK_TRY(one.starter, starter_dot(bench, chapter, one.hidden));
+      ROOFWALK_TRY(one.starter, starter_dot(rig, chapter, one.hidden));
     }
   }
   std::error_code error;

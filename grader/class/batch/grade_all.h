@@ -37,11 +37,11 @@ struct GradeSummary {
 // `named`: the submissions that were asked for. Others are graded only if they have no grade at all. `told` is called
 // after each, from any thread, one call at a time. Errors: only trouble that would affect all submissions: no toolkit,
 // a starter that cannot be measured, grades that cannot be read.
-Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::string& device,
+Result<GradeSummary> grade_all(Batch& batch, const Rig& rig, const std::string& device,
                                const std::vector<Submission>& named, const GradeOptions& options,
                                const std::function<void(const GradeProgress&)>& told);
 
-// The starter's dot, on the seed of the class's measured shape; from the bench's store if it was measured before.
-Result<StarterDot> starter_dot(const Bench& bench, const Chapter& chapter, const HiddenCases& hidden);
+// The starter's dot, on the seed of the class's measured shape; from the rig's store if it was measured before.
+Result<StarterDot> starter_dot(const Rig& rig, const Chapter& chapter, const HiddenCases& hidden);
 
 }  // namespace roofwalk

@@ -24,7 +24,7 @@ constexpr std::size_t kMostItems = 1024;
 Json optional_number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
 // The plot with the starter's dot, this one and the goal; empty if there is no dot. A failed plot costs no grade.
-std::string plot_of(const Bench& bench, const Chapter& chapter, const Attempt& attempt) {
+std::string plot_of(const Rig& rig, const Chapter& chapter, const Attempt& attempt) {
   const bool is_graded = attempt.judgement.verdict == Verdict::pass || attempt.judgement.verdict == Verdict::fail;
   if (!is_graded || !attempt.measurement) return {};
   const Measurement& m = *attempt.measurement;
@@ -32,8 +32,7 @@ std::string plot_of(const Bench& bench, const Chapter& chapter, const Attempt& a
   std::vector<Dot> dots;
   if (!attempt.is_starter) dots.push_back({"this one", points_of(m), attempt.judgement.grade});
   const Grade goal_for = attempt.judgement.grade == Grade::none ? Grade::pass : Grade::ace;
-  const Chart chart =
-      walk_chart(bench, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for);
+  const Chart chart = walk_chart(rig, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for);
   if (!write_plot(chart, "plot.svg")) return {};
   return file_text("plot.svg");
 }
@@ -153,20 +152,20 @@ Result<Json> grade(const Job& job, const Course& course) {
   fs::current_path(job.folder, error);  // so that messages call the file NAME.cu, wherever it is
   if (error) return Error{.message = "the folder of the job is not there", .file = job.folder.string()};
   const JobTerms& terms = job.terms;
-  ROOFWALK_TRY(Bench bench, open_bench(course, terms.device, 1, nullptr, terms.isolation));
-  bench.roofs = roofs_of(bench.machine, terms.rates);
-  ROOFWALK_TRY(Attempt attempt, run_attempt(bench, {.chapter = &terms.chapter,
-                                                    .file = job.file_name(),
-                                                    .starter = terms.starter,
-                                                    .hidden = terms.hidden,
-                                                    .sanitizes_measured = true,
-                                                    .ignores_clock = true}));
+  ROOFWALK_TRY(Rig rig, open_rig(course, terms.device, 1, nullptr, terms.isolation));
+  rig.roofs = roofs_of(rig.machine, terms.rates);
+  ROOFWALK_TRY(Attempt attempt, run_attempt(rig, {.chapter = &terms.chapter,
+                                                  .file = job.file_name(),
+                                                  .starter = terms.starter,
+                                                  .hidden = terms.hidden,
+                                                  .sanitizes_measured = true,
+                                                  .ignores_clock = true}));
   Json json{{"schema", "roofwalk.grade/1"}};
   json["profile"] = attempt.measurement ? profile_page(profile_of(attempt, file_text(job.file_name()))) : "";
   json["kernels_left_out"] = keep_longest(attempt.kernels);
   json["attempt"] = to_json(attempt);
   json["scales"] = to_json(scales_of(attempt));
-  json["plot"] = plot_of(bench, terms.chapter, attempt);
+  json["plot"] = plot_of(rig, terms.chapter, attempt);
   return json;
 }
 

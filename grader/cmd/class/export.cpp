@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/base/atomic_file.h"
 #include "common/base/json.h"
-#include "common/base/replace.h"
 #include "grader/class/batch/find_student.h"
 #include "grader/class/exports/autograder.h"
 #include "grader/class/exports/exporter.h"

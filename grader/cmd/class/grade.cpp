@@ -126,12 +126,12 @@ GradeSummary grade_named(Session& session, const GradeCommand& command, Batch& b
 }
 
 // Writes the pages with names only if there are such pages already.
-std::vector<fs::path> write_results(Batch& batch, const Bench& bench, const Gradebook& book) {
+std::vector<fs::path> write_results(Batch& batch, const Rig& rig, const Gradebook& book) {
   std::error_code error;
   auto written = value_or_fail(write_tables(batch, book));
-  written.push_back(value_or_fail(write_site(batch, bench, book, false)));
+  written.push_back(value_or_fail(write_site(batch, rig, book, false)));
   if (fs::exists(batch.folder() / kNamedSite, error))
-    written.push_back(value_or_fail(write_site(batch, bench, book, true)));
+    written.push_back(value_or_fail(write_site(batch, rig, book, true)));
   return written;
 }
 
@@ -167,15 +167,15 @@ int grade_class(Session& session, const GradeCommand& command) {
   wanted.grades = batch.folder();
   const Handed handed = take_hand_ins(paths, wanted, batch);
   const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
-  const Bench& bench = session.measured_bench();
+  const Rig& rig = session.measured_bench();
   for (const Chapter& chapter : batch.chapters()) {
-    if (const auto why = not_offered(chapter, bench.machine)) throw Failure{{*why}, kSkipped};
+    if (const auto why = not_offered(chapter, rig.machine)) throw Failure{{*why}, kSkipped};
   }
-  batch.use_bench(bench);
+  batch.use_bench(rig);
 
   const GradeSummary summary = grade_named(session, command, batch, named);
   const Gradebook book = value_or_fail(batch.gradebook());
-  const std::vector<fs::path> written = write_results(batch, bench, book);
+  const std::vector<fs::path> written = write_results(batch, rig, book);
   if (has_no_times(handed)) {
     tell("the platform's names say only whether a file was late, not when it came: LATE counts as one day");
   }

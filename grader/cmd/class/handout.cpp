@@ -5,8 +5,8 @@
 
 #include <set>
 
+#include "common/base/atomic_file.h"
 #include "common/base/json.h"
-#include "common/base/replace.h"
 #include "grader/class/handout/handout_pages.h"
 #include "grader/cmd/class/class_options.h"
 #include "grader/cmd/verbs.h"

@@ -13,42 +13,42 @@ const StarterDot kStarter{{{"dram", {0.5, 1e9}}, {"l1", {0.25, 1e9}}}, true};
 class Baseline : public ::testing::Test {
  protected:
   Baseline() : store_(std::move(*Store::open(folder_.path() / "roofwalk.db"))) {
-    bench_.store = &store_;
-    bench_.counts_bytes = false;
+    rig_.store = &store_;
+    rig_.counts_bytes = false;
   }
 
   test::ScratchFolder folder_;
   Store store_;
-  Bench bench_;
+  Rig rig_;
 };
 
 TEST_F(Baseline, IsKeptByItsKey) {
-  EXPECT_FALSE(kept_starter(bench_, "one"));
-  ASSERT_TRUE(keep_starter(bench_, "one", kStarter));
-  const auto kept = kept_starter(bench_, "one");
+  EXPECT_FALSE(kept_starter(rig_, "one"));
+  ASSERT_TRUE(keep_starter(rig_, "one", kStarter));
+  const auto kept = kept_starter(rig_, "one");
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->points.at("l1").ai, 0.25);
   EXPECT_TRUE(kept->bytes_are_modelled);
-  EXPECT_FALSE(kept_starter(bench_, "two"));
+  EXPECT_FALSE(kept_starter(rig_, "two"));
 }
 
 TEST_F(Baseline, IsNotKeptWhereCountingFailedThisTimeOnly) {
-  bench_.counts_bytes = true;
-  ASSERT_TRUE(keep_starter(bench_, "one", kStarter));
-  EXPECT_FALSE(kept_starter(bench_, "one"));
+  rig_.counts_bytes = true;
+  ASSERT_TRUE(keep_starter(rig_, "one", kStarter));
+  EXPECT_FALSE(kept_starter(rig_, "one"));
 }
 
 TEST_F(Baseline, TakesThePlaceOfWhatCannotBeRead) {
   ASSERT_TRUE(store_.cache("one", "no JSON"));
-  EXPECT_FALSE(kept_starter(bench_, "one"));
-  ASSERT_TRUE(keep_starter(bench_, "one", kStarter));
-  EXPECT_TRUE(kept_starter(bench_, "one"));
+  EXPECT_FALSE(kept_starter(rig_, "one"));
+  ASSERT_TRUE(keep_starter(rig_, "one", kStarter));
+  EXPECT_TRUE(kept_starter(rig_, "one"));
 }
 
 TEST_F(Baseline, IsNotLookedForWithoutAStore) {
-  bench_.store = nullptr;
-  EXPECT_TRUE(keep_starter(bench_, "one", kStarter));
-  EXPECT_FALSE(kept_starter(bench_, "one"));
+  rig_.store = nullptr;
+  EXPECT_TRUE(keep_starter(rig_, "one", kStarter));
+  EXPECT_FALSE(kept_starter(rig_, "one"));
 }
 
 }  // namespace

@@ -32,23 +32,23 @@ class GpuPipeline : public ::testing::Test {
     folder_ = fs::temp_directory_path() / ("roofwalk-gpu-pipeline-" + std::to_string(::getpid()));
     fs::create_directories(folder_);
     ::setenv("ROOFWALK_LOCK_DIR", folder_.c_str(), 1);
-    bench_.course = &course_;
-    bench_.machine = *load_machine("classroom");
+    rig_.course = &course_;
+    rig_.machine = *load_machine("classroom");
     attempt_ns_ = good_ns();
     starter_ns_ = 4 * good_ns();
-    bench_.device_kind = "cuda";
-    bench_.gpu = {.uuid = "GPU-00000000-0000-0000-0000-000000000001", .driver_version = 13000};
-    bench_.roofs = roofs_of(bench_.machine);
-    bench_.toolkit = find_toolkit(TEST_SOURCE_DIR);
-    bench_.include = TEST_SOURCE_DIR "/common/include";
-    bench_.cache = TEST_CACHE_DIR;
-    bench_.open = device(&attempt_ns_, &attempt_factor_, [this] { return counts_ && attempt_counts_ ? 1 : 0; });
-    bench_.open_own = device(&starter_ns_, &starter_factor_, [this] { return counts_ && starter_counts_ ? 1 : 0; });
-    bench_.open_virtual = device(&attempt_ns_, &right_, [this] {
+    rig_.device_kind = "cuda";
+    rig_.gpu = {.uuid = "GPU-00000000-0000-0000-0000-000000000001", .driver_version = 13000};
+    rig_.roofs = roofs_of(rig_.machine);
+    rig_.toolkit = find_toolkit(TEST_SOURCE_DIR);
+    rig_.include = TEST_SOURCE_DIR "/common/include";
+    rig_.cache = TEST_CACHE_DIR;
+    rig_.open = device(&attempt_ns_, &attempt_factor_, [this] { return counts_ && attempt_counts_ ? 1 : 0; });
+    rig_.open_own = device(&starter_ns_, &starter_factor_, [this] { return counts_ && starter_counts_ ? 1 : 0; });
+    rig_.open_virtual = device(&attempt_ns_, &right_, [this] {
       if (while_modelled_) while_modelled_();
       return virtual_bytes_;
     });
-    bench_.gpu_state = [this]() -> Result<GpuState> { return states_.at(std::min(asked_++, states_.size() - 1)); };
+    rig_.gpu_state = [this]() -> Result<GpuState> { return states_.at(std::min(asked_++, states_.size() - 1)); };
   }
   ~GpuPipeline() override {
     ::unsetenv("ROOFWALK_LOCK_DIR");
@@ -59,7 +59,7 @@ class GpuPipeline : public ::testing::Test {
   DeviceFactory device(const double* elapsed_ns, const float* factor, const std::function<unsigned()>& bytes) {
     return [this, elapsed_ns, factor, bytes]() -> Result<std::unique_ptr<Device>> {
       return std::unique_ptr<Device>(std::make_unique<testing::FakeDevice>(
-          bench_.machine, [=, this](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+          rig_.machine, [=, this](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
             const auto x = memory.floats("x"), y = memory.floats("y");
             for (std::size_t i = 0; i < y.size(); ++i) y[i] = *factor * x[i];
             RunRecord record;
@@ -77,16 +77,16 @@ class GpuPipeline : public ::testing::Test {
 
   Attempt run() {
     const Chapter& chapter = **course_.find("mini-double");
-    auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+    auto attempt = run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
     EXPECT_TRUE(attempt) << attempt.error().text();
     return attempt ? *attempt : Attempt{};
   }
 
   // 4096 doublings at 60 % of the roof of DRAM, in ns.
-  double good_ns() const { return 8 * 4096 / bench_.machine.dram_bytes_per_s / 0.6 * 1e9; }
+  double good_ns() const { return 8 * 4096 / rig_.machine.dram_bytes_per_s / 0.6 * 1e9; }
 
   Course course_;
-  Bench bench_;
+  Rig rig_;
   fs::path folder_;
   double starter_ns_ = 0, attempt_ns_ = 0, noise_ = 0;
   float starter_factor_ = 2, attempt_factor_ = 2;
@@ -140,9 +140,9 @@ TEST_F(GpuPipeline, CountedBytesAreNotHeldAgainstModelledOnes) {
 
 TEST_F(GpuPipeline, AStarterIsKeptForThoseWhoseBytesAreAsItsOwn) {
   const Chapter& chapter = **course_.find("mini-double");
-  const std::string key = baseline_key(bench_, chapter, chapter.measured_size("default"), kPublicSeed);
-  bench_.counts_bytes = false;
-  EXPECT_NE(baseline_key(bench_, chapter, chapter.measured_size("default"), kPublicSeed), key);
+  const std::string key = baseline_key(rig_, chapter, chapter.measured_size("default"), kPublicSeed);
+  rig_.counts_bytes = false;
+  EXPECT_NE(baseline_key(rig_, chapter, chapter.measured_size("default"), kPublicSeed), key);
   const StarterDot starter{{{"dram", {2, 3e9}}}, true};
   const auto back = starter_from_json(to_json(starter).dump());
   ASSERT_TRUE(back);
@@ -151,11 +151,11 @@ TEST_F(GpuPipeline, AStarterIsKeptForThoseWhoseBytesAreAsItsOwn) {
 }
 
 TEST_F(GpuPipeline, NobodyWaitsForTheGpuWhileBytesAreModelled) {
-  counts_ = bench_.counts_bytes = false;
+  counts_ = rig_.counts_bytes = false;
   int modelled = 0;
   while_modelled_ = [&] {
     ++modelled;
-    EXPECT_TRUE(GpuTurn::wait({.gpu_uuid = bench_.gpu.uuid, .most_seconds = 0})) << "somebody could have had it";
+    EXPECT_TRUE(GpuTurn::wait({.gpu_uuid = rig_.gpu.uuid, .most_seconds = 0})) << "somebody could have had it";
   };
   EXPECT_EQ(run().judgement.verdict, Verdict::pass);
   EXPECT_GE(modelled, 2) << "the starter and the attempt";
@@ -179,7 +179,7 @@ TEST_F(GpuPipeline, ASlowAttemptFails) {
 TEST_F(GpuPipeline, AWrongTimedRunIsNoVerdictOnTheTimes) {
   starter_factor_ = 3;  // the course's own, not verified before
   const Chapter& chapter = **course_.find("mini-double");
-  const auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+  const auto attempt = run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
   ASSERT_FALSE(attempt);
   EXPECT_THAT(attempt.error().message, HasSubstr("the starter was right before and is not any more"));
 }
@@ -203,7 +203,7 @@ TEST_F(GpuPipeline, WhatSlowedTheGpuDownIsTriedAgainAndThenSaid) {
 }
 
 TEST_F(GpuPipeline, WhereNobodyCanTellItIsANote) {
-  bench_.gpu_state = nullptr;
+  rig_.gpu_state = nullptr;
   const Attempt attempt = run();
   EXPECT_EQ(attempt.judgement.verdict, Verdict::pass);
   EXPECT_THAT(attempt.notes, Contains(HasSubstr("nobody could say what else the GPU did")));
@@ -212,8 +212,8 @@ TEST_F(GpuPipeline, WhereNobodyCanTellItIsANote) {
 TEST_F(GpuPipeline, ShortKernelsAreTimedManyTimesASample) {
   attempt_ns_ = 1000;
   starter_ns_ = 4000;
-  bench_.roofs.memory.front().bytes_per_s = 8 * 4096 / 0.6e-6;
-  for (MemoryRoof& roof : bench_.roofs.memory) roof.bytes_per_s = 8 * 4096 / 0.6e-6;
+  rig_.roofs.memory.front().bytes_per_s = 8 * 4096 / 0.6e-6;
+  for (MemoryRoof& roof : rig_.roofs.memory) roof.bytes_per_s = 8 * 4096 / 0.6e-6;
   const Attempt attempt = run();
   EXPECT_EQ(attempt.times->runs_per_sample, launches_per_sample(1000));
   EXPECT_GT(attempt.times->runs_per_sample, 1);
@@ -221,11 +221,11 @@ TEST_F(GpuPipeline, ShortKernelsAreTimedManyTimesASample) {
 }
 
 TEST_F(GpuPipeline, SaysWhoHasTheGpu) {
-  auto other = GpuTurn::wait({.gpu_uuid = bench_.gpu.uuid, .doing = "roofs", .user = "anna"});
+  auto other = GpuTurn::wait({.gpu_uuid = rig_.gpu.uuid, .doing = "roofs", .user = "anna"});
   ASSERT_TRUE(other);
   std::optional<GpuTurn> turn(*std::move(other));
   std::vector<std::string> lines;
-  bench_.while_waiting = [&](const std::string& line) {
+  rig_.while_waiting = [&](const std::string& line) {
     lines.push_back(line);
     turn.reset();
   };

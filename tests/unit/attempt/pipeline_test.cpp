@@ -47,18 +47,18 @@ class Pipeline : public ::testing::Test {
  protected:
   Pipeline() : course_(*open_course(TEST_SUPPORT_DIR "/mini_course")) {
     testing::register_mini_exercises();
-    bench_.course = &course_;
-    bench_.machine = *load_machine("classroom");
-    bench_.device_kind = "virtual";
-    bench_.roofs = roofs_of(bench_.machine);
-    bench_.toolkit = find_toolkit(TEST_SOURCE_DIR);
-    bench_.include = TEST_SOURCE_DIR "/common/include";
-    bench_.cache = TEST_CACHE_DIR;
+    rig_.course = &course_;
+    rig_.machine = *load_machine("classroom");
+    rig_.device_kind = "virtual";
+    rig_.roofs = roofs_of(rig_.machine);
+    rig_.toolkit = find_toolkit(TEST_SOURCE_DIR);
+    rig_.include = TEST_SOURCE_DIR "/common/include";
+    rig_.cache = TEST_CACHE_DIR;
   }
 
   // A device whose kernel multiplies by `factor` and reaches `share` of the roof.
   void device_that_multiplies_by(float factor, double share) {
-    script([factor, share, machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+    script([factor, share, machine = rig_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
       const auto x = memory.floats("x"), y = memory.floats("y");
       for (std::size_t i = 0; i < y.size(); ++i) y[i] = factor * x[i];
       return record_of(static_cast<double>(y.size()), machine, share);
@@ -66,21 +66,21 @@ class Pipeline : public ::testing::Test {
   }
 
   void script(FakeRun run) {
-    bench_.open = [this, run]() -> Result<std::unique_ptr<Device>> {
+    rig_.open = [this, run]() -> Result<std::unique_ptr<Device>> {
       ++devices_;
-      return std::unique_ptr<Device>(std::make_unique<testing::FakeDevice>(bench_.machine, run));
+      return std::unique_ptr<Device>(std::make_unique<testing::FakeDevice>(rig_.machine, run));
     };
   }
 
   Attempt run(const std::string& name) {
     const Chapter& chapter = **course_.find(name);
-    auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+    auto attempt = run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
     EXPECT_TRUE(attempt) << attempt.error().text();
     return attempt ? *attempt : Attempt{};
   }
 
   Course course_;
-  Bench bench_;
+  Rig rig_;
   std::atomic<int> devices_{0};
 };
 
@@ -105,18 +105,18 @@ TEST_F(Pipeline, StopsAtTheFirstWrongSmallShape) {
 }
 
 TEST_F(Pipeline, ALostDeviceMakesNobodysKernelWrong) {
-  script([machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+  script([machine = rig_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
     memory.lost = true;  // reads return zeros
     return record_of(static_cast<double>(memory.floats("y").size()), machine, 0.6);
   });
   const Chapter& chapter = **course_.find("mini-double");
-  const auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+  const auto attempt = run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
   ASSERT_FALSE(attempt);
   EXPECT_EQ(attempt.error().message, "the device was lost");
 }
 
 TEST_F(Pipeline, ChecksTheMeasuredRunToo) {
-  script([machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+  script([machine = rig_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
     const auto x = memory.floats("x"), y = memory.floats("y");
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = (y.size() < 4096 ? 2.0f : 0.0f) * x[i];
     return record_of(static_cast<double>(y.size()), machine, 0.6);
@@ -129,17 +129,17 @@ TEST_F(Pipeline, ChecksTheMeasuredRunToo) {
 TEST_F(Pipeline, IsTheSameForAnyNumberOfThreads) {
   for (const float factor : {2.0f, 3.0f}) {
     device_that_multiplies_by(factor, 0.6);
-    bench_.threads = 1;
+    rig_.threads = 1;
     const std::string one = json_text(to_json(run("mini-double")));
     for (const int threads : {2, 3, 8}) {
-      bench_.threads = threads;
+      rig_.threads = threads;
       EXPECT_EQ(json_text(to_json(run("mini-double"))), one);
     }
   }
 }
 
 TEST_F(Pipeline, GradesNothingThatADeviceCannotCount) {
-  script([machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+  script([machine = rig_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
     const auto x = memory.floats("x"), y = memory.floats("y");
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
     RunRecord record = record_of(static_cast<double>(y.size()), machine, 0.6);
@@ -159,8 +159,8 @@ TEST_F(Pipeline, LeavesOutGoalsThatMakeNoSenseOnTheMachineAndSaysSo) {
   Chapter chapter = **course_.find("mini-double");
   chapter.goals.push_back({Goal::Axis::right, "dram", Goal::What::ai_over_starter, 2.0, 3.0});  // out of reach
   const auto run_on_l2_of = [&](std::int64_t bytes) {
-    bench_.machine.l2_bytes = bytes;
-    return *run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+    rig_.machine.l2_bytes = bytes;
+    return *run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
   };
   const Attempt asked = run_on_l2_of(8 * 4096 / 4);  // 4096 doublings, 8 bytes each
   EXPECT_EQ(asked.judgement.verdict, Verdict::fail);
@@ -189,7 +189,7 @@ TEST_F(Pipeline, ReportsAFaultWithItsPlace) {
 TEST_F(Pipeline, HandsOnTheHarnesssOwnTrouble) {
   script([](FakeMemory&, const Plan&) -> Result<RunRecord> { return Error{"the device fell over"}; });
   const Chapter& chapter = **course_.find("mini-double");
-  const auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+  const auto attempt = run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
   ASSERT_FALSE(attempt);
   EXPECT_EQ(attempt.error().message, "the device fell over");
 }
@@ -202,7 +202,7 @@ TEST_F(Pipeline, TellsWhatDoesNotCompile) {
 TEST_F(Pipeline, KeepsTheStartersDot) {
   const auto file = std::filesystem::temp_directory_path() / ("roofwalk-pipeline-" + std::to_string(getpid()) + ".db");
   Store store = *Store::open(file);
-  bench_.store = &store;
+  rig_.store = &store;
   device_that_multiplies_by(2, 0.3);
   EXPECT_EQ(run("mini-double").judgement.verdict, Verdict::fail);
   device_that_multiplies_by(2, 0.6);  // the starter is not measured again

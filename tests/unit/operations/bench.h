@@ -1,4 +1,4 @@
-// A bench on a virtual machine for tests of operations: this course's kernels, artifacts cached in the build folder,
+// A rig on a virtual machine for tests of operations: this course's kernels, artifacts cached in the build folder,
 // results in a folder of its own.
 #pragma once
 
@@ -24,12 +24,12 @@ class OperationsBench {
       fs::copy(fs::path(TEST_SOURCE_DIR) / folder, root_ / folder);
     }
     course_.root = root_;
-    auto opened = open_bench(course_, "virtual:" + machine, 2, nullptr);
+    auto opened = open_rig(course_, "virtual:" + machine, 2, nullptr);
     EXPECT_TRUE(opened) << opened.error().text();
-    bench_ = std::move(*opened);
-    bench_.toolkit = find_toolkit(TEST_SOURCE_DIR);
-    bench_.include = TEST_SOURCE_DIR "/common/include";
-    bench_.cache = TEST_CACHE_DIR;
+    rig_ = std::move(*opened);
+    rig_.toolkit = find_toolkit(TEST_SOURCE_DIR);
+    rig_.include = TEST_SOURCE_DIR "/common/include";
+    rig_.cache = TEST_CACHE_DIR;
   }
   ~OperationsBench() {
     std::error_code error;
@@ -38,7 +38,7 @@ class OperationsBench {
   OperationsBench(const OperationsBench&) = delete;
   OperationsBench& operator=(const OperationsBench&) = delete;
 
-  const Bench& bench() const { return bench_; }
+  const Rig& rig() const { return rig_; }
   const fs::path& root() const { return root_; }
 
   // Replaces `from`, which must be there, by `to` in a kernel.
@@ -54,7 +54,7 @@ class OperationsBench {
  private:
   fs::path root_;
   Course course_;
-  Bench bench_;
+  Rig rig_;
 };
 
 inline const Operation& operation(const std::string& name) {

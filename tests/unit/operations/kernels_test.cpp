@@ -12,8 +12,8 @@ using ::testing::HasSubstr;
 using testing::operation;
 using testing::OperationsBench;
 
-Result<OperationRun> run(const OperationsBench& bench, const Operation& operation, const Size& size) {
-  return run_operation(bench.bench(), operation, size, data_sheet_rates(bench.bench().machine));
+Result<OperationRun> run(const OperationsBench& rig, const Operation& operation, const Size& size) {
+  return run_operation(rig.rig(), operation, size, data_sheet_rates(rig.rig().machine));
 }
 
 class Kernel : public ::testing::TestWithParam<std::string> {};
@@ -22,9 +22,9 @@ TEST_P(Kernel, IsRightAtSmallOddShapes) {
   const Operation& tested = operation(GetParam());
   ASSERT_GE(tested.small_sizes.size(), 2u);
   for (const char* machine : {"classroom", "h100-sxm"}) {  // tiles are smaller where shared memory is
-    const OperationsBench bench(machine);
+    const OperationsBench rig(machine);
     for (const Size& size : tested.small_sizes) {
-      const auto result = run(bench, tested, size);
+      const auto result = run(rig, tested, size);
       EXPECT_TRUE(result) << machine << ": " << result.error().text();
     }
   }
@@ -50,7 +50,7 @@ struct Traffic {
 
 // All data is read once and written once, to the byte: extents are multiples of a sector's 32 bytes.
 TEST(Kernels, MoveWhatTheyMust) {
-  const OperationsBench bench("classroom");
+  const OperationsBench rig("classroom");
   for (const Traffic& by_hand : {
            Traffic{"vector-add", Size({{"n", 1 << 16}}), 8 << 16, 4 << 16},
            Traffic{"layernorm", Size({{"rows", 64}, {"columns", 1024}}), 2 * 64 * 1024 + 2 * 2 * 1024, 2 * 64 * 1024},
@@ -60,7 +60,7 @@ TEST(Kernels, MoveWhatTheyMust) {
            Traffic{"decode", Size({{"heads", 4}, {"keys", 256}}), 2 * (2 * 256 + 1) * 4 * 128, 2 * 4 * 128},
            Traffic{"prefill", Size({{"heads", 2}, {"tokens", 128}}), 2 * 3 * 2 * 128 * 128, 2 * 2 * 128 * 128},
        }) {
-    const auto result = run(bench, operation(by_hand.name), by_hand.size);
+    const auto result = run(rig, operation(by_hand.name), by_hand.size);
     ASSERT_TRUE(result) << result.error().text();
     EXPECT_EQ(result->dram_read_bytes, by_hand.read_bytes) << by_hand.name;
     EXPECT_EQ(result->dram_write_bytes, by_hand.written_bytes) << by_hand.name;
@@ -71,11 +71,11 @@ TEST(Kernels, MoveWhatTheyMust) {
 
 // 128 bits per lane: a warp's access is 16 adjacent sectors, and no sector is requested twice.
 TEST(Kernels, ThatStreamAskForWholeLines) {
-  const OperationsBench bench("classroom");
-  const auto layernorm = run(bench, operation("layernorm"), Size({{"rows", 64}, {"columns", 1024}}));
+  const OperationsBench rig("classroom");
+  const auto layernorm = run(rig, operation("layernorm"), Size({{"rows", 64}, {"columns", 1024}}));
   ASSERT_TRUE(layernorm) << layernorm.error().text();
   EXPECT_EQ(layernorm->l1_bytes, 4 * 2 * 64 * 1024);  // x, both parameters and y
-  const auto decode = run(bench, operation("decode"), Size({{"heads", 4}, {"keys", 256}}));
+  const auto decode = run(rig, operation("decode"), Size({{"heads", 4}, {"keys", 256}}));
   ASSERT_TRUE(decode) << decode.error().text();
   EXPECT_EQ(decode->l2_bytes, decode->dram_read_bytes + decode->dram_write_bytes);
 }
@@ -94,11 +94,11 @@ TEST(Kernels, ThatAreWrongAreNotMeasured) {
            Break{"decode", "decode.cu", "running.rescale(most);", "running.largest = most;"},
            Break{"prefill", "prefill.cu", "if (next > count) {", "if (next > count + 64) {"},
        }) {
-    const OperationsBench bench("classroom");
-    bench.change(one.kernel, one.from, one.to);
+    const OperationsBench rig("classroom");
+    rig.change(one.kernel, one.from, one.to);
     bool noticed = false;
     for (const Size& size : operation(one.name).small_sizes) {
-      const auto result = run(bench, operation(one.name), size);
+      const auto result = run(rig, operation(one.name), size);
       if (!result) {
         EXPECT_THAT(result.error().text(), AllOf(HasSubstr(one.name + " at "), HasSubstr("it should be")));
         noticed = true;
@@ -126,10 +126,10 @@ class Boaster final : public Exercise {
 };
 
 TEST(Kernels, WhoseDotIsImpossibleAreNotMeasured) {
-  const OperationsBench bench("classroom");
+  const OperationsBench rig("classroom");
   Operation boastful = operation("gemv");
   boastful.exercise = std::make_shared<Boaster>();
-  const auto result = run(bench, boastful, Size({{"batch", 1}, {"n", 256}, {"k", 512}}));
+  const auto result = run(rig, boastful, Size({{"batch", 1}, {"n", 256}, {"k", 512}}));
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, AllOf(HasSubstr("gemv at batch=1 n=256 k=512: "), HasSubstr("work was skipped")));
 }

@@ -131,13 +131,13 @@ TEST_F(Results, TellWhereTheTimeWent) {
 
 // A kept result is reused until something that it depends on changes.
 TEST(KeptOperations, AreMeasuredOnce) {
-  const OperationsBench bench("classroom");
+  const OperationsBench rig("classroom");
   Operation small = operation("gemv");
   small.size = Size({{"batch", 1}, {"n", 256}, {"k", 512}});
-  const auto first = measured_operations(bench.bench(), {&small});
+  const auto first = measured_operations(rig.rig(), {&small});
   ASSERT_TRUE(first) << first.error().text();
   std::vector<testing::fs::path> files;
-  for (const auto& entry : testing::fs::directory_iterator(bench.root() / ".cache/operations")) {
+  for (const auto& entry : testing::fs::directory_iterator(rig.root() / ".cache/operations")) {
     files.push_back(entry.path());
   }
   ASSERT_EQ(files.size(), 1u);
@@ -146,15 +146,15 @@ TEST(KeptOperations, AreMeasuredOnce) {
   kept["l1_bytes"] = 1e9;
   std::ofstream(files.front()) << kept;
   const auto l1_bytes = [&](bool fresh) {
-    return measured_operations(bench.bench(), {&small}, fresh)->front().run.l1_bytes;
+    return measured_operations(rig.rig(), {&small}, fresh)->front().run.l1_bytes;
   };
   EXPECT_EQ(l1_bytes(false), 1e9);
   EXPECT_EQ(l1_bytes(true), first->front().run.l1_bytes);
   std::ofstream(files.front()) << "{\"elapsed_ns\": 1}";
   EXPECT_EQ(l1_bytes(false), first->front().run.l1_bytes);
   std::ofstream(files.front()) << kept;
-  bench.change("halves.cuh", "value += __shfl_xor_sync", "value -= __shfl_xor_sync");
-  EXPECT_FALSE(measured_operations(bench.bench(), {&small})) << "another header";
+  rig.change("halves.cuh", "value += __shfl_xor_sync", "value -= __shfl_xor_sync");
+  EXPECT_FALSE(measured_operations(rig.rig(), {&small})) << "another header";
 }
 
 }  // namespace

@@ -13,10 +13,10 @@ namespace {
 using testing::OperationsBench;
 
 TEST(OperationsTable, StandsBesideTheTextbooks) {
-  const OperationsBench bench("h100-sxm");
+  const OperationsBench rig("h100-sxm");
   std::vector<const Operation*> all;
   for (const Operation& operation : operations()) all.push_back(&operation);
-  const auto results = measured_operations(bench.bench(), all);
+  const auto results = measured_operations(rig.rig(), all);
   ASSERT_TRUE(results) << results.error().text();
 
   // On a chip with hundreds of FLOPs per byte, all but products of many rows are memory-bound.

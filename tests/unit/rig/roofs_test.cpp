@@ -26,17 +26,17 @@ class KeptRoofs : public ::testing::Test {
     fs::create_directories(root_ / "common");
     fs::copy(fs::path(TEST_SOURCE_DIR) / "common/roofs", root_ / "common/roofs");
     course_.root = root_;
-    bench_.course = &course_;
-    bench_.machine = *load_machine("classroom");
-    bench_.device_kind = "virtual";
-    bench_.roofs = roofs_of(bench_.machine);
-    bench_.toolkit = find_toolkit(TEST_SOURCE_DIR);
-    bench_.include = TEST_SOURCE_DIR "/common/include";
-    bench_.cache = TEST_CACHE_DIR;
-    bench_.open = [this]() -> Result<std::unique_ptr<Device>> {
+    rig_.course = &course_;
+    rig_.machine = *load_machine("classroom");
+    rig_.device_kind = "virtual";
+    rig_.roofs = roofs_of(rig_.machine);
+    rig_.toolkit = find_toolkit(TEST_SOURCE_DIR);
+    rig_.include = TEST_SOURCE_DIR "/common/include";
+    rig_.cache = TEST_CACHE_DIR;
+    rig_.open = [this]() -> Result<std::unique_ptr<Device>> {
       ++devices_;
       return std::unique_ptr<Device>(std::make_unique<testing::FakeDevice>(
-          bench_.machine, [this](FakeMemory&, const Plan&) { return next_record(); }));
+          rig_.machine, [this](FakeMemory&, const Plan&) { return next_record(); }));
     };
   }
   ~KeptRoofs() override {
@@ -60,7 +60,7 @@ class KeptRoofs : public ::testing::Test {
   // How many roofs a call measures, each on its own device.
   int measured_by(bool fresh = false) {
     const int before = devices_;
-    const auto rates = measured_roofs(bench_, fresh);
+    const auto rates = measured_roofs(rig_, fresh);
     EXPECT_TRUE(rates) << rates.error().text();
     EXPECT_EQ((*rates)[Roof::fp32], 1e12);
     return devices_ - before;
@@ -74,7 +74,7 @@ class KeptRoofs : public ::testing::Test {
 
   fs::path root_;
   Course course_;
-  Bench bench_;
+  Rig rig_;
   std::optional<Fault> fault_;
   std::atomic<int> devices_{0}, runs_{0};
 };
@@ -96,9 +96,9 @@ TEST_F(KeptRoofs, AreMeasuredAnewWhereOneAsksForFreshOnes) {
 
 TEST_F(KeptRoofs, AreMeasuredAnewForWhateverTheyDependOn) {
   measured_by();
-  bench_.machine.dram_latency_cycles += 1;
+  rig_.machine.dram_latency_cycles += 1;
   EXPECT_EQ(measured_by(), kAll) << "another machine file";
-  bench_.toolkit->version += ".1";
+  rig_.toolkit->version += ".1";
   EXPECT_EQ(measured_by(), kAll) << "another toolkit";
   std::ofstream(root_ / "common/roofs/memory.cu", std::ios::app) << "// another line\n";
   EXPECT_EQ(measured_by(), kAll) << "another microkernel";
@@ -115,17 +115,17 @@ TEST_F(KeptRoofs, DamagedAreMeasuredAnew) {
 }
 
 TEST_F(KeptRoofs, AreUsedInPlaceOfTheDataSheets) {
-  ASSERT_TRUE(use_measured_roofs(bench_));
-  EXPECT_EQ(bench_.roofs.memory_roof("dram")->bytes_per_s, 2e12);  // read and written
-  EXPECT_EQ(bench_.roofs.memory_roof("dram")->data_sheet_bytes_per_s, 128e9);
-  EXPECT_EQ(bench_.roofs.compute.front().flops_per_s, 1e12);
+  ASSERT_TRUE(use_measured_roofs(rig_));
+  EXPECT_EQ(rig_.roofs.memory_roof("dram")->bytes_per_s, 2e12);  // read and written
+  EXPECT_EQ(rig_.roofs.memory_roof("dram")->data_sheet_bytes_per_s, 128e9);
+  EXPECT_EQ(rig_.roofs.compute.front().flops_per_s, 1e12);
 }
 
 TEST_F(KeptRoofs, NeedAToolkitThatTheDataSheetDoesNot) {
-  bench_.toolkit = Error{"there is no nvcc"};
-  ASSERT_TRUE(use_measured_roofs(bench_));
-  EXPECT_EQ(bench_.roofs.memory_roof("dram")->source, "data sheet");
-  const auto rates = measured_roofs(bench_);
+  rig_.toolkit = Error{"there is no nvcc"};
+  ASSERT_TRUE(use_measured_roofs(rig_));
+  EXPECT_EQ(rig_.roofs.memory_roof("dram")->source, "data sheet");
+  const auto rates = measured_roofs(rig_);
   ASSERT_FALSE(rates);
   EXPECT_EQ(rates.error().message, "there is no nvcc");
 }
@@ -133,21 +133,21 @@ TEST_F(KeptRoofs, NeedAToolkitThatTheDataSheetDoesNot) {
 TEST_F(KeptRoofs, AreNotKeptAfterTrouble) {
   fault_ = Fault{};
   fault_->message = "out of bounds";
-  EXPECT_FALSE(use_measured_roofs(bench_));
+  EXPECT_FALSE(use_measured_roofs(rig_));
   EXPECT_FALSE(fs::exists(root_ / ".cache/roofs"));
 }
 
 TEST_F(KeptRoofs, OfADisturbedGpuServeOnce) {
   ::setenv("ROOFWALK_LOCK_DIR", root_.c_str(), 1);
-  bench_.device_kind = "cuda";
-  bench_.gpu = {.uuid = "GPU-00000000-0000-0000-0000-000000000002", .driver_version = 13000};
-  GpuState state{.uuid = bench_.gpu.uuid};
-  bench_.gpu_state = [&]() -> Result<GpuState> { return state; };
+  rig_.device_kind = "cuda";
+  rig_.gpu = {.uuid = "GPU-00000000-0000-0000-0000-000000000002", .driver_version = 13000};
+  GpuState state{.uuid = rig_.gpu.uuid};
+  rig_.gpu_state = [&]() -> Result<GpuState> { return state; };
   state.clock_reason_bits = 0x80;  // a power brake
-  EXPECT_TRUE(measured_roofs(bench_));
+  EXPECT_TRUE(measured_roofs(rig_));
   EXPECT_FALSE(fs::exists(root_ / ".cache/roofs"));
   state.clock_reason_bits = 0;
-  EXPECT_TRUE(measured_roofs(bench_));
+  EXPECT_TRUE(measured_roofs(rig_));
   EXPECT_EQ(files().size(), 1u);
   ::unsetenv("ROOFWALK_LOCK_DIR");
 }

@@ -9,13 +9,13 @@
 #include <immintrin.h>
 #endif
 
+#include "common/vgpu/exec/lockstep/load_fast_path.h"
 #include "common/vgpu/exec/lockstep/lockstep.h"
-#include "common/vgpu/exec/lockstep/usual_load.h"
 #include "common/vgpu/exec/ops/math.h"
 #include "common/vgpu/exec/ops/semantics.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/requests/shared_memory.h"
-#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -106,7 +106,8 @@ inline void put_canonical(Lanes value, float* lanes) {
 
 // Whether a load of shared memory takes the fast path. If the slow path runs after all, the read is recorded twice,
 // which is harmless.
-inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const Steps& steps, std::uint64_t at) {
+inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const LaneOffsets& steps,
+                           std::uint64_t at) {
   return is_usual_in_shared(launch, warp, &load, steps, at, kWordBytes) &&
          (!is_watched(launch, warp) || touches_in_order(warp, &load, at, steps, kWordBytes, SharedTouch::read));
 }
@@ -115,8 +116,8 @@ inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, con
 template <bool left_same, bool right_same>
 const Op* op_product_of_shared(Launch& launch, Warp& warp, const Op* op) {
   const Op &left = op[0], &right = op[1], &fma = op[2];
-  const Steps& left_steps = launch.program.lockstep.steps[left.steps];
-  const Steps& right_steps = launch.program.lockstep.steps[right.steps];
+  const LaneOffsets& left_steps = launch.program.lockstep.steps[left.steps];
+  const LaneOffsets& right_steps = launch.program.lockstep.steps[right.steps];
   const std::uint64_t left_at = first_address(warp, &left), right_at = first_address(warp, &right);
   if (!reads_as_usual(launch, warp, left, left_steps, left_at) ||
       !reads_as_usual(launch, warp, right, right_steps, right_at))
@@ -177,7 +178,7 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
   const bool apart =
       left_at + run.left.high < right_at + run.right.low || right_at + run.right.high < left_at + run.left.low;
   if (!apart) return false;
-  SharedShadow& shadow = *warp.block->shadow;
+  RaceDetector& shadow = *warp.block->shadow;
   return shadow.read_in_lockstep(warp.index, 2 * op->target, left_base, code.steps[op[0].steps], run.left) &&
          shadow.read_in_lockstep(warp.index, 2 * op->target + 1, right_base, code.steps[op[1].steps], run.right);
 }
@@ -249,8 +250,8 @@ const Op* op_copy_to_shared(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const from =
       contiguous ? find_contiguous<kWordBytes>(launch, warp, op) : find_eights(launch, warp, op);
   if (from == nullptr) return load.guarded(launch, warp, op);
-  const Steps& of_load = launch.program.lockstep.steps[load.steps];
-  const Steps& of_store = launch.program.lockstep.steps[store.steps];
+  const LaneOffsets& of_load = launch.program.lockstep.steps[load.steps];
+  const LaneOffsets& of_store = launch.program.lockstep.steps[store.steps];
   const std::uint64_t at = first_address(warp, &store);
   if (launch.sm->l2_log.full() || !is_usual_in_shared(launch, warp, &store, of_store, at, kWordBytes) ||
       (is_watched(launch, warp) && !touches_in_order(warp, &store, at, of_store, kWordBytes, SharedTouch::write))) {
@@ -347,7 +348,7 @@ Handler of_global_products(Words right) {
 
 }  // namespace
 
-Handler product_handler(const Steps& left, const Steps& right, Products products) {
+Handler product_handler(const LaneOffsets& left, const LaneOffsets& right, Products products) {
   const bool right_same = right.stride_of_eights == 0;
   if (left.stride_of_eights == 0)
     return right_same ? of_products<true, true>(products) : of_products<true, false>(products);
@@ -372,7 +373,7 @@ Handler fma_run_handler() { return op_fma_run; }
 
 Handler addition_run_handler() { return op_additions_of_lane_0; }
 
-bool are_even_wide(const Steps& steps) {
+bool are_even_wide(const LaneOffsets& steps) {
   bool even = true;
   for (std::size_t l = 0; l < kWarpSize; l += kEight)
     even &= steps.of_lane[l] == steps.of_lane[l / kWide * kWide] + l % kWide * steps.stride_of_eights;

@@ -18,7 +18,7 @@ enum class Words { same, row, rows };
 enum class Products { one, by_eights, wide };
 
 // ld.shared, ld.shared, fma of the two: each group of eight lanes loads one word, or adjacent words.
-Handler product_handler(const Steps& left, const Steps& right, Products products);
+Handler product_handler(const LaneOffsets& left, const LaneOffsets& right, Products products);
 // ld.global, ld.global, fma of the two, and further products, op->target operations in all.
 Handler global_product_handler(Words left, Words right);
 // ld.global and st.shared of the loaded words; `contiguous`: all lanes load adjacent words.
@@ -29,6 +29,6 @@ Handler fma_run_handler();
 Handler addition_run_handler();
 
 // For steps with a constant stride in each group of eight lanes: whether it also holds in groups of a host vector.
-bool are_even_wide(const Steps& steps);
+bool are_even_wide(const LaneOffsets& steps);
 
 }  // namespace roofwalk::vgpu

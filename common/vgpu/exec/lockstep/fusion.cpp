@@ -23,7 +23,7 @@ bool is_fma(const Op& op) {
 }
 
 // A lockstep load of one word into all lanes.
-bool loads_words(const Op& op, ptx::Space space, const std::vector<Steps>& steps) {
+bool loads_words(const Op& op, ptx::Space space, const std::vector<LaneOffsets>& steps) {
   if (op.instruction == nullptr || op.guarded != nullptr || op.steps >= steps.size()) return false;
   const ptx::Instruction& in = *op.instruction;
   return ptx::info(in.opcode).form == ptx::Form::load && in.space == space && in.vector == 1 && !in.is_volatile &&
@@ -31,23 +31,23 @@ bool loads_words(const Op& op, ptx::Space space, const std::vector<Steps>& steps
          op.run == lockstep_load_handler(in, kWordBytes, steps[op.steps], true);
 }
 
-bool loads_shared_words(const Op& op, const std::vector<Steps>& steps) {
+bool loads_shared_words(const Op& op, const std::vector<LaneOffsets>& steps) {
   if (!loads_words(op, ptx::Space::shared, steps)) return false;
-  const Steps& own = steps[op.steps];
+  const LaneOffsets& own = steps[op.steps];
   return own.even_eights && (own.stride_of_eights == 0 || own.stride_of_eights == kWordBytes);
 }
 
 // A lockstep store of one word per lane, contiguous in each group of eight lanes.
-bool stores_shared_words(const Op& op, const std::vector<Steps>& steps) {
+bool stores_shared_words(const Op& op, const std::vector<LaneOffsets>& steps) {
   if (op.instruction == nullptr || op.guarded != nullptr || op.steps >= steps.size()) return false;
   const ptx::Instruction& in = *op.instruction;
-  const Steps& own = steps[op.steps];
+  const LaneOffsets& own = steps[op.steps];
   return ptx::info(in.opcode).form == ptx::Form::store && in.space == ptx::Space::shared && in.vector == 1 &&
          !in.is_volatile && ptx::size_bytes(in.type) == kWordBytes && op.s[0] != kNoSlot && own.even_eights &&
          own.stride_of_eights == kWordBytes && op.run == lockstep_store_handler(in, kWordBytes);
 }
 
-std::optional<Words> global_words(const Op& op, const std::vector<Steps>& steps) {
+std::optional<Words> global_words(const Op& op, const std::vector<LaneOffsets>& steps) {
   if (!loads_words(op, ptx::Space::global, steps) || !steps[op.steps].even) return std::nullopt;
   const auto stride = static_cast<std::int64_t>(steps[op.steps].stride);
   if (stride == 0) return Words::same;
@@ -132,7 +132,7 @@ class Fusion {
   bool fuse_copy(std::size_t i) {
     if (i + 1 >= block_.size() || !loads_words(block_[i], ptx::Space::global, code_.steps)) return false;
     const Op &load = block_[i], &store = block_[i + 1];
-    const Steps& of_load = code_.steps[load.steps];
+    const LaneOffsets& of_load = code_.steps[load.steps];
     const bool contiguous = of_load.even && of_load.stride == kWordBytes;
     if (!contiguous && !has_whole_sectors(of_load, kWordBytes)) return false;
     if (!stores_shared_words(store, code_.steps) || store.s[0] != load.s[0] || store.s[4] == load.s[0]) return false;
@@ -234,7 +234,7 @@ class Fusion {
     block_[i].run = product_handler(code_.steps[block_[i].steps], code_.steps[block_[i + 1].steps], Products::one);
   }
 
-  static void add(const Op& load, const Steps& steps, ProductRun::Side& side) {
+  static void add(const Op& load, const LaneOffsets& steps, ProductRun::Side& side) {
     if (side.loads.empty()) {
       side.low = side.high = load.offset;
       for (std::size_t e = 0; e < kEights; ++e)
@@ -256,7 +256,7 @@ class Fusion {
         any_live_after_(block_[last].pc, unwanted))
       return;
     ProductRun run;
-    const Steps &left = code_.steps[block_[first].steps], &right = code_.steps[block_[first + 1].steps];
+    const LaneOffsets &left = code_.steps[block_[first].steps], &right = code_.steps[block_[first + 1].steps];
     for (std::size_t i = first; i < last; i += 3) {
       add(block_[i], left, run.left);
       add(block_[i + 1], right, run.right);

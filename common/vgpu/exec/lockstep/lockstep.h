@@ -36,10 +36,10 @@ Handler fill_handler(std::uint32_t bytes, std::uint32_t steps);
 // (`offset`: index in at_checks) and goes on at Program::ops[target].
 Handler check_handler(bool is_signed);
 // Whether each group of eight lanes loads a sector of its own, `bytes` per lane, if lane 0's address starts a sector.
-bool has_whole_sectors(const Steps& steps, std::uint64_t bytes);
+bool has_whole_sectors(const LaneOffsets& steps, std::uint64_t bytes);
 // As memory_ops.cpp's, for addresses that are one number. A load from a uniform address fills only lane 0, unless
 // `all_lanes`. nullptr: not supported.
-Handler lockstep_load_handler(const ptx::Instruction& instruction, int register_bytes, const Steps& steps,
+Handler lockstep_load_handler(const ptx::Instruction& instruction, int register_bytes, const LaneOffsets& steps,
                               bool all_lanes);
 Handler lockstep_store_handler(const ptx::Instruction& instruction, int register_bytes);
 
@@ -51,7 +51,7 @@ inline std::uint64_t first_address(const Warp& warp, const Op* op) {
                         : static_cast<std::uint32_t>(*warp.lanes<std::uint32_t>(op->s[4]) + offset);
 }
 // Whether an access to shared memory is of the usual kind: whole warp, in bounds, aligned, wavefronts known.
-inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op* op, const Steps& steps,
+inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op* op, const LaneOffsets& steps,
                                std::uint64_t first, std::uint32_t bytes) {
   const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
   const std::uint64_t high = first + static_cast<std::uint64_t>(steps.high);

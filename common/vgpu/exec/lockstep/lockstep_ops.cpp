@@ -5,13 +5,13 @@
 #include <cstring>
 #include <limits>
 
+#include "common/vgpu/exec/lockstep/load_fast_path.h"
 #include "common/vgpu/exec/lockstep/lockstep.h"
-#include "common/vgpu/exec/lockstep/usual_load.h"
 #include "common/vgpu/exec/ops/handlers.h"
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/requests/memory_moves.h"
 #include "common/vgpu/requests/shared_memory.h"
-#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -20,13 +20,13 @@ using ptx::Instruction;
 using ptx::Space;
 
 template <class T>
-void fill(T* lanes, const Steps& steps) {
+void fill(T* lanes, const LaneOffsets& steps) {
   const T first = lanes[0];
   for (std::size_t l = 0; l < kWarpSize; ++l) lanes[l] = static_cast<T>(first + static_cast<T>(steps.of_lane[l]));
 }
 
 template <class T>
-bool holds(const T* lanes, const Steps& steps) {
+bool holds(const T* lanes, const LaneOffsets& steps) {
   T differs = 0;
   for (std::size_t l = 0; l < kWarpSize; ++l) {
     differs = static_cast<T>(differs | (lanes[l] ^ static_cast<T>(lanes[0] + static_cast<T>(steps.of_lane[l]))));
@@ -34,7 +34,7 @@ bool holds(const T* lanes, const Steps& steps) {
   return differs == 0;
 }
 
-void fill(Warp& warp, const LockstepRegister& reg, const Steps& steps) {
+void fill(Warp& warp, const LockstepRegister& reg, const LaneOffsets& steps) {
   switch (reg.bytes) {
     case 2:
       return fill(warp.lanes<std::uint16_t>(reg.slot), steps);
@@ -45,7 +45,7 @@ void fill(Warp& warp, const LockstepRegister& reg, const Steps& steps) {
   }
 }
 
-bool holds(const Warp& warp, const LockstepRegister& reg, const Steps& steps) {
+bool holds(const Warp& warp, const LockstepRegister& reg, const LaneOffsets& steps) {
   switch (reg.bytes) {
     case 0: {
       const std::uint32_t predicate = warp.predicate(reg.slot);
@@ -75,7 +75,7 @@ const Op* op_fill(Launch& launch, Warp& warp, const Op* op) {
 template <class T>
 const Op* op_check(Launch& launch, Warp& warp, const Op* op) {
   const LockstepCode& code = launch.program.lockstep;
-  const Steps& steps = code.steps[op->steps];
+  const LaneOffsets& steps = code.steps[op->steps];
   const std::int64_t first = *warp.lanes<T>(op->s[1]);
   if (first + steps.low >= std::numeric_limits<T>::min() && first + steps.high <= std::numeric_limits<T>::max())
     return op + 1;
@@ -85,7 +85,7 @@ const Op* op_check(Launch& launch, Warp& warp, const Op* op) {
 
 // As make_access, from lane 0's address.
 void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& out) {
-  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
   const std::uint64_t first = first_address(warp, op);
   const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
   const std::uint64_t high = first + static_cast<std::uint64_t>(steps.high);
@@ -168,7 +168,7 @@ const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
 const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const from = op->s[0] == kNoSlot ? nullptr : find_eights(launch, warp, op);
   if (from == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
-  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
   auto* const lanes = warp.lanes<std::uint32_t>(op->s[0]);
   for (std::size_t l = 0; l < kWarpSize; l += 8) std::memcpy(lanes + l, from + steps.of_lane[l], kSectorBytes);
   return after_memory(launch, warp, op);
@@ -194,7 +194,7 @@ const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
 template <class R, class M, int vector, bool store>
 const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
-  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
   const std::uint64_t first = first_address(warp, op);
   if (!is_usual_in_shared(launch, warp, op, steps, first, kBytes) ||
       (is_watched(launch, warp) &&
@@ -289,16 +289,16 @@ struct LockstepStores {
 
 void come_apart(const Launch& launch, Warp& warp, const std::vector<LockstepRegister>& registers) {
   warp.in_lockstep = false;
-  if (warp.executed - warp.together_since < kSoon) ++warp.came_apart;
+  if (warp.executed - warp.together_since < kSoon) ++warp.times_diverged;
   for (const LockstepRegister& reg : registers) fill(warp, reg, launch.program.lockstep.steps[reg.steps]);
 }
 
 bool come_together(const Launch& launch, Warp& warp, std::uint32_t block) {
-  if (warp.mask != kAllLanes || warp.came_apart >= kMostPartings) return false;
+  if (warp.mask != kAllLanes || warp.times_diverged >= kMostPartings) return false;
   const LockstepCode& code = launch.program.lockstep;
   for (const LockstepRegister& reg : code.entering[block]) {
     if (holds(warp, reg, code.steps[reg.steps])) continue;
-    ++warp.came_apart;
+    ++warp.times_diverged;
     return false;
   }
   warp.in_lockstep = true;
@@ -319,13 +319,13 @@ Handler fill_handler(std::uint32_t bytes, std::uint32_t steps) {
 
 Handler check_handler(bool is_signed) { return is_signed ? op_check<std::int32_t> : op_check<std::uint32_t>; }
 
-bool has_whole_sectors(const Steps& steps, std::uint64_t bytes) {
+bool has_whole_sectors(const LaneOffsets& steps, std::uint64_t bytes) {
   bool whole = steps.even_eights && steps.stride_of_eights == bytes && bytes == 4;
   for (std::size_t l = 0; l < kWarpSize; l += 8) whole &= steps.of_lane[l] % kSectorBytes == 0;
   return whole;
 }
 
-Handler lockstep_load_handler(const Instruction& in, int register_bytes, const Steps& steps, bool all_lanes) {
+Handler lockstep_load_handler(const Instruction& in, int register_bytes, const LaneOffsets& steps, bool all_lanes) {
   const auto bytes = static_cast<std::uint64_t>(std::max(ptx::size_bytes(in.type), 1)) * in.vector;
   if (passes_l1(in)) return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
   if (steps.even && steps.stride == 0) {

@@ -11,10 +11,10 @@
 #include "common/vgpu/exec/ops/half.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
-#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/requests/shared_memory.h"
-#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -14,7 +14,7 @@
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/requests/meetings.h"
 #include "common/vgpu/requests/shared_memory.h"
-#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {
 namespace {

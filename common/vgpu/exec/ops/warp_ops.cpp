@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "common/vgpu/exec/divergent_barrier.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
-#include "common/vgpu/exec/standing.h"
 #include "common/vgpu/requests/lanes.h"
-#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/sanitizer/race_detector.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {

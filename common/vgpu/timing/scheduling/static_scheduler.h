@@ -1,5 +1,5 @@
 // Puts the operations of basic blocks in the order in which hardware runs them, and assigns their values to scoreboard
-// slots. Only the files behind schedule.h include this.
+// slots. Only the files behind instruction_schedule.h include this.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "common/vgpu/program/operands.h"
-#include "common/vgpu/timing/handed.h"
+#include "common/vgpu/timing/if_conversion.h"
 #include "common/vgpu/timing/instruction_cost.h"
-#include "common/vgpu/timing/machine_code.h"
-#include "common/vgpu/timing/merge.h"
-#include "common/vgpu/timing/schedule.h"
+#include "common/vgpu/timing/instruction_schedule.h"
+#include "common/vgpu/timing/live_values.h"
+#include "common/vgpu/timing/sass_map.h"
 
 namespace roofwalk::vgpu {
 
@@ -82,7 +82,7 @@ class StaticScheduler {
   const ptx::Instruction& instruction(std::uint32_t i) const { return code()[block_->first + i]; }
   bool is_branch(std::uint32_t pc) const { return kind_of(code()[pc]) == TimedKind::branch; }
 
-  // schedule.cpp: a basic block, or several that run as one, in each of its forms.
+  // instruction_schedule.cpp: a basic block, or several that run as one, in each of its forms.
   void hold(MergedBlock merged);
   void add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out);
   void add(const BlockCode& form, const Lack& lack, ProgramSchedule& out);

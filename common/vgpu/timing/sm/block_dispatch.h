@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/vgpu/timing/simulation.h"
+#include "common/vgpu/timing/sm_model.h"
 
 namespace roofwalk::vgpu {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/vgpu/timing/simulation.h"
+#include "common/vgpu/timing/sm_model.h"
 
 namespace roofwalk::vgpu {
 

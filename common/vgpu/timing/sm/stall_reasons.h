@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/vgpu/timing/simulation.h"
+#include "common/vgpu/timing/sm_model.h"
 
 namespace roofwalk::vgpu {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "common/vgpu/timing/simulation.h"
+#include "common/vgpu/timing/sm_model.h"
 
 namespace roofwalk::vgpu {
 

@@ -669,10 +669,10 @@ SOLVE(float* x, float* big) { twice<<<1, 32>>>(x); }
   EXPECT_GE(rig.count("read"), 2) << "the big one, and x at the end";
 }
 
-TEST(CudaCard, IsAMachineOfTheProjectWhereTheDriverCallsItSo) {
+TEST(GpuProperties, IsAMachineOfTheProjectWhereTheDriverCallsItSo) {
   FakeDriver driver(*load_machine("h100-sxm"));
   driver.name = "NVIDIA H100 80GB HBM3";
-  auto card = query_card(driver.api(), 0);
+  auto card = query_gpu(driver.api(), 0);
   ASSERT_TRUE(card.ok()) << card.error().text();
   EXPECT_EQ(card->uuid, "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f");
   Machine machine = machine_of(*card);
@@ -683,10 +683,10 @@ TEST(CudaCard, IsAMachineOfTheProjectWhereTheDriverCallsItSo) {
   EXPECT_NE(machine_of(*card).name, "h100-sxm");
 }
 
-TEST(CudaCard, ElseItIsWhatTheDriverSaysAndNothingMore) {
+TEST(GpuProperties, ElseItIsWhatTheDriverSaysAndNothingMore) {
   FakeDriver driver(*load_machine("classroom"));
   driver.name = "NVIDIA L99 (test)";
-  const auto card = query_card(driver.api(), 0);
+  const auto card = query_gpu(driver.api(), 0);
   ASSERT_TRUE(card.ok()) << card.error().text();
   const Machine machine = machine_of(*card), classroom = *load_machine("classroom");
   EXPECT_EQ(machine.name, "nvidia-l99-test");
@@ -698,16 +698,16 @@ TEST(CudaCard, ElseItIsWhatTheDriverSaysAndNothingMore) {
   EXPECT_EQ(machine.l1_bytes, 192 << 10) << "with shared memory: no one knows the split";
   EXPECT_EQ(machine.fp32_lanes_per_sm, 64);
 
-  const auto other = query_card(driver.api(), 1);
+  const auto other = query_gpu(driver.api(), 1);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().message, "there is no GPU 1: the driver sees 1");
 }
 
-TEST(CudaCard, GpusBeforeTuringAreRefused) {
+TEST(GpuProperties, GpusBeforeTuringAreRefused) {
   Machine old = *load_machine("classroom");
   old.compute_capability = 70;
   FakeDriver driver(old);
-  const auto card = query_card(driver.api(), 0);
+  const auto card = query_gpu(driver.api(), 0);
   ASSERT_FALSE(card.ok());
   EXPECT_NE(card.error().message.find("compute capability 7.0"), std::string::npos);
 }

@@ -24,8 +24,8 @@ struct Kernel {
 struct GridRun {
   GridTrace trace;
   std::vector<std::uint32_t> a, b;
-  std::vector<Site> sites;
-  std::vector<SiteTraffic> traffic;
+  std::vector<InstructionCounters> sites;
+  std::vector<InstructionTraffic> traffic;
   std::vector<BasicBlock> blocks;
 };
 

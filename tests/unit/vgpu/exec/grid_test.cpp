@@ -74,7 +74,7 @@ TEST(Grid, LongStraightCodeCountsWhatItAsksFor) {
   kernel.grid = {2, 1, 1};
   const auto got = run(kernel, {}, 1);
   std::uint64_t requests = 0, sectors = 0;
-  for (const Site& site : got.sites) {
+  for (const InstructionCounters& site : got.sites) {
     requests += site.requests;
     sectors += site.l2_write_sectors;
   }
@@ -86,7 +86,7 @@ TEST(Grid, LongStraightCodeCountsWhatItAsksFor) {
 TEST(Grid, AGuardLeavesLanesOutOnce) {
   const auto got = run({"setp.lt.u32 %p1, %r1, 5;\n@%p1 ld.param.v2.u32 {%r5, %r6}, [a];\n"});
   std::uint64_t left_out = 0;
-  for (const Site& site : got.sites) left_out += site.predicated_off;
+  for (const InstructionCounters& site : got.sites) left_out += site.predicated_off;
   EXPECT_EQ(left_out, 27u);
 }
 

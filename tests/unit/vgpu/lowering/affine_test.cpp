@@ -30,7 +30,7 @@ struct Lowered {
     const AffineAnalysis analysis(program);
     const Shape found = shape(name);
     EXPECT_EQ(found.kind, Kind::affine) << name;
-    const Steps& steps = analysis.steps()[found.steps];
+    const LaneOffsets& steps = analysis.steps()[found.steps];
     EXPECT_TRUE(steps.even) << name;
     return static_cast<std::int64_t>(steps.stride);
   }

@@ -106,7 +106,7 @@ TEST(L1, GroupsAreReadAsTheirLinesWouldBe) {
 
 TEST(L2, WholeSectorStoresAreWrittenOnceAndFillNothing) {
   L2Cache cache(4 * kLineBytes, 4);
-  std::vector<SiteTraffic> traffic(2);
+  std::vector<InstructionTraffic> traffic(2);
   const std::uint32_t bytes[4] = {kWhole, kWhole, 0, 0};
   EXPECT_EQ(cache.write(cache.place_of(5), bytes, 1, traffic), 0b11u);
   EXPECT_EQ(cache.write(cache.place_of(5), bytes, 1, traffic), 0u);
@@ -118,7 +118,7 @@ TEST(L2, WholeSectorStoresAreWrittenOnceAndFillNothing) {
 
 TEST(L2, PartsOfASectorThatAddUpFillNothing) {
   L2Cache cache(4 * kLineBytes, 4);
-  std::vector<SiteTraffic> traffic(1);
+  std::vector<InstructionTraffic> traffic(1);
   cache.write(cache.place_of(5), {0x0000'ffffu, 0, 0, 0}, 0, traffic);
   cache.write(cache.place_of(5), {0xffff'0000u, 0, 0, 0}, 0, traffic);
   cache.write_back_all(traffic);
@@ -128,7 +128,7 @@ TEST(L2, PartsOfASectorThatAddUpFillNothing) {
 
 TEST(L2, PartlyWrittenSectorCostsOneFill) {
   L2Cache cache(4 * kLineBytes, 4);
-  std::vector<SiteTraffic> traffic(2);
+  std::vector<InstructionTraffic> traffic(2);
   cache.write(cache.place_of(5), {0xfu, 0, 0, 0}, 0, traffic);
   cache.write_back_all(traffic);  // on leaving
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
@@ -143,7 +143,7 @@ TEST(L2, PartlyWrittenSectorCostsOneFill) {
 
 TEST(L2, TheStoreThatDirtiedALinePaysForItsEviction) {
   L2Cache cache(kLineBytes, 1);
-  std::vector<SiteTraffic> traffic(3);
+  std::vector<InstructionTraffic> traffic(3);
   cache.write(cache.place_of(1), {kWhole, 0, 0, 0}, 2, traffic);
   cache.read(cache.place_of(9), 1, 0, traffic);
   EXPECT_EQ(traffic[2].dram_write_sectors, 1u);
@@ -153,7 +153,7 @@ TEST(L2, TheStoreThatDirtiedALinePaysForItsEviction) {
 
 TEST(L2, AtomicsReadOnceAndLeaveDirtySectors) {
   L2Cache cache(4 * kLineBytes, 4);
-  std::vector<SiteTraffic> traffic(1);
+  std::vector<InstructionTraffic> traffic(1);
   const L2Cache::Updated first = cache.update(cache.place_of(3), 0b11, 0, traffic),
                          second = cache.update(cache.place_of(3), 0b11, 0, traffic);
   EXPECT_EQ(first.missed, 0b11u);
@@ -167,7 +167,7 @@ TEST(L2, AtomicsReadOnceAndLeaveDirtySectors) {
 
 TEST(L2, InvalidateForgetsDirtyLinesToo) {
   L2Cache cache(4 * kLineBytes, 4);
-  std::vector<SiteTraffic> traffic(1);
+  std::vector<InstructionTraffic> traffic(1);
   cache.write(cache.place_of(3), {kWhole, kWhole, kWhole, kWhole}, 0, traffic);
   cache.invalidate();
   cache.write(cache.place_of(3), kNothing, 0, traffic);
@@ -207,7 +207,7 @@ class PlainL2 {
     for (Line& line : lines_) write_back(line);
   }
 
-  SiteTraffic traffic;
+  InstructionTraffic traffic;
 
  private:
   struct Line {
@@ -247,7 +247,7 @@ TEST(L2, AnswersAsThePlainRulesDo) {
   for (const int ways : {1, 3, 16, 40}) {
     L2Cache cache(ways * kLineBytes, ways);
     PlainL2 plain(static_cast<std::size_t>(ways));
-    std::vector<SiteTraffic> traffic(1);
+    std::vector<InstructionTraffic> traffic(1);
     Rng rng(static_cast<std::uint64_t>(ways));
     const auto below = [&](std::uint64_t n) { return rng.next() % n; };
     for (int step = 0; step < 20'000; ++step) {

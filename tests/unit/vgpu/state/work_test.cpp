@@ -1,5 +1,5 @@
 // Arithmetic that costs the host most has weights of that size; the usual operations of kernels count as one.
-#include "common/vgpu/lowering/work_of.h"
+#include "common/vgpu/lowering/work_cost.h"
 
 #include <gtest/gtest.h>
 

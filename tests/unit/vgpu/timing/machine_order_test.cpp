@@ -13,7 +13,7 @@
 #include "common/build/build.h"
 #include "common/build/files.h"
 #include "common/vgpu/lowering/lower.h"
-#include "common/vgpu/timing/schedule.h"
+#include "common/vgpu/timing/instruction_schedule.h"
 #include "tests/support/sass.h"
 
 namespace roofwalk::vgpu {

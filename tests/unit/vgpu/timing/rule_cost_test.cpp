@@ -22,7 +22,7 @@
 #include "common/ptx/parser.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/timing/instruction_cost.h"
-#include "common/vgpu/timing/machine_code.h"
+#include "common/vgpu/timing/sass_map.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -154,7 +154,7 @@ TEST(Trace, OutcomesAddUpToTheSites) {
         wavefronts += outcome.shared_wavefronts;
       }
     }
-    const Site& site = got.sites[got.blocks[0].memory[i]];
+    const InstructionCounters& site = got.sites[got.blocks[0].memory[i]];
     EXPECT_EQ(sectors, site.sectors);
     EXPECT_EQ(l2, site.l2_read_sectors + site.l2_write_sectors);
     EXPECT_EQ(dram, got.traffic[got.blocks[0].memory[i]].dram_read_sectors);

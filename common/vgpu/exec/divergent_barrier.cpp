@@ -1,0 +1,170 @@
+#include "common/vgpu/exec/divergent_barrier.h"
+
+#include <algorithm>
+
+#include "common/vgpu/state/work.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+// `block` may be kExitBlock.
+bool leads_out(const Program& program, std::uint32_t block) {
+  return block == kExitBlock || program.blocks[block].leads_out;
+}
+
+// Whether a block can be reached again from itself without passing `behind`: it lies in a loop that ends before
+// `behind`. The search is charged as work.
+bool repeats_before(Launch& launch, std::uint32_t block, std::uint32_t behind) {
+  const Program& program = launch.program;
+  launch.charge(program.blocks.size() / work::kSeenBits);
+  std::vector<bool> seen(program.blocks.size());
+  std::vector<std::uint32_t> ahead{block};
+  while (!ahead.empty()) {
+    const std::uint32_t from = ahead.back();
+    ahead.pop_back();
+    launch.charge(work::kSoughtBlock);
+    for (const std::uint32_t to : program.blocks[from].successors) {
+      if (to == block) return true;
+      if (to == kExitBlock || to == behind || seen[to]) continue;
+      seen[to] = true;
+      ahead.push_back(to);
+    }
+  }
+  return false;
+}
+
+void keep_lanes(std::vector<CallFrame>& frames, std::uint32_t lanes) {
+  for (CallFrame& frame : frames) {
+    frame.caller_lanes &= lanes;
+    frame.now.lanes &= lanes;
+  }
+}
+
+bool have_one_shape(const std::vector<StandingLanes>& all) {
+  return std::all_of(all.begin(), all.end(), [&](const StandingLanes& one) {
+    return std::equal(
+        one.stack.begin(), one.stack.end(), all.front().stack.begin(), all.front().stack.end(),
+        [](const ReconvergenceEntry& a, const ReconvergenceEntry& b) { return a.reconvergence == b.reconvergence; });
+  });
+}
+
+// Keeps one entry of the reconvergence stack for each function on the call stack. All live lanes are at one place, so
+// no lane is left to reconverge with elsewhere.
+void forget_branches(StandingLanes& standing) {
+  std::vector<ReconvergenceEntry> kept;
+  std::size_t first = 0;
+  const auto keep = [&](std::size_t end) {  // the entries of one function; the last one holds where it resumes
+    kept.push_back(standing.stack[first]);
+    kept.back().block = standing.stack[end - 1].block;
+    first = end;
+  };
+  for (CallFrame& frame : standing.frames) {
+    keep(frame.depth);
+    frame.depth = kept.size();
+  }
+  keep(standing.stack.size());
+  standing.stack = std::move(kept);
+}
+
+// Whether both continue on the same path; then the first takes over the other's lanes.
+bool join(StandingLanes& lanes, const StandingLanes& others) {
+  const std::size_t depth = lanes.stack.size();
+  if (others.entry != lanes.entry || others.stack.size() != depth || others.frames.size() != lanes.frames.size() ||
+      others.frame != lanes.frame || others.stack_top != lanes.stack_top)
+    return false;
+  for (std::size_t f = 0; f < lanes.frames.size(); ++f) {
+    const CallFrame &frame = lanes.frames[f], &other = others.frames[f];
+    if (other.now.site != frame.now.site || other.depth != frame.depth || other.caller_frame != frame.caller_frame)
+      return false;
+  }
+  for (std::size_t i = 0; i < depth; ++i) {
+    const ReconvergenceEntry &entry = lanes.stack[i], &other = others.stack[i];
+    const bool is_top = i + 1 == depth;  // whatever block it began with, the lanes now stand at `entry`
+    if (other.reconvergence != entry.reconvergence || (!is_top && other.block != entry.block)) return false;
+  }
+  for (std::size_t f = 0; f < lanes.frames.size(); ++f) {
+    lanes.frames[f].caller_lanes |= others.frames[f].caller_lanes;
+    lanes.frames[f].now.lanes |= others.frames[f].now.lanes;
+  }
+  for (std::size_t i = 0; i < depth; ++i) lanes.stack[i].mask |= others.stack[i].mask;
+  lanes.lanes |= others.lanes;
+  return true;
+}
+
+}  // namespace
+
+bool stand_aside(Warp& warp, const Op* entry) {
+  const std::uint32_t lanes = warp.mask;
+  for (const CallFrame& frame : warp.frames) {
+    if (!frame.registers.empty() || !frame.ahead.empty() || !frame.done.empty()) return false;
+  }
+  StandingLanes out{.entry = entry,
+                    .lanes = lanes,
+                    .frame = warp.frame,
+                    .stack_top = warp.stack_top,
+                    .stack = {},
+                    .frames = warp.frames};
+  keep_lanes(out.frames, lanes);
+  std::size_t frame = 0;
+  for (std::size_t i = 0; i < warp.stack.size(); ++i) {
+    for (; frame < out.frames.size() && warp.frames[frame].depth == i; ++frame)
+      out.frames[frame].depth = out.stack.size();
+    ReconvergenceEntry own = warp.stack[i];
+    own.mask &= lanes;
+    if (own.mask != 0) out.stack.push_back(own);
+  }
+  warp.standing.push_back(std::move(out));
+  warp.here &= ~lanes;
+  keep_lanes(warp.frames, ~lanes);
+  return true;
+}
+
+const Op* bring_together(Warp& warp) {
+  // They may have come through different branches that reconverge behind the barrier or at the exit.
+  if (!have_one_shape(warp.standing)) {
+    for (StandingLanes& standing : warp.standing) forget_branches(standing);
+  }
+  StandingLanes& all = warp.standing.front();
+  for (std::size_t i = 1; i < warp.standing.size(); ++i) {
+    if (!join(all, warp.standing[i])) return nullptr;
+  }
+  const Op* const entry = all.entry;
+  warp.here = warp.mask = all.lanes;
+  warp.frame = all.frame;
+  warp.stack_top = all.stack_top;
+  warp.stack = std::move(all.stack);
+  warp.frames = std::move(all.frames);
+  warp.standing.clear();
+  return entry;
+}
+
+const StandingLanes* who_is_missed(Launch& launch, Warp& warp) {
+  ReconvergenceEntry& top = warp.stack.back();
+  const StandingLanes* missed = nullptr;
+  for (const StandingLanes& standing : warp.standing) {
+    if ((top.mask & standing.lanes) == 0) continue;
+    top.mask &= ~standing.lanes;
+    if (!launch.sanitized || missed != nullptr || leads_out(launch.program, top.block)) continue;
+    if (!repeats_before(launch, standing.entry->block, top.block)) missed = &standing;
+  }
+  return missed;
+}
+
+const Op* barrier_behind(const Op* entry) {
+  const Op* op = entry + 1;
+  while (!meets_block(*op->instruction)) ++op;
+  return op;
+}
+
+std::uint32_t leaving_lanes(const Program& program, const Warp& warp) {
+  if (!warp.frames.empty()) return 0;
+  std::uint32_t leaving = 0, seen = warp.mask;
+  for (const StandingLanes& standing : warp.standing) seen |= standing.lanes;
+  for (auto entry = warp.stack.rbegin(); entry != warp.stack.rend(); ++entry) {
+    if (leads_out(program, entry->block)) leaving |= entry->mask & ~seen;
+    seen |= entry->mask;
+  }
+  return leaving & warp.live;
+}
+
+}  // namespace roofwalk::vgpu

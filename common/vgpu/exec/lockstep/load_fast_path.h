@@ -1,0 +1,162 @@
+// Fast path of global loads in lockstep: which loads qualify, and what they count.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/state/launch.h"
+
+namespace roofwalk::vgpu {
+
+// Whether a load is of the usual kind: in the instruction's last buffer, aligned, not stored to in this round, not
+// traced.
+inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
+                     std::uint64_t bits, std::uint32_t bytes) {
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 && warp.trace == nullptr &&
+         !launch.sm->stores.may_hold(low, end) && (!launch.sanitized || launch.memory.surely_defined(low, end - low));
+}
+
+// Adds the counts of a load of `lines` lines and `sectors` sectors, `missed` of which missed in L1.
+inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t missed) {
+  Multiprocessor& sm = *launch.sm;
+  InstructionCounters& site = launch.sites[op->pc];
+  ++site.requests;
+  site.sectors += sectors;
+  site.lines += lines;
+  site.hit_sectors += sectors - missed;
+  sm.l1_lines += lines;
+  sm.l1_sectors += sectors;
+  if (missed == 0) {
+    ++site.served_by_l1;
+  } else {
+    site.l2_read_sectors += missed;
+    sm.l1.end_fetch();
+    sm.l2_log.end_request(L2Log::Kind::load, op->pc, nullptr, 0);
+  }
+}
+
+// Reads sectors of a line from L1, and the missing ones from L2. Returns how many those are.
+inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned sectors) {
+  const unsigned missing = sm.l1.read(line, sectors);
+  if (missing == 0) return 0;
+  sm.l2_log.read(line, missing);
+  return static_cast<std::uint64_t>(std::popcount(missing));
+}
+
+// Counts a load through L1 of `lines` lines from `line` on, `total` sectors in all; with masks for the first and last
+// line.
+inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::uint64_t lines, unsigned from_first,
+                        unsigned to_last, std::uint64_t total) {
+  std::uint64_t missed = 0;
+  for (std::uint64_t i = 0; i < lines; ++i) {
+    missed += read_line(*launch.sm, line + i, 0xfu & (i == 0 ? from_first : 0xfu) & (i + 1 == lines ? to_last : 0xfu));
+  }
+  add_load(launch, op, lines, total, missed);
+}
+
+// Lockstep loads (lockstep.h) on the fast path. Each function counts the load and returns the host address of its data;
+// nullptr: the load does not qualify, and nothing has been done.
+
+// `bytes` at a uniform address.
+template <std::uint32_t bytes>
+inline const std::uint8_t* find_uniform(Launch& launch, const Warp& warp, const Op* op) {
+  const std::uint64_t address = first_address(warp, op);
+  if (warp.mask != kAllLanes || !is_usual(launch, warp, op, address, address + bytes, address, bytes)) return nullptr;
+  if (launch.counts) {
+    const unsigned sector = 1u << (address / kSectorBytes % 4);
+    count_lines(launch, op, address / kLineBytes, 1, sector, sector, 1);
+  }
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  return memo.data + (address - memo.low);
+}
+
+// `bytes` per lane, contiguous.
+template <std::uint32_t bytes>
+inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, const Op* op) {
+  const std::uint64_t low = first_address(warp, op), end = low + kWarpSize * bytes;
+  if (warp.mask != kAllLanes || !is_usual(launch, warp, op, low, end, low, bytes)) return nullptr;
+  if (launch.counts) {
+    const std::uint64_t line = low / kLineBytes, last = end - 1;
+    count_lines(launch, op, line, last / kLineBytes - line + 1, 0xfu << (low / kSectorBytes % 4),
+                (2u << (last / kSectorBytes % 4)) - 1, last / kSectorBytes - low / kSectorBytes + 1);
+  }
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  const std::uint8_t* const from = memo.data + (low - memo.low);
+  // Prefetches what the next warp of the block will most likely load.
+  for (std::uint32_t ahead = 0; ahead < kWarpSize * bytes; ahead += 64)
+    __builtin_prefetch(from + kWarpSize * bytes + ahead);
+  return from;
+}
+
+// Counts a load where each group of eight lanes reads a sector of its own. Not inlined, to save stack space in runs
+// that count nothing.
+[[gnu::noinline]] inline void count_eights(Launch& launch, const Op* op, std::uint64_t first,
+                                           const LaneOffsets& steps) {
+  std::uint64_t lines[kWarpSize / 8];
+  unsigned sectors[kWarpSize / 8], total = 0;
+  int count = 0;
+  for (std::size_t l = 0; l < kWarpSize; l += 8) {
+    const std::uint64_t address = first + steps.of_lane[l], line = address / kLineBytes;
+    const unsigned sector = 1u << (address / kSectorBytes % 4);
+    int i = 0;
+    while (i < count && lines[i] != line) ++i;
+    if (i == count) lines[i] = line, sectors[i] = 0, ++count;
+    total += (sectors[i] & sector) == 0;
+    sectors[i] |= sector;
+  }
+  std::uint64_t missed = 0;
+  for (int i = 0; i < count; ++i) missed += read_line(*launch.sm, lines[i], sectors[i]);
+  add_load(launch, op, static_cast<std::uint64_t>(count), total, missed);
+}
+
+// The byte range of a load of `bytes` per lane; `first`: lane 0's address.
+struct Reach {
+  std::uint64_t first, low, end;
+};
+inline Reach reach_of(const Warp& warp, const Op* op, const LaneOffsets& steps, std::uint32_t bytes) {
+  const std::uint64_t first = first_address(warp, op);
+  return {first, first + static_cast<std::uint64_t>(steps.low), first + static_cast<std::uint64_t>(steps.high) + bytes};
+}
+
+// A word per lane, each group of eight lanes in a sector of its own: returns lane 0's address; the others have the same
+// distance from it as on the device.
+inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = 4;
+  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
+  const auto [first, low, end] = reach_of(warp, op, steps, kBytes);
+  if (low > first || end <= first || first % kSectorBytes != 0 || warp.mask != kAllLanes ||
+      !is_usual(launch, warp, op, low, end, first, kBytes))
+    return nullptr;
+  if (launch.counts) count_eights(launch, op, first, steps);
+  BufferMemo& memo = launch.buffer_memos[op->pc];
+  // Prefetches rows ahead, as warps go on from row to row at the same distance.
+  constexpr std::uint64_t kAhead = 5;
+  const std::uint64_t ahead = first + kAhead * (first - std::exchange(memo.last, first));
+  for (std::size_t l = 0; l < kWarpSize; l += 16) __builtin_prefetch(memo.data + (ahead + steps.of_lane[l] - memo.low));
+  return memo.data + (first - memo.low);
+}
+
+// A word per lane, each at the same offset of its own line, at a constant stride: one lookup finds that L1 has all 32
+// lines, and the words come from contiguous copies (SectorCopies), if there are any.
+inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = 4;
+  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
+  const auto [first, low, end] = reach_of(warp, op, steps, kBytes);
+  const SectorCopies& copies = launch.sector_copies;
+  const std::uint64_t offset = first % kSectorBytes;
+  if (copies.first != first - offset || copies.stride != steps.stride || copies.round != launch.round ||
+      (copies.gathered >> (offset / kBytes) & 1u) == 0 || !launch.stores_wait || warp.mask != kAllLanes ||
+      !is_usual(launch, warp, op, low, end, first, kBytes))
+    return nullptr;
+  if (launch.counts) {
+    const unsigned sector = 1u << (first / kSectorBytes % 4);
+    if (!launch.sm->l1.read_again(first / kLineBytes, steps.stride / kLineBytes, sector)) return nullptr;
+    add_load(launch, op, kWarpSize, kWarpSize, 0);
+  }
+  return reinterpret_cast<const std::uint8_t*>(copies.words[offset / kBytes]);
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,493 @@
+#include "common/vgpu/sanitizer/race_detector.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace roofwalk::vgpu {
+namespace {
+
+bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }
+bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
+
+constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches; they fit in the host's cache
+
+// Groups lanes of the same address, for the patterns that kernels have: runs of adjacent lanes, and rows of fewer than
+// 32 lanes that repeat each other. Other repeats are checked lane by lane.
+class SamePlaces {
+ public:
+  explicit SamePlaces(const Access& access) {
+    if (access.uniform) {
+      ends_ = 1u << (kWarpSize - 1);
+    } else if (!access.implied) {
+      ends_ = differing(access.address, access.address + 1, kWarpSize - 1) | 1u << (kWarpSize - 1);
+      while (period_ > 4 && differing(access.address, access.address + period_ / 2, period_ / 2) == 0) {
+        period_ /= 2;
+        rows_ |= rows_ << period_;
+      }
+    }
+  }
+
+  // Lanes with the address of `lane`; of those below `lane`, perhaps not all.
+  std::uint32_t with(int lane) const {
+    const int last = std::min(lane + std::countr_zero(ends_ >> lane), lane | (period_ - 1));
+    return static_cast<std::uint32_t>((2ull << last) - (1ull << lane)) * rows_;
+  }
+
+ private:
+  // Bit i: a[i] != b[i].
+  static std::uint32_t differing(const std::uint64_t* a, const std::uint64_t* b, int count) {
+    std::uint32_t out = 0;
+    for (int i = 0; i < count; ++i) out |= static_cast<std::uint32_t>(a[i] != b[i]) << i;
+    return out;
+  }
+
+  std::uint32_t ends_ = kAllLanes;  // bit l: lane l + 1 has another address
+  int period_ = kWarpSize;          // lanes of a row, a power of two
+  std::uint32_t rows_ = 1;          // bit l: a row begins at lane l
+};
+
+}  // namespace
+
+RaceDetector::RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps)
+    : word_shift_(std::countr_zero(word_bytes)),
+      writes_((bytes + word_bytes - 1) / word_bytes),
+      reads_(writes_.size()),
+      older_reads_(writes_.size()),
+      warps_(warps) {
+  begin_block();
+}
+
+void RaceDetector::begin_block() {
+  for (auto* ids : {&writes_, &reads_, &older_reads_}) std::fill(ids->begin(), ids->end(), 0);
+  log_.clear();
+  first_kept_ = (kForgotten >> kIdShift) + 1;
+  most_kept_ = std::max(kFewKept, writes_.size());
+  whole_block_met_ = next_id();
+  for (WarpClocks& warp : warps_)
+    warp = {.lanes = {}, .known = Knowledge(warps_.size()), .fenced = Knowledge(), .waited = {}};
+  locks_.clear();
+  mbarriers_.clear();
+  for (auto& barrier : barriers_) barrier = Knowledge(warps_.size());
+}
+
+inline RaceDetector::Id RaceDetector::keep(const Record& record) {
+  const Id id = next_id() | (record.touch == SharedTouch::copy ? kCopy : 0) | record.warp;
+  log_.push_back(record);
+  return id;
+}
+
+void RaceDetector::forget_the_old() {
+  // All touches before the last barrier of the whole block are ordered before what follows, except copies.
+  const auto number = [&](Id id) { return static_cast<std::size_t>(id >> kIdShift); };
+  std::vector<bool> wanted(log_.size());
+  const auto each_id = [&](auto&& visit) {
+    for (auto* ids : {&writes_, &reads_, &older_reads_}) {
+      for (Id& id : *ids) {
+        if (number(id) >= first_kept_) visit(id);
+      }
+    }
+  };
+  each_id([&](Id& id) {
+    if (id < whole_block_met_ && (id & kCopy) == 0) {
+      id = kForgotten;
+    } else {
+      wanted[number(id) - first_kept_] = true;
+    }
+  });
+  std::vector<Id> numbers(log_.size() + 1);  // new numbers by old; of a dropped touch, that of the next one kept
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < log_.size(); ++i) {
+    numbers[i] = static_cast<Id>(first_kept_ + kept);
+    if (wanted[i]) log_[kept++] = log_[i];
+  }
+  numbers[log_.size()] = static_cast<Id>(first_kept_ + kept);
+  const auto renumber = [&](Id& id) {
+    if (number(id) >= first_kept_) id = numbers[number(id) - first_kept_] << kIdShift | (id & (kCopy | kWarpMask));
+  };
+  each_id(renumber);
+  renumber(whole_block_met_);
+  for (WarpClocks& warp : warps_) renumber(warp.met_id);
+  log_.resize(kept);
+  most_kept_ = std::max({kFewKept, writes_.size(), 2 * kept});
+}
+
+RaceDetector::Record RaceDetector::recall(Id id, std::size_t word) const {
+  const std::size_t number = id >> kIdShift;
+  if (number < first_kept_) return {};  // forgotten: at time 0, by no lane
+  Record record = log_[number - first_kept_];
+  if (record.pattern != nullptr) {
+    const auto& words = record.pattern->words;
+    const auto at = std::lower_bound(words.begin(), words.end(), static_cast<std::uint32_t>(word - record.first_word));
+    const auto i = static_cast<std::size_t>(at - words.begin());
+    record.lanes = record.pattern->lanes[i];
+    if (!record.pattern->pcs.empty()) record.pc = record.pattern->pcs[i];
+  }
+  return record;
+}
+
+bool RaceDetector::is_under_way(const Record& record) const {
+  return record.touch == SharedTouch::copy && record.clock > warps_[record.warp].waited.size();
+}
+
+int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane) const {
+  const Clock clock = record.touch == SharedTouch::copy ? warps_[record.warp].waited[record.clock - 1] : record.clock;
+  const auto newest = [](std::uint32_t lanes) { return 31 - std::countl_zero(lanes); };
+  if (record.warp != warp) {
+    const Knowledge& known = warps_[warp].known;
+    if (clock <= known.warps[record.warp]) return -1;
+    std::uint32_t unknown = 0;
+    for (std::uint32_t left = record.lanes; left != 0; left &= left - 1) {
+      if (clock > known.of_lane(record.warp, std::countr_zero(left))) unknown |= left & -left;
+    }
+    return unknown == 0 ? -1 : newest(unknown);
+  }
+  std::uint32_t others = record.lanes & ~(1u << lane);
+  if (others == 0 || clock < warps_[warp].met) return -1;
+  const std::vector<Clock>& lanes = warps_[warp].lanes;
+  while (others != 0) {
+    const int other = newest(others);
+    if (lanes.empty() || clock >= lanes[static_cast<std::size_t>(lane * kWarpSize + other)]) return other;
+    others &= ~(1u << other);
+  }
+  return -1;
+}
+
+std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::uint32_t warp, int lane,
+                                                         SharedTouch touch, bool unchanged, std::uint32_t pc) const {
+  const auto found = [&](Finding::Kind kind, const Record& record, int other) {
+    return Finding{.kind = kind,
+                   .lane = lane,
+                   .thread = record.warp * kWarpSize + static_cast<std::uint32_t>(other),
+                   .pc = record.pc,
+                   .touch = record.touch};
+  };
+  const bool reads = reads_only(touch) || touch == SharedTouch::atomic || touch == SharedTouch::lock;
+  if (writes_[word] == 0 && reads) return found(Finding::Kind::uninitialized, {}, 0);
+  const Record write = recall(writes_[word], word);
+  int writer = -1;
+  if (writes_[word] != 0) {
+    if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
+    // Lanes of one instruction: no order is missing; different values are found by `writes.replaced`.
+    const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
+    const bool harmless = together || (is_atomic(touch) && is_atomic(write.touch));
+    if (!harmless) writer = rival(write, warp, lane);
+    if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
+  }
+  if (!reads_only(touch)) {
+    for (const Id id : {reads_[word], older_reads_[word]}) {
+      if (id == 0) continue;
+      const Record read = recall(id, word);
+      if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);
+    }
+  }
+  if (writer >= 0) return found(Finding::Kind::same_value, write, writer);
+  return std::nullopt;
+}
+
+void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
+  if (touch == SharedTouch::acquire) return;  // an acquire races with nothing that follows
+  const WarpClocks& clocks = warps_[warp];
+  const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
+                      .pc = pc,
+                      .lanes = 1u << lane,
+                      .warp = warp,
+                      .touch = touch});
+  if (touch != SharedTouch::read) {
+    writes_[word] = id;
+    reads_[word] = older_reads_[word] = 0;
+    return;
+  }
+  // This read subsumes an earlier read that is ordered before it.
+  const Id last = reads_[word];
+  if (last != 0 && rival(recall(last, word), warp, lane) >= 0) older_reads_[word] = last;
+  reads_[word] = id;
+}
+
+bool RaceDetector::is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const {
+  if ((id & kCopy) != 0) return false;
+  const WarpClocks& clocks = warps_[warp];
+  if (id < whole_block_met_) return true;
+  const std::uint32_t other = id & kWarpMask;
+  if (other != warp) {
+    const Record record = recall(id, word);
+    if (record.clock <= clocks.known.warps[other]) return true;
+    if (clocks.known.lanes.empty()) return false;
+    bool known = true;
+    for (std::uint32_t left = record.lanes; left != 0; left &= left - 1)
+      known = known && record.clock <= clocks.known.of_lane(other, std::countr_zero(left));
+    return known;
+  }
+  if (id < clocks.met_id) return true;
+  const Record record = recall(id, word);
+  return record.clock < clocks.met || (std::has_single_bit(lanes) && record.lanes == lanes);
+}
+
+bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
+  const bool reads = now.touch == SharedTouch::read;
+  if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, now.warp, now.lanes)) return false;
+  const Id last = reads_[word];
+  if (!reads) {
+    for (const Id read : {last, older_reads_[word]}) {
+      if (!is_over(read, word, now.warp, now.lanes)) return false;
+    }
+  }
+  if (id == 0) id = keep(now);
+  if (!reads) {
+    writes_[word] = id;
+    reads_[word] = older_reads_[word] = 0;
+    return true;
+  }
+  reads_[word] = id;
+  if (last == 0) return true;
+  const Record before = recall(last, word);
+  const bool is_own = (last & kWarpMask) == now.warp;
+  if (is_own && before.clock == now.clock && before.pc == now.pc) {
+    if ((before.lanes & ~now.lanes) == 0) return true;
+    Record both = now;
+    both.lanes |= before.lanes;
+    reads_[word] = keep(both);
+    return true;
+  }
+  // This read subsumes an earlier one that is ordered before it, or that it repeats with the same lanes.
+  const bool repeated = is_own && (before.lanes & ~now.lanes) == 0;
+  if (!repeated && !is_over(last, word, now.warp, now.lanes)) older_reads_[word] = last;
+  return true;
+}
+
+std::unique_ptr<const RaceDetector::Pattern> RaceDetector::make_pattern(std::span<const ProductRun::Load> loads,
+                                                                        std::int64_t low, const LaneOffsets& steps,
+                                                                        std::uint32_t bytes) const {
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> touched;  // by word: lanes, pc
+  for (const ProductRun::Load& load : loads) {
+    std::map<std::uint32_t, std::uint32_t> lanes;
+    for (std::size_t l = 0; l < kWarpSize; ++l) {
+      const std::uint64_t from = steps.of_lane[l] + static_cast<std::uint64_t>(load.offset - low);
+      for (std::uint64_t byte = from; byte < from + bytes; byte += std::uint64_t{1} << word_shift_)
+        lanes[static_cast<std::uint32_t>(byte >> word_shift_)] |= 1u << l;
+    }
+    for (const auto& [word, who] : lanes) {
+      const auto [at, is_new] = touched.try_emplace(word, who, load.pc);
+      if (!is_new && at->second.first != who) return std::make_unique<const Pattern>();
+      at->second.second = load.pc;
+    }
+  }
+  auto out = std::make_unique<Pattern>();
+  out->apart = true;
+  for (const auto& [word, toucher] : touched) {
+    if (out->words.empty() || word != out->words.back() + 1) out->stretches.push_back({word, 0});
+    ++out->stretches.back().count;
+    out->words.push_back(word);
+    out->lanes.push_back(toucher.first);
+    out->pcs.push_back(toucher.second);
+    out->apart = out->apart && std::has_single_bit(toucher.first);
+  }
+  return out;
+}
+
+const RaceDetector::Pattern& RaceDetector::pattern_of(std::uint32_t pc, const LaneOffsets& steps, std::uint32_t bytes) {
+  if (patterns_.size() <= pc) patterns_.resize(pc + 1);
+  if (patterns_[pc] == nullptr) {
+    const ProductRun::Load only{0, pc};
+    patterns_[pc] = make_pattern({&only, 1}, steps.low, steps, bytes);
+  }
+  return *patterns_[pc];
+}
+
+bool RaceDetector::words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const {
+  for (std::size_t i = 0; i < pattern.words.size(); ++i) {
+    const std::size_t word = first + pattern.words[i];
+    const std::uint32_t lanes = pattern.lanes[i];
+    if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, warp, lanes)) return false;
+    // A read subsumes an unordered earlier read of the same warp only if it repeats all its lanes.
+    if (reads) {
+      const Id last = reads_[word];
+      if ((last & kWarpMask) == warp && !is_over(last, word, warp, lanes) && (recall(last, word).lanes & ~lanes) != 0)
+        return false;
+    } else if (!is_over(reads_[word], word, warp, lanes) || !is_over(older_reads_[word], word, warp, lanes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <bool reads, class WordOf>
+inline bool RaceDetector::surely_in_order(const Ages& ages, std::size_t first, std::size_t count,
+                                          WordOf word_of) const {
+  const Id* __restrict const written = writes_.data() + first;
+  const Id* __restrict const read = reads_.data() + first;
+  const Id* __restrict const older = older_reads_.data() + first;
+  unsigned clear = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t w = word_of(i);
+    clear &= ages.surely_over(written[w]);
+    if constexpr (reads) {
+      clear &= static_cast<unsigned>(written[w] != 0) & (ages.surely_over(read[w]) | (ages.is_own(read[w]) ^ 1u));
+    } else {
+      clear &= ages.surely_over(read[w]) & ages.surely_over(older[w]);
+    }
+  }
+  return clear != 0;
+}
+
+inline RaceDetector::Id RaceDetector::keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch,
+                                                   std::size_t first, const Pattern& pattern) {
+  const Id id = next_id() | warp;
+  // Built in place: copying a temporary would stall on its parts that were just written.
+  Record& record = log_.emplace_back();
+  record.clock = warps_[warp].now;
+  record.pc = pc;
+  record.warp = warp;
+  record.touch = touch;
+  record.pattern = &pattern;
+  record.first_word = first;
+  return id;
+}
+
+template <bool reads, class WordOf>
+inline void RaceDetector::remember(Id id, const Ages& ages, std::size_t first, std::size_t count, WordOf word_of) {
+  Id* __restrict const written = writes_.data() + first;
+  Id* __restrict const read = reads_.data() + first;
+  Id* __restrict const older = older_reads_.data() + first;
+  // An unordered read by another warp becomes the older read: a later write may race with it, too.
+  const auto remember_others = [&](auto is_others) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t w = word_of(i);
+      older[w] = is_others(w) != 0 ? read[w] : older[w];
+      read[w] = id;
+    }
+  };
+  if constexpr (!reads) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t w = word_of(i);
+      written[w] = id;
+      read[w] = older[w] = 0;
+    }
+  } else if (warps_[ages.warp].learned) {
+    remember_others([&](std::size_t w) -> unsigned {
+      return ages.is_own(read[w]) == 0 && !is_over(read[w], first + w, ages.warp, kAllLanes);
+    });
+  } else {
+    remember_others([&](std::size_t w) { return (ages.surely_over(read[w]) | ages.is_own(read[w])) ^ 1u; });
+  }
+}
+
+template <bool reads, std::size_t known_count, class WordOf>
+bool RaceDetector::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern,
+                               WordOf word_of) {
+  const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
+  const std::size_t count = known_count != 0 ? known_count : pattern.words.size();
+  if (!surely_in_order<reads>(ages, first, count, word_of) && !words_in_order(first, pattern, warp, reads))
+    return false;
+  const Id id = keep_pattern(warp, pc, reads ? SharedTouch::read : SharedTouch::write, first, pattern);
+  remember<reads>(id, ages, first, count, word_of);
+  return true;
+}
+
+bool RaceDetector::read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base,
+                                    const LaneOffsets& steps, const ProductRun::Side& side) {
+  if (log_.size() >= most_kept_) forget_the_old();
+  const std::int64_t low = side.low;
+  if (sides_.size() <= number) sides_.resize(number + 1);
+  if (sides_[number] == nullptr) sides_[number] = make_pattern(side.loads, low, steps, sizeof(float));
+  const Pattern& pattern = *sides_[number];
+  if (pattern.words.empty() || !warps_[warp].lanes.empty()) return false;
+  const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
+  const std::size_t first = (base + static_cast<std::uint64_t>(low)) >> word_shift_;
+  const auto next = [](std::size_t i) { return i; };
+  bool clear = true;
+  for (const Pattern::Stretch& stretch : pattern.stretches)
+    clear = clear && surely_in_order<true>(ages, first + stretch.first, stretch.count, next);
+  if (!clear && !words_in_order(first, pattern, warp, true)) return false;
+  const Id id = keep_pattern(warp, side.loads.front().pc, SharedTouch::read, first, pattern);
+  for (const Pattern::Stretch& stretch : pattern.stretches)
+    remember<true>(id, ages, first + stretch.first, stretch.count, next);
+  return true;
+}
+
+bool RaceDetector::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first,
+                                     const LaneOffsets& steps, std::uint32_t bytes, SharedTouch touch) {
+  if (log_.size() >= most_kept_) forget_the_old();
+  const bool is_known = pc < patterns_.size() && patterns_[pc] != nullptr;
+  const Pattern& pattern = is_known ? *patterns_[pc] : pattern_of(pc, steps, bytes);
+  const bool reads = touch == SharedTouch::read;
+  if (!warps_[warp].lanes.empty() || (!reads && !pattern.apart)) return false;
+  const std::size_t low = (first + static_cast<std::uint64_t>(steps.low)) >> word_shift_;
+  const auto next = [](std::size_t i) { return i; };
+  const auto listed = [&pattern](std::size_t i) { return static_cast<std::size_t>(pattern.words[i]); };
+  if (!reads) {
+    return pattern.is_contiguous() ? touch_words<false, 0>(warp, pc, low, pattern, next)
+                                   : touch_words<false, 0>(warp, pc, low, pattern, listed);
+  }
+  // The most frequent sizes as compile-time constants: a row of a tile, one word, one word of each of two rows.
+  switch (pattern.words.size()) {
+    case 1:
+      return touch_words<true, 1>(warp, pc, low, pattern, next);
+    case 2:
+      return touch_words<true, 2>(warp, pc, low, pattern, listed);
+    case 16:
+      if (pattern.is_contiguous()) return touch_words<true, 16>(warp, pc, low, pattern, next);
+      break;
+    case 32:
+      if (pattern.is_contiguous()) return touch_words<true, 32>(warp, pc, low, pattern, next);
+      break;
+    default:
+      break;
+  }
+  return pattern.is_contiguous() ? touch_words<true, 0>(warp, pc, low, pattern, next)
+                                 : touch_words<true, 0>(warp, pc, low, pattern, listed);
+}
+
+std::optional<RaceDetector::Finding> RaceDetector::touch_closely(std::size_t word, std::uint32_t warp, int lane,
+                                                                 SharedTouch touch, const SharedWrites& writes,
+                                                                 std::uint32_t pc) {
+  auto finding = check(word, warp, lane, touch, (writes.unchanged >> lane & 1u) != 0, pc);
+  if (!finding && (writes.replaced >> lane & 1u) != 0) {
+    finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
+  }
+  if (finding) finding->byte = word << word_shift_;
+  if (!finding || finding->kind == Finding::Kind::same_value) note(word, warp, lane, touch, pc);
+  return finding;
+}
+
+std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std::uint32_t pc, const Access& access,
+                                                         SharedTouch touch, const SharedWrites& writes) {
+  if (log_.size() >= most_kept_) forget_the_old();
+  std::optional<Finding> warning;
+  const WarpClocks& clocks = warps_[warp];
+  const bool is_plain = touch == SharedTouch::read || touch == SharedTouch::write;
+  Record now{.clock = clocks.now, .pc = pc, .lanes = 0, .warp = warp, .touch = touch};
+  const SamePlaces same(access);
+  for (std::uint32_t left = access.mask; left != 0;) {
+    const int lane = std::countr_zero(left);
+    // Lanes of the same address are checked together.
+    now.lanes = 1u << lane;
+    if (is_plain && writes.replaced == 0) now.lanes = left & same.with(lane);
+    left &= ~now.lanes;
+    const bool in_order = is_plain && clocks.lanes.empty() && writes.replaced == 0;
+    const std::size_t first = access.of(lane) >> word_shift_;
+    const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
+    if (is_of_lock(touch)) order_by_lock(warp, first, touch);
+    if (touch == SharedTouch::atomic) publish(warp, lane, first);
+    // A load may move a whole structure of which some members, or the padding, were never written.
+    const auto is_written = [](Id write) { return write != 0; };
+    const bool moves_some = touch == SharedTouch::read && std::any_of(&writes_[first], &writes_[last] + 1, is_written);
+    Id id = 0;
+    for (std::size_t i = first; i <= last; ++i) {
+      if (in_order && touch_in_order(i, now, id)) continue;
+      if (moves_some && writes_[i] == 0) {
+        for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1)
+          note(i, warp, std::countr_zero(lanes), touch, pc);
+        continue;
+      }
+      for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1) {
+        const auto finding = touch_closely(i, warp, std::countr_zero(lanes), touch, writes, pc);
+        if (!finding) continue;
+        if (finding->kind != Finding::Kind::same_value) return finding;
+        if (!warning) warning = finding;
+      }
+    }
+  }
+  return warning;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,273 @@
+// The race detector of a block's shared memory: each word's last touches, and vector clocks that tell whether
+// synchronization orders them. Kept only in sanitized runs; counts and results are the same with and without it.
+//
+// Found: reads of which no byte has been written; two threads that touch a word, one of them writing, that nothing
+// orders (a barrier of the block; a __syncwarp, shuffle, vote, match or reduction whose mask names both; a lock; an
+// mbarrier; an atomic after a fence); touches of what an asynchronous copy may still be writing; two lanes that write
+// different values to one word in one instruction. Unordered writes of the same value are a warning, unless one
+// instruction makes both.
+//
+// Not found: a race of a write with one of several unordered reads of a word by different warps or instructions (only
+// two reads are remembered); races that need another order of the warps, where a lock or an mbarrier happened to order
+// them; races in global memory; plain loads of an mbarrier's own 8 bytes. Atomics and volatile accesses do not race
+// with each other. Checked elsewhere: reads of unwritten global memory (memory.h) and local memory (local_memory.h;
+// registers are not watched), masks that name absent threads (members.h), and barriers that some threads of a warp
+// bypass (divergent_barrier.h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/vgpu/requests/coalescer.h"
+#include "common/vgpu/requests/memory_moves.h"
+#include "common/vgpu/requests/shared_memory.h"
+
+namespace roofwalk::vgpu {
+
+// copy: by an asynchronous copy. The last four do not race among themselves, and the last three also synchronize:
+// `lock`, a compare-and-swap, acquires and releases; `publish`, an exchange or volatile store, only releases;
+// `acquire`, a volatile load, only acquires.
+enum class SharedTouch : std::uint32_t { read, write, copy, atomic, lock, publish, acquire };
+inline bool reads_only(SharedTouch touch) { return touch == SharedTouch::read || touch == SharedTouch::acquire; }
+
+// Lanes of a store that write the value already there, and lanes whose value another lane of the same instruction
+// overwrote with a different one.
+struct SharedWrites {
+  std::uint32_t unchanged = 0, replaced = 0;
+};
+
+class RaceDetector {
+ public:
+  // `word_bytes` is the granularity of detection: 1, 2 or 4.
+  RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps);
+
+  void begin_block();
+
+  struct Finding {
+    enum class Kind { uninitialized, race, missing_wait, same_value, together } kind = Kind::race;
+    int lane = 0;
+    std::uint64_t byte = 0;    // offset in shared memory
+    std::uint32_t thread = 0;  // the other thread's number in the block; unused for `uninitialized`
+    std::uint32_t pc = 0;      // the other thread's instruction
+    SharedTouch touch = SharedTouch::read;
+  };
+  // Checks and records an in-bounds access of a warp. Returns the first error, or else the first warning; a warning
+  // does not keep the access from being recorded.
+  std::optional<Finding> touch(std::uint32_t warp, std::uint32_t pc, const Access& access, SharedTouch touch,
+                               const SharedWrites& writes = {});
+
+  // A warp arrives at a barrier of the block; the barrier opens. `waiting`: the warps that it releases; `gone`: warps
+  // that have ended, which count as arrived.
+  void come_to_barrier(int barrier, std::uint32_t warp);
+  void leave_barrier(int barrier, std::span<const std::uint32_t> waiting, std::span<const std::uint32_t> gone);
+  // Lanes of a warp synchronize.
+  void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes);
+
+  // A fence by `lanes` of a warp, whose live lanes are `live`. A warp that sees later atomics of these lanes also sees
+  // what they did before the fence, and what the other lanes did before the warp last synchronized.
+  void fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live);
+  // A warp reads what atomics of other warps left in these words.
+  void see(std::uint32_t warp, const Access& access);
+
+  // An mbarrier, by its offset in shared memory. arrive: by a warp, or (`copies`) by its asynchronous copies so far;
+  // complete: the phase is over; acquire: a warp has seen that it is over.
+  void begin_mbarrier(std::uint64_t byte);
+  void end_mbarrier(std::uint64_t byte);
+  void arrive(std::uint64_t byte, std::uint32_t warp, bool copies);
+  void complete(std::uint64_t byte);
+  void acquire(std::uint64_t byte, std::uint32_t warp);
+
+  // Asynchronous copies of a warp: closes the open group; waits for all but the last `left` closed groups.
+  void commit_copies(std::uint32_t warp);
+  void wait_for_copies(std::uint32_t warp, std::uint32_t left);
+  void wait_for_all_copies(std::uint32_t warp);
+
+  // Fast path for a load or store of a whole warp in lockstep: `bytes` per lane at `first` plus `steps`, in bounds and
+  // aligned. True, and recorded, where all earlier touches of these words are certainly ordered before it and no two
+  // lanes write one word, as in nearly every access. False: nothing is recorded, touch() must be called.
+  bool touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const LaneOffsets& steps,
+                         std::uint32_t bytes, SharedTouch touch);
+  // The same for all loads of one side of a ProductRun, relative to `base`; `number` identifies the side.
+  bool read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base, const LaneOffsets& steps,
+                        const ProductRun::Side& side);
+
+ private:
+  // Logical time of a warp; it advances where the warp synchronizes.
+  using Clock = std::uint32_t;
+  // Identifies a recorded touch. From the high bits down: sequence number, flag of asynchronous copies, warp. 0: none.
+  using Id = std::uint32_t;
+  static constexpr int kWarpBits = 5, kIdShift = kWarpBits + 1;  // at most 32 warps per block
+  static constexpr Id kCopy = 1u << kWarpBits, kWarpMask = kCopy - 1;
+  static constexpr Id kForgotten = 1u << kIdShift;  // ordered before everything that follows
+
+  // The words that one or several instructions touch, relative to the lowest, and which lanes touch each.
+  struct Pattern {
+    std::vector<std::uint32_t> words, lanes;
+    std::vector<std::uint32_t> pcs = {};  // of several instructions: the one that touches each word
+    struct Stretch {
+      std::uint32_t first = 0, count = 0;
+    };
+    std::vector<Stretch> stretches = {};  // runs of adjacent words
+    bool apart = false;                   // no word is touched by two lanes
+    bool is_contiguous() const { return stretches.size() == 1; }
+  };
+  struct Record {
+    Clock clock = 0;  // of a copy: the number of its group
+    std::uint32_t pc = 0;
+    std::uint32_t lanes = 0;  // lanes of the warp that did it; with a pattern, the pattern has them
+    std::uint32_t warp = 0;
+    SharedTouch touch = SharedTouch::read;
+    const Pattern* pattern = nullptr;
+    std::size_t first_word = 0;  // where the pattern starts
+  };
+  // Vector clocks: everything up to these times is known to have happened.
+  struct Knowledge {
+    explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
+    void join(const Knowledge& other);
+
+    std::vector<Clock> warps;  // by warp, of all its lanes
+    // [warp][lane]: later times of single lanes; empty until some lanes of a warp fence without the others.
+    std::vector<Clock> lanes = {};
+    Clock of_lane(std::uint32_t warp, int lane) const {
+      const Clock own = lanes.empty() ? 0 : lanes[warp * kWarpSize + static_cast<std::uint32_t>(lane)];
+      return std::max(warps[warp], own);
+    }
+  };
+  struct WarpClocks {
+    Clock now = 1;
+    Clock met = 0;                // all lanes are ordered after what any of them did before this time
+    Id met_id = 0;                // the same as an Id: the first touch after it
+    std::vector<Clock> lanes;     // [lane][other], if only some lanes have synchronized since; else empty
+    Knowledge known;              // up to when each warp is ordered before this one
+    bool learned = false;         // `known` has grown since the last barrier of the whole block
+    Knowledge fenced;             // `known` at the last fence; empty before the first
+    std::vector<Clock> waited;    // by group of copies: when it was waited for
+    std::uint32_t committed = 0;  // groups
+  };
+
+  // happens_before.cpp
+  // An atomic by `lane` publishes what was fenced.
+  void publish(std::uint32_t warp, int lane, std::size_t word);
+  void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
+
+  Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
+  Id keep(const Record& record);
+  // Drops touches that no word refers to, and all before the last barrier of the whole block.
+  void forget_the_old();
+  // The recorded touch, with the lanes that touched this word.
+  Record recall(Id id, std::size_t word) const;
+
+  bool is_under_way(const Record& record) const;
+  // A lane of the record that is not ordered before this lane of the warp; -1: none.
+  int rival(const Record& record, std::uint32_t warp, int lane) const;
+  // Whether a touch of a word is certainly ordered before a touch by `lanes` of a warp.
+  bool is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const;
+  // Records a read or write if the word's earlier touches are certainly ordered before it, as nearly always. False:
+  // call touch_closely().
+  bool touch_in_order(std::size_t word, const Record& now, Id& id);
+  bool words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const;
+  // Order that follows from an Id alone: before the last barrier of the block, or by this warp before its lanes last
+  // synchronized. Without branches, so that loops become vector code.
+  struct Ages {
+    Id block_met, met;
+    std::uint32_t warp;
+    unsigned is_own(Id id) const { return (id & kWarpMask) == warp; }
+    unsigned surely_over(Id id) const {
+      return static_cast<unsigned>((id & kCopy) == 0) &
+             (static_cast<unsigned>(id < block_met) | (is_own(id) & static_cast<unsigned>(id < met)));
+    }
+  };
+  // The i-th of `count` words is `first` + word_of(i).
+  template <bool reads, class WordOf>
+  bool surely_in_order(const Ages& ages, std::size_t first, std::size_t count, WordOf word_of) const;
+  template <bool reads, class WordOf>
+  void remember(Id id, const Ages& ages, std::size_t first, std::size_t count, WordOf word_of);
+  Id keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch, std::size_t first, const Pattern& pattern);
+  template <bool reads, std::size_t known_count, class WordOf>
+  bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
+  // The pattern of loads by whole warps, or of one store; empty where two of them touch a word with different lanes.
+  std::unique_ptr<const Pattern> make_pattern(std::span<const ProductRun::Load> loads, std::int64_t low,
+                                              const LaneOffsets& steps, std::uint32_t bytes) const;
+  const Pattern& pattern_of(std::uint32_t pc, const LaneOffsets& steps, std::uint32_t bytes);
+  std::optional<Finding> check(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
+                               std::uint32_t pc) const;
+  void note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
+  // Checks and records one lane's touch of one word.
+  std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
+                                       const SharedWrites& writes, std::uint32_t pc);
+
+  struct Mbarrier {
+    Knowledge arriving, arrived;                                  // for waiters of this phase, of the last
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // of this phase: warp, its groups so far
+  };
+
+  int word_shift_;  // from byte offset to word index
+  // By word: the latest write; the latest read since then, and an older one that a write may race with, too.
+  std::vector<Id> writes_, reads_, older_reads_;
+  std::vector<Record> log_;                               // touches by number, from first_kept_ on
+  std::size_t first_kept_ = 0;                            // the number of the first
+  std::size_t most_kept_ = 0;                             // forget_the_old() runs at this size
+  Id whole_block_met_ = 0;                                // the first touch after the last barrier of the whole block
+  std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
+  std::vector<std::unique_ptr<const Pattern>> sides_;     // of ProductRuns; an empty one: loads are checked one by one
+  std::vector<WarpClocks> warps_;
+  std::map<std::size_t, Knowledge> locks_;       // by word: what the next acquire joins
+  Knowledge barriers_[kBarriers];                // what released warps join
+  std::map<std::uint64_t, Mbarrier> mbarriers_;  // by byte
+};
+
+// race_report.cpp. RaceDetector::touch of the warp's block, if it has a shadow; false with the fault recorded.
+bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
+                  const SharedWrites& writes = {});
+
+// Whether this warp's accesses to shared memory are checked. Tests the launch first, which is in the host's cache.
+inline bool is_watched(const Launch& launch, const Warp& warp) {
+  return launch.sanitized && warp.block->shadow != nullptr;
+}
+
+// Whether a watched load or store in lockstep needs no closer look; if so, it is recorded.
+inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const LaneOffsets& steps,
+                             std::uint32_t bytes, SharedTouch touch) {
+  return !op->instruction->is_volatile &&
+         warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, steps, bytes, touch);
+}
+
+// A checked load or store of shared memory. Stores are checked when they are done, to see whether they changed
+// anything.
+template <bool store>
+const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
+                       Mover mover) {
+  const auto move = [&](const Access& to, const Pointers& pointers) { mover(warp, op, to, pointers); };
+  const bool is_volatile = op->instruction->is_volatile;
+  if constexpr (!store) {
+    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::acquire : SharedTouch::read)) return nullptr;
+    move(access, at);
+  } else {
+    LaneBytes own;
+    move(access, own.pointers(access));
+    SharedWrites writes;
+    for (int l = 0; l < kWarpSize; ++l) {
+      const bool active = (access.mask >> l & 1u) != 0;
+      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) == 0)
+        writes.unchanged |= 1u << l;
+    }
+    move(access, at);
+    for (int l = 0; l < kWarpSize; ++l) {
+      const bool active = (access.mask >> l & 1u) != 0;
+      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) != 0)
+        writes.replaced |= 1u << l;
+    }
+    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, writes))
+      return nullptr;
+  }
+  return op + 1;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,98 @@
+// The order in which hardware runs a basic block: that of the code that ptxas made of the kernel, in which address
+// arithmetic is folded, moves are gone, independent loads are hoisted, loops unrolled and divisions expanded.
+// Dependences come from the PTX. If that code is unknown (PTX written by hand), a few rules approximate ptxas. Only the
+// clock uses this; counts come from the PTX.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "common/specs/machine.h"
+#include "common/vgpu/program/program.h"
+
+namespace roofwalk::vgpu {
+
+using ptx::kUnitCount;
+using ptx::Unit;
+
+enum class TimedKind : std::uint8_t {
+  compute,
+  load,           // global, local, shared or generic: the outcome tells which
+  load_constant,  // indexed
+  store,
+  atomic,      // with or without a result
+  async_copy,  // cp.async
+  async_commit,
+  async_wait,  // waits until at most `groups` committed groups are in flight; kAllGroups: until no copy is
+  barrier,
+  branch,
+  leave
+};
+
+inline constexpr std::uint8_t kAllGroups = 255;  // async_wait
+
+struct TimedOp {
+  TimedKind kind = TimedKind::compute;
+  Unit unit = Unit::integer;
+  std::uint8_t groups = 0;           // async_wait; barrier: its number
+  std::uint16_t part = 0;            // of the schedule, see Schedule
+  std::uint16_t issues = 1;          // issue slots (a 64-bit add has two)
+  std::uint16_t latency_cycles = 0;  // compute: from the last issue until its results are readable
+  std::int32_t memory = -1;          // ordinal among the memory instructions of its basic block
+  std::uint16_t result_count = 0, source_count = 0;
+  std::uint32_t first_operand = 0;  // into Schedule::operands: results, then sources
+  std::uint32_t tensor_fmas = 0;    // tensor: multiply-adds of the whole warp
+  std::uint32_t pc = 0;             // PTX instruction that it belongs to
+};
+
+// At the end of a schedule: slot `to` takes over the state of slot `from`; with `joins`, the later state of the two.
+struct Rename {
+  std::uint16_t to = 0, from = 0;
+  bool joins = false;
+};
+
+// One basic block, or several consecutive ones that run as one under predicates (if_conversion.h), in the order of
+// issue; for a loop that consists of nothing else, possibly `copies` iterations. A part is one basic block of one copy;
+// parts are numbered copy by copy in the order of the members. Operations of a part that a warp does not enter only
+// take issue slots.
+struct Schedule {
+  std::uint32_t copies = 1, members = 1;
+  std::vector<TimedOp> ops;
+  std::vector<std::uint16_t> operands;  // scoreboard slots
+  std::vector<Rename> renames;          // applied one after the other
+};
+
+// What takes the clock as long as to issue an operation: to look at so many operands, to rename so many slots.
+inline constexpr std::uint32_t kOperandsOfAnOperation = 16, kRenamesOfAnOperation = 16;
+
+inline std::uint32_t operations_for_operands(const TimedOp& op) {
+  return (std::uint32_t{op.result_count} + op.source_count) / kOperandsOfAnOperation;
+}
+inline std::uint32_t operations_for_renames(const Schedule& schedule) {
+  return static_cast<std::uint32_t>(schedule.renames.size()) / kRenamesOfAnOperation;
+}
+// What it costs a warp to run it once.
+std::uint32_t operations_of(const Schedule& schedule);
+
+struct ProgramSchedule {
+  // By basic block: the schedules that start with it, longest first; the last one is this block alone, with one copy.
+  std::vector<std::vector<Schedule>> blocks;
+  std::uint32_t slots = 0;  // scoreboard slots of a warp; slot 0 is always ready
+  std::uint32_t parts = 1;  // largest number of parts of a schedule
+};
+
+// One instruction of the code that ptxas made of a kernel, in order.
+struct MachineOp {
+  std::uint32_t ptx_line = 0;   // that it was made for; 0: unknown
+  std::uint16_t operation = 0;  // low nine bits of the encoding
+  std::int32_t target = -1;     // of a branch: index in the code; -1: none
+};
+
+// `code` is empty and `registers_per_thread` 0 if unknown. Never fails: code that does not fit the PTX gives a schedule
+// with fewer operations, but never one in which an operation reads a later result.
+ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code = {},
+                         int registers_per_thread = 0);
+
+}  // namespace roofwalk::vgpu

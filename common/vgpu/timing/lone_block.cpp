@@ -1,0 +1,106 @@
+#include "common/vgpu/timing/lone_block.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "common/base/mix.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr std::uint64_t kMostInstructions = 1'500'000;  // limit of what `take` replays
+
+class Hash {
+ public:
+  void add(std::uint64_t value) { state_ = mix(state_ ^ value); }
+  std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0;
+};
+
+// Hash of everything that decides how long a block takes alone.
+std::uint64_t hash_of(const BlockTrace& block) {
+  Hash hash;
+  for (const WarpTrace& warp : block.warps) {
+    hash.add(warp.blocks.size());
+    for (const std::uint32_t entered : warp.blocks) hash.add(entered);
+    for (const Outcome& o : warp.outcomes) {
+      const std::uint8_t fields[] = {o.lines,
+                                     o.sectors,
+                                     o.l2_read_sectors,
+                                     o.l2_write_sectors,
+                                     o.dram_read_sectors,
+                                     o.shared_wavefronts,
+                                     o.shared_conflicts,
+                                     o.copies};
+      std::uint64_t bits = 0;
+      for (const std::uint8_t field : fields) bits = bits << 8 | field;
+      hash.add(bits);
+      hash.add(static_cast<std::uint64_t>(o.arrives));
+    }
+    for (const Meeting& m : warp.meetings) {
+      hash.add(std::uint64_t{m.outcome} << 32 | m.number);
+      hash.add(static_cast<std::uint64_t>(m.kind));
+    }
+    for (const Found& f : warp.found) {
+      hash.add(std::uint64_t{f.outcome} << 32 | f.fetch);
+      hash.add(f.fetching_warp);
+    }
+    for (const Swaps& s : warp.swaps) {
+      hash.add(std::uint64_t{s.outcome} << 32 | s.word);
+      hash.add(std::uint64_t{s.lanes} << 1 | (s.shared ? 1 : 0));
+    }
+  }
+  return hash.value();
+}
+
+}  // namespace
+
+AloneTimes::AloneTimes(const GridTrace& trace, std::uint64_t key, std::function<double(std::uint32_t)> replay)
+    : trace_(trace), key_(key), replay_(std::move(replay)), cycles_(trace.blocks.size()) {}
+
+void AloneTimes::take(std::vector<std::uint32_t> blocks) {
+  struct Turn {
+    std::uint64_t rank = 0;
+    std::uint32_t of_stratum = 0;  // members of its stratum before it
+    double cost = 0;
+    std::uint32_t block = 0;
+  };
+  std::vector<Turn> turns;
+  for (const std::uint32_t i : blocks) turns.push_back({mix(trace_.blocks[i].index + key_), 0, 0, i});
+  std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.rank < b.rank; });
+  std::unordered_map<std::uint32_t, std::uint32_t> taken;  // by stratum
+  for (Turn& turn : turns) {
+    turn.of_stratum = taken[trace_.blocks[turn.block].stratum]++;
+    turn.cost = trace_.blocks[turn.block].work.cost();
+  }
+  std::stable_sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) {
+    return std::tie(a.of_stratum, b.cost) < std::tie(b.of_stratum, a.cost);
+  });
+  for (const Turn& turn : turns) {
+    if (cycles_[turn.block] != 0) continue;
+    const BlockTrace& block = trace_.blocks[turn.block];
+    const std::uint64_t hash = hash_of(block), instructions = length_of(block.instructions, block.operations);
+    if (const auto like = of_likes_.find(hash); like != of_likes_.end()) {
+      cycles_[turn.block] = like->second;
+    } else if (replayed_ + instructions <= kMostInstructions) {
+      replayed_ += instructions;
+      of_likes_[hash] = always_of(turn.block);
+    }
+  }
+}
+
+double AloneTimes::always_of(std::uint32_t block) {
+  if (cycles_[block] == 0) cycles_[block] = std::max(replay_(block), 1.0);
+  return cycles_[block];
+}
+
+void AloneTimes::know(std::uint32_t block, double cycles) { cycles_[block] = std::max(cycles, 1.0); }
+
+std::optional<double> AloneTimes::of(std::uint32_t block) const {
+  return cycles_[block] == 0 ? std::nullopt : std::optional(cycles_[block]);
+}
+
+}  // namespace roofwalk::vgpu

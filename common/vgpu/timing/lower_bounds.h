@@ -1,0 +1,34 @@
+// Lower bounds on the time of a launch, from what its exact counts demand of each part of the machine. The clock's time
+// is never below them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/record/run_record.h"
+#include "common/specs/machine.h"
+#include "common/vgpu/state/launch.h"
+#include "common/vgpu/timing/instruction_schedule.h"
+
+namespace roofwalk::vgpu {
+
+// What one SM did in a launch.
+struct SmTotals {
+  std::vector<std::uint64_t> block_executions;
+  std::uint64_t blocks_run = 0, warps_run = 0, l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
+};
+
+struct LaunchTotals {
+  std::vector<InstructionCounters> sites;  // by PTX instruction
+  std::vector<SmTotals> sms;
+  std::uint64_t dram_bytes = 0, l2_sectors = 0;
+  std::uint64_t flops_f32 = 0, flops_f16 = 0, flops_f64 = 0, flops_tensor = 0;
+};
+
+// Fills all parts but latency_ns and launch_ns. Issue slots and pipes come from the schedule, for the busiest SM.
+TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals);
+
+// The largest throughput bound, in ns.
+double busiest_ns(const TimeParts& parts);
+
+}  // namespace roofwalk::vgpu

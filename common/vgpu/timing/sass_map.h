@@ -1,0 +1,64 @@
+// Matches the code that ptxas made of a kernel (SASS) to its PTX: the machine instructions of each basic block, their
+// order, and the number of copies if ptxas unrolled it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/vgpu/program/program.h"
+#include "common/vgpu/timing/instruction_schedule.h"
+
+namespace roofwalk::vgpu {
+
+// Unit and class of a machine instruction for the clock.
+struct Operation {
+  enum class Class : std::uint8_t {
+    other,
+    memory,
+    shuffle,
+    constant,
+    load_constant,  // LDC, ULDC: of constant memory, or of a parameter
+    barrier,
+    async_commit,
+    async_wait,
+    branch,
+    call
+  };
+  Unit unit = Unit::integer;
+  Class kind = Class::other;  // constant: makes a value without reading any (or copies one)
+};
+// Operation for the low nine bits of an encoding (sass_opcodes.cpp).
+Operation operation_info(std::uint16_t operation);
+// From compute capability 9.0 on, a diverged warp exchanges values in pieces of code apart from the rest, each of which
+// ends with this instruction (ENDCOLLECTIVE).
+bool ends_collective(std::uint16_t operation);
+
+// The operation of an instruction that ptxas turns into exactly one machine instruction in every copy of a loop body;
+// nullopt for all others.
+std::optional<Operation> single_operation(const ptx::Instruction& in);
+
+struct BlockOp {
+  std::uint32_t pc = 0;  // PTX instruction that it was made for
+  std::uint16_t operation = 0;
+  bool extra = false;  // issues here, but belongs to an instruction of another basic block
+};
+
+struct BlockCode {
+  std::uint32_t copies = 1;
+  std::vector<BlockOp> ops;
+};
+
+struct FoundCode {
+  // By basic block: the forms of its code, most copies first, the last with one copy. A basic block that is a loop by
+  // itself may have several copies; if a block was copied along with a loop around it, one copy is kept. Code hoisted
+  // out of a loop is not included.
+  std::vector<std::vector<BlockCode>> forms;
+  // By PTX instruction: whether most copies of its code have a branch that warps take now and then.
+  std::vector<bool> branches;
+};
+FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,
+                          std::span<const MachineOp> code);
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,249 @@
+// The clock's model of the SMs, cycle by cycle: schedulers, scoreboards, pipes, the memory path, L2 and DRAM. Its parts
+// are headers in sm/, so that all of it is inlined into one loop. Only timing_model.cpp includes this.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <queue>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "common/base/check.h"
+#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/timing/block_latency.h"
+#include "common/vgpu/timing/instruction_cost.h"
+#include "common/vgpu/timing/sm_state.h"
+#include "common/vgpu/timing/timing_model.h"
+
+namespace roofwalk::vgpu {
+
+inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
+
+// Limit on the instructions blamed for waits at barriers; a chapter's kernels have a few dozen such pairs.
+inline constexpr std::size_t kMostBlamed = 500'000;
+
+// Scoreboard slots reset in the time of issuing one operation.
+inline constexpr std::size_t kScoresOfAnOperation = 64;
+
+inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
+
+inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
+
+// Properties of the code and of the traces that all replays of a reading share.
+struct ReplayedGrid {
+  explicit ReplayedGrid(const TimingInput& input);
+
+  std::vector<std::size_t> memory_ops;  // by basic block
+  std::vector<bool> orders_stores;      // by PTX instruction: waits until earlier stores are visible
+  // Words of global memory, by hash, that several blocks swap: blocks on SMs outside the simulation swap them too.
+  std::unordered_set<std::uint32_t> words_of_several;
+};
+
+class Simulation {
+ public:
+  enum class Keeps : std::uint8_t { times, waits };  // waits: also what warps waited for
+
+  // Runs `blocks` blocks on `sms` SMs that have their share of L2 and DRAM; `traces` (places in the input's) are taken
+  // in turn. `grid`: made of the input.
+  Simulation(const TimingInput& input, const ReplayedGrid& grid, std::vector<std::uint32_t> traces, int sms,
+             double share_of_memory, std::uint64_t blocks, Keeps keeps)
+      : in_(input), m_(input.machine), grid_(grid), traces_(std::move(traces)), blocks_(blocks) {
+    dram_sector_full_ = kSectorBytes * m_.clock_hz / (m_.dram_bytes_per_s * m_.dram_sustained_share);
+    l2_sector_full_ = kSectorBytes / m_.l2_bytes_per_clock;
+    dram_sector_ = dram_sector_full_ / share_of_memory;
+    l2_sector_ = l2_sector_full_ / share_of_memory;
+    port_sector_ = kSectorBytes / m_.l2_port_bytes_per_clock;
+    for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = interval(static_cast<Unit>(u));
+    if (keeps == Keeps::waits) {
+      waits_.resize(input.program.function->instructions.size());
+      path_waits_.resize(waits_.size());
+    }
+    others_ = 1 / share_of_memory;
+    lay_out(sms);
+  }
+
+  // False if it stopped because it exceeded `most_operations`.
+  bool run(std::uint64_t most_operations) {
+    using Event = std::pair<Cycle, std::uint32_t>;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
+    for (std::size_t slot = 0; slot < sms_[0].blocks.size(); ++slot) {
+      for (SimSm& sm : sms_) start_block(sm, sm.blocks[slot], 0);
+    }
+    for (std::uint32_t i = 0; i < sms_.size(); ++i) events.push({0, i});
+    while (!events.empty()) {
+      auto [next, index] = events.top();
+      events.pop();
+      SimSm& sm = sms_[index];
+      // This SM goes on until another one's next event is earlier.
+      const Cycle until = events.empty() ? kNever : events.top().first;
+      do {
+        if (operations_ > most_operations) return false;
+        if (next >= forget_at_) forget_before(next);
+        next = step(sm, next);
+      } while (next < until);
+      if (next < kNever) events.push({next, index});
+      if (events.empty()) {
+        for (const std::uint32_t stuck : release_stuck()) events.push({now_ + 1, stuck});
+      }
+    }
+    ROOFWALK_CHECK(live_blocks_ == 0);
+    for (const SimSm& sm : sms_) end_ = std::max({end_, sm.end, sm.memory_path.free});
+    end_ = std::max({end_, l2_.end(), dram_.end()});
+    settle_waits();
+    return true;
+  }
+
+  double end() const { return end_; }
+  const std::vector<Cycle>& starts() const { return starts_; }  // of the blocks, in start order
+  const std::vector<Cycle>& ends() const { return ends_; }      // in the same order
+  const std::vector<WarpCycles>& waits() const { return waits_; }
+  const std::vector<HeldUp>& held_up() const { return held_up_; }
+  std::uint64_t operations() const { return operations_; }  // issued, plus work of the same cost
+  // Cycles that a warp takes per PTX instruction, waits included.
+  double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
+
+ private:
+  std::uint32_t warps_per_block(const SimSm& sm) const {
+    return static_cast<std::uint32_t>(sm.warps.size() / sm.blocks.size());
+  }
+
+  // No SM has a turn before `now` any more. Called by cycles, not by turns: a warp may wait for thousands at a time.
+  void forget_before(Cycle now) {
+    constexpr Cycle kEvery = 16'384;
+    l2_.forget_before(now);
+    dram_.forget_before(now);
+    forget_at_ = now + kEvery;
+  }
+
+  // How a wait for the operation's unit is reported.
+  static Wait queue_of(const TimedOp& op) { return op.unit == Unit::constant ? Wait::constant : Wait::pipe; }
+
+  static bool entered(const SimWarp& warp, const TimedOp& op) { return warp.parts[op.part] != kNotEntered; }
+
+  const ptx::Instruction& instruction(std::uint32_t pc) const { return in_.program.function->instructions[pc]; }
+
+  // What a trace notes in addition to the outcome of an instruction.
+  template <class Note>
+  static std::span<const Note> notes_of(const std::vector<Note>& all, const SimWarp& warp, const TimedOp& op) {
+    if (all.empty() || op.memory < 0 || !entered(warp, op)) return {};
+    const auto outcome = static_cast<std::uint32_t>(outcome_place(warp, op));
+    const auto first = std::lower_bound(all.begin(), all.end(), outcome,
+                                        [](const Note& note, std::uint32_t of) { return note.outcome < of; });
+    return {first, std::find_if(first, all.end(), [&](const Note& note) { return note.outcome != outcome; })};
+  }
+
+  void hold(SimSm& sm, SimWarp& warp) { sm.schedulers[warp.scheduler].ready[warp.place] = kNever; }
+
+  // sm/block_dispatch.h
+  void lay_out(int sms);
+  void start_block(SimSm& sm, SimBlock& block, Cycle now);
+  void end_warp(SimSm& sm, SimWarp& warp);
+
+  // sm/warp_scheduler.h
+  double interval(Unit unit) const;
+  Cycle step(SimSm& sm, Cycle now);
+  double path_opens(const SimSm& sm) const;
+  double constant_path_opens(const SimSm& sm) const;
+  double unit_opens(const SimSm& sm, const Scheduler& scheduler, std::uint8_t unit) const;
+  int choose(const SimSm& sm, Scheduler& scheduler) const;
+  Cycle next_event(const SimSm& sm, const Scheduler& scheduler) const;
+  void issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp);
+  static void add_group(SimWarp& warp, const Score& group);
+
+  // sm/scoreboard.h
+  static void set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score);
+  void set_results(SimWarp& warp, const TimedOp& op, const Score& score);
+  bool enter(SimWarp& warp, const Schedule& schedule) const;
+  void advance(SimSm& sm, SimWarp& warp);
+
+  // sm/stall_reasons.h
+  void account(const SimSm& sm, SimWarp& warp, const TimedOp& op, double opened);
+  void note_late(const SimSm& sm, SimWarp& warp, const TimedOp& op, Cycle operands, Cycle unit) const;
+  static void fold(SimWarp& warp);
+  void blame(const SimSm& sm, const SimBlock& block, int barrier, const SimWarp& last);
+  void settle_waits();
+
+  // sm/memory_path.h
+  static const Outcome& outcome_of(const SimWarp& warp, const TimedOp& op);
+  static std::size_t outcome_place(const SimWarp& warp, const TimedOp& op);
+  Score access(SimSm& sm, SimWarp& warp, const TimedOp& op);
+  static std::span<const Swaps> swaps_of(const SimWarp& warp, const TimedOp& op);
+  double swap(SimSm& sm, const SimWarp& warp, std::span<const Swaps> all, double read);
+  std::pair<double, double> ask_l2(SimSm& sm, const TimedOp& op, const Outcome& o, double past, Score& score);
+  void access_constants(SimSm& sm, SimWarp& warp, const TimedOp& op);
+
+  // sm/mshr.h
+  bool has_place(SimSm& sm, const SimWarp& warp);
+  double place_for(SimSm::Outstanding& in_flight, std::uint32_t sectors) const;
+  void wait_for_line(SimSm& sm, const Outcome& o, Score& score) const;
+  void wait_for_own(SimSm& sm, const SimWarp& warp, const TimedOp& op, const Outcome& o, Score& score) const;
+  static std::pair<SimSm::Asked*, std::uint64_t> asked(SimSm& sm, const SimBlock& block, std::uint32_t warp,
+                                                       std::size_t outcome);
+
+  // sm/barriers.h
+  void arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, const Outcome& told);
+  const std::vector<SimPhase>& phases_before(const BlockTrace& trace);
+  static std::vector<SimPhase> count_phases(const BlockTrace& trace);
+  static std::span<const Meeting> meetings_of(const SimWarp& warp, const TimedOp& op);
+  void arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at);
+  void end_phase(SimSm& sm, SimBlock& block, std::uint32_t number);
+  bool has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked);
+  void open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last);
+  std::vector<std::uint32_t> release_stuck();
+
+  const TimingInput& in_;
+  const Machine& m_;
+  const ReplayedGrid& grid_;
+  std::vector<std::uint32_t> traces_;
+  std::uint64_t blocks_;                                                              // to run
+  double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_;  // cycles
+  double interval_[kUnitCount];
+  std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
+  std::vector<SimSm> sms_;
+  double others_ = 1;                                  // SMs of the machine for each that is simulated
+  std::unordered_map<std::uint32_t, double> swapped_;  // of global memory, by hash: the end of a word's last swap
+  SharedServer l2_, dram_;
+  std::vector<Cycle> starts_, ends_;
+  std::uint64_t live_blocks_ = 0;
+  Cycle now_ = 0, forget_at_ = 0;
+  double end_ = 0, lived_ = 0;  // lived_: cycles of all warps, from start to end
+  std::uint64_t instructions_ = 0, operations_ = 0;
+  std::vector<WarpCycles> waits_;   // by PTX instruction; empty where nobody asks for them
+  std::vector<double> path_waits_;  // for the memory path, likewise
+  std::vector<HeldUp> held_up_;
+  std::unordered_map<std::uint32_t, std::size_t> held_up_at_;  // by barrier: index in held_up_
+  std::size_t blamed_ = 0;                                     // entries of all of `held_up_` together
+};
+
+inline ReplayedGrid::ReplayedGrid(const TimingInput& input) {
+  for (const BasicBlock& block : input.program.blocks) memory_ops.push_back(block.memory.size());
+  for (const ptx::Instruction& in : input.program.function->instructions) {
+    const bool is_fence = ptx::info(in.opcode).form == ptx::Form::fence;
+    orders_stores.push_back((is_fence || in.releases) && !in.of_block);
+  }
+  std::unordered_map<std::uint32_t, std::size_t> swapped_by;
+  for (std::size_t b = 0; b < input.trace.blocks.size(); ++b) {
+    for (const WarpTrace& warp : input.trace.blocks[b].warps) {
+      for (const Swaps& each : warp.swaps) {
+        if (!each.shared && swapped_by.try_emplace(each.word, b).first->second != b) words_of_several.insert(each.word);
+      }
+    }
+  }
+}
+
+}  // namespace roofwalk::vgpu
+
+#include "common/vgpu/timing/sm/barriers.h"
+#include "common/vgpu/timing/sm/block_dispatch.h"
+#include "common/vgpu/timing/sm/memory_path.h"
+#include "common/vgpu/timing/sm/mshr.h"
+#include "common/vgpu/timing/sm/scoreboard.h"
+#include "common/vgpu/timing/sm/stall_reasons.h"
+#include "common/vgpu/timing/sm/warp_scheduler.h"

@@ -1,0 +1,66 @@
+// A hidden case that fails reports how and at which line, and nothing that reveals the case.
+#include "grader/attempt/redact.h"
+#include "common/base/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/record/run_record_json.h"
+
+namespace roofwalk {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Hide, LeavesTheKindAndTheLine) {
+  Trial trial;
+  trial.case_name = "n=4099, seed 7203685477580";
+  trial.record.printed.text = "n is 4099";
+  Fault fault{.kind = FaultKind::out_of_bounds,
+              .kernel = "add",
+              .block = {17, 0, 0},
+              .thread = {3, 0, 0},
+              .file = "vector-add.cu",
+              .line = 5,
+              .buffer = "c",
+              .index = 4099,
+              .extent = 4099,
+              .message = "c[4099], one past the end of c (4099 floats)"};
+  trial.record.warnings = {fault};
+  trial.record.fault = fault;
+  hide(trial);
+  EXPECT_EQ(trial.record.fault->kind, FaultKind::out_of_bounds);
+  EXPECT_EQ(trial.record.fault->line, 5);
+  EXPECT_EQ(trial.record.fault->message, "an access out of bounds");
+  const std::string told = to_json(*trial.record.fault).dump() + trial.case_name + trial.record.printed.text;
+  EXPECT_THAT(told, Not(HasSubstr("4099")));
+  EXPECT_THAT(told, Not(HasSubstr("17")));
+  EXPECT_TRUE(trial.record.warnings.empty());
+}
+
+TEST(Hide, OfAWrongValueLeavesTheBuffer) {
+  Trial trial;
+  trial.correctness = Correctness{.wrong = Wrong::nan,
+                                  .worst_error = 0.25,
+                                  .buffer = "c",
+                                  .index = 4098,
+                                  .reason = "c[4098] is NaN, it should be 0.42",
+                                  .wrong_count = 4099};
+  hide(trial);
+  EXPECT_EQ(trial.correctness->reason, "c holds NaN");
+  EXPECT_EQ(trial.correctness->index, -1);
+  EXPECT_EQ(trial.correctness->wrong_count, 0);
+  EXPECT_EQ(trial.correctness->worst_error, 0);
+  EXPECT_TRUE(trial.went_wrong());
+}
+
+TEST(Hide, OfARefusalLeavesTheLine) {
+  Trial trial;
+  trial.refusal = Error{"a grid of 4099 blocks", "vector-add.cu", 9, "for n=4099"};
+  hide(trial);
+  EXPECT_EQ(trial.refusal->text(), "vector-add.cu:9: the plan is refused");
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,103 @@
+// Which lines and sectors a request touches, against the rule itself.
+#include "common/vgpu/requests/coalescer.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/base/rng.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+struct Touched {
+  std::uint64_t line = 0;
+  unsigned sectors = 0;
+  bool operator==(const Touched&) const = default;
+};
+
+// Lines in the order of the lanes that first touch them.
+std::vector<Touched> by_rule(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask) {
+  std::vector<Touched> out;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((mask >> l & 1u) == 0) continue;
+    const std::uint64_t line = lanes[l] / kLineBytes;
+    auto at = std::find_if(out.begin(), out.end(), [&](const Touched& t) { return t.line == line; });
+    if (at == out.end()) at = out.insert(out.end(), {line, 0});
+    at->sectors |= 1u << lanes[l] % kLineBytes / kSectorBytes;
+  }
+  return out;
+}
+
+TEST(Access, LinesAndSectorsAreThoseOfTheLanesInTheirOrder) {
+  Rng rng(11);
+  for (int round = 0; round < 4000; ++round) {
+    const std::uint32_t bytes = 4u << rng.next() % 3,
+                        mask = rng.next() % 2 == 0 ? kAllLanes : static_cast<std::uint32_t>(rng.next() | 1u << 5);
+    const std::uint64_t base = 0x7000'0000 + rng.next() % 64 * bytes;
+    const std::uint64_t spread = std::uint64_t{1} << rng.next() % 8;  // lines
+    std::uint64_t lanes[kWarpSize];
+    for (int l = 0; l < kWarpSize; ++l) {
+      const auto place = static_cast<std::uint64_t>(round % 3 == 0 ? l : kWarpSize - 1 - l);
+      lanes[l] = base + (round % 3 == 2 ? rng.next() % (spread * kLineBytes / bytes) : place) * bytes;
+    }
+    Access access;
+    make_access(lanes, mask, bytes, access);
+    coalesce(access);
+    access.spell_out_lines();
+    const std::vector<Touched> wanted = by_rule(lanes, mask);
+    std::vector<Touched> got;
+    std::uint64_t sectors = 0;
+    for (int i = 0; i < access.lines; ++i) {
+      got.push_back({access.line[i], access.sectors[i]});
+      sectors += static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(access.sectors[i])));
+    }
+    ASSERT_EQ(got, wanted) << round;
+    ASSERT_EQ(access.total_sectors, sectors) << round;
+  }
+}
+
+// Inactive lanes hold no addresses: a branch may have left any value there.
+TEST(Access, ActiveLanesInEvenStepsKeepTheirPattern) {
+  constexpr std::int64_t kStrides[] = {0, 4, -4, 8, 12, 36, 128, -256};
+  Rng rng(12);
+  alignas(64) std::uint64_t registers[kWarpSize];
+  Warp warp;
+  warp.bases[0] = reinterpret_cast<std::uint8_t*>(registers);
+  for (int round = 0; round < 4000; ++round) {
+    std::uint32_t mask = 0;
+    while (mask == 0) mask = static_cast<std::uint32_t>(rng.next() & rng.next() & (round % 2 == 0 ? ~0u : rng.next()));
+    const auto stride =
+        static_cast<std::uint64_t>(kStrides[static_cast<std::size_t>(rng.next() % std::size(kStrides))]);
+    const std::uint64_t first = 0x7000'0000 + rng.next() % 64 * 4, offset = rng.next() % 3 * 4;
+    std::uint64_t wanted[kWarpSize];
+    for (std::uint64_t l = 0; l < kWarpSize; ++l) {
+      wanted[l] = first + l * stride + offset;
+      const bool stale = (mask >> l & 1u) == 0 && round % 3 != 0;
+      registers[l] = stale ? rng.next() : first + l * stride;
+    }
+    Access access;
+    make_access(warp, mask, slot(Base::registers, 0), static_cast<std::int64_t>(offset), true, 4, access);
+    const int from = std::countr_zero(mask), to = kWarpSize - 1 - std::countl_zero(mask);
+    ASSERT_TRUE(access.implied || from == to) << round;
+    ASSERT_EQ(access.low, std::min(wanted[from], wanted[to])) << round;
+    ASSERT_EQ(access.high, std::max(wanted[from], wanted[to])) << round;
+    ASSERT_EQ(access.uniform, access.low == access.high) << round;
+    coalesce(access);
+    access.spell_out_lines();
+    std::vector<Touched> got;
+    for (int i = 0; i < access.lines; ++i) got.push_back({access.line[i], access.sectors[i]});
+    ASSERT_EQ(got, by_rule(wanted, mask)) << round;
+    access.spell_out();
+    for (int l = 0; l < kWarpSize; ++l) {
+      const bool active = (mask >> l & 1u) != 0;
+      ASSERT_EQ(access.address[l], wanted[active ? l : from]) << round;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,471 @@
+// The clock on hand-written schedules and traces, whose cycles can be counted by eye.
+#include "common/vgpu/timing/timing_model.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <ctime>
+#include <numeric>
+
+namespace roofwalk::vgpu {
+namespace {
+
+Machine machine() {
+  Machine m;
+  m.sms = 1;
+  m.clock_hz = 1e9;
+  m.schedulers_per_sm = 4;
+  m.fp32_lanes_per_sm = 128;
+  m.half2_lanes_per_sm = m.int_lanes_per_sm = m.multiply_lanes_per_sm = 64;
+  m.fp64_lanes_per_sm = 32;
+  m.special_lanes_per_sm = 16;
+  m.memory_lanes_per_sm = 32;
+  m.tensor_fmas_per_clock = 1024;
+  m.l1_bytes_per_clock = m.shared_bytes_per_clock = 128;
+  m.l1_lines_per_clock = 1;
+  m.l2_bytes_per_clock = m.l2_port_bytes_per_clock = 64;
+  m.dram_bytes_per_s = 16e9;
+  m.dram_sustained_share = 1;
+  m.sectors_in_flight_per_sm = 1024;
+  m.l1_latency_cycles = 30;
+  m.l2_latency_cycles = 200;
+  m.dram_latency_cycles = 500;
+  m.shared_latency_cycles = 20;
+  m.constant_words_per_clock = 1;
+  m.constant_l1_latency_cycles = 25;
+  m.constant_l15_latency_cycles = 60;
+  m.barrier_latency_cycles = 25;
+  return m;
+}
+
+// One basic block of hand-made operations, run by each warp of each block of a grid.
+class Clock : public testing::Test {
+ protected:
+  // Results and sources are scoreboard slots; -1: none.
+  void add(TimedKind kind, Unit unit, int result, std::vector<std::uint16_t> sources, Outcome outcome = {}) {
+    TimedOp op;
+    op.kind = kind;
+    op.unit = unit;
+    op.latency_cycles = 4;
+    op.pc = static_cast<std::uint32_t>(schedule_.ops.size());
+    op.first_operand = static_cast<std::uint32_t>(schedule_.operands.size());
+    if (result >= 0) schedule_.operands.push_back(static_cast<std::uint16_t>(result)), op.result_count = 1;
+    for (const std::uint16_t source : sources) schedule_.operands.push_back(source), ++op.source_count;
+    if (kind == TimedKind::load || kind == TimedKind::store || kind == TimedKind::load_constant) {
+      op.memory = static_cast<std::int16_t>(outcomes_.size());
+      outcomes_.push_back(outcome);
+    }
+    schedule_.ops.push_back(op);
+  }
+  void fma(int result, std::vector<std::uint16_t> sources) {
+    add(TimedKind::compute, Unit::fp32, result, std::move(sources));
+  }
+
+  ModelledTime run(std::size_t warps, std::uint64_t blocks = 1, int blocks_per_sm = 1, std::size_t times = 1) {
+    GridTrace trace;
+    trace.complete = true;
+    for (std::uint64_t b = 0; b < blocks; ++b) {
+      const std::uint64_t instructions = warps * times * schedule_.ops.size();
+      BlockTrace block{b, {}, instructions, instructions};
+      for (std::size_t w = 0; w < warps; ++w) {
+        WarpTrace& warp = block.warps.emplace_back();
+        for (std::size_t i = 0; i < times; ++i) {
+          warp.blocks.push_back(0);
+          for (Swaps each : swaps_) {
+            each.outcome += static_cast<std::uint32_t>(warp.outcomes.size());
+            warp.swaps.push_back(each);
+          }
+          warp.outcomes.insert(warp.outcomes.end(), outcomes_.begin(), outcomes_.end());
+        }
+        if (w == 0 && slow_warp_ != Outcome{}) std::fill(warp.outcomes.begin(), warp.outcomes.end(), slow_warp_);
+      }
+      trace.blocks.push_back(std::move(block));
+    }
+    return read(trace, blocks, blocks_per_sm, true);
+  }
+
+  // A tenth of a grid whose blocks of one warp are of one stratum; each asks L2 for something else. A few of them stand
+  // for all, and all are replayed alone to tell which.
+  ModelledTime run_blocks_unlike_each_other(std::uint64_t blocks) {
+    GridTrace trace;
+    const std::uint64_t instructions = schedule_.ops.size();
+    for (std::uint64_t b = 0; b < blocks; ++b) {
+      BlockTrace block{b, {}, instructions, instructions};
+      WarpTrace& warp = block.warps.emplace_back();
+      warp.blocks.push_back(0);
+      warp.outcomes = outcomes_;
+      warp.outcomes[0].l2_read_sectors = static_cast<std::uint8_t>(1 + b % 100);
+      warp.outcomes[0].sectors = static_cast<std::uint8_t>(101 + b / 100);
+      trace.blocks.push_back(std::move(block));
+    }
+    Stratum stratum{.blocks = 10 * blocks, .instructions = 10 * blocks * instructions, .examples = {}};
+    stratum.by_part.fill(static_cast<float>(stratum.blocks) / kGridParts);
+    trace.strata.push_back(std::move(stratum));
+    return read(trace, 10 * blocks, 1, false);
+  }
+
+  ModelledTime read(GridTrace& trace, std::uint64_t grid_blocks, int blocks_per_sm, bool unsampled) {
+    ptx::Function function;
+    function.instructions.resize(schedule_.ops.size() + unused_);
+    Program program;
+    program.function = &function;
+    program.blocks.push_back({});
+    program.blocks[0].memory.resize(outcomes_.size());
+    const ProgramSchedule schedules{{{schedule_}}, slots_};
+    TimingInput input{machine_, program, schedules, trace, grid_blocks, blocks_per_sm, unsampled};
+    input.most_operations = most_operations_;
+    for (const Stratum& stratum : trace.strata) input.instructions += stratum.instructions;
+    if (cut_ != 1) cut(trace, input);
+    return model_time(input);
+  }
+
+  // As if the traces held only a part of what blocks did, with shorter waits.
+  void cut(GridTrace& trace, TimingInput& input) const {
+    for (BlockTrace& block : trace.blocks) {
+      block.recorded = block.work;
+      block.work.instructions *= cut_;
+      block.work.longest_wait_cycles = 1'000'000;
+      trace.strata.push_back({.blocks = 1, .instructions = block.work.instructions, .examples = {}});
+      input.instructions += block.work.instructions;
+    }
+  }
+
+  Machine machine_ = machine();
+  Schedule schedule_;
+  std::vector<Outcome> outcomes_;
+  std::vector<Swaps> swaps_;  // of every entry
+  Outcome slow_warp_;         // for all accesses of the first warp, if it differs from the others
+  std::uint64_t most_operations_ = ~0ull, cut_ = 1;
+  std::size_t unused_ = 0;    // instructions that no block runs
+  std::uint32_t slots_ = 64;  // of the scoreboard
+};
+
+constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
+
+// One load or another: a basic block that loads, two alternatives that load too, and one that adds; run as one, and one
+// by one.
+class GuardedClock : public Clock {
+ protected:
+  GuardedClock() {
+    add(TimedKind::load, Unit::memory, 1, {});
+    add(TimedKind::load, Unit::memory, 2, {});
+    add(TimedKind::load, Unit::memory, 3, {});
+    fma(4, {1, 2, 3});
+    for (std::uint16_t part = 0; part < kParts; ++part) {
+      schedule_.ops[part].part = part;
+      schedule_.ops[part].memory = part < 3 ? 0 : -1;
+      Schedule alone = schedule_;
+      alone.ops = {schedule_.ops[part]};
+      alone.ops[0].part = 0;
+      schedules_.blocks.push_back({alone});
+    }
+    schedule_.members = kParts;
+    schedules_.blocks[0].insert(schedules_.blocks[0].begin(), schedule_);
+    schedules_.slots = 64;
+    schedules_.parts = kParts;
+  }
+
+  // One warp that takes this path.
+  ModelledTime run_path(const std::vector<std::uint32_t>& path, const std::vector<Outcome>& outcomes) {
+    ptx::Function function;
+    function.instructions.resize(kParts);
+    Program program;
+    program.function = &function;
+    program.blocks.resize(kParts);
+    for (std::uint32_t b = 0; b < 3; ++b) program.blocks[b].memory = {b};
+    GridTrace trace;
+    trace.complete = true;
+    WarpTrace warp;
+    warp.blocks = path;
+    warp.outcomes = outcomes;
+    warp.instructions = path.size();
+    trace.blocks.push_back({.warps = {warp}, .instructions = path.size(), .work = {.instructions = path.size()}});
+    return model_time({machine_, program, schedules_, trace, 1, 1, true});
+  }
+
+  static constexpr std::uint16_t kParts = 4;
+  ProgramSchedule schedules_;
+};
+
+constexpr Outcome kFromL1{.lines = 1, .sectors = 4};
+
+TEST_F(GuardedClock, WhatAWarpEntersIsOnItsWayTogether) {
+  const ModelledTime reading = run_path({0, 1, 3}, {kFromDram, kFromDram});
+  EXPECT_LT(reading.cycles, 600);
+  EXPECT_EQ(reading.waits[Wait::issued], 4);
+}
+
+TEST_F(GuardedClock, WhatAWarpDoesNotEnterOnlyIssues) {
+  const ModelledTime reading = run_path({0, 3}, {kFromL1});
+  EXPECT_EQ(reading.waits[Wait::issued], 4);
+  EXPECT_EQ(reading.waits[Wait::dram], 0);
+  EXPECT_LT(reading.cycles, 40);
+}
+
+TEST_F(GuardedClock, OutcomesGoToTheLoadsThatTheyAreOf) {
+  const ModelledTime reading = run_path({0, 3, 0, 1, 3, 0, 3}, {kFromL1, kFromL1, kFromDram, kFromL1});
+  EXPECT_EQ(reading.by_instruction[0][Wait::dram], 0);
+  EXPECT_GT(reading.by_instruction[1][Wait::dram], 450);
+  EXPECT_EQ(reading.waits[Wait::issued], 12);
+}
+
+// The lanes that branch go first, whichever arm comes first in the code.
+TEST_F(GuardedClock, AWarpThatComesApartIssuesBothArmsOnce) {
+  const ModelledTime reading = run_path({0, 2, 1, 3}, {kFromL1, kFromL1, kFromDram});
+  EXPECT_GT(reading.by_instruction[1][Wait::dram], 450);
+  EXPECT_EQ(reading.by_instruction[2][Wait::dram], 0);
+  EXPECT_EQ(reading.waits[Wait::issued], 4);
+}
+
+TEST_F(GuardedClock, WhatAWarpRunsTwiceOrNotToTheEndRunsOneByOne) {
+  EXPECT_EQ(run_path({0, 1, 1, 3}, {kFromL1, kFromL1, kFromL1}).waits[Wait::issued], 4);
+  EXPECT_EQ(run_path({0, 1}, {kFromL1, kFromL1}).waits[Wait::issued], 2);
+}
+
+TEST_F(Clock, AChainWaitsForEachResult) {
+  for (int i = 0; i < 10; ++i) fma(1, {1});
+  const ModelledTime reading = run(1);
+  EXPECT_EQ(reading.cycles, 9 * 4 + 1);
+  EXPECT_EQ(reading.waits[Wait::issued], 10);
+  EXPECT_EQ(reading.waits[Wait::dependency], 9 * 3);
+}
+
+TEST_F(Clock, IndependentChainsFillTheGaps) {
+  for (int i = 0; i < 40; ++i) fma(i % 4, {static_cast<std::uint16_t>(i % 4)});
+  EXPECT_EQ(run(1).cycles, 40);
+}
+
+TEST_F(Clock, WarpsOfOneSchedulerTakeTurns) {
+  for (int i = 0; i < 10; ++i) fma(1, {1});
+  EXPECT_EQ(run(4).cycles, 37);   // a scheduler each
+  EXPECT_EQ(run(16).cycles, 40);  // four a scheduler hide each other's latency
+}
+
+TEST_F(Clock, APipeWithHalfTheLanesTakesTwice) {
+  for (int i = 0; i < 10; ++i) add(TimedKind::compute, Unit::integer, i, {});
+  const ModelledTime reading = run(1);
+  EXPECT_EQ(reading.cycles, 19);
+  EXPECT_EQ(reading.waits[Wait::pipe], 9);
+}
+
+TEST_F(Clock, ALoadFromDramTakesItsLatency) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  fma(2, {1});
+  const ModelledTime reading = run(1);
+  // Beyond the latency: 3 more sectors at the port (0.5 cycles each) and at DRAM (2 each), and the FMA's own issue.
+  EXPECT_EQ(reading.cycles, 500 + 3 * 0.5 + 3 * 2 + 1 + 0.5);
+  EXPECT_GT(reading.waits[Wait::dram], 500);
+}
+
+TEST_F(Clock, ManyLoadsRunAtTheBandwidth) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  const ModelledTime reading = run(32, 64, 2);
+  const double bytes = 32.0 * 64 * 128;
+  EXPECT_NEAR(reading.cycles, bytes / 16 + 500, 0.05 * bytes / 16);
+}
+
+TEST_F(Clock, TooManySectorsInFlightWait) {
+  machine_.sectors_in_flight_per_sm = 128;
+  machine_.dram_bytes_per_s = 1e12;
+  for (int i = 0; i < 10; ++i) add(TimedKind::load, Unit::memory, i, {}, kFromDram);
+  // 32 warps x 10 loads x 4 sectors, 128 at a time for 500 cycles.
+  const double rounds = 32 * 10 * 4 / 128.0;
+  EXPECT_NEAR(run(32).cycles, rounds * 500, 0.05 * rounds * 500);
+}
+
+TEST_F(Clock, ConflictsTakeTurnsAndAreNamed) {
+  add(TimedKind::load, Unit::memory, 1, {}, {.shared_wavefronts = 32, .shared_conflicts = 31});
+  fma(2, {1});
+  const ModelledTime one = run(1);
+  EXPECT_EQ(one.cycles, 31 + 20 + 1);
+  EXPECT_NEAR(one.waits[Wait::bank_conflict], 31 * 50.0 / 51, 1);
+  EXPECT_NEAR(run(32).cycles, 32 * 32 + 20, 5);
+}
+
+TEST_F(Clock, ConstantsTakeAPassAWord) {
+  add(TimedKind::load_constant, Unit::constant, 1, {}, {.lines = 32});
+  fma(2, {1});
+  const ModelledTime one = run(1);
+  EXPECT_EQ(one.cycles, 31 + 25 + 1);
+  EXPECT_EQ(one.waits[Wait::constant], 31 + 25 - 1);
+  // They occupy no path but their own.
+  EXPECT_NEAR(run(32).cycles, 32 * 32 + 25, 5);
+  add(TimedKind::load, Unit::memory, 3, {}, {.shared_wavefronts = 32, .shared_conflicts = 31});
+  fma(4, {3});
+  EXPECT_NEAR(run(32).cycles, 32 * 32 + 32 + 25, 40);
+}
+
+TEST_F(Clock, ConstantsThatTheFirstCacheLacks) {
+  add(TimedKind::load_constant, Unit::constant, 1, {}, {.lines = 1, .sectors = 1});
+  fma(2, {1});
+  EXPECT_EQ(run(1).cycles, 60 + 1);
+  // The additional latency of L2 or DRAM over L1; eight sectors come through L2 and its port at half a cycle each, one
+  // after the other, and through DRAM at two.
+  outcomes_[0] = {.lines = 1, .sectors = 1, .l2_read_sectors = 8};
+  const ModelledTime l2 = run(1);
+  EXPECT_NEAR(l2.cycles, 1 + 60 + (200 - 30) + 7 * 0.5 + 1, 1);
+  EXPECT_GT(l2.waits[Wait::l2], 200);
+  outcomes_[0] = {.lines = 1, .sectors = 1, .l2_read_sectors = 8, .dram_read_sectors = 8};
+  EXPECT_NEAR(run(1).cycles, 1 + 60 + (500 - 30) + 7 * 0.5 + 7 * 2 + 1, 1);
+}
+
+TEST_F(Clock, BarriersWaitForTheSlowest) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  fma(2, {1});
+  add(TimedKind::barrier, Unit::control, -1, {});
+  fma(3, {});
+  const ModelledTime reading = run(8);
+  EXPECT_GT(reading.cycles, 500 + 25);
+  EXPECT_LT(reading.cycles, 500 + 25 + 8 * 8 + 20);
+  EXPECT_GE(reading.waits[Wait::barrier], 8 * 24);
+}
+
+TEST_F(Clock, EveryWarpCycleHasACause) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  add(TimedKind::load, Unit::memory, 4, {}, {.shared_wavefronts = 4, .shared_conflicts = 3});
+  fma(2, {1, 4});
+  add(TimedKind::barrier, Unit::control, -1, {});
+  add(TimedKind::store, Unit::memory, -1, {2}, {.lines = 1, .sectors = 4, .l2_write_sectors = 4});
+  const ModelledTime reading = run(8, 20, 2, 3);
+  EXPECT_NEAR(reading.waits.total(), reading.cycles * 16, 1e-6 * reading.cycles);
+}
+
+TEST_F(Clock, ATailWaveCostsAWave) {
+  for (int i = 0; i < 1000; ++i) fma(1, {1});
+  const double one = run(4, 2, 2).cycles;
+  EXPECT_NEAR(run(4, 3, 2).cycles, 2 * one, 2);
+  EXPECT_NEAR(run(4, 20, 2).cycles, 10 * one, 20);
+}
+
+// Peak memory of this process so far.
+std::uint64_t peak_bytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// One word, swapped again and again by all lanes: L2 is used once in thousands of cycles.
+TEST_F(Clock, WhatIsLongOverIsForgotten) {
+  constexpr std::size_t kTimes = 60'000;
+  add(TimedKind::atomic, Unit::memory, 1, {});
+  schedule_.ops[0].memory = 0;
+  outcomes_.push_back({.lines = 1, .sectors = 1, .l2_read_sectors = 1});
+  swaps_ = {{.outcome = 0, .word = 7, .lanes = 32}};
+  const std::uint64_t before = peak_bytes();
+  const ModelledTime reading = run(1, 1, 1, kTimes);
+  EXPECT_GT(reading.cycles, 6000.0 * kTimes);
+  EXPECT_LT(peak_bytes() - before, 64u << 20);
+}
+
+// The same with copies that nothing waits for.
+TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
+  constexpr std::size_t kTimes = 2'000'000;
+  for (int i = 0; i < 10; ++i) add(TimedKind::async_commit, Unit::control, -1, {});
+  const std::uint64_t before = peak_bytes();
+  EXPECT_EQ(run(1, 1, 1, kTimes / 10).cycles, kTimes);
+  EXPECT_LT(peak_bytes() - before, 32u << 20);
+}
+
+// Two warps; at each of thousands of consecutive barriers one waits for the other.
+TEST_F(Clock, WhoHeldUpOthersIsKeptWhereSomebodyDid) {
+  constexpr std::size_t kBarriers = 4000;
+  for (std::size_t i = 0; i < kBarriers; ++i) {
+    add(TimedKind::load, Unit::memory, 1, {}, {.shared_wavefronts = 1});
+    fma(2, {1});
+    add(TimedKind::barrier, Unit::control, -1, {});
+  }
+  slow_warp_ = kFromDram;
+  const std::uint64_t before = peak_bytes();
+  const ModelledTime reading = run(2);
+  EXPECT_LT(peak_bytes() - before, 64u << 20);
+  ASSERT_EQ(reading.held_up.size(), kBarriers);
+  for (std::uint32_t i = 0; i < kBarriers; ++i) {
+    const HeldUp& held = reading.held_up[i];
+    EXPECT_EQ(held.barrier, 3 * i + 2);
+    EXPECT_LE(held.by_instruction.size(), 3u);
+    EXPECT_GT(held.by_instruction.at(3 * i)[Wait::dram], 400);
+  }
+}
+
+TEST_F(Clock, AReadingThatCostsTooMuchEnds) {
+  for (int i = 0; i < 100; ++i) fma(1, {1});
+  const ModelledTime whole = run(4, 1, 1, 1000);
+  EXPECT_TRUE(whole.ended);
+  EXPECT_GE(whole.operations, 400'000u);
+  EXPECT_LT(whole.operations, 401'000u);
+  most_operations_ = whole.operations;
+  EXPECT_TRUE(run(4, 1, 1, 1000).ended);
+  most_operations_ = 10'000;
+  const ModelledTime part = run(4, 1, 1, 1000);
+  EXPECT_FALSE(part.ended);
+  EXPECT_LT(part.operations, 10'010u);
+}
+
+// The least processor time of several readings.
+template <class Read>
+double least_seconds(Read read) {
+  double least = 1e9;
+  for (int round = 0; round < 3; ++round) {
+    const std::clock_t before = std::clock();
+    EXPECT_TRUE(read().ended);
+    least = std::min(least, static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+// A block alone takes as long as what it runs, however much code its kernel has.
+TEST_F(Clock, CodeThatNobodyRunsIsNotPaidForByEachBlock) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  for (int i = 0; i < 999; ++i) fma(1, {1});
+  const auto read = [&] { return run_blocks_unlike_each_other(1000); };
+  const double without = least_seconds(read);
+  unused_ = 50'000;
+  EXPECT_LT(least_seconds(read), 4 * without + 0.1);
+}
+
+// A fence may wait for thousands of registers. What is charged is what the length of traces was told before.
+TEST_F(Clock, ManyOperandsAreManyOperations) {
+  constexpr std::uint16_t kSources = 20'000, kRenames = 160;
+  constexpr std::uint64_t kTimes = 500;
+  slots_ = kSources + 1;
+  std::vector<std::uint16_t> sources(kSources);
+  std::iota(sources.begin(), sources.end(), std::uint16_t{1});
+  fma(1, {});
+  fma(-1, sources);
+  for (std::uint16_t i = 1; i <= kRenames; ++i) schedule_.renames.push_back({i, static_cast<std::uint16_t>(i + 1)});
+  EXPECT_GE(operations_of(schedule_), 2 + kSources / 20 + kRenames / 20);
+  const std::uint64_t once = run(1, 1, 1, kTimes).operations, twice = run(1, 1, 1, 2 * kTimes).operations;
+  EXPECT_EQ(twice - once, kTimes * operations_of(schedule_));
+}
+
+// A replay costs what it makes room for, also where it ends at once.
+TEST_F(Clock, RoomForAReplayIsCharged) {
+  constexpr std::uint64_t kBlocks = 1000, kOperations = 1000, kSlots = 64'000, kSlotsOfAnOperation = 64;
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  for (std::uint64_t i = 1; i < kOperations; ++i) fma(1, {1});
+  const std::uint64_t few = run_blocks_unlike_each_other(kBlocks).operations;
+  slots_ = kSlots;
+  EXPECT_GT(run_blocks_unlike_each_other(kBlocks).operations, few + 2 * kBlocks * kSlots / kSlotsOfAnOperation);
+}
+
+TEST_F(Clock, NothingIsReplayedPastTheBudget) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  for (int i = 0; i < 999; ++i) fma(1, {1});
+  most_operations_ = 10'000;
+  const ModelledTime reading = run_blocks_unlike_each_other(1000);
+  EXPECT_FALSE(reading.ended);
+  EXPECT_LT(reading.operations, 10'500u);
+}
+
+// A grid of one block, whose trace was cut, is replayed alone anyway: that is the block's time alone.
+TEST_F(Clock, ABlockThatIsTheGridIsReplayedOnce) {
+  for (int i = 0; i < 100; ++i) fma(1, {1});
+  cut_ = 2;
+  const ModelledTime reading = run(1, 1, 1, 1000);
+  EXPECT_GE(reading.operations, 100'000u);
+  EXPECT_LT(reading.operations, 101'000u);
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
