@@ -139,7 +139,7 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   const Machine machine = plan_machine();
   vgpu::Memory memory(limits.max_steps << 16);
   vgpu::L2Cache l2(machine.l2_bytes, machine.l2_ways);
-  std::vector<vgpu::SiteTraffic> traffic(program.function->instructions.size());
+  std::vector<vgpu::InstructionTraffic> traffic(program.function->instructions.size());
   std::vector<vgpu::Multiprocessor> sms;
   sms.emplace_back(machine);
   vgpu::Launch launch(machine, program, memory, l2, traffic, 0);

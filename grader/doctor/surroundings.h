@@ -10,7 +10,7 @@
 
 #include "common/base/result.h"
 #include "common/build/build.h"
-#include "common/device/cuda/driver_probe.h"
+#include "common/device/cuda/driver/driver_probe.h"
 #include "common/sandbox/probe.h"
 #include "grader/course/course.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/build/build.h"
-#include "common/device/cuda/gpu_state.h"
+#include "common/device/cuda/nvml/gpu_state.h"
 #include "common/device/device.h"
 #include "common/roofline/roofline.h"
 #include "grader/course/course.h"

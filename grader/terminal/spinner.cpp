@@ -11,7 +11,7 @@
 
 namespace roofwalk {
 
-Spinner::Waiting(std::string what) : what_(std::move(what)) {
+Spinner::Spinner(std::string what) : what_(std::move(what)) {
   if (is_screen() && ::isatty(STDERR_FILENO) == 1) counter_ = std::thread([this] { count(); });
 }
 

@@ -1,5 +1,5 @@
 // In place of the driver that is opened at run time: a fake one, whose kernels run on the virtual GPU.
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 #include "common/specs/machine.h"
 #include "tests/support/fake_driver.h"
 

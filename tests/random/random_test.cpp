@@ -55,7 +55,8 @@ TEST(RandomPrograms, UseEveryRowOfTheOpcodeTable) {
       continue;
     }
     EXPECT_NE(seen.contains(mnemonic), kExempt.contains(mnemonic))
-        << "`" << mnemonic << "` must be made by generate_*.cpp, be a row of tests/random/*_forms.cpp, or be exempt here";
+        << "`" << mnemonic
+        << "` must be made by generate_*.cpp, be a row of tests/random/*_forms.cpp, or be exempt here";
   }
   // All arithmetic takes the same path through the machine, and each row has a test of its own in tests/isa: a new row
   // may come without a form for a while.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/device/cuda/cupti_api.h"
+#include "common/device/cuda/cupti/cupti_api.h"
 
 namespace roofwalk {
 

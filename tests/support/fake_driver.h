@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/device/cuda/cuda_device.h"
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 #include "common/ptx/module.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/gpu.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/device/cuda/nvml_api.h"
+#include "common/device/cuda/nvml/nvml_api.h"
 
 namespace roofwalk::testing {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 #include "common/device/cuda/gpu_properties.h"
 
 namespace roofwalk {

@@ -13,11 +13,11 @@
 
 #include "common/build/assemble.h"
 #include "common/device/cuda/cold_cache.h"
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/cupti/range_counters.h"
+#include "common/device/cuda/driver/driver_api.h"
 #include "common/device/cuda/gpu_properties.h"
 #include "common/device/cuda/loaded_module.h"
 #include "common/device/cuda/output_capture.h"
-#include "common/device/cuda/range_counters.h"
 #include "common/device/device.h"
 
 namespace roofwalk {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 #include "common/record/run_record.h"
 
 namespace roofwalk {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 #include "common/specs/machine.h"
 
 namespace roofwalk {

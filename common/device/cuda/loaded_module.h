@@ -6,7 +6,7 @@
 
 #include "common/base/result.h"
 #include "common/build/artifact.h"
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 
 namespace roofwalk {
 

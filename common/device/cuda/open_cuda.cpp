@@ -5,8 +5,8 @@
 #include "common/base/ask_child.h"
 #include "common/device/cuda/cuda_device.h"
 #include "common/device/cuda/cuda_errors.h"
-#include "common/device/cuda/cupti_api.h"
-#include "common/device/cuda/range_counters.h"
+#include "common/device/cuda/cupti/cupti_api.h"
+#include "common/device/cuda/cupti/range_counters.h"
 
 namespace roofwalk {
 namespace {

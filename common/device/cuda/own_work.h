@@ -1,7 +1,7 @@
 // Finds out which processes on a GPU belong to this program.
 #pragma once
 
-#include "common/device/cuda/gpu_state.h"
+#include "common/device/cuda/nvml/gpu_state.h"
 
 namespace roofwalk {
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 
 namespace roofwalk {
 

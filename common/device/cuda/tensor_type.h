@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "common/device/cuda/metrics.h"
+#include "common/device/cuda/cupti/metrics.h"
 #include "common/ptx/module.h"
 
 namespace roofwalk {

@@ -1,5 +1,5 @@
-// Formats that need more than the gradebook: a student, or the file that an LMS exported. Pure functions to text. Formats
-// that need the gradebook alone are in formats/ (exporter.h).
+// Formats that need more than the gradebook: a student, or the file that an LMS exported. Pure functions to text.
+// Formats that need the gradebook alone are in formats/ (exporter.h).
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-#include "common/device/cuda/driver_probe.h"
+#include "common/device/cuda/driver/driver_probe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "common/device/cuda/cupti_errors.h"
+#include "common/device/cuda/cupti/cupti_errors.h"
 #include "tests/unit/device/cupti/real_cupti.h"
 
 namespace roofwalk {

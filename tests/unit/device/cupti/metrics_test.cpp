@@ -1,5 +1,5 @@
 // The table of metrics: against the real CUPTI's data for every chip, and its arithmetic on made-up values.
-#include "common/device/cuda/metrics.h"
+#include "common/device/cuda/cupti/metrics.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // The call sequence of the range profiler, against a fake CUPTI that enforces it and fails on request.
-#include "common/device/cuda/range_counters.h"
+#include "common/device/cuda/cupti/range_counters.h"
 #include "common/base/json.h"
 
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <set>
 
-#include "common/device/cuda/cupti_errors.h"
+#include "common/device/cuda/cupti/cupti_errors.h"
 #include "tests/support/fake_cupti.h"
 
 namespace roofwalk {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/build/build.h"
-#include "common/device/cuda/cupti_api.h"
+#include "common/device/cuda/cupti/cupti_api.h"
 
 namespace roofwalk {
 

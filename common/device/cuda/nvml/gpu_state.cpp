@@ -1,4 +1,4 @@
-#include "common/device/cuda/gpu_state.h"
+#include "common/device/cuda/nvml/gpu_state.h"
 
 #include <fmt/format.h>
 #include <pwd.h>

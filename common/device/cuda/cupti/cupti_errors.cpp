@@ -1,4 +1,4 @@
-#include "common/device/cuda/cupti_errors.h"
+#include "common/device/cuda/cupti/cupti_errors.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@ namespace {
 
 constexpr CuptiTrouble kTroubles[] = {
 #define CUPTI_TROUBLE(number, name, id, cause, advice) {CUPTI_ERROR_##name, "CUPTI_ERROR_" #name, #id, cause, advice},
-#include "common/device/cuda/cupti_errors.def"
+#include "common/device/cuda/cupti/cupti_errors.def"
 #undef CUPTI_TROUBLE
 };
 
 #define CUPTI_TROUBLE(number, name, id, cause, advice) static_assert(CUPTI_ERROR_##name == (number));
-#include "common/device/cuda/cupti_errors.def"
+#include "common/device/cuda/cupti/cupti_errors.def"
 #undef CUPTI_TROUBLE
 
 }  // namespace

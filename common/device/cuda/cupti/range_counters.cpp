@@ -1,4 +1,4 @@
-#include "common/device/cuda/range_counters.h"
+#include "common/device/cuda/cupti/range_counters.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/json.h"
-#include "common/device/cuda/range_profiler.h"
+#include "common/device/cuda/cupti/range_profiler.h"
 
 namespace roofwalk {
 namespace {
@@ -102,7 +102,7 @@ class CuptiRangeCounters final : public RangeCounters {
     auto metrics = metrics_of(chip_, type);
     if (metrics.empty()) {
       return Error{.message = fmt::format("no counters: nobody has written down which metrics the chip {} has", chip_),
-                   .advice = "its row belongs in common/device/cuda/metrics.def"};
+                   .advice = "its row belongs in common/device/cuda/cupti/metrics.def"};
     }
     if (set_ && set_->metrics() == metrics) return kOk;
     auto set = std::make_unique<CuptiMetricSet>(api_, std::move(metrics));

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/device/cuda/cuda_errors.h"
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 
 namespace roofwalk {
 namespace {

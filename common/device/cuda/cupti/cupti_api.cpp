@@ -1,4 +1,4 @@
-#include "common/device/cuda/cupti_api.h"
+#include "common/device/cuda/cupti/cupti_api.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

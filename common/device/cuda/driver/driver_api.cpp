@@ -1,4 +1,4 @@
-#include "common/device/cuda/driver_api.h"
+#include "common/device/cuda/driver/driver_api.h"
 
 #include <fmt/format.h>
 

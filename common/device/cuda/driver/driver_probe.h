@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/device/cuda/gpu_state.h"
+#include "common/device/cuda/nvml/gpu_state.h"
 
 namespace roofwalk {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/device/cuda/cupti_api.h"
+#include "common/device/cuda/cupti/cupti_api.h"
 
 namespace roofwalk {
 

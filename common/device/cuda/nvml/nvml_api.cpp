@@ -1,4 +1,4 @@
-#include "common/device/cuda/nvml_api.h"
+#include "common/device/cuda/nvml/nvml_api.h"
 
 #include <dlfcn.h>
 

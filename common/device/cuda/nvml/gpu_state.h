@@ -12,7 +12,7 @@
 
 #include "common/base/json_fwd.h"
 #include "common/base/result.h"
-#include "common/device/cuda/nvml_api.h"
+#include "common/device/cuda/nvml/nvml_api.h"
 
 namespace roofwalk {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/device/cuda/cupti_api.h"
+#include "common/device/cuda/cupti/cupti_api.h"
 
 namespace roofwalk {
 

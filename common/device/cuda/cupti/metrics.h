@@ -23,7 +23,7 @@ enum class MetricSum {
 #define CHIP(name, family)
 #define QUANTITY(name, ...) name,
 #define TENSOR(type, ...)
-#include "common/device/cuda/metrics.def"
+#include "common/device/cuda/cupti/metrics.def"
 #undef CHIP
 #undef QUANTITY
 #undef TENSOR
@@ -34,7 +34,7 @@ enum class TensorType {
 #define CHIP(name, family)
 #define QUANTITY(name, ...)
 #define TENSOR(type, ...) type,
-#include "common/device/cuda/metrics.def"
+#include "common/device/cuda/cupti/metrics.def"
 #undef CHIP
 #undef QUANTITY
 #undef TENSOR

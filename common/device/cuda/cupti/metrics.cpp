@@ -1,4 +1,4 @@
-#include "common/device/cuda/metrics.h"
+#include "common/device/cuda/cupti/metrics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,7 @@ constexpr Chip kChips[] = {
 #define CHIP(name, family) {name, family},
 #define QUANTITY(...)
 #define TENSOR(...)
-#include "common/device/cuda/metrics.def"
+#include "common/device/cuda/cupti/metrics.def"
 #undef CHIP
 #undef QUANTITY
 #undef TENSOR
@@ -62,7 +62,7 @@ constexpr std::string_view kChipNames[] = {
 #define CHIP(name, family) name,
 #define QUANTITY(...)
 #define TENSOR(...)
-#include "common/device/cuda/metrics.def"
+#include "common/device/cuda/cupti/metrics.def"
 #undef CHIP
 #undef QUANTITY
 #undef TENSOR
@@ -72,7 +72,7 @@ constexpr MetricSum kMetricSums[] = {
 #define CHIP(name, family)
 #define QUANTITY(name, ...) MetricSum::name,
 #define TENSOR(...)
-#include "common/device/cuda/metrics.def"
+#include "common/device/cuda/cupti/metrics.def"
 #undef CHIP
 #undef QUANTITY
 #undef TENSOR
@@ -82,7 +82,7 @@ constexpr TensorType kTensorTypes[] = {
 #define CHIP(name, family)
 #define QUANTITY(...)
 #define TENSOR(type, ...) TensorType::type,
-#include "common/device/cuda/metrics.def"
+#include "common/device/cuda/cupti/metrics.def"
 #undef CHIP
 #undef QUANTITY
 #undef TENSOR
@@ -93,7 +93,7 @@ const Row& row_of(MetricSum quantity) {
 #define CHIP(name, family)
 #define QUANTITY(name, counter, ...) {#name, counter, {__VA_ARGS__}},
 #define TENSOR(...)
-#include "common/device/cuda/metrics.def"
+#include "common/device/cuda/cupti/metrics.def"
 #undef CHIP
 #undef QUANTITY
 #undef TENSOR
@@ -106,7 +106,7 @@ const Row& row_of(TensorType type) {
 #define CHIP(name, family)
 #define QUANTITY(...)
 #define TENSOR(type, ...) {#type, kNone, {__VA_ARGS__}},
-#include "common/device/cuda/metrics.def"
+#include "common/device/cuda/cupti/metrics.def"
 #undef CHIP
 #undef QUANTITY
 #undef TENSOR

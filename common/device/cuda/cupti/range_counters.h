@@ -11,8 +11,8 @@
 
 #include "common/base/json_fwd.h"
 #include "common/base/result.h"
-#include "common/device/cuda/cupti_api.h"
-#include "common/device/cuda/metrics.h"
+#include "common/device/cuda/cupti/cupti_api.h"
+#include "common/device/cuda/cupti/metrics.h"
 
 namespace roofwalk {
 

@@ -1,11 +1,11 @@
-#include "common/device/cuda/range_profiler.h"
+#include "common/device/cuda/cupti/range_profiler.h"
 
 #include <fmt/format.h>
 
 #include <limits>
 #include <utility>
 
-#include "common/device/cuda/cupti_errors.h"
+#include "common/device/cuda/cupti/cupti_errors.h"
 
 namespace roofwalk {
 
