@@ -49,7 +49,7 @@ Store& Session::store() {
   return *store_;
 }
 
-const Rig& Session::bench() {
+const Rig& Session::rig() {
   if (!rig_) {
     const PhaseTimer timer(phases, "open the device");
     constexpr std::string_view kVirtual = "virtual:";
