@@ -161,7 +161,7 @@ const Planted kPlanted[] = {
     c[0] = s[33];  // @
   }
 )",
-     FaultKind::race, "reads element 33 of s, which thread (33, 0, 0) writes at line 7"},
+     FaultKind::race, "reads element 33 of s, which thread (33, 0, 0) writes at line 8"},
     {"told_by_another_lane_than_fenced", R"(
   int* const count = reinterpret_cast<int*>(&s[100]);
   if (t == 0) *count = 0;
@@ -176,7 +176,7 @@ const Planted kPlanted[] = {
     c[0] = s[33];  // @
   }
 )",
-     FaultKind::race, "reads element 33 of s, which thread (33, 0, 0) writes at line 8"},
+     FaultKind::race, "reads element 33 of s, which thread (33, 0, 0) writes at line 9"},
     {"two_stores_that_none_reads", R"(
   volatile float* const flag = &s[100];
   if (t == 0) s[100] = 0;
@@ -409,19 +409,19 @@ const Honest kHonest[] = {
   int* const count = reinterpret_cast<int*>(&s[100]);
   if (t == 0) *count = 0;
   __syncthreads();
-  if (t % 4 == 1) {
+  if (t < 32 && t % 4 == 1) {
     s[t] = t;
     __threadfence_block();
     atomicAdd(count, 1);
-  } else if (t % 4 == 2) {
+  } else if (t < 32 && t % 4 == 2) {
     s[t] = t;
     __threadfence_block();
     atomicOr(count, 1 << (8 + t / 4));
   }
   if (t == 32) {
-    while ((atomicAdd(count, 0) & 255) != 16 || atomicAdd(count, 0) >> 8 != 65535) {}
+    while (atomicAdd(count, 0) != 255 * 256 + 8) {}
     __threadfence_block();
-    for (int i = 0; i < 64; i += 4) c[i] = s[i + 1] + s[i + 2];
+    for (int i = 0; i < 32; i += 4) c[i] = s[i + 1] + s[i + 2];
   }
 )"},
     {"the_last_one_sums", R"(
