@@ -74,7 +74,7 @@ std::unique_ptr<Lowered> lowered(const std::string& body, Dim3 block = {256, 1, 
 // How the time to lower a body grows with its size.
 template <class Body>
 double growth_of_lowering(std::size_t size, Body&& body) {
-  return test::growth(size, [&](std::size_t n) {
+  return roofwalk::test::growth(size, [&](std::size_t n) {
     return [module = parsed(body(n))] { EXPECT_FALSE(lowered(module, {256, 1, 1}).ops.empty()); };
   });
 }
@@ -114,7 +114,8 @@ TEST(Affine, LoopsKeepTheShapeThatAllTheirWaysShare) {
 std::string handed_backwards(std::size_t registers, const std::string& last) {
   std::string body = fmt::format(".reg .b32 %x<{}>;\nmov.u32 %r4, 0;\nLOOP:\n", registers + 1);
   for (std::size_t i = 0; i < registers; ++i) body += fmt::format("mov.u32 %x{}, %x{};\n", i, i + 1);
-  return body + fmt::format(last, registers) + "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, %r1;\n@%p1 bra LOOP;\n";
+  return body + fmt::format(fmt::runtime(last), registers) +
+         "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, %r1;\n@%p1 bra LOOP;\n";
 }
 
 TEST(Affine, ShapesGoAgainstTheOrderOfTheCode) {
@@ -133,7 +134,7 @@ TEST(Affine, AShiftWaitsForItsDistance) {
 
 TEST(Affine, TakesTimeByTheCodeNotByTheWaysOfItsValues) {
   EXPECT_LT(growth_of_lowering(2000, [](std::size_t n) { return handed_backwards(n, "mul.lo.u32 %x{}, %r2, %r2;\n"); }),
-            test::kNearlyLinear);
+            roofwalk::test::kNearlyLinear);
 }
 
 TEST(Affine, WhatLanesDecideVaries) {
@@ -276,7 +277,7 @@ TEST(Lockstep, TakesTimeByTheCodeNotByItsCopies) {
   EXPECT_GT(fused("mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\n"
                   "st.shared.f32 [%r6], %f1;\n"),
             0u);
-  EXPECT_LT(growth_of_lowering(2000, copies), test::kNearlyLinear);
+  EXPECT_LT(growth_of_lowering(2000, copies), roofwalk::test::kNearlyLinear);
 }
 
 // Each basic block leads to the one before it in the text.
@@ -286,7 +287,7 @@ TEST(Lockstep, TakesTimeByTheCodeNotByTheWaysOfWhatLives) {
     for (std::size_t i = 1; i <= n; ++i) body += fmt::format("L{}:\nadd.u32 %r5, %r5, 1;\nbra L{};\n", i, i - 1);
     return body;
   };
-  EXPECT_LT(growth_of_lowering(1500, blocks), test::kNearlyLinear);
+  EXPECT_LT(growth_of_lowering(1500, blocks), roofwalk::test::kNearlyLinear);
 }
 
 // Numbers that stand for 32, before checks of each of them.

@@ -144,7 +144,7 @@ TEST(Blocks, TakeTimeByTheirNumberNotByTheWaysAmongThem) {
       EXPECT_GT(find_blocks(module.functions.at(0)).size(), 1u);
     };
   };
-  EXPECT_LT(test::growth(5000, chain), test::kNearlyLinear);
+  EXPECT_LT(roofwalk::test::growth(5000, chain), roofwalk::test::kNearlyLinear);
 }
 
 TEST(Blocks, EarlyReturnNeverMeets) {

@@ -70,7 +70,7 @@ TEST(KernelCode, TakesTimeByTheCodeNotByItsCalls) {
     for (std::size_t i = 0; i < n; ++i) body += call("f");
     return [module = parse(function("f", ""), body)] { EXPECT_TRUE(code_of(module, *module.find_function("k")).ok()); };
   };
-  EXPECT_LT(test::growth(1500, calls), test::kNearlyLinear);
+  EXPECT_LT(roofwalk::test::growth(1500, calls), roofwalk::test::kNearlyLinear);
 }
 
 // A call through a pointer is handed to every function that it may lead to.

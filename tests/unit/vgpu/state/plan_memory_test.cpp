@@ -26,7 +26,9 @@ std::unique_ptr<Gpu> gpu_with(const std::string& instruction) {
   for (int i = 0; i < kInstructions; ++i) text += instruction;
   auto module = ptx::parse(text + "END:\nret;\n}\n", "kernel.cu");
   EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
-  if (module) EXPECT_TRUE(gpu->load(std::move(*module), "kernel.cu", "kernel.cu").ok());
+  if (module) {
+    EXPECT_TRUE(gpu->load(std::move(*module), "kernel.cu", "kernel.cu").ok());
+  }
   return gpu;
 }
 
