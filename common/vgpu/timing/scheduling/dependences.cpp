@@ -24,14 +24,21 @@ void StaticScheduler::find_sources(std::uint32_t copies) {
   last_stop_ = kNoValue;
   const auto ways = ways_within(program_, merged_);
   std::vector<State> left(merged_.members);  // register values at the end of each member
+  std::vector<std::size_t> ways_on;          // by member: ways out of it that are not followed yet
   for (std::uint32_t copy = 0; copy < copies; ++copy) {
+    ways_on.assign(merged_.members, 0);
+    for (const auto& froms : ways) {
+      for (const std::uint32_t from : froms) ++ways_on[from];
+    }
     for (std::uint32_t member = 0; member < merged_.members; ++member) {
       const BasicBlock& block = program_.blocks[merged_.first + member];
       const std::uint32_t first_node = copy * block_->count + block.first - block_->first;
+      if (member > 0 && ways[member].empty()) now_ = left[member - 1];  // unreachable
       Value choice = kNoValue;  // branch whose predicate guards the member's accesses
       for (std::size_t i = 0; i < ways[member].size(); ++i) {
         const std::uint32_t from = ways[member][i];
-        i == 0 ? void(now_ = left[from]) : join(left[from], now_);
+        const bool is_last = --ways_on[from] == 0;
+        i != 0 ? join(left[from], now_) : void(now_ = is_last ? std::move(left[from]) : left[from]);
         const BasicBlock& before = program_.blocks[merged_.first + from];
         if (ways[member].size() == 1 && before.successors.size() > 1)
           choice = static_cast<Value>(copy * block_->count + before.first + before.count - 1 - block_->first);
@@ -45,7 +52,7 @@ void StaticScheduler::find_sources(std::uint32_t copies) {
           sources_[node].push_back(choice);
         run_node(node);
       }
-      if (merged_.members > 1) left[member] = now_;
+      if (member + 1 < merged_.members) left[member] = std::move(now_);
     }
   }
 }
@@ -164,14 +171,17 @@ std::vector<StaticScheduler::Handed> StaticScheduler::held_by(std::span<const Ha
 
 // Adds the register values of another path.
 void StaticScheduler::join(const State& other, State& state) {
-  for (const auto& [reg, values] : other) state.try_emplace(reg, 1, ~reg);
-  for (auto& [reg, values] : state) {
-    const auto found = other.find(reg);
-    const std::vector<Value> more = found == other.end() ? std::vector<Value>{~reg} : found->second;
-    for (const Value value : more) {
-      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-    }
+  const auto add = [](Value value, std::vector<Value>& values) {
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  };
+  auto own = state.begin();
+  for (const auto& [reg, values] : other) {
+    for (; own != state.end() && own->first < reg; ++own) add(~own->first, own->second);
+    if (own == state.end() || own->first != reg) own = state.emplace_hint(own, reg, std::vector<Value>{~reg});
+    for (const Value value : values) add(value, own->second);
+    ++own;
   }
+  for (; own != state.end(); ++own) add(~own->first, own->second);
 }
 
 }  // namespace roofwalk::vgpu
