@@ -25,7 +25,7 @@ class PartTimes {
 // What one cause takes of the time. The causes before it have taken theirs, so no nanosecond is taken twice.
 class Claim {
  public:
-  // Subtracts what is taken from `left`.
+  // Time that is taken is deducted from `left`.
   Claim(const DiagnosisInput& input, PartTimes& left) : input_(input), left_(left) {}
 
   const DiagnosisInput& input() const { return input_; }
@@ -89,7 +89,7 @@ struct Cause {
 
   bool goes_beyond_roof = false;  // its cure helps close to the roof, too
 
-  // From a question to look into, over the idea, to the change.
+  // Each more explicit: a question to look into, the idea, the change.
   std::array<std::string_view, 3> hints = {};
 };
 

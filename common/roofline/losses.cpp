@@ -92,8 +92,8 @@ class Ledger {
     return main_;  // a queue for what takes the time anyway
   }
 
-  // Divides the waiting that no claim has taken among the waits. Warps at a barrier wait for what the last warp of
-  // their block does.
+  // Distributes the waiting time that no cause has claimed over what warps wait for, by its shares. The wait of warps
+  // at a barrier counts as what the last warp of their block does.
   void divide_waiting() {
     const double rest_ns = left_[TimePart::waiting], all = total_wait_share(in_);
     if (all <= 0) return add(cause_of_wait("dram"), rest_ns);

@@ -114,7 +114,7 @@ void add_load(const Instruction& in, const InstructionCounters& site, LineCounte
   line.loads.push_back({static_cast<double>(site.sectors), static_cast<double>(site.requests)});
 }
 
-// Fills held_up of the lines with barriers: the source line of the last warp to arrive, and what it waited for.
+// For each line with a barrier, sets held_up: the line at which the last warp to arrive had waited, and for what.
 void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines) {
   const auto& code = input.function.instructions;
   std::map<int, std::map<int, WarpCycles>> by_line;

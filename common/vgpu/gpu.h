@@ -71,7 +71,7 @@ class Gpu {
   Error in_source(Error error) const;
   // Records a resource fault of a kernel; returns false.
   bool too_much(const Step& step, std::string message);
-  // What the plan's launches of a kernel share; found for the first of them.
+  // The kernel of this name, lowered at its first launch in the plan and shared by later launches.
   Result<const Kernel*> kernel_called(const std::string& name);
   // The stages of a launch. Lowers the kernel, without checking limits.
   Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call);

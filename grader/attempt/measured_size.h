@@ -6,9 +6,9 @@
 
 namespace roofwalk {
 
-// Whether the figures at DRAM mean what they say: the compulsory bytes are at least eight times the L2, so that what
-// it keeps hardly shows, and the launch is at most 2.5 % of the time that a launch and those bytes at DRAM take. A
-// launch that is not known, as of a GPU without a machine file, is taken to last 3 us.
+// Whether a size is large enough for figures at DRAM. The compulsory bytes must be at least eight times the L2, so that
+// L2 hits are negligible. The launch overhead must be at most 2.5 % of itself plus the time of these bytes at DRAM. If
+// the overhead is unknown (a GPU without a machine file), 3 us are assumed.
 bool fills(const Work& work, const Machine& machine);
 
 // The size that the manifest names for this machine. For a machine that it does not name:

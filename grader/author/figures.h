@@ -35,7 +35,7 @@ using AttemptJsons = std::map<std::string, Json>;  // by kernel: "starter", "ste
 // key, a key without a number, a unit that does not fit the key.
 Result<std::string> true_figure(const Figure& figure, const AttemptJsons& attempts);
 
-// One line per figure, and one that no figure is left to be filled in. A lesson without figures fails. The quick scope
+// One line per figure, and one that says that no placeholder is left. A lesson without figures fails. The quick scope
 // leaves out figures of kernels without an attempt: it runs only a few.
 std::vector<CheckLine> check_figures(const std::string& chapter, const std::string& lesson,
                                      const AttemptJsons& attempts, CheckScope scope);

@@ -118,7 +118,7 @@ void add_logic(Adder& add, Kind kind) {
   for (std::size_t i = add.out.size() - 4; i < add.out.size(); ++i) add.out[i].makes_addresses = n >= 32;
 }
 
-// As in the ISA's loops.
+// Follows the pseudocode of bfe in the PTX ISA.
 Bits extracted(Bits a, Bits position, Bits length, int n, bool is_signed) {
   const int pos = static_cast<int>(position & 0xff), len = static_cast<int>(length & 0xff), msb = n - 1;
   Bits sign = 0;

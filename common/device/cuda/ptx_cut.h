@@ -1,4 +1,4 @@
-// Extracts the part of a learner's PTX that the GPU runs; the plan is run by our own machine.
+// Extracts the kernels of a learner's PTX, for a GPU. SOLVE is left out: the virtual GPU steps through it.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@
 
 namespace roofwalk::vgpu {
 
-// Entry operation of a basic block that has a barrier of the block; all live lanes enter it together.
+// Entry operation of a basic block with a `bar.sync`. All live lanes of the warp enter it together.
 const Op* op_enter_block_with_barrier(Launch& launch, Warp& warp, const Op* op);
 
 // Makes the executing lanes stand in front of a block, whose entry operation is `entry`. False where their calls cannot

@@ -1,8 +1,8 @@
-// What is known before a launch about the lanes of each register, as long as all 32 lanes of a warp run together: that
-// they hold one value, or one value of the warp plus a step that every warp shares. Addresses and counters are nearly
-// always so, and one number then stands for 32 (lockstep.h). A forward analysis over all definitions of a register,
-// whatever their order: where a register's shape grows vaguer, its readers are asked again. Block shape and parameters
-// are known, so what threads multiply their indices with is, too.
+// Static analysis of registers while all 32 lanes of a warp run together. A register is uniform (one value for the
+// warp), affine (a value of the warp plus an offset per lane that is the same in every warp) or neither. Addresses and
+// counters are nearly always affine, so one number stands for 32 (lockstep.h). It is a forward analysis over all
+// definitions of a register, in any order: when the shape of a register is weakened, its readers are analysed again.
+// Block shape and parameters are known, and so are the factors of thread indices.
 #pragma once
 
 #include <array>

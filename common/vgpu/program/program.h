@@ -136,8 +136,8 @@ struct LockstepCode {
   std::vector<Op> ops;                  // empty: there is no lockstep code
   std::vector<std::uint32_t> first_op;  // by basic block
   std::vector<LaneOffsets> steps;       // index 0: all zero
-  // By basic block. leaving: registers whose other lanes are filled in when a warp diverges at the block's end.
-  // entering: registers that must match their steps for a warp to enter the block in lockstep.
+  // By basic block. leaving: registers of which only lane 0 is stored, expanded when a warp diverges at the block's
+  // end. entering: registers that must match their steps for a warp to enter the block in lockstep.
   std::vector<std::vector<LockstepRegister>> leaving, entering;
   std::vector<std::vector<LockstepRegister>> at_checks;  // by Op::offset of a check: registers to fill in there
   std::vector<ProductRun> product_runs;                  // by Op::target of its first operation

@@ -11,10 +11,10 @@ constexpr std::uint32_t kNone = ~0u;
 using Ways = std::vector<std::vector<std::uint32_t>>;  // by block: where they lead
 
 // Lengauer, Tarjan: A Fast Algorithm for Finding Dominators in a Flowgraph (1979), on the reversed graph, from the
-// virtual exit. Blocks are known by their numbers in a depth-first search, but for those that no way leads to.
+// virtual exit. A block is identified by its number in a depth-first search; unreachable blocks have none.
 class PostDominators {
  public:
-  // `to` and `from`: ways in the direction of the flow, and against it; the last block is the exit.
+  // `to` and `from`: edges to successors and to predecessors; the last block is the exit.
   PostDominators(const Ways& to, const Ways& from) : number_(to.size(), kNone) {
     search(from);
     const std::size_t count = block_.size();

@@ -1,4 +1,4 @@
-// Atomics that are compare-and-swap loops: the swaps of each word.
+// Counts the compare-and-swaps of each word, for atomics that ptxas implements as loops.
 #pragma once
 
 #include "common/vgpu/requests/coalescer.h"

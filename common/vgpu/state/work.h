@@ -30,9 +30,11 @@ inline constexpr std::uint64_t kReplayed = 3, kModelled = 12;
 // The timing model may always issue this many operations per launch, however little budget is left, so that a kernel
 // that used up nearly all of it still gets a time.
 inline constexpr std::uint64_t kLeastModelled = 50'000'000;
-// Per event in which lanes wait in front of a barrier or a collective has to check for them; per basic block searched
-// for a way back to such lanes; basic blocks per unit for clearing the set of visited blocks.
-inline constexpr std::uint64_t kStanding = 16, kSoughtBlock = 4, kSeenBits = 512;
+// Each time that lanes stop in front of a barrier, or a collective checks for such lanes.
+inline constexpr std::uint64_t kStanding = 16;
+// Per basic block visited in the search for a path back to them; basic blocks per unit in clearing the set of visited
+// ones.
+inline constexpr std::uint64_t kSoughtBlock = 4, kSeenBits = 512;
 // Per PTX and machine instruction that is scheduled for the timing model, once per plan.
 inline constexpr std::uint64_t kOrdered = 100;
 // Per line moved by a memset or a copy.

@@ -53,7 +53,7 @@ class GradeStore {
   Result<GradePages> pages(std::int64_t id) const;
   Result<std::vector<StoredFault>> faults() const;  // oldest first
 
-  // What was last exported into a column of a platform's gradebook, by the platform's number of the student.
+  // The cells that were last exported into a column of an LMS gradebook, keyed by the student's number in the LMS.
   Status add_exported(const std::string& column, const std::map<std::string, std::string>& cells);
   Result<std::map<std::string, std::string>> exported(const std::string& column) const;
 

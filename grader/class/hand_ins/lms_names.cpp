@@ -72,7 +72,7 @@ constexpr std::string_view kHashMark = " ~";
 // How Moodle's own tables write a participant's number.
 const std::string kParticipant = "Participant ";
 
-// Precedes a number that somebody may have chosen.
+// Prefix of a student's number that may not come from the LMS: the author of the file's name may have invented it.
 const std::string kUnproven = "Unproven ";
 
 std::string hash_of(const std::string& text) {

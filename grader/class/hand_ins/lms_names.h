@@ -68,7 +68,7 @@ class ClassNames {
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
 
  private:
-  // A name that is not like Canvas' and makes names like Canvas' doubtful; empty: there is none.
+  // A name outside of Canvas' pattern, beside which the names that match the pattern may match by chance. Empty: none.
   std::string doubtful_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders) const;
   NamedFile believed(NamedFile named) const;
   void tell_of_otherwise(const std::vector<std::string>& files);

@@ -24,7 +24,7 @@ using testing::FakeMemory;
 using testing::FakeRun;
 using ::testing::HasSubstr;
 
-// A record of n doublings at `share` of the DRAM roof.
+// A record of a kernel that doubles n floats at `share` of the DRAM roof.
 RunRecord record_of(double n, const Machine& machine, double share) {
   RunRecord record;
   record.time_is_modelled = true;

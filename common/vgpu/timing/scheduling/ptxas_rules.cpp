@@ -150,7 +150,7 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
   return order;
 }
 
-// Emits an instruction after everything that it needs and that has not been emitted yet.
+// Emits an instruction, preceded by those of its sources that have not been emitted yet.
 void StaticScheduler::take(std::uint32_t i, std::vector<bool>& done, std::vector<std::uint32_t>& order) const {
   std::vector<std::uint32_t> chain{i};
   done[i] = true;

@@ -29,8 +29,8 @@ inline void Simulation::account(const SimSm& sm, SimWarp& warp, const TimedOp& o
   if (sm.blocks[warp.sim_block].standing != 0) note_late(sm, warp, op, operands, unit);
 }
 
-// The same for the time since other warps of its block stand at a barrier: if this warp arrives last, that is what they
-// waited for.
+// Records this warp's stalls from the moment at which the first warp of its block arrived at the barrier. If this warp
+// arrives last, the others waited for these stalls.
 inline void Simulation::note_late(const SimSm& sm, SimWarp& warp, const TimedOp& op, Cycle operands, Cycle unit) const {
   const Cycle since = sm.blocks[warp.sim_block].first_stood;
   const auto note = [&](std::uint32_t pc, Wait cause, Cycle from, Cycle until, double conflict_share) {

@@ -161,7 +161,8 @@ TEST_F(Grades, StudentsStandInTheOrderInWhichTheyCame) {
   EXPECT_EQ(store.students()->front().student, "Jane Roe (7)");
 }
 
-// First among files that others named, then as Canvas names all of them.
+// The number arrives first among files of which Canvas did not name all, so it is unproven. In a later submission
+// Canvas named every file, which proves it.
 TEST_F(Grades, ANumberIsProvenByALaterSubmission) {
   GradeStore store = open();
   const Owner unproven = owner_with_unproven_id("doejane", "7"), other = owner_with_unproven_id("roejim", "8");

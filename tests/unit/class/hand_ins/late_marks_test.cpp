@@ -26,7 +26,7 @@ class LateMarks : public ::testing::Test {
     handed_.submissions.push_back({{student, id, mark}, chapter, "hw.zip/" + student + "_" + chapter, "sha", 999});
     handed_.marked.push_back({"hw.zip", {student, id, mark}});
   }
-  // A file of a chapter that is not graded now.
+  // Records an on-time file of a chapter that this run does not grade.
   void hand_in_ungraded(const std::string& student, const std::string& chapter) {
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}, chapter});

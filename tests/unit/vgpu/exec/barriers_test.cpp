@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// Functions such as `f` may come before the kernel, whose body is `code`; t is the thread's number.
+// A source with one kernel, whose body is `code`. `before`: device functions that it calls. `t`: the thread's index.
 std::string text(const std::string& code, const std::string& before = {}) {
   return "#include <roofwalk.cuh>\n" + before +
          "\n__global__ void k(const float* a, float* c, int n) {\n  __shared__ float s[128];\n"

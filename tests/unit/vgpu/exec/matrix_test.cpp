@@ -437,7 +437,8 @@ SOLVE(const float* a, const float* b, float* c) {
   ASSERT_EQ(record.kernels.size(), 3u);
   const Counters& gemm = record.kernels[2].counters;
   EXPECT_EQ(gemm[Counter::flops_tensor], 2u * n * n * n);
-  // Each half once: 2 x 8 KiB. Shared memory: those 16 KiB written, and 4 warps x 4 steps of (2 x 512 + 4 x 256) read.
+  // Global memory: each 16-bit element is read once, 2 matrices x 8 KiB. Shared memory: these 16 KiB are written, and 4
+  // warps x 4 steps read (2 x 512 + 4 x 256) bytes.
   EXPECT_EQ(gemm[Counter::l1_read_sectors], 512u);
   EXPECT_EQ(gemm[Counter::shared_bytes], 16384u + 4 * 4 * 2048);
   EXPECT_EQ(gemm[Counter::shared_bank_conflicts], 0u);

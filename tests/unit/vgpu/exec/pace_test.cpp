@@ -5,7 +5,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Of `rounds` rounds, how many the team played, if it takes `team_seconds` per round and one thread takes 1.
+// How many of `rounds` rounds the team runs, if a round takes the team `team_seconds` and one thread 1 s.
 int team_rounds(Pace& pace, int rounds, double team_seconds) {
   int out = 0;
   for (int i = 0; i < rounds; ++i) {
