@@ -36,7 +36,7 @@ inline constexpr std::uint64_t kStanding = 16;
 // ones.
 inline constexpr std::uint64_t kSoughtBlock = 4, kSeenBits = 512;
 // Per PTX and machine instruction that is scheduled for the timing model, once per plan.
-inline constexpr std::uint64_t kOrdered = 100;
+inline constexpr std::uint64_t kOrdered = 250;
 // Per line moved by a memset or a copy.
 inline constexpr std::uint64_t kMovedLine = 8;
 // Per thread that prints.
