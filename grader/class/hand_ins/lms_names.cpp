@@ -206,9 +206,18 @@ void ClassNames::doubt_alone(const std::vector<std::string>& files, const std::v
     students.insert(owner.student);
     if (first.empty() && (owner.mark != LateMark::none || is_persons(owner.lms_id))) first = name;
   };
-  for (const std::string& name : files) look(name, owner_of(name).owner);
+  for (const std::string& name : files) {
+    if ((is_source(name) || is_zip(name)) && !is_chapters_alone(name, chapters_)) look(name, owner_of(name).owner);
+  }
   for (const std::string& name : folders) look(name, owner_of_folder(name).owner);
-  if (first.empty() || students.size() > 1 || proven.contains(*students.begin())) return;
+  if (first.empty() || students.size() > 1) return;
+  if (proven.contains(*students.begin())) {
+    is_alone_ = true;
+    told_.emplace_back(first,
+                       "is called as Canvas calls files, and alone: so the time is that of the file; if Canvas "
+                       "named it, grade its zip as it came");
+    return;
+  }
   is_mixed_ = true;
   told_.emplace_back(first, fmt::format("is called as Canvas calls files, and the record does not know {} by that "
                                         "number: so the number joins nobody, and the time is that of the file; if "
@@ -266,6 +275,7 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
 }
 
 NamedFile ClassNames::believed(NamedFile named) const {
+  if (is_alone_) named.owner.mark = LateMark::none;
   if (!is_mixed_) return named;
   if (is_persons(named.owner.lms_id)) named.owner.lms_id = kUnproven + named.owner.lms_id;
   named.owner.mark = LateMark::none;

@@ -59,8 +59,8 @@ class ClassNames {
 
   bool is_mixed() const { return is_mixed_; }
 
-  // Unless all of these are of several students, or of one with a number that the record has: anybody may call a file
-  // as Canvas does. `proven`: students with such numbers.
+  // Doubts the names of files and folders that are all of one student, who may have chosen them: the marks, and the
+  // number unless the record has it. `proven`: students with such numbers.
   void doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
                    const std::set<std::string>& proven);
 
@@ -77,6 +77,7 @@ class ClassNames {
   bool is_moodles_;  // else Moodle's mark is part of somebody's name, among names of Canvas'
   CanvasNames canvas_;
   bool is_mixed_ = false;
+  bool is_alone_ = false;  // all is of one student with a proven number: the number counts, the marks do not
   std::vector<std::pair<std::string, std::string>> told_;
 };
 

@@ -143,7 +143,7 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   EXPECT_THAT(students(single), ElementsAre("dan (104)"));
 }
 
-// Anybody may call a file as Canvas does: alone, it is as old as it is, unless the record has that number.
+// Anybody may call a file as Canvas does: alone, it is as old as it is, and its number counts if the record has it.
 TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
   hand_in("inbox/eve_48_1_vector-add.cu", "E");
   hand_in("inbox/eve_48_2_tiled-gemm.cu", "E");
@@ -168,8 +168,20 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
     wanted.proven = {student};
     const Handed known = collect_all(paths, wanted);
     EXPECT_EQ(known.students[0].lms_id, "48") << student;
-    for (const Submission& s : known.submissions) EXPECT_NE(s.owner.mark, LateMark::none) << s.label;
-    EXPECT_THAT(known.told, IsEmpty()) << student;
+    for (const Submission& s : known.submissions) {
+      EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
+      EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 60) << s.label;
+    }
+    EXPECT_THAT(known.told, ElementsAre(HasSubstr("so the time is that of the file"))) << student;
+  }
+  // A file that tells no student changes nothing, and neither does a folder with that one file.
+  hand_in("late/eve_48_1_vector-add.cu", "E");
+  for (const auto& paths :
+       {std::vector{at("late/eve_48_1_vector-add.cu"), at("inbox/vector-add.cu")}, std::vector{at("late")}}) {
+    hand_in("inbox/vector-add.cu", "E");
+    const Handed handed = collect_all(paths, {{"vector-add", "tiled-gemm"}, {}, {"eve (48)"}});
+    for (const Submission& s : handed.submissions) EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
+    EXPECT_THAT(handed.told, ::testing::Contains(HasSubstr("does not know eve (48) by that number")));
   }
 }
 
