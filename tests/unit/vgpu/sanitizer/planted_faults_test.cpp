@@ -73,7 +73,7 @@ TEST_P(PlantedFaults, AreFoundAtTheirLine) {
   for (const int how : {0, 1, 2}) {
     Buffer x{"x", numbers(n)}, y{"y", std::vector<float>(n)}, z{"z", std::vector<float>(n), true};
     RunOptions options = kSanitized;
-    options.max_work = 200'000;
+    options.max_work = 5'000'000;
     const auto record = Runner().run(*artifact, {&x, &y, &z, n, static_cast<int>(GetParam()), how}, options);
     ASSERT_TRUE(record.ok()) << record.error().text();
     ASSERT_TRUE(record->fault) << how;
