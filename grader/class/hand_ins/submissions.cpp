@@ -36,7 +36,6 @@ class Collector {
       : chapters_(wanted),
         guess_(chapters_, wanted.students),
         grades_(wanted.grades),
-        proven_(wanted.proven),
         keep_(keep),
         named_(chapters_, guess_, grades_, wanted.proven) {}
 
@@ -161,7 +160,7 @@ class Collector {
              "what you named is one student's, add --each");
       }
     }
-    return add_class(std::move(listing), name, true);
+    return add_class(std::move(listing), name);
   }
 
   Status add_class_zip(const fs::path& full, const fs::path& path) {
@@ -241,7 +240,7 @@ class Collector {
                     "one student's"};
       leave_out(top_, doubt_->message + ": " + doubt_->advice);
     } else {
-      return add_class(std::move(listing), stem, false);
+      return add_class(std::move(listing), stem);
     }
     return kOk;
   }
@@ -274,9 +273,8 @@ class Collector {
             "called as its student"};
   }
 
-  // Each entry of the class belongs to a student: a folder, a zip or a file. A student may have chosen all the names in
-  // a folder; a platform writes those in its zips.
-  Status add_class(Listing listing, const std::string& name, bool is_folder) {
+  // Each entry of the class belongs to a student: a folder, a zip or a file.
+  Status add_class(Listing listing, const std::string& name) {
     auto read = records_of(listing);
     if (guess_.is_one_students(listing, read ? *read : LmsRecords())) {
       ROOFWALK_TRY_STATUS(ask_of_others(listing));
@@ -305,8 +303,7 @@ class Collector {
       leave_out(label_of(top_, file.parts), kIsUnproven);
     }
     const std::vector<std::string> files = names_in(listing.top);
-    ClassNames names(files, chapters_.known(), guess_.students_folders(listing));
-    if (is_folder) names.doubt_alone(files, guess_.students_folders(listing), proven_);
+    const ClassNames names(files, chapters_.known(), guess_.students_folders(listing));
     tell_of_names(top_, names);
     if (!names.is_mixed()) tell_of_unpacked(listing);
     tell_of_downloads_times(listing, names);
@@ -453,7 +450,6 @@ class Collector {
   const ChapterNames chapters_;
   const ClassOrStudent guess_;  // tells a class from a student
   const fs::path& grades_;
-  const std::set<std::string>& proven_;
   const KeepSource& keep_;
   NamedPaths named_;
   std::string top_;  // the path's name, for labels

@@ -174,15 +174,6 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
     }
     EXPECT_THAT(known.told, ElementsAre(HasSubstr("so the time is that of the file"))) << student;
   }
-  // A file that tells no student changes nothing, and neither does a folder with that one file.
-  hand_in("late/eve_48_1_vector-add.cu", "E");
-  for (const auto& paths :
-       {std::vector{at("late/eve_48_1_vector-add.cu"), at("inbox/vector-add.cu")}, std::vector{at("late")}}) {
-    hand_in("inbox/vector-add.cu", "E");
-    const Handed handed = collect_all(paths, {{"vector-add", "tiled-gemm"}, {}, {"eve (48)"}});
-    for (const Submission& s : handed.submissions) EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
-    EXPECT_THAT(handed.told, ::testing::Contains(HasSubstr("does not know eve (48) by that number")));
-  }
 }
 
 // As a shell expands class/*.
