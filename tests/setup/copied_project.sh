@@ -21,7 +21,10 @@ copy_project() {
   tar -C "$root" --exclude=./build --exclude=./.venv --exclude=./.git --exclude=./.cache --exclude=./my -cf - . |
     tar -C "$copy" -xf -
   mkdir -p "$copy/build/setup" "$copy/.venv" "$copy/${build#"$root"/}"
-  cp -p "$root"/build/setup/{ready,build-seconds} "$copy/build/setup/"
+  local file
+  for file in "$root"/build/setup/{ready,build-seconds}; do
+    if [[ -f $file ]]; then cp -p "$file" "$copy/build/setup/"; fi
+  done
   tar -C "$build" --exclude=cache -cf - . | tar -C "$copy/${build#"$root"/}" -xf -
   git -C "$copy" init -q
   commit_copy start
