@@ -72,7 +72,7 @@ add_opcode() {
 }
 
 add_machine() {
-  sed 's/^name = .*/name = "tryout"/; /^driver_name/d' common/specs/rtx4090.toml >common/specs/tryout.toml
+  sed '/^driver_name/s/RTX 4090/Tryout/' common/specs/rtx4090.toml >common/specs/tryout.toml
   takes "a machine" common/specs/tryout.toml
 }
 
