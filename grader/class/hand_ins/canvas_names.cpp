@@ -186,32 +186,43 @@ struct NameEvidence {
   }
 
   bool allows(const CanvasMark& mark) const {
-    // Without other evidence: Canvas has more files than people, so file numbers are hardly shorter.
-    const bool has_length =
-        mark.file.empty() || (files.most == 0 ? mark.file.size() + 1 >= mark.id.size() : files.allow(mark.file));
-    if (is_quiz) return !has_large_letters(mark.name) && has_length;
+    const bool has_length = mark.file.empty() || (files.most == 0 ? is_hardly_shorter(mark) : files.allow(mark.file));
+    if (is_quiz) return !has_large_letters(mark.name);
     return may_be_somebodys(mark) && has_length && ids.allow(mark.id);
   }
 
   // A reading with a number as long as people's are, of nobody else. Its file's number rules it out for no other's
   // sake: a file that was on Canvas before has any.
   bool may_be_a_persons(const CanvasMark& mark) const {
-    const auto known = names_of.find(mark.id);
-    return !is_quiz && ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) &&
-           (known == names_of.end() || known->second.contains(mark.name));
+    return !is_quiz && ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) && is_nobody_elses(mark);
   }
 
-  // The same for a far older or newer account, if the file's number is like others': a zip's files are of one time.
-  bool may_be_of_old_account(const CanvasMark& mark) const {
-    return !is_quiz && may_be_somebodys(mark) && files.most > 0 && files.allow(mark.file) && !mark.file.empty() &&
-           3 * mark.id.size() >= ids.fewest;
+  // Whether Canvas may have written this reading although the lengths of its numbers are not those of most: the file
+  // was on Canvas before, or the account is far older or newer. Only a learner who wants it has such a number behind
+  // somebody else's; in an honest name it is a date or a version, with which `allows` deals.
+  bool may_be_unusual(const CanvasMark& mark) const {
+    if (mark.is_late) return may_be_canvas(mark) && is_nobody_elses(mark);
+    if (is_quiz || !may_be_somebodys(mark) || mark.file.empty()) return false;
+    const bool is_like_others = mark.id.size() >= ids.fewest && mark.id.size() <= ids.most;
+    if (is_like_others && mark.file.size() >= mark.id.size()) return true;
+    const bool has_file = (files.most > 0 && files.allow(mark.file)) || mark.file.size() >= mark.id.size() + kMoreDigits;
+    return 3 * mark.id.size() >= ids.fewest && has_file;
   }
 
  private:
-  bool may_be_somebodys(const CanvasMark& mark) const {
+  // Canvas has more files than people: a file's number is hardly shorter than a person's, and mostly far longer.
+  static constexpr std::size_t kMoreDigits = 2;
+  static bool is_hardly_shorter(const CanvasMark& mark) {
+    return mark.file.empty() || mark.file.size() + 1 >= mark.id.size();
+  }
+
+  bool is_nobody_elses(const CanvasMark& mark) const {
     const auto known = names_of.find(mark.id);
-    return may_be_canvas(mark) && (known == names_of.end() || known->second.contains(mark.name)) &&
-           !is_file_with_own_number(mark);
+    return known == names_of.end() || known->second.contains(mark.name);
+  }
+
+  bool may_be_somebodys(const CanvasMark& mark) const {
+    return may_be_canvas(mark) && is_nobody_elses(mark) && !is_file_with_own_number(mark);
   }
 
   // Whether the person's number is really a file's, followed by a date or another number that the learner chose. Canvas
@@ -311,9 +322,9 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
     std::vector<CanvasMark> left;
     std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
                  [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
-    // A team may let its member with the oldest account hand in: the length of a number alone rules nothing out.
+    // The length of a number alone rules nothing out.
     const bool may_be_another = std::any_of(marks.begin(), marks.end(), [&](const CanvasMark& mark) {
-      return evidence.may_be_of_old_account(mark) && (left.empty() || row_of(mark) != row_of(left.front()));
+      return evidence.may_be_unusual(mark) && (left.empty() || row_of(mark) != row_of(left.front()));
     });
     const bool may_be_first =
         !left.empty() && row_of(left.front()) != row_of(marks.front()) && evidence.may_be_a_persons(marks.front());

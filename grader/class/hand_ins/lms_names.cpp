@@ -1,6 +1,7 @@
 #include "grader/class/hand_ins/lms_names.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <wctype.h>
 
 #include <algorithm>
@@ -202,27 +203,28 @@ void ClassNames::doubt_alone(const std::vector<std::string>& files, const std::v
                              const std::set<std::string>& proven) {
   std::set<std::string> students;
   std::string first;
+  bool has_on_time = false;
   const auto look = [&](const std::string& name, const Owner& owner) {
     students.insert(owner.student);
     if (first.empty() && (owner.mark != LateMark::none || is_persons(owner.lms_id))) first = name;
+    has_on_time = has_on_time || owner.mark == LateMark::on_time;
   };
   for (const std::string& name : files) {
     if ((is_source(name) || is_zip(name)) && !is_chapters_alone(name, chapters_)) look(name, owner_of(name).owner);
   }
   for (const std::string& name : folders) look(name, owner_of_folder(name).owner);
   if (first.empty() || students.size() > 1) return;
-  if (proven.contains(*students.begin())) {
-    is_alone_ = true;
-    told_.emplace_back(first,
-                       "is called as Canvas calls files, and alone: so the time is that of the file; if Canvas "
-                       "named it, grade its zip as it came");
-    return;
-  }
-  is_mixed_ = true;
-  told_.emplace_back(first, fmt::format("is called as Canvas calls files, and the record does not know {} by that "
-                                        "number: so the number joins nobody, and the time is that of the file; if "
-                                        "Canvas named it, grade its zip as it came",
-                                        *students.begin()));
+  alone_ = proven.contains(*students.begin()) ? Alone::proven : Alone::unproven;
+  std::vector<std::string> doubts;
+  if (alone_ == Alone::unproven) doubts.push_back("the number joins nobody");
+  if (has_on_time) doubts.push_back("the time is that of the file");
+  if (doubts.empty()) return;
+  told_.emplace_back(
+      first, fmt::format("is called as Canvas calls files, and {}: so {}; if Canvas named it, grade its zip as it came",
+                         alone_ == Alone::proven
+                             ? "alone"
+                             : fmt::format("the record does not know {} by that number", *students.begin()),
+                         fmt::join(doubts, ", and ")));
 }
 
 // "ada_vector-add (1).cu", "Ada_Vector_Add.cu", "vector-add_ada.cu": each may be of one who has another row.
@@ -275,10 +277,12 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
 }
 
 NamedFile ClassNames::believed(NamedFile named) const {
-  if (is_alone_) named.owner.mark = LateMark::none;
-  if (!is_mixed_) return named;
-  if (is_persons(named.owner.lms_id)) named.owner.lms_id = kUnproven + named.owner.lms_id;
-  named.owner.mark = LateMark::none;
+  const bool is_alone = alone_ != Alone::no, has_number = is_persons(named.owner.lms_id);
+  const bool is_doubted = is_mixed_ || alone_ == Alone::unproven;
+  // A name that is alone and says "late" may be believed.
+  const bool is_marked = !is_mixed_ && !(is_alone && named.owner.mark == LateMark::on_time);
+  if (is_doubted && has_number) named.owner.lms_id = kUnproven + named.owner.lms_id;
+  if (!is_marked) named.owner.mark = LateMark::none;
   return named;
 }
 

@@ -1,6 +1,7 @@
 // Whose a file is, and of which chapter: from names alone, as people and learning platforms give them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -59,8 +60,8 @@ class ClassNames {
 
   bool is_mixed() const { return is_mixed_; }
 
-  // Doubts the names of files and folders that are all of one student, who may have chosen them: the marks, and the
-  // number unless the record has it. `proven`: students with such numbers.
+  // Doubts the names of files and folders that are all of one student, who may have chosen them: a mark that says "on
+  // time", and the number unless the record has it. `proven`: students with such numbers.
   void doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
                    const std::set<std::string>& proven);
 
@@ -77,7 +78,8 @@ class ClassNames {
   bool is_moodles_;  // else Moodle's mark is part of somebody's name, among names of Canvas'
   CanvasNames canvas_;
   bool is_mixed_ = false;
-  bool is_alone_ = false;  // all is of one student with a proven number: the number counts, the marks do not
+  enum class Alone : std::uint8_t { no, proven, unproven };
+  Alone alone_ = Alone::no;  // all is of one student, with a number in the record or without
   std::vector<std::pair<std::string, std::string>> told_;
 };
 

@@ -17,22 +17,21 @@ namespace {
 
 constexpr std::size_t kMostAlikeTold = 5;
 
-// Gradescope's metadata and submissions side by side. Without a submission beside it, metadata is a student's file.
+// Gradescope's metadata and submissions side by side, and nothing else. Without a submission beside it, or with paths of
+// other folders, metadata is a student's file.
 Status refuse_export(const std::vector<fs::path>& paths) {
-  std::set<fs::path> exports;
+  std::set<fs::path> folders;
+  bool has_metadata = false, has_submission = false;
   for (const fs::path& path : paths) {
     const fs::path full = NamedPaths::full_path(path);
-    if (is_gradescope_submission(full.filename().string())) exports.insert(full.parent_path());
+    folders.insert(full.parent_path());
+    has_metadata = has_metadata || full.filename() == kGradescopeExport;
+    has_submission = has_submission || is_gradescope_submission(full.filename().string());
   }
-  for (const fs::path& path : paths) {
-    const fs::path full = NamedPaths::full_path(path);
-    if (paths.size() > 1 && full.filename() == kGradescopeExport && exports.contains(full.parent_path())) {
-      return Error{.message = "tells whose the folders beside it are: they are no hand-ins to be named one by one",
-                   .file = path.string(),
-                   .advice = "name the folder in which it lies"};
-    }
-  }
-  return kOk;
+  if (folders.size() > 1 || !has_metadata || !has_submission) return kOk;
+  return Error{.message = "tells whose the folders beside it are: they are no hand-ins to be named one by one",
+               .file = label_of(plain_name(folders.begin()->filename().string()), {kGradescopeExport}),
+               .advice = "name the folder in which it lies"};
 }
 
 }  // namespace

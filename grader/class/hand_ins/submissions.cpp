@@ -36,6 +36,7 @@ class Collector {
       : chapters_(wanted),
         guess_(chapters_, wanted.students),
         grades_(wanted.grades),
+        proven_(wanted.proven),
         keep_(keep),
         named_(chapters_, guess_, grades_, wanted.proven) {}
 
@@ -160,7 +161,7 @@ class Collector {
              "what you named is one student's, add --each");
       }
     }
-    return add_class(std::move(listing), name);
+    return add_class(std::move(listing), name, Packing::folder);
   }
 
   Status add_class_zip(const fs::path& full, const fs::path& path) {
@@ -240,7 +241,7 @@ class Collector {
                     "one student's"};
       leave_out(top_, doubt_->message + ": " + doubt_->advice);
     } else {
-      return add_class(std::move(listing), stem);
+      return add_class(std::move(listing), stem, Packing::zip);
     }
     return kOk;
   }
@@ -273,8 +274,10 @@ class Collector {
             "called as its student"};
   }
 
+  enum class Packing : std::uint8_t { zip, folder };
+
   // Each entry of the class belongs to a student: a folder, a zip or a file.
-  Status add_class(Listing listing, const std::string& name) {
+  Status add_class(Listing listing, const std::string& name, Packing packing) {
     auto read = records_of(listing);
     if (guess_.is_one_students(listing, read ? *read : LmsRecords())) {
       ROOFWALK_TRY_STATUS(ask_of_others(listing));
@@ -303,7 +306,10 @@ class Collector {
       leave_out(label_of(top_, file.parts), kIsUnproven);
     }
     const std::vector<std::string> files = names_in(listing.top);
-    const ClassNames names(files, chapters_.known(), guess_.students_folders(listing));
+    const std::vector<std::string> folders = guess_.students_folders(listing);
+    ClassNames names(files, chapters_.known(), folders);
+    // One student's file in a folder may have come by mail, called by the student as Canvas would.
+    if (packing == Packing::folder) names.doubt_alone(files, folders, proven_);
     tell_of_names(top_, names);
     if (!names.is_mixed()) tell_of_unpacked(listing);
     tell_of_downloads_times(listing, names);
@@ -450,6 +456,7 @@ class Collector {
   const ChapterNames chapters_;
   const ClassOrStudent guess_;  // tells a class from a student
   const fs::path& grades_;
+  const std::set<std::string>& proven_;
   const KeepSource& keep_;
   NamedPaths named_;
   std::string top_;  // the path's name, for labels

@@ -99,15 +99,25 @@ class Zip {
   void hand_in(const Learner& by, const std::string& rest, bool is_honest) {
     const std::string mark = by.is_late && !is_quiz_ ? "_LATE" : "";
     const std::string person = is_quiz_ ? by.name + by.id + "_question_31" : by.name + mark + "_" + by.id;
-    handed_in_.push_back({person + "_" + file_number() + "_" + rest, by, is_honest});
+    const bool has_old_file = !is_honest && static_cast<int>(by.id.size()) <= id_digits_ && one_of(4) == 0;
+    const std::string file = has_old_file ? an_old_file_number(by.id) : file_number();
+    handed_in_.push_back({person + "_" + file + "_" + rest, by, is_honest});
+  }
+  // Of a file that was on Canvas long before. There are more files than people.
+  std::string an_old_file_number(const std::string& id) {
+    const int digits = static_cast<int>(id.size());
+    return number(digits + (digits == id_digits_ ? one_of(2) : 2));
   }
 
   // A group may have a name like its members', in lower case as Canvas writes it.
   std::string attackers_name() {
     const Learner& other = victim();
-    switch (is_quiz_ ? 0 : one_of(4)) {
+    if (is_quiz_) return one_of(2) == 0 ? "eve" : other.name + other.id + "_question_31_" + file_number() + "_x";
+    switch (one_of(5)) {
       case 0:
         return "eve";
+      case 3:
+        return other.name + "_" + other.id + "_" + file_number() + "_x";
       case 1:
         return other.name + "_" + other.id + "_" + file_number();
       case 2:

@@ -143,7 +143,8 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   EXPECT_THAT(students(single), ElementsAre("dan (104)"));
 }
 
-// Anybody may call a file as Canvas does: alone, it is as old as it is, and its number counts if the record has it.
+// Anybody may call a file as Canvas does: alone, it is as old as it is unless it says "late" itself, and its number
+// counts if the record has it.
 TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
   hand_in("inbox/eve_48_1_vector-add.cu", "E");
   hand_in("inbox/eve_48_2_tiled-gemm.cu", "E");
@@ -155,11 +156,13 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
                                          {at("inbox/fay_LATE_48_1_w.zip")}};
   for (const auto& paths : alone) {
     const std::string student = paths.front().filename().string().substr(0, 3) + " (48)";
+    const bool says_late = student.starts_with("fay");
+    const LateMark mark = says_late ? LateMark::late : LateMark::none;
     const Handed handed = collect_all(paths, {{"vector-add", "tiled-gemm"}, {}, {"ada", "bob", student}});
     EXPECT_THAT(students(handed), ElementsAre(student));
     EXPECT_EQ(handed.students[0].lms_id, "Unproven 48");
     for (const Submission& s : handed.submissions) {
-      EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
+      EXPECT_EQ(s.owner.mark, mark) << s.label;
       EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 60) << s.label;
     }
     EXPECT_THAT(handed.told, ElementsAre(HasSubstr("the record does not know " + student + " by that number")))
@@ -169,11 +172,28 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
     const Handed known = collect_all(paths, wanted);
     EXPECT_EQ(known.students[0].lms_id, "48") << student;
     for (const Submission& s : known.submissions) {
-      EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
+      EXPECT_EQ(s.owner.mark, mark) << s.label;
       EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 60) << s.label;
     }
-    EXPECT_THAT(known.told, ElementsAre(HasSubstr("so the time is that of the file"))) << student;
+    if (says_late)
+      EXPECT_THAT(known.told, IsEmpty());
+    else
+      EXPECT_THAT(known.told, ElementsAre(HasSubstr("so the time is that of the file"))) << student;
   }
+}
+
+// A folder in which an instructor saved what one student mailed.
+TEST_F(NamedPaths, AFolderWithOneStudentsNamesOfCanvasIsDoubted) {
+  hand_in("late/eve_48_1_vector-add.cu", "E");
+  const Handed handed = collect_all(at("late"));
+  EXPECT_THAT(students(handed), ElementsAre("eve (48)"));
+  EXPECT_EQ(handed.students[0].lms_id, "Unproven 48");
+  EXPECT_EQ(handed.submissions[0].owner.mark, LateMark::none);
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("the time is that of the file")));
+  hand_in("late/roe_49_2_vector-add.cu", "R");  // as in a zip of Canvas' that was unpacked
+  const Handed several = collect_all(at("late"));
+  EXPECT_EQ(several.submissions[0].owner.mark, LateMark::on_time);
+  EXPECT_EQ(several.submissions[0].owner.lms_id, "48");
 }
 
 // As a shell expands class/*.
