@@ -209,7 +209,6 @@ const Op* op_product_run(Launch& launch, Warp& warp, const Op* op) {
     rights[part] = run.right.of_eights[part * kEights / kParts];
     sums[part] = lanes_at<Lanes>(c + part * kCount<Lanes>);
   }
-#pragma GCC unroll 4  // the loop's own overhead shows beside two products
   for (const auto& [of_left, of_right] : run.offsets) {
     for (std::size_t part = 0; part < kParts; ++part) {
       sums[part] = fma_of(words_at<Lanes, left_same>(left + (lefts[part] + of_left)),
@@ -240,31 +239,6 @@ void put_words(const Warp& warp, const Op& load, const std::uint8_t* found) {
     const Wide own = words_of<words>(found, l);
     std::memcpy(lanes + l, &own, sizeof own);
   }
-}
-
-// ld.global and st.shared of the loaded words, which are dead afterwards: rows of a tile, each group of eight lanes
-// contiguous on both sides.
-template <bool contiguous>
-const Op* op_copy_to_shared(Launch& launch, Warp& warp, const Op* op) {
-  const Op &load = op[0], &store = op[1];
-  const std::uint8_t* const from =
-      contiguous ? find_contiguous<kWordBytes>(launch, warp, op) : find_eights(launch, warp, op);
-  if (from == nullptr) return load.guarded(launch, warp, op);
-  const LaneOffsets& of_load = launch.program.lockstep.steps[load.steps];
-  const LaneOffsets& of_store = launch.program.lockstep.steps[store.steps];
-  const std::uint64_t at = first_address(warp, &store);
-  if (launch.sm->l2_log.full() || !is_usual_in_shared(launch, warp, &store, of_store, at, kWordBytes) ||
-      (is_watched(launch, warp) && !touches_in_order(warp, &store, at, of_store, kWordBytes, SharedTouch::write))) {
-    float* const lanes = warp.lanes<float>(load.s[0]);
-    for (std::size_t l = 0; l < kWarpSize; l += kEight)
-      std::memcpy(lanes + l, from + of_load.of_lane[l], kEight * kWordBytes);
-    return after_memory(launch, warp, op);
-  }
-  add_steps_turns(launch, warp, store);
-  std::uint8_t* const to = warp.block->shared.data() + at;
-  for (std::size_t l = 0; l < kWarpSize; l += kEight)
-    std::memcpy(to + of_store.of_lane[l], from + of_load.of_lane[l], kEight * kWordBytes);
-  return op + 2;
 }
 
 // ld.global, ld.global, fma of the two, and further such products up to op->target operations, as long as all loads
@@ -366,8 +340,6 @@ Handler global_product_handler(Words left, Words right) {
   }
   return nullptr;
 }
-
-Handler copy_handler(bool contiguous) { return contiguous ? op_copy_to_shared<true> : op_copy_to_shared<false>; }
 
 Handler fma_run_handler() { return op_fma_run; }
 

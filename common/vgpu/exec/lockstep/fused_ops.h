@@ -21,8 +21,6 @@ enum class Products { one, by_eights, wide };
 Handler product_handler(const LaneOffsets& left, const LaneOffsets& right, Products products);
 // ld.global, ld.global, fma of the two, and further products, op->target operations in all.
 Handler global_product_handler(Words left, Words right);
-// ld.global and st.shared of the loaded words; `contiguous`: all lanes load adjacent words.
-Handler copy_handler(bool contiguous);
 // op->count operations, all of them fma.
 Handler fma_run_handler();
 // op->target integer additions of op->count bytes each, on lane 0.

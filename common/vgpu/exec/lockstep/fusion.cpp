@@ -37,16 +37,6 @@ bool loads_shared_words(const Op& op, const std::vector<LaneOffsets>& steps) {
   return own.even_eights && (own.stride_of_eights == 0 || own.stride_of_eights == kWordBytes);
 }
 
-// A lockstep store of one word per lane, contiguous in each group of eight lanes.
-bool stores_shared_words(const Op& op, const std::vector<LaneOffsets>& steps) {
-  if (op.instruction == nullptr || op.guarded != nullptr || op.steps >= steps.size()) return false;
-  const ptx::Instruction& in = *op.instruction;
-  const LaneOffsets& own = steps[op.steps];
-  return ptx::info(in.opcode).form == ptx::Form::store && in.space == ptx::Space::shared && in.vector == 1 &&
-         !in.is_volatile && ptx::size_bytes(in.type) == kWordBytes && op.s[0] != kNoSlot && own.even_eights &&
-         own.stride_of_eights == kWordBytes && op.run == lockstep_store_handler(in, kWordBytes);
-}
-
 std::optional<Words> global_words(const Op& op, const std::vector<LaneOffsets>& steps) {
   if (!loads_words(op, ptx::Space::global, steps) || !steps[op.steps].even) return std::nullopt;
   const auto stride = static_cast<std::int64_t>(steps[op.steps].stride);
@@ -78,10 +68,6 @@ class Fusion {
       }
       if (const std::size_t operations = fuse_global_products(i); operations != 0) {
         i += operations;
-        continue;
-      }
-      if (fuse_copy(i)) {
-        i += 2;
         continue;
       }
       if (const std::size_t additions = fuse_additions(i); additions != 0) {
@@ -127,20 +113,6 @@ class Fusion {
       block_[i].target = static_cast<std::uint32_t>(end - i);
     }
     return end - first;
-  }
-
-  bool fuse_copy(std::size_t i) {
-    if (i + 1 >= block_.size() || !loads_words(block_[i], ptx::Space::global, code_.steps)) return false;
-    const Op &load = block_[i], &store = block_[i + 1];
-    const LaneOffsets& of_load = code_.steps[load.steps];
-    const bool contiguous = of_load.even && of_load.stride == kWordBytes;
-    if (!contiguous && !has_whole_sectors(of_load, kWordBytes)) return false;
-    if (!stores_shared_words(store, code_.steps) || store.s[0] != load.s[0] || store.s[4] == load.s[0]) return false;
-    const int loaded[] = {result(i)};
-    if (any_live_after_(store.pc, loaded)) return false;
-    block_[i].guarded = load.run;
-    block_[i].run = copy_handler(contiguous);
-    return true;
   }
 
   // Fuses additions on lane 0. Returns the number of operations that one handler does; 0: fewer than two.

@@ -35,8 +35,6 @@ Handler fill_handler(std::uint32_t bytes, std::uint32_t steps);
 // Checks that no lane of s[1], a 32-bit signed or unsigned number, wraps around; else the warp leaves lockstep here
 // (`offset`: index in at_checks) and goes on at Program::ops[target].
 Handler check_handler(bool is_signed);
-// Whether each group of eight lanes loads a sector of its own, `bytes` per lane, if lane 0's address starts a sector.
-bool has_whole_sectors(const LaneOffsets& steps, std::uint64_t bytes);
 // As memory_ops.cpp's, for addresses that are one number. A load from a uniform address fills only lane 0, unless
 // `all_lanes`. nullptr: not supported.
 Handler lockstep_load_handler(const ptx::Instruction& instruction, int register_bytes, const LaneOffsets& steps,

@@ -285,6 +285,13 @@ struct LockstepStores {
   }
 };
 
+// Whether each group of eight lanes loads a sector of its own, `bytes` per lane, if lane 0's address starts a sector.
+bool has_whole_sectors(const LaneOffsets& steps, std::uint64_t bytes) {
+  bool whole = steps.even_eights && steps.stride_of_eights == bytes && bytes == 4;
+  for (std::size_t l = 0; l < kWarpSize; l += 8) whole &= steps.of_lane[l] % kSectorBytes == 0;
+  return whole;
+}
+
 }  // namespace
 
 void come_apart(const Launch& launch, Warp& warp, const std::vector<LockstepRegister>& registers) {
@@ -318,12 +325,6 @@ Handler fill_handler(std::uint32_t bytes, std::uint32_t steps) {
 }
 
 Handler check_handler(bool is_signed) { return is_signed ? op_check<std::int32_t> : op_check<std::uint32_t>; }
-
-bool has_whole_sectors(const LaneOffsets& steps, std::uint64_t bytes) {
-  bool whole = steps.even_eights && steps.stride_of_eights == bytes && bytes == 4;
-  for (std::size_t l = 0; l < kWarpSize; l += 8) whole &= steps.of_lane[l] % kSectorBytes == 0;
-  return whole;
-}
 
 Handler lockstep_load_handler(const Instruction& in, int register_bytes, const LaneOffsets& steps, bool all_lanes) {
   const auto bytes = static_cast<std::uint64_t>(std::max(ptx::size_bytes(in.type), 1)) * in.vector;
