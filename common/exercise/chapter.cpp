@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <initializer_list>
 #include <sstream>
+#include <string_view>
 
 #include "common/exercise/manifest.h"
 
@@ -20,13 +22,17 @@ std::string leading_number(const std::string& text) {
   return std::string(text.begin(), end);
 }
 
-// The .cu files of a folder that start with `prefix`, sorted by the number after it, then by name.
-std::vector<fs::path> kernel_files(const fs::path& folder, const std::string& prefix) {
+// The files of a folder that start with `prefix` and have one of the endings, sorted by the number after the prefix,
+// then by name.
+std::vector<fs::path> kernel_files(const fs::path& folder, const std::string& prefix,
+                                   std::initializer_list<std::string_view> endings) {
   std::vector<fs::path> files;
   std::error_code missing;  // a chapter may lack the folder
   for (const auto& entry : fs::directory_iterator(folder, missing)) {
     const std::string name = entry.path().filename().string();
-    if (entry.path().extension() == ".cu" && name.starts_with(prefix)) files.push_back(entry.path());
+    const std::string ending = entry.path().extension().string();
+    const bool is_kernel = std::find(endings.begin(), endings.end(), ending) != endings.end();
+    if (is_kernel && name.starts_with(prefix)) files.push_back(entry.path());
   }
   const auto key = [&](const fs::path& file) {
     const std::string name = file.filename().string();
@@ -86,12 +92,12 @@ const Size& Chapter::measured_size(const std::string& machine) const {
 
 std::vector<fs::path> Chapter::solution_steps() const {
   const fs::path root = folder.parent_path().parent_path();
-  return kernel_files(root / "solutions" / folder.filename(), "step");
+  return kernel_files(root / "solutions" / folder.filename(), "step", {".cu"});
 }
 
 std::vector<fs::path> Chapter::wrong_solutions() const {
   const fs::path root = folder.parent_path().parent_path();
-  return kernel_files(root / "tests" / "grader" / "wrong" / folder.filename(), "");
+  return kernel_files(root / "tests" / "grader" / "wrong" / folder.filename(), "", {".cu", ".patch"});
 }
 
 Result<std::vector<Chapter>> load_chapters(const fs::path& root) {

@@ -47,8 +47,8 @@ struct Chapter {
   std::filesystem::path lesson() const { return folder / "lesson.md"; }
   const Size& measured_size(const std::string& machine) const;
 
-  // Solution steps, in order (solutions/NN-name/stepK_*.cu), and wrong solutions (tests/grader/wrong/NN-name/*.cu).
-  // Empty if there is no such folder.
+  // Solution steps, in order (solutions/NN-name/stepK_*.cu), and wrong solutions, by name:
+  // tests/grader/wrong/NN-name/*.cu and *.patch (grader/author/patched_kernels.h). Empty if there is no such folder.
   std::vector<std::filesystem::path> solution_steps() const;
   std::vector<std::filesystem::path> wrong_solutions() const;
 };

@@ -11,6 +11,7 @@
 #include "grader/author/claims.h"
 #include "grader/author/figures.h"
 #include "grader/author/half.h"
+#include "grader/author/patched_kernels.h"
 #include "grader/author/quick_files.h"
 #include "grader/rig/workers.h"
 #include "grader/text/text.h"
@@ -136,6 +137,21 @@ std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::stri
   return files;
 }
 
+// The kernel of each wrong solution. One whose patch makes none is reported, and not kept.
+std::vector<fs::path> kernels_of(std::vector<fs::path>& wrong, const PatchedKernels& patched, Lines& lines) {
+  std::vector<fs::path> kept, kernels;
+  for (const fs::path& file : wrong) {
+    if (const auto kernel = patched.kernel_of(file)) {
+      kept.push_back(file);
+      kernels.push_back(*kernel);
+    } else {
+      lines.add(file.filename().string() + ": makes a kernel", false, kernel.error().text());
+    }
+  }
+  wrong = kept;
+  return kernels;
+}
+
 void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
   const std::string name = file.filename().string();
   const auto claim = parse_wrong_claim(first_line(file));
@@ -181,9 +197,13 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
     std::erase_if(steps, [&](const fs::path& step) { return step != last && !(idiom && step == *idiom); });
     std::erase_if(wrong, [&](const fs::path& file) { return !(dodge && file == *dodge); });
   }
+  const PatchedKernels patched(chapter.folder.parent_path().parent_path());
+  const auto wrong_kernels = kernels_of(wrong, patched, lines);
   std::vector<fs::path> files = {chapter.starter()};
   files.insert(files.end(), steps.begin(), steps.end());
+  auto kernels = files;
   files.insert(files.end(), wrong.begin(), wrong.end());
+  kernels.insert(kernels.end(), wrong_kernels.begin(), wrong_kernels.end());
 
   const auto measured = prepare(chapter, rig.machine, kPublicSeed, rig.threads);
   ROOFWALK_TRY(const auto starter, measure_starter(rig, chapter, measured->problem, measured->work));
@@ -194,7 +214,7 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   std::vector<CheckLine> halves(sizes.size() + 1);
   parallel_for(files.size() + halves.size(), rig.threads, [&](std::size_t i) {
     if (i < files.size()) {
-      attempts[i] = run_attempt(alone, {&chapter, files[i], kPublicSeed, measured, starter});
+      attempts[i] = run_attempt(alone, {&chapter, kernels[i], kPublicSeed, measured, starter});
     } else if (const std::size_t h = i - files.size(); h < sizes.size()) {
       const Problem problem = exercise->problem(sizes[h], kPublicSeed);
       halves[h] = check_half(chapter, *exercise, sizes[h], problem, exercise->reference(sizes[h], problem));

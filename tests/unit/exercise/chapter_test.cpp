@@ -60,13 +60,17 @@ TEST_F(Chapters, StepsAndWrongSolutionsAreFound) {
   write("solutions/01-first/step2_b.cu");
   write("solutions/01-first/step1_a.cu");
   write("solutions/01-first/notes.md");
-  write("tests/grader/wrong/01-first/tail.cu");
+  write("solutions/01-first/step3_c.patch");
+  for (const char* file : {"tail.cu", "no_guard.patch", "a.cu", "a.patch.orig", "notes.md"}) {
+    write(fs::path("tests/grader/wrong/01-first") / file);
+  }
   const auto chapters = load_chapters(root_);
   ASSERT_TRUE(chapters.ok()) << chapters.error().text();
-  const fs::path steps = root_ / "solutions/01-first";
+  const fs::path steps = root_ / "solutions/01-first", wrong = root_ / "tests/grader/wrong/01-first";
   EXPECT_THAT(chapters->front().solution_steps(),
               ElementsAre(steps / "step1_a.cu", steps / "step2_b.cu", steps / "step10_last.cu"));
-  EXPECT_THAT(chapters->front().wrong_solutions(), ElementsAre(root_ / "tests/grader/wrong/01-first/tail.cu"));
+  EXPECT_THAT(chapters->front().wrong_solutions(),
+              ElementsAre(wrong / "a.cu", wrong / "no_guard.patch", wrong / "tail.cu"));
 }
 
 TEST_F(Chapters, AMissingFileIsNamed) {
