@@ -57,7 +57,9 @@ class Maker {
       for (const auto& entry : fs::directory_iterator(source / folder)) right_.push_back(entry.path());
     }
     for (const char* folder : {"tests/grader/wrong/01-vector-add", "tests/grader/wrong/02-naive-gemm"}) {
-      for (const auto& entry : fs::directory_iterator(source / folder)) wrong_.push_back(entry.path());
+      for (const auto& entry : fs::directory_iterator(source / folder)) {
+        if (entry.path().extension() == ".cu") wrong_.push_back(entry.path());  // not a patch
+      }
     }
     std::sort(right_.begin(), right_.end());
     std::sort(wrong_.begin(), wrong_.end());

@@ -36,12 +36,27 @@ compare() {
   fi
 }
 
+# kernel_of WRONG: the file to run, which for a patch is made of its base.
+kernel_of() {
+  local base kernel=$1
+  if [[ $1 == *.patch ]]; then
+    base=$(sed -n '/^--- /{s///;s/\t.*//;p;q}' "$1")
+    kernel=$folder/$(basename "$1" .patch).cu
+    patch --unified --fuzz=0 --force --silent --output="$kernel" --input="$1" "$root/$base" >&2 || return
+  fi
+  printf '%s\n' "$kernel"
+}
+
 for chapter in "$root"/chapters/*/; do
   chapter=${chapter%/} number_and_name=${chapter##*/} name=${number_and_name#*-}
   for machine in "${machines[@]}"; do
     for kernel in "$chapter/kernel.cu" "$root/solutions/$number_and_name"/*.cu; do compare "$name" "$kernel" "$machine"; done
   done
-  for kernel in "$root/tests/grader/wrong/$number_and_name"/*.cu; do compare "$name" "$kernel" classroom; done
+  for wrong in "$root/tests/grader/wrong/$number_and_name"/*.{cu,patch}; do
+    if [[ ! -e $wrong ]]; then continue; fi  # no file has that ending
+    kernel=$(kernel_of "$wrong")
+    compare "$name" "$kernel" classroom
+  done
 done
 printf '%d attempts compared with %s: %d differ\n' "$compared" "$(git -C "$other" rev-parse --short HEAD)" "$differing"
 ((differing == 0))

@@ -43,6 +43,8 @@ copy_chapter() {
   sed -i "s/^name = \"${from#*-}\"$/name = \"${to#*-}\"/" "chapters/$to/exercise.toml"
   sed -i "s/ROOFWALK_EXERCISE(\"${from#*-}\"/ROOFWALK_EXERCISE(\"${to#*-}\"/" "chapters/$to/exercise.cpp"
   for file in {chapters,solutions,tests/grader/wrong}/"$to"/*.cu; do echo "// $to" >>"$file"; done
+  # The copy of a patch still changes the chapter that was copied. What stands above its diff begins the kernel.
+  find "tests/grader/wrong/$to" -name '*.patch' -exec sed -i "0,/^--- /s/^--- /\/\/ $to\n&/" {} +
   sed -i "/(..\/chapters\/$last\/lesson.md)/a - [$(key_of title)](../chapters/$to/lesson.md): $(key_of summary)" book/README.md
 }
 
