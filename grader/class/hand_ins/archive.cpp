@@ -309,7 +309,7 @@ Result<Archive> Archive::open(const fs::path& file, std::size_t most_entries) {
   struct stat info {};
   if (opened.get() < 0 || ::fstat(opened.get(), &info) != 0)
     return Error{.message = fmt::format("cannot be read: {}", std::strerror(errno)), .file = file.string()};
-  if (!S_ISREG(info.st_mode)) return Error{.message = "is no plain file", .file = file.string()};
+  if (!S_ISREG(info.st_mode)) return Error{.message = "is not a regular file", .file = file.string()};
   auto impl = std::make_unique<Impl>();
   impl->page_bytes = static_cast<std::size_t>(info.st_size);
   if (impl->page_bytes != 0) {
@@ -336,18 +336,19 @@ Result<Archive> Archive::in_memory(std::string bytes, std::size_t most_entries) 
 // before it: it is given only the true one.
 Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view all, std::size_t most_entries) {
   const auto end = end_of(all);
-  if (!end && !all.empty()) return Error{.message = "is no zip that can be read: it has no list of entries"};
+  if (!end && !all.empty()) return Error{.message = "is not a readable zip: it has no central directory"};
   const EntryList list = end ? list_of(all, *end) : EntryList{};
   // A truncated download may end with what looks like the end of an empty archive, in somebody's file.
   if (end && list.bytes == 0 && all.starts_with(kEntry))
-    return Error{.message = "is no zip that can be read: it begins with a file, and its list has none"};
+    return Error{.message = "is not a readable zip: it starts with a file, but its central directory is empty"};
   std::uint64_t count = 0;
   for_each_head(all, list, [&](std::uint64_t, std::uint64_t) { return ++count <= most_entries; });
   if (count > most_entries) {
     return Error{.message = fmt::format("is a zip of more than {} entries, and is not opened", most_entries),
                  .advice = "unpack it and name the folder"};
   }
-  constexpr const char* kOtherEntries = "is no zip that can be read: its list does not have the entries that it says";
+  constexpr const char* kOtherEntries =
+      "is not a readable zip: its central directory does not hold as many entries as it says";
   if (list.said_entries != (list.is_64 ? count : count % 65'536)) return Error{.message = kOtherEntries};
   Served& served = impl->served;
   served.file = all.substr(0, end.value_or(0));
@@ -362,7 +363,7 @@ Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view a
   zip_error_fini(&error);
   if (impl->zip == nullptr) {
     if (source != nullptr) zip_source_free(source);
-    return Error{.message = "is no zip that can be read: " + words};
+    return Error{.message = "is not a readable zip: " + words};
   }
   if (static_cast<std::uint64_t>(zip_get_num_entries(impl->zip, 0)) != count) return Error{.message = kOtherEntries};
   return listed(std::move(impl));

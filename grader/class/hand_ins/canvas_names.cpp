@@ -336,15 +336,16 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
     }
     if (left.size() < 2) left = marks;
     if (++open == 1)
-      first = {name, fmt::format("can be read as {}'s and as {}'s", called(left.front()), called(left.back()))};
+      first = {name, fmt::format("can be read as {}'s or as {}'s", called(left.front()), called(left.back()))};
     std::set<std::string>& own_rows = rows[row_of(marks.front())];
     const bool has_room = own_rows.contains(row_of(left.back())) || own_rows.size() < kMostOpenRows;
     if (has_room) own_rows.insert(row_of(left.back()));
     marks_[name] = open_mark(name, has_room ? left.back() : marks.front());
   }
   if (open == 0) return;
-  told_.emplace_back(first.first, fmt::format("{}{}: nobody can tell, so it has a row of its own", first.second,
-                                              open > 1 ? fmt::format(", and {} more in two ways, too", open - 1) : ""));
+  told_.emplace_back(first.first,
+                     fmt::format("{}{}: which one is unclear, so it has a row of its own", first.second,
+                                 open > 1 ? fmt::format(", and {} more are ambiguous, too", open - 1) : ""));
 }
 
 // Today's Canvas writes LATE in capitals and everything else in small letters: a group may be called "lab_late". Older
@@ -368,9 +369,9 @@ void CanvasNames::settle_small_lates() {
   }
   told_.emplace_back(
       small.front()->first,
-      fmt::format("{} `late` in small letters behind a name: taken for {}",
+      fmt::format("{} `late` in lower case after a name: treated as {}",
                   small.size() > 1 ? fmt::format("and {} more have", small.size() - 1) : "has",
-                  are_late ? "Canvas' mark, as its older releases write it" : "a part of the name, and for no mark"));
+                  are_late ? "Canvas' late mark, as older releases write it" : "part of the name, not as a mark"));
 }
 
 // A number with several names was misread, or somebody else claimed it: it joins no rows.
@@ -387,13 +388,13 @@ void CanvasNames::part_numbers() {
     for (const std::string& name : names) {
       if (shown_names.size() < kMostNamesTold) shown_names.push_back(plain_name(name));
     }
-    first = fmt::format("has the number {} behind {} names ({}{})", id, names.size(), fmt::join(shown_names, ", "),
+    first = fmt::format("has the number {} after {} names ({}{})", id, names.size(), fmt::join(shown_names, ", "),
                         names.size() > shown_names.size() ? ", ..." : "");
   }
   for (auto& [name, mark] : marks_) mark.is_persons = mark.is_persons && names_of[mark.id].size() == 1;
   if (shared == 0) return;
-  told_.emplace_back("", fmt::format("{}{}: each is a row of its own, and the number joins nobody", first,
-                                     shared > 1 ? fmt::format(", and so {} numbers more", shared - 1) : ""));
+  told_.emplace_back("", fmt::format("{}{}: each name has a row of its own, and the number identifies nobody", first,
+                                     shared > 1 ? fmt::format(", and {} more such numbers", shared - 1) : ""));
 }
 
 std::optional<CanvasMark> CanvasNames::of(const std::string& name) const {

@@ -38,7 +38,7 @@ Result<std::string> read_plain_file(const fs::path& path, std::size_t most_bytes
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return Error{.message = "cannot be opened"};
-  if (!S_ISREG(info.st_mode)) return Error{.message = "is no plain file"};
+  if (!S_ISREG(info.st_mode)) return Error{.message = "is not a regular file"};
   const Error too_large{.message = fmt::format("is larger than {} bytes", most_bytes)};
   if (static_cast<std::uint64_t>(info.st_size) > most_bytes) return too_large;
   std::string bytes;

@@ -174,14 +174,14 @@ void HandIn::open_zips() {
       entries += archive->entries().size() + archive->too_long();
       ++zips_opened_;
       if (names_students(*archive))
-        tell(label, "holds files that are called as a platform calls a class's: if it is a class, name it by itself",
+        tell(label, "holds files named the way a platform names a class's: if it is a class, give it as the only path",
              zip.found.written_at_s);
       take(list_own(std::make_shared<Archive>(*std::move(archive)), zip.found.written_at_s), label, zip.mark,
            zip.zips + 1);
     }
   }
   if (left > 0) {
-    tell_of_all(fmt::format("holds {} more zips than are opened: at most {} of a hand-in, with {} MiB and {} entries",
+    tell_of_all(fmt::format("holds {} more zips than are opened: at most {} per hand-in, with {} MiB and {} entries",
                             left, kMostZips, kMostReadBytes >> 20, kMostOwnEntries));
   }
 }
@@ -196,7 +196,7 @@ void HandIn::drop_checkout() {
     const std::string label = one.full_label();
     if (one.checkout() || !lies_in_one_of(checkouts, label)) return false;
     if (chapters_.is_chapter(one.called) || chapters_.of_source(one.called, /*is_only=*/false))
-      tell(label, "lies beside a folder my/, and then only what is in my/ counts", one.found.written_at_s);
+      tell(label, "is next to a my/ folder, so only what is in my/ counts", one.found.written_at_s);
     return true;
   });
 }
@@ -242,7 +242,7 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
     submission.owner.mark = one->mark;
     // Without its copy it cannot be graded, and a line says so; it counts as handed in all the same.
     if (const Status stored = keep(submission.source_sha256, *bytes); !stored)
-      tell(label, "its copy cannot be kept: " + stored.error().message, one->found.written_at_s);
+      tell(label, "its copy cannot be saved: " + stored.error().message, one->found.written_at_s);
     handed.submissions.push_back(std::move(submission));
     kept.push_back(plain_name(one->called));
   }
@@ -295,13 +295,12 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
   }
   for (auto& [chapter, files] : by_chapter) ROOFWALK_TRY_STATUS(settle_chapter(chapter, files, keep, handed));
   if (unread_ > 0) {
-    tell_of_all(
-        fmt::format("holds {} more files that are not read: at most {} MiB are, and no more after {} that cannot "
-                    "be read",
-                    unread_, kMostReadBytes >> 20, kMostFailedReads));
+    tell_of_all(fmt::format(
+        "holds {} more files that are not read: reading stops at {} MiB, or after {} files that cannot be read",
+        unread_, kMostReadBytes >> 20, kMostFailedReads));
   }
   if (more_files_ > 0)
-    tell_of_all(fmt::format("holds {} files more than are looked at: at most {}", more_files_, kMostFiles));
+    tell_of_all(fmt::format("holds {} more files than are looked at: at most {}", more_files_, kMostFiles));
   const bool is_silent = handed.submissions.size() == before && left_out_.empty() && of_all_.empty();
   if (is_silent && is_only && others_.empty()) {
     const Candidate& only = sources_.front();

@@ -212,8 +212,8 @@ std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Su
   for (const auto& [name, zip] : zips) {
     if (zip.deadlines_s.size() > 1) {
       lines.push_back(
-          fmt::format("{} holds {}, whose deadlines differ: the platform's marks are of one of them, so files of the "
-                      "others may be late and count as on time; give them one deadline, or each its own assignment",
+          fmt::format("{} holds {}, whose deadlines differ: the platform's marks refer to one of them, so late files "
+                      "of the others may count as on time; give them one deadline, or an assignment each",
                       name, fmt::join(zip.own, ", ")));
     }
   }
@@ -229,7 +229,7 @@ std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Su
   for (const auto& [place, labels] : foreign) {
     const std::set<std::string>& own = zips.at(place.first).own;
     lines.push_back(fmt::format(
-        "{}{} of {}: the platform's mark says nothing of its deadline in a zip of {}, so the time of the download "
+        "{}{} of {}: in a zip of {} the platform's mark does not refer to its deadline, so the time of the download "
         "counts",
         labels.front(), labels.size() > 1 ? fmt::format(" and {} more files are", labels.size() - 1) : " is",
         place.second, own.empty() ? "other files" : fmt::format("{}", fmt::join(own, ", "))));

@@ -66,7 +66,7 @@ void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>
   if (fs::is_directory(status)) {
     Pile& pile = listing.folders[here.front()];  // an empty folder is a student, too
     if (here.size() > kDeepest) {
-      pile.told.push_back({below(here), "too many folders in folders", written_at(path)});
+      pile.told.push_back({below(here), "folders nested too deep", written_at(path)});
     } else {
       walk(path, here, all);
     }
@@ -92,7 +92,7 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
   if (entry.kind == ArchiveEntry::Kind::link) {
     found.read = refusal(kIsLink);
   } else if (found.parts.size() > kDeepest + 1) {
-    found.read = refusal("lies in too many folders in folders");
+    found.read = refusal("is nested too deep");
     // A new vector: the long one would keep its capacity, in thousands of such files.
     found.parts = std::vector<std::string>{found.parts.front(), "...", found.parts.back()};
   } else {
@@ -225,7 +225,7 @@ Found file_at(const fs::path& path, std::vector<std::string> parts) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(path, error);
   if (fs::is_regular_file(status)) return {std::move(parts), written_at(path), reader_of(path)};
-  return {std::move(parts), written_at(path), refusal(fs::is_symlink(status) ? kIsLink : "is no plain file")};
+  return {std::move(parts), written_at(path), refusal(fs::is_symlink(status) ? kIsLink : "is not a regular file")};
 }
 
 Listing list_folder(const fs::path& folder, const ChapterNames& chapters, const fs::path& skipped) {

@@ -194,9 +194,9 @@ ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<
   is_mixed_ = !other.empty();
   if (!is_mixed_) return;
   told_.emplace_back(other,
-                     "is not called as Canvas calls files, and others beside it are: so the names may be anybody's, "
-                     "their numbers join nobody, and their times are those of the files; if the others are Canvas', "
-                     "grade them by themselves");
+                     "is not named the way Canvas names files, but others next to it are: anybody may have chosen "
+                     "those names, so their numbers identify nobody and the files' own times count; if Canvas named "
+                     "the others, grade them by themselves");
 }
 
 void ClassNames::doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
@@ -216,15 +216,15 @@ void ClassNames::doubt_alone(const std::vector<std::string>& files, const std::v
   if (first.empty() || students.size() > 1) return;
   alone_ = proven.contains(*students.begin()) ? Alone::proven : Alone::unproven;
   std::vector<std::string> doubts;
-  if (alone_ == Alone::unproven) doubts.push_back("the number joins nobody");
-  if (has_on_time) doubts.push_back("the time is that of the file");
+  if (alone_ == Alone::unproven) doubts.push_back("the number identifies nobody");
+  if (has_on_time) doubts.push_back("the file's own time counts");
   if (doubts.empty()) return;
   told_.emplace_back(
-      first, fmt::format("is called as Canvas calls files, and {}: so {}; if Canvas named it, grade its zip as it came",
-                         alone_ == Alone::proven
-                             ? "alone"
-                             : fmt::format("the record does not know {} by that number", *students.begin()),
-                         fmt::join(doubts, ", and ")));
+      first,
+      fmt::format(
+          "is named the way Canvas names files, but {}: so {}; if Canvas named it, grade its zip as downloaded",
+          alone_ == Alone::proven ? "alone" : fmt::format("the record has no {} with that number", *students.begin()),
+          fmt::join(doubts, ", and ")));
 }
 
 // "ada_vector-add (1).cu", "Ada_Vector_Add.cu", "vector-add_ada.cu": each may be of one who has another row.
@@ -239,10 +239,10 @@ void ClassNames::tell_of_otherwise(const std::vector<std::string>& files) {
   if (otherwise.empty()) return;
   const bool are_several = otherwise.size() > 1;
   told_.emplace_back(otherwise.front(),
-                     fmt::format("{} not called STUDENT_CHAPTER.cu, and {} by the whole name: if one is of a student "
-                                 "with another row, rename it",
+                     fmt::format("{} not named STUDENT_CHAPTER.cu, so {} under the whole name: if one belongs to a "
+                                 "student with another row, rename it",
                                  are_several ? fmt::format("and {} more are", otherwise.size() - 1) : "is",
-                                 are_several ? "each has a row" : "has a row"));
+                                 are_several ? "each has a row" : "it has a row"));
 }
 
 std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,

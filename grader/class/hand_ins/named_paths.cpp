@@ -29,9 +29,9 @@ Status refuse_export(const std::vector<fs::path>& paths) {
     has_submission = has_submission || is_gradescope_submission(full.filename().string());
   }
   if (folders.size() > 1 || !has_metadata || !has_submission) return kOk;
-  return Error{.message = "tells whose the folders beside it are: they are no hand-ins to be named one by one",
+  return Error{.message = "says whose the folders next to it are, so they cannot be graded one by one",
                .file = label_of(plain_name(folders.begin()->filename().string()), {kGradescopeExport}),
-               .advice = "name the folder in which it lies"};
+               .advice = "give the folder that contains it"};
 }
 
 }  // namespace
@@ -120,11 +120,11 @@ void NamedPaths::tell_of_alike() {
   }
   for (const auto& [name, in] : folders) {
     if (in.size() < 2) continue;
-    told_.push_back(fmt::format(
-        "{} and {} more files of that name are taken for one student's, `{}`; if they are of several students, name "
-        "the students' folders in which they lie",
-        label_of(plain_name(in.begin()->filename().string()), {name}), in.size() - 1,
-        plain_name(names_->owner_of(name).owner.student)));
+    told_.push_back(
+        fmt::format("{} and {} more files of that name are treated as one student's, `{}`; if they belong to several "
+                    "students, give the students' folders instead",
+                    label_of(plain_name(in.begin()->filename().string()), {name}), in.size() - 1,
+                    plain_name(names_->owner_of(name).owner.student)));
     if (told_.size() == kMostAlikeTold) return;
   }
 }
@@ -188,8 +188,8 @@ void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single
   if (other_names.empty()) return;
   const bool are_several = other_names.size() > 1;
   told_.push_back(fmt::format(
-      "{} {} taken for the student's in whose folder {}, whatever it is called, as those of other folders are; if it "
-      "is another's, name it by itself",
+      "{} {} treated as a hand-in of the student whose folder {} in, whatever its name, like those of other folders; "
+      "if it is somebody else's, grade it by itself",
       other_names.front(), are_several ? fmt::format("and {} more files are", other_names.size() - 1) : "is",
       are_several ? "each lies" : "it lies"));
 }

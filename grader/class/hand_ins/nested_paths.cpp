@@ -44,15 +44,16 @@ class Nested {
       const auto found = beside_.find(at.parent_path());
       if (found == beside_.end()) continue;
       const bool is_in_named = found->second->full == at;
-      return Error{.message = is_in_named
-                                  ? fmt::format("lies in {}, which is named for a student, too", label(at))
-                                  : fmt::format("lies in {}, and {} beside it is named for a student: it may be of "
-                                                "another than its name says",
-                                                label(at), label(found->second->full)),
-                   .file = label(one.full),
-                   .advice = fmt::format("name the students' folders, which lie side by side, or the folder of the "
-                                         "class, {}",
-                                         label(at.parent_path()))};
+      return Error{
+          .message =
+              is_in_named
+                  ? fmt::format("is in {}, which is given as a student's, too", label(at))
+                  : fmt::format(
+                        "is in {}, and {} next to it is given as a student's: its owner may not be the one in its name",
+                        label(at), label(found->second->full)),
+          .file = label(one.full),
+          .advice = fmt::format("give the students' folders, which are side by side, or the class's folder, {}",
+                                label(at.parent_path()))};
     }
     return kOk;
   }
@@ -64,9 +65,9 @@ class Nested {
     for (const fs::path& other : found->second) {
       const bool is_own = other == one.full || holds(other, folder) || holds(folder, other);
       if (is_own || (known.contains(one.student) && places_.contains(other))) continue;
-      return Error{.message = fmt::format("is called as {} is: they may be of several students", label(other)),
+      return Error{.message = fmt::format("is named like {}: they may belong to several students", label(other)),
                    .file = label(one.full),
-                   .advice = "name the students' folders, which lie side by side; or each homework's folder by itself"};
+                   .advice = "give the students' folders, which are side by side; or each homework's folder by itself"};
     }
     return kOk;
   }
@@ -76,12 +77,10 @@ class Nested {
     const bool is_my = one.is_folder && name == "my";
     const bool is_chapters = one.is_by_files && std::find(chapters.begin(), chapters.end(), name) != chapters.end();
     if (places_.size() < 2 || !(is_my || is_chapters)) return kOk;
-    return Error{.message = is_my
-                                ? "is called as the folder of a checkout in which a student's files lie, and tells no "
-                                  "student"
-                                : "is called as a chapter is, and tells no student",
+    return Error{.message = is_my ? "is named like the folder for a student's files in a checkout, and names no student"
+                                  : "is named like a chapter, and names no student",
                  .file = label(one.full),
-                 .advice = "name the student's folder in which it lies"};
+                 .advice = "give the student's folder that contains it"};
   }
 
  private:

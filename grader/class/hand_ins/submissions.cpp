@@ -27,8 +27,8 @@ constexpr std::size_t kMostStrays = 5;    // more lines about files that are not
 constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
 
 constexpr const char* kIsUnproven =
-    "is not read, since a student may have written it: Gradescope's lies beside Gradescope's folders alone; if it is "
-    "Gradescope's, move all others away";
+    "is not read, since a student may have written it: Gradescope's own is next to Gradescope's folders only; if this "
+    "one is Gradescope's, move everything else away";
 
 class Collector {
  public:
@@ -66,7 +66,8 @@ class Collector {
       ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
     }
     const std::size_t more = nobodys_ - std::min(nobodys_, kMostNobodys) + strays_ - std::min(strays_, kMostStrays);
-    if (more > 0) handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", more)});
+    if (more > 0)
+      handed_.left_out.push_back({top_, fmt::format("holds {} more that belong to no known student", more)});
     return kOk;
   }
 
@@ -85,7 +86,7 @@ class Collector {
   // Adds a path as if it were in the class's folder.
   void add_one(const fs::path& full, const std::string& name, const fs::file_status& status) {
     constexpr const char* kIsNoClass =
-        "is taken for one student's hand-in, since it is named as one; if it is a class, name it by itself";
+        "is treated as one student's hand-in, since it is given as one; if it is a class, give it as the only path";
     top_ = plain_name(full.parent_path().filename().string());
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full, chapters_, grades_);
@@ -149,16 +150,16 @@ class Collector {
     if (guess_.is_only_folder(listing)) {
       const auto& [folder, pile] = *listing.folders.begin();
       if (guess_.may_hold_students(folder, pile)) {
-        return Error{.message = fmt::format("its only folder is `{}`, with others' folders or files in it: nobody can "
-                                            "tell whether that is the class or a student",
+        return Error{.message = fmt::format("its only folder is `{}`, with others' folders or files in it: it is "
+                                            "unclear whether that is the class or a student",
                                             plain_name(folder)),
                      .file = top_,
-                     .advice = "name that folder if it is the class; --each if all of it is one student's"};
+                     .advice = "give that folder if it is the class; add --each if all of it is one student's"};
       }
       if (!guess_.is_known_student(folder)) {
         tell(label_of(top_, {folder}),
-             "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
-             "what you named is one student's, add --each");
+             "is treated as a student's, since there is no other folder; if it is the class, give it as the path; if "
+             "the path you gave is one student's, add --each");
       }
     }
     return add_class(std::move(listing), name, Packing::folder);
@@ -176,10 +177,10 @@ class Collector {
   // Its name is that of a student on record, and it holds what may be others' hand-ins.
   Status doubtful_student() const {
     return Error{.message =
-                     "is called as a student is, and holds what may be others' hand-ins: nobody can tell whether "
-                     "that is the class or a student",
+                     "is named like a student, and holds what may be others' hand-ins: it is unclear whether that is "
+                     "the class or a student",
                  .file = top_,
-                 .advice = "--each if it is the student's; else call the class's folder otherwise"};
+                 .advice = "add --each if it is the student's; otherwise rename the class's folder"};
   }
 
   void tell(const std::string& label, const std::string& line) { handed_.told.push_back(label + " " + line); }
@@ -224,21 +225,19 @@ class Collector {
     const bool is_own = guess_.is_own_folder(listing, stem);
     if (!is_known && is_own && !guess_.words_of(listing.folders.begin()->second.files).empty()) {
       tell(top_,
-           "is taken for one student's, since its only folder is called as it is; if it is the class, unpack it and "
-           "name the folder");
+           "is treated as one student's, since its only folder has the same name; if it is the class, unpack it and "
+           "give the folder");
     }
     if (is_known || is_one || is_own) {
       add_student(stem, list_own(zip, written_at_s));
     } else if (guess_.is_only_folder(listing) && guess_.is_doubtful(*listing.folders.begin())) {
       const std::string folder = plain_name(listing.folders.begin()->first);
-      doubt_ =
-          Error{.message = fmt::format("its only folder is `{}`, and nobody can tell whether that is the class or a "
-                                       "student",
-                                       folder),
-                .file = top_,
-                .advice =
-                    "unpack the zip and name the folder in which the students' folders lie; or --each if all of it is "
-                    "one student's"};
+      doubt_ = Error{.message = fmt::format(
+                         "its only folder is `{}`, and it is unclear whether that is the class or a student", folder),
+                     .file = top_,
+                     .advice =
+                         "unpack the zip and give the folder that holds the students' folders; or add --each if all of "
+                         "it is one student's"};
       leave_out(top_, doubt_->message + ": " + doubt_->advice);
     } else {
       return add_class(std::move(listing), stem, Packing::zip);
@@ -258,20 +257,18 @@ class Collector {
                                     [&](const Found& file) { return chapters_.is_chapter(file.parts.front()); });
     const std::string chapters_own = plain == listing.top.end() ? "a file" : plain_name(plain->parts.front());
     if (people.size() == 1) {
-      tell(top_,
-           fmt::format("is taken for one student's, for {} in it is called as a chapter alone; if it is the class, "
-                       "put that file into a folder called as its student",
-                       chapters_own));
+      tell(top_, fmt::format("is treated as one student's, since {} in it is named after a chapter only; if it is the "
+                             "class, put that file into a folder named after its student",
+                             chapters_own));
       return kOk;
     }
-    return Error{
-        .message = fmt::format("holds {} beside what is called as if by several people: nobody can tell whether that "
-                               "is the class or a student",
-                               chapters_own),
-        .file = top_,
-        .advice =
-            "--each if all of it is one student's; if it is the class, put that file into a folder "
-            "called as its student"};
+    return Error{.message = fmt::format("holds {} next to names that seem to be several people's: it is unclear "
+                                        "whether that is the class or a student",
+                                        chapters_own),
+                 .file = top_,
+                 .advice =
+                     "add --each if all of it is one student's; if it is the class, put that file into a folder named "
+                     "after its student"};
   }
 
   enum class Packing : std::uint8_t { zip, folder };
@@ -295,11 +292,10 @@ class Collector {
       return !one.second.created_at_s && listing.folders.contains(one.first);
     };
     if (const auto first = std::find_if(records.begin(), records.end(), has_no_time); first != records.end()) {
-      tell(label_of(top_, {first->first}),
-           fmt::format(
-               "and {} more submissions have no time that can be read in {}: that of their files is taken, which "
-               "a student can choose",
-               std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
+      tell(label_of(top_, {first->first}), fmt::format("and {} more submissions have no readable time in {}: the times "
+                                                       "of their files count, which a student can choose",
+                                                       std::count_if(records.begin(), records.end(), has_no_time) - 1,
+                                                       listing.metadata.front().parts.front()));
     }
     tell_of_classes(listing);
     for (const Found& file : listing.unproven) {
@@ -316,7 +312,7 @@ class Collector {
     const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
     for (std::size_t i = 0; i < ways_up; ++i) {
       leave_out(top_ + "/" + plain_name(listing.leading_up[i]),
-                "leads out of its folder (`..`), so nobody can say whose it is");
+                "leads out of its folder (`..`), so its owner is unclear");
     }
     if (const std::size_t more = listing.leading_up.size() - ways_up; more > 0)
       leave_out(top_, fmt::format("holds {} more entries that lead out of their folders (`..`)", more));
@@ -338,7 +334,7 @@ class Collector {
           return !guess_.is_platforms(one.first) && guess_.may_hold_students(one.first, one.second);
         });
     if (all_may_be)
-      tell(top_, "has others' folders or files in each of its folders: if they are classes, name each by itself");
+      tell(top_, "has others' folders or files in each of its folders: if they are classes, grade each by itself");
   }
 
   // Tells of zips of Canvas' that were each unpacked into a folder of the same name.
@@ -349,9 +345,9 @@ class Collector {
     }
     if (called.empty() || 2 * called.size() < listing.folders.size()) return;
     tell(label_of(top_, {called.front()}),
-         fmt::format("and {} more folders are called as Canvas calls files, and only those that are marked late are "
-                     "taken for it: the others' times are those of the files in them, which a student can choose; if "
-                     "Canvas named them, grade its zip as it came",
+         fmt::format("and {} more folders are named the way Canvas names files, but only those marked late count as "
+                     "late: for the others the times of the files in them count, which a student can choose; if Canvas "
+                     "named them, grade its zip as downloaded",
                      called.size() - 1));
   }
 
@@ -377,17 +373,17 @@ class Collector {
                            }) != times_s.end();
     if (has_pause) return;
     tell(top_,
-         "has all its files within minutes of each other, as in a zip that a platform has just made: they say when it "
-         "was downloaded, not when anybody handed in, so download it at the deadline or set none");
+         "has all its file times within minutes of each other, as in a zip that a platform has just made: they say "
+         "when it was downloaded, not when anybody handed in, so download it at the deadline or set no deadline");
   }
 
   void add_file(Found file, const ClassNames& names, const std::set<std::string>& chapters_files) {
     const std::string name = file.parts.front(), label = label_of(top_, file.parts);
     const bool is_gradable = is_source(name) || is_zip(name);
     if (chapters_files.contains(name)) {
-      leave_out(label,
-                "lies beside the students' hand-ins, so nobody can say whose it is: put it into a folder called as "
-                "its student");
+      leave_out(
+          label,
+          "is next to the students' hand-ins, so its owner is unclear: put it into a folder named after its student");
       return;
     }
     const NamedFile named = names.owner_of(name);
@@ -408,9 +404,9 @@ class Collector {
     const auto record = records.find(folder);
     if (record == records.end()) {
       if (is_gradescope_export(folder)) {
-        leave_out(label, "is a whole export of Gradescope's: name it by itself");
+        leave_out(label, "is a whole Gradescope export: grade it by itself");
       } else if (chapters_.is_chapter(folder) && !guess_.is_known_student(folder)) {
-        leave_out(label, "is called as a chapter is, and tells no student");
+        leave_out(label, "is named like a chapter, and names no student");
       } else {
         add_named(names.owner_of_folder(folder), std::move(pile), label);
       }
@@ -438,11 +434,11 @@ class Collector {
     };
     auto result = read();
     if (result) return result;
-    return Error{.message = result.error().message + ", so nobody's name or time can be read from it",
+    return Error{.message = result.error().message + ", so no name or time can be read from it",
                  .file = label_of(top_, {name}),
                  .advice =
-                     "export the class once more, or take this file out: then folders are called as they are, "
-                     "and as old as their files; --each if all of it is one student's"};
+                     "export the class again, or remove this file: then the folders' names and the files' times count; "
+                     "add --each if all of it is one student's"};
   }
 
   Status settle() {

@@ -230,7 +230,7 @@ TEST_F(Book, ANewerFileThatCouldNotBeReadIsTold) {
   chapters_.resize(1);
   hand_in("ann", "good", 100);
   graded("good", "pass", 16);
-  const LeftOut broken{"c/ann/w.zip", "is no zip that can be read", "ann", 200};
+  const LeftOut broken{"c/ann/w.zip", "is not a readable zip", "ann", 200};
   left_out_ = {broken};
   ASSERT_EQ(make().left_out.size(), 1u);
   EXPECT_EQ(make().left_out[0].label, broken.label);

@@ -306,7 +306,7 @@ TEST(Archives, TimesAreThoseOfTheWorldWhereTheyAreTold) {
 TEST(Archives, APipeIsNone) {
   const test::ScratchFolder folder;
   ASSERT_EQ(::mkfifo((folder.path() / "a.zip").c_str(), 0600), 0);
-  EXPECT_THAT(Archive::open(folder.path() / "a.zip").error().message, HasSubstr("is no plain file"));
+  EXPECT_THAT(Archive::open(folder.path() / "a.zip").error().message, HasSubstr("is not a regular file"));
 }
 
 }  // namespace

@@ -34,9 +34,8 @@ TEST_F(HostileHandIns, AFileThatCannotBeReadIsNotFree) {
   folder_.write("c/ada/vector-add.cu", "A");
   const Handed handed = collect_all(folder_.path() / "c");
   EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
-  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr(
-                                    ": holds 180 more files that are not read: at most 128 MiB are, and no more "
-                                    "after 20 that cannot be read")));
+  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr(": holds 180 more files that are not read: reading stops "
+                                                              "at 128 MiB, or after 20 files that cannot be read")));
   EXPECT_LE(handed.left_out.size(), 12u);
 }
 
@@ -113,7 +112,7 @@ TEST_F(HostileHandIns, AZipsOnlyFolderNamesNobodyElse) {
     const auto handed = try_all({folder_.write(name, zip_of(files))});
     ASSERT_FALSE(handed) << files.front().name;
     EXPECT_THAT(handed.error().text(),
-                HasSubstr(std::string(name) + ": its only folder is `eve`, and nobody can tell whether"));
+                HasSubstr(std::string(name) + ": its only folder is `eve`, and it is unclear whether"));
   };
   for (const auto& files : doubtful) {
     for (const char* name : {"c.zip", "eve.zip"}) expect_doubt(name, files);
@@ -263,7 +262,7 @@ TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
   const Handed handed = collect_all(folder_.write("c.zip", zip_of(files)));
   ASSERT_EQ(handed.left_out.size(), 5u);
   EXPECT_THAT(left_out(handed),
-              ::testing::Contains(HasSubstr("c.zip/vector-add.cu: lies beside the students' hand-ins")));
+              ::testing::Contains(HasSubstr("c.zip/vector-add.cu: is next to the students' hand-ins")));
   EXPECT_THAT(left_out(handed),
               ::testing::Contains("c.zip: holds 37 more entries that lead out of their folders (`..`)"));
 }
@@ -278,8 +277,8 @@ TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
   const Handed handed = collect_all(folder_.path() / "assignment_1_export");
   EXPECT_EQ(handed.submissions.size(), 2u);
   EXPECT_THAT(handed.told,
-              ElementsAre("assignment_1_export/submission_1 and 0 more submissions have no time that can be read in "
-                          "submission_metadata.yml: that of their files is taken, which a student can choose"));
+              ElementsAre("assignment_1_export/submission_1 and 0 more submissions have no readable time in "
+                          "submission_metadata.yml: the times of their files count, which a student can choose"));
 }
 
 // Gradescope's texts are YAML 1.1, in which U+2028 and U+2029 end a line: libyaml writes them for an autograder's
@@ -320,7 +319,8 @@ TEST_F(HostileHandIns, NoOutputIsMetadata) {
   EXPECT_THAT(lines(handed),
               ElementsAre("Ada vector-add c/submission_1/vector-add.cu", "Bob vector-add c/submission_2/vector-add.cu",
                           "submission_3 vector-add c/submission_3/vector-add.cu"));
-  EXPECT_THAT(handed.told, ::testing::Contains(HasSubstr("c/submission_3 and 0 more submissions have no time")));
+  EXPECT_THAT(handed.told,
+              ::testing::Contains(HasSubstr("c/submission_3 and 0 more submissions have no readable time")));
   // But a YAML alias may give a name.
   folder_.write("c/submission_metadata.yml",
                 "submission_1:\n  :history:\n  - :by: &1 Ada\n" + head +
@@ -399,7 +399,7 @@ TEST_F(HostileHandIns, DeepFoldersTakeNobodysMemory) {
   EXPECT_LT(taken().most_bytes - before.most_bytes, 500u << 20);
   EXPECT_LT(taken().time_s - before.time_s, 8);
   EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
-  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("holds 8000 files more than are looked at")));
+  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("holds 8000 more files than are looked at")));
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ TEST_F(LateMarks, OfAnotherAssignmentSayNothing) {
   hand_in("bob", "third");
   EXPECT_THAT(
       drop_foreign_marks(handed_, before_, terms_),
-      ElementsAre(HasSubstr("hw.zip/eve_first is of first: the platform's mark says nothing of its deadline in a "
-                            "zip of second")));
+      ElementsAre(HasSubstr(
+          "hw.zip/eve_first is of first: in a zip of second the platform's mark does not refer to its deadline")));
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::none));
   EXPECT_THAT(marks_of("bob"), ElementsAre(LateMark::on_time, LateMark::on_time));  // before the later deadline, too
 }
@@ -148,9 +148,10 @@ TEST_F(LateMarks, OfAChapterWithoutADeadlineSayNothingOfAnother) {
   terms_.chapters[1].deadline_s.reset();
   for (const char* student : {"ada", "bob", "roe"}) hand_in(student, "second");
   hand_in("eve", "first");
-  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
-              ElementsAre(HasSubstr("hw.zip/eve_first is of first: the platform's mark says nothing of its deadline in "
-                                    "a zip of second")));
+  EXPECT_THAT(
+      drop_foreign_marks(handed_, before_, terms_),
+      ElementsAre(HasSubstr(
+          "hw.zip/eve_first is of first: in a zip of second the platform's mark does not refer to its deadline")));
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none));
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time));
 }

@@ -59,7 +59,8 @@ TEST_F(NamedPaths, OneIsAStudentsWhereThatIsSaid) {
   // Otherwise it is the class, and a line says so.
   const Handed as_class = collect_all(at("c/eve"));
   EXPECT_THAT(students(as_class), ElementsAre("ada"));
-  EXPECT_THAT(as_class.told, ElementsAre(HasSubstr("eve/ada is taken for a student, since no other folder is there")));
+  EXPECT_THAT(as_class.told,
+              ElementsAre(HasSubstr("eve/ada is treated as a student's, since there is no other folder")));
 }
 
 TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
@@ -103,7 +104,7 @@ TEST_F(NamedPaths, AKnownStudentsFolderIsNoClass) {
   for (const char* path : {"c/eve", "c/fay", "c/canvas", "eve.zip"}) {
     const auto handed = try_all({at(path)}, wanted);
     ASSERT_FALSE(handed) << path;
-    EXPECT_THAT(handed.error().text(), HasSubstr("nobody can tell whether that is the class or a student"));
+    EXPECT_THAT(handed.error().text(), HasSubstr("it is unclear whether that is the class or a student"));
     EXPECT_THAT(handed.error().text(), HasSubstr("--each"));
   }
   wanted.each_is_one = true;
@@ -122,7 +123,7 @@ TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
       collect_all({at("assignment_1_export"), at("moodle"), at("canvas"), at("zipped.zip"), at("renamed"), at("bob")});
   EXPECT_THAT(students(handed), ElementsAre("bob", "canvas", "moodle", "renamed", "zipped"));
   EXPECT_EQ(handed.told.size(), 4u);
-  EXPECT_THAT(handed.told, Each(HasSubstr("name it by itself")));
+  EXPECT_THAT(handed.told, Each(HasSubstr("give it as the only path")));
 }
 
 // As a shell expands class/*: a stray file identifies no student, nor does its folder.
@@ -134,7 +135,7 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
                                        at("hw1/vector-add.cu")};
   const Handed handed = collect_all(paths);
   EXPECT_THAT(students(handed), ElementsAre("ada", "dan (104)"));
-  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("hw1/vector-add.cu: lies beside the students' hand-ins")));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("hw1/vector-add.cu: is next to the students' hand-ins")));
   // Nor if a student has the folder's name.
   const Handed known = collect_all(paths, {{"vector-add"}, {}, {"hw1"}});
   EXPECT_THAT(students(known), ElementsAre("ada", "dan (104)"));
@@ -165,8 +166,7 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
       EXPECT_EQ(s.owner.mark, mark) << s.label;
       EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 60) << s.label;
     }
-    EXPECT_THAT(handed.told, ElementsAre(HasSubstr("the record does not know " + student + " by that number")))
-        << student;
+    EXPECT_THAT(handed.told, ElementsAre(HasSubstr("the record has no " + student + " with that number"))) << student;
     Wanted wanted = {{"vector-add", "tiled-gemm"}, {}, {student}};
     wanted.proven = {student};
     const Handed known = collect_all(paths, wanted);
@@ -178,7 +178,7 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
     if (says_late)
       EXPECT_THAT(known.told, IsEmpty());
     else
-      EXPECT_THAT(known.told, ElementsAre(HasSubstr("so the time is that of the file"))) << student;
+      EXPECT_THAT(known.told, ElementsAre(HasSubstr("so the file's own time counts"))) << student;
   }
 }
 
@@ -189,7 +189,7 @@ TEST_F(NamedPaths, AFolderWithOneStudentsNamesOfCanvasIsDoubted) {
   EXPECT_THAT(students(handed), ElementsAre("eve (48)"));
   EXPECT_EQ(handed.students[0].lms_id, "Unproven 48");
   EXPECT_EQ(handed.submissions[0].owner.mark, LateMark::none);
-  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("the time is that of the file")));
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("the file's own time counts")));
   hand_in("late/roe_49_2_vector-add.cu", "R");  // as in a zip of Canvas' that was unpacked
   const Handed several = collect_all(at("late"));
   EXPECT_EQ(several.submissions[0].owner.mark, LateMark::on_time);
@@ -208,7 +208,7 @@ TEST_F(NamedPaths, MarksAmongFoldersCountForNothing) {
     EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
     EXPECT_FALSE(is_persons(s.owner.lms_id)) << s.label;
   }
-  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("hw1/ada is not called as Canvas calls files")));
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("hw1/ada is not named the way Canvas names files")));
 }
 
 // As a shell expands class/*/*.cu: the folder identifies the student, and no file name changes that.
@@ -228,8 +228,9 @@ TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
     EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
     EXPECT_FALSE(is_persons(s.owner.lms_id)) << s.label;
   }
-  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("eve/ada_vector-add.cu and 1 more files are taken for the student's"),
-                                       HasSubstr("hw1/ada is not called as Canvas calls files")));
+  EXPECT_THAT(handed.told,
+              ElementsAre(HasSubstr("eve/ada_vector-add.cu and 1 more files are treated as a hand-in of the student"),
+                          HasSubstr("hw1/ada is not named the way Canvas names files")));
   // Moodle's folders identify students, whatever the names of the files in them.
   hand_in("m/Eve S_14_assignsubmission_file_/doeada_4811_1_vector-add.cu", "E");
   hand_in("m/Ada D_12_assignsubmission_file_/mine.cu", "A");
@@ -254,7 +255,8 @@ TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
     const Handed handed = collect_all({path("ada", "ada"), path("bob", "bob"), path("eve", "ada")});
     EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve")) << form;
     EXPECT_EQ(handed.submissions.size(), 3u) << form;
-    EXPECT_THAT(handed.told, ElementsAre(HasSubstr("is taken for the student's in whose folder it lies"))) << form;
+    EXPECT_THAT(handed.told, ElementsAre(HasSubstr("is treated as a hand-in of the student whose folder it is in")))
+        << form;
   }
 }
 
@@ -266,32 +268,33 @@ TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
   };
   const std::vector<const char*> nested = {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/ada/vector-add.cu"};
   const Case cases[] = {
-      {nested, {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/ada"}, "c/eve/ada: lies in c/eve, and c/ada"},
+      {nested, {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/ada"}, "c/eve/ada: is in c/eve, and c/ada"},
       {nested, nested,
-       "c/eve/ada: lies in c/eve, and c/ada beside it is named for a student: it may be of another than its name says"},
-      {nested, {"c/ada", "c/bob", "c/eve/ada"}, "c/eve/ada: lies in c/eve, and c/ada"},
+       "c/eve/ada: is in c/eve, and c/ada next to it is given as a student's: its owner may not be the one in its "
+       "name"},
+      {nested, {"c/ada", "c/bob", "c/eve/ada"}, "c/eve/ada: is in c/eve, and c/ada"},
       {{"c/ada/vector-add.cu", "c/ada/old/vector-add.cu"},
        {"c/ada/vector-add.cu", "c/ada/old/vector-add.cu"},
-       "c/ada/old: lies in c/ada, which is named for a student, too"},
+       "c/ada/old: is in c/ada, which is given as a student's, too"},
       {{"c/ada_vector-add.cu", "c/bob_vector-add.cu", "c/eve/ada_vector-add.cu"},
        {"c/ada_vector-add.cu", "c/bob_vector-add.cu", "c/eve/ada_vector-add.cu"},
-       "c/eve/ada_vector-add.cu: lies in c/eve, and c/ada_vector-add.cu"},
+       "c/eve/ada_vector-add.cu: is in c/eve, and c/ada_vector-add.cu"},
       {{"c/ada/hw1/vector-add.cu", "c/bob/hw1/vector-add.cu"},
        {"c/ada/hw1/vector-add.cu", "c/bob/hw1/vector-add.cu"},
-       "c/ada/hw1: is called as c/bob/hw1 is"},
+       "c/ada/hw1: is named like c/bob/hw1:"},
       {{"c/ada/src/vector-add.cu", "c/bob/work/vector-add.cu", "c/eve/ada/vector-add.cu"},
        {"c/ada/src", "c/bob/work", "c/eve/ada"},
-       "c/eve/ada: is called as c/ada is"},
+       "c/eve/ada: is named like c/ada:"},
       {{"c/ada/one.cu", "c/bob/two.cu", "c/eve/ada.cu"},
        {"c/ada/one.cu", "c/bob/two.cu", "c/eve/ada.cu"},
-       "c/eve/ada.cu: is called as c/ada is"},
-      {{"c/ada/my/vector-add.cu", "c/bob/my/vector-add.cu"}, {"c/ada/my", "c/bob/my"}, "c/ada/my: is called as the"},
+       "c/eve/ada.cu: is named like c/ada:"},
+      {{"c/ada/my/vector-add.cu", "c/bob/my/vector-add.cu"}, {"c/ada/my", "c/bob/my"}, "c/ada/my: is named like the"},
       {{"c/ada/my/vector-add.cu", "c/bob/work/vector-add.cu"},
        {"c/ada/my/vector-add.cu", "c/bob/work/vector-add.cu"},
-       "c/ada/my: is called as the folder of a checkout"},
+       "c/ada/my: is named like the folder for a student's files in a checkout"},
       {{"c/ada/vector-add/vector-add.cu", "c/bob/x/vector-add.cu"},
        {"c/ada/vector-add/vector-add.cu", "c/bob/x/vector-add.cu"},
-       "c/ada/vector-add: is called as a chapter is"}};
+       "c/ada/vector-add: is named like a chapter"}};
   for (const Case& one : cases) {
     fs::remove_all(at("c"));
     for (const char* file : one.files) hand_in(file, file);
@@ -310,7 +313,7 @@ TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   const std::vector<fs::path> paths = {at("hw1/ada"), at("hw2/ada")};
   const auto doubtful = try_all(paths);
   ASSERT_FALSE(doubtful);
-  EXPECT_THAT(doubtful.error().text(), HasSubstr("hw1/ada: is called as "));
+  EXPECT_THAT(doubtful.error().text(), HasSubstr("hw1/ada: is named like "));
   const Handed handed = collect_all(paths, {{"vector-add", "tiled-gemm"}, {}, {"ada"}});
   EXPECT_THAT(students(handed), ElementsAre("ada"));
   EXPECT_EQ(handed.submissions.size(), 2u);
@@ -325,7 +328,7 @@ TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   const Handed alike = collect_all({at("h1/bob.cu"), at("h2/bob.cu")}, {{"vector-add"}});
   EXPECT_THAT(students(alike), ElementsAre("bob"));
   EXPECT_THAT(alike.told,
-              ElementsAre(HasSubstr("h1/bob.cu and 1 more files of that name are taken for one student's")));
+              ElementsAre(HasSubstr("h1/bob.cu and 1 more files of that name are treated as one student's")));
   // A checkout's own.
   hand_in("my/vector-add.cu", "M");
   hand_in("my/tiled-gemm.cu", "M");
@@ -348,7 +351,7 @@ TEST_F(NamedPaths, MarksInOneFolderAreDoubtedForAnothersNames) {
   const Handed handed = collect_all({at("a/ada_vector-add.cu"), at("b/eve_4830_1_vector-add.cu")});
   ASSERT_EQ(handed.submissions.size(), 2u);
   EXPECT_EQ(handed.submissions[1].owner.mark, LateMark::none);
-  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("a/ada_vector-add.cu is not called as Canvas calls files")));
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("a/ada_vector-add.cu is not named the way Canvas names files")));
 }
 
 // Spellings of a chapter's name by browsers and people identify no student.
@@ -381,7 +384,7 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
   hand_in("d/vector_add.cu", "a starter");
   for (const Handed& handed : {collect_all(at("d")), collect_all({at("d/ada_vector-add.cu"), at("d/vector_add.cu")})}) {
     EXPECT_THAT(students(handed), ElementsAre("ada"));
-    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("vector_add.cu: lies beside the students' hand-ins")));
+    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("vector_add.cu: is next to the students' hand-ins")));
   }
 }
 
@@ -414,7 +417,7 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
     // If it was taken for a student once, that must not happen again without a message.
     const auto known = try_all({at(outer) / outer}, {{"vector-add"}, {}, {outer}});
     ASSERT_FALSE(known) << outer;
-    EXPECT_THAT(known.error().text(), HasSubstr("nobody can tell whether that is the class or a student")) << outer;
+    EXPECT_THAT(known.error().text(), HasSubstr("it is unclear whether that is the class or a student")) << outer;
   }
   EXPECT_THAT(students(collect_all(at("cs1/cs1"))), ElementsAre("ada", "bob"));
   // A student's own folders are no students.
@@ -445,7 +448,7 @@ TEST_F(NamedPaths, GradescopesMetadataIsNoHandIn) {
   const auto handed =
       try_all({at("assignment_9_export/submission_1"), at("assignment_9_export/submission_metadata.yml")});
   ASSERT_FALSE(handed);
-  EXPECT_THAT(handed.error().text(), HasSubstr("name the folder in which it lies"));
+  EXPECT_THAT(handed.error().text(), HasSubstr("give the folder that contains it"));
 }
 
 // As a shell makes paths of class/*/*.
@@ -469,8 +472,8 @@ TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {
   EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
   EXPECT_THAT(students(handed), ElementsAre("ada", "eve", "fay", "gil", "hal"));
   EXPECT_THAT(left_out(handed),
-              ElementsAre(HasSubstr("c/eve.zip: is no zip that can be read"),
-                          "c/fay: is a link, and links are not followed", "c/hal_vector-add.cu: is no plain file"));
+              ElementsAre(HasSubstr("c/eve.zip: is not a readable zip"), "c/fay: is a link, and links are not followed",
+                          "c/hal_vector-add.cu: is not a regular file"));
   EXPECT_FALSE(try_all({at("c/eve.zip")}));
   EXPECT_FALSE(try_all({at("c/ada"), at("c/nobody")}));  // a typing error
 }
@@ -548,7 +551,7 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
     for (const char* path : {"hw2", "hw2.zip"}) {
       const auto handed = try_all({at(path)}, wanted);
       ASSERT_FALSE(handed) << path << " " << files.front();
-      EXPECT_THAT(handed.error().text(), HasSubstr("nobody can tell whether that is the class or a student"));
+      EXPECT_THAT(handed.error().text(), HasSubstr("it is unclear whether that is the class or a student"));
     }
   }
   // A single file of it belongs to whom it names.
@@ -593,7 +596,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
     for (const char* path : {"hw", "hw.zip"}) {
       const auto doubtful = try_all({at(path)});
       ASSERT_FALSE(doubtful) << path;
-      EXPECT_THAT(doubtful.error().text(), HasSubstr("holds vector-add.cu beside what is called as if by several"));
+      EXPECT_THAT(doubtful.error().text(), HasSubstr("holds vector-add.cu next to names that seem to be several"));
     }
   }
   // Students may be named by numbers, and files need not name the chapter.
@@ -616,7 +619,8 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
   hand_in("hw/vector-add_ada.cu", "A");
-  EXPECT_THAT(collect_all(at("hw")).told, ElementsAre(HasSubstr("hw is taken for one student's, for vector-add.cu")));
+  EXPECT_THAT(collect_all(at("hw")).told,
+              ElementsAre(HasSubstr("hw is treated as one student's, since vector-add.cu")));
   // A student's own versions.
   hand_in("ada/vector-add.cu", "A");
   hand_in("ada/vector-add-2.cu", "A2");
@@ -666,7 +670,7 @@ TEST_F(NamedPaths, WhatAZipsOwnFolderIsTakenForIsTold) {
     return handed.told;
   };
   EXPECT_THAT(told({"vector-add.cu", "vector-add_ada.cu"}),
-              ElementsAre(HasSubstr("hw1.zip is taken for one student's")));
+              ElementsAre(HasSubstr("hw1.zip is treated as one student's")));
   EXPECT_THAT(told({"vector-add.cu"}), IsEmpty());
 }
 

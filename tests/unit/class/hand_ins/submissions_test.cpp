@@ -54,7 +54,7 @@ TEST_F(Submissions, AFileAStudent) {
   // Not all names are Canvas', so none is read so: his number joins no rows, and his file's time counts.
   EXPECT_EQ(one.submissions[1].owner.mark, LateMark::none);
   EXPECT_FALSE(is_persons(one.submissions[1].owner.lms_id));
-  EXPECT_THAT(one.told, ElementsAre(HasSubstr("c/alice.cu is not called as Canvas calls files")));
+  EXPECT_THAT(one.told, ElementsAre(HasSubstr("c/alice.cu is not named the way Canvas names files")));
   // With several chapters the file name must give its chapter.
   const Handed two = collect_all(folder_.path() / "c");
   EXPECT_THAT(lines(two), IsEmpty());
@@ -74,8 +74,8 @@ TEST_F(Submissions, AFileThatIsCalledOtherwiseThanOthersIsTold) {
     const Handed handed = collect_all(folder_.path() / "c");
     EXPECT_EQ(handed.students.size(), 3u) << name;
     EXPECT_THAT(handed.told, ElementsAre(std::string("c/") + name +
-                                         " is not called STUDENT_CHAPTER.cu, and has a row by the whole name: if one "
-                                         "is of a student with another row, rename it"));
+                                         " is not named STUDENT_CHAPTER.cu, so it has a row under the whole name: if "
+                                         "one belongs to a student with another row, rename it"));
   }
   folder_.write("d/ada_vector-add.cu", "A");
   folder_.write("d/02_vector-add.cu", "B");
@@ -131,8 +131,8 @@ TEST_F(Submissions, LinksPipesAndBrokenZipsAreLeftOutWithTheReason) {
   const Handed handed = collect_all(folder_.path() / "c");
   EXPECT_THAT(lines(handed), ElementsAre("alice vector-add c/alice/vector-add.cu"));
   EXPECT_THAT(left_out(handed), ElementsAre("c/bob/vector-add.cu: is a link, and links are not followed",
-                                            "c/carol/vector-add.cu: is no plain file",
-                                            HasSubstr("c/dave.zip: is no zip that can be read"),
+                                            "c/carol/vector-add.cu: is not a regular file",
+                                            HasSubstr("c/dave.zip: is not a readable zip"),
                                             "c/eve.zip: is a link, and links are not followed"));
   EXPECT_EQ(handed.students.size(), 5u);  // a broken hand-in still identifies its student
 }
@@ -229,7 +229,7 @@ TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
     ASSERT_FALSE(handed) << why;
     EXPECT_THAT(handed.error().text(), HasSubstr(path.filename().string() + "/submission_metadata.y"));
     EXPECT_THAT(handed.error().text(), HasSubstr(why));
-    EXPECT_THAT(handed.error().text(), HasSubstr("so nobody's name or time can be read from it (export the class"));
+    EXPECT_THAT(handed.error().text(), HasSubstr("so no name or time can be read from it (export the class"));
   };
   const std::string broken = "a: [1, 2\nb: {";
   folder_.write("c/submission_1/vector-add.cu", "A");
@@ -319,7 +319,7 @@ TEST_F(Submissions, AFileThatCannotBeKeptIsHandedInAllTheSame) {
                               [](const auto&, const auto&) -> Status { return Error{"the disk is full"}; });
   ASSERT_TRUE(handed);
   EXPECT_EQ(handed->submissions.size(), 1u);
-  EXPECT_THAT(left_out(*handed), ElementsAre("c/alice/vector-add.cu: its copy cannot be kept: the disk is full"));
+  EXPECT_THAT(left_out(*handed), ElementsAre("c/alice/vector-add.cu: its copy cannot be saved: the disk is full"));
 }
 
 TEST_F(Submissions, AFileOfNobodysIsLeftOut) {
@@ -334,13 +334,13 @@ TEST_F(Submissions, AFileOfNobodysIsLeftOut) {
   EXPECT_THAT(lines(handed),
               ElementsAre("ada vector-add c.zip/ada/vector-add.cu", "bob vector-add c.zip/bob/vector-add.cu"));
   constexpr const char* kBeside =
-      ": lies beside the students' hand-ins, so nobody can say whose it is: put it into a folder called as its student";
-  constexpr const char* kUp = ": leads out of its folder (`..`), so nobody can say whose it is";
+      ": is next to the students' hand-ins, so its owner is unclear: put it into a folder named after its student";
+  constexpr const char* kUp = ": leads out of its folder (`..`), so its owner is unclear";
   EXPECT_THAT(
       left_out(handed),
       ElementsAre(std::string("c.zip/../tiled-gemm.cu") + kUp, std::string("c.zip/ada/../../vector-add.cu") + kUp,
                   std::string("c.zip/vector-add.cu") + kBeside, std::string("c.zip/vector-add.zip") + kBeside,
-                  "c.zip/vector-add: is called as a chapter is, and tells no student"));
+                  "c.zip/vector-add: is named like a chapter, and names no student"));
 }
 
 // With one chapter, each student's file may have any name; a stray file belongs to nobody and changes nothing.
@@ -350,7 +350,7 @@ TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
   folder_.write("c/vector-add.cu", "nobody's");
   const Handed handed = collect_all(folder_.path() / "c", {{"vector-add"}, {"tiled-gemm"}});
   EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada.cu", "bob vector-add c/bob.cu"));
-  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("c/vector-add.cu: lies beside the students' hand-ins")));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("c/vector-add.cu: is next to the students' hand-ins")));
   // One student's file, with an older version beside it.
   folder_.write("eve/vector-add.cu", "E");
   folder_.write("eve/vector-add-1.cu", "F");
@@ -364,8 +364,7 @@ TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   EXPECT_THAT(try_all({folder_.path() / "up"}).error().text(),
               HasSubstr("up: its only folder is `subs`, with others' folders or files in it"));
   const Wanted wanted = {{"vector-add"}, {}, {"subs", "ada"}};
-  EXPECT_THAT(try_all({folder_.path() / "up/subs"}, wanted).error().text(),
-              HasSubstr("call the class's folder otherwise"));
+  EXPECT_THAT(try_all({folder_.path() / "up/subs"}, wanted).error().text(), HasSubstr("rename the class's folder"));
   fs::rename(folder_.path() / "up/subs", folder_.path() / "up/class");
   EXPECT_THAT(students(collect_all(folder_.path() / "up/class", wanted)), ElementsAre("ada", "bob"));
 }
@@ -376,7 +375,7 @@ TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
     folder_.write(fs::path("c") / name / "submission_metadata.yml", kGradescope);
     folder_.write(fs::path("c") / name / "submission_331/vector-add.cu", "A");
   }
-  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")), Each(HasSubstr("is a whole export of Gradescope's")));
+  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")), Each(HasSubstr("is a whole Gradescope export")));
   EXPECT_EQ(collect_all(folder_.path() / "c/assignment_1_export (1)").students.size(), 3u);
   EXPECT_TRUE(collect_all(folder_.path() / "c").students.empty());
 }
@@ -391,7 +390,7 @@ TEST_F(Submissions, AGradescopeExportBesideHandInsIsSomebodys) {
   for (const char* path : {"c", "z.zip"}) {
     const Handed handed = collect_all(folder_.path() / path);
     EXPECT_THAT(students(handed), ElementsAre("ada"));
-    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("is a whole export of Gradescope's")));
+    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("is a whole Gradescope export")));
   }
 }
 
@@ -400,8 +399,8 @@ TEST_F(Submissions, StrayFilesDisplaceNoLine) {
   folder_.write("c/ada.zip", zip_of({{"vector-add.cu", "A"}}));
   folder_.write("c/vector-add.cu", "B");
   const Handed handed = collect_all(folder_.path() / "c");
-  EXPECT_THAT(left_out(handed), Contains(HasSubstr("c/vector-add.cu: lies beside the students' hand-ins")));
-  EXPECT_THAT(left_out(handed), Contains("c: holds 20 more that nobody can place"));
+  EXPECT_THAT(left_out(handed), Contains(HasSubstr("c/vector-add.cu: is next to the students' hand-ins")));
+  EXPECT_THAT(left_out(handed), Contains("c: holds 20 more that belong to no known student"));
 }
 
 TEST_F(Submissions, AClassInAClassIsTold) {
@@ -410,8 +409,8 @@ TEST_F(Submissions, AClassInAClassIsTold) {
                                        {"Bob_2_assignsubmission_file_/vector-add.cu", "B"}}));
   folder_.write("c/cid.zip", zip_of({{"cid_1_2_vector-add.cu", "C"}}));
   EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
-              ElementsAre("c/CS-A1.zip: holds files that are called as a platform calls a class's: if it is a class, "
-                          "name it by itself",
+              ElementsAre("c/CS-A1.zip: holds files named the way a platform names a class's: if it is a class, give "
+                          "it as the only path",
                           HasSubstr("c/CS-A2.zip: holds files")));
 }
 
@@ -468,12 +467,12 @@ TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
                       "smith_5_356_vector-add.cu", "lab_late_30_357_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "lab (30) 30 late", "smith (5) 5 on time",
                           "team_5 (21) 21 on time", "x_12 (13) 13 on time"));
-  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("lab_late_30_357_vector-add.cu has `late` in small letters")));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("lab_late_30_357_vector-add.cu has `late` in lower case")));
   // A number that could also be a file's belongs only to its own row.
   EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "doejane_12_346_347_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "doejane_12_346  on time"));
-  EXPECT_THAT(handed_.told, ElementsAre("c.zip/doejane_12_346_347_vector-add.cu can be read as doejane (12)'s and as "
-                                        "doejane_12 (346)'s: nobody can tell, so it has a row of its own"));
+  EXPECT_THAT(handed_.told, ElementsAre("c.zip/doejane_12_346_347_vector-add.cu can be read as doejane (12)'s or as "
+                                        "doejane_12 (346)'s: which one is unclear, so it has a row of its own"));
   // A learner's own number is shorter than Canvas', begins with 0 or follows a capital letter.
   EXPECT_THAT(
       owners({"doejane_12_345_1_vector-add.cu", "roe_13_348_vector-add.cu", "fay_14_349_01_vector-add.cu",
@@ -617,9 +616,8 @@ TEST_F(CanvasZips, OneNumberJoinsNoTwoNames) {
   EXPECT_THAT(
       owners({"doejane_12_345_vector-add.cu", "roejim_12_346_vector-add.cu", "fay_13_347_vector-add.cu"}),
       ElementsAre("doejane (12) Unproven 12 on time", "fay (13) 13 on time", "roejim (12) Unproven 12 on time"));
-  EXPECT_THAT(handed_.told,
-              ElementsAre("c.zip has the number 12 behind 2 names (doejane, roejim): each is a row of its "
-                          "own, and the number joins nobody"));
+  EXPECT_THAT(handed_.told, ElementsAre("c.zip has the number 12 after 2 names (doejane, roejim): each name has a row "
+                                        "of its own, and the number identifies nobody"));
 }
 
 // Canvas writes one file after the other into its zip.
@@ -638,10 +636,10 @@ TEST_F(CanvasZips, FilesOfOneStudentHaveOneTime) {
 TEST_F(CanvasZips, LateInSmallLetters) {
   EXPECT_THAT(owners({"doe_jane_late_12_345_vector-add.cu", "roe_jim_13_346_vector-add.cu"}),
               ElementsAre("doe_jane (12) 12 late", "roe_jim (13) 13 on time"));
-  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("taken for Canvas' mark")));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("treated as Canvas' late mark")));
   EXPECT_THAT(owners({"doe_jane_late_12_345_vector-add.cu", "roe_jim_LATE_13_346_vector-add.cu"}),
               ElementsAre("doe_jane_late (12) 12 on time", "roe_jim (13) 13 late"));
-  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("for no mark")));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("not as a mark")));
 }
 
 TEST_F(CanvasZips, ManyFilesOfOneTellNothingOfAllNames) {
@@ -679,7 +677,7 @@ TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
 // If students name their files, one with Canvas' marks is as late as all others, and gets nobody's number.
 TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12) Unproven 12 -"));
-  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not called as Canvas calls files")));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not named the way Canvas names files")));
   // A folder's mark is no more than a file's.
   for (const char* form : {"{}_vector-add.cu", "{}.cu"}) {
     const std::string ada = fmt::format(fmt::runtime(form), "ada"), bob = fmt::format(fmt::runtime(form), "bob");
@@ -689,7 +687,7 @@ TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
     ASSERT_FALSE(handed_.submissions.empty()) << form;
     EXPECT_EQ(handed_.submissions.back().owner.student, "eve (48)") << form;
     EXPECT_EQ(handed_.submissions.back().owner.mark, LateMark::none) << form;
-    EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("is not called as Canvas calls files"))) << form;
+    EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("is not named the way Canvas names files"))) << form;
   }
   // The class's own zip belongs to nobody, whatever its name.
   folder_.write("cs_101_2024_12_hw.zip", zip_of({{"ada/vector-add.cu", "A"}, {"bob/vector-add.cu", "B"}}));
@@ -707,7 +705,7 @@ TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
   EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu",
                       "liz_LATE_4831_1_x/vector-add.cu", "mal/vector-add.cu"}),
               ElementsAre("ada  -", "bob  -", "eve (4830) Unproven 4830 -", "liz (4831) Unproven 4831 -", "mal  -"));
-  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada is not called as Canvas calls files")));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada is not named the way Canvas names files")));
   EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "liz_LATE_4831_1_x/vector-add.cu"}),
               ElementsAre("ada  -", "bob  -", "liz (4831) Unproven 4831 -"));
   EXPECT_THAT(owners({"A B_7_assignsubmission_file_/vector-add.cu", "eve_4830_1_vector-add.cu"}),
@@ -754,7 +752,7 @@ TEST_F(CanvasZips, UnpackedAreNobodyElses) {
   EXPECT_EQ(names.size(), 3u);
   EXPECT_THAT(names, ::testing::IsSupersetOf({"lovelaceada_48101_7712391_w", "roebob (48102)"}));
   EXPECT_THAT(names, ::testing::Not(Contains("lovelaceada (48101)")));
-  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("and 2 more folders are called as Canvas calls files")));
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("and 2 more folders are named the way Canvas names files")));
 }
 
 TEST_F(Submissions, AnEmptyFolderIsAStudentInAZipToo) {
@@ -797,7 +795,7 @@ TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
   folder_.write("c/eve/vector-add.cu", "A");
   fs::create_directories(folder_.path() / "c/fay");
   EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
-              ElementsAre("c/eve/vector-add.cu: lies beside a folder my/, and then only what is in my/ counts",
+              ElementsAre("c/eve/vector-add.cu: is next to a my/ folder, so only what is in my/ counts",
                           HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
 }
 
@@ -811,7 +809,7 @@ TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
   EXPECT_THAT(lines(handed), ElementsAre("ada (7) tiled-gemm c/ada_7_9_work.zip/x/my/tiled-gemm.cu",
                                          "ada (7) vector-add c/ada_7_8_vector-add-1.cu",
                                          "ada (7) vector-add c/ada_7_9_work.zip/vector_add.cu"));
-  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("x/my/old/vector_add (2).cu: lies beside a folder my/")));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("x/my/old/vector_add (2).cu: is next to a my/ folder")));
 }
 
 // Files at the top of a class have no folder that says whose they are.
@@ -877,7 +875,7 @@ TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
   EXPECT_THAT(left_out(handed),
               ::testing::IsSupersetOf(
                   {HasSubstr("vectoradd.cu: its name"), HasSubstr("ben: holds"), HasSubstr("3.zip: is a zip in a zip"),
-                   HasSubstr("dan_7_8_vector-add.cu.txt: is neither"), HasSubstr("eve/vector-add.cu: lies beside"),
+                   HasSubstr("dan_7_8_vector-add.cu.txt: is neither"), HasSubstr("eve/vector-add.cu: is next to"),
                    HasSubstr("fay: holds zips"), HasSubstr("gil: holds 2 more"), HasSubstr("hal: holds 1 more zips")}));
   // A Gradescope file has the submission's time, a link its own.
   folder_.write("c/submission_metadata.yml", kGradescope);
