@@ -61,7 +61,7 @@ Result<Chapter> load_chapter(const fs::path& folder) {
   chapter.folder = folder;
   chapter.number = leading_number(folder_name);
   if (chapter.number.empty() || folder_name != chapter.number + "-" + chapter.name) {
-    return Error{fmt::format("the chapter calls itself `{}`, its folder `{}`", chapter.name, folder_name),
+    return Error{fmt::format("the chapter's name is `{}`, but its folder says `{}`", chapter.name, folder_name),
                  manifest.string(), 0, fmt::format("name the folder NN-{}", chapter.name)};
   }
   return chapter;
@@ -107,7 +107,7 @@ Result<std::vector<Chapter>> load_chapters(const fs::path& root) {
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.is_directory() && !entry.path().filename().string().starts_with(".")) folders.push_back(entry.path());
   }
-  if (error) return Error{fmt::format("cannot be walked: {}", error.message()), folder.string()};
+  if (error) return Error{fmt::format("cannot be listed: {}", error.message()), folder.string()};
   std::sort(folders.begin(), folders.end());
 
   std::vector<Chapter> chapters;
@@ -115,7 +115,7 @@ Result<std::vector<Chapter>> load_chapters(const fs::path& root) {
     ROOFWALK_TRY(Chapter chapter, load_chapter(chapter_folder));
     for (const Chapter& other : chapters) {
       if (other.name != chapter.name) continue;
-      return Error{fmt::format("two chapters are called `{}`", chapter.name),
+      return Error{fmt::format("two chapters have the name `{}`", chapter.name),
                    (chapter_folder / "exercise.toml").string(), 0,
                    fmt::format("the other is {}", other.folder.filename().string())};
     }

@@ -67,7 +67,7 @@ class ManifestReader {
     const toml::node* node = table.get(key);
     if (node == nullptr) return error(table, fmt::format("`{}` is missing", key));
     const auto value = node->value_exact<std::string>();
-    if (!value || value->empty()) return error(*node, fmt::format("`{}` must be a text that is not empty", key));
+    if (!value || value->empty()) return error(*node, fmt::format("`{}` must be a non-empty string", key));
     return *value;
   }
 
@@ -77,7 +77,7 @@ class ManifestReader {
                                    [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
     if (sound && name.size() <= kMaxNameLength && name.front() != '-') return kOk;
     return error(*root.get("name"), fmt::format("`{}` is not a chapter's name", name),
-                 fmt::format("at most {} small letters, digits and dashes", kMaxNameLength));
+                 fmt::format("at most {} lower-case letters, digits and dashes", kMaxNameLength));
   }
 
   Status read_compute_capability(const toml::table& root) {
@@ -115,8 +115,8 @@ class ManifestReader {
       if (values == nullptr || values->empty()) return error(*node, fmt::format("`{}` must be a list of values", name));
       if (cases.empty()) cases.resize(values->size());
       if (values->size() != cases.size()) {
-        return error(*node,
-                     fmt::format("`{}` has {} values, the extent before it {}", name, values->size(), cases.size()));
+        return error(*node, fmt::format("`{}` has {} values, but the extent before it has {}", name, values->size(),
+                                        cases.size()));
       }
       for (std::size_t i = 0; i < cases.size(); ++i) {
         ROOFWALK_TRY(const std::int64_t value, extent(*values->get(i), name));
@@ -166,19 +166,19 @@ class ManifestReader {
     ROOFWALK_TRY_STATUS(only_keys(table, {"axis", "level", "what", "pass", "ace"}));
     Goal goal;
     ROOFWALK_TRY(const std::string axis, text(table, "axis"));
-    if (axis != "right" && axis != "up") return error(*table.get("axis"), "`axis` is \"right\" or \"up\"");
+    if (axis != "right" && axis != "up") return error(*table.get("axis"), "`axis` must be \"right\" or \"up\"");
     goal.axis = axis == "right" ? Goal::Axis::right : Goal::Axis::up;
 
     ROOFWALK_TRY(goal.level, text(table, "level"));
     if (goal.level != "dram" && goal.level != "l2" && goal.level != "l1") {
-      return error(*table.get("level"), "`level` is \"dram\", \"l2\" or \"l1\"");
+      return error(*table.get("level"), "`level` must be \"dram\", \"l2\" or \"l1\"");
     }
     ROOFWALK_TRY(const std::string what, text(table, "what"));
     const auto kinds = goal.axis == Goal::Axis::right ? std::array{ai_over_starter, share_of_algorithmic_ai}
                                                       : std::array{share_of_roof, flops_over_starter};
     const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](auto k) { return goal_what_name(k) == what; });
     if (kind == kinds.end()) {
-      return error(*table.get("what"), fmt::format("`what` of a goal {} is \"{}\" or \"{}\"", axis,
+      return error(*table.get("what"), fmt::format("`what` of a goal {} must be \"{}\" or \"{}\"", axis,
                                                    goal_what_name(kinds[0]), goal_what_name(kinds[1])));
     }
     goal.what = *kind;

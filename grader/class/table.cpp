@@ -158,7 +158,7 @@ std::string table(const Gradebook& book, const Colors& colors, std::size_t colum
     text += fmt::format("left out: {}: {}\n", printable(out.label), printable(out.reason));
   if (std::any_of(book.left_out.begin(), book.left_out.end(),
                   [](const LeftOut& out) { return out.reason.starts_with(kTellsNoChapter); })) {
-    text += "`grade FOLDER --chapter NAME` grades a student's only .cu file as that chapter's, whatever it is called\n";
+    text += "`grade FOLDER --chapter NAME` grades a student's only .cu file as that chapter's, whatever its name\n";
   }
   return text;
 }

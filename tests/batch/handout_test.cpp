@@ -105,7 +105,7 @@ TEST_F(HandoutTree, HoldsTheChosenChaptersAndIsWrittenOnce) {
   EXPECT_EQ(run_in(tree_, {TEST_PROGRAM, "list"}).exit_code, 0);
   const CommandResult second = out();
   EXPECT_EQ(second.exit_code, 2);
-  EXPECT_THAT(second.output, HasSubstr("is there already, and not empty"));
+  EXPECT_THAT(second.output, HasSubstr("already exists, and is not empty"));
   const CommandResult warned = run_in(TEST_SOURCE_DIR, {TEST_PROGRAM, "handout", (folder_ / "gemms").string(),
                                                         "--chapter", "naive-gemm", "--chapter", "tiled-gemm"});
   EXPECT_THAT(warned.output, HasSubstr("note: the starter of tiled-gemm is about where naive-gemm ends"));

@@ -150,7 +150,7 @@ TEST_F(TermsTest, OneFileAtTwoPlacesIsOneSubmission) {
   EXPECT_EQ(history.find("vector-add, handed in"), history.rfind("vector-add, handed in"));
   EXPECT_THAT(history, HasSubstr("also as submissions/ann/vector-add.cu"));
   EXPECT_THAT(history, HasSubstr("due 2020-01-01 00:00 (UTC+02:00)"));
-  EXPECT_THAT(history, HasSubstr("late: nothing is left of the points"));
+  EXPECT_THAT(history, HasSubstr("late: no points are left"));
 }
 
 TEST_F(TermsTest, ACompilersLinesAreLines) {

@@ -137,7 +137,7 @@ class Grading {
     }
     const Json bytes = attempt.value("source_sha256", Json());
     if (!attempt.contains("verdict") || (bytes.is_string() && bytes != task.source_sha256)) {
-      return Error{.message = "the worker's answer is of another submission"};
+      return Error{.message = "the worker's answer is about another submission"};
     }
     grade.result = std::move(answer);
     grade.result["terms_sha256"] = batch_.terms_key(task.chapter);

@@ -72,9 +72,9 @@ Status refuse_network(const fs::path& file) {
   if (::statfs(file.parent_path().c_str(), &info) != 0) return kOk;
   const long type = info.f_type & 0xffffffff;
   if (type != NFS_SUPER_MAGIC && type != SMB_SUPER_MAGIC && type != kCifs && type != kFuse && type != kSmb2) return kOk;
-  return Error{.message = "the grades would lie on a network file system, where a database can be lost",
+  return Error{.message = "the grades would be on a network file system, where a database can be lost",
                .file = file.string(),
-               .advice = "name a folder on a disk of this machine with --grades"};
+               .advice = "give a folder on a local disk with --grades"};
 }
 
 std::string row_hash(const std::string& previous, const StoredGrade& grade, const std::string& result) {
@@ -249,7 +249,7 @@ Result<GradeStore> GradeStore::open(const fs::path& file, std::string& told) {
   ready = prepare(impl->database, file);
   if (!ready) return ready.error();
   const std::size_t rows = impl->salvage(kept);
-  told = fmt::format("{} was damaged and is kept as {}; {} grade{} of it {} whole, all others are made again",
+  told = fmt::format("{} was damaged and is kept as {}; {} grade{} of it {} intact, all others are made again",
                      file.filename().string(), kept.filename().string(), rows, rows == 1 ? "" : "s",
                      rows == 1 ? "is" : "are");
   return GradeStore(std::move(impl));
@@ -400,7 +400,7 @@ Result<std::vector<StoredFault>> GradeStore::faults() const {
 Result<std::string> GradeStore::salt() {
   std::array<unsigned char, 16> random{};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    return Error{.message = "the system gives no random numbers"};
+    return Error{.message = "the system returned no random numbers"};
   }
   std::string fresh;
   for (const unsigned char byte : random) fresh += fmt::format("{:02x}", byte);

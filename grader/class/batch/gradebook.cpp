@@ -200,9 +200,11 @@ void note_namesakes(const Rows& rows, Gradebook& book) {
     const bool is_moodles = is_participants(row.owner.lms_id);
     book.left_out.push_back(
         {student,
-         fmt::format("has a row beside that of {}{}", first->second->owner.student,
-                     is_moodles ? ": Moodle numbers people anew in each assignment, so give each its own --grades"
-                                : ", who is called alike: is it one person?"),
+         fmt::format(
+             "has a row next to that of {}{}", first->second->owner.student,
+             is_moodles
+                 ? ": Moodle gives people new numbers in each assignment, so give each assignment its own --grades"
+                 : ", who has a similar name: are they one person?"),
          student});
   }
 }
@@ -287,7 +289,7 @@ std::string verdict_words(const Entry& entry) {
 }
 
 std::string handed_in_words(const Entry& entry, const Column& column) {
-  if (entry.mark == LateMark::late) return "late, at a time that the platform does not tell";
+  if (entry.mark == LateMark::late) return "late, at a time that the platform does not give";
   if (entry.mark == LateMark::on_time) return "on time, as the platform says";
   const std::string moment = moment_text(entry.submitted_at_s, column.deadline_s ? column.deadline_offset_min : 0);
   return entry.late_days > 0 ? moment + ", " + days_text(entry.late_days) : moment;
@@ -295,7 +297,7 @@ std::string handed_in_words(const Entry& entry, const Column& column) {
 
 std::string penalty_words(const Entry& entry) {
   if (entry.late_factor >= 1) return {};
-  if (entry.late_factor <= 0) return days_text(entry.late_days) + ": nothing is left of the points";
+  if (entry.late_factor <= 0) return days_text(entry.late_days) + ": no points are left";
   return fmt::format("{} costs {:.0f} % of the points", days_text(entry.late_days), 100 * (1 - entry.late_factor));
 }
 
@@ -341,7 +343,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
     const std::string& first = rows.add(owner, book.columns.size());
     if (name_letters(first) != name_letters(owner.student))
       book.left_out.push_back(
-          {owner.student, fmt::format("has the number of {}, and is one row with it", first), first});
+          {owner.student, fmt::format("has the same number as {}: both are one row", first), first});
   }
   note_namesakes(rows, book);
   for (const LeftOut& out : input.left_out) {

@@ -67,10 +67,10 @@ Result<Heads> heads_of(const CsvRow& row, const std::string& wanted) {
                                         : fmt::format("did you mean {}?", fmt::join(near, " or "))};
   }
   if (fits.size() > 1)
-    return Error{.message = fmt::format("{} columns are called `{}`", fits.size(), wanted),
+    return Error{.message = fmt::format("{} columns are named `{}`", fits.size(), wanted),
                  .file = "",
                  .line = 1,
-                 .advice = "give the number behind it, too"};
+                 .advice = "give the number after it, too"};
   heads.column = fits.front();
   return heads;
 }
@@ -276,7 +276,7 @@ Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<C
     const bool is_proven = is_persons(one.owner.lms_id);
     if (!is_proven && ends_with_known(id, known, row.ids.contains(id) ? kCanvasDigits : 1)) {
       if (row.ids.contains(id) || has_name)
-        trouble = fmt::format("the number of {} may be another's", one.owner.student);
+        trouble = fmt::format("the number of {} may be somebody else's", one.owner.student);
     } else if (row.has(id, known)) {
       const bool is_called_so = may_be_one(called.as_it_is, row.student) ||
                                 std::any_of(one.also_called.begin(), one.also_called.end(), [&](const Owner& other) {
@@ -285,13 +285,13 @@ Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<C
       if (called.as_it_is.empty() || is_called_so) {
         (!is_proven ? by_name : id == row.canvas_id ? by_id : by_number).push_back(&one);
       } else {
-        trouble = fmt::format("the number is {}'s, whose name is another", one.owner.student);
+        trouble = fmt::format("the number is {}'s, who has another name", one.owner.student);
       }
     } else if (!known.ids.contains(id) && is_named) {
       if (has_address && is_address(id)) {
-        trouble = fmt::format("the name is {}'s, whose address is another", one.owner.student);
+        trouble = fmt::format("the name is {}'s, who has another address", one.owner.student);
       } else if (known.numbers_are_canvas && is_proven && is_number_of_canvas(id)) {
-        trouble = fmt::format("the name is {}'s, whose number is another", one.owner.student);
+        trouble = fmt::format("the name is {}'s, who has another number", one.owner.student);
       } else if (!is_number && known.names.count(row.name) > 1) {
         trouble = "another row has that name";
         is_namesake = true;
@@ -303,7 +303,7 @@ Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<C
   const auto& fits = !by_id.empty() ? by_id : !by_number.empty() ? by_number : by_name;
   // A student called by this row's login may be somebody else.
   if (is_namesake && by_id.empty() && by_number.empty()) return {nullptr, false, trouble};
-  if (fits.size() > 1) return {nullptr, false, "several students of that name or number"};
+  if (fits.size() > 1) return {nullptr, false, "several students have that name or number"};
   if (fits.empty()) return {nullptr, false, trouble};
   return {fits.front(), !by_id.empty(), ""};
 }
@@ -322,7 +322,7 @@ Result<double> points_possible(const CsvTable& table, const Heads& heads) {
     const std::optional<double> possible = number_in(row[heads.column]);
     if (possible && *possible > 0) return *possible;
     return Error{
-        .message = fmt::format("`{}` points are possible, which is no number above 0", trimmed(row[heads.column])),
+        .message = fmt::format("the points possible, `{}`, are not a number above 0", trimmed(row[heads.column])),
         .file = "",
         .line = static_cast<int>(i + 1),
         .advice = "set the assignment's points in Canvas, then export"};
@@ -362,7 +362,7 @@ std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const 
     if (one.student == nullptr) continue;
     const auto& [all, by_id] = fits.at(one.student);
     if (all == 1 || (one.by_id && by_id == 1)) continue;
-    one.trouble = fmt::format("two rows of the file fit {}", one.student->owner.student);
+    one.trouble = fmt::format("two rows of the file match {}", one.student->owner.student);
     one.student = nullptr;
   }
   return placed;
@@ -420,8 +420,9 @@ Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& expor
     const bool is_ours = trimmed(row[heads.column]).empty() || is_same(row[heads.column], fresh) ||
                          (before != wanted.written.end() && is_same(row[heads.column], before->second));
     if (!is_ours && !wanted.replaces) {
-      result.notes.push_back(fmt::format("{}: the cell holds {}, which we did not write; it stays, in place of {}",
-                                         row[heads.student], trimmed(row[heads.column]), fresh));
+      result.notes.push_back(
+          fmt::format("{}: the cell holds {}, which roofwalk did not write; it is kept, not replaced by {}",
+                      row[heads.student], trimmed(row[heads.column]), fresh));
       ++result.kept;
       continue;
     }

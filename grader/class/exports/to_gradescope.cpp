@@ -21,7 +21,7 @@ std::string output_of(const Cell& cell, const Column& column, const StudentRow& 
   if (entry->late_days > 0) text += fmt::format(", {} day{} late", entry->late_days, entry->late_days == 1 ? "" : "s");
   if (const std::string penalty = penalty_words(*entry); !penalty.empty()) text += "\n" + penalty;
   for (const std::string& reason : entry->reasons) text += "\n" + reason;
-  if (cell.state == Cell::State::not_graded) text += "\nThis is no zero: somebody of the course will look at it.";
+  if (cell.state == Cell::State::not_graded) text += "\nThis is not a zero: somebody from the course will look at it.";
   return text;
 }
 

@@ -30,7 +30,7 @@ Status add_folder(const fs::path& root, const fs::path& folder, std::vector<fs::
     }
     if (it->symlink_status(error).type() == fs::file_type::regular && !stays_at_home(file)) files.push_back(file);
   }
-  if (error) return Error{.message = "cannot be walked: " + error.message(), .file = folder.string()};
+  if (error) return Error{.message = "cannot be listed: " + error.message(), .file = folder.string()};
   return kOk;
 }
 

@@ -135,7 +135,7 @@ std::string handout_readme(const CourseTerms& terms, const std::vector<const Cha
       "\nA correct kernel that meets the goals of a pass earns {} of the points, an ace all of them; between, and "
       "below\n"
       "a pass, points grow with the logarithm of what is reached, from nothing at the starter. A wrong kernel earns\n"
-      "nothing. Keep the names of the files: they say which chapter a file is of.\n",
+      "nothing. Keep the names of the files: they say which chapter a file is for.\n",
       shares_text(terms, chapters));
   text += fmt::format("Of several submissions the {} counts. Of one hand-in at most {} files a chapter are graded.\n",
                       terms.counts == CourseTerms::Counts::best ? "best" : "last", kMostGraded);

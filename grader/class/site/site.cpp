@@ -223,7 +223,7 @@ Result<std::string> entries_html(const Cell& cell, const Column& column, const S
 std::string left_out_html(const StudentRow& row) {
   std::string html;
   for (const std::string& line : left_out_words(row)) html += fmt::format("<li>{}</li>\n", escaped(line));
-  return html.empty() ? html : fmt::format("<p>What came and could not be graded:</p>\n<ul>\n{}</ul>\n", html);
+  return html.empty() ? html : fmt::format("<p>Handed in, but could not be graded:</p>\n<ul>\n{}</ul>\n", html);
 }
 
 Result<std::string> student_html(const SiteInput& input, const StudentRow& row, const std::string& shown,

@@ -45,7 +45,7 @@ class Reader {
     const toml::node* node = table.get(key);
     if (node == nullptr) return kOk;
     const auto value = node->value_exact<std::string>();
-    if (!value || value->empty()) return error(*node, fmt::format("`{}` must be a text that is not empty", key));
+    if (!value || value->empty()) return error(*node, fmt::format("`{}` must be a non-empty string", key));
     out = *value;
     return kOk;
   }
@@ -91,7 +91,8 @@ class Reader {
     ROOFWALK_TRY_STATUS(text(root, "device", terms.device));
     std::string counts = "best";
     ROOFWALK_TRY_STATUS(text(root, "counts", counts));
-    if (counts != "best" && counts != "last") return error(*root.get("counts"), "`counts` is \"best\" or \"last\"");
+    if (counts != "best" && counts != "last")
+      return error(*root.get("counts"), "`counts` must be \"best\" or \"last\"");
     terms.counts = counts == "best" ? CourseTerms::Counts::best : CourseTerms::Counts::last;
     ChapterTerms usual;
     ROOFWALK_TRY_STATUS(number(root, "pass_share", 0, 1, usual.pass_share));
@@ -106,7 +107,7 @@ class Reader {
     }
     for (const toml::node& entry : *chapters->as_array()) {
       ROOFWALK_TRY(ChapterTerms one, chapter_terms(*entry.as_table(), usual));
-      if (terms.find(one.chapter) != nullptr) return error(entry, fmt::format("`{}` stands here twice", one.chapter));
+      if (terms.find(one.chapter) != nullptr) return error(entry, fmt::format("`{}` is listed twice", one.chapter));
       terms.chapters.push_back(std::move(one));
     }
     double weights = 0;
@@ -127,7 +128,7 @@ class Reader {
       }
       for (const toml::node& seed : *seeds) {
         const auto value = seed.value_exact<std::int64_t>();
-        if (!value || *value < 0) return error(seed, "a seed is a whole number that is not negative");
+        if (!value || *value < 0) return error(seed, "a seed must be a whole number, 0 or larger");
         if (*value == static_cast<std::int64_t>(kPublicSeed))
           return error(seed, "this is the public seed", "take others");
         terms.hidden_seeds.push_back(static_cast<std::uint64_t>(*value));
@@ -135,7 +136,7 @@ class Reader {
     }
     const toml::node* sizes = root.get("sizes");
     if (sizes == nullptr) return kOk;
-    if (!sizes->is_table()) return error(*sizes, "[sizes.NAME] gives a chapter's extents lists of values");
+    if (!sizes->is_table()) return error(*sizes, "[sizes.NAME] must give each extent of the chapter a list of values");
     for (const auto& [name, node] : *sizes->as_table()) {
       ROOFWALK_TRY(const Chapter* const of, chapter(node, std::string(name.str())));
       ROOFWALK_TRY(terms.hidden_sizes[of->name], sizes_of(node, *of));
@@ -147,7 +148,7 @@ class Reader {
   Status late(const toml::table& root, LateTerms& out) const {
     const toml::node* node = root.get("late");
     if (node == nullptr) return kOk;
-    if (!node->is_table()) return error(*node, "`late` is a table", "[late] per_day = 0.1");
+    if (!node->is_table()) return error(*node, "`late` must be a table", "[late] per_day = 0.1");
     const toml::table& table = *node->as_table();
     ROOFWALK_TRY_STATUS(only_keys(table, {"per_day", "most_days"}));
     ROOFWALK_TRY_STATUS(number(table, "per_day", 0, 1, out.per_day));
@@ -158,7 +159,7 @@ class Reader {
     ROOFWALK_TRY_STATUS(only_keys(table, {"name", "points", "weight", "pass_share", "deadline", "thresholds"}));
     std::string name;
     ROOFWALK_TRY_STATUS(text(table, "name", name));
-    if (name.empty()) return error(table, "a [[chapter]] has a `name`");
+    if (name.empty()) return error(table, "a [[chapter]] needs a `name`");
     ROOFWALK_TRY(const Chapter* const of, chapter(*table.get("name"), name));
     terms.chapter = of->name;
     ROOFWALK_TRY_STATUS(number(table, "points", 0, kMostPoints, terms.points));
@@ -170,10 +171,10 @@ class Reader {
     }
     const toml::node* thresholds = table.get("thresholds");
     if (thresholds == nullptr) return terms;
-    if (!thresholds->is_array()) return error(*thresholds, "`thresholds` is a list of tables");
+    if (!thresholds->is_array()) return error(*thresholds, "`thresholds` must be a list of tables");
     for (const toml::node& entry : *thresholds->as_array()) {
       if (!entry.is_table())
-        return error(entry, "a threshold is a table: { what = \"share_of_roof\", level = \"dram\", pass = 0.6 }");
+        return error(entry, "a threshold must be a table: { what = \"share_of_roof\", level = \"dram\", pass = 0.6 }");
       ROOFWALK_TRY(Threshold threshold, threshold_of(*entry.as_table(), *of));
       terms.thresholds.push_back(std::move(threshold));
     }
@@ -220,8 +221,8 @@ class Reader {
       }
       if (cases.empty()) cases.resize(values->size());
       if (values->size() != cases.size()) {
-        return error(*list,
-                     fmt::format("`{}` has {} values, the extent before it {}", name, values->size(), cases.size()));
+        return error(*list, fmt::format("`{}` has {} values, but the extent before it has {}", name, values->size(),
+                                        cases.size()));
       }
       for (std::size_t i = 0; i < cases.size(); ++i) {
         const auto value = values->get(i)->value_exact<std::int64_t>();
@@ -249,8 +250,8 @@ class Reader {
     const fs::path full = fs::weakly_canonical(path, missing), root = fs::weakly_canonical(repository, missing);
     const fs::path inside = full.lexically_relative(root);
     if (!inside.empty() && *inside.begin() != "..") {
-      return error(at, "the secrets lie inside the repository, where a learner may see them",
-                   "move the file elsewhere, and name its new place here");
+      return error(at, "the secrets are inside the repository, where a learner may see them",
+                   "move the file elsewhere, and give its new path here");
     }
     if (!fs::is_regular_file(full, missing)) return error(at, fmt::format("there is no file {}", path.string()));
     terms.secrets_file = full;

@@ -65,14 +65,14 @@ std::string device_of(const Session& session) {
 std::string summary_text(const GradeSummary& summary, const GradeCommand& command) {
   std::string text = fmt::format("{} graded now, {} before", summary.graded, summary.already);
   if (summary.faults > 0) {
-    text += fmt::format("; {} not graded by a fault of ours: the same command tries again", summary.faults);
+    text += fmt::format("; {} not graded by a fault of the grader: the same command tries again", summary.faults);
   }
   if (command.unsandboxed) text += "; unsandboxed";
   return text + "\n";
 }
 
 Failure nothing_before() {
-  return {{.message = "nothing was handed in before", .advice = "name the files, folders or zips to grade"}, kUsage};
+  return {{.message = "nothing was handed in before", .advice = "give the files, folders or zips to grade"}, kUsage};
 }
 
 std::vector<Submission> handed_in_before(Batch& batch, const Wanted& wanted) {
@@ -89,7 +89,7 @@ void require_sandbox() {
   if (const Status boxes = require_boxes(); !boxes) {
     Error error = boxes.error();
     error.message = "a class is graded in a sandbox, and none can be made here: " + error.message;
-    error.advice += "; or --unsandboxed, which every record and page will say";
+    error.advice += "; or grade with --unsandboxed, which every record and page will say";
     throw Failure{error, kUsage};
   }
   // Otherwise every compiler would fail, and each submission would be a fault of ours.
@@ -193,15 +193,15 @@ void add_grade_command(Verb& program, Session& session, int& exit_code) {
   Verb command = program.add_subcommand("grade", "Grade a class: a folder or a zip of submissions");
   command.add_option(
       "path", options->paths,
-      "the class: a folder or a zip of hand-ins, as the LMS gives it; several: one student's file, folder "
-      "or zip each, called as the student is; none: what was handed in before, where it is not graded as "
-      "it would be now");
+      "the class: a folder or a zip of hand-ins, as the LMS gives it; several paths: one student's file, folder or zip "
+      "each, named after the student; none: earlier hand-ins whose grades are not up to date");
   add_class_options(command, options->places);
   add_secrets_option(command, options->places);
-  command.add_option("--chapter", options->chapter, "grade this chapter alone");
-  command.add_option("--workers", options->workers, "submissions at once; default: as --threads").worker_count();
-  command.add_flag("--each", options->each, "one path, too, is one student's, whatever lies in it");
-  command.add_flag("--again", options->again, "grade once more what is named; the old grades stay in the record");
+  command.add_option("--chapter", options->chapter, "grade only this chapter");
+  command.add_option("--workers", options->workers, "submissions to grade at once; default: as --threads")
+      .worker_count();
+  command.add_flag("--each", options->each, "each path, even a single one, is one student's, whatever is in it");
+  command.add_flag("--again", options->again, "grade the given paths again; the old grades stay in the record");
   command.add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
   command.callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });
 }

@@ -40,7 +40,8 @@ int hand_out(Session& session, const HandoutCommand& command) {
   std::error_code error;
   if (fs::exists(folder, error) && !fs::is_empty(folder, error)) {
     throw Failure{
-        {.message = "is there already, and not empty", .file = folder.string(), .advice = "name a new folder"}, kUsage};
+        {.message = "already exists, and is not empty", .file = folder.string(), .advice = "give a new folder"},
+        kUsage};
   }
   const auto files = value_or_fail(handout_files(fs::current_path(), chapters));
   std::set<std::string> names{"README.md"};
@@ -77,7 +78,7 @@ void add_handout_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<HandoutCommand>();
   Verb command =
       program.add_subcommand("handout", "Write a tree for learners: chosen chapters, no solutions, no secrets");
-  command.add_option("folder", options->folder, "where it goes: a folder that is not there yet").required();
+  command.add_option("folder", options->folder, "the folder to write: a new or an empty one").required();
   command.add_option("--chapter", options->chapters, "these chapters; default: those of course.toml, or all");
   add_class_options(command, options->places);
   command.callback([options, &session, &exit_code] { exit_code = hand_out(session, *options); });

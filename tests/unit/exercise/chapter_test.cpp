@@ -86,14 +86,14 @@ TEST_F(Chapters, OneNameTwiceIsRefused) {
   add_chapter("02-first", "first");
   const auto chapters = load_chapters(root_);
   ASSERT_FALSE(chapters.ok());
-  EXPECT_THAT(chapters.error().text(), HasSubstr("two chapters are called `first`"));
+  EXPECT_THAT(chapters.error().text(), HasSubstr("two chapters have the name `first`"));
 }
 
 TEST_F(Chapters, TheFolderBearsTheName) {
   add_chapter("01-first", "fist");
   const auto chapters = load_chapters(root_);
   ASSERT_FALSE(chapters.ok());
-  EXPECT_THAT(chapters.error().text(), HasSubstr("calls itself `fist`, its folder `01-first`"));
+  EXPECT_THAT(chapters.error().text(), HasSubstr("chapter's name is `fist`, but its folder says `01-first`"));
 }
 
 TEST_F(Chapters, AMistakeInAManifestComesWithFileAndLine) {

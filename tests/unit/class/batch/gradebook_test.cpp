@@ -269,10 +269,9 @@ TEST_F(Book, MoodlesNumbersJoinNobody) {
   EXPECT_EQ(book.rows.size(), 4u);
   ASSERT_EQ(book.left_out.size(), 2u);
   EXPECT_EQ(book.left_out[0].label, "Ada B (1301)");
-  EXPECT_EQ(
-      book.left_out[0].reason,
-      "has a row beside that of Ada B (1201): Moodle numbers people anew in each assignment, so give each its own "
-      "--grades");
+  EXPECT_EQ(book.left_out[0].reason,
+            "has a row next to that of Ada B (1201): Moodle gives people new numbers in each assignment, so give each "
+            "assignment its own --grades");
 }
 
 // Nor do numbers that a student typed or may have chosen; a number with a name is one row.
@@ -290,7 +289,8 @@ TEST_F(Book, NamesakesAreTold) {
   const Gradebook book = make();
   EXPECT_EQ(book.rows.size(), 4u);
   ASSERT_EQ(book.left_out.size(), 1u);  // two numbers are two people
-  EXPECT_EQ(book.left_out[0].reason, "has a row beside that of Jose\u0301, who is called alike: is it one person?");
+  EXPECT_EQ(book.left_out[0].reason,
+            "has a row next to that of Jose\u0301, who has a similar name: are they one person?");
 }
 
 // A later download marks it late if the student sent it again, and on time if the deadline was moved.
@@ -341,7 +341,7 @@ TEST_F(Book, OfOneNumberThereIsOneRow) {
   EXPECT_EQ(book.rows[1].left_out.size(), 1u);
   ASSERT_EQ(book.left_out.size(), 2u);
   EXPECT_EQ(book.left_out[0].label, "Jane Doe (7)");
-  EXPECT_EQ(book.left_out[0].reason, "has the number of Jane Roe (7), and is one row with it");
+  EXPECT_EQ(book.left_out[0].reason, "has the same number as Jane Roe (7): both are one row");
   left_out_.clear();
   students_ = {{"Jos\u00e9 (7)", "7", {}}, {"Jose\u0301 (7)", "7", {}}};  // which look the same
   EXPECT_TRUE(make().left_out.empty());
@@ -370,8 +370,8 @@ TEST_F(Book, LatenessIsSaidInTheZoneOfTheDeadline) {
   const auto entry = [&](int row) { return *book.rows[static_cast<std::size_t>(row)].cells[0].counting(); };
   EXPECT_EQ(handed_in_words(entry(0), book.columns[0]), "1970-04-11 02:00 (UTC+02:00), 1 day late");
   EXPECT_EQ(penalty_words(entry(0)), "1 day late costs 25 % of the points");
-  EXPECT_EQ(handed_in_words(entry(1), book.columns[0]), "late, at a time that the platform does not tell");
-  EXPECT_EQ(penalty_words(entry(2)), "3 days late: nothing is left of the points");
+  EXPECT_EQ(handed_in_words(entry(1), book.columns[0]), "late, at a time that the platform does not give");
+  EXPECT_EQ(penalty_words(entry(2)), "3 days late: no points are left");
 }
 
 TEST_F(Book, ThatMoreWasHandedInThanIsGradedIsAlwaysTold) {

@@ -72,7 +72,7 @@ TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_NE(read_csv(result->csv)->rows[2][6], "");
   EXPECT_EQ(read_csv(result->csv)->rows[3][6], "1");  // unchanged
-  EXPECT_THAT(result->notes, Contains(HasSubstr("the number is team_5 (18)'s, whose name is another")));
+  EXPECT_THAT(result->notes, Contains(HasSubstr("the number is team_5 (18)'s, who has another name")));
 }
 
 // In a quiz, digits of a name precede the number.
@@ -94,7 +94,7 @@ TEST(Canvas, AChosenNumberBeatsNobodysName) {
   const auto result = fill_canvas(book, kExported, {"Roofwalk (42)", "vector-add"});
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
-  EXPECT_THAT(result->notes, Contains(HasSubstr("several students of that name or number")));
+  EXPECT_THAT(result->notes, Contains(HasSubstr("several students have that name or number")));
 }
 
 // Where the school allows it, learners choose their names on Canvas, and the names that they register.
@@ -173,7 +173,7 @@ TEST(Canvas, OfTwoRowsThatFitOneStudentNoneIsFilledButByCanvasNumber) {
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");  // unchanged
   EXPECT_EQ(read_csv(result->csv)->rows[7][6], "");
-  EXPECT_THAT(result->notes, Contains(HasSubstr("Una Roe: two rows of the file fit una; the cell stays")));
+  EXPECT_THAT(result->notes, Contains(HasSubstr("Una Roe: two rows of the file match una; the cell stays")));
 }
 
 // A quiz puts the number right after a name that may end with digits.
@@ -212,7 +212,7 @@ TEST(Canvas, NumbersMayHaveADecimalComma) {
   EXPECT_EQ(total("12,50"), "7.08");
   EXPECT_EQ(total("1.000,00"), "566.7");
   EXPECT_EQ(total("1,000.00"), "566.7");
-  EXPECT_THAT(total("ten"), HasSubstr("`ten` points are possible, which is no number above 0"));
+  EXPECT_THAT(total("ten"), HasSubstr("the points possible, `ten`, are not a number above 0"));
   std::string exported = kExported;
   exported.replace(exported.find("Lab,4,1,"), 8, "Lab,4,\"8,10\",");
   const auto again = fill_canvas(test::small_class(), exported, {"Roofwalk (42)", "vector-add", {{"18", "8.1"}}});
@@ -250,7 +250,7 @@ TEST(Canvas, WhatIsNoGradebookIsSaid) {
   EXPECT_THAT(trouble("Student,Section\r\n"), HasSubstr("the second column is not `ID`"));
   EXPECT_THAT(trouble("Student,ID,Essay\r\n"), HasSubstr("there is no column `Section`"));
   EXPECT_THAT(trouble(kExported, "Roofwolk"), HasSubstr("there is no column `Roofwolk` (did you mean Roofwalk"));
-  EXPECT_THAT(trouble(kExported, "Roofwalk"), HasSubstr("2 columns are called `Roofwalk`"));
+  EXPECT_THAT(trouble(kExported, "Roofwalk"), HasSubstr("2 columns are named `Roofwalk`"));
 }
 
 TEST(Canvas, ACellThatSomebodyElseWroteStays) {
@@ -261,7 +261,8 @@ TEST(Canvas, ACellThatSomebodyElseWroteStays) {
   const CanvasResult first = fill({}, false);
   EXPECT_EQ(cell(first), "1");
   EXPECT_EQ(first.kept, 1u);
-  EXPECT_THAT(first.notes, Contains(HasSubstr("the cell holds 1, which we did not write; it stays, in place of 8.1")));
+  EXPECT_THAT(first.notes,
+              Contains(HasSubstr("the cell holds 1, which roofwalk did not write; it is kept, not replaced by 8.1")));
   EXPECT_FALSE(first.written.contains("18"));
   EXPECT_EQ(first.written.at("17"), "10");
   EXPECT_EQ(cell(fill({{"18", "2"}}, false)), "1");      // ours was different
@@ -316,7 +317,7 @@ TEST(Canvas, ANumberWithAnotherNameFillsNothing) {
     const auto [cell, notes] = filled_una({std::string("M M (") + id + ")", id, {}});
     EXPECT_EQ(cell, "9");
     EXPECT_THAT(notes, HasSubstr(std::string("Unknown, Una: the number is M M (") + id +
-                                 ")'s, whose name is another; the cell stays as it was"));
+                                 ")'s, who has another name; the cell stays as it was"));
   }
   EXPECT_EQ(filled_una({"(20)", "20", {}}).first, "0");  // there is no name
 }
@@ -334,7 +335,7 @@ TEST(Canvas, AnotherAddressIsAnotherStudent) {
   EXPECT_EQ(filled_una({"Una Unknown (UNA@x.edu)", "UNA@x.edu", {}}, with_address).first, "0");
   const auto [cell, notes] = filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}, with_address);
   EXPECT_EQ(cell, "9");
-  EXPECT_THAT(notes, HasSubstr("Unknown, Una: the name is Una Unknown (eve@x.edu)'s, whose address is another"));
+  EXPECT_THAT(notes, HasSubstr("Unknown, Una: the name is Una Unknown (eve@x.edu)'s, who has another address"));
   EXPECT_EQ(filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}).first, "0");  // the file has none
 }
 
@@ -348,7 +349,7 @@ TEST(Canvas, AnotherNumberOfCanvasIsAnotherStudent) {
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
   EXPECT_THAT(result->notes,
-              Contains(HasSubstr("Unknown, Una: the name is Una Unknown (900)'s, whose number is another")));
+              Contains(HasSubstr("Unknown, Una: the name is Una Unknown (900)'s, who has another number")));
   book.rows[1].owner = {"Ada Lovelace (901)", "901", {}};  // of another platform
   result = fill_canvas(book, kExported, wanted);
   ASSERT_TRUE(result);
@@ -395,7 +396,7 @@ TEST(Canvas, ANumberThatTwoHaveGetsNothing) {
       fill_canvas(book, kExported, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
-  EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: several students of that name or number")));
+  EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: several students have that name or number")));
 }
 
 TEST(Canvas, ANameThatTwoHaveGetsNothing) {
@@ -405,7 +406,7 @@ TEST(Canvas, ANameThatTwoHaveGetsNothing) {
   const auto result = fill_canvas(book, kExported, {"Roofwalk (42)", "vector-add", {{"18", "1.00"}, {"20", "9"}}});
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
-  EXPECT_THAT(result->notes, Contains(HasSubstr("several students of that name")));
+  EXPECT_THAT(result->notes, Contains(HasSubstr("several students have that name")));
 }
 
 TEST(Canvas, TheRulesSeeWhatIsBroken) {

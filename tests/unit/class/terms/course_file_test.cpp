@@ -89,8 +89,8 @@ TEST_F(CourseFile, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(trouble(""), HasSubstr("there is no [[chapter]]"));
   EXPECT_THAT(trouble("[[chapter]]\nname = \"vector-ad\"\n"),
               HasSubstr(":2: there is no chapter `vector-ad` (did you mean vector-add?)"));
-  EXPECT_THAT(trouble("[[chapter]]\npoints = 3\n"), HasSubstr(":1: a [[chapter]] has a `name`"));
-  EXPECT_THAT(trouble(std::string(kChapter) + kChapter), HasSubstr(":3: `vector-add` stands here twice"));
+  EXPECT_THAT(trouble("[[chapter]]\npoints = 3\n"), HasSubstr(":1: a [[chapter]] needs a `name`"));
+  EXPECT_THAT(trouble(std::string(kChapter) + kChapter), HasSubstr(":3: `vector-add` is listed twice"));
   EXPECT_THAT(trouble(std::string(kChapter) + "points = -1\n"), HasSubstr(":3: `points` must be a number from 0 to"));
   EXPECT_THAT(trouble(std::string(kChapter) + "points = \"ten\"\n"), HasSubstr(":3: `points` must be a number"));
   EXPECT_THAT(trouble(std::string(kChapter) + "points = nan\n"), HasSubstr(":3: `points` must be a number"));
@@ -101,7 +101,7 @@ TEST_F(CourseFile, SaysWhatIsWrongAndWhere) {
               HasSubstr(":3: `deadline` must be a date, a time and an offset (such as"));
   EXPECT_THAT(trouble(std::string(kChapter) + "deadline = 2026-10-01T23:59:00\n"), HasSubstr(":3: `deadline` must be"));
   EXPECT_THAT(trouble(std::string("counts = \"first\"\n") + kChapter),
-              HasSubstr(":1: `counts` is \"best\" or \"last\""));
+              HasSubstr(":1: `counts` must be \"best\" or \"last\""));
   EXPECT_THAT(trouble(std::string("[late]\nper_week = 1\n") + kChapter), HasSubstr(":2: unknown key `per_week`"));
   EXPECT_THAT(
       trouble(std::string(kChapter) + "thresholds = [{ what = \"share_of_roof\", level = \"l2\", pass = 0.5 }]\n"),
@@ -124,15 +124,15 @@ TEST_F(CourseFile, SecretsLieElsewhereAndFit) {
   EXPECT_THAT(with("[sizes.vector-add]\nn = [1]\nm = [1]\n"), HasSubstr("vector-add has no extent `m`"));
   EXPECT_THAT(with("[sizes.vector-add]\nn = [0]\n"), HasSubstr("must be whole numbers from 1"));
   EXPECT_THAT(with("[sizes.naive-gemm]\nm = [1]\nn = [1, 2]\nk = [1]\n"),
-              HasSubstr("`n` has 2 values, the extent before it 1"));
+              HasSubstr("`n` has 2 values, but the extent before it has 1"));
   EXPECT_THAT(with("sizes = 3\n"), HasSubstr("[sizes.NAME]"));
 
   folder_.write("repository/s.toml", "seeds = [7]\n");
   EXPECT_THAT(trouble(std::string("secrets = \"../repository/s.toml\"\n") + kChapter),
-              HasSubstr(":1: the secrets lie inside the repository"));
+              HasSubstr(":1: the secrets are inside the repository"));
   std::filesystem::create_symlink(folder_.path() / "repository/s.toml", folder_.path() / "class/link.toml");
   EXPECT_THAT(trouble(std::string("secrets = \"link.toml\"\n") + kChapter),
-              HasSubstr("the secrets lie inside the repository"));
+              HasSubstr("the secrets are inside the repository"));
   EXPECT_THAT(trouble(std::string("secrets = \"none.toml\"\n") + kChapter), HasSubstr(":1: there is no file"));
 }
 
