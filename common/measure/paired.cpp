@@ -168,25 +168,25 @@ std::vector<std::string> notes_of(const PairedTimes& times) {
   std::vector<std::string> notes;
   const auto turn = [](double share) { return share > 0 ? "longer" : "shorter"; };
   if (const double drift = drift_of(each(times.pairs, log_level)); std::abs(drift) >= kDrift) {
-    notes.push_back(fmt::format("the times of both became {} {} while they were taken; their ratio does not feel that",
+    notes.push_back(fmt::format("the times of both became {} {} while they were taken; their ratio is not affected",
                                 percent(drift), turn(drift)));
   }
   if (const double drift = drift_of(each(times.pairs, log_ratio)); std::abs(drift) >= kDrift) {
-    notes.push_back(fmt::format(
-        "the speed-up itself {} by {} from the first pair to the last: the two do not feel the GPU's state alike, "
-        "so measure again when it is warm and quiet",
-        drift > 0 ? "rose" : "fell", percent(drift)));
+    notes.push_back(
+        fmt::format("the speed-up itself {} by {} from the first pair to the last: the GPU's state affects the two "
+                    "differently, so measure again when it is warm and idle",
+                    drift > 0 ? "rose" : "fell", percent(drift)));
   }
   if (const auto cost = cost_of_second(times.pairs); cost && std::abs(*cost) >= kDrift) {
-    notes.push_back(fmt::format("whoever of a pair went second took {} {}; each went second as often", percent(*cost),
-                                turn(*cost)));
+    notes.push_back(
+        fmt::format("the second run of a pair took {} {}; each was second equally often", percent(*cost), turn(*cost)));
   }
   if (const int spikes = times.starter.spikes + times.attempt.spikes; spikes > 0) {
-    notes.push_back(fmt::format("{} of {} times were more than a fifth above the usual one; medians do not feel that",
+    notes.push_back(fmt::format("{} of {} times were more than a fifth above the median, which they do not affect",
                                 spikes, 2 * times.pairs.size()));
   }
   if (const double scatter = std::max(times.starter.scatter, times.attempt.scatter); scatter > kScatter) {
-    notes.push_back(fmt::format("single times scatter by {}: the GPU is not quiet", percent(scatter)));
+    notes.push_back(fmt::format("single times scatter by {}: the GPU is not idle", percent(scatter)));
   }
   return notes;
 }

@@ -33,9 +33,8 @@ class Runner {
  private:
   Result<double> time(const std::vector<Expected>& expected) {
     const auto ended = [&](const std::string& how) {
-      return Error{
-          .message = fmt::format("{} was right before and is not any more, while it was timed: {}", whose_, how),
-          .advice = "a kernel that depends on luck (a race, memory that nobody wrote) does that"};
+      return Error{.message = fmt::format("{} was correct before, and went wrong while it was timed: {}", whose_, how),
+                   .advice = "a kernel that depends on luck (a race, memory that nobody wrote) does that"};
     };
     RunOptions options;
     options.figures = RunOptions::Figures::time;
@@ -134,7 +133,7 @@ Result<GpuTimes> time_in_pairs(const Rig& rig, const Artifact& starter, const Ar
     times.notes = times.pairs.notes;
     times.disturbed.reset();
     if (!times.before || !times.after) {
-      times.notes.emplace_back("nobody could say what else the GPU did meanwhile: `./roofwalk doctor` says why");
+      times.notes.emplace_back("what else the GPU did meanwhile is unknown: `./roofwalk doctor` says why");
       return times;
     }
     for (const Doubt& doubt : compare(*times.before, *times.after, own_work(kWorkers))) {

@@ -202,7 +202,7 @@ Status time_and_model(const Rig& rig, const Measured& measured, const Artifact& 
                       Evidence& evidence, Trial& trial, Attempt& attempt) {
   attempt.notes = trial.record.notes;
   ROOFWALK_TRY_STATUS(use_bytes_of_one_kind(rig, measured, artifact, ready, evidence, trial.record));
-  if (trial.record.bytes_are_modelled) attempt.notes.push_back("the bytes are the virtual GPU's, not this card's");
+  if (trial.record.bytes_are_modelled) attempt.notes.push_back("the bytes are the virtual GPU's, not this GPU's");
   const Measurement first = measure(trial.record, measured.work, rig.roofs);
   const auto goals = timed_goals(evidence.goals, first);
   ROOFWALK_TRY(attempt.times, time_in_pairs(

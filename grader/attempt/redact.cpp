@@ -16,7 +16,7 @@ const char* words_of(FaultKind kind) {
     case FaultKind::misaligned:
       return "a misaligned access";
     case FaultKind::uninitialized:
-      return "a read of what was never written";
+      return "a read of memory that was never written";
     case FaultKind::race:
       return "a race";
     case FaultKind::missing_wait:
@@ -24,7 +24,7 @@ const char* words_of(FaultKind kind) {
     case FaultKind::runaway:
       return "a run that does not end";
     case FaultKind::barrier_deadlock:
-      return "threads that wait at a barrier for ever";
+      return "threads that wait at a barrier forever";
     case FaultKind::assertion:
       return "an assertion that does not hold";
     case FaultKind::stack_overflow:

@@ -53,10 +53,10 @@ Error misuse(const CLI::App& app, const CLI::ParseError& error) {
   if (app.get_subcommands().empty()) {
     if (!app.remaining().empty()) return unknown_verb(app, app.remaining().front());
     if (lacks_something) {
-      return {.message = "say what to do",
-              .advice = "`./roofwalk next` is a good beginning, `./roofwalk --help` lists all"};
+      return {.message = "a verb is missing",
+              .advice = "start with `./roofwalk next`; `./roofwalk --help` lists all verbs"};
     }
-    return {.message = error.what(), .advice = "`./roofwalk --help` lists what there is"};
+    return {.message = error.what(), .advice = "`./roofwalk --help` lists all verbs and options"};
   }
   const CLI::App* verb = app.get_subcommands().back();
   while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
@@ -72,8 +72,7 @@ Error misuse(const CLI::App& app, const CLI::ParseError& error) {
   for (const CLI::App* above = verb->get_parent(); above != nullptr && above != &app; above = above->get_parent()) {
     path = above->get_name() + " " + path;
   }
-  return {.message = printable(error.what()),
-          .advice = fmt::format("`./roofwalk {} --help` lists what it takes", path)};
+  return {.message = printable(error.what()), .advice = fmt::format("`./roofwalk {} --help` lists its options", path)};
 }
 
 }  // namespace

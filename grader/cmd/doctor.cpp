@@ -61,7 +61,7 @@ int doctor(Session& session) {
 
 void add_doctor_command(Verb& program, Session& session, int& exit_code) {
   Verb command =
-      program.add_subcommand("doctor", "See whether all is here that the course needs, and what the GPU can do");
+      program.add_subcommand("doctor", "Check that everything the course needs is here, and what the GPU can do");
   command.callback([&] { exit_code = doctor(session); });
 }
 

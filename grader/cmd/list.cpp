@@ -45,7 +45,7 @@ int list(Session& session) {
 }
 
 void add_list_command(Verb& program, Session& session, int& exit_code) {
-  Verb command = program.add_subcommand("list", "Show every chapter, how far it is and its best dot");
+  Verb command = program.add_subcommand("list", "Show every chapter, its progress and its best dot");
   command.callback([&] { exit_code = list(session); });
 }
 

@@ -104,10 +104,11 @@ int measure_operations(Session& session, const OperationsCommand& command) {
 
 void add_operations_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<OperationsCommand>();
-  Verb command = program.add_subcommand("operations", "Measure everyday operations, beside what textbooks say of them");
+  Verb command =
+      program.add_subcommand("operations", "Measure everyday operations, and compare them with textbook figures");
   command.add_option("names", options->names, "operations; without a name, all");
   command.add_option("--plot", options->plot, "draw all dots into FILE.svg or FILE.png");
-  command.add_flag("--fresh", options->fresh, "measure anew, whatever is kept");
+  command.add_flag("--fresh", options->fresh, "measure again, even if figures are kept");
   command.callback([options, &session, &exit_code] { exit_code = measure_operations(session, *options); });
 }
 

@@ -119,9 +119,9 @@ int plot(Session& session, const PlotCommand& command) {
 
 void add_plot_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<PlotCommand>();
-  Verb command = program.add_subcommand("plot", "Draw a chapter's walk, or that of several as one");
+  Verb command = program.add_subcommand("plot", "Draw the walk of a chapter, or of several in one picture");
   command.add_option("name", options->names, "chapter; several that compute the same: the best dot of each").required();
-  command.add_option("--level", options->level, "whose bytes make the AI; default: the chapter's own")
+  command.add_option("--level", options->level, "memory level of the AI; default: the chapter's own")
       .one_of({"dram", "l2", "l1"});
   command.add_flag("--png", options->png, "a PNG instead of an SVG");
   command.callback([options, &session, &exit_code] { exit_code = plot(session, *options); });

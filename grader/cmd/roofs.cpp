@@ -57,8 +57,9 @@ int roofs(Session& session, bool fresh) {
 
 void add_roofs_command(Verb& program, Session& session, int& exit_code) {
   auto fresh = std::make_shared<bool>(false);
-  Verb command = program.add_subcommand("roofs", "Measure what the device delivers, beside its data sheet");
-  command.add_flag("--fresh", *fresh, "measure anew, whatever is kept");
+  Verb command =
+      program.add_subcommand("roofs", "Measure what the device delivers, and compare it with its data sheet");
+  command.add_flag("--fresh", *fresh, "measure again, even if figures are kept");
   command.callback([fresh, &session, &exit_code] { exit_code = roofs(session, *fresh); });
 }
 

@@ -98,11 +98,10 @@ void add_run_command(Verb& program, Session& session, int& exit_code) {
   Verb command = program.add_subcommand("run", "Build, check, measure and judge your kernel, and draw its dot");
   const Option name = command.add_option("name", options->name, "chapter; default: the next one that is not passed");
   const Option kernel = command.add_option("--kernel", options->kernel, "measure this file instead of my/NAME.cu");
-  command.add_flag("--save", options->save, "with --kernel: let the dot join the walk, and draw it").needs(kernel);
+  command.add_flag("--save", options->save, "with --kernel: add the dot to the walk, and draw it").needs(kernel);
   command.add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
-  const Option timings = command.add_flag("--timings", options->timings, "tell where the time went, up to this card");
-  command.add_flag("--all", options->all, "run every chapter that my/ holds a file for")
-      .excludes({name, kernel, timings});
+  const Option timings = command.add_flag("--timings", options->timings, "show where the time went, up to this report");
+  command.add_flag("--all", options->all, "run every chapter that has a file in my/").excludes({name, kernel, timings});
   command.callback(
       [options, &session, &exit_code] { exit_code = options->all ? run_all(session) : run_one(session, *options); });
 }

@@ -34,7 +34,7 @@ const Chapter& Session::chapter(const std::string& name) { return *value_or_fail
 
 const Chapter& Session::chapter_or_next(const std::string& name) {
   const Chapter* chosen = name.empty() ? next_chapter() : &chapter(name);
-  if (chosen == nullptr) throw Failure{{"every chapter is passed; say which one"}, kUsage};
+  if (chosen == nullptr) throw Failure{{"every chapter is passed; name one"}, kUsage};
   if (const auto why = not_offered(*chosen, rig().machine)) throw Failure{{*why}, kSkipped};
   return *chosen;
 }
@@ -154,8 +154,8 @@ void Session::predict_first(const Chapter& chapter) {
   if (!can_ask || prediction(chapter)) return;
   if (!value_or_fail(store().history(chapter.name, rig().device_name())).empty()) return;
   const std::string intro = fmt::format(
-      "Predict first: three questions about the starter of {}, before it is measured. The lesson ({}) has all that it "
-      "takes. A guess is fine, and Enter skips a question.",
+      "Predict first: three questions about the starter of {}, before it is measured. The lesson ({}) has all you "
+      "need. A guess is fine, and Enter skips a question.",
       chapter.name, chapter.lesson().string());
   for (const std::string& line : wrapped(intro, 80)) std::cout << line << "\n";
   std::cout << "\n";

@@ -89,7 +89,7 @@ int show_step(const Session& session, const Chapter& chapter, const std::vector<
 int solution(Session& session, const SolutionCommand& command) {
   const Chapter& chapter = session.chapter(command.name);
   if (!command.anyway && session.progress(chapter).grade == Grade::none) {
-    throw Failure{{fmt::format("the solutions of `{}` are shown once you passed it", chapter.name), "", 0,
+    throw Failure{{fmt::format("the solutions of `{}` are shown once you have passed it", chapter.name), "", 0,
                    fmt::format("./roofwalk hint {} helps; instructors add --anyway", chapter.name)},
                   kNotAccepted};
   }

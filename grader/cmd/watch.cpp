@@ -242,7 +242,7 @@ class WatchLoop {
 
   void reset() {
     const auto kept = session_.reset(watched_.chapter());
-    const std::string text = fmt::format("{}{} is the starter again: load it anew in your editor.{}",
+    const std::string text = fmt::format("{}{} is the starter again: reload it in your editor.{}",
                                          kept ? fmt::format("your file is kept as {}. ", kept->string()) : "",
                                          watched_.file().string(), has_passed_ ? " Your grade stays." : "");
     note_for_card_ = wrapped(text, note_columns());

@@ -119,7 +119,7 @@ TEST_F(GpuPipeline, BytesThatMayNotBeCountedAreTheVirtualGpus) {
   EXPECT_TRUE(attempt.bytes_are_modelled);
   EXPECT_FALSE(attempt.time_is_modelled);
   EXPECT_EQ(attempt.measurement->level("dram").bytes.obtained, Obtained::modelled);
-  EXPECT_THAT(attempt.notes, Contains("the bytes are the virtual GPU's, not this card's"));
+  EXPECT_THAT(attempt.notes, Contains("the bytes are the virtual GPU's, not this GPU's"));
   EXPECT_NEAR(attempt.moved->up, 4, 1e-9);  // the starter's bytes are known too
   EXPECT_NEAR(attempt.moved->right, 1, 1e-9);
 }
@@ -181,7 +181,7 @@ TEST_F(GpuPipeline, AWrongTimedRunIsNoVerdictOnTheTimes) {
   const Chapter& chapter = **course_.find("mini-double");
   const auto attempt = run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
   ASSERT_FALSE(attempt);
-  EXPECT_THAT(attempt.error().message, HasSubstr("the starter was right before and is not any more"));
+  EXPECT_THAT(attempt.error().message, HasSubstr("the starter was correct before, and went wrong while it was timed"));
 }
 
 TEST_F(GpuPipeline, WhatSlowedTheGpuDownIsTriedAgainAndThenSaid) {
@@ -206,7 +206,7 @@ TEST_F(GpuPipeline, WhereNobodyCanTellItIsANote) {
   rig_.gpu_state = nullptr;
   const Attempt attempt = run();
   EXPECT_EQ(attempt.judgement.verdict, Verdict::pass);
-  EXPECT_THAT(attempt.notes, Contains(HasSubstr("nobody could say what else the GPU did")));
+  EXPECT_THAT(attempt.notes, Contains(HasSubstr("what else the GPU did meanwhile is unknown")));
 }
 
 TEST_F(GpuPipeline, ShortKernelsAreTimedManyTimesASample) {

@@ -413,7 +413,7 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
   for (const char* outer : {"cs1", "submissions", "moodle"}) {
     const auto doubtful = try_all({at(outer)});
     ASSERT_FALSE(doubtful) << outer;
-    EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class")) << outer;
+    EXPECT_THAT(doubtful.error().text(), HasSubstr("give that folder if it is the class")) << outer;
     // If it was taken for a student once, that must not happen again without a message.
     const auto known = try_all({at(outer) / outer}, {{"vector-add"}, {}, {outer}});
     ASSERT_FALSE(known) << outer;
@@ -574,7 +574,7 @@ TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
       hand_in(("up/hw5/" + fmt::format(fmt::runtime(form), student)).c_str(), student);
     const auto doubtful = try_all({at("up")});
     ASSERT_FALSE(doubtful) << form;
-    EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class"));
+    EXPECT_THAT(doubtful.error().text(), HasSubstr("give that folder if it is the class"));
     EXPECT_EQ(students(collect_all(at("up/hw5"))).size(), 2u) << form;
     // Nor if a student of that name exists.
     EXPECT_FALSE(try_all({at("up/hw5")}, {{"vector-add", "tiled-gemm"}, {}, {"hw5"}})) << form;

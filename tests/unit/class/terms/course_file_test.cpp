@@ -119,7 +119,7 @@ TEST_F(CourseFile, SecretsLieElsewhereAndFit) {
   EXPECT_EQ(with("seeds = [7]\n"), "");
   EXPECT_THAT(with("seeds = []\n"), HasSubstr(":1: `seeds` must be a list of 1 to 16"));
   EXPECT_THAT(with("seeds = [1]\n"), HasSubstr(":1: this is the public seed"));
-  EXPECT_THAT(with("seeds = [-4]\n"), HasSubstr("a seed is a whole number"));
+  EXPECT_THAT(with("seeds = [-4]\n"), HasSubstr("a seed must be a whole number"));
   EXPECT_THAT(with("[sizes.vector-add]\nm = [1]\n"), HasSubstr("the extent `n` of vector-add is missing"));
   EXPECT_THAT(with("[sizes.vector-add]\nn = [1]\nm = [1]\n"), HasSubstr("vector-add has no extent `m`"));
   EXPECT_THAT(with("[sizes.vector-add]\nn = [0]\n"), HasSubstr("must be whole numbers from 1"));
