@@ -56,7 +56,7 @@ class CommandLine {
   // The same for a file with these contents.
   Status add_bytes(const char* option, const std::string& bytes) {
     Descriptor file = memory_file(bytes);
-    if (file.get() < 0) return Error{.message = fmt::format("cannot prepare a box: {}", std::strerror(errno))};
+    if (file.get() < 0) return Error{.message = fmt::format("cannot prepare a sandbox: {}", std::strerror(errno))};
     add_descriptor(option, file.get());
     start_.held.push_back(std::move(file));
     return kOk;
@@ -83,7 +83,7 @@ std::optional<UserId> box_user() { return ::geteuid() == 0 ? std::optional<UserI
 Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& program) {
   const auto bubblewrap = find_program("bwrap");
   if (!bubblewrap) {
-    return Error{.message = "bubblewrap, which makes the boxes that strangers' files are compiled in, is not installed",
+    return Error{.message = "bubblewrap, which makes the sandbox for other people's code, is not installed",
                  .advice = "sudo apt-get install bubblewrap"};
   }
   BoxStart start;
@@ -117,7 +117,7 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
 
   int status[2];
   if (::pipe2(status, O_CLOEXEC) != 0) {
-    return Error{.message = fmt::format("cannot prepare a box: {}", std::strerror(errno))};
+    return Error{.message = fmt::format("cannot prepare a sandbox: {}", std::strerror(errno))};
   }
   start.status.reset(status[0]);
   start.held.emplace_back(status[1]);

@@ -77,7 +77,7 @@ std::vector<std::string> remedy_for(const BoxFacts& facts) {
             "$ sudo sysctl user.max_user_namespaces=10000"};
   }
   if (!facts.container.empty()) {
-    return {"containers forbid boxes inside them: grade on the host, or start the container with",
+    return {"containers forbid a sandbox inside them: grade on the host, or start the container with",
             "--security-opt seccomp=unconfined --security-opt systempaths=unconfined and, where the host has",
             "AppArmor, --security-opt apparmor=unconfined"};
   }
@@ -136,16 +136,16 @@ BoxFacts box_facts() {
 
 BoxProbe judge_boxes(const BoxFacts& facts) {
   if (facts.works.value_or(false) && !facts.bubblewrap.empty()) {
-    return {true, facts.bubblewrap + " can lock other people's code in", {}};
+    return {true, facts.bubblewrap + " can sandbox other people's code", {}};
   }
   BoxProbe probe;
   if (facts.bubblewrap.empty()) {
-    probe.what = "bubblewrap, which locks other people's code in, is not installed";
+    probe.what = "bubblewrap, which sandboxes other people's code, is not installed";
   } else if (is_too_old(facts.bubblewrap)) {
     probe.what = facts.bubblewrap + " is too old";
   } else {
-    probe.what = fmt::format("{} makes no box: {}", facts.bubblewrap,
-                             facts.trouble.empty() ? "it does not say why" : facts.trouble);
+    probe.what = fmt::format("{} cannot make a sandbox: {}", facts.bubblewrap,
+                             facts.trouble.empty() ? "it gave no reason" : facts.trouble);
   }
   probe.remedy = remedy_for(facts);
   return probe;

@@ -18,7 +18,8 @@ Result<CommandResult> run_boxed(const Box& box, const std::vector<std::string>& 
   constexpr double kEndSeconds = 5;
   BoxStatus status(std::move(start.status));
   if (!status.wait_until_gone(kEndSeconds)) {
-    return Error{.message = "what ran in a box was killed and does not end", .advice = "the machine is in trouble"};
+    return Error{.message = "a process in the sandbox was killed and does not end",
+                 .advice = "if this happens again, restart the machine"};
   }
   const bool by_itself = !result.timed_out && !result.flooded;
   if (by_itself && !status.was_made()) return box_trouble(result.output);

@@ -41,12 +41,12 @@ void add_network(const std::string& network, FindingList& list) {
   if (network.empty()) return;
   if (network == "Windows") {
     return list.could_be_better("network", "place",
-                                "the course lies in a folder of Windows: slow, and `watch` does not notice saves there",
-                                {"copy it into Linux, and go on there:", "$ cp -r . ~/roofwalk"});
+                                "the course is in a Windows folder: slow, and `watch` does not notice saves there",
+                                {"copy it into Linux, and work there:", "$ cp -r . ~/roofwalk"});
   }
   list.could_be_better(
       "network", "place",
-      fmt::format("my/ lies on {}, whose locks may fail: two runs at once could harm your history", network),
+      fmt::format("my/ is on {}, whose locks may fail: two runs at once could harm your history", network),
       {"run on one computer at a time, or keep the course on a local disk"});
 }
 
@@ -74,11 +74,11 @@ void add_machine(const Surroundings& around, FindingList list) {
   }
   const bool is_one = system.cores < 1.5;
   list.ok("cores", "cores",
-          is_one ? "1: all works, only slower"
+          is_one ? "1: everything works, only slower"
                  : fmt::format("{:.{}f}", system.cores, system.cores == std::floor(system.cores) ? 0 : 1));
   const std::string memory = gigabytes(system.memory_bytes);
   if (system.memory_bytes < kEnoughMemory) {
-    list.could_be_better("memory", "memory", memory, {"compiling wants 1.5 GB: close what you do not need"});
+    list.could_be_better("memory", "memory", memory, {"compiling needs 1.5 GB: close other programs"});
   } else {
     list.ok("memory", "memory", memory);
   }
@@ -86,7 +86,7 @@ void add_machine(const Surroundings& around, FindingList list) {
   if (around.storage.free_bytes < kLeastDisk) {
     list.broken("disk", "disk", "full", {"nothing can be saved: free 1 GB"});
   } else if (around.storage.free_bytes < kEnoughDisk) {
-    list.could_be_better("disk", "disk", disk, {"builds and pictures want 1 GB"});
+    list.could_be_better("disk", "disk", disk, {"builds and pictures need 1 GB"});
   } else {
     list.ok("disk", "disk", disk);
   }
@@ -111,13 +111,13 @@ void add_toolkit(const Surroundings& around, FindingList list) {
         fmt::format("nvcc is {}, but its ptxas {} in {}", tools.toolkit->version,
                     tools.ptxas_version.empty() ? "does not run" : "is " + tools.ptxas_version,
                     tools.toolkit->root.string()),
-        {"the toolkit is damaged: install it anew, or unset ROOFWALK_CUDA and run ./roofwalk, which brings one"});
+        {"the toolkit is damaged: reinstall it, or unset ROOFWALK_CUDA and run ./roofwalk, which installs one"});
   } else {
     list.ok("toolkit", "CUDA toolkit",
             fmt::format("{} (nvcc, ptxas) in {}", tools.toolkit->version, tools.toolkit->root.string()));
   }
   if (!tools.runs) {
-    list.not_here("virtual_gpu", "virtual GPU", "was not tried, because it takes the toolkit");
+    list.not_here("virtual_gpu", "virtual GPU", "was not tried, because it needs the toolkit");
   } else if (*tools.runs) {
     list.ok("virtual_gpu", "virtual GPU", tools.run_text);
   } else {
@@ -142,7 +142,7 @@ void add_plots(const Surroundings& around, FindingList list) {
     list.ok("gnuplot", "gnuplot", fmt::format("{}, draws {}", screen.gnuplot, formats));
   }
   if (screen.font.empty()) {
-    list.could_be_better("fonts", "fonts", "none: a PNG would be drawn without its words (SVG is fine)",
+    list.could_be_better("fonts", "fonts", "none: a PNG would be drawn without text (SVG is fine)",
                          {"to install some:", "$ sudo apt-get install fontconfig fonts-dejavu-core"});
   } else {
     list.ok("fonts", "fonts", screen.font);
@@ -155,7 +155,7 @@ void add_plots(const Surroundings& around, FindingList list) {
   } else {
     list.ok("terminal", "terminal",
             fmt::format("{} columns, {}, {}", screen.columns, screen.has_colors ? "colours" : "no colours",
-                        screen.has_utf8 ? "UTF-8" : "plain letters (enough for everything here)"));
+                        screen.has_utf8 ? "UTF-8" : "ASCII (enough for everything here)"));
   }
 }
 
@@ -167,13 +167,13 @@ void add_grading(const Surroundings& around, FindingList list) {
     list.not_here("sandbox", "sandbox", probe.what, probe.remedy);
   } else if (!sandbox.runs.value_or(true)) {
     list.not_here("sandbox", "sandbox",
-                  fmt::format("boxes can be made, but nothing runs in them: {}", sandbox.run_text),
+                  fmt::format("a sandbox can be made, but nothing runs in it: {}", sandbox.run_text),
                   {"the course, the toolkit and this program must be readable for all users"});
   } else {
     list.ok("sandbox", "sandbox", probe.what);
   }
   if (around.system.is_root) {
-    list.ok("account", "account", "you are root; other people's code runs as nobody");
+    list.ok("account", "account", "you are root; other people's code runs as the user nobody");
   } else {
     list.ok("account", "account", "an ordinary one, as it should be");
   }

@@ -49,7 +49,7 @@ void add_absent_gpu(const Surroundings& around, FindingList& list) {
   const auto& system = around.system;
   const bool is_on_bus = around.gpu.on_the_bus > 0;
   if (system.wsl > 0) {
-    return list.not_here("gpu", "GPU", "none: Windows hands none on to Linux",
+    return list.not_here("gpu", "GPU", "none: Windows passes none on to Linux",
                          {"if this computer has one: install NVIDIA's driver in Windows (never inside WSL), then run "
                           "`wsl --shutdown` there"});
   }
@@ -60,7 +60,7 @@ void add_absent_gpu(const Surroundings& around, FindingList& list) {
   if (is_on_bus) {
     return list.could_be_better("gpu", "GPU", "this machine has an NVIDIA GPU, but NVIDIA's driver is missing",
                                 {fmt::format("install driver {} or later (nvidia.com/drivers), then restart; until "
-                                             "then the virtual GPU does it all",
+                                             "then the virtual GPU does all the work",
                                              kOldestDriver)});
   }
   list.not_here("gpu", "GPU", "none, and nothing is missing");
@@ -69,24 +69,24 @@ void add_absent_gpu(const Surroundings& around, FindingList& list) {
 void add_silent_driver(const Surroundings& around, FindingList& list) {
   const auto& gpu = around.gpu;
   if (gpu.hides_all) {
-    return list.could_be_better("gpu", "GPU", "the driver is here, but CUDA_VISIBLE_DEVICES hides every GPU",
+    return list.could_be_better("gpu", "GPU", "the driver is installed, but CUDA_VISIBLE_DEVICES hides every GPU",
                                 {"to see them again:", "$ unset CUDA_VISIBLE_DEVICES"});
   }
-  std::string what = fmt::format("the driver is here, but gives no GPU: {}", gpu.driver.trouble);
-  std::string advice = "restart the machine; if that does not help, install the driver anew";
+  std::string what = fmt::format("the driver is installed, but reports no GPU: {}", gpu.driver.trouble);
+  std::string advice = "restart the machine; if that does not help, reinstall the driver";
   switch (gpu.driver.error) {
     case 0:
     case 100:  // CUDA_ERROR_NO_DEVICE
-      what = "the driver is here, but shows no GPU";
+      what = "the driver is installed, but reports no GPU";
       advice = around.system.container.empty()
-                   ? "`nvidia-smi` tells whether it sees one; in a batch job, ask for one (Slurm: --gres=gpu:1)"
+                   ? "`nvidia-smi` shows whether it sees one; in a batch job, request one (Slurm: --gres=gpu:1)"
                    : how_to_get_into(around.system.container);
       break;
     case 304:  // CUDA_ERROR_OPERATING_SYSTEM
-      advice = "the system forbids it: in a container, see that /dev/nvidia* are there and /proc can be written";
+      advice = "the system forbids it: in a container, check that /dev/nvidia* exist and /proc is writable";
       break;
     case 803:  // CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
-      what = "the driver was updated while it ran: its two parts differ";
+      what = "the driver was updated while it ran: its library and its kernel module differ";
       advice = "restart the machine";
       break;
     case 804:  // CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE
@@ -132,9 +132,8 @@ void add_clocks(const Surroundings& around, std::size_t index, FindingList& list
   const std::string id = of_gpu(around, "clocks", index, '_'), title = of_gpu(around, "clocks", index, ' ');
   if (!state.sm_clock_mhz || !state.sm_clock_max_mhz) {
     const std::string why = around.gpu.driver.nvml_trouble;
-    return list.could_be_better(
-        id, title, "cannot be read" + (why.empty() ? "" : ": " + why),
-        {"times are measured all the same, but nothing can say whether the GPU was slowed down"});
+    return list.could_be_better(id, title, "cannot be read" + (why.empty() ? "" : ": " + why),
+                                {"times are measured anyway, but nothing shows whether the GPU was slowed down"});
   }
   std::string what = fmt::format("{} of {} MHz", *state.sm_clock_mhz, *state.sm_clock_max_mhz);
   if (state.temperature_c) what += fmt::format(", {} C", *state.temperature_c);
@@ -149,7 +148,7 @@ void add_clocks(const Surroundings& around, std::size_t index, FindingList& list
   }
   if (!spoils) return list.ok(id, title, what);
   list.could_be_better(id, title, what,
-                       {"times taken now are thrown away: let it cool, see to its fans and its power supply"});
+                       {"times measured now are discarded: let it cool, check its fans and its power supply"});
 }
 
 // Desktops keep the driver loaded anyway; on servers every start pays for loading it.
@@ -158,7 +157,7 @@ void add_persistence(const Surroundings& around, std::size_t index, FindingList&
   if (state.persistence.value_or(true) || around.system.wsl > 0) return;
   const std::string id = of_gpu(around, "persistence", index, '_');
   list.could_be_better(id, of_gpu(around, "start-up", index, ' '),
-                       "the driver lets go of the GPU whenever nobody uses it, so runs start slowly",
+                       "the driver shuts the GPU down whenever nobody uses it, so runs start slowly",
                        {"an administrator can keep it ready (persistence mode):",
                         "$ sudo systemctl enable --now "
                         "nvidia-persistenced"});
@@ -185,7 +184,7 @@ void add_others(const Surroundings& around, std::size_t index, FindingList& list
   const GpuState& state = around.gpu.driver.gpus[index].state;
   const std::string id = of_gpu(around, "others", index, '_'), title = of_gpu(around, "others", index, ' ');
   if (!state.processes) {
-    return list.not_here(id, title, "who else computes on the GPU cannot be seen; its memory is watched instead");
+    return list.not_here(id, title, "other processes on the GPU cannot be seen; its memory is watched instead");
   }
   if (!state.processes->empty()) {
     std::string what = process_text(state.processes->front());
@@ -193,7 +192,7 @@ void add_others(const Surroundings& around, std::size_t index, FindingList& list
     FindingList::Advice advice = {"times would be unfair: wait until the GPU is free"};
     if (around.gpu.driver.gpus.size() > 1) advice[0] += ", or take another one (--device cuda:N)";
     if (!around.gpu.sees_host_pids)
-      advice.push_back("whose processes these are, the host can tell: this is a container");
+      advice.push_back("this is a container: only the host can tell whose processes these are");
     return list.could_be_better(id, title, "on the GPU now: " + what, std::move(advice));
   }
   list.ok(id, title,
@@ -209,7 +208,7 @@ void add_slices(const Surroundings& around, std::size_t index, FindingList& list
     return list.ok(id, title, "this is a slice of a GPU (MIG): its roofs are measured on the slice itself",
                    {"counters need a slice with one compute instance"});
   }
-  list.could_be_better(id, title, "the GPU is cut into slices (MIG), and none of them is given to you",
+  list.could_be_better(id, title, "the GPU is split into slices (MIG), and none of them is assigned to you",
                        {"`nvidia-smi -L` lists them; take one by its name:", "$ export CUDA_VISIBLE_DEVICES=MIG-..."});
 }
 
@@ -217,8 +216,8 @@ void add_compute_mode(const Surroundings& around, std::size_t index, FindingList
   const std::string mode = around.gpu.driver.gpus[index].state.compute_mode.value_or("default");
   const std::string id = of_gpu(around, "compute_mode", index, '_'), title = of_gpu(around, "access", index, ' ');
   if (mode == "prohibited") {
-    list.could_be_better(id, title, "an administrator has closed the GPU to programs that compute",
-                         {"to open it:", "$ sudo nvidia-smi -c DEFAULT"});
+    list.could_be_better(id, title, "the GPU's compute mode forbids all programs that compute",
+                         {"an administrator can change it:", "$ sudo nvidia-smi -c DEFAULT"});
   } else if (mode != "default") {
     list.ok(id, title, "one program at a time, so nobody can disturb a measurement");
   }
@@ -229,11 +228,11 @@ void add_permission(const Surroundings& around, FindingList& list) {
   const std::string id = "permission", title = "permission";
   if (!gpu.counters_for_admins_only) {
     if (around.system.wsl > 0) {
-      return list.ok(id, title, "Windows decides; the first run tries",
+      return list.ok(id, title, "Windows decides; the first run will show",
                      {"if it is refused: NVIDIA Control Panel, Desktop > Enable Developer Settings, then Manage GPU "
                       "Performance Counters > Allow access to all users"});
     }
-    return list.ok(id, title, "cannot be told from here; the first run tries");
+    return list.ok(id, title, "not known here; the first run will show");
   }
   if (!*gpu.counters_for_admins_only) return list.ok(id, title, "everybody may read the GPU's counters");
   if (gpu.may_administer) return list.ok(id, title, "administrators only, and that includes you");
@@ -242,7 +241,7 @@ void add_permission(const Surroundings& around, FindingList& list) {
 
   FindingList::Advice advice = {"you can go on: bytes are the virtual GPU's then, and every screen says so"};
   if (!around.system.container.empty()) {
-    advice.push_back("the container can be started with the right to it:");
+    advice.push_back("the container can be started with this permission:");
     advice.push_back(fmt::format("$ {} run --cap-add={} ...", around.system.container == "podman" ? "podman" : "docker",
                                  perfmon_suffices ? "PERFMON" : "SYS_ADMIN"));
   } else {

@@ -18,7 +18,7 @@ struct AreaWords {
 
 constexpr std::array kAreaWords = {
     AreaWords{Area::machine, "machine", "This machine"},
-    AreaWords{Area::toolkit, "toolkit", "What turns your kernel into something that runs"},
+    AreaWords{Area::toolkit, "toolkit", "What builds your kernel"},
     AreaWords{Area::gpu, "gpu", "The GPU"},
     AreaWords{Area::counters, "counters", "Counters: the bytes and instructions that the GPU counts itself"},
     AreaWords{Area::sharing, "sharing", "Sharing: who else is on the GPU"},
@@ -110,7 +110,7 @@ std::string_view area_title(Area area) { return words_of(area).title; }
 
 std::string headline(const Surroundings& around, const std::vector<MachineFinding>& findings) {
   if (const std::size_t broken = count(findings, Condition::broken); broken > 0) {
-    return fmt::format("{} {} in the way. Look for FAIL below: what to do stands beside each.", things(broken),
+    return fmt::format("{} {} in the way. Look for FAIL below: each says what to do.", things(broken),
                        broken == 1 ? "stands" : "stand");
   }
   if (can_measure(around)) {
@@ -123,8 +123,8 @@ std::string headline(const Surroundings& around, const std::vector<MachineFindin
            fmt::format("is a real one to compare it with: {}.", std::find_if(gpus.begin(), gpus.end(), usable)->name);
   }
   if (around.gpu.driver.has_library || around.gpu.on_the_bus > 0) {
-    return "You are ready: everything works on the virtual GPU. The NVIDIA GPU in this machine cannot be used yet; why "
-           "stands below, and there is no hurry.";
+    return "You are ready: everything works on the virtual GPU. The NVIDIA GPU in this machine cannot be used yet; the "
+           "reason is below, and there is no hurry.";
   }
   return "You are ready. There is no NVIDIA GPU here, and you need none: the virtual GPU runs every chapter, and "
          "counts "

@@ -65,8 +65,8 @@ const Case kCases[] = {
        a.storage.unwritable = {"/course/.cache"};
      },
      "folders", kTip, "takes longer", "$ sudo chown -R $USER /course/.cache", laptop},
-    {"Nfs", [](auto& a) { a.storage.network = "NFS"; }, "network", kTip, "my/ lies on NFS", "local disk", laptop},
-    {"WindowsFolder", [](auto& a) { a.storage.network = "Windows"; }, "network", kTip, "folder of Windows", "$ cp",
+    {"Nfs", [](auto& a) { a.storage.network = "NFS"; }, "network", kTip, "my/ is on NFS", "local disk", laptop},
+    {"WindowsFolder", [](auto& a) { a.storage.network = "Windows"; }, "network", kTip, "Windows folder", "$ cp",
      laptop},
     // toolkit
     {"NoCompiler", [](auto& a) { a.tools.compiler.clear(); }, "compiler", kFail, "none", "install g++", laptop},
@@ -86,7 +86,7 @@ const Case kCases[] = {
      "virtual_gpu", kFail, "computes wrong", "report", laptop},
     // the GPU
     {"NoGpu", [](auto&) {}, "gpu", kNone, "nothing is missing", "", laptop},
-    {"NoGpuInWsl", [](auto& a) { a.system.wsl = 2; }, "gpu", kNone, "Windows hands none", "in Windows (never inside",
+    {"NoGpuInWsl", [](auto& a) { a.system.wsl = 2; }, "gpu", kNone, "Windows passes none", "in Windows (never inside",
      laptop},
     {"NoDriver", [](auto& a) { a.gpu.on_the_bus = 1; }, "gpu", kTip, "driver is missing", "580 or later", laptop},
     {"DockerWithout",
@@ -111,13 +111,13 @@ const Case kCases[] = {
      [](auto& a) {
        a.gpu.driver = {.has_library = true, .error = 100, .trouble = "CUDA_ERROR_NO_DEVICE (100)"};
      },
-     "gpu", kTip, "shows no GPU", "--gres=gpu:1"},
+     "gpu", kTip, "reports no GPU", "--gres=gpu:1"},
     {"NoDeviceInDocker",
      [](auto& a) {
        a.gpu.driver = {.has_library = true, .error = 100};
        a.system.container = "docker";
      },
-     "gpu", kTip, "shows no GPU", "--gpus all"},
+     "gpu", kTip, "reports no GPU", "--gpus all"},
     {"Hidden",
      [](auto& a) {
        a.gpu.driver = {.has_library = true, .error = 100};
@@ -128,7 +128,7 @@ const Case kCases[] = {
      [](auto& a) {
        a.gpu.driver = {.has_library = true, .error = 304, .trouble = "CUDA_ERROR_OPERATING_SYSTEM (304)"};
      },
-     "gpu", kTip, "CUDA_ERROR_OPERATING_SYSTEM", "/proc can be written"},
+     "gpu", kTip, "CUDA_ERROR_OPERATING_SYSTEM", "/proc is writable"},
     {"Updated",
      [](auto& a) {
        a.gpu.driver = {.has_library = true, .error = 803};
@@ -219,7 +219,7 @@ const Case kCases[] = {
      },
      "permission", kTip, "only administrators", "modprobe.d"},
     {"UnknownPermission", [](auto& a) { a.gpu.counters_for_admins_only.reset(); }, "permission", kGood,
-     "the first run tries", ""},
+     "the first run will show", ""},
     {"WindowsPermission",
      [](auto& a) {
        a.gpu.counters_for_admins_only.reset();
@@ -250,9 +250,9 @@ const Case kCases[] = {
        state(a).uuid = "MIG-1";
      },
      "slices", kGood, "slice of a GPU (MIG)", "one compute instance"},
-    {"CutButWhole", [](auto& a) { state(a).mig = true; }, "slices", kTip, "none of them is given", "CUDA_VISIBLE_DEVICES"},
+    {"CutButWhole", [](auto& a) { state(a).mig = true; }, "slices", kTip, "none of them is assigned", "CUDA_VISIBLE_DEVICES"},
     {"Exclusive", [](auto& a) { state(a).compute_mode = "exclusive_process"; }, "compute_mode", kGood, "one program", ""},
-    {"Prohibited", [](auto& a) { state(a).compute_mode = "prohibited"; }, "compute_mode", kTip, "closed the GPU",
+    {"Prohibited", [](auto& a) { state(a).compute_mode = "prohibited"; }, "compute_mode", kTip, "forbids all programs",
      "nvidia-smi -c DEFAULT"},
     {"Slurm", [](auto& a) { a.system.slurm_job = "4711"; }, "slurm", kGood, "job 4711", ""},
     // plots and screens
@@ -260,7 +260,7 @@ const Case kCases[] = {
     {"NoSvg", [](auto& a) { a.screen.gnuplot_formats = {"dumb"}; }, "gnuplot", kFail, "draws no SVG", "gnuplot-nox",
      laptop},
     {"NoPng", [](auto& a) { a.screen.gnuplot_formats = {"svg"}; }, "gnuplot", kTip, "no PNG", "gnuplot-nox", laptop},
-    {"NoFonts", [](auto& a) { a.screen.font.clear(); }, "fonts", kTip, "without its words", "fonts-dejavu-core", laptop},
+    {"NoFonts", [](auto& a) { a.screen.font.clear(); }, "fonts", kTip, "without text", "fonts-dejavu-core", laptop},
     {"Pipe", [](auto& a) { a.screen.is_terminal = false; }, "terminal", kNone, "a file or another program", "", laptop},
     {"Narrow", [](auto& a) { a.screen.columns = 60; }, "terminal", kTip, "60 columns", "wider", laptop},
     {"Plain",
@@ -268,7 +268,7 @@ const Case kCases[] = {
        a.screen.has_colors = false;
        a.screen.has_utf8 = false;
      },
-     "terminal", kGood, "no colours, plain letters", "", laptop},
+     "terminal", kGood, "no colours, ASCII", "", laptop},
     // grading a class
     {"Box", [](auto&) {}, "sandbox", kGood, "bubblewrap 0.8.0", "", laptop},
     {"NoBox", [](auto& a) { a.sandbox.box.bubblewrap.clear(); }, "sandbox", kNone, "not installed", "install bubblewrap",
@@ -285,20 +285,20 @@ const Case kCases[] = {
        a.sandbox.box.works = false;
        a.sandbox.box.namespaces_for_root = true;
      },
-     "sandbox", kNone, "makes no box", "unprivileged_userns_clone=1", laptop},
+     "sandbox", kNone, "cannot make a sandbox", "unprivileged_userns_clone=1", laptop},
     {"NoNamespaces",
      [](auto& a) {
        a.sandbox.box.works = false;
        a.sandbox.box.user_namespaces = 0;
      },
-     "sandbox", kNone, "makes no box", "user.max_user_namespaces", laptop},
+     "sandbox", kNone, "cannot make a sandbox", "user.max_user_namespaces", laptop},
     {"BoxInContainer",
      [](auto& a) {
        a.sandbox.box.works = false;
        a.sandbox.box.container = "docker";
      },
-     "sandbox", kNone, "makes no box", "on the host", laptop},
-    {"NoBoxUnknown", [](auto& a) { a.sandbox.box.works = false; }, "sandbox", kNone, "makes no box", "ask an administrator",
+     "sandbox", kNone, "cannot make a sandbox", "on the host", laptop},
+    {"NoBoxUnknown", [](auto& a) { a.sandbox.box.works = false; }, "sandbox", kNone, "cannot make a sandbox", "ask an administrator",
      laptop},
     {"Root", [](auto& a) { a.system.is_root = true; }, "account", kGood, "you are root", "", laptop},
     {"NothingRunsInBoxes",
@@ -306,7 +306,7 @@ const Case kCases[] = {
        a.sandbox.runs = false;
        a.sandbox.run_text = "bwrap: Can't find source path chapters: Permission denied";
      },
-     "sandbox", kNone, "nothing runs in them: bwrap", "readable for all users", laptop},
+     "sandbox", kNone, "nothing runs in it: bwrap", "readable for all users", laptop},
 };
 
 class FindingTest : public ::testing::TestWithParam<Case> {};

@@ -23,7 +23,7 @@ TEST(BoxProbe, WhatWorksNeedsNoRemedy) {
   facts.works = true;
   const BoxProbe probe = judge_boxes(facts);
   EXPECT_TRUE(probe.works);
-  EXPECT_EQ(probe.what, "bubblewrap 0.9.0 can lock other people's code in");
+  EXPECT_EQ(probe.what, "bubblewrap 0.9.0 can sandbox other people's code");
   EXPECT_THAT(probe.remedy, IsEmpty());
 }
 
@@ -41,7 +41,8 @@ TEST(BoxProbe, OnUbuntuTheProfileIsToBeLoaded) {
   BoxFacts facts = forbidden();
   facts.apparmor_restricts = true;
   EXPECT_THAT(judge_boxes(facts).remedy, Contains("$ sudo apparmor_parser -r bwrap-userns-restrict"));
-  EXPECT_EQ(judge_boxes(facts).what, "bubblewrap 0.9.0 makes no box: bwrap: setting up uid map: Permission denied");
+  EXPECT_EQ(judge_boxes(facts).what,
+            "bubblewrap 0.9.0 cannot make a sandbox: bwrap: setting up uid map: Permission denied");
 }
 
 TEST(BoxProbe, TheSettingThatForbidsIsNamed) {
