@@ -48,7 +48,8 @@ Result<std::string> read_source(const BuildRequest& request) {
   if (!fs::exists(status)) return unusable(request, "there is no such file");
   if (!fs::is_regular_file(status)) return unusable(request, "this is not a file");
   if (const auto size = fs::file_size(request.source, error); !error && size > kMaxSourceBytes) {
-    return unusable(request, fmt::format("the file has {} bytes; a kernel file has at most {}", size, kMaxSourceBytes));
+    return unusable(request,
+                    fmt::format("the file has {} bytes; a kernel file may have at most {}", size, kMaxSourceBytes));
   }
   auto text = read_file(request.source, kMaxSourceBytes);
   if (!text) return unusable(request, "the file cannot be read");

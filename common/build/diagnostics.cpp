@@ -168,7 +168,7 @@ constexpr const char* kWithoutTime =
 // identifier "roofwalk_time_of_compiling" is undefined
 bool rewrite_time(Diagnostic& diagnostic) {
   if (!diagnostic.message.starts_with(fmt::format("identifier \"{}\"", kTimeOfCompiling))) return false;
-  diagnostic.message = "asks for the time of compiling";
+  diagnostic.message = "reads the time of compilation";
   diagnostic.advice = kWithoutTime;
   return true;
 }
@@ -252,7 +252,7 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
             .advice = "give the same command again when other programs have ended"};
   }
   if (run.flooded) {
-    error.message = fmt::format("{} wrote messages without end", what);
+    error.message = fmt::format("{} wrote endless messages", what);
     error.advice = "look for macros or includes that expand without end";
   } else if (says("File size limit") || run.exit_code == 128 + SIGXFSZ) {
     error.message = fmt::format("{} wrote more than it may", what);
@@ -273,7 +273,7 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
       if (!line.empty()) last = line;
     }
     error.message =
-        fmt::format("{} failed with exit code {}: {}", what, run.exit_code, last.empty() ? "it said nothing" : last);
+        fmt::format("{} failed with exit code {}: {}", what, run.exit_code, last.empty() ? "it gave no message" : last);
     error.advice = "run ./roofwalk doctor";
   }
   return error;

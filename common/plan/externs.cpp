@@ -125,7 +125,7 @@ Status refuse_constants(const PlanBuilder& builder, const ptx::Instruction& in, 
   }
   if (what == "constant memory" && !vgpu::Memory::is_constant(address)) return kOk;
   return builder.refuse(in, fmt::format("solve {} {}", verb, what),
-                        "such a variable holds what it is compiled with, and kernels read it by its name; hand data to "
+                        "such a variable holds what it is compiled with, and kernels read it by its name; pass data to "
                         "them through pointers");
 }
 

@@ -105,7 +105,7 @@ Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx:
     case FaultKind::misaligned: {
       const bool store = in != nullptr && ptx::info(in->opcode).form == ptx::Form::store;
       error.message = store ? "solve writes data" : "solve reads data";
-      error.advice = "solve only plans launches; its pointers may be handed to kernels, not used";
+      error.advice = "solve only plans launches; its pointers may be passed to kernels, not used";
       break;
     }
     case FaultKind::runaway:

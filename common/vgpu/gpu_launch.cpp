@@ -160,9 +160,9 @@ Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes
   if (limits_.work >= work::kLaunch &&
       least_work(*step.program, call.grid.count(), warps_of(call.block), limits_.sanitize) > limits_.work) {
     return Error{
-        .message = fmt::format("the grid of {} has {} blocks: to start them alone is more work than is left of "
-                               "this run's budget",
-                               step.name, call.grid.count()),
+        .message = fmt::format(
+            "the grid of {} has {} blocks: just to start them takes more work than is left of this run's budget",
+            step.name, call.grid.count()),
         .file = source_path_,
         .line = call.line,
         .advice = "launch fewer blocks, and let each thread do more"};
@@ -174,7 +174,7 @@ Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes
   const std::uint64_t start = work::kLaunch + order + work_of_lowering(*step.program) +
                               static_cast<std::uint64_t>(machine_.sms * machine_.l1_bytes) / work::kL1Bytes +
                               held_bytes / work::kHeldBytes;
-  if (!charge(start, step.name, call.line, "the plan's launches are past its budget")) return false;
+  if (!charge(start, step.name, call.line, "the plan's launches exceed its budget")) return false;
   return can_keep(step);
 }
 
@@ -294,7 +294,7 @@ bool Gpu::read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step
                              .most_operations = std::max(limits_.work / work::kModelled, work::kLeastModelled)});
   limits_.work -= std::min(limits_.work, step.reading.operations * work::kModelled);
   return step.reading.ended ||
-         runs_too_long(step.name, step.line, "to model the time of this launch is past the budget");
+         runs_too_long(step.name, step.line, "modelling the time of this launch exceeds the budget");
 }
 
 bool Gpu::charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble) {

@@ -73,7 +73,7 @@ void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Ste
 bool Gpu::charge_moved(std::uint64_t size_bytes, const char* what, int line) {
   return charge(
       work::kLaunch + size_bytes / kLineBytes * work::kMovedLine, what, line,
-      fmt::format("the plan's memsets and copies are past its budget (this {} moves {} bytes)", what, size_bytes));
+      fmt::format("the plan's memsets and copies exceed its budget (this {} moves {} bytes)", what, size_bytes));
 }
 
 // Adds a memset or copy to the steps.

@@ -55,7 +55,7 @@ TEST_F(TermsTest, TheMeasuredSizeIsSanitized) {
       fs::path(TEST_SOURCE_DIR) / "tests/grader/exploits/01-vector-add/measured_neighbours_swap_without_waiting.cu",
       file);
   EXPECT_THAT(type({"grade", "submissions"}).output, HasSubstr("1 graded now, 0 before"));
-  EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("line 11, and nothing says who comes first"));
+  EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("line 11, and nothing orders the two"));
   const auto at_home = run_command({.arguments = {TEST_PROGRAM, "run", "vector-add", "--kernel", file.string()},
                                     .working_directory = folder_,
                                     .timeout_s = 300});

@@ -40,7 +40,7 @@ int evidence_of_barriers(const DiagnosisInput& in) {
 // Why no second block runs meanwhile.
 std::string hardly_another(const DiagnosisInput& in) {
   if (in.limit.empty() || in.resident_blocks_per_sm > 1) {
-    return "and hardly another block has work meanwhile";
+    return "and hardly any other block has work meanwhile";
   }
   return fmt::format("and no other block has work meanwhile: only one fits an SM, for {}", in.limit);
 }
@@ -50,16 +50,16 @@ Explanation explain_barriers(const DiagnosisInput& in) {
   const int barrier_line = wait ? wait->line : 0;
   if (in.resident_blocks_per_sm > kFewBlocksToSwitchTo) {
     const std::string share = percent_text(wait ? wait->share : 0);
-    return {fmt::format("warps stand at barriers {} of their time{}, until the slowest of their block is there. Use "
+    return {fmt::format("warps wait at barriers {} of their time{}, until the slowest warp of their block arrives. Use "
                         "fewer barriers: what stays within a warp needs none (__shfl_down_sync).",
                         share, place_text(barrier_line)),
-            barrier_line, fmt::format("warps stand here {} of their time", share)};
+            barrier_line, fmt::format("warps wait here {} of their time", share)};
   }
   const std::string last = wait ? last_warp_words(wait->last_warp) : "";
   const auto* load = wait_for_memory(in);
   const bool is_load = load && load->line > 0 && load->share > (wait ? wait->share : 0);
   if (!is_load && !last.empty() && !waits_for_loads(wait->last_warp)) {
-    return {fmt::format("warps stand at the barrier{} {} of their time, {}. The last of their block {}. Give its warps "
+    return {fmt::format("warps wait at the barrier{} {} of their time, {}. The last of their block {}. Give its warps "
                         "equal work and more of it between two barriers.",
                         place_text(barrier_line), percent_text(wait->share), hardly_another(in), last),
             barrier_line, fmt::format("the last warp {}", last)};

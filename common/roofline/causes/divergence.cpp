@@ -31,12 +31,11 @@ void claim_divergence(Claim& claim) {
 
 Explanation explain_divergence(const DiagnosisInput& in) {
   const auto* branch = worst_line(in.lines, [](const auto& l) { return l.divergent_branches; });
-  return {
-      fmt::format("{} of the branches split their warp{}, and each side then runs alone: {} of 32 lanes work on the "
-                  "average. Let all threads of a warp take the same side.",
-                  percent_text(in.divergent_branches / in.branches), most_at_text(branch),
-                  number_text(in.thread_instructions / in.warp_instructions)),
-      number_of(branch), "splits its warps: each side runs alone"};
+  return {fmt::format("{} of the branches split their warp{}, and each side then runs alone: {} of 32 lanes work on "
+                      "average. Let all threads of a warp take the same side.",
+                      percent_text(in.divergent_branches / in.branches), most_at_text(branch),
+                      number_text(in.thread_instructions / in.warp_instructions)),
+          number_of(branch), "splits its warps: each side runs alone"};
 }
 
 }  // namespace

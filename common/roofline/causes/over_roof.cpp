@@ -13,15 +13,15 @@ std::optional<Explanation> report_over_roof(const DiagnosisInput& in) {
   if (in.executed_flops + in.atomic_flops < kLeastOfUsefulFlops * in.useful_flops) {
     const auto* line = worst_line(in.lines, [](const auto& l) { return l.flops; });
     return Explanation{
-        fmt::format("The dot stands where no dot can: {} were executed where the algorithm has {}, so it counts work "
+        fmt::format("The dot is where no dot can be: {} were executed where the algorithm has {}, so it counts work "
                     "that was not done. Do all of it, as the chapter describes it{}.",
                     si_text(in.executed_flops, "FLOP"), si_text(in.useful_flops, "FLOP"), place_text(number_of(line))),
         number_of(line), "counts work that was not done"};
   }
   if (in.dram_bytes < kLeastOfCompulsoryBytes * in.compulsory_bytes) {
     return Explanation{
-        fmt::format("The dot stands right of where any can: {} were moved where {} are compulsory. Part of the data "
-                    "was not read, or a cache still held it: read every input and write every output.",
+        fmt::format("The dot is further right than any dot can be: {} were moved where {} are compulsory. Part of the "
+                    "data was not read, or a cache still held it: read every input and write every output.",
                     si_text(in.dram_bytes, "B"), si_text(in.compulsory_bytes, "B"))};
   }
   return Explanation{

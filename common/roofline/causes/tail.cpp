@@ -19,8 +19,7 @@ Explanation explain_tail(const DiagnosisInput& in) {
   const double whole = static_cast<double>(static_cast<std::int64_t>(waves));
   const double left = in.blocks - whole * in.resident_blocks;
   const auto* empty = wait_of(in, "tail");
-  const std::string idle =
-      empty ? fmt::format(", and {} of the places for warps stand empty", percent_text(empty->share)) : "";
+  const std::string idle = empty ? fmt::format(", and {} of the warp slots are empty", percent_text(empty->share)) : "";
   constexpr double kManyWaves = 8;
   if (left > 0 && waves < kManyWaves) {
     return {

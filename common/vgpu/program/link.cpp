@@ -76,8 +76,8 @@ class Linker {
                                           kMostTargets)};
     }
     if (handed_over_ > kMostHandedOver) {
-      return Error{.message = fmt::format("a kernel whose calls hand over too many values: more than {}, counted anew "
-                                          "for each function that a call may lead to",
+      return Error{.message = fmt::format("a kernel whose calls pass too many values: more than {}, counted anew for "
+                                          "each function that a call may lead to",
                                           kMostHandedOver)};
     }
     const std::set<const Function*> by_name = called_by_name();

@@ -40,15 +40,16 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
     return true;
   }
   if (finding.pc == op->pc && finding.touch == touch && !reads_only(touch)) {  // no barrier fits in between
-    launch.stop(warp, op, FaultKind::race, finding.lane,
-                fmt::format("race: {} {}, and so does {}{}, with another value; which one stays, nobody says: let one "
-                            "thread write",
-                            verb_of(touch), place, they, at));
+    launch.stop(
+        warp, op, FaultKind::race, finding.lane,
+        fmt::format(
+            "race: {} {}, and so does {}{}, with another value; which one stays is undefined: let one thread write",
+            verb_of(touch), place, they, at));
     return false;
   }
   launch.stop(warp, op, FaultKind::race, finding.lane,
-              fmt::format("race: {} {}, which {} {}{}, and nothing says who comes first: put {} between the two",
-                          verb_of(touch), place, they, verb_of(finding.touch), at,
+              fmt::format("race: {} {}, which {} {}{}, and nothing orders the two: put {} between them", verb_of(touch),
+                          place, they, verb_of(finding.touch), at,
                           finding.thread / kWarpSize == warp.index ? "a __syncthreads(), or a __syncwarp(),"
                                                                    : "a __syncthreads()"));
   return false;
@@ -67,7 +68,7 @@ bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, c
   if (finding.kind == RaceDetector::Finding::Kind::together) {
     launch.stop(warp, op, FaultKind::race, finding.lane,
                 fmt::format("race: writes {}, and so does another thread of its warp in the same instruction, with "
-                            "another value; which one stays, nobody says: let one thread write",
+                            "another value; which one stays is undefined: let one thread write",
                             place));
     return false;
   }

@@ -203,7 +203,7 @@ TEST_F(Build, TheTimeOfCompilingIsNotToBeHad) {
   for (const char* macro : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
     EXPECT_EQ(error_of(begin + kernel(macro) + end).text(),
               (folder_.path() / "my/x.cu").string() +
-                  ":2: asks for the time of compiling (leave __DATE__, __TIME__ and __TIMESTAMP__ out: what a kernel "
+                  ":2: reads the time of compilation (leave __DATE__, __TIME__ and __TIMESTAMP__ out: what a kernel "
                   "does may not depend on when it is compiled)");
   }
   const std::string time = kernel("__TIMESTAMP__");
@@ -211,7 +211,7 @@ TEST_F(Build, TheTimeOfCompilingIsNotToBeHad) {
   EXPECT_EQ(error_of(begin + "#ifndef K\n#define K\n#include __FILE__\n" + end + "#else\n" +
                      "#pragma GCC system_header\n" + time + "#endif\n")
                 .message,
-            "asks for the time of compiling");
+            "reads the time of compilation");
   EXPECT_THAT(error_of(begin + "#undef __TIME__\n" + kernel("__TIME__") + end).message, HasSubstr("__TIME__"));
   EXPECT_TRUE(build_text(begin + kernel("__FILE__") + end).ok());
 }

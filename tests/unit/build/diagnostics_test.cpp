@@ -41,7 +41,7 @@ TEST(NvccErrors, TheTimeOfCompilingIsNamedOnceALine) {
       "kernel.cu(4): error: identifier \"roofwalk_time_of_compiling\" is undefined\n"
       "  c[0] = roofwalk_time_of_compiling[0] + roofwalk_time_of_compiling[3];\n         ^\n\n";
   EXPECT_EQ(nvcc(lines + lines).text(),
-            "my/x.cu:4: asks for the time of compiling (leave __DATE__, __TIME__ and __TIMESTAMP__ out: what a kernel "
+            "my/x.cu:4: reads the time of compilation (leave __DATE__, __TIME__ and __TIMESTAMP__ out: what a kernel "
             "does may not depend on when it is compiled)");
   EXPECT_THAT(nvcc("kernel.cu(4): error: expected a \";\"\n  s = \"a\" roofwalk_time_of_compiling;\n").advice,
               HasSubstr("leave __DATE__"));
@@ -128,7 +128,7 @@ TEST(CompilerEnds, AreNamed) {
               HasSubstr("wrote more than it may"));
   EXPECT_THAT(end({.exit_code = 139, .output = ""}), HasSubstr("crashed (signal 11)"));
   EXPECT_THAT(end({.exit_code = 137, .output = ""}), HasSubstr("more processor time or memory than it may"));
-  EXPECT_THAT(end({.exit_code = 137, .output = "x", .flooded = true}), HasSubstr("wrote messages without end"));
+  EXPECT_THAT(end({.exit_code = 137, .output = "x", .flooded = true}), HasSubstr("wrote endless messages"));
   EXPECT_THAT(end({.exit_code = 255, .output = "something else\n"}), HasSubstr("exit code 255: something else"));
 }
 

@@ -116,8 +116,7 @@ std::string no_such_function(const Program& program, std::uint64_t pointer) {
   const auto known = program.function_names.find(pointer);
   if (known != program.function_names.end()) {
     return fmt::format(
-        "a call through a pointer to {}, which takes other parameters, or gives another result, than "
-        "this call hands over",
+        "a call through a pointer to {}, which takes other parameters, or returns another type, than this call expects",
         display_name(known->second));
   }
   return fmt::format(
@@ -188,11 +187,10 @@ void end_call(const Launch& launch, Warp& warp) {
 
 Error missing_function(std::string_view name) {
   if (name == "malloc" || name == "free") {
-    return {.message = fmt::format(
-                "`{}`: the virtual GPU has no heap for `new`, `delete`, `malloc` and `free` in kernels", name),
-            .advice =
-                "let SOLVE make the memory with scratch<T>(count) and hand it over, or use an array of the thread "
-                "or of shared memory"};
+    return {
+        .message =
+            fmt::format("`{}`: the virtual GPU has no heap for `new`, `delete`, `malloc` and `free` in kernels", name),
+        .advice = "let SOLVE make the memory with scratch<T>(count) and pass it on, or use a local or a shared array"};
   }
   return {
       .message = fmt::format("a call of `{}`, which is defined nowhere and which the virtual GPU does not have", name),

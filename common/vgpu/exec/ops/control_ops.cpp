@@ -294,10 +294,10 @@ const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op) {
   for (std::uint32_t left = taken; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     if (index[lane] >= table.size()) {
-      return launch.stop(warp, op, FaultKind::out_of_bounds, lane,
-                         fmt::format("a branch by index {} through a table of {}: a switch came to a case that its "
-                                     "code says cannot be",
-                                     index[lane], table.size()));
+      return launch.stop(
+          warp, op, FaultKind::out_of_bounds, lane,
+          fmt::format("a branch by index {} through a table of {}: a switch reached a case that its code rules out",
+                      index[lane], table.size()));
     }
     add(table[index[lane]], left & (0 - left));
   }
@@ -411,8 +411,8 @@ const Op* op_sleep(Launch&, Warp& warp, const Op* op) {
 
 const Op* op_trap(Launch& launch, Warp& warp, const Op* op) {
   return launch.stop(warp, op, FaultKind::trap, -1,
-                     "trap: the kernel stopped itself, by __trap() or where the compiler saw that nothing good can "
-                     "follow; what leads to this line?");
+                     "trap: the kernel stopped itself, by __trap() or where the compiler found undefined behaviour; "
+                     "what leads to this line?");
 }
 
 }  // namespace roofwalk::vgpu

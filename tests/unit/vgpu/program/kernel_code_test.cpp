@@ -93,7 +93,7 @@ TEST(KernelCode, TooManyHandedOverValuesAreRefused) {
   const ptx::Module module = parse(functions, body);
   const auto code = code_of(module, *module.find_function("k"));
   ASSERT_FALSE(code.ok());
-  EXPECT_NE(code.error().message.find("hand over too many values"), std::string::npos) << code.error().text();
+  EXPECT_NE(code.error().message.find("pass too many values"), std::string::npos) << code.error().text();
 }
 
 }  // namespace

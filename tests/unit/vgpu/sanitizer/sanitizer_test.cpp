@@ -85,8 +85,8 @@ const Planted kPlanted[] = {
   c[t] = s[t % 32];
 )",
      FaultKind::race,
-     "race: writes element 0 of s, and so does thread (0, 0, 0) at line 5, with another value; which one stays, nobody "
-     "says: let one thread write"},
+     "race: writes element 0 of s, and so does thread (0, 0, 0) at line 5, with another value; which one stays is "
+     "undefined: let one thread write"},
     {"within_a_warp", R"(
   s[t] = t;
   const float x = s[t ^ 1];  // @
