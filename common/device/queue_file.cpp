@@ -79,7 +79,7 @@ Result<fs::path> queue_folder() {
   if (const char* named = std::getenv("ROOFWALK_LOCK_DIR"); named != nullptr && *named != '\0') {
     const fs::path folder = named;
     if (!folder.is_absolute() || ::stat(named, &info) != 0 || !S_ISDIR(info.st_mode)) {
-      return Error{.message = "ROOFWALK_LOCK_DIR is not the whole path of a folder: " + folder.string(),
+      return Error{.message = "ROOFWALK_LOCK_DIR is not the absolute path of a folder: " + folder.string(),
                    .advice = kFolderAdvice};
     }
     if ((info.st_mode & S_IWOTH) != 0 && !serves_all(info)) {
@@ -213,7 +213,7 @@ Result<std::unique_ptr<QueueFile>> QueueFile::open(std::string_view gpu_uuid) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
   };
   if (gpu_uuid.empty() || gpu_uuid.size() > 80 || !std::all_of(gpu_uuid.begin(), gpu_uuid.end(), allowed)) {
-    return Error{.message = fmt::format("'{}' is no UUID of a GPU", plain_text(gpu_uuid, 80)),
+    return Error{.message = fmt::format("'{}' is not the UUID of a GPU", plain_text(gpu_uuid, 80)),
                  .advice = "`nvidia-smi -L` lists those of this machine"};
   }
   ROOFWALK_TRY(const fs::path folder, queue_folder());
@@ -231,7 +231,7 @@ Result<std::unique_ptr<QueueFile>> QueueFile::open(std::string_view gpu_uuid) {
   // A file with a second hard link may be somebody's own file, and we write to it.
   struct stat info {};
   if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1) {
-    return Error{.message = path.string() + " is not a plain file of its own",
+    return Error{.message = path.string() + " is not a regular file of its own",
                  .advice = "ask its owner or an administrator to remove it"};
   }
   return file;

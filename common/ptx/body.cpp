@@ -193,7 +193,7 @@ void Parser::location() {
 
 void Parser::registers() {
   const auto type = find_name(kTypeNames, token_.text);
-  if (!type) refuse(fmt::format("{} is no register type that is supported", in_quotes(token_.text)));
+  if (!type) refuse(fmt::format("{} is not a supported register type", in_quotes(token_.text)));
   const bool of_operations = (bit(*type) & kOfOperations) != 0;
   if (size_bytes(*type) == 1 || of_operations) {
     refuse(fmt::format("there are no registers of {}", of_operations ? token_.text : "8 bits"));
@@ -305,7 +305,7 @@ void Parser::guard(Instruction& made) {
   const std::string_view name = expect_name("a predicate");
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr || symbol->kind != Symbol::Kind::reg || symbol->type != Type::pred) {
-    refuse(fmt::format("{} is no predicate register", in_quotes(name)));
+    refuse(fmt::format("{} is not a predicate register", in_quotes(name)));
   }
   made.guard = symbol->index;
 }
@@ -342,7 +342,7 @@ void Parser::indexed_branch_operands(Instruction& made) {
   const std::string_view name = expect_name("a table of .branchtargets");
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr || symbol->kind != Symbol::Kind::branch_table) {
-    refuse(fmt::format("{} is no table of .branchtargets above this line", in_quotes(name)));
+    refuse(fmt::format("{} is not a table of .branchtargets above this line", in_quotes(name)));
   }
   Operand& table = made.operands.emplace_back();
   table.kind = Operand::Kind::vector;
@@ -389,7 +389,7 @@ void Parser::pointer_call_operands(Instruction& made, std::string_view name, con
   const std::string_view shape = expect_name("a .callprototype or .calltargets");
   const Symbol* symbol = symbols_.find(shape);
   if (symbol == nullptr || symbol->kind != Symbol::Kind::prototype)
-    refuse(fmt::format("{} is no .callprototype or .calltargets above this line", in_quotes(shape)));
+    refuse(fmt::format("{} is not a .callprototype or .calltargets above this line", in_quotes(shape)));
   made.prototype = symbol->index;
   const Prototype& prototype = function_->prototypes[static_cast<std::size_t>(symbol->index)];
   check_call(made, name, prototype.results, prototype.parameters);
@@ -399,7 +399,7 @@ void Parser::pointer_call_operands(Instruction& made, std::string_view name, con
 const Function& Parser::callee(std::string_view name) const {
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", in_quotes(name)));
-  if (symbol->kind != Symbol::Kind::function) refuse(fmt::format("{} is no function", in_quotes(name)));
+  if (symbol->kind != Symbol::Kind::function) refuse(fmt::format("{} is not a function", in_quotes(name)));
   const Function& head = module_.functions[static_cast<std::size_t>(symbol->index)];
   if (head.is_entry) refuse(fmt::format("{} is a kernel: it can be launched, not called", in_quotes(name)));
   return head;

@@ -162,7 +162,7 @@ void Parser::parameter_list(std::vector<Variable>& parameters, bool may_be_unnam
 
 Variable Parser::parameter(bool may_be_unnamed) {
   if (!take(".param"))
-    refuse(fmt::format("{} where `.param` should stand: parameters in registers are not supported",
+    refuse(fmt::format("{} where `.param` is expected: parameters in registers are not supported",
                        in_quotes(token_.text)));
   Variable made = variable(Space::param, may_be_unnamed);
   if (made.size_bytes == 0) refuse(fmt::format("the parameter {} has no size", in_quotes(made.name)));

@@ -78,7 +78,7 @@ Token Lexer::next() {
     return token(Token::Kind::punctuation, start);
   }
   if (c < ' ' || c > '~') {
-    throw Refusal{fmt::format("a byte that is no PTX text (0x{:02x})", static_cast<unsigned char>(c)), line_};
+    throw Refusal{fmt::format("a byte that is not PTX text (0x{:02x})", static_cast<unsigned char>(c)), line_};
   }
   throw Refusal{fmt::format("unexpected character `{}`", c), line_};
 }

@@ -54,7 +54,7 @@ Operand Parser::operand() {
   if (token_.is('{')) return vector_operand();
   if (take('!')) {
     Operand negated = named_operand();
-    if (negated.kind != Operand::Kind::reg) refuse("a `!` before something that is no predicate");
+    if (negated.kind != Operand::Kind::reg) refuse("a `!` before something that is not a predicate");
     negated.negated = true;
     return negated;
   }
@@ -154,7 +154,7 @@ Operand Parser::address_operand() {
     const Symbol* symbol = symbols_.find(name);
     if (symbol == nullptr) refuse(fmt::format("{} is not declared", in_quotes(name)));
     if (symbol->kind != Symbol::Kind::reg && symbol->kind != Symbol::Kind::variable) {
-      refuse(fmt::format("{} is no memory", in_quotes(name)));
+      refuse(fmt::format("{} is not memory", in_quotes(name)));
     }
     if (symbol->kind == Symbol::Kind::reg) {
       made.index = symbol->index;

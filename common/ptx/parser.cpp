@@ -110,7 +110,7 @@ std::int64_t Parser::signed_integer(std::string_view what) {
 void Parser::refuse(std::string message) const { throw Refusal{std::move(message), token_.line}; }
 
 void Parser::refuse_token(std::string_view wanted) const {
-  refuse(fmt::format("{} where {} should stand", describe(token_), wanted));
+  refuse(fmt::format("{} where {} is expected", describe(token_), wanted));
 }
 
 void Parser::count_symbol() {

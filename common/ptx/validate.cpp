@@ -99,7 +99,7 @@ class Checker {
         return check_special(operand, slot);
       case Operand::Kind::variable:
       case Operand::Kind::function:
-        if (is_destination) refuse("writes to a name that is no register");
+        if (is_destination) refuse("writes to a name that is not a register");
         return check_named_address(operand, slot);
       default:
         refuse("has an operand of the wrong kind");
@@ -143,7 +143,7 @@ class Checker {
     if (operand.index >= 0) {
       const Type type = declared(operand);
       if (type == Type::pred || is_float(type) || size_bytes(type) < 4 || size_bytes(type) > 8) {
-        refuse("has an address that is no 32 or 64-bit integer register");
+        refuse("has an address that is not a 32-bit or 64-bit integer register");
       }
       if ((space == Space::generic || space == Space::global) && size_bytes(type) != 8)
         refuse("needs a 64-bit address");
@@ -178,7 +178,7 @@ class Checker {
     Operand& parts = instruction_.operands[packs ? 1 : 0];
     const Type type = instruction_.type;
     if ((bit(type) & kBits) == 0 || is_vector(whole)) refuse("cannot pack or unpack; use mov.b32 or mov.b64");
-    if (packs && whole.kind != Operand::Kind::reg) refuse("packs into something that is no register");
+    if (packs && whole.kind != Operand::Kind::reg) refuse("packs into something that is not a register");
     check_value(whole, {packs ? Slot::Role::destination : Slot::Role::source, type});
     const std::size_t count = parts.elements.size();
     if (count != 2 && count != 4) refuse("packs neither 2 nor 4 elements");
@@ -201,7 +201,7 @@ class Checker {
     if (instruction_.operands.size() <= count_at + (reduces ? 1 : 0)) return;
     const Operand& count = instruction_.operands[count_at];
     if (count.kind == Operand::Kind::immediate && (count.bits % 32 != 0 || count.bits == 0)) {
-      refuse("waits for a number of threads that is no multiple of 32");
+      refuse("waits for a number of threads that is not a multiple of 32");
     }
   }
 

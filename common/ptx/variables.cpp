@@ -66,7 +66,7 @@ Variable Parser::variable(Space space, bool may_be_unnamed) {
   for (; token_.kind == Token::Kind::dotted;) {
     if (take(".align")) {
       const std::uint64_t given = expect_integer("an alignment", kMaxAlignment);
-      if (!std::has_single_bit(given)) refuse("an alignment that is no power of two");
+      if (!std::has_single_bit(given)) refuse("an alignment that is not a power of two");
       if (!has_type) alignment = given;  // after the type, it is the alignment of what a `.ptr` points to
     } else if (space == Space::param && take(".ptr")) {
       const auto pointed = find_name(kSpaceNames, token_.text);
@@ -125,7 +125,7 @@ void Parser::initializer(Variable& made, const std::vector<std::uint64_t>& exten
     if (!extents.empty()) refuse_token("`{`");
     return initial_element(made, 0);
   }
-  if (extents.empty()) refuse(fmt::format("{} is no array", in_quotes(made.name)));
+  if (extents.empty()) refuse(fmt::format("{} is not an array", in_quotes(made.name)));
   initial_elements(made, extents, 0, 0);
 }
 

@@ -339,10 +339,10 @@ TEST_F(GpuQueueTest, FollowsNoLinkAndWritesIntoNoFileOfAnother) {
   EXPECT_FALSE(fs::exists(folder_ / "nowhere"));
   fs::remove(file());
   fs::create_hard_link(mine, file());
-  EXPECT_THAT(refusal(), HasSubstr("not a plain file of its own"));
+  EXPECT_THAT(refusal(), HasSubstr("not a regular file of its own"));
   fs::remove(file());
   ASSERT_EQ(::mkfifo(file().c_str(), 0666), 0);
-  EXPECT_THAT(refusal(), HasSubstr("not a plain file of its own"));
+  EXPECT_THAT(refusal(), HasSubstr("not a regular file of its own"));
   fs::remove(file());
   fs::create_directory(file());
   EXPECT_THAT(refusal(), HasSubstr("cannot be opened"));
@@ -395,9 +395,9 @@ TEST_F(GpuQueueTest, FoldersThatCannotServeAllAreErrorsThatSayWhatToDo) {
   ::chmod(folder_.c_str(), 0777);
   EXPECT_THAT(refusal(), AllOf(HasSubstr("anybody may remove"), HasSubstr("chmod +t " + folder_.string())));
   ::setenv("ROOFWALK_LOCK_DIR", ".", 1);
-  EXPECT_THAT(refusal(), HasSubstr("ROOFWALK_LOCK_DIR is not the whole path of a folder: ."));
+  EXPECT_THAT(refusal(), HasSubstr("ROOFWALK_LOCK_DIR is not the absolute path of a folder: ."));
   ::setenv("ROOFWALK_LOCK_DIR", (folder_ / "none").c_str(), 1);
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("is not the whole path of a folder"), HasSubstr("set ROOFWALK_LOCK_DIR")));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("is not the absolute path of a folder"), HasSubstr("set ROOFWALK_LOCK_DIR")));
   ::setenv("ROOFWALK_LOCK_DIR", "/proc/self", 1);
   EXPECT_THAT(refusal(), AllOf(HasSubstr("queue for the GPU cannot be made"), HasSubstr("chmod 1777")));
 }
@@ -406,7 +406,7 @@ TEST(GpuQueue, OnlyAUuidNamesAGpu) {
   for (const char* name : {"", "GPU/../../etc", "GPU-1\n", "GPU 1", "MIG-GPU-1/1/0", "GPU-\xc3\xa9", "."}) {
     const auto turn = GpuTurn::wait({.gpu_uuid = name});
     ASSERT_FALSE(turn) << name;
-    EXPECT_THAT(turn.error().text(), AllOf(HasSubstr("is no UUID of a GPU"), Not(HasSubstr("\n")))) << name;
+    EXPECT_THAT(turn.error().text(), AllOf(HasSubstr("is not the UUID of a GPU"), Not(HasSubstr("\n")))) << name;
   }
   EXPECT_FALSE(GpuTurn::wait({.gpu_uuid = std::string(300, 'a')}));
 }

@@ -76,8 +76,8 @@ TEST(Lexer, CountsLinesThroughCommentsAndStrings) {
 }
 
 TEST(Lexer, RefusesForeignBytesButInCommentsAndStrings) {
-  EXPECT_EQ(refusal_of("a \xc3\xa4"), "a byte that is no PTX text (0xc3)");
-  EXPECT_EQ(refusal_of(std::string_view("a \0", 3)), "a byte that is no PTX text (0x00)");
+  EXPECT_EQ(refusal_of("a \xc3\xa4"), "a byte that is not PTX text (0xc3)");
+  EXPECT_EQ(refusal_of(std::string_view("a \0", 3)), "a byte that is not PTX text (0x00)");
   EXPECT_EQ(refusal_of("// \xc3\xa4\n\"\xc3\xa4\""), "accepted");
 }
 

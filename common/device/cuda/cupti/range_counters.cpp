@@ -101,7 +101,7 @@ class CuptiRangeCounters final : public RangeCounters {
   Status expect_tensor(std::optional<TensorType> type) override {
     auto metrics = metrics_of(chip_, type);
     if (metrics.empty()) {
-      return Error{.message = fmt::format("no counters: nobody has written down which metrics the chip {} has", chip_),
+      return Error{.message = fmt::format("no counters: roofwalk does not know which metrics the chip {} has", chip_),
                    .advice = "its row belongs in common/device/cuda/cupti/metrics.def"};
     }
     if (set_ && set_->metrics() == metrics) return kOk;

@@ -28,7 +28,7 @@ Result<DriverApi> load_driver_api(const char* library) {
   if (handle == nullptr) {
     return Error{
         .message = fmt::format("there is no NVIDIA driver here: {} cannot be opened", library),
-        .advice = "use `--device virtual`; in a container, start it with the GPU handed in (docker: --gpus all)"};
+        .advice = "use `--device virtual`; in a container, start it with the GPU passed in (docker: --gpus all)"};
   }
   const auto look_up = reinterpret_cast<decltype(&::cuGetProcAddress)>(::dlsym(handle, "cuGetProcAddress_v2"));
   if (look_up == nullptr) return too_old_driver("it is from before CUDA 12");

@@ -187,7 +187,7 @@ void add_memory(const GpuState& before, const GpuState& after, std::vector<Doubt
   const auto [less, more] = std::minmax(*before.memory_used_bytes, *after.memory_used_bytes);
   if (more - less < kForeignBytes) return;
   doubts.push_back({Doubt::Kind::foreign_memory, true,
-                    fmt::format("the GPU's memory in use went from {} to {} without us: somebody else is on it",
+                    fmt::format("the GPU's memory in use went from {} to {} without us: another program uses it",
                                 bytes_text(*before.memory_used_bytes), bytes_text(*after.memory_used_bytes))});
 }
 
@@ -395,7 +395,8 @@ bool sees_host_pids() {
 std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const OwnWork& own) {
   const bool cut = after.mig.value_or(before.mig.value_or(false));
   if (before.uuid != after.uuid || before.mig.value_or(cut) != cut) {
-    return {{Doubt::Kind::another_gpu, true, "this is not the GPU that the measurement began on, or it was cut anew"}};
+    return {
+        {Doubt::Kind::another_gpu, true, "this is not the GPU that the measurement began on, or it was split again"}};
   }
   std::vector<Doubt> doubts;
   add_foreign(before, own, doubts);

@@ -27,7 +27,7 @@ Result<NvmlApi> load_nvml_api(const char* library) {
                       find(api.device_by_uuid, {"nvmlDeviceGetHandleByUUID"}) && find(api.uuid, {"nvmlDeviceGetUUID"});
   if (!usable) {
     return Error{.message = std::string(library) + " lacks functions that every driver since 2013 has",
-                 .advice = "install NVIDIA's driver anew"};
+                 .advice = "reinstall NVIDIA's driver"};
   }
   find(api.error_text, {"nvmlErrorString"});
   find(api.driver_version, {"nvmlSystemGetDriverVersion"});

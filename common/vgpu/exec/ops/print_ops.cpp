@@ -113,7 +113,7 @@ const Op* op_print(Launch& launch, Warp& warp, const Op* op) {
     const auto arguments = print(launch, warp, op, lane);
     if (!arguments) {
       return launch.stop(warp, op, FaultKind::out_of_bounds, lane,
-                         "out of bounds: printf's format is no text in memory: write it as a string in quotes");
+                         "out of bounds: printf's format is not text in memory: write it as a string in quotes");
     }
     put_result(launch, warp, op, lane, static_cast<std::uint32_t>(*arguments));
   }

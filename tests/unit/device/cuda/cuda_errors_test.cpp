@@ -157,7 +157,7 @@ TEST(DriverApi, ItsAbsenceIsOnePlainError) {
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().text(),
             "there is no NVIDIA driver here: libcuda-of-nobody.so.1 cannot be opened (use `--device virtual`; in a "
-            "container, start it with the GPU handed in (docker: --gpus all))");
+            "container, start it with the GPU passed in (docker: --gpus all))");
   const auto other = load_driver_api("libm.so.6");  // a library, but no driver
   ASSERT_FALSE(other.ok());
   EXPECT_NE(other.error().message.find("from before CUDA 12"), std::string::npos) << other.error().text();
