@@ -7,15 +7,15 @@ site=$root/build/book
 
 book_usage() {
   cat <<'END'
-Build the book as a site, or see whether its pages are true
+Build the book as a site, or check its pages against the program
 Usage: roofwalk book [OPTIONS]
 
 Options:
   -h,--help                   Print this help message and exit
   --check                     compare every output, figure and excerpt with the program; build nothing
-  --rewrite                   write anew what differs (read the diff before you commit it)
+  --rewrite                   rewrite what differs (read the diff before you commit it)
 
-The site lies in build/book and needs no network. What is missing (Sphinx, from PyPI) is installed into .venv.
+The site is in build/book and needs no network. What is missing (Sphinx, from PyPI) is installed into .venv.
 END
 }
 

@@ -159,7 +159,7 @@ ask_for_missing() {
   if [[ ! -x $program ]]; then disk=$((disk + build_mb)); fi
   { read -r _ && read -r free; } < <(df -BMB --output=avail "$root" 2>/dev/null) || true
   if [[ -n $free ]] && ((${free%MB} < disk)); then
-    stop 3 "$(amount "$disk") of disk are needed, and $root has $(amount "${free%MB}") free;" \
+    stop 3 "$(amount "$disk") of disk space is needed, and $root has $(amount "${free%MB}") free;" \
       "free some, then run this again"
   fi
   total="$up_to$(amount "$disk") of disk"
@@ -187,7 +187,7 @@ ask() {
   local text=$1 missing=$2 takes=$3 command=$4 answer=
   if [[ -n $yes ]]; then return; fi
   if [[ ! -t 0 ]]; then
-    stop 2 "missing: $missing. Run with --yes to install it; $takes${command:+. Or yourself: $command}"
+    stop 2 "missing: $missing. Run with --yes to install it; $takes${command:+. Or run yourself: $command}"
   fi
   printf 'roofwalk: missing, and installed once:\n%sInstall now? [Y/n] ' "$text" >&2
   read -r answer || answer=n
@@ -222,7 +222,7 @@ install_packages() {
     if [[ ! -t 0 ]]; then
       as_root+=(-n)
     else  # the password now: later the progress line would write over the prompt
-      sudo -v || stop 3 "sudo refuses; ask an administrator to run: apt-get install ${packages[*]}"
+      sudo -v || stop 3 "sudo failed; ask an administrator to run: apt-get install ${packages[*]}"
     fi
   fi
   say "installing $(count_packages) with apt-get ..."

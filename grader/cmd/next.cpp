@@ -28,7 +28,7 @@ int next(Session& session) {
     return kAccepted;
   }
   if (chapter == nullptr) {
-    print("every chapter is passed; `./roofwalk list` shows where an ace is still to be had\n");
+    print("every chapter is passed; `./roofwalk list` shows where an ace is still possible\n");
     return kAccepted;
   }
   const auto file = session.course().my_file(*chapter);

@@ -225,7 +225,7 @@ class WatchLoop {
   void next() {
     const Chapter* next = session_.next_chapter();
     if (next == nullptr) {
-      tell("every chapter is passed; `./roofwalk list` shows where an ace is still to be had");
+      tell("every chapter is passed; `./roofwalk list` shows where an ace is still possible");
       return;
     }
     terminal_.pause();

@@ -81,7 +81,7 @@ std::string headline(const Attempt& attempt, const Colors& colors) {
   switch (attempt.judgement.verdict) {
     case Verdict::pass:
       return attempt.judgement.grade == Grade::ace ? colors.good("ACE") + ": every goal met"
-                                                   : colors.good("PASS") + ": an ace is still to be had";
+                                                   : colors.good("PASS") + ": an ace is still possible";
     case Verdict::fail:
       return colors.bad("NOT YET") + ": correct, but a goal is missed";
     case Verdict::incorrect:

@@ -159,7 +159,7 @@ starts_not 'apt-get -q'
 APT_LISTS='' NO_FMT=1 call 2 list
 prints 'up to 127 MB to fetch'
 FREE_MB=80 NO_FMT=1 call 3 list --yes
-prints "90 MB of disk are needed, and $root has 80 MB free"
+prints "90 MB of disk space is needed, and $root has 80 MB free"
 starts_not 'apt-get -q'
 NO_FMT=1 APT_SAYS='E: Could not get lock /var/lib/dpkg/lock-frontend' call 3 list --yes
 prints 'another program is using apt'
@@ -294,7 +294,7 @@ if ((EUID != 0)) || type -P setpriv >/dev/null; then
     code=0
     output=$(cd "$folder/of-root" && "${as_user[@]}" "$root/roofwalk" list 2>&1 </dev/null) || code=$?
     ((code == 3)) || bad "in a folder of root: exit $code, wanted 3"
-    prints "roofwalk: the folder you are in, $folder/of-root, may not be entered by you: go to another one"
+    prints "roofwalk: you have no permission to enter the current folder, $folder/of-root: change to another one"
   fi
 fi
 
