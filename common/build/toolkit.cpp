@@ -92,7 +92,7 @@ std::vector<fs::path> candidates(const fs::path& project_root) {
 }  // namespace
 
 Result<Toolkit> find_toolkit(const fs::path& project_root) {
-  constexpr const char* kAdvice = "run ./roofwalk once, which installs the CUDA toolkit beside the project";
+  constexpr const char* kAdvice = "run ./roofwalk once, which installs the CUDA toolkit into .venv";
   if (const char* chosen = std::getenv("ROOFWALK_CUDA"); chosen != nullptr && *chosen != '\0') {
     const Version version = version_of(chosen);
     if (version.major >= kOldestMajor) return Toolkit{.root = home_of(chosen), .version = version.text};

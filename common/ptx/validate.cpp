@@ -152,7 +152,7 @@ class Checker {
     } else {
       const bool is_generic = operand.space != Space::param && operand.space != Space::constant;
       if (space == Space::generic ? !is_generic : space != operand.space) {
-        refuse(fmt::format("names {}, which lies in another state space", in_quotes(operand.symbol)));
+        refuse(fmt::format("names {}, which is in another state space", in_quotes(operand.symbol)));
       }
     }
   }

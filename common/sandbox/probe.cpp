@@ -173,8 +173,7 @@ Status require_reach(const fs::path& folder, const std::string& what) {
     const mode_t needed = info.st_uid == who->user ? S_IXUSR : info.st_gid == who->group ? S_IXGRP : S_IXOTH;
     if ((info.st_mode & needed) != 0) continue;
     return Error{
-        .message = fmt::format("{} lies in {}, and the sandbox, which root starts as the user nobody, may not "
-                               "enter {}",
+        .message = fmt::format("{} is in {}, and the sandbox, which root starts as the user nobody, may not enter {}",
                                what, full.string(), above.string()),
         .advice = fmt::format("grade as an ordinary user from a folder of theirs, move the checkout to a place "
                               "such as /opt, or: chmod o+x {}",

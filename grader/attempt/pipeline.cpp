@@ -153,8 +153,7 @@ void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifac
   const auto tensor_flops = trial.record.counters[Counter::flops_tensor];
   if (tensor_flops ? *tensor_flops > 0 : habits.multiplies_on_tensor_cores) {
     evidence.implausible.push_back(
-        "the kernel multiplies on tensor cores, whose roof is not the one it would be held against: use FP32 "
-        "arithmetic");
+        "the kernel multiplies on tensor cores, whose roof is not the one it is measured against: use FP32 arithmetic");
   }
 }
 

@@ -141,7 +141,7 @@ int predict(Session& session, const PredictCommand& command) {
   print((asks ? "\n" : "") + table(chapter, kept.prediction, known));
   if (known.ai && !kept.prediction.empty()) {
     print(fmt::format("answered {} the starter was measured{}\n", kept.prediction.after_measuring ? "after" : "before",
-                      kept.kept_first ? "; that stays (--again answers anew)" : ""));
+                      kept.kept_first ? "; that stays (--again to answer again)" : ""));
   }
   return kAccepted;
 }
@@ -149,13 +149,13 @@ int predict(Session& session, const PredictCommand& command) {
 void add_predict_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<PredictCommand>();
   Verb command =
-      program.add_subcommand("predict", "Say what you expect of a chapter, and see it beside what was measured");
+      program.add_subcommand("predict", "Predict a chapter's figures, and compare them with what was measured");
   command.add_option("name", options->name, "chapter").required();
   command.add_option("--ai", options->ai,
                      fmt::format("AI of the starter at the chapter's level, such as {}", kAiExample));
   command.add_option("--bound", options->bound, "what takes the starter's time: memory, compute or latency");
   command.add_option("--moves", options->moves, "where the chapter's idea moves the dot: right, up or both");
-  command.add_flag("--again", options->again, "answer anew, though the starter is measured");
+  command.add_flag("--again", options->again, "answer again, even if the starter has been measured");
   command.callback([options, &session, &exit_code] { exit_code = predict(session, *options); });
 }
 

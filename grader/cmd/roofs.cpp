@@ -37,7 +37,7 @@ std::string table_of(const Rig& rig, const RoofRates& measured, const RoofRates&
          "Measured by the kernels in common/roofs: what a program on this device can get.\n"
          "Goals and charts use the measured figures, the best of the four for DRAM. They\n"
          "are kept until the machine, the toolkit or this program changes; --fresh\n"
-         "measures them anew.\n";
+         "measures them again.\n";
 }
 
 int roofs(Session& session, bool fresh) {

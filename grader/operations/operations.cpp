@@ -111,7 +111,7 @@ std::string traffic_remark(const OperationResult& result, const Machine& machine
                               si_text(static_cast<double>(machine.l2_bytes), "B"));
   }
   if (written_twice > kDiffers * compulsory) {
-    text += fmt::format("{} {} beside the result were written", text.back() == ':' ? "" : ", and",
+    text += fmt::format("{} {} besides the result were written", text.back() == ':' ? "" : ", and",
                         si_text(written_twice, "B"));
   }
   return text + ".";

@@ -39,7 +39,7 @@ std::vector<Phases::Phase> Phases::all() const {
 
 std::string timings_text(const std::vector<Phases::Phase>& phases, double total_s) {
   constexpr double kColumns = 40;
-  std::string text = "\ntimings, in seconds; what stands above one another ran side by side\n";
+  std::string text = "\ntimings, in seconds; bars in the same columns ran in parallel\n";
   for (const Phases::Phase& phase : phases) {
     const auto column = [&](double at_s) { return static_cast<int>(std::lround(kColumns * at_s / total_s)); };
     const int from = column(phase.begin_s);

@@ -50,7 +50,7 @@ constexpr VerdictHints kVerdictHints[] = {
     {"race",
      {"The card names both lines. What says that the one happens before the other?",
       "Threads of a block run in any order: between writing shared memory and reading what another thread wrote there "
-      "stands a __syncthreads(), and another before it is written anew.",
+      "must be a __syncthreads(), and another before it is written again.",
       "Mark each phase of the kernel, writes and reads, and put one barrier between any two that touch the same words. "
       "Where many threads write one word, let one thread do it."}},
     {"missing wait",

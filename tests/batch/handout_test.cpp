@@ -108,7 +108,7 @@ TEST_F(HandoutTree, HoldsTheChosenChaptersAndIsWrittenOnce) {
   EXPECT_THAT(second.output, HasSubstr("already exists, and is not empty"));
   const CommandResult warned = run_in(TEST_SOURCE_DIR, {TEST_PROGRAM, "handout", (folder_ / "gemms").string(),
                                                         "--chapter", "naive-gemm", "--chapter", "tiled-gemm"});
-  EXPECT_THAT(warned.output, HasSubstr("note: the starter of tiled-gemm is about where naive-gemm ends"));
+  EXPECT_THAT(warned.output, HasSubstr("note: the starter of tiled-gemm is close to the solution of naive-gemm"));
 }
 
 // By what learners would find, page by page: not by the marks that the program goes by.

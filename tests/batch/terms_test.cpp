@@ -109,8 +109,8 @@ TEST_F(TermsTest, GradesUnderOtherTermsSaySo) {
       "[[chapter]]\nname = \"vector-add\"\npoints = 40\n"
       "thresholds = [{ what = \"share_of_roof\", level = \"dram\", pass = 0.5 }]\n");
   const std::string told =
-      "2 grades were made under other terms (goals, hidden cases or device): "
-      "`./roofwalk grade --course course.toml` makes them anew";
+      "2 grades were made under other terms (goals, hidden cases or device): `./roofwalk grade --course course.toml` "
+      "makes them again";
   const CommandResult refused = type({"export", "csv"});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.output, HasSubstr(told));

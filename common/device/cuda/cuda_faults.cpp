@@ -11,7 +11,7 @@ namespace roofwalk {
 namespace {
 
 constexpr const char* kWhere =
-    "a GPU tells neither the thread nor the line: run this with `--device virtual`, which does";
+    "a GPU reports neither the thread nor the line: run this with `--device virtual`, which does";
 
 std::string launch_text(const KernelLaunch& launch) {
   return fmt::format("{}<<<{} x {} x {}, {} x {} x {}>>>", written_name(launch.kernel), launch.grid.x, launch.grid.y,

@@ -25,7 +25,7 @@ std::optional<Explanation> report_over_roof(const DiagnosisInput& in) {
                     si_text(in.dram_bytes, "B"), si_text(in.compulsory_bytes, "B"))};
   }
   return Explanation{
-      fmt::format("The dot is {} above its roof, which cannot be. The data came from a cache, whose roof is "
+      fmt::format("The dot is {} above its roof, which is impossible. The data came from a cache, whose roof is "
                   "higher, or work was skipped: measure with a size that no cache holds.",
                   percent_text(1 / in.vertical_gap - 1))};
 }

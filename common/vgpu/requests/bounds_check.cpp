@@ -65,7 +65,7 @@ bool resolve_anew(Launch& launch, const Warp& warp, const Op* op, const Access& 
   const bool only_reads = form == ptx::Form::load || form == ptx::Form::async_copy || form == ptx::Form::fragment_load;
   if ((constant_load && !only_constants) || (!only_reads && touches_constants)) {
     launch.stop(warp, op, FaultKind::out_of_bounds, -1,
-                constant_load ? "out of bounds: reads constant memory where no __constant__ variable lies"
+                constant_load ? "out of bounds: reads constant memory where there is no __constant__ variable"
                               : "out of bounds: writes constant memory, which a kernel can only read");
     return false;
   }

@@ -124,7 +124,7 @@ std::string stale_text(const Gradebook& book, const std::string& grade_command) 
   std::string text;
   if (terms > 0) text += grades(terms) + " made under other terms (goals, hidden cases or device)";
   if (grader > 0) text += (text.empty() ? "" : ", ") + grades(grader) + " made by another version of the grader";
-  return text.empty() ? text : text + fmt::format(": `{}` makes them anew", grade_command);
+  return text.empty() ? text : text + fmt::format(": `{}` makes them again", grade_command);
 }
 
 Result<Gradebook> Batch::gradebook() const {

@@ -59,7 +59,7 @@ Error failure(const Database& database, const fs::path& file) {
     case SQLITE_NOTADB:
       return {.message = "the grades are damaged",
               .file = file.string(),
-              .advice = "give the same command again: whole rows are kept, the others graded anew"};
+              .advice = "give the same command again: intact rows are kept, the others graded again"};
     default:
       return error;
   }

@@ -75,13 +75,13 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
   in.flag("boxed", boxed);
   terms.isolation = boxed ? Isolation::boxed : Isolation::none;
   in.each("seeds", kMostItems, [&](const Json& seed) -> Status {
-    if (!seed.is_number_unsigned()) return Error{"a seed is no whole number"};
+    if (!seed.is_number_unsigned()) return Error{"a seed is not a whole number"};
     terms.hidden.seeds.push_back(seed.get<std::uint64_t>());
     return kOk;
   });
   in.each("sizes", kMostItems, [&](const Json& extents) -> Status {
     std::vector<std::pair<std::string, std::int64_t>> values;
-    if (!extents.is_array()) return Error{"a size is no list"};
+    if (!extents.is_array()) return Error{"a size is not a list"};
     for (const Json& extent : extents) {
       JsonReader one(extent, "an extent");
       auto& [name, value] = values.emplace_back();
@@ -110,7 +110,7 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
     JsonReader one(goal, "a goal");
     const auto value = [](std::optional<double>& out) {
       return [&out](const Json& number) -> Status {
-        if (!number.is_number()) return Error{"a threshold is no number"};
+        if (!number.is_number()) return Error{"a threshold is not a number"};
         out = number.get<double>();
         return kOk;
       };

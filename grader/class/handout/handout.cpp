@@ -61,7 +61,7 @@ std::vector<std::string> spoilers(const std::vector<const Chapter*>& chapters) {
       if (first == nullptr || second == nullptr || size != chapters[j]->measured_size("default")) continue;
       const Work a = first->work(size), b = second->work(size);
       if (a.useful_flops != b.useful_flops || a.compulsory_bytes != b.compulsory_bytes) continue;
-      pairs.push_back(fmt::format("the starter of {} is about where {} ends: hand it out once {} is handed in",
+      pairs.push_back(fmt::format("the starter of {} is close to the solution of {}: hand it out once {} is handed in",
                                   chapters[j]->name, chapters[i]->name, chapters[i]->name));
       break;
     }

@@ -129,9 +129,8 @@ void add_export_command(Verb& program, Session& session, int& exit_code) {
   command.add_option("--column", options->column, "canvas: the head of the column to fill");
   command.add_option("--chapter", options->chapter, "canvas: fill in this chapter's points; default: the total");
   command.add_flag("--replace", options->replace, "canvas: overwrite what somebody else wrote into the column, too");
-  command.add_option(
-      "--student", options->student,
-      "gradescope: whose results: the name, a part of it that nobody else has, or the platform's number");
+  command.add_option("--student", options->student,
+                     "gradescope: whose results: the name, a unique part of it, or the platform's number");
   command.add_flag("--stale", options->stale, "export grades that were made under other terms, too");
   add_class_options(command, options->places);
   add_secrets_option(command, options->places);

@@ -150,11 +150,8 @@ int show_history(Session& session, const HistoryCommand& command) {
 
 void add_history_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<HistoryCommand>();
-  Verb command =
-      program.add_subcommand("history", "Show all that a student of a class handed in, and every grade of it");
-  command
-      .add_option("student", options->student, "the name, a part of it that nobody else has, or the platform's number")
-      .required();
+  Verb command = program.add_subcommand("history", "Show everything that a student handed in, with every grade");
+  command.add_option("student", options->student, "the name, a unique part of it, or the platform's number").required();
   add_class_options(command, options->places);
   add_secrets_option(command, options->places);
   command.callback([options, &session, &exit_code] { exit_code = show_history(session, *options); });

@@ -25,7 +25,7 @@ int report_class(Session& session, const ReportCommand& command) {
   if (session.options.json) {
     print_json(Json{{"schema", "roofwalk.report/1"}, {"page", shown}, {"names", names}});
   } else {
-    print(command.names ? shown + "\n" : fmt::format("{}\n{} tells whose page is whose\n", shown, names));
+    print(command.names ? shown + "\n" : fmt::format("{}\n{} says whose page is whose\n", shown, names));
   }
   return kAccepted;
 }

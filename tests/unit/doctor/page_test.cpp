@@ -52,7 +52,7 @@ Surroundings bare_container() {
   around.storage.unwritable = {"my"};
   around.tools.compiler.clear();
   around.tools.toolkit = Error{.message = "no CUDA toolkit 13 or later was found",
-                               .advice = "run ./roofwalk once, which installs the CUDA toolkit beside the project"};
+                               .advice = "run ./roofwalk once, which installs the CUDA toolkit into .venv"};
   around.tools.runs.reset();
   around.screen.gnuplot.clear();
   around.screen.font.clear();

@@ -83,7 +83,7 @@ TEST_F(Results, TellWhatWasWrittenBesideTheResult) {
   OperationRun run = ideal_run("vector-add");
   run.dram_write_bytes += 0.25 * run.l2_bytes;
   EXPECT_THAT(result("vector-add", run).remarks,
-              ElementsAre(HasSubstr("must: 50.3 MB beside the result were written.")));
+              ElementsAre(HasSubstr("must: 50.3 MB besides the result were written.")));
 }
 
 TEST_F(Results, DoNotBelieveInTooFewBytes) {

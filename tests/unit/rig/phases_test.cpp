@@ -45,11 +45,9 @@ TEST(Phases, AreShownAsBarsOverTime) {
   const std::vector<Phases::Phase> phases{
       {"compile", 0, 0.5}, {"expected values", 0.25, 0.5}, {"record", 0.999, 0.001}};
   EXPECT_EQ(timings_text(phases, 1),
-            "\ntimings, in seconds; what stands above one another ran side by side\n"
-            "  compile                    0.500  ====================\n"
-            "  expected values            0.500            ====================\n"
-            "  record                     0.001                                          =\n"
-            "  all                        1.000\n");
+            "\ntimings, in seconds; bars in the same columns ran in parallel\n  compile                    0.500  "
+            "====================\n  expected values            0.500            ====================\n  record        "
+            "             0.001                                          =\n  all                        1.000\n");
   EXPECT_EQ(
       timings_json(phases, 1).dump(),
       R"({"schema":"roofwalk.timings/1","total_s":1.0,"phases":[{"phase":"compile","begin_s":0.0,"seconds":0.5},)"

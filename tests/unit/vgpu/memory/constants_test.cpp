@@ -218,7 +218,7 @@ TEST_F(ReachingConstants, NotByANumber) {
                                 "\"l\"(c)); c[threadIdx.x] = x; }\n" +
                                 plan);
   EXPECT_EQ(elsewhere.line, 3);
-  EXPECT_THAT(elsewhere.message, HasSubstr("where no __constant__ variable lies"));
+  EXPECT_THAT(elsewhere.message, HasSubstr("where there is no __constant__ variable"));
 }
 
 TEST_F(ReachingConstants, NotByACopyOrAMemset) {
