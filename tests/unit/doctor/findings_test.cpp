@@ -75,8 +75,8 @@ const Case kCases[] = {
        a.tools.toolkit = Error{.message = "no CUDA toolkit", .advice = "run ./roofwalk"};
      },
      "toolkit", kFail, "no CUDA toolkit", "run ./roofwalk", laptop},
-    {"NoPtxas", [](auto& a) { a.tools.ptxas_version.clear(); }, "toolkit", kFail, "ptxas does not run", "anew", laptop},
-    {"OtherPtxas", [](auto& a) { a.tools.ptxas_version = "12.4.1"; }, "toolkit", kFail, "is 12.4.1", "anew", laptop},
+    {"NoPtxas", [](auto& a) { a.tools.ptxas_version.clear(); }, "toolkit", kFail, "ptxas does not run", "reinstall it", laptop},
+    {"OtherPtxas", [](auto& a) { a.tools.ptxas_version = "12.4.1"; }, "toolkit", kFail, "is 12.4.1", "reinstall it", laptop},
     {"NotTried", [](auto& a) { a.tools.runs.reset(); }, "virtual_gpu", kNone, "not tried", "", laptop},
     {"RunsWrong",
      [](auto& a) {
@@ -172,7 +172,7 @@ const Case kCases[] = {
        state(a).sm_clock_mhz.reset();
        a.gpu.driver.nvml_trouble = "no library";
      },
-     "clocks", kTip, "cannot be read: no library", "all the same"},
+     "clocks", kTip, "cannot be read: no library", "measured anyway"},
     {"PowerCapped", [](auto& a) { state(a).clock_reason_bits = 0x4; }, "clocks", kGood, "power limit", ""},
     {"Braked", [](auto& a) { state(a).clock_reason_bits = 0x40; }, "clocks", kTip, "too hot", "let it cool"},
     {"NotPersistent", [](auto& a) { state(a).persistence = false; }, "persistence", kTip, "start slowly",

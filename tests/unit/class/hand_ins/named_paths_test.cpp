@@ -303,7 +303,7 @@ TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
     const auto handed = try_all(paths);
     ASSERT_FALSE(handed) << one.told;
     EXPECT_THAT(handed.error().text(), HasSubstr(one.told));
-    EXPECT_THAT(handed.error().text(), HasSubstr("name the student"));
+    EXPECT_THAT(handed.error().text(), HasSubstr("give the student"));
   }
 }
 
