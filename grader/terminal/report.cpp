@@ -135,7 +135,7 @@ void gaps(const Attempt& attempt, Page& page) {
 }
 
 std::string pairs_text(const PairedTimes& times) {
-  return fmt::format("{} the starter's speed in {} pairs, {:.3g} to {:.3g} with 95 % confidence", factor(times.speedup),
+  return fmt::format("{} the starter's speed in {} pairs, 95 % interval {:.3g} to {:.3g}", factor(times.speedup),
                      times.pairs.size(), times.speedup_interval.low, times.speedup_interval.high);
 }
 

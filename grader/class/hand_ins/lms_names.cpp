@@ -221,10 +221,10 @@ void ClassNames::doubt_alone(const std::vector<std::string>& files, const std::v
   if (doubts.empty()) return;
   told_.emplace_back(
       first,
-      fmt::format(
-          "is named the way Canvas names files, but {}: so {}; if Canvas named it, grade its zip as downloaded",
-          alone_ == Alone::proven ? "alone" : fmt::format("the record has no {} with that number", *students.begin()),
-          fmt::join(doubts, ", and ")));
+      fmt::format("is named the way Canvas names files, but {}: so {}; if Canvas named it, grade its zip as downloaded",
+                  alone_ == Alone::proven ? "it is alone"
+                                          : fmt::format("the record has no {} with that number", *students.begin()),
+                  fmt::join(doubts, ", and ")));
 }
 
 // "ada_vector-add (1).cu", "Ada_Vector_Add.cu", "vector-add_ada.cu": each may be of one who has another row.

@@ -191,7 +191,7 @@ void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single
       "{} {} treated as a hand-in of the student whose folder {} in, whatever its name, like those of other folders; "
       "if it is somebody else's, grade it by itself",
       other_names.front(), are_several ? fmt::format("and {} more files are", other_names.size() - 1) : "is",
-      are_several ? "each lies" : "it lies"));
+      are_several ? "each is" : "it is"));
 }
 
 }  // namespace roofwalk
