@@ -205,7 +205,8 @@ struct NameEvidence {
     if (is_quiz || !may_be_somebodys(mark) || mark.file.empty()) return false;
     const bool is_like_others = mark.id.size() >= ids.fewest && mark.id.size() <= ids.most;
     if (is_like_others && mark.file.size() >= mark.id.size()) return true;
-    const bool has_file = (files.most > 0 && files.allow(mark.file)) || mark.file.size() >= mark.id.size() + kMoreDigits;
+    const bool has_file =
+        (files.most > 0 && files.allow(mark.file)) || mark.file.size() >= mark.id.size() + kMoreDigits;
     return 3 * mark.id.size() >= ids.fewest && has_file;
   }
 

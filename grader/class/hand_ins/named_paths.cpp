@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kMostAlikeTold = 5;
 
-// Gradescope's metadata and submissions side by side, and nothing else. Without a submission beside it, or with paths of
-// other folders, metadata is a student's file.
+// Gradescope's metadata and submissions side by side, and nothing else. Without a submission beside it, or with paths
+// of other folders, metadata is a student's file.
 Status refuse_export(const std::vector<fs::path>& paths) {
   std::set<fs::path> folders;
   bool has_metadata = false, has_submission = false;
