@@ -1,7 +1,8 @@
-// Approximate functions: within the errors that the PTX ISA documents (text of 9.1, in each instruction's section), and
-// exact for special values. In .f32: ex2 2 ulp; lg2 2^-22, relative outside of (0.5, 2); sin and cos 2^-20.5 within [-2
-// pi, 2 pi], 2^-14.7 within [-100 pi, 100 pi]; tanh 2^-11 relative; rsqrt 2^-22.9 relative; rcp 1 ulp; sqrt 2^-23
-// relative; div 2 ulp. In 16 bits: tanh 2^-10.987 (bf16 2^-8), ex2 2^-9.9 relative (bf16 2^-7).
+// Tests that approximate functions stay within the errors that the PTX ISA documents (text of 9.1, in each
+// instruction's section), and are exact for special values. The allowed errors: In .f32: ex2 2 ulp; lg2 2^-22, relative
+// outside of (0.5, 2); sin and cos 2^-20.5 within [-2 pi, 2 pi], 2^-14.7 within [-100 pi, 100 pi]; tanh 2^-11 relative;
+// rsqrt 2^-22.9 relative; rcp 1 ulp; sqrt 2^-23 relative; div 2 ulp. In 16 bits: tanh 2^-10.987 (bf16 2^-8), ex2 2^-9.9
+// relative (bf16 2^-7).
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -19,7 +20,7 @@ float single(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::
 std::uint64_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 double from_double(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
-// Evenly spaced numbers between two bounds, and random ones by bits within them, so that every exponent occurs.
+// Evenly spaced numbers between two bounds, and random bit patterns between them, so that every exponent occurs.
 Values sweep(double low, double high, std::size_t count) {
   Values out;
   for (std::size_t i = 0; i <= count; ++i) {
@@ -36,14 +37,14 @@ Values sweep(double low, double high, std::size_t count) {
 constexpr double kLeastNormal = 0x1p-126;
 
 struct Allowed {
-  double ulps = 0, relative = 0, absolute = 0;  // the largest of these is allowed
+  double ulps = 0, relative = 0, absolute = 0;  // largest allowed errors
   double of(double exact) const {
     const double size = std::max(std::fabs(exact), kLeastNormal);
     return std::max({absolute, relative * size, ulps * std::ldexp(1.0, std::ilogb(size) - 23)});
   }
 };
 
-// For all sources; .ftz reads subnormal sources as 0 and flushes subnormal results to 0.
+// Tests all sources. With .ftz, subnormal sources are read as 0 and subnormal results are flushed to 0.
 void expect_close(const std::string& instruction, const Values& sources, double (*exact)(double),
                   const Allowed& allowed, bool ftz) {
   const Values results = execute(instruction + " =r, $r", {sources});
@@ -123,7 +124,7 @@ ROW_TEST(Sqrt, Within2ToTheMinus23) {
                               {.relative = 0x1p-23});
 }
 
-// div.full: 2 ulp everywhere; div.approx: 2 ulp where |b| is in [2^-126, 2^126], and 0 or NaN beyond.
+// div.full: 2 ulp everywhere. div.approx: 2 ulp for |b| in [2^-126, 2^126]; otherwise the result is 0 or NaN.
 ROW_TEST(Div, Within2Ulp) {
   const std::vector<Values> x = sample_tuples({Kind::f32, Kind::f32}, kCount);
   const Values full = execute("div.full.f32 =r, $r, $r", x), rough = execute("div.approx.f32 =r, $r, $r", x);
@@ -148,7 +149,7 @@ ROW_TEST(Div, Within2Ulp) {
   }
 }
 
-// Only the upper half of the double is used: 20 bits of fraction; the lower half of the result is 0.
+// The instruction uses only the upper half of the double: 20 fraction bits. The lower half of the result is 0.
 ROW_TEST(Rcp, OfTheUpperHalfOfADouble) {
   const Values x = samples(Kind::f64, kCount), found = execute("rcp.approx.ftz.f64 =d, $d", {x});
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -186,7 +187,7 @@ ROW_TEST(Rsqrt, OfDoubles) {
 struct Narrow {
   const char* type;
   Format format;
-  const char* ftz;  // the modifier as used by ex2
+  const char* ftz;  // .ftz or nothing, as for ex2
   double ex2_relative, tanh_absolute;
 };
 constexpr Narrow kNarrow[] = {{"f16", kF16, "", 0x1.12p-10, 0x1.025p-11}, {"bf16", kBf16, ".ftz", 0x1p-7, 0x1p-8}};
@@ -195,7 +196,7 @@ double value_of(const Format& format, std::uint64_t bits) {
   return single(converted(kF32, format, bits, Round::nearest_even));
 }
 
-// All 65,536 numbers, in pairs.
+// Tests all 65,536 numbers of the format, two per packed instruction.
 void expect_narrow(const std::string& name, const Narrow& of, double (*exact)(double), double relative, double absolute,
                    bool ftz) {
   Values pairs;

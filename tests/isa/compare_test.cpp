@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSamples = 1500;
 
-// The order of two numbers: -1, 0, 1; nullopt if one is NaN.
+// The order of two numbers: -1, 0 or 1; nullopt if one is NaN.
 using Order = std::optional<int>;
 Order order_of(const Format& format, std::uint64_t a, std::uint64_t b) {
   if (format.is_nan(a) || format.is_nan(b)) return std::nullopt;
@@ -78,7 +78,7 @@ ROW_TEST(Setp, ComparesFloats) {
   }
 }
 
-// The first predicate is for the lower halves, the second for the upper ones.
+// The first predicate compares the lower halves, the second the upper halves.
 ROW_TEST(Setp, ComparesPairs) {
   for (const FloatType& type : {kFloats[0], kFloats[1]}) {
     const std::vector<Values> low = sample_tuples({type.kind, type.kind}, kSamples);
@@ -117,7 +117,7 @@ ROW_TEST(Setp, ComparesIntegers) {
   }
 }
 
-// p|q: the comparison and its opposite, both combined with the third source.
+// p|q: p is the comparison, q its opposite, each combined with the third source.
 ROW_TEST(Setp, JoinsAPredicate) {
   const Values a = {1, 1, 2, 2}, third = {0, 1, 0, 1};
   for (const bool negated : {false, true}) {
@@ -137,7 +137,7 @@ ROW_TEST(Setp, JoinsAPredicate) {
   }
 }
 
-// If true, 1 as a float, all ones as an integer; for pairs, each half separately.
+// A true comparison gives 1.0 for a float type and all ones for an integer type; pairs do so in each half.
 ROW_TEST(Set, WritesOneOrAllOnes) {
   for (const FloatType& type : {kFloats[0], kFloats[1], kFloats[2]}) {
     const bool narrow = type.reg == 'h';

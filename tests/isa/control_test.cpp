@@ -1,4 +1,4 @@
-// Control flow: branches, calls and returns, block barriers, fences, and what ends a kernel.
+// Control flow: branches, calls and returns, block barriers, fences, and the ways a kernel ends.
 #include "tests/isa/row.h"
 
 namespace roofwalk::isa {
@@ -10,7 +10,7 @@ Kernel threads(std::string body, std::uint32_t count, std::size_t words) {
 
 constexpr const char* kStore = "mul.wide.u32 %rd1, %r63, 4; add.u64 %rd1, %rd1, %rd63; st.global.u32 [%rd1], ";
 
-// Each lane iterates as often as its number says; finished lanes wait for the others.
+// Each lane iterates as often as its number; lanes that have finished wait for the others.
 ROW_TEST(Bra, LoopsOfDifferentLength) {
   const Outcome outcome = run(threads(std::string(R"(
     mov.u32 %r1, 0; mov.u32 %r2, 0;
@@ -23,7 +23,7 @@ ROW_TEST(Bra, LoopsOfDifferentLength) {
     EXPECT_EQ(outcome.at<std::uint32_t>(t), (t < 32 ? 320000 : 80000) + t * (t + 1) / 2);
 }
 
-// Some lanes do not branch, some go to the end, two entries share a target, one target branches back.
+// Some lanes do not branch, some jump to the end, two table entries share a target, and one target branches back.
 ROW_TEST(BrxIdx, LanesGoManyWaysAndMeetAgain) {
   const Outcome outcome = run(threads(std::string(R"(
     and.b32 %r1, %r63, 7; mov.u32 %r2, 0; setp.ge.u32 %p1, %r63, 4;
@@ -42,7 +42,7 @@ ROW_TEST(BrxIdx, LanesGoManyWaysAndMeetAgain) {
     const std::uint32_t arms[] = {ones, 200, 0, ones, 300, 200, 0, 300};
     EXPECT_EQ(outcome.at<std::uint32_t>(t), (t < 32 ? 320000 : 80000) + (t < 4 ? 1000 : arms[t % 8])) << t;
   }
-  // Both warps reach the table twice; the second time, all returning lanes branch the same way.
+  // Both warps reach brx.idx twice. Only the first time diverges: later all returning lanes branch the same way.
   EXPECT_EQ(outcome.count(Counter::divergent_branches), 2u);
 }
 
@@ -58,7 +58,7 @@ ROW_TEST(BrxIdx, AsOneWhereTheIndexIsTheSame) {
   EXPECT_EQ(outcome.count(Counter::divergent_branches), 0u);
 }
 
-// The ISA does not define an index beyond the table; here it is a fault of the first thread that has one.
+// The ISA does not define an index beyond the table; here it is a fault of the first thread with such an index.
 ROW_TEST(BrxIdx, AnIndexBeyondTheTableIsAFault) {
   const Outcome outcome = run(threads("T: .branchtargets A, B; brx.idx %r63, T; A: mov.u32 %r1, 1; B: ret;", 32, 32));
   ASSERT_TRUE(outcome.record.fault);
@@ -79,7 +79,7 @@ ROW_TEST(Ret, LeavesAKernelAsExitDoes) {
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(outcome.at<std::uint32_t>(t), t < 5 ? 0u : 9u) << t;
 }
 
-// Arguments of every width, in registers and in memory; a guard; a nested call; a result of 12 bytes.
+// Tests arguments of every width, in registers and in memory; a guarded call; a nested call; a result of 12 bytes.
 ROW_TEST(Call, HandsOverAndComesBack) {
   Kernel kernel = threads(std::string(R"(
     setp.ge.u32 %p1, %r63, 3;
@@ -107,8 +107,8 @@ ROW_TEST(Call, HandsOverAndComesBack) {
     EXPECT_EQ(outcome.at<std::uint32_t>(t), t < 3 ? 1u : 4 * t + (t % 2 == 0 ? 5 : 1000 + t)) << t;
 }
 
-// Three functions with one signature in a warp, from a table; one in which some lanes exit the kernel; a list of
-// targets.
+// Indirect calls: a warp calls three functions with one signature from a table, and some lanes exit in one of them;
+// then it calls through a list of targets.
 ROW_TEST(Call, ThroughARegister) {
   Kernel kernel = threads(std::string(R"(
     and.b32 %r1, %r63, 3; min.u32 %r1, %r1, 2; mul.wide.u32 %rd1, %r1, 8; mov.u64 %rd2, table; add.u64 %rd1, %rd1, %rd2;
@@ -131,12 +131,12 @@ ROW_TEST(Call, ThroughARegister) {
   const Outcome outcome = run(kernel);
   ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
   for (std::uint32_t t = 0; t < 40; ++t) {
-    const std::uint32_t live = t < 32 ? 31 : 8, together = t < 32 ? 14 : 4;  // of those that reach `leave`
+    const std::uint32_t live = t < 32 ? 31 : 8, together = t < 32 ? 14 : 4;  // lanes of the warp that return; that meet in `leave`
     const std::uint32_t ways[] = {2 * t, t + 7, together, together};
     const std::uint32_t first = (t < 3 ? 1 : ways[t % 4]) + 10000 * live;
     EXPECT_EQ(outcome.at<std::uint32_t>(t), t == 10 ? 0u : t < 3 ? 2 * first : first + 7) << t;
   }
-  // Both warps diverge at the first call, the first one also at the second.
+  // Both warps diverge at the first call; the first warp also diverges at the second.
   EXPECT_EQ(outcome.count(Counter::divergent_branches), 3u);
 }
 
@@ -165,7 +165,7 @@ ROW_TEST(Bar, NamedArriveAndReduce) {
   for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(outcome.at<std::uint32_t>(t), 24000u + (t >= 32 ? 31u : 0u)) << t;
 }
 
-// The barrier's number is in a register, and only 64 of 96 threads arrive.
+// The barrier's number and thread count are in registers; 64 of the 96 threads arrive, and the others have exited.
 ROW_TEST(Barrier, CountsTheThreadsItIsToldOf) {
   const Outcome outcome = run(threads(std::string(R"(
     setp.ge.u32 %p1, %r63, 64; @%p1 exit; mov.u32 %r1, 5; mov.u32 %r2, 64; setp.eq.u32 %p2, %r63, 63;
@@ -182,7 +182,7 @@ ROW_TEST(Barrier, ThatNobodyCompletesIsADeadlock) {
   EXPECT_EQ(outcome.record.fault->kind, FaultKind::barrier_deadlock);
 }
 
-// In either order: one warp gives a number of threads, the other does not.
+// One warp gives a number of threads, the other does not. Both orders are tested.
 ROW_TEST(Bar, IsForTheSameThreadsForAllWhoCome) {
   for (const char* guard : {"@%p1", "@!%p1"}) {
     const Outcome outcome = run(threads(std::string("setp.lt.u32 %p1, %r63, 32; ") + guard +

@@ -35,7 +35,7 @@ struct Direction {
 constexpr Direction kDirections[] = {
     {"rn", Round::nearest_even}, {"rz", Round::zero}, {"rm", Round::down}, {"rp", Round::up}};
 
-// Bytes are in 16-bit registers.
+// 8-bit types use 16-bit registers.
 char register_of(const IntegerType& type) { return type.bits <= 16 ? 'h' : type.bits == 32 ? 'r' : 'd'; }
 Kind kind_of(const IntegerType& type) { return type.bits <= 16 ? Kind::u16 : type.bits == 32 ? Kind::u32 : Kind::u64; }
 int register_bits(char reg) { return reg == 'h' ? 16 : reg == 'r' ? 32 : 64; }
@@ -47,7 +47,7 @@ Int128 number(const IntegerType& type, std::uint64_t bits) {
 }
 Int128 most(const IntegerType& type) { return (Int128{1} << (type.bits - type.is_signed)) - 1; }
 Int128 least(const IntegerType& type) { return type.is_signed ? -most(type) - 1 : 0; }
-// In a register that may be wider: signed numbers are sign-extended, others zero-extended.
+// The value in a register that may be wider: signed types are sign-extended, others zero-extended.
 std::uint64_t in_register(const IntegerType& type, Int128 value, char reg) {
   const Int128 wrapped = number(type, static_cast<std::uint64_t>(value));
   return static_cast<std::uint64_t>(static_cast<UInt128>(wrapped) & ((UInt128{1} << register_bits(reg)) - 1));
@@ -90,7 +90,7 @@ ROW_TEST(Cvt, IntegersToFloats) {
   }
 }
 
-// Rounded to a whole number, unbounded: one huge value stands for all that are too large.
+// Rounded to a whole number without bounds; one huge value stands for everything that is too large.
 Int128 to_whole(const Format& format, std::uint64_t bits, Round round) {
   constexpr Int128 kHuge = Int128{1} << 100;
   const bool negative = format.is_negative(bits);
@@ -109,13 +109,13 @@ Int128 to_whole(const Format& format, std::uint64_t bits, Round round) {
   return negative ? -size : size;
 }
 
-// NaN becomes 0, or only the top bit if either side is 64 bits wide.
+// NaN becomes 0; if either type is 64 bits wide, only the top bit is set.
 std::uint64_t of_nan(const FloatType& from, const IntegerType& to, char reg) {
   const bool top = from.reg == 'd' || to.bits == 64;
   return top ? in_register(to, Int128{1} << (to.bits - 1), reg) : 0;
 }
 
-// Samples, and the powers of two that limit integers, with their neighbours.
+// Samples of the type, and the powers of two that bound the integer types, with their neighbours.
 Values samples_with_ends(const FloatType& from) {
   Values out = samples(from.kind, 1000);
   for (const int power : {7, 8, 15, 16, 31, 32, 63, 64}) {
@@ -196,7 +196,7 @@ ROW_TEST(Cvt, ToWholeFloats) {
   }
 }
 
-// f32 to one or two narrow floats: .relu clears negative results, .satfinite avoids infinity.
+// Converts f32 to a narrow float: .relu clears negative results, .satfinite avoids infinity.
 std::uint64_t narrowed(const Format& to, std::uint64_t x, Round round, bool relu, bool satfinite) {
   const std::uint64_t value = converted(to, kF32, x, round);
   if (to.is_nan(value)) return value;
@@ -241,7 +241,7 @@ ROW_TEST(Cvt, FromBfloat) {
   }
 }
 
-// 19 bits, ties away from zero; NaN becomes PTX's canonical one.
+// tf32 has 19 bits; ties round away from zero, and NaN becomes PTX's canonical NaN.
 ROW_TEST(Cvt, ToTf32) {
   const Values x = samples(Kind::f32, kSamples);
   for (const bool satfinite : {false, true}) {
@@ -253,7 +253,7 @@ ROW_TEST(Cvt, ToTf32) {
   }
 }
 
-// A register may be wider than the source type: its other bits are ignored.
+// If a register is wider than the source type, its upper bits are ignored.
 ROW_TEST(Cvt, ReadsTheLowPartOfAWiderRegister) {
   EXPECT_EQ(execute("cvt.rn.f32.u8 =r, $r", {{0xabcd02, 0xff}}), (Values{0x40000000, 0x437f0000}));
   EXPECT_EQ(execute("cvt.s32.s8 =r, $r", {{0x1280}}), (Values{0xffffff80}));

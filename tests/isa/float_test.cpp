@@ -1,4 +1,4 @@
-// Floating-point arithmetic of every width, with every rounding and modifier, exact to the last bit.
+// Floating-point arithmetic of every width, with every rounding mode and modifier, exact to the last bit.
 #include <functional>
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ struct Modifiers {
 
 struct Width {
   const char* type;
-  const char* packed;  // or nullptr
+  const char* packed;  // the packed type's name, or nullptr
   Kind kind;
   Format format;
   char reg;
@@ -62,7 +62,7 @@ std::string operands(char reg, int sources) {
   return text;
 }
 
-// Tests the instruction in one width; narrow ones also packed, with different numbers in each half.
+// Tests the instruction in one width. Narrow widths are also tested packed, with different numbers in each half.
 void expect_operation(const std::string& name, const std::string& rounding, const Width& width, int sources,
                       const Modifiers& with, Round round, const Operation& operation) {
   const std::vector<Values> values =
@@ -182,7 +182,7 @@ void expect_extremes(const std::string& name, const Operation& operation) {
 ROW_TEST(Max, OfFloats) { expect_extremes("max", kMax); }
 ROW_TEST(Min, OfFloats) { expect_extremes("min", kMin); }
 
-// PTX does not define which NaN abs and neg return; here it is the same NaN with a changed sign.
+// PTX does not define which NaN abs and neg return; the virtual GPU returns the source NaN with its sign changed.
 void expect_sign_change(const std::string& name, const std::function<std::uint64_t(const Format&, std::uint64_t)>& of) {
   const Operation operation = [&](const Format& f, const std::uint64_t* x, Round) { return of(f, x[0]); };
   for (const bool ftz : {false, true}) {

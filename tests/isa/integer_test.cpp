@@ -1,4 +1,4 @@
-// Integers: wrapping and saturating arithmetic, shifts, bit fields, permutations, sums of packed products.
+// Integer instructions: wrapping and saturating arithmetic, shifts, bit fields, permutations, sums of packed products.
 #include <functional>
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ struct Integer {
   Kind kind() const { return bits == 16 ? Kind::u16 : bits == 32 ? Kind::u32 : Kind::u64; }
   char reg() const { return bits == 16 ? 'h' : bits == 32 ? 'r' : 'd'; }
   UInt128 mask() const { return (UInt128{1} << bits) - 1; }
-  // As an unbounded number.
+  // The signed or unsigned number that the bits mean, unbounded.
   Int128 number(std::uint64_t value) const {
     const bool negative = is_signed && (value >> (bits - 1) & 1) != 0;
     return static_cast<Int128>(value) - (negative ? Int128{1} << bits : 0);
@@ -42,7 +42,7 @@ std::string operands(char result, const std::string& sources) {
   return text;
 }
 
-// f of the sources as unbounded numbers, wrapped to the type.
+// A function of unbounded sources; its result is wrapped to the type.
 using Arithmetic = std::function<Int128(const Integer&, const std::vector<Int128>&)>;
 
 void expect_arithmetic(const std::string& name, const Integer& type, int sources, const Arithmetic& f,
@@ -69,7 +69,7 @@ ROW_TEST(Sub, Integers) {
   expect_arithmetic("sub.sat", kS32, 2, subtract, true);
 }
 
-// The upper half of a product: both factors may have 64 bits, and their product just fits.
+// The upper half of a product. A product of two 64-bit factors just fits in 128 bits.
 Int128 upper(const Integer& type, Int128 a, Int128 b) {
   if (type.is_signed || type.bits < 64) return (a * b) >> type.bits;
   return static_cast<Int128>(static_cast<UInt128>(a) * static_cast<UInt128>(b) >> 64);
@@ -112,7 +112,7 @@ void expect_wide(const std::string& name, bool adds) {
 ROW_TEST(Mul, Wide) { expect_wide("mul", false); }
 ROW_TEST(Mad, Wide) { expect_wide("mad", true); }
 
-// The low 24 bits as a number; .hi is the upper 32 bits of the product's 48.
+// The low 24 bits as a number; .hi takes the upper 32 bits of the 48-bit product.
 Int128 low24(const Integer& type, Int128 x) {
   const Int128 bits = x & 0xffffff;
   return type.is_signed && (bits >> 23) != 0 ? bits - (1 << 24) : bits;
@@ -143,7 +143,7 @@ ROW_TEST(Sad, AddsTheDistance) {
   }
 }
 
-// PTX leaves x / 0 and the smallest number / -1 undefined: here all ones, and the wrapped value, with matching
+// PTX does not define x / 0 and the smallest number / -1. Here they give all ones and the wrapped value, with matching
 // remainders.
 ROW_TEST(Div, Integers) {
   for (const Integer& type : kIntegers) {
@@ -279,7 +279,7 @@ ROW_TEST(Popc, CountsOnes) {
     });
   }
 }
-// The position of the highest bit that differs from the sign; -1 if there is none.
+// The position of the highest bit that differs from the sign; -1 if all bits are equal to the sign.
 int highest(const Integer& type, std::uint64_t x) {
   const bool sign = type.is_signed && (x >> (type.bits - 1) & 1) != 0;
   for (int i = type.bits - 1; i >= 0; --i) {
@@ -309,7 +309,7 @@ ROW_TEST(Bfind, FindsTheHighestBit) {
   }
 }
 
-// Bit by bit: bits beyond the field or the word are its sign or 0.
+// Copies bit by bit. Result bits beyond the field or the word are the field's sign, or 0 if unsigned.
 ROW_TEST(Bfe, TakesABitField) {
   for (const Integer& type : kIntegers) {
     if (type.bits == 16) continue;
@@ -360,7 +360,7 @@ ROW_TEST(Prmt, PicksBytesBySelectors) {
     return out;
   });
 }
-// The ISA's table: by mode and the two low bits of c, the bytes from highest to lowest.
+// The ISA's table: for each mode and the two low bits of c, the selected bytes from highest to lowest.
 ROW_TEST(Prmt, Modes) {
   const std::pair<const char*, std::vector<std::uint64_t>> modes[] = {
       {"f4e", {0x3210, 0x4321, 0x5432, 0x6543}}, {"b4e", {0x5670, 0x6701, 0x7012, 0x0123}},
@@ -379,7 +379,7 @@ ROW_TEST(Prmt, Modes) {
 
 ROW_TEST(Lop3, LooksUpATable) {
   const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kIntegerSamples);
-  // The ISA's rule: the table is the function applied to 0xF0, 0xCC and 0xAA.
+  // lop3's table for a function is that function applied to 0xF0, 0xCC and 0xAA (PTX ISA).
   const std::pair<int, std::function<std::uint64_t(std::uint64_t, std::uint64_t, std::uint64_t)>> functions[] = {
       {0xF0 & 0xCC & 0xAA, [](auto a, auto b, auto c) { return a & b & c; }},
       {0xF0 ^ 0xCC ^ 0xAA, [](auto a, auto b, auto c) { return a ^ b ^ c; }},
@@ -415,14 +415,14 @@ ROW_TEST(Dp2a, AddsTwoProducts) {
   expect_dot("dp2a.hi", 2, 2);
 }
 
-// Bits beyond 31 are dropped; .wrap takes both numbers modulo 32.
+// Bits beyond 31 are dropped; .wrap takes position and width modulo 32.
 ROW_TEST(Bmsk, OnesFromABitOn) {
   EXPECT_EQ(execute("bmsk.clamp.b32 =r, $r, $r", {{0, 4, 28, 5, 32, 0, 31, 40}, {0, 3, 8, 0, 1, 32, 1, 40}}),
             (Values{0, 0x70, 0xf0000000, 0, 0, 0xffffffff, 0x80000000, 0}));
   EXPECT_EQ(execute("bmsk.wrap.b32 =r, $r, $r", {{1, 33, 4, 31}, {2, 34, 32, 63}}), (Values{6, 6, 0, 0x80000000}));
 }
 
-// The ISA's pseudocode.
+// The ISA's pseudocode of szext.
 std::uint64_t extended(std::uint64_t a, std::uint64_t b, bool wraps, bool is_signed) {
   const std::uint32_t bits = b & 31;
   const bool too_large = b >= 32 && !wraps;
@@ -444,7 +444,7 @@ ROW_TEST(Szext, ExtendsLowBits) {
   EXPECT_EQ(execute("szext.wrap.s32 =r, $r, $r", {{0x88, 0x88, 3}, {40, 32, 33}}), (Values{0xffffff88, 0, 0xffffffff}));
 }
 
-// A sum of 128 bits in four words and one in two: each word's carry goes to the next.
+// A 128-bit sum in four words and another in two: each word's carry goes to the next word.
 ROW_TEST(Addc, CarriesThroughWords) {
   const auto sum =
       execute_all("add.cc.u32 =r, $r, $r; addc.cc.u32 =r, $r, $r; addc.cc.s32 =r, $r, $r; addc.u32 =r, $r, 0",
@@ -471,7 +471,7 @@ ROW_TEST(Subc, BorrowsThroughWords) {
   EXPECT_EQ(difference[2], (Values{4, 5, 0xffffffff}));
 }
 
-// The low and high half of a 64-bit product plus a 64-bit summand; the sign matters in the high half.
+// The low and the high half of a 64-bit product plus a 64-bit summand; signedness matters in the high half.
 ROW_TEST(Madc, AddsAProductOfTwoWords) {
   const auto sum =
       execute_all("mad.lo.cc.u32 =r, $r, $r, $r; madc.hi.u32 =r, $r, $r, $r",
@@ -483,7 +483,7 @@ ROW_TEST(Madc, AddsAProductOfTwoWords) {
   EXPECT_EQ(with_sign, (std::vector<Values>{{0}, {0}, {1}}));
 }
 
-// A thread that is masked by a guard keeps its carry.
+// A thread whose guard is false keeps its carry.
 ROW_TEST(Addc, OfEachThreadItsOwn) {
   const auto sum = execute_all(
       "setp.gt.u32 %p50, $r, 4; add.cc.u32 %r50, -1, 1; @%p50 add.cc.u32 %r50, 1, 1; addc.u32 =r, 0, 0", {{9, 3}});

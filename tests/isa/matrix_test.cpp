@@ -1,4 +1,4 @@
-// Matrix products of a warp: fragments by the PTX ISA's tables, products by its definition, exact to the last bit.
+// Matrix products of a warp: fragments follow the PTX ISA's tables, products its definition, exact to the last bit.
 #include <functional>
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ const Element kDouble{"f64", 64, &kF64}, kS8{"s8", 8, nullptr, true}, kU8{"u8", 
 
 using Matrix = std::vector<std::uint64_t>;  // row by row, as bits
 
-// Whole numbers, or random bits with the type's edge values.
+// Values of the tested matrices: small whole numbers, or random bits with the type's edge values.
 enum class Content { small, any };
 Matrix matrix_of(const Element& element, int rows, int columns, Content content, std::uint64_t seed) {
   Matrix out;
@@ -60,7 +60,7 @@ Matrix matrix_of(const Element& element, int rows, int columns, Content content,
 struct Place {
   int row, column;
 };
-using Table = std::function<Place(int group, int number, int i)>;  // for element i of the thread
+using Table = std::function<Place(int group, int number, int i)>;  // the place of element i of a thread
 
 // "Matrix Fragments for mma.m16n8k..." and "mma.m8n8k...": by operand, group = lane / 4, number = lane % 4.
 Place place_in_a(const Shape& shape, const Element& element, int group, int number, int i) {
@@ -125,7 +125,7 @@ struct Product {
 };
 
 std::uint64_t in_single(const Element& element, std::uint64_t bits) {
-  if (element.name == kTf.name) bits &= ~std::uint64_t{0x1fff};  // the low 13 bits are not part of the number
+  if (element.name == kTf.name) bits &= ~std::uint64_t{0x1fff};  // tf32 ignores the low 13 bits
   return element.bits == 32 ? bits : converted(kF32, *element.format, bits, Round::nearest_even);
 }
 std::int64_t whole_of(const Element& element, std::uint64_t bits) {
@@ -134,9 +134,9 @@ std::int64_t whole_of(const Element& element, std::uint64_t bits) {
   return element.is_signed && value >= top / 2 ? value - top : value;
 }
 
-// Where the ISA leaves room, we define: products of floats are rounded to binary32 and added to c one after another in
-// the order of k, each sum rounded to nearest, and finally to the type of d; doubles are fused. Integers are exact, and
-// wrap or are clamped at the end.
+// The ISA leaves the order and rounding open. The virtual GPU defines: products of floats are rounded to binary32 and
+// added to c one after another in the order of k, each sum rounded to nearest, and finally to the type of d; doubles
+// are fused. Integers are exact, and wrap or are clamped at the end.
 std::uint64_t expected(const Product& of, const Matrix& a, const Matrix& b, const Matrix& c, int row, int column) {
   const auto at_a = [&](int x) { return a[static_cast<std::size_t>(row * of.shape.k + x)]; };
   const auto at_b = [&](int x) { return b[static_cast<std::size_t>(x * of.shape.n + column)]; };
@@ -231,7 +231,7 @@ ROW_TEST(Mma, OfBytes) {
 
 struct InMemory {
   bool by_columns = false;
-  int gap = 0;  // elements between the end of one row or column and the next
+  int gap = 0;  // padding elements between two rows or columns
 };
 
 std::vector<std::uint8_t> laid_out(const Matrix& matrix, int rows, int columns, const Element& element,
@@ -383,7 +383,8 @@ Outcome count_alone(const std::string& instruction, bool shared) {
 const std::string kEight = "{%w0, %w1, %w2, %w3, %w4, %w5, %w6, %w7}",
                   kEightFloats = "{%wf0, %wf1, %wf2, %wf3, %wf4, %wf5, %wf6, %wf7}";
 
-// 16 rows of 32 bytes: four loads of 8 rows of 16 bytes, each using half of its sectors, which are thus read twice.
+// A tile has 16 rows of 32 bytes. The warp makes four loads of 8 rows of 16 bytes; each load uses half of every sector,
+// so each sector is read twice.
 ROW_TEST(WmmaLoad, CountsFourLoadsOfHalvesFromGlobalMemory) {
   for (const char* order : {"row", "col"}) {
     const Outcome of = count_alone(
@@ -394,8 +395,8 @@ ROW_TEST(WmmaLoad, CountsFourLoadsOfHalvesFromGlobalMemory) {
     EXPECT_EQ(of.count(Counter::dram_read_bytes), 16u * 32);
   }
 }
-// By ldmatrix: four matrices with one wavefront each if rows are in different banks; with rows 128 bytes apart, eight
-// each.
+// The load uses ldmatrix, four matrices of eight rows. A matrix takes one wavefront if its rows are in different banks,
+// and eight if they are 128 bytes apart.
 ROW_TEST(WmmaLoad, CountsOneLoadOfRowsFromSharedMemory) {
   for (const auto& [distance, turns] : {std::pair{24, 1}, std::pair{64, 8}}) {
     const Outcome of = count_alone(
@@ -405,7 +406,7 @@ ROW_TEST(WmmaLoad, CountsOneLoadOfRowsFromSharedMemory) {
     EXPECT_EQ(of.count(Counter::shared_bytes), 512u);
   }
 }
-// f32: pairs of neighbours, 8 bytes per thread, if rows are contiguous; single values if columns are.
+// f32 with contiguous rows: each thread stores pairs of 8 bytes. With contiguous columns it stores single values.
 ROW_TEST(WmmaStore, CountsPairsOrSingles) {
   for (const auto& [order, requests] : {std::pair{"row", 4u}, std::pair{"col", 8u}}) {
     const Outcome of = count_alone(

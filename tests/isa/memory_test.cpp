@@ -26,7 +26,7 @@ constexpr Type kTypes[] = {{"u8", 1},  {"s8", 1, true},  {"b8", 1},        {"u16
                            {"b16", 2}, {"u32", 4},       {"s32", 4, true}, {"b32", 4}, {"f32", 4},
                            {"u64", 8}, {"s64", 8, true}, {"b64", 8},       {"f64", 8}};
 
-// The loaded value in an 8-byte register, extended; floats have registers of their own.
+// The loaded value, extended to an 8-byte register. Floats have registers of their own.
 std::uint64_t loaded(const Type& type, const std::uint8_t* from) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, from, static_cast<std::size_t>(type.bytes));
@@ -35,7 +35,7 @@ std::uint64_t loaded(const Type& type, const std::uint8_t* from) {
   return bits;
 }
 
-// Copies 32 lanes' data from `in` to `out` through `space`, which loads and stores `vector` elements of `type` at once.
+// Copies 32 lanes' data from `in` to `out` through `space`; each access to `space` moves `vector` elements of `type`.
 std::string round_trip(const Type& type, int vector, const std::string& space, const std::string& hints) {
   const int bytes = type.bytes * vector;
   const bool is_float = *type.name == 'f';
@@ -50,7 +50,7 @@ std::string round_trip(const Type& type, int vector, const std::string& space, c
     body += fmt::format("ld{}{}{}.{} {}, [%rd2];\n", space, hints, shape, type.name, registers);
     return body + fmt::format("st{}{}.{} [%rd3], {};\n", space, shape, type.name, registers);
   }
-  // Copies in and out of the space bytewise, with the tested load and store in between.
+  // Copies bytewise into and out of the space; the tested load and store are between these copies.
   body += space == ".shared" ? fmt::format("mov.u32 %r1, s;\nmad.lo.u32 %r2, %r63, {}, %r1;\n", bytes)
                              : "mov.u32 %r2, l;\n";
   for (int i = 0; i < bytes; ++i)
@@ -110,7 +110,7 @@ ROW_TEST(Ld, ConstantMemory) {
   for (std::size_t l = 0; l < 32; ++l) EXPECT_EQ(outcome.at<std::uint32_t>(l), (l % 4 + 1) * 10 + 30);
 }
 
-// Each thread has its own variable, which a generic pointer also reaches.
+// Each thread accesses a word of its own through a generic pointer and back through the space's own address.
 ROW_TEST(Cvta, MakesGenericPointersAndBack) {
   for (const char* space : {"local", "shared"}) {
     const bool shared = *space == 's';
@@ -137,7 +137,7 @@ struct Atomic {
   std::string op, type;
   int bytes;
   Update update;
-  bool returns_only = false;  // not as a reduction
+  bool returns_only = false;  // exists as atom only, not as red
 };
 
 std::vector<Atomic> atomics() {
@@ -171,8 +171,8 @@ std::vector<Atomic> atomics() {
   return all;
 }
 
-// 32 lanes on one word or on eight, in lane order; a reduction does not return the old value. Initial values and
-// operands are edges of the type.
+// 32 lanes update one word or eight words, in lane order. A reduction returns no old value. Initial values and operands
+// are edges of the type.
 void expect_atomic(const Atomic& atomic, const std::string& space, int words, bool reduction) {
   const auto bytes = static_cast<std::size_t>(atomic.bytes);
   const char reg = atomic.bytes == 8 ? 'd' : atomic.bytes == 4 ? 'r' : 'h';
@@ -204,7 +204,7 @@ void expect_atomic(const Atomic& atomic, const std::string& space, int words, bo
   body += fmt::format("ld.global.{0} {1}, [%rd2+256];\nld.global.{0} {2}, [%rd2+512];\nmov.u64 %rd4, 0;\n", plain,
                       b_reg, c_reg);
   body += fmt::format("rem.u32 %r20, %r63, {};\n", words);
-  // The words are in `out` behind the results, or in shared memory.
+  // The words are behind the results in `out`, or in shared memory.
   const bool shared = space == ".shared";
   body += shared ? "mov.u32 %r21, s;\nmad.lo.u32 %r20, %r20, 8, %r21;\n"
                  : "mul.wide.u32 %rd5, %r20, 8;\nadd.u64 %rd5, %rd5, %rd63;\nadd.u64 %rd5, %rd5, 256;\n";
@@ -290,7 +290,7 @@ ROW_TEST(Createpolicy, IsTakenByLoadsStoresAndCopies) {
 
 // ---- Copies ---------------------------------------------------------------------------------------------------------
 
-// 32 pieces of 4, 8 or 16 bytes; some are read only in part, with the rest set to 0.
+// 32 copies of 4, 8 or 16 bytes. Some read only a part of that and set the rest to 0.
 ROW_TEST(Cp, CopiesAndFillsWithZeros) {
   for (const int bytes : {4, 8, 16}) {
     for (const char* cache : {"ca", "cg"}) {
@@ -320,7 +320,8 @@ ROW_TEST(Cp, CopiesAndFillsWithZeros) {
   }
 }
 
-// The ISA's table: thread l of matrix i has elements 2 (l % 4) and the next of row l / 4, or of column l / 4.
+// The ISA's table: thread l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4, or with .trans of column l / 4, of
+// every matrix.
 ROW_TEST(Ldmatrix, GivesEachThreadTwoNeighbours) {
   const std::vector<std::uint8_t> in = numbered(512);
   for (const int matrices : {1, 2, 4}) {

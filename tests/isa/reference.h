@@ -1,5 +1,5 @@
-// IEEE 754 arithmetic by definition, using only integers: the references for the tests in this folder. A number is
-// exact here (an integer times a power of two); rounding is one function for all formats and directions.
+// IEEE 754 arithmetic by definition, using only integers: the references for the tests in this folder. An exact number
+// is an integer times a power of two; one function rounds it, for all formats and directions.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ __extension__ typedef unsigned __int128 UInt128;
 
 struct Format {
   int exponent_bits, fraction_bits;
-  std::uint64_t nan;  // the one that arithmetic returns
+  std::uint64_t nan;  // the NaN that arithmetic returns
 
   int width() const { return 1 + exponent_bits + fraction_bits; }
   std::uint64_t sign() const { return std::uint64_t{1} << (width() - 1); }
@@ -32,7 +32,7 @@ inline constexpr Format kF32{8, 23, 0x7fffffff}, kF64{11, 52, 0x7ff8000000000000
 
 enum class Round { nearest_even, nearest_away, zero, down, up };
 
-// whole * 2^exponent, and slightly more in magnitude if `more`, which is then never exact.
+// The number whole * 2^exponent. If `more`, the exact magnitude is slightly larger, so the number is never exact.
 struct Exact {
   bool negative = false;
   UInt128 whole = 0;
@@ -48,7 +48,7 @@ inline Exact exact(const Format& format, std::uint64_t bits) {
           format.least_exponent() + (field == 0 ? 0 : static_cast<int>(field) - 1), false};
 }
 
-// Whether an integer is rounded up, given the two bits below it (the half, and whether anything else is set).
+// Whether an integer is rounded up. `half` is the bit below it, `rest` whether any bit below that is set.
 inline bool goes_up(bool odd, bool half, bool rest, bool negative, Round round) {
   switch (round) {
     case Round::nearest_even:
@@ -65,7 +65,7 @@ inline bool goes_up(bool odd, bool half, bool rest, bool negative, Round round) 
   return false;
 }
 
-// A zero keeps value.negative as its sign. If value.more, `whole` must be longer than the fraction.
+// A zero keeps the sign value.negative. If value.more, `whole` must have more bits than the fraction.
 inline std::uint64_t rounded(const Format& format, Exact value, Round round) {
   bool half = false, rest = value.more;
   while (value.whole >> (format.fraction_bits + 1) != 0 || value.exponent < format.least_exponent()) {
@@ -80,7 +80,7 @@ inline std::uint64_t rounded(const Format& format, Exact value, Round round) {
   while (value.whole >> format.fraction_bits == 0 && value.exponent > format.least_exponent()) {
     value.whole <<= 1, --value.exponent;
   }
-  // The field is 0 for subnormal numbers; for others, the hidden bit adds the missing one.
+  // The exponent field is 0 for a subnormal number; for a normal one, adding the hidden bit raises the field by one.
   const auto field = static_cast<std::uint64_t>(value.exponent - format.least_exponent());
   const UInt128 bits = (static_cast<UInt128>(field) << format.fraction_bits) + value.whole;
   if (bits < format.infinity()) return sign | static_cast<std::uint64_t>(bits);
@@ -89,12 +89,12 @@ inline std::uint64_t rounded(const Format& format, Exact value, Round round) {
   return sign | (to_infinity ? format.infinity() : format.infinity() - 1);
 }
 
-// a + b, exact except for what is more than 70 bits below the larger one.
+// a + b, exact except for bits more than 70 below the top of the larger one.
 inline Exact sum(Exact a, Exact b, bool negative_zero) {
   if (a.whole == 0 && b.whole == 0) return {negative_zero, 0, 0, false};
   if (a.whole == 0) return b;
   if (b.whole == 0) return a;
-  // The larger number first, both with their top bits at the same place.
+  // Puts the larger number first and aligns the top bits of both.
   const auto shifted = [](Exact& x) {
     while (x.whole >> 118 == 0) x.whole <<= 1, --x.exponent;
   };
@@ -104,7 +104,7 @@ inline Exact sum(Exact a, Exact b, bool negative_zero) {
   const bool gone = distance > 0 && (distance >= 120 || (b.whole & ((UInt128{1} << std::min(distance, 120)) - 1)) != 0);
   const UInt128 small = distance >= 120 ? 0 : b.whole >> distance;
   if (a.negative == b.negative) return {a.negative, a.whole + small, a.exponent, gone};
-  const UInt128 whole = a.whole - small - (gone ? 1 : 0);  // dropped bits belong to b: slightly less than a - small
+  const UInt128 whole = a.whole - small - (gone ? 1 : 0);  // bits dropped from b make the result slightly less
   if (whole == 0 && !gone) return {negative_zero, 0, 0, false};
   return {a.negative, whole, a.exponent, gone};
 }
@@ -113,7 +113,7 @@ inline Exact product(const Exact& a, const Exact& b) {
   return {a.negative != b.negative, a.whole * b.whole, a.exponent + b.exponent, false};
 }
 
-// a * b + c with one rounding; a sum is a * 1 + c, a product is a * b - 0 with the product's sign.
+// a * b + c with one rounding. Sums use a * 1 + c, products a * b + 0 with a zero of the product's sign.
 inline std::uint64_t fused(const Format& format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Round round) {
   if (format.is_nan(a) || format.is_nan(b) || format.is_nan(c)) return format.nan;
   const bool product_infinite = format.is_infinite(a) || format.is_infinite(b);
@@ -125,7 +125,7 @@ inline std::uint64_t fused(const Format& format, std::uint64_t a, std::uint64_t 
   }
   if (format.is_infinite(c)) return c;
   const Exact p = product(exact(format, a), exact(format, b)), q = exact(format, c);
-  // An exact zero is +0, or -0 when rounding down, or has the sign that both have.
+  // An exact zero has the sign of both summands if they agree; otherwise it is +0, or -0 when rounding down.
   const bool both = p.negative && q.negative, either = p.negative || q.negative;
   const bool negative_zero = both || (either && round == Round::down);
   return rounded(format, sum(p, q, negative_zero), round);
@@ -175,13 +175,13 @@ inline std::uint64_t converted(const Format& to, const Format& from, std::uint64
   return rounded(to, exact(from, bits), round);
 }
 
-// Clamped to [0, 1]; NaN becomes +0.
+// Clamps to [0, 1]; NaN becomes +0.
 inline std::uint64_t saturated(const Format& format, std::uint64_t bits) {
   if (format.is_nan(bits) || format.is_negative(bits)) return 0;
   return bits > one(format) ? one(format) : bits;
 }
 
-// The larger or the smaller; -0 is less than +0; a number is preferred to NaN.
+// The maximum or minimum: -0 is less than +0, and a number is preferred to NaN.
 inline std::uint64_t extreme(const Format& format, std::uint64_t a, std::uint64_t b, bool larger) {
   if (format.is_nan(a) && format.is_nan(b)) return format.nan;
   if (format.is_nan(a)) return b;

@@ -1,5 +1,5 @@
 // Execution tests of the opcode table: small kernels of PTX text run on the machine and compared with references
-// written from the PTX ISA. References never call what they test: only the machine itself is used from common/vgpu.
+// written from the PTX ISA. The references share no code with the virtual GPU.
 //
 //   ROW_TEST(Add, WrapsIntegers) {
 //     EXPECT_EQ(execute("add.s32 =r, $r, $r", {{0x7fffffff}, {1}}), Values{0x80000000});
@@ -49,9 +49,9 @@ struct Outcome {
   std::uint64_t count(Counter counter) const { return record.counters[counter].value_or(0); }
 };
 
-// Runs the kernel. A refused text fails the test; faults are left to the caller.
+// Runs the kernel. A rejected text fails the test; a fault is returned in the outcome.
 Outcome run(const Kernel& kernel);
-// The one-line refusal of a text at loading or launching; empty if it is accepted.
+// The one-line error for a text that is rejected at loading or launching; empty if it is accepted.
 std::string refusal(const std::string& body);
 
 using Values = std::vector<std::uint64_t>;  // one per lane
@@ -60,10 +60,10 @@ using Values = std::vector<std::uint64_t>;  // one per lane
 // order; `=h`, `=r`, `=d` are results, `=p` a predicate (1 or 0). Lanes fill whole warps, repeating the last value.
 // Returns the results in order; a fault fails the test.
 std::vector<Values> execute_all(const std::string& instructions, const std::vector<Values>& sources);
-// The same with one result.
+// The same for instructions with one result.
 Values execute(const std::string& instructions, const std::vector<Values>& sources);
 
-// The rows that tests exist for.
+// The rows that have a test.
 std::set<ptx::Opcode>& tested_rows();
 
 class RowTest : public ::testing::Test {
@@ -108,7 +108,7 @@ void expect_lanes(const std::string& instruction, const std::vector<Values>& sou
 // Test values for an instruction: the edges of a type, then random bits.
 enum class Kind { u16, u32, u64, f16, bf16, f32, f64 };
 Values samples(Kind kind, std::size_t count, std::uint64_t seed = 1);
-// The same number of pairs or triples, beginning with all combinations of edges.
+// As many pairs or triples as `count`, beginning with all combinations of the types' edge values.
 std::vector<Values> sample_tuples(const std::vector<Kind>& kinds, std::size_t count);
 
 }  // namespace roofwalk::isa
