@@ -18,7 +18,7 @@ struct MachineRun {
   std::array<std::vector<std::uint8_t>, kBufferCount> buffers;
 };
 
-// Every program runs in all these ways: different paths through the machine must give the same results.
+// Every program runs in all these ways: different paths through the virtual GPU must give the same results.
 struct Way {
   const char* how;
   int threads = 1;
@@ -272,7 +272,7 @@ FormChoice accepted(std::vector<Form> forms, const Machine& machine) {
   return {std::move(forms), std::move(features)};
 }
 
-// Removes smaller and smaller runs of statements while the program still differs in the same way.
+// Removes runs of statements, ever shorter ones, as long as the program still differs in the same way.
 Program minimized(Program program, const Machine& machine, int attempts) {
   const auto kind = [](const Verdict& verdict) { return verdict.words.substr(0, verdict.words.find(' ')); };
   const std::string wanted = kind(compare(program, machine));
@@ -282,7 +282,7 @@ Program minimized(Program program, const Machine& machine, int attempts) {
     const Verdict verdict = compare(candidate, machine);
     return verdict.what == Verdict::What::differs && kind(verdict) == wanted;
   };
-  // Splitting groups, such as a copy and its wait, would only cause another fault.
+  // If a fault is sought, groups stay whole: splitting one, such as a copy and its wait, causes another fault.
   const bool within_groups = wanted != "fault:";
   const auto ids = [&] { return ids_of(program, within_groups); };
   const auto keep = [&](std::optional<Program> candidate) {

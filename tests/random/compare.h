@@ -18,13 +18,13 @@ struct Verdict {
 // The classroom machine with fewer SMs and smaller caches.
 Machine small_machine();
 
-// On one and two host threads and under the sanitizer: results and counts must be the same.
+// Runs on one and two host threads and under the sanitizer; results and counts must be the same in all runs.
 Verdict compare(const Program& program, const Machine& machine);
 
 // The forms and features that the machine accepts.
 FormChoice accepted(std::vector<Form> forms, const Machine& machine);
 
-// The smallest program with the same difference that `attempts` runs find.
+// The smallest program with the same difference that is found within `attempts` runs.
 Program minimized(Program program, const Machine& machine, int attempts = 3000);
 
 // The minimized program's text, the difference, and how to run it again.

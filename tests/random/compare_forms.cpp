@@ -12,7 +12,7 @@ bool holds(const std::string& compare, Order order) {
   const bool nan = order == Order::unordered;
   if (compare == "num") return !nan;
   if (compare == "nan") return nan;
-  const bool also_nan = compare.size() == 3;  // equ, ltu ...
+  const bool also_nan = compare.size() == 3;  // equ, ltu and so on are also true for NaN
   if (nan) return also_nan;
   const std::string plain = compare.substr(0, 2);
   if (plain == "eq") return order == Order::equal;
@@ -33,7 +33,7 @@ struct Compared {
   Kind kind;
   std::vector<std::string> compares;
   bool pair = false;
-  std::function<Order(Bits a, Bits b)> order;  // for pairs: of the low half
+  std::function<Order(Bits a, Bits b)> order;  // for pairs: the order of the low halves
   bool numbers = true;
 };
 

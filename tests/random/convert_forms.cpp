@@ -1,4 +1,4 @@
-// Conversions.
+// Conversion instructions.
 #include <array>
 
 #include "tests/random/forms.h"
@@ -20,7 +20,7 @@ constexpr FloatType kFloats[] = {kF16, kF32, kF64};
 
 Kind kind_of(int bits) { return bits <= 16 ? Kind::b16 : bits == 32 ? Kind::b32 : Kind::b64; }
 
-// Exact: long double can represent all of them.
+// Exact, because long double represents every value of these types.
 long double number(Bits bits, const FloatType& type, bool ftz) {
   if (type.bits == 16) return decode(bits, kHalf);
   if (type.bits == 64) return as<double>(bits);
@@ -56,7 +56,7 @@ Form convert_form(const std::string& modifiers, const char* to, const char* from
   return form;
 }
 
-// Integer results are sign- or zero-extended in wider registers; sources are the low bits of theirs.
+// An integer result is sign- or zero-extended to its register; a source is the low bits of its register.
 template <class Use>
 void for_widths(int bits, Use use) {
   for (const Kind kind : {Kind::b16, Kind::b32, Kind::b64}) {
@@ -99,7 +99,7 @@ void add_between(std::vector<Form>& out) {
       }
       for (const Mode& mode : kWhole) {
         for (const bool ftz : {false, true}) {
-          for (const bool sat : {false, true}) {  // no effect: the result is clamped anyway
+          for (const bool sat : {false, true}) {  // .sat has no effect: the result is clamped anyway
             if (ftz && real.bits != 32) continue;
             for_widths(integer.bits, [&](Kind result) {
               Form form = convert_form(std::string(mode.name) + (ftz ? ".ftz" : "") + (sat ? ".sat" : ""), integer.name,
@@ -113,7 +113,7 @@ void add_between(std::vector<Form>& out) {
                   exact = least(integer);
                 else if (value == value)
                   exact = static_cast<Wide>(value);
-                else if (real.bits == 64 || integer.bits == 64)  // PTX ISA 9.0; otherwise NaN becomes 0
+                else if (real.bits == 64 || integer.bits == 64)  // NaN, by PTX ISA 9.0; with other types NaN becomes 0
                   exact = integer.is_signed ? least(integer) : static_cast<Wide>(1) << (integer.bits - 1);
                 r[0] = low_bits(value_of(low_bits(clamped(exact, integer), integer.bits), integer), bits_of(result));
               };

@@ -1,5 +1,5 @@
-// Floats: arithmetic by the processor in its four rounding modes; 16-bit floats as exact values rounded once;
-// approximations compared with the error that the ISA allows.
+// Floats: arithmetic uses the processor in its four rounding modes; 16-bit floats are exact values rounded once;
+// approximations are compared with the error that the ISA allows.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,7 @@ constexpr Mode kDefault{"", FE_TONEAREST};
 
 enum class Sum { add, sub, mul, fma, div, sqrt, rcp, min, max, abs, neg };
 
-// Volatile keeps the compiler from moving arithmetic across the change of mode.
+// `volatile` keeps the compiler from moving arithmetic across the change of rounding mode.
 template <class T>
 T calculate(Sum what, T a_in, T b_in, T c_in, int mode) {
   volatile T a = a_in, b = b_in, c = c_in;
@@ -112,14 +112,14 @@ void add_double(std::vector<Form>& out, const Operation& operation, const Mode& 
 }
 
 struct ShortModifiers {
-  bool sat = false, ftz = false, relu = false, nan = false;  // nan: min and max return NaN if either is NaN
+  bool sat = false, ftz = false, relu = false, nan = false;  // nan: min and max return NaN if either source is NaN
 };
 
 Bits flushed_short(Bits bits, const FloatFormat& format) {
   return (bits >> (format.digits - 1) & ((1u << format.exponent_bits) - 1)) == 0 ? bits & 0x8000 : bits;
 }
 
-// The exact result rounded once, for one half.
+// The exact result for one 16-bit float, rounded once.
 Bits short_result(Sum what, const Bits* raw_sources, const FloatFormat& format, const ShortModifiers& modifiers) {
   Bits s[3] = {};
   for (int i = 0; i < 3; ++i) s[i] = modifiers.ftz ? flushed_short(raw_sources[i], format) : raw_sources[i];
@@ -185,7 +185,7 @@ void add_exact(std::vector<Form>& out) {
       }
       add_double(out, operation, mode);
     }
-    if (operation.mnemonic[1] == 'a' && operation.mnemonic[0] == 'm') continue;  // mad has no halves
+    if (operation.mnemonic[1] == 'a' && operation.mnemonic[0] == 'm') continue;  // "mad" has no 16-bit forms
     for (const bool pair : {false, true}) {
       for (const char* mode : {"", ".rn"}) {
         if (needs_mode && *mode == 0) continue;
@@ -208,7 +208,7 @@ void add_exact(std::vector<Form>& out) {
     for (const bool ftz : {false, true}) {
       add_single(out, operation, kDefault, ftz, false);
       if (keeps_nan(operation.sum)) continue;
-      Form form = out.back();  // NaN if either is NaN
+      Form form = out.back();  // .NaN: the result is NaN if either source is NaN
       form.text = std::string(operation.mnemonic) + (ftz ? ".ftz" : "") + ".NaN.f32";
       form.apply = [plain = form.apply](const Bits* s, Bits* r) {
         const bool nan = std::isnan(as<float>(s[0])) || std::isnan(as<float>(s[1]));
@@ -239,7 +239,7 @@ void add_exact(std::vector<Form>& out) {
     Form form = float_form({"copysign", Sum::abs, 2, 0, false}, "", wide ? "f64" : "f32", wide ? Kind::b64 : Kind::b32,
                            Flops::none);
     const int sign = wide ? 63 : 31;
-    form.apply = [sign](const Bits* s, Bits* r) {  // the sign of the first, the magnitude of the second
+    form.apply = [sign](const Bits* s, Bits* r) {  // the sign of the first source, the magnitude of the second
       const Bits bit = Bits{1} << sign;
       r[0] = (s[0] & bit) | (s[1] & ~bit);
     };
@@ -247,19 +247,19 @@ void add_exact(std::vector<Form>& out) {
   }
 }
 
-// The error that PTX ISA 9.0 allows, for the sources that it covers; `exact` in double. The larger of `absolute` and
-// `relative` applies.
+// The error that PTX ISA 9.0 allows on the range that it covers, against `exact` in double. A result may be off by the
+// larger of `absolute` and `relative`.
 struct Grant {
   double absolute, relative;
 };
 bool near(double result, double exact, const Grant& grant) {
   if (exact != exact) return result != result;
   if (std::isinf(exact) || std::isinf(result)) {
-    return result == exact || std::fabs(exact) > 0x1.fffff8p127;  // just below the largest float may round to infinity
+    return result == exact || std::fabs(exact) > 0x1.fffff8p127;  // near the largest float, infinity is allowed
   }
   const double error = std::fabs(result - exact);
   return error <= grant.absolute || error <= grant.relative * std::fabs(exact) ||
-         error <= 0x1p-148;  // two smallest steps of a float
+         error <= 0x1p-148;  // two steps of the smallest subnormal
 }
 
 struct MathFunction {
@@ -268,7 +268,7 @@ struct MathFunction {
   int sources;
   Grant grant;
   double (*exact)(double a, double b);
-  bool (*granted)(double a, double b);  // elsewhere any value is allowed
+  bool (*granted)(double a, double b);  // the range with a bound; elsewhere any value is allowed
   bool always_flushes;
 };
 
@@ -329,7 +329,7 @@ void add_approximate(std::vector<Form>& out) {
       out.push_back(std::move(form));
     }
   }
-  // For halves, over all numbers: the errors of ex2 and tanh in PTX ISA 9.0.
+  // For 16-bit floats, over their whole range: the errors of ex2 and tanh in PTX ISA 9.0.
   struct OfHalves {
     const char* mnemonic;
     const char* modifiers;
@@ -369,7 +369,7 @@ void add_approximate(std::vector<Form>& out) {
       out.push_back(std::move(form));
     }
   }
-  // For doubles: rcp.approx.ftz.f64 and rsqrt.approx(.ftz).f64 have about 20 bits and flush.
+  // For f64: rcp.approx.ftz.f64 and rsqrt.approx(.ftz).f64 have about 20 bits and flush subnormals.
   for (const char* text : {"rcp.approx.ftz", "rsqrt.approx", "rsqrt.approx.ftz"}) {
     const std::string all = text;
     const bool root = all[1] == 's';

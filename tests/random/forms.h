@@ -1,6 +1,6 @@
 // Computing instructions: name, operands and result for one thread, written from the definitions of the PTX ISA and
-// sharing nothing with the machine. Where the ISA leaves a value open, the machine's own rule applies: arithmetic on
-// NaNs gives one NaN of each type (0x7fffffff, 0x7fff, 0x7ff80...0), x / 0 is all ones, x % 0 is x.
+// sharing no code with the virtual GPU. Where the ISA leaves a value undefined, the virtual GPU's rule applies:
+// arithmetic on NaNs gives one NaN of each type (0x7fffffff, 0x7fff, 0x7ff80...0), x / 0 is all ones, x % 0 is x.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace roofwalk::random {
 
 using Bits = std::uint64_t;
 
-enum class Kind : std::uint8_t { pred, b16, b32, b64 };  // of a register; all are declared untyped
+enum class Kind : std::uint8_t { pred, b16, b32, b64 };  // class of a register; all registers are declared untyped
 int bits_of(Kind kind);
 
 enum class Flops : std::uint8_t { none, f16, f32, f64 };
@@ -20,21 +20,21 @@ enum class Flops : std::uint8_t { none, f16, f32, f64 };
 struct Form {
   std::string mnemonic, text;  // "add", "add.rn.f32"
   std::vector<Kind> results, sources;
-  std::vector<std::string> numbers;  // by source: the type of an immediate that is allowed there; "" if none is
+  std::vector<std::string> numbers;  // by source: the type of immediate allowed there; "" if none is allowed
   std::function<void(const std::uint64_t* sources, std::uint64_t* results)> apply;  // values zero-extended
   enum class Look : std::uint8_t { plain, two_predicates, pack, unpack } look = Look::plain;
-  bool negatable_predicate = false;  // the last source
+  bool negatable_predicate = false;  // the last source, a predicate, may be negated
   int only_number = -1;              // the source that must be an immediate
   Flops flops_of = Flops::none;
   int flops = 0;
   bool special_function = false;
-  bool makes_addresses = false;  // integer arithmetic of 32 and 64 bits, from which indices are made
-  // For approximations, which cannot be compared bit for bit: whether the result is within the ISA's error. They have
-  // no `apply`.
+  bool makes_addresses = false;  // integer arithmetic of 32 and 64 bits that may compute an index
+  // Only for approximations, which cannot be compared bit for bit: whether the result is within the ISA's error. They
+  // have no `apply`.
   std::function<bool(const std::uint64_t* sources, std::uint64_t result)> accepts;
 };
 
-// All forms. The machine may refuse some: callers must check that first.
+// All forms. The virtual GPU may refuse some, so callers check that first.
 std::vector<Form> all_forms();
 
 // Subsets, one per file.

@@ -1,4 +1,4 @@
-// Generates a program from a seed; the result never changes.
+// Generates a program from a seed; the same seed always gives the same program.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class FormChoice {
   const std::vector<std::vector<const Form*>>& by_mnemonic() const { return by_mnemonic_; }
   const std::vector<const Form*>& of_addresses() const { return of_addresses_; }
   const std::vector<const Form*>& approximations() const { return approximations_; }
-  const Form& named(const std::string& text) const;  // must exist and be simple
+  const Form& named(const std::string& text) const;  // the form with this text, which must exist and be simple
   const std::vector<Form>& all() const { return forms_; }
 
  private:
@@ -30,7 +30,7 @@ class FormChoice {
 
 Program generate(std::uint64_t seed, const FormChoice& forms);
 
-// Features that `generate` uses if the machine has them, by name, with an instruction that tells whether it does.
+// The optional features of `generate`, by name. Each has an instruction that tells whether the virtual GPU supports it.
 const std::vector<std::pair<std::string, Instruction>>& feature_probes();
 
 }  // namespace roofwalk::random

@@ -17,7 +17,7 @@ Instruction Generator::memory(Do what, std::string text, Space space, Register b
   return out;
 }
 
-// Registers that fit an element, of the same kind for all parts; result registers are distinct.
+// Registers that fit an element, all of the same kind; result registers are distinct.
 std::vector<Operand> Generator::parts(const Element& element, int count, bool results) {
   const bool is_float = element.type[0] == 'f';
   std::vector<Kind> kinds;
@@ -66,7 +66,7 @@ Register Generator::index_below(int count) {
   return out;
 }
 
-// coordinate * step + first, in one of the ways that compilers write it.
+// Computes coordinate * step + first in one of the ways that compilers write it.
 void Generator::affine_index(Register out, int count) {
   const auto [coordinate, most] = one_of(coordinates_);
   int step = between(-4, 6), first = 0;
@@ -80,7 +80,7 @@ void Generator::affine_index(Register out, int count) {
     case 1:
       put(form("mul.lo.s32", out, {of(coordinate), signed_number(step)}));
       return put(form("add.s32", out, {of(out), signed_number(first)}));
-    case 2:  // offset by half of the number range and back
+    case 2:  // adds half of the number range and subtracts it again
       put(form("mul.lo.s32", out, {of(coordinate), signed_number(step)}));
       put(form("add.s32", out, {of(out), number((static_cast<std::uint32_t>(first) + 0x8000'0000u), "s32")}));
       return put(form("xor.b32", out, {of(out), number(0x8000'0000u, "b32")}));
@@ -96,7 +96,7 @@ void Generator::affine_index(Register out, int count) {
       put(form("mul.lo.u32", product, {of(coordinate), number(static_cast<std::uint32_t>(-step), "u32")}));
       return put(form("sub.u32", out, {number(static_cast<std::uint32_t>(first), "u32"), of(product)}));
     }
-    default: {  // a multiplication whose high part is subtracted again
+    default: {  // multiplies and subtracts the high part again
       const auto multiple = static_cast<std::uint32_t>(step) + 0x4000'0000u;
       put(form("mad.lo.u32", out,
                {of(coordinate), number(multiple, "u32"), number(static_cast<std::uint32_t>(first), "u32")}));

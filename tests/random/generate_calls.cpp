@@ -5,7 +5,7 @@
 namespace roofwalk::random {
 namespace {
 
-// The first parameters of every function: addresses, the thread's number in the grid, and the remaining call depth.
+// Every function's first parameters: buffer addresses, the thread's number in the grid, and the remaining call depth.
 constexpr Buffer kHandedOn[] = {kInput, kBlocked, kSpread};
 constexpr int kFixed = 5;
 
@@ -62,7 +62,7 @@ void Generator::call(int callee, Operand depth) {
         put(std::move(in));
       }
     }
-    // A call that is not made has no result, so results are not taken under a guard.
+    // A skipped call writes no result, so the results of a guarded call are not read.
     const bool guarded = chance(10);
     Instruction in = add(Do::call, "call", 0, 0);
     if (guarded) guard(in);
@@ -155,7 +155,7 @@ Register Generator::take_parameters(int index) {
   return levels;
 }
 
-// Calls itself or an earlier function, while there are levels left.
+// The function calls itself or an earlier function while call depth remains.
 void Generator::call_again(int callee, Register levels) {
   Statement out;
   out.what = What::choice;
@@ -169,7 +169,7 @@ void Generator::call_again(int callee, Register levels) {
   put(std::move(out));
 }
 
-// Some lanes return early; nothing waits for them until the call is over.
+// Some lanes return early. They rejoin the others only after the call.
 void Generator::return_early(int index) {
   group([&] {
     give_results(index);

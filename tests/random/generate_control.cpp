@@ -6,7 +6,7 @@ void Generator::statements(int count, int depth, bool together) {
   for (int i = 0; i < count; ++i) statement(depth, together);
 }
 
-// `together`: all threads of the block are active here.
+// `together`: all threads of the block are active at this statement.
 void Generator::statement(int depth, bool together) {
   if (!in_function_ && depth < 2 && !out_.functions.empty() && chance(8)) return call_from_kernel(depth);
   const Bits dice = below(100);
@@ -48,7 +48,7 @@ void Generator::choice(int depth, bool together) {
   put(std::move(out));
 }
 
-// A switch: several cases may share an arm, and some have none.
+// A switch: several cases may share an arm, and some cases have no arm.
 void Generator::table(int depth, bool together) {
   Statement out;
   out.what = What::table;
@@ -102,7 +102,7 @@ void Generator::loop(int depth, bool together) {
   put(std::move(out));
 }
 
-// A register that is used only here: the first iteration writes it, all read it.
+// Generates a register that the first iteration writes and every iteration reads. No other statement uses it.
 void Generator::keep_from_first(Register iteration) {
   group([&] {
     const Register kept = fresh(Kind::b32), is_first = fresh(Kind::pred);
@@ -132,7 +132,7 @@ void Generator::scope(int depth) {
   put(std::move(out));
 }
 
-// Threads exit one after another, in the middle or by a branch to the end; the remaining ones meet at barriers.
+// Threads exit at several points, inside the body or by a branch to its end; the remaining threads meet at barriers.
 void Generator::barriers_of_who_is_left() {
   barrier();
   Statement out;

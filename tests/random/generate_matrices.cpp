@@ -2,17 +2,17 @@
 
 namespace roofwalk::random {
 
-// A register with numbers whose sums of products are exact in any order: a sign, few bits, exponents close to each
-// other.
+// A register of factors whose sums of products are exact in any order: a random sign, few significant bits, and
+// exponents close to each other.
 Register Generator::exact_factors(MatrixShape::Factor factor) {
   using Factor = MatrixShape::Factor;
   const Register out = fresh(Kind::b32);
   Bits keep = 0, set = 0;
   switch (factor) {
-    case Factor::f16:  // 2^-3 to 2^0 and two more bits
+    case Factor::f16:  // 2^-3 to 2^0, with two more fraction bits
       keep = 0x8f00'8f00, set = 0x3000'3000;
       break;
-    case Factor::bf16:  // the same numbers
+    case Factor::bf16:  // the same values
       keep = 0x81e0'81e0, set = 0x3e00'3e00;
       break;
     case Factor::tf32:
@@ -54,7 +54,7 @@ void Generator::multiply_matrices() {
   });
 }
 
-// Rows from anywhere in shared memory, after all threads of the block have written to it and met.
+// Loads rows from anywhere in shared memory, after all threads of the block have written to it and passed a barrier.
 void Generator::load_matrices() {
   Instruction in;
   in.what = Do::load_matrices;

@@ -8,7 +8,7 @@ void Generator::barrier() {
   const int rounded = (threads_ + 31) / 32 * 32;
   in.text = one_of(std::array<const char*, 4>{"bar.sync", "bar.cta.sync", "barrier.sync", "barrier.sync.aligned"});
   in.sources = {number(below(16), "u32")};
-  // If threads have exited, a barrier with a number would still wait for their warps.
+  // In ragged programs threads may have exited; a barrier with an explicit thread count would still wait for them.
   if (!ragged_ && chance(30)) in.sources.push_back(number(static_cast<Bits>(rounded), "u32"));
   put(std::move(in));
 }
@@ -18,8 +18,8 @@ void Generator::meet_in_block() {
   barrier();
 }
 
-// Gates are mbarriers where all threads arrive: the first one takes one arrival per thread, the other one a count of
-// two.
+// Gates are mbarriers. All threads arrive at each gate: at the first with one arrival per thread, at the second with a
+// count of two.
 Instruction Generator::at_gate(Do what, std::string text, std::size_t gate) {
   Instruction in;
   in.what = what;
@@ -47,8 +47,8 @@ void Generator::open_gates() {
   });
 }
 
-// All arrive and wait until all have, by the state that arriving returned or by the phase's parity. `apart`:
-// instructions that do not use shared memory may come in between.
+// All threads arrive and wait until the phase completes. They wait by the state that arriving returned or by the
+// phase's parity. If `apart`, instructions that do not use shared memory may come between arriving and waiting.
 void Generator::pass_gate(bool apart) {
   const std::size_t gate = below(out_.gates);
   const Register state = fresh(Kind::b64), parity = gate_parities_[gate];
@@ -95,7 +95,7 @@ void Generator::reduce_at_barrier() {
   put(std::move(in));
 }
 
-// redux and match.
+// Generates redux or match.
 void Generator::combine_in_warp(const Operand& members) {
   static constexpr const char* kReductions[] = {"add.u32", "add.s32", "min.u32", "min.s32", "max.u32",
                                                 "max.s32", "and.b32", "or.b32",  "xor.b32"};

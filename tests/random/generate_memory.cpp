@@ -119,7 +119,7 @@ void Generator::own_memory() {
   }
 }
 
-// Stores a number at the atomic's address and returns one that is equal or differs by one.
+// Stores a number at the atomic's address and returns an operand that is equal to it or differs by one.
 Operand Generator::beside(const Instruction& atomic, Kind kind) {
   const std::string type = fmt::format("b{}", bits_of(kind));
   const Bits value = 1 + below(1000);
@@ -129,7 +129,7 @@ Operand Generator::beside(const Instruction& atomic, Kind kind) {
   return number(value - 1 + below(3), type);
 }
 
-// An atomic where no other thread has access, so that the old value is known.
+// An atomic on memory that no other thread accesses, so that the old value is known.
 Instruction Generator::own_atomic(Space space, Register base, std::int64_t first, int room) {
   std::string what;
   do {
@@ -149,7 +149,7 @@ Instruction Generator::own_atomic(Space space, Register base, std::int64_t first
   return in;
 }
 
-// Many threads update one place: the old value is not used.
+// An atomic on a word that many threads update. The old value depends on their order, so it is not used.
 Instruction Generator::shared_sum(const std::string& what, Space space, Register base, std::int64_t offset) {
   const int bytes = bytes_of_atomic(what);
   const bool reduces = chance(50), global = space == Space::global;

@@ -37,7 +37,7 @@ void Generator::prologue() {
   names.results = {of(near_)};
   names.name = "near";
   put(std::move(names));
-  target_->back().id = -1;  // never removed: the machine gives a kernel only variables that it names
+  target_->back().id = -1;  // id -1 keeps the minimizer from removing it: a kernel must name a variable to get it
   const Dimensions& block = out_.block;
   const auto coordinate = [&](const char* name, std::uint32_t extent) {
     const Register reg = special(name);
@@ -196,7 +196,7 @@ void Generator::epilogue() {
 void Generator::leave() {
   Instruction in;
   in.what = Do::leave;
-  in.text = in_function_ || chance(50) ? "exit" : "ret";  // a function must give its results first
+  in.text = in_function_ || chance(50) ? "exit" : "ret";  // a function must store its results before `ret`
   guard(in);
   put(std::move(in));
 }

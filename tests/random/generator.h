@@ -20,7 +20,7 @@ namespace roofwalk::random {
 
 using What = Statement::What;
 
-inline constexpr int kPool[4] = {6, 6, 14, 10};  // registers that anything may write, by Kind
+inline constexpr int kPool[4] = {6, 6, 14, 10};  // registers that any statement may write, by Kind
 inline constexpr int kPoolOfFunction[4] = {3, 4, 5, 4};
 inline constexpr std::uint32_t kInputBytes = 4096;
 inline constexpr std::uint32_t kConstantBytes = 256;
@@ -29,7 +29,7 @@ inline constexpr int kSpreadSlots = 40;
 inline constexpr std::uint32_t kApproximateBytes = 8;
 inline constexpr int kMostApproximations = 6;
 
-struct Element {  // in memory
+struct Element {  // an element in memory
   const char* type;
   int bytes;
   bool is_signed;
@@ -39,7 +39,7 @@ inline constexpr Element kElements[] = {{"b8", 1, false},  {"u8", 1, false},  {"
                                         {"s32", 4, true},  {"f32", 4, false}, {"b64", 8, false}, {"u64", 8, false},
                                         {"s64", 8, true},  {"f64", 8, false}};
 
-// Atomics whose final value does not depend on the order of threads; their old value is not used.
+// Atomics whose final value does not depend on the order of threads; their old values are not used.
 inline constexpr const char* kCommutative[] = {"add.u32", "add.s32", "add.u64", "min.u32", "min.s32", "min.u64",
                                                "min.s64", "max.u32", "max.s32", "max.u64", "max.s64", "and.b32",
                                                "and.b64", "or.b32",  "or.b64",  "xor.b32", "xor.b64"};
@@ -77,7 +77,7 @@ class Generator {
 
   Statement& put(Statement statement);
   void put(Instruction code);
-  // Statements that `fill` puts become the body.
+  // The statements that `fill` puts become the body.
   template <class Fill>
   std::vector<Statement> body(Fill fill) {
     std::vector<Statement> out;
@@ -175,7 +175,7 @@ class Generator {
   void return_early(int index);
   void give_results(int index);
 
-  // --- Where all threads of the block are active.
+  // --- Statements that need all threads of the block to be active.
 
   void barrier();
   void meet_in_block();
@@ -204,15 +204,15 @@ class Generator {
   int next_id_ = 0;
   int threads_ = 0, all_threads_ = 0, slots_ = 0;
   bool full_warps_ = false, ragged_ = false;
-  bool starts_ = true;  // not all registers have values yet
-  bool talks_ = false;  // blocks may communicate (atomics, fences, volatile accesses); the machine uses one thread
+  bool starts_ = true;  // some registers have no value yet
+  bool talks_ = false;  // blocks may communicate (atomics, fences, volatile accesses): run on one host thread
 
   struct Coordinate {
     Register reg;
     int most;
   };
   Register buffers_[kBufferCount], thread_, all_, members_, near_;
-  std::vector<Register> words_, doubles_;  // never written again
+  std::vector<Register> words_, doubles_;  // registers that are never written again
   std::vector<Coordinate> coordinates_, uniform_coordinates_;
   bool in_function_ = false, has_local_ = true;
   std::vector<Register> gate_parities_;  // parity of each gate's current phase

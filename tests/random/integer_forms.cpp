@@ -1,4 +1,4 @@
-// Integers and bits.
+// Integer and bit instructions.
 #include <algorithm>
 #include <array>
 
@@ -15,7 +15,7 @@ Kind kind_of(int bits) { return bits <= 16 ? Kind::b16 : bits == 32 ? Kind::b32 
 struct Adder {
   std::vector<Form>& out;
 
-  // `calculate` takes exact values; the result is the low bits of what it returns.
+  // `calculate` computes on unbounded integers; the form's result is the low bits of what it returns.
   template <class Calculate>
   void integers(const std::string& mnemonic, const std::string& modifier, const IntegerType& type, int sources,
                 int result_bits, Calculate calculate) {
@@ -79,7 +79,7 @@ void add_arithmetic(Adder& add, const IntegerType& type) {
   if (n <= 32) {
     add.integers("mul", ".wide", type, 2, 2 * n, [](const Wide* in) { return product(in); });
     add.integers("mad", ".wide", type, 2, 2 * n, [](const Wide* in) { return product(in); });
-    Form& wide = add.out.back();  // its third source has the width of the result
+    Form& wide = add.out.back();  // the third source is as wide as the result
     wide.sources.push_back(kind_of(2 * n));
     wide.numbers.push_back(std::string(type.is_signed ? "s" : "u") + std::to_string(2 * n));
     wide.apply = [type, n](const Bits* s, Bits* r) {
@@ -160,7 +160,7 @@ void add_fields(Adder& add, int n) {
   });
 }
 
-// The position of the highest bit that differs from the sign; with .shiftamt, its distance from the top.
+// bfind: the highest bit that differs from the sign: its position or, with .shiftamt, its distance from the top bit.
 Bits found_bit(Bits a, int n, bool is_signed, bool shift_amount) {
   const int msb = n - 1;
   if (is_signed && (a >> msb & 1u) != 0) a = low_bits(~a, n);
@@ -237,11 +237,11 @@ void add_any_logic(Adder& add) {
   add.out.back().makes_addresses = true;
 }
 
-// The other modes of prmt: which byte of {b, a} is at position i, by a two-bit selector.
+// The other modes of prmt: a two-bit selector tells which byte of {b, a} goes to position i.
 void add_permutations(Adder& add) {
   struct Mode {
     const char* name;
-    int bytes[4][4];  // by selector, from the lowest position
+    int bytes[4][4];  // by selector, from the lowest byte up
   };
   static constexpr Mode kModes[] = {
       {"f4e", {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}},

@@ -13,7 +13,7 @@ struct Place {
   int row, column;
 };
 
-// Element i of thread `lane`, with the ISA's terms groupID and threadID_in_group.
+// The position of element i of thread `lane`, with the ISA's terms groupID and threadID_in_group.
 Place place_in_a(Factor factor, int lane, int i) {
   const int group = lane >> 2, in_group = lane % 4;
   switch (factor) {
@@ -56,7 +56,7 @@ long double value_of(Factor factor, std::uint64_t bits) {
   return 0;
 }
 
-// Calls visit(lane, index of the element in that thread, value).
+// Calls visit(lane, index of the element within the thread, value).
 template <class Visit>
 void each_element(Factor factor, const std::vector<WarpRegister>& registers, Visit visit) {
   const int bits = bits_of(factor), in_register = 32 / bits;

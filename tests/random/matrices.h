@@ -1,5 +1,5 @@
 // Matrices distributed over a warp's threads: the position of each element and the products, as the PTX ISA defines
-// them in "Matrix Fragments for mma.m16n8k8", "... k16", "... k32" and "ldmatrix". Shares nothing with the machine.
+// them in "Matrix Fragments for mma.m16n8k8", "... k16", "... k32" and "ldmatrix". Shares no code with the virtual GPU.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct MatrixShape {
   const char* text;
   Factor factor;
   int k;
-  int a_registers, b_registers;  // per thread; sums have four
+  int a_registers, b_registers;  // per thread; the sums take four registers
   bool clamps;                   // .satfinite
   int flops() const { return factor == Factor::s8 ? 0 : 2 * 16 * 8 * k; }
 };
@@ -28,12 +28,12 @@ inline constexpr MatrixShape kMatrixShapes[] = {
 
 using WarpRegister = std::array<std::uint64_t, 32>;  // by thread
 
-// The four registers of sums. The ISA leaves the order of additions open, so callers pass numbers whose sums are exact
-// in any order.
+// The four registers of sums. The ISA does not define the order of additions, so callers pass numbers whose sums are
+// exact in any order.
 std::array<WarpRegister, 4> multiplied(const MatrixShape& shape, const std::vector<WarpRegister>& a,
                                        const std::vector<WarpRegister>& b, const std::vector<WarpRegister>& c);
 
-// A register of one matrix, given its eight rows.
+// One destination register of ldmatrix for one matrix, given the matrix's eight rows.
 WarpRegister loaded(const std::array<std::array<std::uint16_t, 8>, 8>& rows, bool transposed);
 
 }  // namespace roofwalk::random

@@ -72,8 +72,8 @@ class RoundingMode {
   int before_;
 };
 
-// A format with an implicit leading bit: number of digits including it, smallest and largest exponent of normal
-// numbers.
+// A floating-point format with an implicit leading bit: number of digits including it, smallest and largest exponent of
+// normal numbers.
 struct FloatFormat {
   int digits, least_exponent, most_exponent;
   int exponent_bits;
@@ -144,7 +144,7 @@ inline std::uint64_t encode(long double value, const FloatFormat& format, std::u
          low_bits(all, fraction_bits);
 }
 
-// a + b with its last bit set if inexact, so that rounding it to far fewer bits rounds the exact sum.
+// a + b; if the sum is inexact, its last bit is set, so that rounding it to a much shorter format is correct.
 inline long double odd_sum(long double a, long double b) {
   volatile long double x = a, y = b;
   const RoundingMode at(FE_TOWARDZERO);

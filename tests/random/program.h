@@ -1,5 +1,5 @@
 // A random kernel as a tree of statements: made by the generator, executed by the reference, printed as text, and
-// reduced by the minimizer. Uses nothing of the machine's own front end.
+// reduced by the minimizer. It shares no code with the virtual GPU's own front end.
 #pragma once
 
 #include <cstdint>
@@ -49,31 +49,31 @@ enum class Do : std::uint8_t {
   reduce,  // redux.sync
   match,
   active_mask,
-  barrier,         // of all threads of the block
+  barrier,         // by all threads of the block
   barrier_reduce,  // bar.red, of `name`
   meet,            // bar.warp.sync
   nothing,         // fences, prefetches and the like
-  copy,            // cp.async: copies at once, because nothing reads the data before it is waited for
+  copy,            // cp.async: copies at once; no thread reads the data before it has waited for the copy
   branch,
   carry,            // add.cc, addc and the like; `name` is the operation: add, sub, mad.lo, mad.hi
   branch_by_index,  // brx.idx, to one of `labels`
   leave,
-  open_call,          // not in the text as an instruction: the scope of a call, with its .param variables
+  open_call,          // scope of a call and its .param variables; not printed as an instruction
   argument,           // st.param before a call
   call,               // of function `function`
   take_result,        // ld.param after a call
-  close_call,         // not in the text as an instruction
+  close_call,         // not printed as an instruction
   take_parameter,     // ld.param in a function
   give_result,        // st.param in a function
   load_matrices,      // ldmatrix
   multiply_matrices,  // mma
-  gate_init,          // mbarrier objects are called gates, because `barrier` means those of warps and blocks
+  gate_init,          // gate_* are mbarriers; `barrier` means the barriers of warps and blocks
   gate_arrive,
-  gate_wait,       // success of one wait suffices; how often a warp polls is unspecified
-  gate_test,       // for a completed phase
-  enter_loop,      // not in the text: starts counting the loop's iterations
-  next_iteration,  // not in the text
-  label            // in the text only as a label
+  gate_wait,       // one successful wait suffices; how often a warp polls is unspecified
+  gate_test,       // tests whether a phase has completed
+  enter_loop,      // starts counting the loop's iterations; not printed
+  next_iteration,  // not printed
+  label            // printed only as a label
 };
 
 struct Instruction {
@@ -87,10 +87,10 @@ struct Instruction {
   // Memory.
   Space space = Space::global;
   Register base = {};
-  bool has_base = false;  // false: the variable `name`
+  bool has_base = false;  // false: the address is the variable `name`
   std::int64_t offset = 0;
   Register second_base = {};  // for cp.async: its source in global memory
-  int element_bytes = 0;      // of memory
+  int element_bytes = 0;      // bytes of one element in memory
   bool is_signed = false;
   int label = -1;                // of branches and labels
   std::vector<int> labels = {};  // of branch_by_index
@@ -109,11 +109,11 @@ struct Statement {
     choice,       // @p body else otherwise
     loop_bottom,  // do body while (++counter < limit)
     loop_top,     // while (counter < limit) { body; ++counter }
-    scope,        // body, which its `leave_scope` statements exit
+    scope,        // runs the body; a `leave_scope` statement exits it
     leave_scope,  // @p bra to the end of the enclosing scope
-    table,        // `code` branches by index to arms in its body or to its end; without a branch, the first arm runs
+    table,        // `code` branches by index to an arm in the body or to its end; without a branch, the first arm runs
     arm,          // of a table: its body
-    poll,         // repeats `code`, which sets @p predicate, until that is true
+    poll,         // repeats `code`, which sets @p predicate, until the predicate is true
     group         // body, kept or removed as a whole
   };
   What what = What::code;
@@ -123,7 +123,7 @@ struct Statement {
   bool negated = false;
   bool uniform = false;  // bra.uni
   std::vector<Statement> body, otherwise;
-  std::vector<int> ways;  // for a table, by index: the arm; -1 its end
+  std::vector<int> ways;  // for a table, by index: the number of the arm, or -1 for the table's end
 };
 
 // A parameter or result of a function: a single value, or a byte array with each field at a multiple of 8.
@@ -159,7 +159,7 @@ struct Program {
   std::vector<Function> functions;
   std::uint32_t gates = 0;   // mbarrier objects: the .shared variable "gates"
   int registers[4] = {};     // declared, by Kind
-  bool counts_warps = true;  // false: threads exit within divergent code, so that the grouping of lanes is unspecified
+  bool counts_warps = true;  // false: threads exit within divergent code, so how lanes regroup is unspecified
   std::vector<const Form*> approximations;  // by slot
   int threads() const { return static_cast<int>(grid.count() * block.count()); }
 };
@@ -169,7 +169,7 @@ inline constexpr std::uint32_t kBlockedBytes = 64;  // per thread in `blocked`
 inline constexpr std::uint32_t kSpreadBytes = 16;   // per thread and slot in `spread`
 inline constexpr std::uint32_t kSumBytes = 64;      // per operation in `sums`
 
-// One line of the flat program; `loops` are the enclosing ones, outermost first.
+// One line of the flattened program; `loops` are the enclosing loops, outermost first.
 struct Line {
   Instruction code;
   std::vector<int> loops;
@@ -185,14 +185,14 @@ struct Code {
 };
 Code flatten(const Program& program);
 
-// The module's text; the instruction in line i has the source line i + 1 of "random.cu".
+// The module's text. The instruction in line i is attributed to source line i + 1 of "random.cu".
 std::string text_of(const Program& program, const Code& code);
 
 // Removes the statements with these ids.
 Program without(const Program& program, const std::set<int>& ids);
 // Replaces these choices and loops by their bodies.
 Program unwrapped(const Program& program, const std::set<int>& ids);
-// Replaces a register that a computing instruction reads by the number 1; nullopt if there is none.
+// Replaces one source register of a computing instruction by the number 1; nullopt if it is no register.
 std::optional<Program> with_number(const Program& program, int id, std::size_t source);
 // Ids of all statements, outer before inner.
 std::vector<int> ids_of(const Program& program, bool within_groups);

@@ -1,5 +1,5 @@
-// Compares the machine with the reference on random programs. Also tests the test: a wrong instruction is found, and
-// every row of the opcode table is exercised.
+// Compares the virtual GPU with the reference on random programs. Also tests the test: a wrong instruction is found,
+// and every row of the opcode table is exercised.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const FormChoice& forms() {
   return out;
 }
 
-// Not in random programs, with the reason and where it is tested instead.
+// Opcodes that random programs do not contain, with the reason and where they are tested instead.
 const std::map<std::string, std::string> kExempt = {
     {"createpolicy", "gives a value that only cache hints take"},
     {"trap", "ends a run with a fault; tests/unit/vgpu/faults_test.cpp"},
@@ -58,12 +58,12 @@ TEST(RandomPrograms, UseEveryRowOfTheOpcodeTable) {
         << "`" << mnemonic
         << "` must be made by generate_*.cpp, be a row of tests/random/*_forms.cpp, or be exempt here";
   }
-  // All arithmetic takes the same path through the machine, and each row has a test of its own in tests/isa: a new row
-  // may come without a form for a while.
+  // A few rows without a form are allowed for a while: all arithmetic takes the same path through the virtual GPU, and
+  // tests/isa has a test for each row.
   EXPECT_LE(without_form, arithmetic / 20) << "rows of tests/random/*_forms.cpp are missing:" << missing;
 }
 
-// Rows whose types the table lacks, or that the machine refuses, are left out of programs: there must not be too many.
+// For each computing row with a form, every type that the row allows must have a form that the virtual GPU accepts.
 TEST(RandomPrograms, UseEveryTypeOfAComputingRow) {
   std::set<std::string> accepted, with_form;
   for (const Form& form : forms().all()) {
@@ -92,7 +92,7 @@ TEST(RandomPrograms, MatchTheReference) {
   }
 }
 
-// With a reference that is wrong in one instruction, programs differ, and the minimized program shows which.
+// The reference is wrong in one instruction: some program must differ, and minimizing must keep that instruction.
 TEST(RandomPrograms, AreShrunkToTheInstructionThatDiffers) {
   std::vector<Form> wrong = forms().all();
   for (Form& form : wrong) {

@@ -16,37 +16,37 @@
 namespace roofwalk::random {
 namespace {
 
-constexpr int kMostIterations = 64;  // so that the iterations of eight loops and the line fit in one number
+constexpr int kMostIterations = 64;  // keeps the iteration numbers of eight loops and the line within 64 bits
 constexpr std::uint64_t kMostInstructions = 4'000'000;
-constexpr std::uint64_t kSharedWindow = 1ull << 60;  // of generic addresses; the machine uses another
+constexpr std::uint64_t kSharedWindow = 1ull << 60;  // start in the generic address space; the virtual GPU uses another
 
 struct Invalid : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Threads that accessed a byte since the last barrier.
+// The threads that accessed a byte since the last barrier.
 struct Touch {
   std::uint64_t phase = 0;
   int writer = -1, reader = -1;  // -1 none, -2 several
   bool atomic = false;
 };
 
-// A thread's state in one call, or in the kernel.
+// A thread's state within one call; the first frame is the kernel's.
 struct Frame {
   std::vector<Bits> registers[4];
   std::vector<std::uint8_t> known[4];
   std::vector<std::uint8_t> own;  // local memory
   std::vector<std::uint8_t> own_known;
   std::vector<int> iterations;                         // by loop
-  std::uint32_t caller = 0;                            // identifies the call: the same for lanes that came the same way
+  std::uint32_t caller = 0;                            // identifies the call: lanes that made it together share it
   std::size_t back = 0;                                // the line after the call
   using Handed = std::map<std::pair<int, int>, Bits>;  // by parameter and field
-  Handed arguments, taken;                             // what it passes to its callee, and what it was passed
-  Handed results, given;                               // what it returns, and what its callee returned
+  Handed arguments, taken;                             // passed to its callee; received from its caller
+  Handed results, given;                               // returned to its caller; received from its callee
 };
 
 struct Thread {
-  int number = 0, global = 0;  // in its block; in the grid
+  int number = 0, global = 0;  // thread number in the block; in the grid
   Dimensions index;
   std::size_t at = 0;  // the next line
   bool done = false;
@@ -208,7 +208,7 @@ class Reference {
 
   struct Place {
     std::uint8_t* bytes = nullptr;
-    std::uint8_t* known = nullptr;  // null: all are known
+    std::uint8_t* known = nullptr;  // which bytes have a defined value; null: all
     int* owners = nullptr;          // for global bytes
     Touch* touches = nullptr;       // for shared bytes
     int buffer = -1;
@@ -216,7 +216,7 @@ class Reference {
   };
 
   std::uint64_t address_of(const Thread& thread, const Instruction& in) {
-    if (!in.has_base) return static_cast<std::uint64_t>(in.offset);  // offset in the variable, which fills its space
+    if (!in.has_base) return static_cast<std::uint64_t>(in.offset);  // the only variable fills its space
     const Bits base = get(thread, in.base);
     const Bits sum = base + static_cast<Bits>(in.offset);
     return in.base.kind == Kind::b32 ? low_bits(sum, 32) : sum;
@@ -255,7 +255,7 @@ class Reference {
     throw Invalid("touches memory that no buffer has");
   }
 
-  // Two threads must not access the same byte without a barrier in between, except by atomics.
+  // Throws on races, undefined bytes, and global memory that this thread must not access.
   void check(const Thread& thread, const Place& at, std::uint64_t bytes, bool writes, bool atomic) {
     for (std::uint64_t i = 0; i < bytes; ++i) {
       if (at.known != nullptr) {
@@ -356,9 +356,9 @@ class Reference {
     std::memcpy(to.bytes, from.bytes, bytes);
   }
 
-  // --- Steps.
+  // --- Execution.
 
-  // A line, with the calls and iterations that led there.
+  // A line, together with the calls and loop iterations that led to it.
   struct Where {
     std::uint32_t caller = 0;
     std::uint64_t line_and_iterations = 0;
@@ -547,13 +547,13 @@ class Reference {
     thread.carry_known = true;
   }
 
-  // The line of the next instruction, which labels refer to.
+  // The first line from `line` on that is printed as an instruction; labels refer to it.
   std::size_t instruction_from(std::size_t line) const {
     while (!code_.lines[line].in_text()) ++line;
     return line;
   }
 
-  // Whether the lanes of a warp diverge.
+  // Whether the lanes of a warp diverge at this instruction.
   bool parts(const Instruction& in, const Meeting& meeting) const {
     if (in.what == Do::branch) return meeting.did != 0 && meeting.did != meeting.came;
     std::set<std::size_t> ways;
@@ -579,7 +579,7 @@ class Reference {
     return what == Do::barrier || what == Do::barrier_reduce || what == Do::gate_wait;
   }
 
-  // All threads have exited or are waiting. Releases warps or the block; false if all have exited.
+  // Called when every thread has exited or is waiting. Releases warps or the block; returns false if all have exited.
   bool meet() {
     bool any = false, moved = false;
     std::size_t waiting = 0, alive = 0, barrier_line = 0;
@@ -620,7 +620,7 @@ class Reference {
     return true;
   }
 
-  // Over all remaining threads: the number of true predicates, whether all are true, whether any is.
+  // Over all remaining threads: the number of true predicates, whether all are true, whether any is true.
   void reduce_at_barrier(const Instruction& in) {
     if (in.what != Do::barrier_reduce) return;
     std::uint64_t alive = 0, hold = 0;
@@ -635,7 +635,7 @@ class Reference {
     }
   }
 
-  // All threads have arrived, so the phase they wait for has completed.
+  // All threads have arrived, so the phase that they wait for has completed.
   void pass_gate(const Instruction& in) {
     if (in.what != Do::gate_wait) return;
     for (Thread& thread : threads_) {
@@ -736,7 +736,7 @@ class Reference {
     }
   }
 
-  // With the ISA's names: bval, cval, segmask, maxLane, minLane.
+  // shfl.sync, with the ISA's names: bval, cval, segmask, maxLane, minLane.
   std::pair<Bits, bool> shuffled(const Thread& thread, const Instruction& in, std::uint32_t active,
                                  const std::array<Bits, kLanes>& values) {
     const Bits b = get(thread, in.sources[1]), c = get(thread, in.sources[2]);

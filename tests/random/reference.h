@@ -26,7 +26,7 @@ struct ReferenceRun {
   std::vector<Approximated> approximated;
 };
 
-// `addresses` are those of the machine's buffers, because sectors depend on them.
+// `addresses` are the addresses of the virtual GPU's buffers; sector counts depend on them.
 ReferenceRun run_reference(const Program& program, const Code& code,
                            const std::array<std::uint64_t, kBufferCount>& addresses);
 

@@ -9,7 +9,7 @@
 namespace roofwalk::random {
 namespace {
 
-// One pass for each distinct word, of 4 bytes or of the load's 8; 16 bytes per lane are two loads.
+// One pass for each distinct word: 4 bytes, or 8 for 8-byte loads. A load of 16 bytes per lane counts as two loads.
 void count_constants(const Request& request, LineCounts& out) {
   const std::uint64_t width = std::min<std::uint64_t>(request.bytes, 8), word = std::max<std::uint64_t>(width, 4);
   for (std::uint64_t part = 0; part < request.bytes; part += width) {
@@ -87,7 +87,7 @@ void count_request(const Instruction& in, const Meeting& meeting, LineCounts& ou
 void count_meeting(const Instruction& in, const Meeting& meeting, bool parts, LineCounts& out) {
   ++out.warp_instructions;
   const bool branches = in.what == Do::branch || in.what == Do::branch_by_index;
-  const bool moves_on = branches || in.what == Do::leave || in.what == Do::call;  // the guard is the effect: count all
+  const bool moves_on = branches || in.what == Do::leave || in.what == Do::call;  // all lanes count, whatever the guard
   const auto threads = static_cast<std::uint64_t>(std::popcount(moves_on ? meeting.came : meeting.did));
   out.thread_instructions += threads;
   if (in.what == Do::barrier || in.what == Do::barrier_reduce || in.what == Do::meet) ++out.barriers;

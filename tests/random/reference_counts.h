@@ -1,4 +1,4 @@
-// Counters of a line for one execution by a warp.
+// What one execution of a line by a warp adds to the counters.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace roofwalk::random {
 
-struct LineCounts {  // by line of the code, named like the machine's counters
+struct LineCounts {  // of one line of the code; named like the virtual GPU's counters
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
   std::uint64_t flops_f16 = 0, flops_f32 = 0, flops_f64 = 0, flops_tensor = 0, special_functions = 0, atomic_flops = 0;
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
@@ -21,7 +21,7 @@ struct LineCounts {  // by line of the code, named like the machine's counters
   std::uint64_t constant_requests = 0, constant_passes = 0, constant_bytes = 0;
 };
 
-// What a warp's lanes did at one line, in the same iterations of all enclosing loops.
+// The lanes of a warp that execute one line in the same iterations of all enclosing loops.
 struct Meeting {
   std::size_t line = 0;
   std::uint32_t came = 0;  // arriving lanes
@@ -30,7 +30,7 @@ struct Meeting {
   std::array<std::uint64_t, kLanes> second_address{};  // for cp.async, in global memory
 };
 
-// `parts`: whether the lanes diverge there.
+// `parts`: whether the lanes diverge at the instruction.
 void count_meeting(const Instruction& in, const Meeting& meeting, bool parts, LineCounts& out);
 
 }  // namespace roofwalk::random

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kSector = 32, kLine = 128, kWord = 4;
 constexpr int kBanks = 32;
 
-// Whether each participating lane has the same address as its partner at distance `apart`, if that participates.
+// Whether each participating lane has the address of its partner (lane ^ apart). Absent partners are ignored.
 bool in_pairs(const Request& request, int apart) {
   std::map<int, std::uint64_t> address;
   for (const auto& lane : request.lanes) address[lane.lane] = lane.address;

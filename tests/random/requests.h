@@ -1,4 +1,4 @@
-// Counts what one request of a warp costs, the long way, by the rules in common/vgpu/COUNTING.md and shared_memory.h.
+// Counts the cost of one warp request by brute force, by the rules in common/vgpu/COUNTING.md and shared_memory.h.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Turns {
 };
 
 Footprint global_footprint(const Request& request);
-// Local memory is interleaved by word: the same word of all lanes is contiguous. Each word is requested separately.
+// Local memory is interleaved by word: the same word of all lanes is contiguous. Each word of an access is a request.
 Footprint local_footprint(const Request& request);
 Turns shared_turns(const Request& request, bool is_load, bool is_atomic);
 
