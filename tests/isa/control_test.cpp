@@ -131,7 +131,7 @@ ROW_TEST(Call, ThroughARegister) {
   const Outcome outcome = run(kernel);
   ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
   for (std::uint32_t t = 0; t < 40; ++t) {
-    const std::uint32_t live = t < 32 ? 31 : 8, together = t < 32 ? 14 : 4;  // lanes of the warp that return; that meet in `leave`
+    const std::uint32_t live = t < 32 ? 31 : 8, together = t < 32 ? 14 : 4;  // lanes left; lanes in `leave`
     const std::uint32_t ways[] = {2 * t, t + 7, together, together};
     const std::uint32_t first = (t < 3 ? 1 : ways[t % 4]) + 10000 * live;
     EXPECT_EQ(outcome.at<std::uint32_t>(t), t == 10 ? 0u : t < 3 ? 2 * first : first + 7) << t;
