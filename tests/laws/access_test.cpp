@@ -21,7 +21,7 @@ TEST_P(Access, TimeFollowsTheSectorsOfAStride) {
     EXPECT_EQ(count(record, Counter::global_load_requests), requests);
     EXPECT_EQ(count(record, Counter::l1_read_sectors), requests * static_cast<unsigned>(sectors));
     EXPECT_EQ(count(record, Counter::dram_read_bytes), requests * static_cast<unsigned>(sectors) * 32);
-    // Lines are looked up one by one: a separate limit if a line has only one used sector.
+    // L1 looks up one line at a time; this limits the rate when a request uses only one sector of each line.
     const double lines = std::min(32, stride) / machine_.l1_lines_per_clock;
     const double expected = std::max(block_bytes * blocks / rate, static_cast<double>(requests) / machine_.sms * lines);
     expect_within(cycles(record), machine_.dram_latency_cycles + expected, 0.1,
@@ -41,7 +41,7 @@ TEST_P(Access, BankConflictsOfKLanesCostKWavefronts) {
     EXPECT_EQ(more(Counter::shared_wavefronts), reads * blocks * ways);
     EXPECT_EQ(more(Counter::shared_bank_conflicts), reads * blocks * (ways - 1));
     const double each = std::max(ways * 128 / machine_.shared_bytes_per_clock, memory_interval());
-    // Each read has an addition, and each turn about a dozen instructions of its own.
+    // Each read comes with an addition, and each turn of the loop has about a dozen other instructions.
     const double issue = (2.0 + 12.0 / kReads) / machine_.schedulers_per_sm;
     const double add = 32.0 / machine_.fp32_lanes_per_sm;
     expect_within((cycles(many) - cycles(few)) / reads, std::max({each, issue, add}), kRateTolerance,
@@ -49,9 +49,9 @@ TEST_P(Access, BankConflictsOfKLanesCostKWavefronts) {
   }
 }
 
-// One warp, so that nothing hides a latency. If allowed, ptxas hoists all eight loads of the four unrolled steps (LDG x
-// 8, then FADD and STG four times); it keeps LDG LDG FADD STG four times if a store may change the next loads (read
-// with nvdisasm). So four steps take either one latency or four.
+// One warp, so that nothing hides a latency. With __restrict__, ptxas hoists all eight loads of four unrolled steps
+// (LDG x 8, then FADD and STG four times). Without it, a store may change the next loads, and ptxas keeps LDG LDG FADD
+// STG four times (read with nvdisasm). So four steps take one latency or four.
 TEST_P(Access, LoadsThatMayNotPassAStoreWaitForIt) {
   constexpr int kTurns = 256, kUnroll = 4;
   Buffer a{"a", std::vector<float>(kTurns * 32, 1.0f)}, b{"b", std::vector<float>(kTurns * 32, 2.0f)};
@@ -62,7 +62,7 @@ TEST_P(Access, LoadsThatMayNotPassAStoreWaitForIt) {
     time[is_restrict] = (of(kTurns) - of(kTurns / 2)) / (kTurns / 2 / kUnroll);
     EXPECT_EQ(c.values, std::vector<float>(kTurns * 32, 3.0f));
   }
-  // In addition to the latency: an addition, the store, and the loop's own computations, in issue order.
+  // The slack is for an addition, the store, and the loop's own instructions, in issue order.
   const double slack =
       6 * machine_.alu_latency_cycles + 2 * kUnroll * std::max(memory_interval(), 128 / machine_.l1_bytes_per_clock);
   EXPECT_GE(time[0], kUnroll * machine_.dram_latency_cycles);
@@ -86,8 +86,8 @@ TEST_P(Access, AFenceWaitsForTheStoresBeforeIt) {
   EXPECT_LE(turn_of(1, 1), machine_.l2_latency_cycles + fence + store + machine_.shared_latency_cycles);
 }
 
-// Loads that only L2 may answer take its latency each time, as do loads after a GPU-wide fence, which empties L1
-// (CCTL.IVALL). Loads of block scope use L1.
+// Loads that bypass L1 take L2's latency each time; so do loads after a GPU-wide fence, which empties L1 (CCTL.IVALL).
+// Loads of block scope use L1.
 TEST_P(Access, LoadsThatL1MayNotAnswerAreOfL2) {
   constexpr int kTurns = 64, kThroughL1 = 3, kKinds = 10;
   Buffer next{"next", {0}}, out{"out", {0}};
@@ -101,11 +101,11 @@ TEST_P(Access, LoadsThatL1MayNotAnswerAreOfL2) {
     const double latency = hits ? machine_.l1_latency_cycles : machine_.l2_latency_cycles;
     const double turn = (cycles(many) - cycles(few)) / kTurns;
     EXPECT_GE(turn, latency) << kind;
-    EXPECT_LE(turn, latency + 40 * machine_.alu_latency_cycles) << kind;  // a comparison per kind, and a fence
+    EXPECT_LE(turn, latency + 40 * machine_.alu_latency_cycles) << kind;  // the comparison and the fence
   }
 }
 
-// Of all lanes that have read a word, one swaps it; the others read it again.
+// When several lanes have read a word, the compare-and-swap of only one succeeds; the others read the word again.
 TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
   constexpr int kTurns = 8;
   const double swap = 2 * machine_.shared_latency_cycles + 2 * machine_.alu_latency_cycles;
@@ -115,7 +115,7 @@ TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
       const auto of = [&](int turns) { return cycles(run("retries", {&c, ways, 1, 32 * warps, turns})); };
       const double turn = (of(2 + kTurns) - of(2)) / kTurns;
       EXPECT_EQ(c.values[0], static_cast<float>(ways * warps * 2));
-      // In addition to the swaps: the barrier, the first read, and the loop overhead.
+      // Time beyond the swaps: the barrier, the first read, and the loop overhead.
       const double beside =
           machine_.barrier_latency_cycles + machine_.shared_latency_cycles + 12 * machine_.alu_latency_cycles;
       EXPECT_GE(turn, 0.98 * ways * warps * swap) << ways << " lanes of " << warps << " warps";
@@ -124,7 +124,7 @@ TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
   }
 }
 
-// Even if most lanes of each warp swap another word.
+// The swaps of the common word bound the time even if most lanes of each warp swap another word.
 TEST_P(Access, TheSwapsOfEveryWordAreCounted) {
   constexpr int kTurns = 8, kWarps = 8, kOwn = 20, kCommon = 12;
   const double swap = 2 * machine_.shared_latency_cycles + 2 * machine_.alu_latency_cycles;
@@ -135,7 +135,7 @@ TEST_P(Access, TheSwapsOfEveryWordAreCounted) {
   expect_within(turn, kCommon * kWarps * swap, 0.05, "cycles a turn");
 }
 
-// The same for the whole grid, however many of its SMs are simulated.
+// The swaps of the whole grid are serialized, however many of its SMs are simulated.
 TEST_P(Access, HalvesAddedToAWordOfGlobalMemoryComeOneAfterTheOther) {
   constexpr int kTurns = 8, kWarps = 2;
   const double swap = machine_.l2_latency_cycles + 2 * machine_.alu_latency_cycles;

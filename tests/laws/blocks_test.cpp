@@ -1,4 +1,4 @@
-// The cost of blocks and launches: divergence, waves and their tail, launches, barriers and double buffering.
+// Costs of blocks and launches: divergence, waves and the tail, launches, barriers and double buffering.
 #include "common/base/json.h"
 #include "tests/laws/law.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class Blocks : public Law {
  protected:
-  // Runs `blocks` blocks of one chain of dependent FMAs each, with `resident` blocks on an SM at once.
+  // Runs `blocks` blocks, each with one chain of dependent FMAs; `resident` blocks fit on an SM.
   RunRecord wave(int blocks, int resident, int turns) {
     Buffer in{"in", {0.5f, 1, 1, 2, 3, 4, 5, 6, 7, 8}};
     Buffer out{"out", std::vector<float>(static_cast<std::size_t>(blocks) * threads(1))};
@@ -19,7 +19,7 @@ class Blocks : public Law {
 };
 
 TEST_P(Blocks, LanesThatGoNWaysTakeNTimes) {
-  // Enough warps to fill the FP32 pipe, which does the work of the branches.
+  // Enough warps to fill the FP32 pipe, which executes the branches' arithmetic.
   const int threads = most_threads(), blocks = few_sms();
   Buffer in{"in", {0.5f, 1, 1, 2, 3, 4, 5, 6, 7, 8}};
   Buffer out{"out", std::vector<float>(static_cast<std::size_t>(blocks) * threads)};
@@ -48,7 +48,7 @@ TEST_P(Blocks, WavesAddUpAndATailIsAWave) {
   EXPECT_GE(one, expected);
   EXPECT_LE(one, expected * (1 + kRateTolerance) + 2 * machine_.dram_latency_cycles) << "first, loads from DRAM";
   for (const int waves : {2, 3, 5}) {
-    // Later waves find `in` in L2 or L1, so they are slightly shorter.
+    // Later waves hit in L2 or L1 when they load `in`, so they are slightly shorter.
     const double time = cycles(wave(waves * wave_blocks, kResident, kTurns));
     EXPECT_LE(time, waves * one * 1.02) << waves;
     EXPECT_GE(time, waves * expected) << waves;
@@ -67,7 +67,7 @@ TEST_P(Blocks, ALaunchCostsItsLaunch) {
   expect_within(many.elapsed_ns, 20 * one, 1e-9, "ns");
 }
 
-// Another machine from the same file gives the same JSON, byte for byte.
+// A second device opened from the same machine file gives the same JSON, byte for byte.
 TEST_P(Blocks, TimeIsTheSameEveryTime) {
   std::string text[2];
   for (std::string& json : text) {
@@ -79,8 +79,8 @@ TEST_P(Blocks, TimeIsTheSameEveryTime) {
   EXPECT_EQ(text[0], text[1]);
 }
 
-// A block loads a tile, waits, computes for as long as DRAM takes, and repeats. Alone on its SM, it gains from loading
-// the next tile in advance; among other blocks, which compute while it waits, it does not.
+// A block loads a tile, waits, computes for as long as DRAM takes, and repeats. If it is alone on its SM, loading the
+// next tile in advance makes it faster. With several blocks per SM it does not, because the others compute meanwhile.
 TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   constexpr int kWarps = 2, kFmasPerStep = 32, kFew = 8, kMany = 24;
   const int threads = this->threads(kWarps);
@@ -110,22 +110,23 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   };
   const Reading one = of(1, 1), two = of(2, 1), one_of_many = of(1, crowd), two_of_many = of(2, crowd);
 
-  // The loop's own instructions are added.
+  // The measured time also contains the loop's own instructions.
   const auto expect_little_above = [](double value, double expected, const char* what) {
     EXPECT_GE(value, 0.98 * expected) << what;
     EXPECT_LE(value, 1.35 * expected) << what;
   };
-  // Alone: latency and work add up; with the next tile in flight, they overlap.
+  // A block alone: latency and work add up with one buffer, and overlap with two.
   const double in_turn = machine_.dram_latency_cycles + work + around + machine_.barrier_latency_cycles;
   const double at_once = std::max(machine_.dram_latency_cycles, work) + around;
   expect_little_above(one.cycles_per_tile, in_turn, "one, alone");
   expect_little_above(two.cycles_per_tile, at_once, "two, alone");
   EXPECT_GE(one.cycles_per_tile / two.cycles_per_tile, 0.9 * in_turn / at_once);
-  // With many blocks, the pipe is busy either way.
+  // With many blocks, the pipe is busy with either kernel.
   expect_little_above(one_of_many.cycles_per_tile, crowd * work, "one, in a crowd");
   expect_little_above(two_of_many.cycles_per_tile, crowd * work, "two, in a crowd");
   EXPECT_LE(one_of_many.cycles_per_tile / two_of_many.cycles_per_tile, 1.15);
-  // The reason: alone with one buffer, the latency's share of a tile is spent waiting; with two, only barriers remain.
+  // The waits explain this. Alone with one buffer, a block waits for the latency's share of each tile; with two, it
+  // hardly waits for DRAM.
   const double latency_part =
       (machine_.dram_latency_cycles + 2 * machine_.barrier_latency_cycles) / one.cycles_per_tile;
   EXPECT_GE(one.dram + one.barrier, latency_part - 0.05) << "those that came through wait for those that did not";
@@ -133,7 +134,7 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   EXPECT_LE(two.dram, one.dram / 4);
 }
 
-// One block with all the work among thousands that exit at once: the grid waits for it, whether it is sampled or not.
+// One block does all the work; thousands exit at once. The grid waits for that block, whether it is sampled or not.
 TEST_P(Blocks, EmptyBlocksHideNoSlowOne) {
   constexpr int n = 1 << 18;
   Buffer a{"a", std::vector<float>(n, 1.0f)}, c{"c", std::vector<float>(n)};
@@ -144,7 +145,7 @@ TEST_P(Blocks, EmptyBlocksHideNoSlowOne) {
   }
 }
 
-// A grid larger than the problem: blocks that exit at once cost almost nothing and gain nothing.
+// A grid larger than the problem: blocks that exit at once cost almost nothing and make nothing faster.
 TEST_P(Blocks, SpareBlocksChangeNothing) {
   constexpr int kRows = 32, kThreads = 128, kResident = 4;
   static constexpr int kTurns = 512;
@@ -156,16 +157,16 @@ TEST_P(Blocks, SpareBlocksChangeNothing) {
   };
   const double alone = of(working, 0);
   for (const int spare : {1, working / 2, working, 3 * working}) {
-    EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.05) << spare << " behind";  // both are sampled
+    EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.05) << spare << " behind";  // all are sampled
     EXPECT_NEAR(of(working + spare, 1) / alone, 1, 0.1) << spare << " before";
   }
   EXPECT_NEAR(of(4 * working, 2) / alone, 1, 0.1) << "in between";
 }
 
-// Blocks gain nothing by detecting that they are sampled and idling then. One block per SM at a time, so that no pipe
-// is full and only the sample determines the time.
+// A kernel must not get faster by detecting which blocks are sampled and idling in these. One block per SM at a time,
+// so that no pipe is full and only the sample determines the time.
 TEST_P(Blocks, IdlingWhereItIsSampledHidesNoWork) {
-  constexpr int kBlocks = 1024, kTurns = 20000;  // so many that one block in 32 is sampled, or fewer
+  constexpr int kBlocks = 1024, kTurns = 20000;  // so many that at most one block in 32 is sampled
   Buffer c{"c", std::vector<float>(32)};
   const auto of = [&](int idle) {
     return cycles(run("knows_the_sample", {&c, kBlocks, shared_bytes_for(1), kTurns, idle}));

@@ -1,4 +1,4 @@
-// The cost of constant memory loads: latency by level, and one pass for each different word.
+// Costs of constant memory loads: the latency of each cache level, and one pass for each distinct word.
 #include <bit>
 
 #include "tests/laws/law.h"
@@ -8,7 +8,7 @@ namespace {
 
 class ConstantLoads : public Law {
  protected:
-  // Cycles per load of a chain through `words` words with stride `step`, after `warm` loads.
+  // Cycles per load of a dependent chain through `words` words with stride `step`, after `warm` loads.
   double hop(int words, int step, int warm, int hops = 512) {
     const auto of = [&](int n) {
       Buffer c{"c", std::vector<float>(32)};
@@ -22,10 +22,10 @@ TEST_P(ConstantLoads, TakeTheLatencyOfTheirCache) {
   const auto words = static_cast<unsigned>(machine_.constant_l1_bytes / 4);
   const int line = machine_.constant_l1_line_bytes / 4;
   const auto fit = static_cast<int>(std::bit_floor(words)), too_many = static_cast<int>(std::bit_ceil(2 * words));
-  // Between two loads are an addition of three operands, a mask and a shift to the word's address (read with nvdisasm).
+  // The address of the next load takes a three-operand addition, a mask and a shift (read with nvdisasm).
   const double between = 3 * machine_.alu_latency_cycles;
   expect_within(hop(fit, line, 64), machine_.constant_l1_latency_cycles + between, kRateTolerance, "cycles");
-  // Twice the capacity of the first cache, line by line, so that it never hits.
+  // The chain covers twice the capacity of the first cache, line by line, so it never hits there.
   expect_within(hop(too_many, line, 2 * too_many / line), machine_.constant_l15_latency_cycles + between,
                 kRateTolerance, "cycles, of the second cache");
 }
@@ -46,7 +46,7 @@ TEST_P(ConstantLoads, OfKWordsTakeKPasses) {
     EXPECT_EQ(more(Counter::constant_misses), 0);
     EXPECT_EQ(more(Counter::l2_read_sectors), 0);
     const double each = std::max(words / machine_.constant_words_per_clock, memory_interval());
-    // Each load has an addition, and each turn a few instructions of its own.
+    // Each load comes with an addition, and each turn of the loop has a few other instructions.
     const double issue = (2.0 + 8.0 / kReads) / machine_.schedulers_per_sm;
     const double add = 32.0 / machine_.int_lanes_per_sm * (1 + 4.0 / kReads);
     expect_within((cycles(many) - cycles(few)) / loads, std::max({each, issue, add}), 2 * kRateTolerance,

@@ -1,4 +1,5 @@
-// Guarded loads run under a predicate, as ptxas compiles them: all in flight at once, and free if the guard is off.
+// ptxas compiles guarded loads to predicated loads: all are in flight at once, and a load whose guard is off costs
+// nothing.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -20,7 +21,7 @@ class Guards : public Law {
   int all_rows() const { return machine_.sms * kTile; }
   static double issued(const RunRecord& record) { return record.kernels.at(0).waits[Wait::issued]; }
 
-  float sum_ = 0;  // of the last thread in the last load
+  float sum_ = 0;  // result of the last thread in the last load
 };
 
 TEST_P(Guards, AGuardCostsWhatAClampedAddressCosts) {
@@ -33,7 +34,7 @@ TEST_P(Guards, AGuardCostsWhatAClampedAddressCosts) {
 }
 
 TEST_P(Guards, LoadsOfATileAreOnTheirWayTogether) {
-  // One tile per block: four loads for each warp, and one latency.
+  // With one tile per block: four loads for each warp, and one latency.
   const double one = cycles(load(true, all_rows(), kTile)), four = cycles(load(true, all_rows(), 4 * kTile));
   const double bytes = 3.0 * kTile * kTile * sizeof(float) * machine_.sms;
   const double transfer = bytes / std::min(dram_stream_bytes_per_clock(1), ports_bytes_per_clock());

@@ -1,5 +1,5 @@
-// The classic optimisation ladder of CUDA courses: six ways to multiply two matrices, each with one more idea than the
-// last. Bytes are derived by hand; for times, only the order is claimed, which matches published ladders.
+// The classic optimisation ladder of CUDA courses: six ways to multiply two matrices, each adding one idea. Bytes are
+// derived by hand; for times, only the order is claimed, which matches published ladders.
 #include <fmt/format.h>
 
 #include "tests/laws/law.h"
@@ -14,18 +14,19 @@ struct Shape {
 
 struct Step {
   const char* name;  // kernels/gemm_<name>.cu
-  // Number of products per value of a, and of b, requested from L1, in whole sectors of eight values.
+  // Products per value of a, and of b, that L1 delivers, counting whole sectors of eight values.
   double uses_of_a, uses_of_b;
   double conflicts;               // bank conflicts per product
-  bool right_at_l1, right_at_l2;  // claims of the step, besides being faster
-  // On an RTX A6000 with matrices of size 4092 (siboehm/SGEMM_CUDA, README: naive, GMEM coalescing, SMEM caching, 2D
-  // blocktiling, vectorized); 0: not published.
+  bool right_at_l1, right_at_l2;  // fewer sectors than before at L1, at L2
+  // Published for an RTX A6000 with matrices of size 4092 (siboehm/SGEMM_CUDA, README: naive, GMEM coalescing, SMEM
+  // caching, 2D blocktiling, vectorized); 0: not published.
   double published_gflops;
 };
 
-// For 32 products, a warp of the first step requests 32 sectors of a and one of b; of the second, one of a and four of
-// b. Then come tiles of 32 x 32, and of 64 x 128. The fourth step's neighbours read 16 of every 32 bytes of b, so that
-// each quarter warp takes two wavefronts: four conflicts per read, and two reads for 32 x 64 products.
+// For 32 products, a warp of the first step requests 32 sectors of a and one of b; a warp of the second, one of a and
+// four of b. The third step has tiles of 32 x 32, later ones of 64 x 128. In the fourth step, neighbouring lanes read
+// 16 of every 32 bytes of b, so each quarter warp takes two wavefronts: four conflicts per read, and two reads for 32 x
+// 64 products.
 const Step kSteps[] = {
     {"uncoalesced", 4.0 / 32, 4, 0, false, false, 309},          //
     {"coalesced", 4, 1, 0, true, false, 1986.5},                 //
@@ -38,8 +39,8 @@ constexpr double kTileValues = 64 * 128;  // of c, per block in the last three s
 
 class Ladder : public Law {
  protected:
-  // With tiles of 64 x 128 and four blocks per SM: two waves that fill all slots. With one wave, the order of an SM's
-  // warps decides how long its last block runs alone, which matters more than what a step gains.
+  // With tiles of 64 x 128 and four blocks per SM, these sizes make two full waves. In a single wave, the order of an
+  // SM's warps decides how long its last block runs alone, and that matters more than the gain of a step.
   Shape shape() const {
     if (GetParam() == "classroom") return {1024, 512, 256};  // 64 blocks, 32 slots
     if (GetParam() == "a100-80") return {3456, 2048, 1024};  // 864 blocks, 432 slots
@@ -102,7 +103,7 @@ TEST_P(Ladder, EveryStepMovesAsItClaims) {
       EXPECT_TRUE(!step.right_at_l2 || l2 < l2_before) << l2 << " sectors at L2, before " << l2_before;
       EXPECT_LT(kernel.elapsed_ns, ns_before) << "up";
     }
-    // For --gtest_output=xml: the gains compared with the published ladder's.
+    // For --gtest_output=xml: this machine's gains beside those of the published ladder.
     std::string note = fmt::format("{:.0f} us, {:.2f} TFLOP/s, {:.1f} % of the peak", kernel.elapsed_ns / 1e3,
                                    flops_per_s / 1e12, 100 * flops_per_s / peak);
     if (ns_before != 0) note += fmt::format(", x {:.2f}", ns_before / kernel.elapsed_ns);
@@ -116,7 +117,7 @@ TEST_P(Ladder, EveryStepMovesAsItClaims) {
     ns_before = kernel.elapsed_ns;
     published_before = step.published_gflops;
     if (&step == &kSteps[0]) {
-      // A warp's load of a touches 32 lines, which L1 looks up one after another; b's touches one more.
+      // A warp's load of a touches 32 lines, which L1 looks up one after another; its load of b touches one more.
       const double lines = s.products() / 32 * 33 / machine_.sms;
       expect_within(cycles(record), lines / machine_.l1_lines_per_clock, 0.1, "cycles of the first step");
     }

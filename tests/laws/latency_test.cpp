@@ -1,4 +1,4 @@
-// Dependent operations take their full latency each time.
+// Each dependent operation takes its full latency.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -18,7 +18,7 @@ class Latency : public Law {
 TEST_P(Latency, L1) { expect_within(hop(16, 16, 512), machine_.l1_latency_cycles, kRateTolerance, "cycles"); }
 
 TEST_P(Latency, L2) {
-  // Only one sector of a node's line is used. Twice as many lines as L1 holds.
+  // Twice as many lines as L1 holds, with one sector used in each.
   const int lines = 2 * machine_.l1_bytes / 128;
   expect_within(hop(static_cast<std::uint32_t>(lines), lines, 512), machine_.l2_latency_cycles, kRateTolerance,
                 "cycles");
@@ -26,11 +26,11 @@ TEST_P(Latency, L2) {
 
 TEST_P(Latency, Dram) { expect_within(hop(1024, 64, 512), machine_.dram_latency_cycles, kRateTolerance, "cycles"); }
 
-// A value passed to or from a function arrives as late as the load that produced it, whichever way it is passed. The
-// call adds to that.
+// A loaded value that is passed to or from a function arrives as late as the load, whichever way it is passed. The call
+// adds to that.
 TEST_P(Latency, OfWhatFunctionsHandOver) {
   constexpr int kWarm = 64, kHops = 512;
-  constexpr double kOfACall = 48;  // instructions, one after another
+  constexpr double kOfACall = 48;  // dependent instructions of a call
   const DeviceBuffer ring = nodes(1024, 1);
   const auto hop = [&](int form) {
     const auto of = [&](int hops) {
@@ -78,7 +78,7 @@ TEST_P(Latency, Barrier) {
 TEST_P(Latency, TensorProduct) {
   Buffer out{"out", std::vector<float>(32)};
   const auto of = [&](int turns) { return cycles(run("tensor", {&out, 1, 1, 32, turns})); };
-  // For m16n8k16; if few tensor cores take longer than the latency, their time counts.
+  // For m16n8k16. If the tensor cores are busy longer than the latency, their time counts.
   const double busy =
       16 * 8 * 16 / (machine_.tensor_fmas_per_clock * machine_.mma_sync_share / machine_.schedulers_per_sm);
   expect_within((of(5) - of(1)) / (4 * 32), std::max(machine_.tensor_latency_cycles, busy), kRateTolerance, "cycles");

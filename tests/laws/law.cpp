@@ -7,15 +7,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Machines with deliberately odd numbers: no power of two hides a misread number, and where possible no pipe has lanes
-// for a whole number of warps. Everything not listed is as in classroom.
+// Machines with odd numbers: no power of two hides a mistaken parameter, and where possible no pipe has lanes for a
+// whole number of warps. Parameters not listed are those of classroom.
 struct OddMachine {
   const char* name;
   std::map<std::string, std::string> values;
 };
 
 const OddMachine kOddMachines[] = {
-    // Three schedulers; a narrow path to memory; latencies unlike any real chip's.
+    // Three schedulers, a narrow path to memory, and latencies unlike those of any real chip.
     {"odd-five-sms",
      {{"sms", "5"},
       {"clock_hz", "1.1e9"},
@@ -59,7 +59,8 @@ const OddMachine kOddMachines[] = {
       {"dram_sustained_share", "0.83"},
       {"dram_latency_cycles", "777"},
       {"launch_ns", "1313"}}},
-    // Two schedulers; so few sectors in flight that they limit an SM's reads; shared memory with half a warp per clock.
+    // Two schedulers; few enough sectors in flight to limit an SM's reads; shared memory that serves half a warp per
+    // clock.
     {"odd-eleven-sms",
      {{"sms", "11"},
       {"clock_hz", "0.9e9"},
@@ -174,8 +175,8 @@ RunRecord Law::run_file(const fs::path& file, const std::vector<Runner::Argument
     if (!artifact) throw std::runtime_error(artifact.error().text());
     known = artifacts_.emplace(file.string(), std::move(*artifact)).first;
   }
-  constexpr std::uint64_t kOfLargeMachines = 400'000'000'000;  // their problems are a hundred times a chapter's
-  RunOptions sanitized = options;                              // no microkernel races
+  constexpr std::uint64_t kOfLargeMachines = 400'000'000'000;  // enough for a hundred times a chapter's problem
+  RunOptions sanitized = options;                              // the microkernels have no races
   sanitized.sanitize = true;
   sanitized.max_work = std::max(sanitized.max_work, kOfLargeMachines);
   auto record = runner_->run(known->second, arguments, sanitized);

@@ -1,7 +1,7 @@
 // Shared by the laws of the modelled clock: machines, microkernels, and the rates that follow from a machine file.
 //
-// Every expectation is computed from the machine file by a formula in the test; none was read off the clock. Where
-// start and end would blur a rate, the difference of two runs of different length cancels both.
+// Every expectation is computed from the machine file by a formula in the test; none was copied from a measured run. To
+// remove start-up and drain from a rate, a test takes the difference of two runs of different length.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace roofwalk::test {
 
 inline constexpr double kRateTolerance = 0.05;  // of what the machine file says
 
-// The machines that the laws are tested on: the project's, and two with odd numbers.
+// The machines that the laws are tested on: all machine files of the project, and two with odd numbers.
 std::vector<std::string> law_machines();
 
 // Only letters, digits and _, as gtest requires.
@@ -30,14 +30,14 @@ class Law : public testing::TestWithParam<std::string> {
   Law();
   ~Law() override;
 
-  // Opens this machine again: "virtual:...".
+  // The device string "virtual:..." that opens this machine again.
   const std::string& device() const { return device_; }
 
   // Runs kernels/`name`.cu; throws on errors.
   RunRecord run(const std::string& name, const std::vector<Runner::Argument>& arguments,
                 const RunOptions& options = {});
 
-  // Runs a kernel of common/roofs/`name`.cu, by number: the kernels that measure roofs obey the laws, too.
+  // Runs a kernel of common/roofs/`name`.cu, selected by number. The kernels that measure roofs obey the laws, too.
   struct RoofKernel {
     int kernel = 0, vectors = 0, blocks = 0, threads = 0, turns = 0;
   };
@@ -53,11 +53,11 @@ class Law : public testing::TestWithParam<std::string> {
   int threads(int per_scheduler) const { return 32 * machine_.schedulers_per_sm * per_scheduler; }
   // The largest block that gives all schedulers the same number of warps.
   int most_threads() const;
-  // Dynamic shared memory per block that limits an SM to exactly `blocks` resident blocks, for a kernel without any
-  // other.
+  // Dynamic shared memory per block that limits an SM to exactly `blocks` resident blocks, for a kernel that uses no
+  // other shared memory.
   int shared_bytes_for(int blocks) const;
 
-  // Enough SMs for effects within a single SM.
+  // Enough SMs to test effects within one SM.
   int few_sms() const { return std::min(machine_.sms, 3); }
 
   // Cycles between two warp instructions of a pipe with `lanes` lanes, on one scheduler.
@@ -65,17 +65,18 @@ class Law : public testing::TestWithParam<std::string> {
   // Cycles between two warp instructions of the memory path, on one SM.
   double memory_interval() const { return 32.0 / machine_.memory_lanes_per_sm; }
 
-  // Bytes per clock, whole GPU. Reads are limited by what the SMs may have in flight: bytes over latency.
+  // DRAM bytes per clock of the whole GPU.
   double dram_bytes_per_clock() const {
     return machine_.dram_bytes_per_s * machine_.dram_sustained_share / machine_.clock_hz;
   }
-  // A request occupies its room for the latency and until its last sector has passed the port.
+  // A request occupies its sectors in flight for the latency plus the time until its last sector has passed the L2
+  // port.
   double in_flight_bytes_per_clock(double latency_cycles, int request_sectors = 16) const {
     const double transfer = (request_sectors - 1) * 32 / machine_.l2_port_bytes_per_clock;
     return 32.0 * machine_.sectors_in_flight_per_sm * machine_.sms / (latency_cycles + transfer);
   }
   double ports_bytes_per_clock() const { return machine_.l2_port_bytes_per_clock * machine_.sms; }
-  // A stream that reads a share `read_share` and writes the rest.
+  // DRAM bytes per clock of a stream whose share `read_share` are reads; the rest are writes.
   double dram_stream_bytes_per_clock(double read_share) const;
   double l2_read_bytes_per_clock() const {
     return std::min(
@@ -108,7 +109,7 @@ inline void expect_within(double value, double expected, double tolerance, const
 
 inline std::uint64_t count(const RunRecord& record, Counter counter) { return record.counters[counter].value_or(0); }
 
-// Share of the warps' cycles, without the empty slots at the end.
+// The share of `wait` in the warps' cycles; warp slots left empty by the tail are not counted.
 double share(const KernelRecord& kernel, Wait wait);
 
 }  // namespace roofwalk::test

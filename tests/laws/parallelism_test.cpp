@@ -1,5 +1,5 @@
-// The rate is what is in flight over its latency, until something is full: Little's law for bytes, chains of
-// instructions and resident warps.
+// Little's law: the rate is the amount in flight divided by its latency, until a unit is saturated. Tested for bytes,
+// for chains of instructions, and for resident warps.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -9,11 +9,11 @@ class Parallelism : public Law {
  protected:
   static constexpr double kNodeBytes = 256;  // bytes per hop of a warp
 
-  // Bytes per clock and SM with `in_flight` bytes of each SM constantly in flight.
+  // Bytes per clock and SM if `in_flight` bytes of each SM are always in flight.
   double bandwidth(double in_flight) const {
     return std::min(in_flight / machine_.dram_latency_cycles, dram_stream_bytes_per_clock(1) / machine_.sms);
   }
-  // Close to the knee, requests queue although there is room on average; no formula covers that range.
+  // Close to saturation, requests queue although there is room on average. No formula covers that range.
   bool near_the_knee(double in_flight) const {
     const double knee = dram_stream_bytes_per_clock(1) / machine_.sms * machine_.dram_latency_cycles;
     return in_flight > 0.7 * knee && in_flight < 1.5 * knee;
@@ -70,7 +70,7 @@ TEST_P(Parallelism, MoreWarpsRaiseTheRateUntilThePipeIsFull) {
   }
 }
 
-// The same work with more and more resident blocks: faster until DRAM is saturated, and not slower afterwards.
+// The same work with more and more resident blocks gets faster until DRAM is saturated, and never slower after that.
 TEST_P(Parallelism, OccupancyHelpsUntilItDoesNot) {
   constexpr int kHops = 16, kChains = 2, kThreads = 32;
   const double block_bytes = kThreads / 32 * kChains * kNodeBytes;

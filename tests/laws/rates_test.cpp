@@ -1,4 +1,4 @@
-// Rates of long uniform runs match the machine file.
+// The rates of long uniform runs match the machine file.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -6,7 +6,7 @@ namespace {
 
 class Rates : public Law {
  protected:
-  // Saturates one pipe with `lanes` lanes: 8 chains per thread, as many warps as a block may have.
+  // Saturates a pipe with `lanes` lanes: 8 chains per thread, as many warps as a block may have.
   void expect_pipe(Chain chain, double lanes) {
     const double cycles = cycles_per_turn(chain, 8, machine_.sms, most_threads());
     const double warps = most_threads() / 32;
@@ -14,10 +14,10 @@ class Rates : public Law {
     expect_within(lanes_reached, lanes, kRateTolerance, "lanes a clock");
   }
 
-  // If room for requests in flight limits a rate, every delay on the way counts.
+  // If the sectors in flight limit a rate, every delay on the way counts, so the tolerance is larger.
   static double tolerance(bool bound_by_room) { return bound_by_room ? 3 * kRateTolerance : kRateTolerance; }
 
-  // Number of float4 for read_l2: more than L1 holds, so that a block never hits there, and few enough for L2.
+  // Number of float4 for read_l2: more than L1 holds, so that no block ever hits in L1, and few enough for L2.
   int beyond_l1(int threads) const {
     const int chunk = 4 * threads;
     const int vectors = (machine_.l1_bytes * 3 / 2 / 16 + chunk - 1) / chunk * chunk;
@@ -25,7 +25,7 @@ class Rates : public Law {
     return vectors;
   }
 
-  // Every SM reads the same vectors: once, and then `passes` times in a second launch.
+  // Every SM reads the same vectors: once in the first launch, `passes` times in the second.
   RunRecord read_l2(Buffer& a, Buffer& c, int vectors, int threads, int passes) {
     return run_roof("memory", a, a, c,
                     {.kernel = 4, .vectors = vectors, .blocks = machine_.sms, .threads = threads, .turns = passes});
@@ -34,11 +34,11 @@ class Rates : public Law {
 
 struct Stream {
   const char* name;
-  int which, reads, writes;  // number in memory.cu; arrays read and written
+  int which, reads, writes;  // number of the kernel in memory.cu; arrays read and written
 };
 
 TEST_P(Rates, DramStreams) {
-  // Long enough that filling and draining the pipeline takes only 2 % of it.
+  // Long enough that filling and draining the pipeline takes only 2 % of the time.
   constexpr int kVectorsPerBlock = 1024;
   const double in_flight = dram_bytes_per_clock() * machine_.dram_latency_cycles;
   for (const Stream& s : {Stream{"read", 0, 1, 0}, {"write", 1, 0, 1}, {"copy", 2, 1, 1}, {"triad", 3, 2, 1}}) {
@@ -64,12 +64,12 @@ TEST_P(Rates, L2ResidentData) {
   const auto of = [&](int passes) { return read_l2(a, c, vectors, threads, passes); };
   const RunRecord few = of(2), many = of(6);
   const double bytes = 4.0 * 16 * vectors * machine_.sms;
-  // Sets are chosen by a hash, so a few lines stay in L1 or are evicted from L2.
+  // A hash chooses the cache set, so a few lines stay in L1 or are evicted from L2.
   const double from_l2 =
       static_cast<double>(count(many, Counter::l2_read_sectors) - count(few, Counter::l2_read_sectors)) * 32;
   expect_within(from_l2, bytes, 0.1, "bytes from L2");
   EXPECT_LE(count(many, Counter::dram_read_bytes), 1.05 * 16 * vectors);
-  // The first launch of each only loads the data.
+  // The first launch of each run only loads the data.
   const double spent = cycles(many.kernels.at(1)) - cycles(few.kernels.at(1));
   const double rate = l2_read_bytes_per_clock();
   const bool bound_by_room = rate < std::min(machine_.l2_bytes_per_clock, ports_bytes_per_clock());
@@ -96,9 +96,9 @@ TEST_P(Rates, L1ResidentData) {
   const auto of = [&](int turns) {
     return run_roof("memory", a, a, c, {.kernel = 5, .blocks = blocks, .threads = threads, .turns = turns});
   };
-  const RunRecord few = of(20), many = of(36);  // long after the data arrived
+  const RunRecord few = of(20), many = of(36);  // by then all data is in L1
   EXPECT_EQ(count(many, Counter::l2_read_sectors), count(few, Counter::l2_read_sectors));
-  // A warp's request is 512 bytes in four lines.
+  // A warp's request is 512 bytes, in four lines.
   const double interval =
       std::max({512 / machine_.l1_bytes_per_clock, 4 / machine_.l1_lines_per_clock, memory_interval()});
   const double bytes = 16.0 * 16 * kPerTurn * threads;
@@ -123,12 +123,13 @@ TEST_P(Rates, IntegerMultiply) { expect_pipe(Chain::multiply_add, machine_.multi
 TEST_P(Rates, Exp2) { expect_pipe(Chain::exp2, machine_.special_lanes_per_sm); }
 TEST_P(Rates, Rsqrt) { expect_pipe(Chain::rsqrt, machine_.special_lanes_per_sm); }
 
-// ptxas 13.0 compiles div.rn.f32, if no operand is extreme, to BSSY, MUFU.RCP, FCHK, five FFMA, BRA and BSYNC: one
-// instruction of the special pipe, five of the FP32 pipe, ten to issue (read with nvdisasm, for sm_80 and sm_90).
+// For ordinary operands, ptxas 13.0 compiles div.rn.f32 to BSSY, MUFU.RCP, FCHK, five FFMA, BRA and BSYNC: one
+// instruction for the special function pipe, five for the FP32 pipe, ten to issue (read with nvdisasm, for sm_80 and
+// sm_90).
 TEST_P(Rates, Division) {
   const double cycles = cycles_per_turn(Chain::divide, 8, few_sms(), most_threads());
   const double warps = most_threads() / 32.0 / machine_.schedulers_per_sm;
-  const double each = cycles / (256 * warps);  // per scheduler
+  const double each = cycles / (256 * warps);  // cycles per division on one scheduler
   const double fma = interval(machine_.fp32_lanes_per_sm), special = interval(machine_.special_lanes_per_sm);
   EXPECT_GE(each, std::max(special, 5 * fma) * (1 - kRateTolerance));
   EXPECT_LE(each, std::max({2 * special, 10.0, 7 * fma}) * (1 + kRateTolerance)) << "FCHK may use the special pipe too";

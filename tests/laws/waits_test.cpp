@@ -1,4 +1,4 @@
-// Attribution of warps' cycles, for kernels that can wait for only one thing.
+// Attribution of the warps' cycles, for kernels that can wait for only one thing.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -18,7 +18,7 @@ TEST_P(Waits, OfOneChainAreForItsResults) {
   const KernelRecord record = kernel(Chain::fma, 1, few_sms(), threads(1));
   const double issued = 1 / machine_.alu_latency_cycles;
   EXPECT_NEAR(share(record, Wait::issued), issued, 0.05);
-  // 2048 steps, and the first loads.
+  // The tolerance allows for the first loads, beside 2048 dependent steps.
   EXPECT_NEAR(share(record, Wait::dependency), 1 - issued,
               0.05 + machine_.dram_latency_cycles / (2048 * machine_.alu_latency_cycles));
 }
@@ -34,7 +34,7 @@ TEST_P(Waits, OfAChainOfAddressesAreForItsLevel) {
   const auto of = [&](std::uint32_t count, int hops) { return chase(nodes(count, 1), 1, 1, 1, 0, hops).kernels.at(0); };
   EXPECT_GE(share(of(16, 2048), Wait::l1), 0.8);
   EXPECT_GE(share(of(512, 256), Wait::dram), 0.9);
-  // The first round goes to DRAM.
+  // The first of four rounds misses L2 and goes to DRAM.
   const KernelRecord l2 = of(static_cast<std::uint32_t>(lines), 4 * lines);
   const double dram = machine_.dram_latency_cycles, rest = 3 * machine_.l2_latency_cycles;
   EXPECT_NEAR(share(l2, Wait::l2), rest / (dram + rest), 0.05);
@@ -46,7 +46,7 @@ TEST_P(Waits, OfBankConflictsAreTold) {
   Buffer c{"c", std::vector<float>(static_cast<std::size_t>(threads))};
   const auto of = [&](int ways) { return run("shared", {&c, ways, 1, threads, 20}).kernels.at(0); };
   EXPECT_EQ(share(of(1), Wait::bank_conflict), 0);
-  // Of the wavefronts of a 32-way conflict, 31 of 32 are due to the conflict.
+  // A 32-way conflict takes 32 wavefronts, 31 of them because of the conflict.
   EXPECT_GE(share(of(32), Wait::bank_conflict), 0.8);
 }
 
@@ -54,7 +54,7 @@ TEST_P(Waits, OfBarriersAreForBarriers) {
   EXPECT_GE(share(kernel(Chain::barrier, 1, few_sms(), threads(2)), Wait::barrier), 0.8);
 }
 
-// Warps that take turns need the sum of both times, however they synchronise.
+// Warps that take turns need the sum of their times, however they synchronise.
 TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
   const auto cycles = [&](int kind, int rounds, int steps) {
     Buffer out{"out", std::vector<float>(64)};
@@ -65,13 +65,13 @@ TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
     const double of_chains = (cycles(kind, 40, 192) - cycles(kind, 40, 64)) / 40;
     const double both = 2 * 128 * machine_.alu_latency_cycles;
     EXPECT_GE(of_chains, 0.9 * both);
-    if (kind < 6 || kind == 7) {  // in the others, lanes poll one after another and in vain
+    if (kind < 6 || kind == 7) {  // in the other kinds, lanes poll one after another in vain
       EXPECT_LE(of_chains, 1.15 * both);
     }
   }
 }
 
-// Two slots per SM; in the last wave, only one of all slots is used.
+// Two block slots per SM. The last wave uses only one of all slots.
 TEST_P(Waits, OfATailAreItsEmptyPlaces) {
   const int places = 2 * machine_.sms;
   const KernelRecord record = kernel(Chain::fma, 1, places + 1, threads(1), shared_bytes_for(2));
@@ -79,7 +79,7 @@ TEST_P(Waits, OfATailAreItsEmptyPlaces) {
   EXPECT_NEAR(record.waits[Wait::tail] / record.waits.total(), empty, 0.05);
 }
 
-// Each warp slot is accounted for in every cycle.
+// Every warp slot is accounted for in every cycle.
 TEST_P(Waits, AddUpToThePlacesTimesTheCycles) {
   const int threads = most_threads();
   const KernelRecord record = kernel(Chain::fma, 8, machine_.sms, threads);

@@ -11,7 +11,7 @@ __device__ Address next(Address at) {
     return to;
 }
 
-// Chain i starts at node i. ends[...] is the node that each lane reached, summed over its chains.
+// Chain i starts at node i. ends[...] is the last node of each lane, summed over its chains.
 template <int kChains>
 __global__ void chase(const Address* nodes, float* ends, int hops) {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -41,7 +41,7 @@ __device__ unsigned next_shared(unsigned at) {
     return to;
 }
 
-// A ring of 64 words. One warp, all lanes the same.
+// A ring of 64 words, followed by one warp; all lanes read the same word.
 __global__ void chase_shared(float* ends, int hops) {
     __shared__ unsigned ring[64];
     for (int i = threadIdx.x; i < 64; i += 32) {
@@ -57,7 +57,7 @@ __global__ void chase_shared(float* ends, int hops) {
     ends[threadIdx.x] = static_cast<float>((at - first) / 4);
 }
 
-// chains 0: in shared memory.
+// chains 0: the ring in shared memory.
 SOLVE(const Address* nodes, float* ends, int chains, int blocks, int threads, int shared_bytes, int hops) {
     if (chains == 0) chase_shared<<<1, 32>>>(ends, hops);
     if (chains == 1) chase<1><<<blocks, threads, shared_bytes>>>(nodes, ends, hops);

@@ -5,14 +5,14 @@ constexpr int kReads = 8;  // per turn of the loop
 
 __constant__ int zeros[16384];
 
-// Each address depends on the previous value, with an addition and a mask.
+// Each address is computed from the previous value by an addition and a mask.
 __global__ void chain(float* out, int step, int words, int hops) {
     int at = 0;
     for (int i = 0; i < hops; ++i) at = (at + step + zeros[at]) & (words - 1);
     out[threadIdx.x] = at;
 }
 
-// One KiB, repeatedly; `zero` is 0, but the compiler does not know it.
+// Reads one KiB again and again. `zero` is 0, but the compiler does not know it.
 __global__ void stream(float* out, int words, int zero, int turns) {
     int at = threadIdx.x & (words - 1);
     int sum = 0;
@@ -24,7 +24,7 @@ __global__ void stream(float* out, int words, int zero, int turns) {
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// threads 0: the chain, in one thread.
+// threads 0: runs the chain in one thread.
 SOLVE(float* out, int blocks, int threads, int words, int step, int turns) {
     if (threads == 0) chain<<<1, 1>>>(out, step, words, turns);
     else stream<<<blocks, threads>>>(out, words, step, turns);

@@ -14,7 +14,7 @@ __global__ void of_floats(float* out, int ways, int turns) {
     if (threadIdx.x < 32) out[blockIdx.x * 32 + threadIdx.x] = sums[threadIdx.x];
 }
 
-// Most lanes of a warp add to the warp's own word, the others to one shared by all warps.
+// Most lanes of a warp add to a word of that warp, the others to a word that all warps share.
 __global__ void of_two_words(float* out, int turns) {
     __shared__ float own[32], common;
     if (threadIdx.x < 32) own[threadIdx.x] = 0;
@@ -31,7 +31,7 @@ __global__ void of_halves(__half* sum, int turns) {
     for (int turn = 0; turn < turns; ++turn) atomicAdd(sum, __float2half(0.0f));
 }
 
-// ways 0: halves; -1: two words.
+// ways 0: halves in global memory; -1: of_two_words.
 SOLVE(float* out, int ways, int blocks, int threads, int turns) {
     if (ways == 0) of_halves<<<blocks, threads>>>(reinterpret_cast<__half*>(out), turns);
     else if (ways < 0) of_two_words<<<blocks, threads>>>(out, turns);

@@ -19,7 +19,7 @@ __global__ void strided(float* out, int stride, int turns) {
 #pragma unroll
             for (int i = 0; i < 4; ++i) sum[i] = fmaf(x[i], x[i + 4], sum[i]);
         }
-        at = (at + 32) % kWords;  // the same banks, other words, so that nothing can be hoisted
+        at = (at + 32) % kWords;  // the same banks but other words, so that nothing can be hoisted
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
@@ -44,7 +44,7 @@ __global__ void wide(float* out, int turns) {
     out[blockIdx.x * blockDim.x + threadIdx.x] = all;
 }
 
-// stride 0: the wide reads.
+// stride 0: 128 bits per lane.
 SOLVE(float* out, int stride, int blocks, int threads, int turns) {
     if (stride == 0) wide<<<blocks, threads>>>(out, turns);
     else strided<<<blocks, threads>>>(out, stride, turns);
