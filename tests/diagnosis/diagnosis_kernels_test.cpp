@@ -1,5 +1,6 @@
-// CHAPTER/*.cu: kernels with one disease each. The first line says which diagnosis it must get, first and alone, and
-// the line that is to be looked at: `// diagnosis: over_fetch, line 9`. `dev check` finds none in a last step.
+// Each kernel CHAPTER/*.cu has one performance problem. Its first line names the only diagnosis that it must get, and
+// the line that the diagnosis must point to: `// diagnosis: over_fetch, line 9`. `dev check` tests that last solution
+// steps get no diagnosis.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ const Rig& rig() {
   return rig;
 }
 
-// Any starter will do: the verdict is not asked for.
+// The starter's dot is left empty: the verdict, which needs it, is not tested.
 Attempt attempt_with(const Chapter& chapter, const fs::path& file) {
   auto attempt = run_attempt(rig(), {&chapter, file, kPublicSeed, nullptr, StarterDot{}});
   EXPECT_TRUE(attempt) << attempt.error().text();
@@ -65,7 +66,7 @@ std::vector<Disease> diseases() {
   return found;
 }
 
-// What the first line promises.
+// The diagnosis and the line in the file's first line.
 struct Claim {
   std::string cause;
   int line = 0;
@@ -100,7 +101,7 @@ TEST_P(DiseasedKernel, GetsItsDiagnosisAndNoOther) {
   const Diagnosis& diagnosis = attempt.finding->diagnoses.front();
   EXPECT_EQ(diagnosis.line, claim.line) << diagnosis.text;
   EXPECT_EQ(attempt.finding->diagnosis.text, diagnosis.text);
-  // Gap or cause, and lever: two or three sentences.
+  // The text names the gap or cause, then what to change: two or three sentences.
   const auto sentences = std::count(diagnosis.text.begin(), diagnosis.text.end(), '.');
   EXPECT_GE(sentences, 2) << diagnosis.text;
   EXPECT_LT(diagnosis.text.size(), 400u) << diagnosis.text;
@@ -108,7 +109,7 @@ TEST_P(DiseasedKernel, GetsItsDiagnosisAndNoOther) {
   EXPECT_FALSE(diagnosis.brief.empty());
   EXPECT_LE(diagnosis.brief.size(), 50u) << diagnosis.brief;
   const Profile profile = profile_of(attempt, file_text(file));
-  if (!profile.is_measured()) return;  // a wrong answer has no figures
+  if (!profile.is_measured()) return;  // a kernel with a wrong result is not measured
   const ProfileLine& line = profile.lines.at(static_cast<std::size_t>(claim.line) - 1);
   EXPECT_EQ(line.note, diagnosis.brief);
   EXPECT_TRUE(line.is_diagnosed);
@@ -121,7 +122,7 @@ TEST(DiseasedKernels, ThereIsOneForEachCause) {
   std::set<std::string> with_kernel;
   for (const Disease& disease : diseases()) with_kernel.insert(claim_of(disease.file).cause);
   for (const std::string_view cause : diagnosis_causes()) {
-    // Only a kernel with nothing else wrong at all is bound by its arithmetic: a unit test has its figures.
+    // A kernel is fp_bound only if it has no other problem; diagnosis_test.cpp tests that cause.
     if (cause == "fp_bound") continue;
     EXPECT_EQ(with_kernel.count(std::string(cause)), 1u) << cause;
   }

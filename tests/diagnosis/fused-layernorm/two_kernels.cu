@@ -1,8 +1,8 @@
 // diagnosis: unfused, line 54
 #include <roofwalk.cuh>
 
-constexpr int kWarps = 2;  // of each block; each warp works on a row of its own
-constexpr int kEach = 8;   // values that a lane asks for before it uses one
+constexpr int kWarps = 2;  // warps per block; each warp works on a row of its own
+constexpr int kEach = 8;   // values that a lane loads before it uses one
 
 __device__ float warp_sum(float value) {
 #pragma unroll
@@ -10,7 +10,7 @@ __device__ float warp_sum(float value) {
     return value;
 }
 
-// A pass over x for the sums, and another one to apply them: x comes twice.
+// One kernel reads x for the sums, and another reads x again to apply them.
 __global__ void sums(const float* x, float2* of_row, int rows, int cols, float epsilon) {
     const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (row >= rows) return;

@@ -1,7 +1,7 @@
 // diagnosis: no_reuse, line 10
 #include <roofwalk.cuh>
 
-// Coalesced, but every thread fetches its whole row and column for itself.
+// The accesses are coalesced, but every thread loads its whole row and column itself.
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     const int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= m || column >= n) return;

@@ -1,15 +1,15 @@
 // diagnosis: over_roof, line 54
 #include <roofwalk.cuh>
 
-// Strassen's algorithm, one step of it where all extents are even: seven products of half the size for eight. Right,
-// but not the algorithm whose FLOPs are counted.
+// One step of Strassen's algorithm where all extents are even: seven products of half the size instead of eight. The
+// result is right, but the chapter counts the FLOPs of another algorithm.
 
 // Half-size blocks of a matrix: 0 upper left, 1 upper right, 2 lower left, 3 lower right.
 __device__ float block_at(const float* x, int rows, int columns, int block, int row, int column) {
     return x[(row + block / 2 * rows) * 2 * columns + column + block % 2 * columns];
 }
 
-// The seven sums of blocks that are multiplied, side by side in `out`: kOne plus kSign times kTwo.
+// The seven factors of the products, side by side in `out`. Each is block `one` of x plus `sign` times block `two`.
 struct Terms {
     int one[7], two[7], sign[7];
 };
@@ -36,7 +36,7 @@ __global__ void sums_of_b(const float* b, float* out, int rows, int columns) {
     sum_blocks(b, out, rows, columns, kTerms);
 }
 
-// Four rows of all seven products, and from them four rows of each block of c.
+// Four rows of all seven products give four rows of each block of c.
 __global__ void multiply(const float* a, const float* b, float* c, int m, int n, int k) {
     constexpr int kRows = 4;
     const int column = blockIdx.x * blockDim.x + threadIdx.x;

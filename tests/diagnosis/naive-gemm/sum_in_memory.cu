@@ -1,7 +1,7 @@
 // diagnosis: sum_in_memory, line 10
 #include <roofwalk.cuh>
 
-// Neighbours read neighbours, but the sum lives in c: every step loads it, adds, and stores it.
+// The accesses are coalesced, but the sum is kept in c: every step loads it, adds, and stores it.
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     const int column = blockIdx.x * blockDim.x + threadIdx.x;
     const int row = blockIdx.y * blockDim.y + threadIdx.y;

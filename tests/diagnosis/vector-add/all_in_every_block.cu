@@ -1,7 +1,7 @@
 // diagnosis: executed_over_useful, line 6
 #include <roofwalk.cuh>
 
-// Many blocks, and the loop of one block kept: each of them adds all elements.
+// Many blocks run a loop written for one block, so each of them adds all elements.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     for (int i = threadIdx.x; i < n; i += blockDim.x) c[i] = a[i] + b[i];
 }

@@ -1,7 +1,7 @@
 // diagnosis: barriers, line 9
 #include <roofwalk.cuh>
 
-// One block of 1024 threads an SM; two barriers a step, and at each all wait for the slowest load.
+// One block of 1024 threads per SM. Each step has two barriers, where all warps wait for the slowest load.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     __shared__ float tile[1024];
     for (int first = blockIdx.x * 1024; first < n; first += gridDim.x * 1024) {

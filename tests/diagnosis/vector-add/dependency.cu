@@ -1,10 +1,10 @@
 // diagnosis: dependency, line 21
 #include <roofwalk.cuh>
 
-constexpr int kEach = 16;  // elements of a thread, a block's width apart: all of them on their way at once
+constexpr int kEach = 16;  // elements per thread, blockDim.x apart: all in flight at once
 
-// A number is handed to the neighbour and back 512 times, each time as soon as it is there: one chain from end to end.
-// Eight warps an SM, for the shared memory that each block asks for, are too few to fill the gaps.
+// Neighbouring lanes exchange a number 1024 times, and each shuffle needs the previous result: one dependent chain. The
+// shared memory per block limits an SM to eight warps, too few to hide the latency.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     extern __shared__ float unused[];
     const int first = blockIdx.x * kEach * blockDim.x + threadIdx.x;
@@ -17,7 +17,7 @@ __global__ void add(const float* a, const float* b, float* c, int n) {
     float handed = x[0];
 #pragma unroll 16
     for (int turn = 0; turn < 1024; ++turn) {
-        // Each hand-over waits for the one before it.
+        // Each shuffle waits for the previous one.
         handed = __shfl_xor_sync(0xffffffff, handed, 1);
     }
     x[0] = handed;

@@ -1,7 +1,7 @@
 // diagnosis: divergence, line 25
 #include <roofwalk.cuh>
 
-// Scrambles bits for nothing, in four ways that no compiler makes one of.
+// Needless bit operations in four versions that no compiler merges.
 template <int kWay>
 __device__ unsigned scrambled(unsigned bits) {
 #pragma unroll
@@ -14,7 +14,7 @@ __device__ unsigned scrambled(unsigned bits) {
     return bits;
 }
 
-// Every warp goes all four, one after the other.
+// Every warp executes all four versions, one after the other.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

@@ -1,7 +1,7 @@
 // diagnosis: executed_over_useful, line 13
 #include <roofwalk.cuh>
 
-// Eight sums run along, 64 turns of them, and nobody asks for them: a[i] + b[i] would have done.
+// Each thread computes eight chains of 64 FMAs that are not needed: the result is a[i] + b[i].
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

@@ -1,7 +1,7 @@
 // diagnosis: few_blocks, line 12
 #include <roofwalk.cuh>
 
-// Two blocks have the whole work, and the other SMs none.
+// Two blocks do all the work, and the other SMs are idle.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         c[i] = a[i] + b[i];

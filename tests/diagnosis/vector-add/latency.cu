@@ -1,7 +1,7 @@
 // diagnosis: latency, line 8
 #include <roofwalk.cuh>
 
-// All places for warps are taken, but a thread waits for a[i] before it asks for b[i].
+// Occupancy is full, but each thread waits for a[i] before it loads b[i].
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

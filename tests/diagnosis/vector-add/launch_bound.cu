@@ -1,7 +1,7 @@
 // diagnosis: launch_bound, line 13
 #include <roofwalk.cuh>
 
-// The work in slices, and a launch for each.
+// The work is split into slices, with one launch for each.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) c[i] = a[i] + b[i];

@@ -1,7 +1,7 @@
 // diagnosis: spills, line 11
 #include <roofwalk.cuh>
 
-// A thread leaves its sum in an array, at a place that only the running program knows: no register has an index.
+// A thread stores its sum in an array at an index known only at run time. Registers cannot be indexed.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

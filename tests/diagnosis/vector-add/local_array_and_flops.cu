@@ -1,8 +1,8 @@
 // diagnosis: spills, line 10
 #include <roofwalk.cuh>
 
-// 64 values a thread, each of its own arithmetic, at places that only the running program knows. The stores of the
-// array are no stores of results.
+// Each thread keeps 64 values in an array with run-time indices, so the array is in local memory. Its stores must not
+// count as stores of results.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

@@ -1,7 +1,7 @@
 // diagnosis: over_fetch, line 9
 #include <roofwalk.cuh>
 
-// Each thread has eight elements in a row, so that at any moment neighbours are 32 bytes apart.
+// Each thread has eight consecutive elements, so the lanes of a warp access addresses 32 bytes apart.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const int first = 8 * (blockIdx.x * blockDim.x + threadIdx.x);
     for (int i = first; i < first + 8; ++i) {

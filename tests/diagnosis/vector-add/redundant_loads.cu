@@ -1,8 +1,8 @@
 // diagnosis: redundant_loads, line 14
 #include <roofwalk.cuh>
 
-// Each block looks through the whole of a for itself, once, before it adds its share: what 32 blocks fetch, one could
-// have fetched for all. They begin at different places, so that L2 is of no help.
+// Each of 32 blocks reads all of a before it adds its own share; a single pass over a would have sufficed. The blocks
+// begin at different places, so that L2 does not help.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const int share = ceil_div(n, static_cast<int>(gridDim.x)), own = min(n, static_cast<int>(blockIdx.x) * share);
     unsigned largest = 0;

@@ -1,7 +1,7 @@
 // diagnosis: spills, line 23
 #include <roofwalk.cuh>
 
-// 96 values at once, where blocks of 1024 threads leave each of them 64 registers.
+// Each thread keeps 96 values at once, but has at most 64 registers in a block of 1024 threads.
 template <int kEach>
 __global__ void __launch_bounds__(1024, 1) add(const float* a, const float* b, float* c, int n) {
     const int first = blockIdx.x * kEach * blockDim.x + threadIdx.x;

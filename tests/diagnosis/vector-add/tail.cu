@@ -1,7 +1,7 @@
 // diagnosis: tail, line 14
 #include <roofwalk.cuh>
 
-// 40 blocks of equal work where 32 fit: eight are left over and run alone.
+// 40 equal blocks where 32 fit at a time: the last eight run alone.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const int share = ceil_div(n, static_cast<int>(gridDim.x * blockDim.x)) * blockDim.x;
     const int first = blockIdx.x * share + threadIdx.x;

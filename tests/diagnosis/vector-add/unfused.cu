@@ -1,9 +1,9 @@
 // diagnosis: unfused, line 35
 #include <roofwalk.cuh>
 
-constexpr int kEach = 8;  // elements of a thread, a block's width apart: all of them on their way at once
+constexpr int kEach = 8;  // elements per thread, blockDim.x apart: all in flight at once
 
-// a first goes to scratch memory, whole, and a second kernel fetches it from there.
+// One kernel copies all of a to scratch memory, and a second kernel reads it from there.
 __global__ void take(const float* a, float* taken, int n) {
     const int first = blockIdx.x * kEach * blockDim.x + threadIdx.x;
     float x[kEach];
