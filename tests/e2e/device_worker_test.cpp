@@ -1,4 +1,4 @@
-// The program as the process that a device lives in.
+// Tests the program as the worker process that a device lives in.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(DeviceWorker, ServesTheDeviceThatItIsGiven) {
   EXPECT_EQ(back, bytes);
 }
 
-// A worker dies with the thread that started it; `watch` makes each of its checks in a thread of its own.
+// A worker process ends with the thread that started it, and `watch` runs each check in a thread of its own.
 TEST(DeviceWorker, AnotherThreadGetsOneOfItsOwn) {
   const auto devices = devices_in_worker("virtual:classroom", E2E_PROGRAM, Isolation::none);
   for (int i = 0; i < 2; ++i) {
@@ -41,7 +41,7 @@ TEST(DeviceWorker, AnotherThreadGetsOneOfItsOwn) {
         if (buffer) (*device)->release(*buffer);
       }
     }).join();
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the worker has gone with its thread
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the worker has ended with its thread
   }
 }
 

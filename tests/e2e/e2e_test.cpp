@@ -1,4 +1,4 @@
-// Walks the transcripts beside it. ROOFWALK_REWRITE=1 rewrites what no longer fits.
+// Runs the transcripts of this folder. ROOFWALK_REWRITE=1 rewrites lines that no longer match.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TEST(Transcript, RewritingKeepsThePatternsThatStillFit) {
             (std::vector<std::string>{"head", "1 new", "[...]"}));
 }
 
-// Every figure repeats to the bit, whatever the number of threads: ten runs print the same bytes.
+// The output is the same, byte for byte, in ten runs with different numbers of threads.
 TEST(Repeats, JsonOfTenRunsIsByteEqual) {
   const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
   setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
@@ -86,7 +86,7 @@ TEST(Repeats, JsonOfTenRunsIsByteEqual) {
   }
 }
 
-// Silence would look like success.
+// If the output cannot be written, the program must fail, because an empty output could be taken for success.
 TEST(Output, ThatCannotBeWrittenIsAnError) {
   const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
   setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
@@ -99,7 +99,7 @@ TEST(Output, ThatCannotBeWrittenIsAnError) {
   EXPECT_EQ(result->output, "roofwalk: the output could not be written\n");
 }
 
-// A learner calls a file, and a shell completes its name.
+// File names come from learners and from the shell's completion, so they may contain escape sequences.
 TEST(Output, NoNameInAnErrorReachesTheTerminal) {
   const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
   setenv("ROOFWALK_ROOT", course.root().c_str(), 1);

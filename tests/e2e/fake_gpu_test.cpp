@@ -1,4 +1,4 @@
-// `--device cuda:N` from the command line, on a driver that plays a GPU without counters.
+// Tests `--device cuda:N` from the command line, on a driver that plays a GPU without counters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class FakeGpu : public ::testing::Test {
     for (const char* part : {"solutions", "common", "tests"}) {
       fs::create_symlink(fs::path(E2E_SOURCE_DIR) / part, root_ / part);
     }
-    // One chapter, on a problem that is small enough for a slow GPU.
+    // A course of one chapter, with a problem small enough for the slow fake GPU.
     const fs::path chapter = root_ / "chapters/01-vector-add";
     fs::copy(fs::path(E2E_SOURCE_DIR) / "chapters/01-vector-add", chapter);
     std::ifstream in(chapter / "exercise.toml");
@@ -72,7 +72,7 @@ TEST_F(FakeGpu, GivesADotWithMeasuredTimesAndModelledBytes) {
   EXPECT_FALSE(json["time_is_modelled"].get<bool>());
   EXPECT_TRUE(json["bytes_are_modelled"].get<bool>());
   EXPECT_EQ(json["dram_read_bytes"], 2 * 4 * 32768);
-  EXPECT_GE(json["pairs"]["samples"]["attempt_ns"].size(), 8u);  // as many as a busy machine has time for
+  EXPECT_GE(json["pairs"]["samples"]["attempt_ns"].size(), 8u);  // as many as a busy host has time for
   EXPECT_EQ(json["elapsed_ns"], json["pairs"]["attempt"]["median_ns"]);
   EXPECT_NEAR(json["moved"]["up"].get<double>(), json["pairs"]["speedup"].get<double>(), 1e-6);
   EXPECT_GT(json["moved"]["up"].get<double>(), 2);
@@ -83,7 +83,7 @@ TEST_F(FakeGpu, GivesADotWithMeasuredTimesAndModelledBytes) {
   const Json fault = Json::parse(wrong.output, nullptr, false);
   ASSERT_TRUE(fault.is_object()) << wrong.output;
   EXPECT_EQ(fault["verdict"], "fault");
-  EXPECT_GT(fault["fault"]["line"].get<int>(), 0);  // the virtual GPU's, which goes first
+  EXPECT_GT(fault["fault"]["line"].get<int>(), 0);  // the line comes from the virtual GPU, which runs first
 }
 
 TEST_F(FakeGpu, AGpuThatIsNotThereIsSaidSo) {

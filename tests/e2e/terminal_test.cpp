@@ -1,4 +1,4 @@
-// The program as somebody sees it who sits in front of it: on a pseudo-terminal, typing keys and saving files.
+// Tests the program on a pseudo-terminal, with typed keys and saved files, as a user sees it.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,9 +25,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kClear = "\x1b[H\x1b[2J";
-constexpr std::chrono::seconds kPatience{120};  // for a machine that is busy with other tests
+constexpr std::chrono::seconds kPatience{120};  // long enough for a host busy with other tests
 
-// One program on a terminal of its own.
+// A program on a pseudo-terminal of its own.
 class OnTerminal {
  public:
   OnTerminal(const fs::path& root, std::vector<std::string> arguments, unsigned short columns, unsigned short rows) {
@@ -71,7 +71,7 @@ class OnTerminal {
     EXPECT_EQ(::ioctl(master_, TIOCSWINSZ, &size), 0);
   }
 
-  // Waits until the screen shows all of this, and returns what it shows then.
+  // Waits until the screen shows all of `wanted`, and returns the screen.
   std::string screen_with(const std::vector<std::string>& wanted) {
     const auto shows = [&] {
       const std::string now = screen();
@@ -80,14 +80,14 @@ class OnTerminal {
     const auto end = Clock::now() + kPatience;
     while (!shows() && Clock::now() < end && read_more(200)) {
     }
-    while (read_more(50) && Clock::now() < end) {  // the rest of the screen that is being drawn
+    while (read_more(50) && Clock::now() < end) {  // reads the rest of a screen that is still being drawn
       if (!grew_) break;
     }
     EXPECT_TRUE(shows()) << "the screen lacks " << wanted.front() << ":\n" << screen();
     return screen();
   }
 
-  // Waits until this was written so often, though something else may take its place at once.
+  // Waits until the text has been written this many times, even if it is overwritten at once.
   void until_shown(const std::string& text, int times) {
     const auto end = Clock::now() + kPatience;
     while (times_shown(text) < times && Clock::now() < end && read_more(200)) {
@@ -95,7 +95,7 @@ class OnTerminal {
     EXPECT_GE(times_shown(text), times) << text;
   }
 
-  // What was written since the screen was last cleared, lines ended by \n alone.
+  // The output since the screen was last cleared, with lines that end with \n only.
   std::string screen() const {
     const auto cleared = output_.rfind(kClear);
     std::string text = cleared == std::string::npos ? output_ : output_.substr(cleared + std::string(kClear).size());
@@ -109,7 +109,7 @@ class OnTerminal {
     return times;
   }
 
-  // The status of wait(2), once the program has ended.
+  // Waits until the program has ended, and returns its status as given by wait(2).
   int ended() {
     const auto end = Clock::now() + kPatience;
     int status = 0;
@@ -125,7 +125,7 @@ class OnTerminal {
     return -1;
   }
 
-  // Whether lines are echoed and end with Enter, as before the program.
+  // Whether the terminal's modes are those from before the program: lines are echoed and end with Enter.
   bool is_sane() const {
     termios now{};
     return ::tcgetattr(slave_, &now) == 0 && now.c_lflag == before_.c_lflag && now.c_iflag == before_.c_iflag &&
@@ -137,7 +137,7 @@ class OnTerminal {
   }
 
  private:
-  // What was written comes a while later, in order: once our own mark is here, all before it is.
+  // Output arrives after a while and in order, so when our own mark arrives, all earlier output has arrived.
   void read_what_is_under_way() {
     const std::string mark = "\x05";
     EXPECT_EQ(::write(slave_, mark.data(), mark.size()), static_cast<ssize_t>(mark.size()));
@@ -177,7 +177,7 @@ class TerminalTest : public ::testing::Test {
     ::close(slave);
   }
 
-  // Saves as editors do: a new file that is moved into place.
+  // Saves as editors do: writes a new file and renames it to the old name.
   void save(const std::string& source) {
     const fs::path file = course_.root() / "my" / "vector-add.cu", next = course_.root() / "my" / "4913";
     fs::copy_file(fs::path(E2E_SOURCE_DIR) / source, next, fs::copy_options::overwrite_existing);
@@ -321,7 +321,7 @@ TEST_F(TerminalTest, AsJsonEachSaveIsALine) {
   EXPECT_THAT(lines, Not(HasSubstr("\x1b")));
 }
 
-// The width of the terminal decides how much there is beside the source.
+// The wider the terminal, the more columns are shown beside the source.
 TEST_F(TerminalTest, ProfileUsesTheRoomThereIs) {
   for (const auto& [columns, has_all] : {std::pair{80, false}, std::pair{200, true}}) {
     OnTerminal profile(course_.root(), {"profile", "vector-add", "--no-ask"}, static_cast<unsigned short>(columns), 60);

@@ -24,7 +24,7 @@ bool lines_match(const std::vector<std::string>& patterns, std::size_t p, const 
   return l < lines.size() && line_matches(patterns[p], lines[l]) && lines_match(patterns, p + 1, lines, l + 1);
 }
 
-// The text after "# KEY: ", where the line is such a one.
+// Whether the line is "# KEY: text"; if so, sets `value` to the text.
 bool has_key(const std::string& line, const std::string& key, std::string& value) {
   const std::string start = "# " + key + ": ";
   if (!line.starts_with(start)) return false;
@@ -93,8 +93,8 @@ bool output_matches(const std::vector<std::string>& patterns, const std::vector<
   return lines_match(patterns, 0, lines, 0);
 }
 
-// The alignment that keeps most of the patterns: score[p][l] is the best that patterns from p on can make of lines from
-// l on. A kept line counts most, a line that `[...]` stands for a little.
+// Finds the alignment that keeps most patterns. score[p][l] is the best score of patterns from p on against lines from
+// l on. A kept pattern scores most, a replaced one less, a line covered by `[...]` least.
 std::vector<std::string> rewritten(const std::vector<std::string>& patterns, const std::vector<std::string>& lines) {
   constexpr int kKept = 1'000'000, kReplaced = 1'000, kCovered = 1;
   const std::size_t count = patterns.size(), length = lines.size();

@@ -17,21 +17,21 @@
 namespace roofwalk::e2e {
 
 struct Step {
-  std::vector<std::string> comments;  // the lines before # RUN that are not COPY, kept when rewritten
-  std::vector<std::pair<std::string, std::string>> copies;  // from, to; both inside the course
+  std::vector<std::string> comments;  // lines before # RUN that are not COPY, kept by rewriting
+  std::vector<std::pair<std::string, std::string>> copies;  // from and to, both inside the course
   std::string arguments;                                    // split at spaces
   int exit_code = 0;
   std::vector<std::string> output;
 };
 
-// Fails the running test where the file is not such a text.
+// Fails the running test if the file is no valid transcript.
 std::vector<Step> read_transcript(const std::filesystem::path& file);
 void write_transcript(const std::filesystem::path& file, const std::vector<Step>& steps);
 
 bool line_matches(const std::string& pattern, const std::string& line);
 bool output_matches(const std::vector<std::string>& patterns, const std::vector<std::string>& lines);
 
-// `lines`, with patterns that still fit in place of what they stand for, wherever they stand.
+// `lines`, with each line that a pattern matches replaced by that pattern.
 std::vector<std::string> rewritten(const std::vector<std::string>& patterns, const std::vector<std::string>& lines);
 
 std::vector<std::string> split(const std::string& text, char separator);
