@@ -1,4 +1,4 @@
-// Gradescope's zip as Gradescope uses it: unpacked, run for one submission; and when all goes wrong.
+// Uses Gradescope's zip as Gradescope does: unpacks it and runs it for one submission, also when something goes wrong.
 #include "common/base/json.h"
 #include "grader/class/hand_ins/archive.h"
 #include "tests/batch/class_fixture.h"
@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 class AutograderTest : public ClassTest {
  protected:
-  // The zip, unpacked as on Gradescope; `program` stands for the one that setup.sh would have built.
+  // Unpacks the zip as on Gradescope; `program` replaces the program that setup.sh would have built.
   void unpack(const std::string& program) {
     std::ofstream(folder_ / "secrets.toml") << "seeds = [7203685477580]\n";
     std::ofstream(folder_ / "course.toml")
@@ -64,13 +64,13 @@ TEST_F(AutograderTest, GradesOneSubmissionAndTheNext) {
   for (int run_number = 1; run_number <= 2; ++run_number) {
     const Json results = run();
     ASSERT_TRUE(results.is_object()) << log_;
-    EXPECT_EQ(results["score"], 10) << results.dump(2) << log_;  // on time by Gradescope's word, not by the copy's
+    EXPECT_EQ(results["score"], 10) << results.dump(2) << log_;  // the metadata's time counts
     EXPECT_EQ(results["tests"][0]["status"], "passed");
     EXPECT_THAT(log_, HasSubstr("Ada (a@b.c)"));
     EXPECT_EQ(log_.find("7203685477580"), std::string::npos);
     EXPECT_EQ(file_text(folder_ / "autograder/source/secrets.toml"), "seeds = [7203685477580]\n");
   }
-  // Lost, for whatever reason: nothing is graded without them.
+  // If the secrets are missing for any reason, nothing is graded.
   fs::remove(folder_ / "autograder/source/secrets.toml");
   EXPECT_THAT(run()["output"].get<std::string>(), HasSubstr("a fault of the grader"));
   EXPECT_THAT(log_, HasSubstr("the hidden cases are gone"));

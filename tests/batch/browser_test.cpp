@@ -1,4 +1,4 @@
-// The report in headless Chromium, on a screen as wide as a phone's, with the network cut.
+// Opens the report in headless Chromium, on a screen as wide as a phone's and without a network.
 
 #include "common/base/pattern.h"
 #include "tests/batch/class_fixture.h"
@@ -8,7 +8,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Loads a page in a frame of that width and writes down what became of it. `reload` tells every file that it asked for.
+// Loads the page in a frame of WIDTH pixels. The title then tells the page's width, its broken images, the files it
+// requested from elsewhere, and whether it has text.
 constexpr const char* kFrame = R"html(<!doctype html><title>waiting</title>
 <iframe id="page" width="WIDTH" height="800" src="PAGE"></iframe>
 <script>
@@ -57,14 +58,14 @@ TEST_F(BrowserTest, LongPagesFitAPhoneAndAskNobody) {
   std::vector<fs::path> pages{folder_ / "grades/report/index.html"};
   for (const char* folder : {"students", "profiles"}) {
     for (const auto& entry : fs::directory_iterator(folder_ / "grades/report" / folder)) {
-      if (entry.path().filename() == "index.html") continue;  // says that there is nothing to list
+      if (entry.path().filename() == "index.html") continue;  // a placeholder: the folder has no list
       if (file_text(entry.path()).size() > 3000 && pages.size() < 8) pages.push_back(entry.path());
     }
   }
   ASSERT_GE(pages.size(), 4u);
   for (const fs::path& page : pages) EXPECT_EQ(title_of(page, 390), "wide 390 broken 0 elsewhere 0 text true") << page;
 
-  // The ruler itself: a page that is too wide, lacks a picture and asks somebody else.
+  // Tests the check itself: a page that is too wide, lacks a picture and requests a remote file.
   const fs::path bad = folder_ / "bad.html";
   std::ofstream(bad) << "<!doctype html><body style='width:900px'>" << std::string(200, 'x')
                      << "<img src='none.png'><img src='http://example.org/a.png'>";

@@ -1,4 +1,4 @@
-// A class on disk and the real program to grade it with, in a course of its own.
+// A class on disk, and the real program to grade it with, in a course of its own.
 #pragma once
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ namespace roofwalk::test {
 
 namespace fs = std::filesystem;
 
-// A test that fails leaves its class for a look.
+// If a test fails, its class stays on disk for inspection.
 class ClassTest : public ::testing::Test {
  protected:
   ClassTest() : course_(TEST_SOURCE_DIR, own_cache()), folder_(course_.root().string() + " class") {
@@ -39,7 +39,7 @@ class ClassTest : public ::testing::Test {
     fs::create_directories(folder_);
   }
 
-  // Measured roofs are shared with other tests; compiled files are not, lest nothing be left to compile.
+  // Roofs are shared with other tests. Compiled files are not shared, so that each test really compiles.
   static fs::path own_cache() {
     const fs::path cache = fs::path(TEST_CACHE).parent_path() / ("class-cache-" + std::to_string(::getpid()));
     fs::create_directories(fs::path(TEST_CACHE) / "roofs");
@@ -49,7 +49,7 @@ class ClassTest : public ::testing::Test {
   }
   void forget_compiled() const { fs::remove_all(course_.root() / ".cache" / "artifacts"); }
   ~ClassTest() override {
-    if (HasFailure()) return;  // what there is to look at
+    if (HasFailure()) return;  // keeps the files for inspection
     std::error_code error;
     fs::remove_all(fs::canonical(course_.root() / ".cache", error), error);
     fs::remove_all(folder_, error);
@@ -79,9 +79,9 @@ class ClassTest : public ::testing::Test {
     return result ? *result : CommandResult{};
   }
 
-  // Starts it, kills it after so long, and says whether it was still running then.
+  // Starts grading, kills it after `after`, and returns whether it was still running then.
   bool start_and_kill(const std::string& grades, int workers, std::chrono::milliseconds after) {
-    // For whoever looks into a failure.
+    // The log helps to find the cause of a failure.
     const Descriptor output(::open((folder_ / "killed.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
     const auto pid = start_child({.program = TEST_PROGRAM,
                                   .arguments = arguments(grades, workers),
@@ -106,11 +106,11 @@ class ClassTest : public ::testing::Test {
     return texts;
   }
 
-  // Killed so often at random moments and resumed, the class ends with the same bytes as one that nobody disturbed.
+  // Grading that is killed `kills` times at random moments and resumed ends with the same bytes as undisturbed grading.
   void expect_kills_change_nothing(int kills, int workers, double undisturbed_s) {
     const std::string grades = "killed" + std::to_string(workers);
     Rng rng(static_cast<std::uint64_t>(workers), "kills");
-    // So that the kills are spread over one whole run. One that ends before its kill begins anew.
+    // Chosen so that the kills are spread over one whole run. A run that ends before its kill starts over.
     const double longest_s = 1.2 * undisturbed_s / kills;
     forget_compiled();
     int done = 0;
@@ -146,16 +146,16 @@ class ClassTest : public ::testing::Test {
   }
 
   double undisturbed(int workers) {
-    EXPECT_TRUE(run_command({.arguments = {TEST_PROGRAM, "roofs"}, .timeout_s = 300}));  // kept, and no part of a class
+    EXPECT_TRUE(run_command({.arguments = {TEST_PROGRAM, "roofs"}, .timeout_s = 300}));  // keeps the roofs
     const auto begin = std::chrono::steady_clock::now();
     const CommandResult result = grade("undisturbed", workers);
     EXPECT_EQ(result.exit_code, 0) << result.output;
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
-  const bool boxed_ = has_boxes();  // in a container that allows none, without
+  const bool boxed_ = has_boxes();  // false in a container that allows no boxes
   const TemporaryCourse course_;
-  const fs::path folder_;  // outside the course, as secrets have to lie
+  const fs::path folder_;  // outside the course, where secrets must be
 };
 
 }  // namespace roofwalk::test

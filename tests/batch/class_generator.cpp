@@ -22,7 +22,7 @@ void write(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-// Names as learners and platforms give them.
+// Names as learners and platforms write them.
 std::string name_of(std::size_t i) {
   const std::vector<std::string> odd = {"Ada Lovelace",
                                         "O'Hara, \"Scarlett\"",
@@ -45,7 +45,7 @@ std::string name_of(std::size_t i) {
   return i < odd.size() ? odd[i] : fmt::format("student{:03}", i);
 }
 
-// A kernel of its own: the comment makes other bytes of the same code.
+// Adds a comment with a number, so that the same code has different bytes.
 std::string with_comment(const std::string& source, std::uint64_t number) {
   return fmt::format("// {}\n", number) + source;
 }
@@ -69,15 +69,15 @@ class Maker {
     const fs::path home = folder / name_of(i);
     const auto kind = i < 12 ? i : rng_.next() % 12;
     switch (kind) {
-      case 0:  // the starter, as it was given
+      case 0:  // the unchanged starter
         return write(home / "vector-add.cu", file_text(source_ / "chapters/01-vector-add/kernel.cu"));
-      case 1:  // duplicates: the same bytes as somebody else's
+      case 1:  // a duplicate: the same bytes as another learner's file
         return write(home / "vector-add.cu", file_text(right_.front()));
       case 2:
         return wrong(home);
       case 3:
         return write(home / "vector-add.cu", std::string(wanted_.bytes_of_large, 'x'));
-      case 4:  // a zip that would like to leave its place
+      case 4:  // a zip with a path that leads out of its folder
         fs::create_directories(folder);
         made(write_archive(folder / (name_of(i) + ".zip"),
                            {{"../../etc/vector-add.cu", own(right_.front())}, {"notes.txt", "hello"}}));
@@ -94,7 +94,7 @@ class Maker {
         return hostile(home);
       case 8:
         return fs::create_directories(home), void();
-      case 9:  // several attempts
+      case 9:  // several attempts by one learner
         write(home / "vector-add.cu", file_text(source_ / "chapters/01-vector-add/kernel.cu"));
         return write(home / "later" / "vector-add.cu", own(right_.front()));
       default:
@@ -124,8 +124,8 @@ class Maker {
   void hostile(const fs::path& home) {
     const std::string kernel = file_text(right_.front());
     const std::vector<std::string> texts = {
-        "",                                                 // nothing at all
-        std::string("\0\x01\x02 binary", 10),               // no text
+        "",                                                 // empty
+        std::string("\0\x01\x02 binary", 10),               // not text
         "#include \"/etc/passwd\"\n" + kernel,              // reads a file into the diagnostics
         "#include __FILE__\n#include __FILE__\n" + kernel,  // includes itself
         "#error \"\033[32mPASS 10/10\033[0m\"\n" + kernel,  // forges a verdict
@@ -155,7 +155,7 @@ void make_class(const fs::path& folder, const fs::path& source, const ClassWante
   write(folder / "course.toml",
         "title = \"A class\"\nsecrets = \"secrets.toml\"\n[[chapter]]\nname = \"vector-add\"\npoints = 10\n"
         "[[chapter]]\nname = \"naive-gemm\"\npoints = 20\n");
-  // One time of submission for all: nothing may depend on when this ran.
+  // All files get the same time of submission, so that nothing depends on the time of the test.
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     const timespec times[] = {{1700000000, 0}, {1700000000, 0}};
     ::utimensat(AT_FDCWD, entry.path().c_str(), times, AT_SYMLINK_NOFOLLOW);

@@ -11,7 +11,7 @@ namespace roofwalk::test {
 struct ClassWanted {
   std::size_t students = 10;
   std::uint64_t seed = 1;
-  std::size_t bytes_of_large = 10u << 20;  // of a file that is far too large
+  std::size_t bytes_of_large = 10u << 20;  // size of a file that is far too large
 };
 
 // Writes `folder`/submissions, `folder`/course.toml and `folder`/secrets.toml; `source` is the checkout.

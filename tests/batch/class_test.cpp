@@ -1,4 +1,4 @@
-// A class from the command line, as an instructor grades it: killed at any moment, and large.
+// Grades a class from the command line as an instructor does: a large class, killed at random moments.
 #include "tests/batch/class_fixture.h"
 
 namespace roofwalk::test {

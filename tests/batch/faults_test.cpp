@@ -1,4 +1,5 @@
-// What goes wrong on our side costs a submission a second try, then a person's look: never the batch, never a zero.
+// A fault of ours gives a submission a second try and then leaves it to a person. It never ends the batch and never
+// gives a zero.
 #include "grader/class/batch/batch.h"
 #include "grader/class/batch/grade_all.h"
 #include "grader/rig/roofs.h"
@@ -27,7 +28,7 @@ class FaultsTest : public ClassTest {
 
 TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
   small_class();
-  // In the worker's place: looks at what is graded now, and crashes or hangs where it says so.
+  // A script in place of the worker: it crashes if bob's file is graded and hangs if cid's is.
   const fs::path script = folder_ / "worker";
   std::ofstream(script) << "#!/bin/bash\nfile='" << (folder_ / "grades/work/0/vector-add.cu").string() << "'\n"
                         << "if grep -q '^// bob' \"$file\"; then kill -SEGV $$; fi\n"
@@ -54,7 +55,7 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
   EXPECT_EQ(summary->graded, 2u);
   EXPECT_EQ(summary->faults, 2u);
   const auto faults = *batch.store().faults();
-  ASSERT_EQ(faults.size(), 4u);  // each was tried twice
+  ASSERT_EQ(faults.size(), 4u);  // each of the two was tried twice
   EXPECT_THAT(faults[0].reason, HasSubstr("the worker died by signal 11"));
   EXPECT_THAT(faults[1].reason, HasSubstr("the worker did not end within 8 s"));
   const Gradebook book = *batch.gradebook();
@@ -67,7 +68,7 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
               HasSubstr("a person has to look: the worker died by signal 11"));
 }
 
-// A limit on the size of files acts as a full disk does, and needs no right to mount one. A soft one: boxes set their
+// A file size limit acts like a full disk and needs no right to mount one. It is a soft limit, because boxes set their
 // own.
 TEST_F(FaultsTest, AFullDiskLosesNothing) {
   small_class();
@@ -129,7 +130,7 @@ TEST_F(FaultsTest, TwoGradersOnOneFolderDoNotMix) {
 
 TEST_F(FaultsTest, HiddenCasesCatchWhatThePublicOnesDoNotAndTellNothing) {
   small_class();
-  // Right at every public size; wrong at one that only the instructor knows. What it prints would tell the size.
+  // The kernel is right at every public size and wrong at a hidden one. What it prints would reveal that size.
   hand_in(
       "eve",
       "#include <roofwalk.cuh>\n__global__ void add(const float* a, const float* b, float* c, int n) {\n"
@@ -150,7 +151,7 @@ TEST_F(FaultsTest, HiddenCasesCatchWhatThePublicOnesDoNotAndTellNothing) {
   EXPECT_THAT(file_text(folder_ / "grades/gradebook.json"), HasSubstr("c holds wrong values (a hidden size or seed)"));
   EXPECT_EQ(all.find("7203685477580"), std::string::npos);
   for (std::size_t at = all.find("4099"); at != std::string::npos; at = all.find("4099", at + 1)) {
-    // The learner's own text may say it, and so may a hash.
+    // The learner's own source may contain the size, and so may a hash.
     const std::string around = all.substr(at < 40 ? 0 : at - 40, 80);
     EXPECT_TRUE(around.find("n == ") != std::string::npos ||
                 std::isxdigit(static_cast<unsigned char>(all[at - 1])) != 0)

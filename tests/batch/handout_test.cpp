@@ -1,4 +1,4 @@
-// What `handout` writes is a course that builds and works.
+// `handout` writes a course that builds and works.
 #include <sstream>
 
 #include "common/base/pattern.h"
@@ -34,7 +34,7 @@ std::string without_spaces_and_comments(std::string line) {
 }
 
 std::set<std::string> code_of(const fs::path& file) {
-  constexpr std::size_t kShort = 16;  // `return;`, `__syncthreads();`: of every kernel
+  constexpr std::size_t kShort = 16;  // shorter lines, such as `return;` and `__syncthreads();`, are in every kernel
   std::istringstream in(file_text(file));
   std::set<std::string> lines;
   for (std::string line; std::getline(in, line);) {
@@ -44,7 +44,7 @@ std::set<std::string> code_of(const fs::path& file) {
   return lines;
 }
 
-// By file: the lines of each solution that its chapter's starter has not.
+// For each solution file: its lines that are not in the chapter's starter.
 std::map<std::string, std::set<std::string>> solutions_of(const fs::path& source) {
   std::map<std::string, std::set<std::string>> all;
   for (const auto& entry : fs::recursive_directory_iterator(source / "solutions")) {
@@ -57,7 +57,7 @@ std::map<std::string, std::set<std::string>> solutions_of(const fs::path& source
   return all;
 }
 
-// The solutions of which a block shows half of what is new in them.
+// The solutions of which some code block of the page shows at least half of the new lines.
 std::vector<std::string> printed_in(const std::string& page,
                                     const std::map<std::string, std::set<std::string>>& solutions) {
   std::vector<std::string> found;
@@ -111,7 +111,8 @@ TEST_F(HandoutTree, HoldsTheChosenChaptersAndIsWrittenOnce) {
   EXPECT_THAT(warned.output, HasSubstr("note: the starter of tiled-gemm is close to the solution of naive-gemm"));
 }
 
-// By what learners would find, page by page: not by the marks that the program goes by.
+// Checks each page for links and solutions as a learner would see them, without looking at the marks that `handout`
+// uses.
 TEST_F(HandoutTree, PagesLeadSomewhereAndPrintNoSolution) {
   const fs::path source = TEST_SOURCE_DIR;
   std::vector<std::string> out = {TEST_PROGRAM, "handout", tree_.string()};
@@ -137,7 +138,7 @@ TEST_F(HandoutTree, PagesLeadSomewhereAndPrintNoSolution) {
   EXPECT_GT(links, 50u);
   EXPECT_FALSE(fs::exists(tree_ / "book/instructors.md"));
 
-  // The rulers: what they must find.
+  // Tests the checks themselves: they find a printed solution and a broken link.
   const std::string step = file_text(source / "solutions/01-vector-add/step1_fill_the_machine.cu");
   EXPECT_THAT(printed_in("# A page\n```cuda\n" + step + "```\n", solutions),
               ::testing::Contains(HasSubstr("step1_fill")));

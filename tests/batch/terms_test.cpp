@@ -1,4 +1,5 @@
-// Grading once more, and terms that change: what is made anew is what was asked for, and what is old says so.
+// Tests `grade --again` and changed terms: only the named submissions are graded again, and old grades are reported as
+// old.
 #include "common/base/json.h"
 #include "grader/class/batch/stored_grade.h"
 #include "tests/batch/class_fixture.h"
@@ -38,7 +39,7 @@ TEST_F(TermsTest, OnlyWhatIsNamedIsGradedOnceMore) {
   EXPECT_THAT(type({"grade", "--again", "submissions/ann"}).output, HasSubstr("1 graded now, 0 before"));
   EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("round 2: pass"));
   EXPECT_THAT(type({"history", "bob"}).output, Not(HasSubstr("round 2")));
-  // One who was never graded gets a first round, and does not keep the others from theirs.
+  // cid was never graded and gets round 1. The others still get their next round.
   EXPECT_THAT(type({"grade", "--again", "submissions"}).output, HasSubstr("3 graded now, 0 before"));
   EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("round 3: pass"));
   EXPECT_THAT(type({"history", "cid"}).output, HasSubstr("round 1: pass"));
@@ -46,7 +47,7 @@ TEST_F(TermsTest, OnlyWhatIsNamedIsGradedOnceMore) {
   EXPECT_FALSE(fs::exists(folder_ / "grades/regrading.json"));
 }
 
-// Right wherever it is small; where it is large, its threads do not wait for each other.
+// The kernel is right at small sizes; at large ones its threads exchange data without waiting for each other.
 TEST_F(TermsTest, TheMeasuredSizeIsSanitized) {
   set_terms("[[chapter]]\nname = \"vector-add\"\n");
   const fs::path file = folder_ / "submissions/ann/vector-add.cu";
@@ -96,7 +97,8 @@ TEST_F(TermsTest, GradesUnderOtherTermsSaySo) {
   ASSERT_EQ(type({"grade", "submissions"}).exit_code, 0);
   EXPECT_THAT(type({"export", "csv"}).output, Not(HasSubstr("other terms")));
 
-  // Points are no part of a grade: they hold at once, and in the files as soon as they are made anew.
+  // Points are not part of a grade: `export` uses new points at once, and the files contain them after the next
+  // `report`.
   set_terms("[[chapter]]\nname = \"vector-add\"\npoints = 40\n");
   const std::string before = file_text(folder_ / "grades/gradebook.csv");
   const CommandResult points = type({"export", "csv"});
@@ -121,7 +123,7 @@ TEST_F(TermsTest, GradesUnderOtherTermsSaySo) {
   EXPECT_THAT(type({"report"}).output, HasSubstr(told));
   EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("under other terms"));
 
-  // What is named is graded under the terms of now; the line stays for the others.
+  // Naming ann regrades only ann, so one grade under other terms remains and is still reported.
   EXPECT_THAT(type({"grade", "submissions/ann"}).output, HasSubstr("1 grade was made under other terms"));
   EXPECT_THAT(type({"grade"}).output, HasSubstr("1 graded now, 1 before"));
   EXPECT_EQ(type({"export", "csv"}).exit_code, 0);
