@@ -1,4 +1,4 @@
-// Every chapter on the card: the starter is correct and misses the goals, the last step meets them all.
+// Tests every chapter on the card: the starter is correct and misses the goals, the last step meets them all.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,13 +30,13 @@ class ChapterCheck : public ::testing::Test {
       EXPECT_EQ(verdict, place_ == Place::starter ? "fail" : "pass") << attempt["reasons"];
     }
     if (place_ != Place::starter || !attempt["pairs"].is_object()) return;
-    // The same kernel against itself: neither faster nor slower.
+    // The kernel is compared with itself, so it is neither faster nor slower.
     EXPECT_LE(attempt["pairs"]["speedup_interval"][0].get<double>(), 1.02);
     EXPECT_GE(attempt["pairs"]["speedup_interval"][1].get<double>(), 0.98);
   }
 
  private:
-  // Replaces an earlier call's result for the same kernel.
+  // Records the attempt in place of an earlier one of the same kernel.
   void keep(Json attempt) const {
     for (Json& kernel : attempt["kernels"]) kernel.erase("lines");
     Json& all = gpu_session().record["attempts"];

@@ -1,4 +1,5 @@
-// The device itself: the contract of all devices, faults, output of kernels, counts by hand, roofs.
+// Tests of the device itself: the contract of all devices, faults, output of kernels, counts against those by hand,
+// roofs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ TEST(Gpu, KeepsTheContractOfAllDevices) {
   run_device_contract(opened, {.knows_faulty_line = false, .finds_every_overrun = false});
 }
 
-// A fault is a value with its kind; it does not affect the next run, which is in a fresh process.
+// A fault is returned with its kind. The next run is in a fresh process, so the fault does not affect it.
 TEST(Gpu, FaultsAreNamed) {
   struct Case {
     const char* body;
@@ -86,7 +87,7 @@ TEST(Gpu, CountsWhatFollowsByHand) {
   }
 }
 
-// Compares with NVIDIA's own profiler on one stream that our counters measured as part of the ruler.
+// Compares NVIDIA's own profiler with our counters on a stream that the ruler also measures.
 TEST(Gpu, CountsWhatNcuCounts) {
   const Json ruler = gpu_session().record.value("ruler", Json::array());
   const char* const metrics = "dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum";
@@ -113,7 +114,7 @@ TEST(Gpu, CountsWhatNcuCounts) {
                                    .timeout_s = 300});
   if (!answer) GTEST_SKIP() << "no ncu on the PATH";
   const auto theirs = metrics_of_ncu(answer->output);
-  if (!theirs) GTEST_SKIP() << theirs.error().message;  // not permitted: nothing to compare with
+  if (!theirs) GTEST_SKIP() << theirs.error().message;  // the profiler is not permitted: nothing to compare with
   Json rows = Json::array();
   for (const RulerRow& row : ruler_rows_of(ruler)) {
     for (const auto& [name, metric] :
@@ -122,7 +123,7 @@ TEST(Gpu, CountsWhatNcuCounts) {
                                             {"stream copy: time", "gpu__time_duration.sum"}}) {
       if (row.name != name || !row.value || !theirs->contains(metric)) continue;
       rows.push_back({{"name", name}, {"metric", metric}, {"ours", *row.value}, {"ncu", theirs->at(metric)}});
-      // Times under a profiler differ more: 30 %.
+      // Times under a profiler differ more, so 30 % is allowed.
       EXPECT_NEAR(*row.value / theirs->at(metric), 1, row.unit == "ns" ? 0.3 : 0.05) << name;
     }
   }

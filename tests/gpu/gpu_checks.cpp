@@ -1,5 +1,4 @@
-// gpu_checks: everything that only a real GPU can tell, in one program, which tests/gpu/run starts. Writes one JSON
-// file.
+// gpu_checks: all checks that need a real GPU, in one program, which tests/gpu/run starts. Writes one JSON file.
 #include "tests/gpu/gpu_checks.h"
 
 #include <fmt/chrono.h>
@@ -29,7 +28,7 @@ namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// The old file stays until the new one is complete.
+// Writes a new file and then replaces the old one, so that a complete file exists at all times.
 bool write_record(const fs::path& file) {
   const fs::path part = file.string() + ".part";
   std::ofstream out(part);
@@ -40,7 +39,7 @@ bool write_record(const fs::path& file) {
   return out && !error;
 }
 
-// Records each test's result and writes the record every time, because a borrowed machine may be taken away.
+// Writes the record after every test, because a borrowed machine may be taken away at any time.
 class Recorder : public ::testing::EmptyTestEventListener {
  public:
   explicit Recorder(fs::path file) : file_(std::move(file)) {}
@@ -63,7 +62,7 @@ class Recorder : public ::testing::EmptyTestEventListener {
   fs::path file_;
 };
 
-// Continues a record of the same card, so that its checks can be spread over several calls.
+// Continues the record of an earlier call on the same card, so that its checks can be spread over several calls.
 void begin_record(const Device& device, const fs::path& file) {
   Json& record = gpu_session().record;
   const std::string hash = sha256_hex(device.identity().uuid);
@@ -85,7 +84,7 @@ void begin_record(const Device& device, const fs::path& file) {
                    {"machine", device.machine().name}};
 }
 
-// In this process and without our counters, because a profiler is watching.
+// Runs the device in this process and without our counters, because a profiler is watching this process.
 int run_for_profiler() {
   ::setenv("ROOFWALK_ROOT", source_root().c_str(), 0);
   const auto driver = load_driver_api();
@@ -114,9 +113,9 @@ int run_checks(const fs::path& file) {
       return 4;
     }
     begin_record(**device, file);
-  }  // end its process: `run` would find a foreign program on its GPU and trust no times
+  }  // ends the device's process: `run` refuses to time beside another program on the GPU
   register_chapter_checks();
-  ::testing::UnitTest::GetInstance()->listeners().Append(new Recorder(file));  // gtest owns it
+  ::testing::UnitTest::GetInstance()->listeners().Append(new Recorder(file));  // gtest owns the listener
   const int failed = RUN_ALL_TESTS();
   if (!write_record(file)) {
     std::cerr << "the record could not be written to " << file << "\n";
@@ -164,7 +163,7 @@ Json GpuSession::ask(std::vector<std::string> arguments, double timeout_s) const
 
 int main(int argc, char** argv) {
   using namespace roofwalk::test;
-  ::testing::InitGoogleTest(&argc, argv);  // removes its own arguments
+  ::testing::InitGoogleTest(&argc, argv);  // removes gtest's own arguments
   std::string file = "gpu-record.json", program;
   std::vector<std::string> chapters;
   CLI::App app("Checks that need a GPU: the device, its counters, its roofs, every chapter.", "gpu_checks");

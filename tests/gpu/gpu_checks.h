@@ -1,4 +1,4 @@
-// Shared by the checks on a real GPU: path of the program, the GPU, and the record that they fill.
+// Shared by the checks on a real GPU: the path of the program, the GPU, and the record that the checks fill.
 #pragma once
 
 #include <filesystem>
@@ -18,10 +18,10 @@ struct GpuSession {
   std::set<std::string> chapters;  // empty: all
   Json record;                     // in the format of gpu_record.h
 
-  // In a process of its own, like learners' kernels.
+  // Opens the GPU in a process of its own, as for learners' kernels.
   Result<std::unique_ptr<Device>> open() const;
 
-  // Runs a command line and returns its JSON; null and a failed test if there is none.
+  // Runs a command line and returns its JSON; if there is none, returns null and fails the test.
   Json ask(std::vector<std::string> arguments, double timeout_s) const;
 };
 

@@ -32,7 +32,7 @@ bool is_hash(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// Raw samples: equally many of both, all positive.
+// Whether there are raw samples: as many of the starter as of the attempt, all positive.
 bool has_samples(const Json& attempt) {
   const Json* starter = find(attempt, {"pairs", "samples", "starter_ns"});
   const Json* other = find(attempt, {"pairs", "samples", "attempt_ns"});
@@ -53,7 +53,7 @@ std::optional<double> figure(const Json& attempt, const std::vector<const char*>
   return sum;
 }
 
-// UUIDs of GPUs and slices, and other users' processes on one (gpu_state.cpp).
+// Matches UUIDs of GPUs and slices, and messages about other users' processes (gpu_state.cpp).
 const Pattern& private_words() {
   static const Pattern kWords(
       "(GPU|MIG)-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|"

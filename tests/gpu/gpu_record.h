@@ -20,11 +20,11 @@ namespace roofwalk::test {
 //   attempts       the JSON of `run` of each chapter's starter and steps, with the raw samples of the pairs
 //   ncu            [{name, metric, ours, ncu}]; null if there is no ncu
 
-// The record without private data: UUIDs are removed, also from attempts and the doctor; other users' processes are
-// reduced to their number.
+// The record without private data: UUIDs are also removed from attempts and the doctor; other users' processes are
+// replaced by their number.
 Json without_private(Json record);
 
-// Reasons not to trust a record, one per line; empty for a good one.
+// Reasons not to trust a record, one per line; empty for a good record.
 std::vector<std::string> flaws_of(const Json& record);
 
 // A figure of the virtual GPU compared with the card's.
@@ -34,7 +34,7 @@ struct ErrorRow {
   double error() const { return modelled / card - 1; }
 };
 
-// `modelled` is the attempt of the same kernel on the virtual GPU. Figures missing from either are left out.
+// `modelled` is the same kernel's attempt on the virtual GPU. Figures missing from either attempt are left out.
 std::vector<ErrorRow> errors_of(const Json& attempt, const Json& modelled);
 
 // A readable table: all rows, then the median and the largest error of each figure.

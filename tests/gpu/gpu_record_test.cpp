@@ -1,4 +1,4 @@
-// Checks of records of real GPUs, and the virtual GPU's error against them.
+// Tests of the records of real GPUs, and of the virtual GPU's error against them.
 #include "tests/gpu/gpu_record.h"
 #include "common/base/json.h"
 
@@ -65,7 +65,7 @@ TEST(GpuRecord, WithoutWhereItComesFromIsNot) {
   EXPECT_THAT(flaws_of(Json::object()), ElementsAre(HasSubstr("no roofwalk.gpu_record/1")));
 }
 
-// The doctor and every attempt contain NVML's data.
+// The doctor and every attempt contain NVML's data, so private data must be removed from both.
 TEST(GpuRecord, TellsNobodysUuidAndNobodysProcesses) {
   const std::string uuid = "GPU-12345678-1234-1234-1234-123456789abc";
   Json record = good_record();
@@ -133,7 +133,7 @@ TEST(Ncu, IsReadByItsColumns) {
   EXPECT_FALSE(metrics_of_ncu("==ERROR== ERR_NVGPUCTRPERM\n").ok());
 }
 
-// The virtual GPU by the same ruler: its counts equal those by hand exactly.
+// The ruler on the virtual GPU: its counts equal those derived by hand exactly.
 TEST(Ruler, IsRightOnTheVirtualGpu) {
   Runner runner(make_virtual_device(*load_machine("classroom")));
   const auto rows = measure_ruler(runner);

@@ -1,4 +1,4 @@
-// Reads what NVIDIA's own profiler reports about a kernel, if it is available.
+// Reads what NVIDIA's profiler ncu reports about a kernel.
 #pragma once
 
 #include <map>
@@ -8,7 +8,8 @@
 
 namespace roofwalk::test {
 
-// Metrics of the last kernel in the output of `ncu --csv --page raw --print-units base`, by name. Errors: no kernel.
+// Metrics by name of the last kernel in the output of `ncu --csv --page raw --print-units base`. Fails if there is no
+// kernel.
 Result<std::map<std::string, double>> metrics_of_ncu(const std::string& output);
 
 }  // namespace roofwalk::test

@@ -19,7 +19,7 @@ std::optional<double> difference(const RunRecord& more, const RunRecord& less, C
   return a && b ? std::optional<double>(*a - *b) : std::nullopt;
 }
 
-// Kernels by file, compiled once.
+// Compiles each kernel file once and keeps the result.
 class Ruler {
  public:
   explicit Ruler(Runner& runner) : runner_(runner) {}
@@ -64,7 +64,7 @@ class Ruler {
       const char* name;
       int kernel;
       Counter counter;
-      double of_a_thread;  // per turn; the chains and steps of arithmetic.cu
+      double of_a_thread;  // FLOPs of a thread per turn; the chains and steps of arithmetic.cu
     };
     for (const Kind& kind :
          {Kind{"FP32", 0, Counter::flops_f32, 8 * 64 * 2}, Kind{"half", 1, Counter::flops_f16, 8 * 32 * 4},
@@ -88,7 +88,7 @@ class Ruler {
   };
   static constexpr Stream kCopy{"copy", 2, 1, 1};
 
-  // Several times the L2, so that what stays in it at the end is a small part.
+  // The stream is several times the L2, so that the data left in L2 at the end is a small part.
   Result<RunRecord> stream(const Stream& s) {
     const std::vector<float> ones(static_cast<std::size_t>(stream_vectors()) * 4, 1.0f);
     Buffer a{"a", ones}, b{"b", ones}, c{"c", ones};
@@ -102,7 +102,7 @@ class Ruler {
       const double bytes = 16.0 * static_cast<double>(stream_vectors());
       rows.push_back({fmt::format("stream {}: DRAM bytes read", s.name), "B", counted(record, Counter::dram_read_bytes),
                       bytes * s.reads, 0.02});
-      // Up to an L2 of written data is still there when counting ends: an eighth.
+      // Written data up to the size of L2, an eighth of the stream, may still be in L2 when counting ends.
       rows.push_back({fmt::format("stream {}: DRAM bytes written", s.name), "B",
                       counted(record, Counter::dram_write_bytes), bytes * s.writes, 0.15});
       rows.push_back({fmt::format("stream {}: time", s.name), "ns", record.elapsed_ns, std::nullopt});
@@ -110,7 +110,7 @@ class Ruler {
     return kOk;
   }
 
-  // Neither reads nor writes: bytes left behind by the preceding sweep of L2 would show here.
+  // An empty kernel reads and writes nothing. Bytes that the preceding flush of L2 left behind would show here.
   Status nothing() {
     ROOFWALK_TRY(const RunRecord record, runner_.run("#include <roofwalk.cuh>\n__global__ void nothing() {}\n"
                                                      "SOLVE() { nothing<<<1, 32>>>(); }\n",

@@ -1,4 +1,4 @@
-// Small kernels with counts that can be derived by hand, to check a card's counters and the virtual GPU's.
+// Small kernels whose counts can be derived by hand, to check a card's counters and the virtual GPU's.
 #pragma once
 
 #include <optional>
@@ -16,16 +16,16 @@ struct RulerRow {
   std::optional<double> value;    // nullopt if the device does not count it
   std::optional<double> by_hand;  // nullopt for times
   double tolerance = 0;           // allowed relative deviation from by_hand
-  bool is_right() const;          // also true if one of the two is absent
+  bool is_right() const;          // also true if value or by_hand is absent
 };
 
 Json to_json(const std::vector<RulerRow>& rows);
 std::vector<RulerRow> ruler_rows_of(const Json& json);
 
-// Runs once the kernel that copies an array of several times the L2, for other profilers to measure.
+// Runs the kernel that copies an array of several times the L2 once, so that another profiler can measure it.
 Result<RunRecord> run_copy_stream(Runner& runner);
 
-// Errors: a kernel does not compile or run.
+// Fails if a kernel does not compile or run.
 Result<std::vector<RulerRow>> measure_ruler(Runner& runner);
 
 }  // namespace roofwalk::test
