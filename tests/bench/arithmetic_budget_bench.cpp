@@ -32,24 +32,24 @@ namespace fs = std::filesystem;
 using ptx::Form;
 using ptx::Type;
 
-// Size of a loop's body: registers per class to read from, and copies of the form. Enough of both that the host cannot
+// Registers per class to read from, and copies of the form in the loop's body: enough of both that the host cannot
 // predict branches.
 constexpr int kRegisters = 32, kCopies = 64;
 constexpr int kThreads = 128, kTurns = 120;
 constexpr std::int64_t kInstructions = std::int64_t{kTurns} * kCopies * (kThreads / 32);
 
-// Three times the maximum on an idle Zen 5.
+// Three times the maximum measured on an idle Zen 5.
 constexpr double kMostNsPerUnit = 50;
-constexpr int kAttempts = 4;  // for a form that is too expensive, because a busy host is sometimes slow
+constexpr int kAttempts = 4;  // repeats a form that seems too expensive, because the host may be busy
 constexpr std::size_t kShown = 20;
 
 struct RegisterClass {
   const char* prefix;
-  const char* type;   // in declarations
-  const char* moved;  // in loads
+  const char* type;   // type in declarations
+  const char* moved;  // type in loads
 };
 
-// As declared in the files with all forms.
+// The register classes, as declared in the files with all forms.
 constexpr RegisterClass kClasses[] = {
     {"p", "pred", ""},    {"h", "b16", "b16"},  {"us", "u16", "u16"}, {"ss", "s16", "s16"},  {"hf", "f16", "b16"},
     {"r", "b32", "b32"},  {"u", "u32", "u32"},  {"s", "s32", "s32"},  {"f", "f32", "f32"},   {"rd", "b64", "b64"},
@@ -109,7 +109,7 @@ std::set<ArithmeticForm> all_forms() {
   return out;
 }
 
-// The kernel k(in, turns), which runs a form in a loop; `in` holds 64 bits for each register and thread.
+// A kernel k(in, turns) that runs a form in a loop; `in` holds 64 bits for each register and thread.
 class Kernel {
  public:
   explicit Kernel(const std::string& form) {
@@ -127,7 +127,7 @@ class Kernel {
   }
 
  private:
-  // With its own result registers, distinct from the sources.
+  // A copy of the form whose result registers are its own and differ from all sources.
   std::string copy_of(const std::string& form, int copy) {
     static const Pattern name("%([a-z]+)([0-9]+)");
     const std::size_t after_brace = form.find('}'), brace = form.find('{');
@@ -199,7 +199,7 @@ std::optional<FloatShape> shape_of(Type type) {
   }
 }
 
-// Half of them near one, some subnormal, infinite or NaN, the rest arbitrary.
+// Half of the values are near one, some are subnormal, infinite or NaN, the rest are random bits.
 std::uint64_t float_bits(const FloatShape& shape, std::uint64_t& state) {
   const std::uint64_t value = next(state), one = 1;
   const std::uint64_t fraction = value & ((one << shape.fraction_bits) - 1);
@@ -226,7 +226,7 @@ std::uint64_t float_bits(const FloatShape& shape, std::uint64_t& state) {
   return sign << (shape.bits - 1) | exponent << shape.fraction_bits | fraction;
 }
 
-// 64 bits of input for a form; narrower registers use a part.
+// 64 input bits for a form; narrower registers use a part of them.
 std::uint64_t bits_for(Type type, std::uint64_t& state) {
   const auto shape = shape_of(type);
   if (!shape) return next(state) >> (next(state) % 2 * (next(state) % 64));
@@ -255,7 +255,7 @@ Result<double> seconds_of(const ArithmeticForm& form, const std::string& text, i
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
   };
   const double began_s = processor_s();
-  // Without a trace: the clock's replay has a weight of its own.
+  // Runs without a trace: the clock's replay is weighted separately.
   gpu.begin_plan({.work = 1'000'000'000, .seconds = 60, .traces = {.instructions = 0}});
   ROOFWALK_TRY(const bool ended,
                gpu.launch({.kernel = "k",
@@ -268,7 +268,7 @@ Result<double> seconds_of(const ArithmeticForm& form, const std::string& text, i
   return processor_s() - began_s;
 }
 
-// Cost of a warp instruction, without the cost of a launch that executes none.
+// Cost of a warp instruction: the cost of a launch without any is subtracted.
 Result<double> measured_ns(const ArithmeticForm& form) {
   const std::string text = Kernel(form.text).text();
   ROOFWALK_TRY(const double before_s, seconds_of(form, text, 0));

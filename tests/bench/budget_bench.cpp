@@ -1,6 +1,6 @@
-// The host's cost per unit of a run's budget: endless kernels, each of the most expensive instructions of one kind, in
-// the modes that an attempt uses. Fails if a unit costs far more than common/vgpu/state/work.h assumes: then something
-// needs a weight. Processor time on one thread.
+// The host's cost per unit of a run's budget. Endless kernels, each of the most expensive instructions of one kind, run
+// in the modes that an attempt uses. Fails if a unit costs far more than common/vgpu/state/work.h assumes: then some
+// instruction needs a weight. Times are processor time on one thread.
 #include <benchmark/benchmark.h>
 
 #include <ctime>
@@ -12,7 +12,7 @@ namespace {
 
 struct Endless {
   const char* name;
-  const char* body;  // body of a loop; i counts
+  const char* body;  // body of a loop with counter i
   const char* launch = "k<<<64, 256>>>(a, c, n, turns);";
   const char* before = "";
 };
@@ -23,7 +23,7 @@ constexpr const char* kHead = R"(#include <roofwalk.cuh>
 #include <cuda_fp16.h>
 )";
 
-// For many blocks or launches that each end.
+// A kernel that ends, for many blocks or launches.
 constexpr const char* kSmall =
     "__global__ void small(float* c, int n) { if (n == 7) return; for (int i = 0; i < 8; ++i) c[threadIdx.x + i] = i; "
     "}";
@@ -138,7 +138,7 @@ double processor_s() {
 
 enum class Mode { measured, small };
 
-// Four times the maximum of any row on two busy cores of a Zen 5.
+// Four times the maximum measured for any row, on two busy cores of a Zen 5.
 constexpr double kMostNsPerUnit = 100;
 bool too_dear = false;
 

@@ -1,5 +1,5 @@
-// Execution with counting, in warp instructions per second and relative to plain loops that do the same work on one
-// host thread: on one thread without the clock, on all threads, and whole runs with the clock.
+// Speed of execution with counting: warp instructions per second, and the ratio to plain loops that do the same work on
+// one host thread. Measures one host thread without the clock, all threads, and whole runs with the clock.
 #include <benchmark/benchmark.h>
 
 #include <bit>
@@ -32,7 +32,7 @@ void run_on(benchmark::State& state, Work work, const RunOptions& options = kCou
   Runner runner;
   const auto plan = runner.plan(*artifact, arguments);
   if (!plan) return state.SkipWithError(plan.error().text().c_str());
-  // The native loop alternates with ours, so that both see the same machine.
+  // Native and virtual runs alternate, so that both see the same load of the host.
   double own_s = 0, native_s = 0;
   const auto timed = [](auto&& run) {
     const auto start = std::chrono::steady_clock::now();
@@ -62,7 +62,7 @@ void run_on(benchmark::State& state, Work work, const RunOptions& options = kCou
 
 float* values(std::vector<Buffer>& buffers, std::size_t i) { return buffers[i].values.data(); }
 
-// Kernels with parameters (a, b, c, n).
+// The work of kernels with parameters (a, b, c, n).
 Work vectors(const std::string& source, int n, void (*native)(const float*, const float*, float*, int)) {
   const auto count = static_cast<std::size_t>(n);
   return {.source = source,
@@ -71,7 +71,7 @@ Work vectors(const std::string& source, int n, void (*native)(const float*, cons
           .native = [=](auto& b) { native(values(b, 0), values(b, 1), values(b, 2), n); }};
 }
 
-// Kernels with parameters (a, b, c, m, n, k), n x n.
+// The work of kernels with parameters (a, b, c, m, n, k), with n x n matrices.
 Work products(const std::string& source, int n) {
   Work work = vectors(source, n * n, native_vector_add);
   work.numbers = {n, n, n};
@@ -79,7 +79,7 @@ Work products(const std::string& source, int n) {
   return work;
 }
 
-// Argument: whether memory traffic is counted. If not, no figures are requested.
+// The benchmark's argument tells whether memory traffic is counted. If not, no figures are requested.
 RunOptions counted_or_not(const benchmark::State& state) {
   RunOptions options = kCounted;
   if (state.range(0) == 0) options.figures = RunOptions::Figures::none;
@@ -140,7 +140,7 @@ void histogram(benchmark::State& state) {
          counted_or_not(state));
 }
 
-// The gain of single techniques: runs without them.
+// Runs without one technique, to show its gain.
 void without_lockstep(benchmark::State& state) {
   RunOptions options = kCounted;
   options.lockstep = false;
@@ -153,7 +153,7 @@ void sanitized(benchmark::State& state) {
 }
 void not_sanitized(benchmark::State& state) { run_on(state, products("tests/bench/kernels/tiled_16.cu", 256)); }
 
-// Argument: threads, 0 for all. Counting, and with the clock.
+// The benchmark's argument is the number of threads, 0 for all. Runs with counting and with the clock.
 void threads_naive_gemm_1024(benchmark::State& state) {
   RunOptions options = kCounted;
   options.threads = static_cast<int>(state.range(0));
