@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Adds a chapter, an opcode, a machine, a verb, an exporter and a diagnosis to a copy of the project, builds what each
-# needs, uses it, and prints the files that it took. Fails where one takes other files than CONTRIBUTING.md says.
-# Exit 4: skipped, with the reason.
+# Adds a chapter, an opcode, a machine, a verb, an exporter and a diagnosis to a copy of the project, builds and uses
+# each, and prints the files that each addition changed. Fails if an addition changes files that CONTRIBUTING.md does
+# not name. Exits with 4 if it cannot run, and prints the reason.
 #
-#   additions.sh BUILD    the project's build folder. The copy gets a copy of it and is mounted in the project's place,
-#                         so that only what changed is compiled. Needs bubblewrap.
+#   additions.sh BUILD    the project's build folder. The copy of the project gets a copy of BUILD and is mounted at
+#                         the project's path, so that only changed files are compiled. Needs bubblewrap.
 set -euo pipefail
 
 skip() { echo "skipped: $*"; exit 4; }
@@ -22,7 +22,7 @@ can_mount || skip "bubblewrap is missing or may not mount here"
 copy_project "$copy"
 cd "$copy"
 
-# takes WHAT FILE...: since the last commit just these files were added or changed; a folder stands for all in it.
+# takes WHAT FILE...: checks that only these files changed since the last commit. A folder stands for all its files.
 takes() {
   local what=$1 file allowed is_allowed
   shift
@@ -42,7 +42,7 @@ takes() {
   commit_copy "$what"
 }
 
-# uses WHAT COMMAND...: it ends with 0.
+# uses WHAT COMMAND...: checks that the command exits with 0.
 uses() {
   local what=$1
   shift

@@ -1,4 +1,4 @@
-// Whatever a person edits of what a program made is found, and rewriting brings back exactly that.
+// The check finds every edit of generated text in a page, and rewriting restores exactly the generated text.
 #include "book/truth/check.h"
 
 #include <gmock/gmock.h>

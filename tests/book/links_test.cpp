@@ -24,7 +24,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Pages by their paths in the project.
+// The pages of the site, by their paths in the project.
 std::vector<fs::path> pages() {
   std::vector<fs::path> found = {"README.md", "CONTRIBUTING.md"};
   for (const auto& entry : fs::directory_iterator(kRoot / "book")) {
@@ -36,7 +36,7 @@ std::vector<fs::path> pages() {
   return found;
 }
 
-// The guides that lie beside the code: READMEs, rules, lists.
+// The guides beside the code: READMEs, rules, lists.
 std::vector<fs::path> guides() {
   std::vector<fs::path> found;
   for (const char* folder : {"common", "grader", "tests", "book/truth", "book/site"}) {
@@ -78,7 +78,7 @@ TEST(Links, ThatLeadNowhereAreTold) {
   EXPECT_EQ(broken[3], "a.md:6: an image lies in this project (https://a.b/c.svg)");
 }
 
-// The first page is the one list: what it does not name is not in the site.
+// book/README.md is the table of contents: a page that it does not list is not in the site.
 TEST(Contents, NameEveryPageOnce) {
   std::vector<std::string> named;
   for (const Link& link : links_of(text_of(kRoot / "book/README.md"))) {
@@ -91,7 +91,7 @@ TEST(Contents, NameEveryPageOnce) {
   EXPECT_THAT(named, UnorderedElementsAreArray(all));
 }
 
-// A picture in book/images is one that a page shows, made by its mark, with its dark one beside it.
+// Every picture in book/images is made by a page's mark, is shown by a page, and has a dark version.
 TEST(Pictures, AreThoseThatMarksMake) {
   std::vector<std::string> made, there;
   for (const fs::path& page : pages()) {

@@ -14,7 +14,7 @@ using testing::Not;
 
 TEST(Dark, TurnsLightnessRoundAndKeepsHues) {
   EXPECT_EQ(dark_of("#ffffff #000000 rgb( 255, 255,255) black"), "#141414 #ebebeb #141414 #ebebeb");
-  EXPECT_EQ(dark_of("<rect fill=\"#0072b2\"/>"), "<rect fill=\"#41bbff\"/>");  // blue stays blue, and gets light
+  EXPECT_EQ(dark_of("<rect fill=\"#0072b2\"/>"), "<rect fill=\"#41bbff\"/>");  // blue becomes a lighter blue
   EXPECT_EQ(dark_of("<text>no colours: white-space #12</text>").find("#12<") != std::string::npos, true);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fuzz.sh NAME [--seconds N] [libFuzzer's own arguments]: builds the target with clang, address and undefined-behaviour
-# sanitizers in build/fuzz and runs it. What it learns stays in build/fuzz/corpus/NAME, what it finds in
-# build/fuzz/found. Exits 4 where there is no clang.
+# fuzz.sh NAME [--seconds N] [libFuzzer's own arguments]: builds the target in build/fuzz with clang and the address and
+# undefined-behaviour sanitizers, and runs it. New inputs go to build/fuzz/corpus/NAME, crashes to build/fuzz/found.
+# Exits with 4 if there is no clang.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -34,7 +34,7 @@ if ! { cd "$root" && cmake --preset fuzz -B "$build" && ninja -C "$build" "fuzz_
   exit 1
 fi
 
-# Words to put together: whatever stands in the golden files.
+# libFuzzer's dictionary: all words of the golden files.
 grep -ohE '[.%_a-zA-Z$][.:%_a-zA-Z0-9$]+' "$root"/tests/ptx/parse/forms-*.ptx "$root/tests/ptx/parse/nvcc-plan.ptx" |
   sort -u | sed 's/.*/"&"/' >"$build/words.dict"
 

@@ -1,5 +1,5 @@
-// For compilers without libFuzzer: the entry runs over all files of the folders, then over so many mutants of them, the
-// same ones every time. replay COUNT FOLDER...
+// Replaces libFuzzer for other compilers: runs the fuzz target on all files of the folders, then on COUNT mutants of
+// them, the same mutants in every run. replay COUNT FOLDER...
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
 
 using Input = std::vector<std::uint8_t>;
 
-constexpr double kMostSeconds = 10;  // of one input: more is a hang
+constexpr double kMostSeconds = 10;  // per input; longer counts as a hang
 
 void run(const Input& input, const std::string& name) {
   const auto start = std::chrono::steady_clock::now();
@@ -30,7 +30,7 @@ void run(const Input& input, const std::string& name) {
   std::exit(1);
 }
 
-// A byte changed, a stretch dropped, or a stretch of another input put in.
+// Changes a byte, deletes a range, or inserts a range of another input; up to four such changes.
 Input mutant(const std::vector<Input>& inputs, roofwalk::Rng& rng) {
   const auto below = [&](std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(rng.next() % limit); };
   Input out = inputs[below(inputs.size())];

@@ -1,5 +1,5 @@
-// Kernel files taken home: with -DROOFWALK_HOST they compile and link as host programs. The same files compile as plans
-// everywhere else in the tests; scratch.cu, which belongs to no chapter, does so here.
+// With -DROOFWALK_HOST, kernel files compile and link as host programs. Other tests compile the chapters' files as
+// plans; scratch.cu belongs to no chapter, so this test compiles it as a plan, too.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ class HostProgram : public testing::Test {
   }
   ~HostProgram() override { fs::remove_all(folder_); }
 
-  // Runs nvcc with these arguments after those that all calls share.
+  // Runs nvcc with the arguments that all calls share, followed by these.
   void compile(std::vector<std::string> arguments) {
     const auto toolkit = find_toolkit(kRoot);
     ASSERT_TRUE(toolkit.ok()) << toolkit.error().text();

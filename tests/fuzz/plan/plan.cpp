@@ -1,5 +1,5 @@
-// Any bytes as the PTX of a file with a `solve`: the plan is made or refused, and what it plans runs, faults or is
-// refused, all within small budgets.
+// Fuzz target: any bytes as the PTX of a file with a `solve`. The plan is made or rejected; a plan then runs, faults or
+// is rejected, all within small budgets.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -29,7 +29,7 @@ Machine small_machine() {
   return std::move(*machine);
 }
 
-// Pointers to buffers for the parameters of eight bytes, small numbers for others.
+// For parameters of eight bytes, pointers to buffers; for others, small numbers.
 std::vector<ArgumentBytes> arguments_of(const ptx::Function& solve, Device& device) {
   std::vector<ArgumentBytes> out;
   for (const ptx::Variable& parameter : solve.parameters) {

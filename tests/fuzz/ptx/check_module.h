@@ -1,4 +1,4 @@
-// Whether every index of a parsed module lies where it should.
+// Checks that every index of a parsed module is in range.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace roofwalk::ptx {
 
-// The first thing that is wrong; empty where nothing is.
+// A description of the first error; empty if there is none.
 inline std::string wrong_in(const Operand& operand, const Function& function) {
   const auto registers = static_cast<int>(function.registers.size());
   const auto instructions = static_cast<int>(function.instructions.size());
@@ -59,8 +59,8 @@ inline std::string wrong_in(const Module& module) {
   return {};
 }
 
-// What is wrong with the words of a refusal: one line of plain text that begins with the PTX line, or speaks of the
-// whole text.
+// What is wrong with an error message. It must be one short line of plain text that begins with the PTX line or with
+// "this is ".
 inline std::string wrong_in(const std::string& refusal) {
   if (!refusal.starts_with("PTX line ") && !refusal.starts_with("this is ")) return "no line: " + refusal;
   if (refusal.size() >= 400) return "too long: " + refusal;

@@ -1,4 +1,5 @@
-// Any bytes as PTX: parsed or refused in clean words; what was parsed is lowered for a launch, or refused.
+// Fuzz target: any bytes as PTX. They are parsed or rejected with a clean message; a parsed module is lowered for a
+// launch or rejected.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Golden files, damaged in five ways: whatever comes out is refused with a clean message, or is a module whose every
-// index lies where it should. The same mutants every time.
+// Damages golden files in five ways. Each mutant is rejected with a clean message or gives a module whose indices are
+// all in range. The mutants are the same in every run.
 #include <gtest/gtest.h>
 
 #include "common/base/rng.h"
@@ -29,7 +29,7 @@ const std::vector<std::string>& corpus() {
 
 std::size_t below(Rng& rng, std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(rng.next() % limit); }
 
-// A word of the text, from a random place on: [begin, end).
+// The range [begin, end) from a random position, or from the next word if that is a blank, to the end of the word.
 std::pair<std::size_t, std::size_t> word(Rng& rng, const std::string& text) {
   constexpr std::string_view kBlanks = " \t\n,;";
   const std::size_t begin = text.find_first_not_of(kBlanks, below(rng, text.size()));
