@@ -1,4 +1,4 @@
-// Attempts as the pipeline leaves them, for tests of what is made from them.
+// Attempts as the pipeline returns them, for tests of reports and exports.
 #pragma once
 
 #include "grader/attempt/attempt.h"

@@ -1,4 +1,4 @@
-// For tests that need boxes.
+// Macros for tests that need boxes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace roofwalk::test {
 
-// For tests that can run without boxes. If $ROOFWALK_NEEDS_BOXES is set, they fail without boxes.
+// Whether boxes work here. If $ROOFWALK_NEEDS_BOXES is set, a test fails where they do not.
 inline bool has_boxes() {
   const Status boxes = require_boxes();
   if (!boxes && std::getenv("ROOFWALK_NEEDS_BOXES") != nullptr) ADD_FAILURE() << boxes.error().text();

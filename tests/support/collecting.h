@@ -16,7 +16,7 @@
 
 namespace roofwalk::test {
 
-// Seconds since 1970: when a class hands in, and a date that a student may have forged.
+// Seconds since 1970: the time when the class hands in, and an early date that a student may have forged.
 inline constexpr std::int64_t kHandedIn = 1'790'000'000, kLongBefore = 1'600'000'000;
 
 class Collecting : public ::testing::Test {
@@ -37,7 +37,7 @@ class Collecting : public ::testing::Test {
   Handed collect_all(const std::filesystem::path& path, const Wanted& wanted = {{"vector-add", "tiled-gemm"}}) {
     return collect_all(std::vector{path}, wanted);
   }
-  // "student chapter label" of each submission.
+  // One line "student chapter label" for each submission.
   static std::vector<std::string> lines(const Handed& handed) {
     std::vector<std::string> all;
     for (const Submission& s : handed.submissions) all.push_back(s.owner.student + " " + s.chapter + " " + s.label);

@@ -1,4 +1,4 @@
-// Requirements for every device: one test suite, called with a factory.
+// Requirements for every device: one test suite, called with a factory of devices.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@ namespace roofwalk::test {
 
 using DeviceFactory = std::function<std::unique_ptr<Device>()>;
 
-// What a hardware device may know less about than the virtual GPU.
+// How a hardware device may fall short of the virtual GPU.
 struct DeviceLimits {
-  bool knows_faulty_line = true;    // false: a fault has the line of the launch, and says so
-  bool finds_every_overrun = true;  // false: only accesses far from any buffer
-  bool survives_faults = true;      // false: it reports that it is unusable, and a fresh one takes over
+  bool knows_faulty_line = true;    // false: a fault names the line of the launch, and says so
+  bool finds_every_overrun = true;  // false: finds only accesses far from any buffer
+  bool survives_faults = true;      // false: a device is unusable after a fault, and a fresh one replaces it
 };
 
 inline constexpr const char* kContractKernel = R"(#include <roofwalk.cuh>
@@ -33,7 +33,7 @@ inline void run_device_contract(const DeviceFactory& factory, const DeviceLimits
   Device& device = runner->device();
   ASSERT_TRUE(device.alive().ok());
 
-  // Copies come back unchanged, also with odd sizes and offsets; two buffers do not overlap.
+  // Data copied to a buffer comes back unchanged, also with odd sizes and offsets; two buffers do not overlap.
   auto first = device.allocate("first", 13, 1);
   auto second = device.allocate("second", 7, 1);
   ASSERT_TRUE(first.ok() && second.ok());
@@ -49,7 +49,7 @@ inline void run_device_contract(const DeviceFactory& factory, const DeviceLimits
   device.release(*first);
   device.release(*second);
 
-  // More memory than there is: an error, and the device stays usable.
+  // An allocation larger than the memory is an error, and the device stays usable.
   EXPECT_FALSE(device.allocate("too much", 1ull << 50, 4).ok());
 
   for (const int n : {1, 63, 65, 1000}) {
@@ -61,14 +61,14 @@ inline void run_device_contract(const DeviceFactory& factory, const DeviceLimits
     EXPECT_EQ(record->kernels[0].name, "scale");
     EXPECT_GT(record->elapsed_ns, 0);
     for (int i = 0; i < n; ++i) ASSERT_EQ(y.values[i], 2 * x.values[i]);
-    // A value for each counter that the device supports; the others are absent, not 0.
+    // Every counter that the device supports has a value; the others are absent, not 0.
     for (std::size_t i = 0; i < kCounterCount; ++i) {
       const auto counter = static_cast<Counter>(i);
       EXPECT_EQ(record->counters[counter].has_value(), device.supports(counter)) << counter_name(counter);
     }
   }
 
-  // A fault is a value with a location; it does not affect the next run, which uses a fresh device if this one is lost.
+  // A fault is returned with a location and does not affect the next run, for which a fresh device replaces a lost one.
   constexpr int kLaunchLine = 6, kStoreLine = 4, kFarAway = 1 << 29;
   Buffer x{"x", numbers(10)}, y{"y", std::vector<float>(10)};
   const auto bad = runner->run(*artifact, {&x, &y, limits.finds_every_overrun ? 11 : kFarAway, 2.0f});

@@ -23,7 +23,7 @@ struct FakeCuptiCalls {
     if (!holds) g_fake->mistakes.push_back(g_fake->calls.back() + ": " + what);
   }
 
-  // Records the call; returns the error that it must fail with.
+  // Records the call; returns an error if this call must fail.
   template <class Params>
   static CUptiResult enter(const std::string& name, const Params& params, std::size_t size) {
     FakeCupti& fake = *g_fake;

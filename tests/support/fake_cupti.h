@@ -1,5 +1,5 @@
-// A CUPTI that is scripted by tests: it enforces the real one's order of calls and parameters, records the calls, and
-// fails where told to. It is a table of plain functions, so only one exists at a time.
+// A fake CUPTI that tests script. It enforces the real library's order of calls and parameters, records the calls, and
+// fails where told to. It is a table of plain functions, so only one can exist at a time.
 #pragma once
 
 #include <functional>
@@ -23,10 +23,10 @@ class FakeCupti {
   // Properties and behaviour of the GPU.
   std::string chip = "GH100";
   std::size_t passes = 2;                 // reported by the host library
-  std::size_t passes_run = 2;             // that the profiler asks for
+  std::size_t passes_run = 2;             // passes that the profiler asks for
   std::string unknown_metric;             // unknown to the host library
-  std::string untouched_metric;           // for which no value is written
-  std::size_t dropped = 0;                // number of launches lost in decoding
+  std::string untouched_metric;           // no value is written for this metric
+  std::size_t dropped = 0;                // launches lost in decoding
   bool reversed = false;                  // ranges come back in reverse order
   std::vector<std::string> labels_given;  // names of returned ranges; empty: as pushed
   CUpti_Profiler_DeviceSupported_Params supported = {};
@@ -37,7 +37,7 @@ class FakeCupti {
   void fail_in(std::size_t calls_from_now) { failing_call_ = calls_made_ + calls_from_now; }
   CUptiResult failure = CUPTI_ERROR_UNKNOWN;
   CUptiResult failure_of_disable = CUPTI_SUCCESS;
-  // Every further call of this name fails too, except the first `well`.
+  // After `well` more calls, every call of this name fails.
   void fail_calls(const std::string& name, CUptiResult result, std::size_t well = 0) {
     failing_name_ = name;
     failure = result;
@@ -45,13 +45,13 @@ class FakeCupti {
     failing_seen_ = 0;
   }
 
-  // Calls by name, without "cupti" and "Profiler", and the test's notes between them.
+  // Names of the calls, without "cupti" and "Profiler", with the test's notes between them.
   std::vector<std::string> calls;
   void note(const std::string& what) { calls.push_back(what); }
   std::size_t calls_made() const { return calls_made_; }
-  // Nothing is active, allocated or open.
+  // True if nothing is active, allocated or open.
   bool is_clean() const;
-  std::vector<std::string> mistakes;  // the caller's, in words
+  std::vector<std::string> mistakes;  // mistakes in the caller's use
 
  private:
   friend struct FakeCuptiCalls;

@@ -1,5 +1,5 @@
-// A device scripted by tests: memory is real, a run is a script. Lets tests of verification, measurement and grading do
-// without a machine that executes anything.
+// A device scripted by tests: its memory is real, a run calls a script. Tests of verification, measurement and grading
+// use it instead of a device that executes kernels.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class FakeMemory {
     std::vector<std::uint8_t> bytes;
   };
 
-  // The floats of the buffer with that name, which must exist.
+  // The floats of the buffer with this name, which must exist.
   std::span<float> floats(std::string_view name) {
     for (auto& [id, buffer] : buffers) {
       if (buffer.name == name) return {reinterpret_cast<float*>(buffer.bytes.data()), buffer.bytes.size() / 4};

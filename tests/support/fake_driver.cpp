@@ -22,7 +22,7 @@ namespace {
 
 FakeDriver* current = nullptr;
 
-constexpr std::size_t kGranule = 512;  // allocations are rounded up to this: a small overrun hits nothing, as on a GPU
+constexpr std::size_t kGranule = 512;  // allocations are rounded up: a small overrun hits nothing, as on a GPU
 constexpr int kPlainSharedBytes = 48 << 10;
 constexpr const char* kCubin = "cubin for ";
 
@@ -68,7 +68,7 @@ bool FakeDriver::relink() {
   ptx::Module all;
   for (const auto& module : modules_) {
     ptx::Module one = module->parsed;
-    if (!one.locations.empty()) std::swap(one, all);  // at most one module may have locations: indices into its list
+    if (!one.locations.empty()) std::swap(one, all);  // locations are indices: of one module at most
     std::move(one.functions.begin(), one.functions.end(), std::back_inserter(all.functions));
     std::move(one.variables.begin(), one.variables.end(), std::back_inserter(all.variables));
   }
@@ -88,7 +88,7 @@ void FakeDriver::advance(const RunRecord& record) {
                     f.message.substr(from, f.message.find(": your own") - from));
   }
   if (record.fault && record.fault->kind == FaultKind::runaway) {
-    endless_ = true;  // a GPU has no such limit: the kernel just continues
+    endless_ = true;  // a GPU has no work limit: the kernel is endless
   } else if (record.fault && pending_ == CUDA_SUCCESS) {
     pending_ = code_of(*record.fault);
   }
@@ -339,7 +339,7 @@ struct FakeDriver::Functions {
   }
   static CUresult load_function(CUfunction handle) {
     ENTER(cuFuncLoad);
-    if (self.captured_) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // as a driver may do that must copy code
+    if (self.captured_) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // as a driver may do
     return self.is_alive(*reinterpret_cast<Function*>(handle)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   }
   static int registers_of(const Function& function) {
@@ -429,7 +429,7 @@ struct FakeDriver::Functions {
                                                  .dynamic_shared_bytes = dynamic_bytes,
                                                  .arguments = bytes,
                                                  .registers_per_thread = registers});
-          ROOFWALK_CHECK(went_on.ok());  // whatever the parser accepts, the machine runs
+          ROOFWALK_CHECK(went_on.ok());  // the parser accepted the kernel, so the virtual GPU can run it
           return *went_on;
         },
         !is_ours);
@@ -508,7 +508,7 @@ struct FakeDriver::Functions {
   }
   static CUresult create_stream(CUstream* out, unsigned flags) {
     ENTER(cuStreamCreate);
-    // A non-default stream would not wait for copies from the host.
+    // A stream with other flags would not wait for copies from the host.
     if (flags != CU_STREAM_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
     *out = reinterpret_cast<CUstream>(&self);
     return CUDA_SUCCESS;

@@ -1,5 +1,6 @@
-// A CUDA driver without a GPU: a table of functions that run kernels on the virtual GPU. Memory and results are real;
-// times are modelled ones on a clock of its own; errors, endless kernels and hangs occur where tests ask for them.
+// A CUDA driver without a GPU: a table of functions that run kernels on the virtual GPU. Memory and results are real,
+// and times are modelled on a clock of the driver's own. Errors, endless kernels and hangs occur where tests ask for
+// them.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@
 
 namespace roofwalk::test {
 
-// Only one exists at a time, because the table's functions have no object.
+// Only one can exist at a time, because the table's functions have no object.
 class FakeDriver {
  public:
   explicit FakeDriver(Machine machine);
@@ -27,11 +28,12 @@ class FakeDriver {
 
   const DriverApi& api() const { return api_; }
 
-  // The nth call from now of a function ("cuMemAlloc") returns `code`. A sticky code is returned by all later calls.
+  // The nth call from now of a function such as "cuMemAlloc" returns `code`. After a sticky code, all later calls
+  // return it, too.
   void fail(const std::string& function, int nth, CUresult code) { rules_[function][calls_[function] + nth] = code; }
-  // The nth call sleeps until the process is killed.
+  // The nth call from now sleeps until the process is killed.
   void hang(const std::string& function, int nth) { hangs_[function] = calls_[function] + nth; }
-  // The nth launch from now on never ends: its events are never ready.
+  // The nth launch from now never ends: its events never become ready.
   void never_end(int nth_launch) { endless_launch_ = calls_["cuLaunchKernel"] + nth_launch; }
 
   int calls(const std::string& function) const {
@@ -42,10 +44,10 @@ class FakeDriver {
   // and the test's own entries.
   std::vector<std::string> log;
 
-  // To be set before the device is opened.
+  // These must be set before the device is opened.
   std::string name = "Fake GPU";
   int version = 13000, devices = 1, persisting_l2_bytes = 0, registers = 32;
-  bool takes_its_time = false;  // kernels take as long on the host's clock as on the modelled one
+  bool takes_its_time = false;  // kernels take the modelled time on the host's clock, too
   bool compiles_ptx = true;     // false: error 222
   double host_cost_ns = 0;      // host time of each call
   double host_ns() const { return host_ns_; }
@@ -54,7 +56,7 @@ class FakeDriver {
   std::size_t live_graphs() const { return graphs_.size(); }
   std::string last_image;  // passed to cuModuleLoadDataEx
 
-  // Work between these calls is counted together, from a cold L2.
+  // Between these calls, all work is counted together, starting with a cold L2.
   void begin_range();
   RunRecord end_range();
   bool in_range() const { return in_range_; }
@@ -77,10 +79,10 @@ class FakeDriver {
 
   // Called first by every function: returns the scripted error, or an earlier sticky one.
   std::optional<CUresult> enter(const std::string& function);
-  CUresult surface();  // an error left behind by a kernel
+  CUresult surface();  // the error that a kernel left behind
   bool relink();       // loads all modules as one
   void advance(const RunRecord& record);
-  void run_step(const std::function<bool()>& step, bool timed = true);  // records it instead while a graph is captured
+  void run_step(const std::function<bool()>& step, bool timed = true);  // during capture: only records it
   const ptx::Function* entry_of(const Function& function) const;
   bool is_alive(const Function& function) const;
   std::uint8_t* at(CUdeviceptr address, std::size_t size_bytes);
@@ -95,18 +97,18 @@ class FakeDriver {
   std::optional<CUresult> lost_;
   CUresult pending_ = CUDA_SUCCESS;
   double host_ns_ = 0, gpu_ns_ = 0;
-  std::string printed_, complained_;        // to stdout and stderr, at the next synchronization
+  std::string printed_, complained_;        // written to stdout and stderr at the next synchronization
   std::map<CUdeviceptr, int> allocations_;  // address -> id in memory
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<std::unique_ptr<Function>> functions_;
   std::vector<std::unique_ptr<Event>> events_;
   using Graph = std::vector<std::function<bool()>>;
-  std::optional<Graph> captured_;  // while a stream is captured
+  std::optional<Graph> captured_;  // set while a stream is captured
   std::vector<std::unique_ptr<Graph>> graphs_;
 };
 
-// Counters from the virtual GPU: the metrics are named like our counters. A pass that differs from the first one is an
-// error, because on hardware its counts would be useless.
+// Counters from the virtual GPU, with metrics named like our counters. A pass that differs from the first one is an
+// error, because hardware would then give useless counts.
 class FakeRangeCounters final : public RangeCounters {
  public:
   explicit FakeRangeCounters(FakeDriver& driver) : driver_(driver) {}
@@ -121,10 +123,10 @@ class FakeRangeCounters final : public RangeCounters {
   FakeDriver& driver_;
 };
 
-// A source that opens one; `made`, if set, is called with it.
+// A source that opens such counters; calls `made`, if set, with them.
 CounterSource fake_counters(FakeDriver& driver, std::function<void(FakeRangeCounters&)> made = {});
 
-// Counters that a real GPU has no metric for are absent; these are some of each kind.
+// Some of the counters that a real GPU has metrics for; the others are absent.
 std::vector<Counter> fake_known_counters();
 
 }  // namespace roofwalk::test

@@ -1,4 +1,4 @@
-// A management library with one GPU that tests configure. Functions named in `answers` return that error.
+// A fake NVML with one GPU that tests configure. A function named in `answers` returns that error.
 #pragma once
 
 #include <cstring>
@@ -22,7 +22,7 @@ struct FakeNvml {
   std::map<std::string, nvml::Return> answers;
   int open = 0;  // number of inits without a shutdown
 
-  // Only one exists at a time, because the table's functions have no object.
+  // Only one can exist at a time, because the table's functions have no object.
   static FakeNvml*& current() {
     static FakeNvml* fake = nullptr;
     return fake;
@@ -136,7 +136,7 @@ struct FakeNvml {
     return nvml::kSuccess;
   }
 
-  // A slice has no clock, temperature or power of its own.
+  // A slice (MIG) has no clock, temperature or power of its own.
   template <class Function>
   nvml::Return card_only(const char* what, nvml::Device device, Function function) {
     return device == part() ? nvml::kNotSupported : give(what, function);

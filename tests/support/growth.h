@@ -1,4 +1,4 @@
-// How the processor's time for something grows with its size: for tests that nothing is quadratic.
+// Measures how processor time grows with the size of the input, for tests that nothing is quadratic.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace roofwalk::test {
 
-// The least of three runs, in seconds of this process alone.
+// The shortest of three runs, in processor seconds of this process.
 template <class Task>
 double processor_seconds(Task&& task) {
   double least = std::numeric_limits<double>::max();
@@ -21,8 +21,8 @@ double processor_seconds(Task&& task) {
   return least;
 }
 
-// What four times the size takes, in times of what the size takes; `prepare(size)` returns the task. Of what is linear
-// about 4, of what is quadratic 16.
+// Time for four times the size divided by time for the size: about 4 if linear, 16 if quadratic. `prepare(size)`
+// returns the task.
 template <class Prepare>
 double growth(std::size_t size, Prepare&& prepare) {
   auto&& small = prepare(size);

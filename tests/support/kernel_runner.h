@@ -1,4 +1,5 @@
-// Compiles CUDA text and runs it on the virtual GPU, as for a learner's file: for tests of counts, faults and plans.
+// Compiles CUDA text and runs it on the virtual GPU, as for a learner's file. Used by tests of counts, faults and
+// plans.
 #pragma once
 
 #include <cstdlib>
@@ -18,7 +19,7 @@
 
 namespace roofwalk::test {
 
-// The source tree's path when the test was built; $ROOFWALK_ROOT if it has moved to another machine.
+// The source tree's path when the test was built, or $ROOFWALK_ROOT if the tree has moved.
 inline const std::filesystem::path& source_root() {
   static const std::filesystem::path root = [] {
     const char* moved = std::getenv("ROOFWALK_ROOT");
@@ -68,14 +69,14 @@ inline Result<Artifact> compile(const std::string& text) {
 struct Buffer {
   std::string name;
   std::vector<float> values;  // in: initial contents; out: final contents
-  bool undefined = false;     // initial contents must not be read
+  bool undefined = false;     // true: a kernel must not read the initial contents
 };
 
 // Tests run kernels sanitized by default, because none of them may race.
 inline const RunOptions kSanitized{.sanitize = true};
 
-// Device, buffers and argument bytes for one artifact. Scalars are int or float; a DeviceBuffer is allocated and filled
-// by the caller through device().
+// A device, and the buffers and argument bytes for one artifact. Scalars are int or float. The caller allocates and
+// fills a DeviceBuffer through device().
 class Runner {
  public:
   using Argument = std::variant<Buffer*, DeviceBuffer, int, float>;
@@ -118,7 +119,7 @@ class Runner {
         limits);
   }
 
-  // Plans, runs, reads the buffers back and frees them.
+  // Makes the plan, runs it, reads the buffers back and frees them.
   Result<RunRecord> run(const Artifact& artifact, const std::vector<Argument>& arguments,
                         const RunOptions& options = kSanitized) {
     auto planned = plan(artifact, arguments);

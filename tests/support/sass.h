@@ -1,5 +1,5 @@
-// Reads SASS (compute capability 8.0 and 9.0) for tests: registers, branches and loops, directly from a cubin's bytes
-// and without the library's own reader. Opcodes were identified with NVIDIA's disassembler.
+// Reads SASS (compute capability 8.0 and 9.0) for tests: registers, branches and loops. Reads a cubin's bytes directly,
+// without the library's own reader. Opcodes were identified with NVIDIA's disassembler.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ inline std::map<std::string, std::vector<SassInstruction>> read_sass(const std::
   return out;
 }
 
-// A loop without other branches: [first, last], where the last branches to the first.
+// A loop without inner branches: instructions [first, last], where the last branches to the first.
 struct SassLoop {
   std::size_t first = 0, last = 0;
 };

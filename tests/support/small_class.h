@@ -1,5 +1,5 @@
-// A gradebook of a few students that covers what exporters and pages must handle: an ace, a late pass, a wrong kernel
-// with hostile text, one not graded, a student who handed in nothing, odd names.
+// A gradebook of a few students that covers all cases of exporters and pages: an ace, a late pass, a wrong kernel with
+// hostile text, one not graded, a student who handed in nothing, odd names.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A separate course: the real chapters, without attempts.
+// A course of its own in a temporary folder: the real chapters, without attempts.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@ namespace roofwalk::test {
 
 class TemporaryCourse {
  public:
-  // `cache`: compiled kernels and measured roofs, shared because they depend only on their inputs.
+  // `cache` holds compiled kernels and measured roofs. Tests share it, because these depend only on their inputs.
   TemporaryCourse(const std::filesystem::path& source, const std::filesystem::path& cache) {
     namespace fs = std::filesystem;
     std::string name = (fs::temp_directory_path() / "roofwalk-course-XXXXXX").string();

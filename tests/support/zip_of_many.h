@@ -11,7 +11,7 @@
 
 namespace roofwalk::test {
 
-// How a zip stores the number of its entries: modulo 65,536, as Info-ZIP does, or as zip64.
+// How a zip stores the number of its entries: modulo 65,536, as Info-ZIP does, or in a zip64 record.
 enum class SaidCount { modulo, in_64_bits };
 
 inline std::string little_endian(std::uint64_t value, int bytes) {
