@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a build costs, in processor seconds (user and system, of everything that it starts) and in seconds of wall: from
-# nothing to the first dot, one touched file, and an update from an older commit. Works in a clone of HEAD; whatever else
-# the machine does meanwhile is in the figures.
+# Measures builds in processor seconds (user and system, of all processes) and in wall seconds: from nothing to the
+# first dot, after one touched file, and an update from an older commit. Works in a clone of HEAD. The figures include
+# other load of the machine.
 #
 #   build_figures.sh [FROM]    FROM: the commit that is updated; default: the tenth before HEAD
 set -euo pipefail
@@ -12,9 +12,9 @@ if [[ -z ${ROOFWALK_CUDA:-} && -x $root/.venv/cuda/bin/nvcc ]]; then export ROOF
 folder=$(mktemp -d "${TMPDIR:-/tmp}/roofwalk-build.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 unset ROOFWALK_ROOT
-export CCACHE_DISABLE=1  # a cache that is warm would say nothing of a first build
+export CCACHE_DISABLE=1  # a warm cache would hide the cost of a first build
 
-# measured WHAT COMMAND...: prints a line of figures. The exit code of a verb is not looked at: a starter does not pass.
+# measured WHAT COMMAND...: prints a line of figures. Ignores the command's exit code, because a starter does not pass.
 measured() {
   local what=$1 wall user system TIMEFORMAT='%R %U %S'
   shift

@@ -1,9 +1,9 @@
-# Sourced by tests that change the project: a copy of it and of its build folder, mounted in the project's place, so that
-# the build goes on where it stood and compiles only what changed. Kernels that were compiled are left out.
+# Sourced by tests that change the project. Copies the project and its build folder and mounts the copy at the project's
+# path, so that a build continues there and compiles only what changed. Compiled kernels are not copied.
 #
 #   can_mount                true if bubblewrap may mount a copy here
-#   copy_project COPY        `root` and `build` are set; COPY becomes a git repository with one commit
-#   in_copy COMMAND...       runs it in $root with the copy mounted there
+#   copy_project COPY        needs `root` and `build`; COPY becomes a git repository with one commit
+#   in_copy COMMAND...       runs the command in $root, where the copy is mounted
 
 in_copy() {
   local binds=(--dev-bind / / --bind "$copy" "$root")
@@ -15,7 +15,7 @@ can_mount() {
   type -P bwrap >/dev/null && bwrap --dev-bind / / --bind "$root" "$root" -- true 2>/dev/null
 }
 
-# Times of files are kept: ninja compiles what is newer than its output.
+# Keeps the files' times: ninja compiles files that are newer than their output.
 copy_project() {
   copy=$1
   tar -C "$root" --exclude=./build --exclude=./.venv --exclude=./.git --exclude=./.cache --exclude=./my -cf - . |

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# fresh_machine.sh [debian|ubuntu]: the promise of the README on a machine that has root, git and a network, nothing
-# else: a new folder from debootstrap, a clone of HEAD, `./roofwalk run vector-add --yes` (the starter's dot, exit 1)
-# and `./roofwalk test`. Then the dot, and the tests that type what a user types, with an old nvcc 12 first on the PATH
-# and with solved files in my/.
-# Needs root and debootstrap. Exit 4: skipped, with the reason. KEEP=1 leaves the folder for a look.
+# fresh_machine.sh [debian|ubuntu]: tests the README's promise on a machine that has only root, git and a network: a new
+# folder from debootstrap, a clone of HEAD, `./roofwalk run vector-add --yes` (the starter's dot, exit 1) and
+# `./roofwalk test`. Then runs vector-add and the tests of the command line again, with an old nvcc 12 first on the PATH
+# and with solved files in my/. Needs root and debootstrap. Exits with 4 if it cannot run, and prints the reason. KEEP=1
+# keeps the folder.
 set -euo pipefail
 
 system=${1:-debian}
@@ -18,9 +18,9 @@ esac
 ((EUID == 0)) || skip "making a fresh $system needs root"
 type -P debootstrap >/dev/null || skip "debootstrap is not installed"
 recipe=/usr/share/debootstrap/scripts/$suite
-if [[ ! -e $recipe ]]; then recipe=/usr/share/debootstrap/scripts/gutsy; fi  # all later Ubuntus share that one
+if [[ ! -e $recipe ]]; then recipe=/usr/share/debootstrap/scripts/gutsy; fi  # all later Ubuntus use that recipe
 
-# A mount namespace of our own: whatever is mounted below goes away with this process, however it ends.
+# Uses a mount namespace of its own, so that all mounts below disappear when this process ends, however it ends.
 if [[ -z ${FRESH_MACHINE_INSIDE:-} ]]; then
   unshare --mount true 2>/dev/null || skip "this machine allows no mount namespaces"
   FRESH_MACHINE_INSIDE=1 exec unshare --mount --propagation private bash "${BASH_SOURCE[0]}" "$system"
@@ -35,8 +35,8 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# What is not signed is not run as root. Few machines but Ubuntus have Ubuntu's keys: where they are missing they come
-# from its package, whose hash is that of noble's index.
+# Only signed packages may be run as root. Most machines other than Ubuntus lack Ubuntu's keys. Where they are missing,
+# they come from Ubuntu's package, whose hash was taken from noble's index.
 keys=/usr/share/keyrings/$keyring.gpg
 if [[ ! -f $keys ]]; then
   [[ $system == ubuntu ]] || skip "the keyring of $system's archive ($keyring) is not installed"

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# ./roofwalk on a project of one line, with stand-ins for all that it starts: what it installs, builds, asks and prints.
-# Each stand-in writes its call to $CALLS, so that a check can say what was and was not started; a call that begins
-# with $HANGS then writes its process to $CALLS.pid and does not end.
+# Tests ./roofwalk on a project of one line. Stand-ins replace all programs that it starts, to check what it installs,
+# builds, asks and prints. Each stand-in appends its call to $CALLS. If the call begins with $HANGS, it also writes its
+# process id to $CALLS.pid and does not end.
 set -euo pipefail
 
 project=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-root=$folder/a\ project  # a space, as people have them
+root=$folder/a\ project  # paths may contain a space
 tools=$folder/bin
 export CALLS=$folder/calls
 failures=0
 
 mkdir -p "$root"/{common,grader,chapters,book/{truth,site},tests/support,solutions} "$tools"
 cp -r "$project"/{roofwalk,tools} "$root"
-cp "$project/tools/apt-packages.txt" "$folder/packages"  # for whoever may not enter the project's folder
+cp "$project/tools/apt-packages.txt" "$folder/packages"  # readable for users who may not enter the project's folder
 touch "$root"/{CMakeLists.txt,CMakePresets.json} "$root/grader/main.cpp"
 mkdir "$root/grader/cmd"
 for verb in run list; do echo "ROOFWALK_VERB(10, add_${verb}_command);" >"$root/grader/cmd/$verb.cpp"; done
 
-# stand_in FOLDER NAME BODY: a command that logs its call.
+# stand_in FOLDER NAME BODY: makes a command that logs its call and runs BODY.
 stand_in() {
   mkdir -p "$1"
   cat >"$1/$2" <<END
@@ -54,7 +54,7 @@ if [[ $* == *install* && -n ${APT_REPORTS:-} ]]; then
   echo "apt-get has finished" >>"$CALLS"
 fi'
 stand_in "$tools" dpkg 'rm "$CALLS.half-configured"'
-# Like the real one it hands on no descriptor but 0 to 2.
+# Like the real sudo, it passes on only descriptors 0 to 2.
 stand_in "$tools" sudo 'if [[ $1 == -v ]]; then exit "${SUDO_REFUSES:-0}"; fi
 if [[ $1 == -n ]]; then shift; fi
 "$@" 3>&- 8<&- 9>&-'
@@ -87,7 +87,7 @@ unset ROOFWALK_CUDA ROOFWALK_YES ROOFWALK_BUDGET CUDA_PATH
 export CUDA_HOME=$folder/new
 export PATH=$folder/old/bin:$tools:/usr/bin:/bin
 
-# call CODE ARGUMENT...: runs ./roofwalk from another folder, keeps what it prints in $output.
+# call CODE ARGUMENT...: runs ./roofwalk from another folder, expects exit code CODE, and keeps the output in $output.
 call() {
   local wanted=$1 code=0
   shift
@@ -97,8 +97,8 @@ call() {
     bad "roofwalk $*: exit $code, wanted $wanted"
   fi
 }
-# at_terminal CODE INPUT ARGUMENT...: the same at a terminal, where the shell command INPUT types. A terminal ignores no
-# SIGINT, also where whoever runs this does.
+# at_terminal CODE INPUT ARGUMENT...: the same at a terminal, where the shell command INPUT types. SIGINT is not ignored
+# there, even if the caller of this test ignores it.
 at_terminal() {
   local wanted=$1 input=$2 code=0
   begun=$SECONDS
@@ -110,7 +110,7 @@ at_terminal() {
 }
 # started NAME: waits until that stand-in was started.
 started() { until grep -q "^$1" "$CALLS"; do sleep 0.05; done; }
-# is_gone: the one that hung was ended, before it would have done so itself.
+# is_gone: the hanging stand-in was killed and did not end by itself.
 is_gone() {
   if [[ -e /proc/$(<"$CALLS.pid") ]]; then bad "still runs: process $(<"$CALLS.pid")"; fi
   ((SECONDS - begun < 15)) || bad "ended after $((SECONDS - begun)) s"
@@ -121,7 +121,7 @@ prints_not() { [[ $output != *"$1"* ]] || bad "prints: $1"; }
 starts() { grep -q "^$1" "$CALLS" || bad "does not start: $1"; }
 starts_not() { ! grep -q "^$1" "$CALLS" || bad "starts: $1"; }
 
-# The first call builds, passes arguments on and gives the program's exit code; an old nvcc on the PATH is passed over.
+# The first call builds, passes arguments on and returns the program's exit code. An older nvcc on the PATH is skipped.
 call 1 run vector-add --kernel 'my file.cu' --yes
 prints "cuda=$folder/new root=$root"
 prints $'[run]\n[vector-add]\n[--kernel]\n[my file.cu]'
@@ -130,7 +130,7 @@ starts 'cmake --preset default'
 starts 'ninja -C .*/build/default roofwalk-learner$'
 starts_not apt-get
 
-# The second starts the program and nothing else; a saved source is built, a new requirement looked at.
+# The second call only starts the program. A saved source file causes a build, a changed requirement a new check.
 call 1 list
 for name in nvcc dpkg-query cmake ninja; do starts_not "$name"; done
 prints_not building
@@ -143,13 +143,14 @@ call 1 list
 starts dpkg-query
 starts_not cmake
 
-# What grades a class is built when a verb asks for it, once; so is what knows every verb.
+# A verb of grading builds that program, once; so does a call that needs all verbs.
 call 1 grade class
 starts 'ninja -C .*/build/default roofwalk$'
 call 1 --help
 starts_not ninja
 
-# A missing package: nothing happens unasked; --yes installs that one; a failure says its cause and what to do.
+# A missing package is not installed without --yes. With it, only that package is installed. A failure names its cause
+# and what to do.
 touch "$root/tools/apt-packages.txt"
 NO_FMT=1 call 2 list
 prints 'missing: 1 apt package (30 MB to fetch)'
@@ -176,7 +177,7 @@ touch "$CALLS.half-configured" "$root/tools/apt-packages.txt"
 NO_FMT=1 call 1 list --yes
 starts 'dpkg --configure -a'
 
-# At a terminal: the question says what, how much and how long, before anything is fetched; then progress is seen.
+# At a terminal, the question states contents, size and time before anything is fetched; then progress is shown.
 if type -P script >/dev/null; then
   touch "$root/tools/apt-packages.txt"
   NO_FMT=1 at_terminal 2 'echo n' list
@@ -196,7 +197,7 @@ if type -P script >/dev/null; then
   prints 'building 1/2 (0 s)'
   prints 'building 1/2 (1 s)'
 
-  # Ctrl-C: whatever runs has ended when the launcher does; apt finishes what it unpacks. The next call goes on.
+  # Ctrl-C ends all running commands together with the launcher, but apt finishes unpacking. The next call continues.
   touch "$root/tools/apt-packages.txt"
   NO_FMT=1 HANGS='apt-get -q' at_terminal 130 'echo; started "apt-get -q"; printf "\003"' list
   prints 'roofwalk: stopped; run again to go on'
@@ -224,7 +225,7 @@ else
   echo "not checked: what a terminal shows (there is no script, of bsdutils)"
 fi
 
-# `kill` of the launcher alone ends what it started.
+# `kill` of the launcher alone also ends the processes that it started.
 touch "$root/grader/main.cpp"
 : >"$CALLS"
 HANGS=ninja "$root/roofwalk" list >"$folder/output" 2>&1 </dev/null &
@@ -238,7 +239,7 @@ output=$(<"$folder/output")
 prints 'roofwalk: stopped; run again to go on'
 is_gone
 
-# Who waits for another call is told for whom, is asked before, and finds the work done.
+# A call that waits for another one says for which, asks its question first, and then does not repeat the work.
 touch "$root/grader/main.cpp"
 : >"$CALLS"
 NINJA_TAKES=0.7 "$root/roofwalk" list >/dev/null 2>&1 </dev/null &
@@ -265,12 +266,13 @@ if type -P script >/dev/null; then
 fi
 call 1 list
 
-# Without root: apt runs with sudo, which asks now; where there is none, an administrator is named, and nothing asked.
+# Without root, apt runs with sudo, which asks for the password at once. If there is no sudo, the message refers to an
+# administrator, and nothing is asked.
 as_user=()
 if ((EUID == 0)); then as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups); fi
 if ((EUID != 0)) || type -P setpriv >/dev/null; then
   chmod 755 "$folder"
-  cd "$folder"  # that user may not enter the folder where this was started
+  cd "$folder"  # that user may not enter the current folder
   : >"$CALLS"
   if ((EUID == 0)); then chown -R 65534 "$folder"; fi
   touch "$root/tools/apt-packages.txt"
@@ -298,7 +300,7 @@ if ((EUID != 0)) || type -P setpriv >/dev/null; then
   fi
 fi
 
-# A toolkit without CUPTI's headers is passed over; the build that knew the one that went is made anew.
+# A toolkit without CUPTI's headers is skipped. If the toolkit of a build is gone, the build is configured again.
 toolkit "$folder/whole" 13.1
 mv "$folder/new/include/cupti_range_profiler.h" "$folder"
 rm "$root/build/default/CMakeCache.txt"
@@ -312,7 +314,7 @@ call 1 list
 prints "cuda=$folder/new"
 starts 'cmake --preset default'
 
-# No toolkit of 13 anywhere: the wheels are offered, not fetched unasked.
+# Without a toolkit of version 13, the wheels are offered; they are not fetched unasked.
 rm -r "$folder/new"
 if [[ ! -x /usr/local/cuda/bin/nvcc && ! -x /opt/cuda/bin/nvcc ]]; then
   call 2 list
@@ -321,21 +323,21 @@ fi
 toolkit "$folder/new" 13.0
 call 1 list
 
-# A broken build shows the compiler's words, not the command.
+# A failed build shows the compiler's messages, not its command line.
 touch "$root/grader/main.cpp"
 NINJA_SAYS='[1/2] Building\nFAILED: a.o \ng++ -c a.cpp\na.cpp:1: error: nope\nninja: build stopped\n' call 3 list
 prints 'a.cpp:1: error: nope'
 prints_not 'g++ -c'
 call 1 list
 
-# A checkout that was moved is built anew.
+# A moved checkout is built again.
 mv "$root" "$folder/moved"
 root=$folder/moved
 call 1 list
 starts 'cmake --preset default'
 prints "root=$root"
 
-# test: everything is built; the count is the last line; failures, skips and "no test" are told apart.
+# test: builds everything; the last line is the count; failures, skips and "no test" are told apart.
 CTEST_SAYS='1/3 Test #1: a ....   Passed    0.00 sec\nchatter\n100%% tests passed, 0 tests failed out of 3\n'
 call 0 test --all
 starts "on-path $folder/new/bin/ptxas"
@@ -353,11 +355,11 @@ starts 'ctest .*-LE long\$ -L vector-add'
 prints "skipped b: \"no\" room <1 &amp; café 'x'"
 [[ ${output##*$'\n'} == '2 passed, 0 failed, 1 skipped' ]] || bad "the last line"
 
-# The quick tests' processor time, with that of a build from nothing, is told. Beyond the budget they fail with
-# ROOFWALK_BUDGET; neither `--all` nor a selection is held to it.
+# The processor time of the quick tests, together with that of a build from nothing, is printed. With ROOFWALK_BUDGET,
+# exceeding the budget is a failure, but not for `--all` or a selection of tests.
 passes='1/1 Test #1: a ....   Passed    0.00 sec\n100%% tests passed, 0 tests failed out of 1\n'
 built=$root/build/setup/build-seconds
-works='(ulimit -c 0 -t 2; while :; do :; done)'  # for two seconds
+works='(ulimit -c 0 -t 2; while :; do :; done)'  # uses two seconds of processor time
 rm -f "$built"
 touch "$root/grader/main.cpp"
 NINJA_RUNS=$works CTEST_SAYS=$passes call 0 test
@@ -396,7 +398,8 @@ prints_not 'tests passed'
 CTEST_SAYS='No tests were found!!!\n' CTEST_EXIT=8 call 3 test -R nothing
 prints 'no test ran'
 
-# book: pages are compared first; the generator is offered, not fetched unasked; the site is there when it is whole.
+# book: compares the pages first; offers the generator and does not fetch it unasked; the site appears only when it is
+# complete.
 stand_in "$tools" python3 'if [[ $* == "-m venv "* ]]; then
   mkdir -p "$3/bin" && cp "$PIP" "$3/bin/python" && cp "$GENERATOR" "$3/bin/sphinx-build"
 fi'

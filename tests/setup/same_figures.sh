@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Whether this checkout gives the same figures as another one, both built: the JSON of every starter and solution step on
-# each machine, and of every wrong solution on classroom, to the last digit. For changes that must move no figure.
+# Checks that this checkout gives the same figures as another one, for changes that must not change figures. Compares
+# the JSON of every starter and solution step on each machine, and of every wrong solution on classroom, to the last
+# digit. Both checkouts must be built.
 #
 #   same_figures.sh OTHER [MACHINE...]    OTHER: the other checkout; default: all machines of this one
 #
-# Ends with 1 where anything differs, and shows the first lines of each difference. Kernels are this checkout's.
+# Exits with 1 if anything differs, and shows the first lines of each difference. Both run this checkout's kernels.
 set -euo pipefail
 
 root=$(git -C "$(dirname -- "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)

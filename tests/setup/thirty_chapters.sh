@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A course of thirty chapters passes `./roofwalk test` within its budget of processor time: a copy of the project, in which
-# copies of today's chapters stand for those to come. Where the project was built from nothing and bubblewrap may mount,
-# the copy goes on from that build, whose time counts; else it is a clone of HEAD and builds everything. Exit 4: skipped,
-# with the reason. KEEP=1 leaves the folder for a look, PREPARE=1 as well and runs no test in it.
+# Tests that a course of thirty chapters passes `./roofwalk test` within its budget of processor time, in a copy of the
+# project where copies of today's chapters stand for future ones. If the project was built from nothing and bubblewrap
+# may mount, the copy continues from that build, whose time counts. Otherwise it is a clone of HEAD and builds
+# everything. Exits with 4 if it cannot run, and prints the reason. KEEP=1 keeps the folder for inspection; PREPARE=1
+# keeps it, too, and runs no test in it.
 set -euo pipefail
 
 wanted=30
@@ -32,8 +33,9 @@ else
 fi
 cd "$course"
 
-# copy_chapter FROM TO LAST: folders 01-vector-add and 06-copy-06, which no mistyped name is near. No file stays as it was:
-# what is kept by content, such as compiled kernels, must not serve a copy. A comment does that, and moves no figure.
+# copy_chapter FROM TO LAST: FROM and TO are folders such as 01-vector-add and 06-copy-06, a name that no mistyped name
+# is close to. Every file changes, so that nothing cached by content, such as compiled kernels, serves a copy. The
+# change is a comment, which changes no figure.
 copy_chapter() {
   local from=$1 to=$2 last=$3 parent file
   key_of() { sed -n "s/^$1 = \"\(.*\)\"$/\1/p" "chapters/$from/exercise.toml"; }
@@ -59,7 +61,7 @@ for ((i = today; i < wanted; ++i)); do
 done
 if [[ -n ${PREPARE:-} ]]; then exit 0; fi
 
-# ROOFWALK_BUDGET makes the budget a test; the rest of the environment is the caller's, who may be a test himself.
+# ROOFWALK_BUDGET makes the test fail beyond the budget. Variables that an enclosing test may have set are removed.
 unset ROOFWALK_ROOT
 code=0
 if [[ -n $copy ]]; then

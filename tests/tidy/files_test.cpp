@@ -1,4 +1,4 @@
-// Rules for the files themselves: no paths of one machine, no large files, one format, every test built.
+// Rules for the files themselves: no paths of a developer's machine, no large files, one format, every test built.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 bool is_text(const std::string& text) { return text.find('\0') == std::string::npos; }
 
-// Folders of a developer's machine. Split in two, so that this file passes its own test.
+// Matches home folders of a developer's machine. The pattern is split in two, so that this file passes its own test.
 const Pattern& machine_folder() {
   static const Pattern pattern(R"((^|[^\w./$}~-])/)"
                                "(work|root|home)"
@@ -23,7 +23,7 @@ const Pattern& machine_folder() {
   return pattern;
 }
 
-// Files for a container or a fresh test machine, which have paths of their own.
+// Files for a container or a fresh test machine name folders of that machine.
 bool may_name_folders(const fs::path& file) {
   return file == "Dockerfile" || file.string().starts_with(".devcontainer/") || file == "tests/setup/fresh_machine.sh";
 }
@@ -83,7 +83,8 @@ TEST(Files, ScriptsCanBeRun) {
   }
 }
 
-// Versions of clang-format disagree on details, so only the version that the configuration was written for counts.
+// Versions of clang-format disagree on details, so the check runs only with the version that the configuration was
+// written for.
 TEST(Files, AreFormatted) {
   std::string tool;
   for (const char* name : {"clang-format-14", "clang-format"}) {

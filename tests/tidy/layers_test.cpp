@@ -1,4 +1,4 @@
-// Checks the direction of dependencies: which layer may include which.
+// Checks which layer may include which.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -25,7 +25,7 @@ bool below(const std::filesystem::path& file, const std::string& folder) {
 
 bool is_in_layers(const std::filesystem::path& file) { return below(file, "common") || below(file, "grader"); }
 
-// All files of common/ and grader/, except those directly in grader/: main() and what turns chapters into targets.
+// All files of common/ and grader/, except those directly in grader/: main() and the build of chapters.
 std::vector<std::filesystem::path> files_of_layers() {
   std::vector<std::filesystem::path> files;
   for (const auto& file : files_below()) {
@@ -40,7 +40,7 @@ TEST(Layers, EveryLayerIsDeclared) {
   for (const auto& file : files_of_layers()) EXPECT_NE(layer_of(file), "") << file << " belongs to no roofwalk_layer";
 }
 
-// The list gives the build order: no layer may use a later one.
+// The list of layers is the build order: no layer may use a later one.
 TEST(Layers, StandInTheOrderOfTheirList) {
   static const Pattern kList(R"(set\(ROOFWALK_(GRADER_)?LAYERS\s([^)]*)\))");
   const auto reachable = reachable_layers();
@@ -100,7 +100,7 @@ TEST(Layers, OnlyTheCudaDeviceIncludesCudaHeaders) {
   }
 }
 
-TEST(Layers, OnlyPatternIncludesRegex) {  // it costs the compiler seconds per file
+TEST(Layers, OnlyPatternIncludesRegex) {  // <regex> costs seconds of compile time per file
   for (const auto& file : files_below()) {
     if (!is_cpp(file) || file == "common/base/pattern.cpp") continue;
     for (const Include& include : includes_in(text_of(file))) EXPECT_NE(include.name, "regex") << place(file, include);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostOfAFunction = 70, kMostOfASource = 500, kMostOfAHeader = 300;
 
-// The text with comments, literals and directives replaced by blanks; line breaks stay.
+// The text with comments, literals and directives blanked; line breaks stay.
 std::string code_of(std::string text) {
   const auto blank = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < std::min(end, text.size()); ++i) {
@@ -26,7 +26,7 @@ std::string code_of(std::string text) {
     const std::size_t at = text.find(mark, from);
     return at == std::string::npos ? text.size() : at + mark.size();
   };
-  bool is_first = true;  // in its line
+  bool is_first = true;  // first on its line
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     std::size_t end = i;
@@ -62,7 +62,7 @@ struct Function {
   int line = 0, lines = 0;
 };
 
-// Classifies each pair of braces by the words before it: with parentheses it is a function; a namespace or a class is
+// Classifies each pair of braces by the words before it. With parentheses it is a function; a namespace or a class is
 // searched for functions; anything else is data.
 std::vector<Function> functions_in(const std::string& text) {
   static const Pattern kName(R"(([\w:~]+)\s*\()"), kScope(R"(\b(namespace|struct|class|union|extern)\b)"),

@@ -40,7 +40,7 @@ const std::vector<fs::path>& all_files() {
   static const std::vector<fs::path> files = [] {
     std::vector<fs::path> found = files_that_git_knows();
     if (found.empty()) found = files_on_disk();
-    // Deleted but not yet committed: git still lists it.
+    // git still lists files that were deleted but not committed.
     std::erase_if(found, [](const fs::path& file) { return !fs::exists(source_root() / file); });
     std::sort(found.begin(), found.end());
     return found;
@@ -53,7 +53,7 @@ struct Layer {
   std::set<std::string> uses;
 };
 
-// Layers by folder: the words after USES in the roofwalk_layer(...) of its CMakeLists.txt.
+// The layer of each folder: the words after USES in the roofwalk_layer(...) of its CMakeLists.txt.
 std::map<fs::path, Layer> read_layers() {
   static const Pattern kCall(R"(roofwalk_layer\(\s*([\w/]+)([^)]*)\))");
   std::map<fs::path, Layer> layers;
@@ -81,7 +81,7 @@ const std::map<fs::path, Layer>& all_layers() {
   return layers;
 }
 
-// Blanks raw strings, which contain kernels for tests; line breaks stay.
+// Blanks raw strings, because they contain kernels for tests; keeps line breaks.
 std::string without_raw_strings(std::string text) {
   for (std::size_t at = 0; (at = text.find("R\"(", at)) != std::string::npos;) {
     const std::size_t end = std::min(text.find(")\"", at), text.size());

@@ -12,8 +12,8 @@ namespace roofwalk::tidy {
 // The project's root folder.
 std::filesystem::path source_root();
 
-// Every file of the project below `folder`, as paths relative to the root: what git tracks or would track; in a copy
-// without git, everything except build results and the learner's files.
+// Paths of all project files below `folder`, relative to the root: files that git tracks or would track. In a copy
+// without git, all files except build results and the learner's files.
 std::vector<std::filesystem::path> files_below(const std::string& folder = {});
 
 bool is_cpp(const std::filesystem::path& file);
@@ -22,15 +22,15 @@ std::string text_of(const std::filesystem::path& file);
 
 struct Include {
   int line = 0;
-  std::string name;  // between the quotes or brackets
+  std::string name;  // the name between the quotes or brackets
 };
 std::vector<Include> includes_in(const std::string& text);
 
-// The layers of common/ and grader/ declared by roofwalk_layer(... USES ...), each with all layers that it may include:
-// itself, what it uses, and what those use.
+// All layers that each layer of common/ and grader/ may include: itself and, transitively, the layers after USES in its
+// roofwalk_layer(...).
 std::map<std::string, std::set<std::string>> reachable_layers();
 
-// The layer of a file: declared by the CMakeLists.txt of its folder or the nearest one above, "vgpu/memory" for
+// The layer of a file, declared by the CMakeLists.txt of its folder or the nearest one above: "vgpu/memory" for
 // "common/vgpu/memory/cache.h", "exports" for "grader/class/exports/csv.h". Empty if there is none.
 std::string layer_of(const std::filesystem::path& file);
 
