@@ -1,5 +1,5 @@
 // verdict: fault, uninitialized
-// c holds no zeros before the call.
+// Adds to c, which is uninitialized before the call.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, is NaN
-// A comparison with NaN is never true: a careless checker lets this pass.
+// Every comparison with NaN is false, so a careless checker accepts NaN.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

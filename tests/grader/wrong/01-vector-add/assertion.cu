@@ -1,5 +1,5 @@
 // verdict: fault, assertion failed
-// Asserts that every thread has an element, where the last block's may not.
+// Asserts that every thread has an element; some threads of the last block have none.
 #include <roofwalk.cuh>
 
 #include <cassert>

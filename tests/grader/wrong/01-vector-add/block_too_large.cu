@@ -1,5 +1,5 @@
 // verdict: refused, 2048
-// No GPU runs blocks of 2048 threads. On a real one the launch fails and c keeps what it held.
+// No GPU runs blocks of 2048 threads. On a real one the launch fails and c keeps its old contents.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

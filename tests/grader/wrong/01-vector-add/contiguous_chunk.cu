@@ -1,6 +1,6 @@
 // verdict: fail, a pass wants
-// A chunk of 128 neighbours for each thread: right for a CPU. Here the 32 threads of a warp touch 32 lines at once.
-// What it misses depends on the machine: where the lines stay in L1 until they are used up, the dot is only too low.
+// Each thread adds 128 consecutive elements, which is right for a CPU. Here a warp touches 32 lines at once. Which goal
+// it misses depends on the machine: if the lines stay in L1 until all their data is used, the dot is only too low.
 #include <roofwalk.cuh>
 
 constexpr int kChunk = 128;

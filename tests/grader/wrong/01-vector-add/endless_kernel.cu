@@ -1,5 +1,5 @@
 // verdict: fault, runs too long
-// i never grows.
+// The loop never increments i.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

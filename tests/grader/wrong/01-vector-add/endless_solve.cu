@@ -1,5 +1,5 @@
 // verdict: refused, runs too long
-// 1, 3, 7, 15 ... never meets an even number.
+// The loop ends at an even number, but 1, 3, 7, 15 ... are all odd.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// What n % 4 leaves over is nobody's.
+// The last n % 4 elements are not computed.
 #include <roofwalk.cuh>
 
 __global__ void add(const float4* a, const float4* b, float4* c, int vectors) {

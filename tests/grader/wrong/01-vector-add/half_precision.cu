@@ -1,5 +1,5 @@
 // verdict: incorrect, half precision
-// Both inputs go through 16 bits on their way.
+// Converts both inputs to fp16 and back.
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>
 

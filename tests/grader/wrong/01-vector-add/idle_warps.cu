@@ -1,5 +1,5 @@
 // verdict: fail, up
-// One warp a block works; 31 that leave at once must not count as warps that hide its latency.
+// One warp per block works; the 31 warps that exit at once must not count as hiding its latency.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

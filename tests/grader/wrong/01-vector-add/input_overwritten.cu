@@ -1,5 +1,5 @@
 // verdict: fault, is an input
-// The sum is right, and is left in a as well.
+// The sum is right but is also stored in a.
 #include <roofwalk.cuh>
 
 __global__ void add(float* a, const float* b, float* c, int n) {

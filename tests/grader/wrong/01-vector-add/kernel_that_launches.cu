@@ -1,5 +1,5 @@
 // verdict: refused, launch
-// Only SOLVE launches. A kernel that does would run work that nobody has planned or measured.
+// Only SOLVE may launch. Work launched by a kernel would be neither planned nor measured.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

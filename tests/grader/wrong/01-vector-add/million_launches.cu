@@ -1,5 +1,5 @@
 // verdict: refused, launches more than
-// A launch for every element, and then some.
+// Launches once for every element, and more.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int i) { c[i] = a[i] + b[i]; }

@@ -1,5 +1,5 @@
 // verdict: fault, misaligned
-// One element by itself, the rest as float4: those start 4 bytes behind a multiple of 16.
+// Adds one element separately and the rest as float4, so these start 4 bytes behind a multiple of 16.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// The inputs lie in [-1, 1): nothing is ever stored.
+// Inputs are in [-1, 1), so the condition for a store is never true.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

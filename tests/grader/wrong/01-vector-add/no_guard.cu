@@ -1,5 +1,5 @@
 // verdict: fault, out of bounds
-// The last block runs past the end wherever n is not a multiple of 256.
+// If n is not a multiple of 256, the last block accesses elements past the end.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, odd_elements.cu:10: c[1] is
-// One line is right and runs more often; the other one is to be named.
+// Line 8 is right and runs for all elements; the reason must name line 10, which is wrong.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

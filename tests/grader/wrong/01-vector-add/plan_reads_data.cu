@@ -1,5 +1,5 @@
 // verdict: refused, reads data
-// Which kernel runs may depend on sizes, never on the data.
+// The choice of the kernel may depend on sizes, never on data.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

@@ -1,5 +1,5 @@
 // verdict: refused, solve reads data
-// Data pointers mean nothing in solve, whatever lies at that address in the machine that steps through it.
+// In SOLVE, data pointers cannot be read, whatever the host has at that address.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n, float extra) {

@@ -1,5 +1,5 @@
 // verdict: fault, shared memory
-// One lane at the very end of the address space must not hide the lanes between.
+// One lane's address at the end of the address space must not hide the faulty lanes between.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

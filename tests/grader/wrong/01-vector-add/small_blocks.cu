@@ -1,5 +1,5 @@
 // verdict on classroom: fail, up
-// An SM holds only so many blocks, and where these are small it is never full of threads.
+// The number of blocks per SM is limited, so small blocks cannot fill an SM with threads.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

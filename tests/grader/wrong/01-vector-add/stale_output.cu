@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// Each call adds only every other block and counts on c to hold the rest from the call before.
+// Each call adds only every other block and expects c to hold the rest from the previous call.
 #include <roofwalk.cuh>
 
 __device__ unsigned calls;

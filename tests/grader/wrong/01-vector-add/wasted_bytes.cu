@@ -1,6 +1,6 @@
 // verdict: fail, right
 // quick
-// The starter's one block, hidden behind memsets that keep DRAM busy: the roof at so low an AI is easy to reach.
+// The starter with its one block, plus memsets that keep DRAM busy: at so low an AI the roof is easy to reach.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

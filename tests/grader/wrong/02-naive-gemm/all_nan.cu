@@ -1,5 +1,5 @@
 // verdict: incorrect, is NaN
-// Zero times infinity: a careless checker lets every NaN pass.
+// 0 times infinity is NaN, which a careless checker accepts.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

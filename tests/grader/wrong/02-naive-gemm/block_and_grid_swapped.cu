@@ -1,5 +1,5 @@
 // verdict: refused, 1122 threads a block
-// The launch takes the grid first and then the block. While the grid has at most 1024 blocks it is a possible block.
+// Passes the block where the grid belongs and the grid as the block, which is legal while it has at most 1024 threads.
 #include <roofwalk.cuh>
 
 // One element of c for each thread.
@@ -16,7 +16,7 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 }
 
 SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
-    const dim3 block(32, 8);  // meant as the block, and given as the grid
+    const dim3 block(32, 8);  // meant as the block but passed as the grid
     const dim3 grid(ceil_div(n, 32), ceil_div(m, 8));
     gemm<<<block, grid>>>(a, b, c, m, n, k);
 }

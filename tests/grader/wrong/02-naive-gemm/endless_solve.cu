@@ -1,5 +1,5 @@
 // verdict: refused, runs too long
-// Halving 1 gives 0, and 0 is never 3.
+// The loop halves `left` until it equals m + 3, which never happens.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: fault, out of bounds
-// The guard forgets the columns.
+// The guard does not check the column.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

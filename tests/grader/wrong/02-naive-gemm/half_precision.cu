@@ -1,5 +1,5 @@
 // verdict: incorrect, half precision
-// Inputs go through 16 bits, sums stay in 32: the classic shortcut.
+// Converts the inputs to fp16 and keeps the sums in fp32, a common shortcut.
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>
 

@@ -1,5 +1,5 @@
 // verdict: incorrect, half precision
-// Everything is right but the last step.
+// Computes in fp32, but rounds the results to fp16.
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>
 

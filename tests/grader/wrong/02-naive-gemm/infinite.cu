@@ -1,5 +1,5 @@
 // verdict: incorrect, is infinite
-// A square is never negative: every element becomes infinite.
+// Adds infinity to a square, so every element becomes infinite.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

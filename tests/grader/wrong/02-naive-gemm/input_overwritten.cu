@@ -1,5 +1,5 @@
 // verdict: fault, is an input
-// The product is right, and a is gone.
+// The product is right, but it overwrites a.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

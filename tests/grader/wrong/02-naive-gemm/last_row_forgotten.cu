@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// Rows are numbered from 0 to m - 1.
+// The last row is m - 1; the guard excludes it.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: refused, launches more than
-// One element a launch, a million times over.
+// A million launches of one element each.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

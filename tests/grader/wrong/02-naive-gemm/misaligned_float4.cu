@@ -1,5 +1,5 @@
 // verdict: fault, misaligned
-// Rows of b as float4: they start at multiples of 16 bytes only where n is a multiple of 4.
+// Reads rows of b as float4, but they start at multiples of 16 bytes only if n is a multiple of 4.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// No sum of products of numbers below 1 exceeds k.
+// Stores only sums above k, but no sum of k products of numbers below 1 exceeds k.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: fault, out of bounds
-// Blocks at the edges compute elements that do not exist.
+// Blocks at the edges access elements outside the matrices.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// The last product is forgotten.
+// Omits the last product.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: fault, out of bounds
-// k + 1 products: the last one lies behind the matrices.
+// Adds k + 1 products; the last one reads beyond the matrices.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

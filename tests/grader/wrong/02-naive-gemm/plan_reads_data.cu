@@ -1,5 +1,5 @@
 // verdict: refused, reads data
-// Which kernels run may depend on sizes, never on the data.
+// The choice of kernels may depend on sizes, never on data.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

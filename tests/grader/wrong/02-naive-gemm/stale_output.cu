@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// Launches the upper half and counts on c to hold the rest from an earlier call.
+// Computes the upper half and expects c to hold the rest from an earlier call.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

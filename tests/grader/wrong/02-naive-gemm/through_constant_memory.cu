@@ -1,5 +1,5 @@
 // verdict: fault, constant memory
-// Constant loads are cheap because they are for __constant__ variables: other memory is not to be had through them.
+// Constant loads are only for __constant__ variables, which makes them cheap; they cannot read other memory.
 #include <roofwalk.cuh>
 
 __device__ __forceinline__ float through_constant(const float* p) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Right only where c is square and nobody looks.
+// Stores the transpose of c.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Four steps at a time, and nobody takes what k % 4 leaves over.
+// Takes four products at a time and omits the last k % 4.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: refused, zero blocks
-// Integer division rounds down: small matrices get no block.
+// Integer division rounds down, so the grid for a small matrix has no blocks.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: fault, uninitialized
-// Each tile adds its part to c, which holds no zeros before the call.
+// Each tile adds its part to c, which is uninitialized before the call.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

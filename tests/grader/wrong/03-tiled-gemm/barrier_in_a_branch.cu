@@ -1,5 +1,5 @@
 // verdict: fault, barrier reached by only 16
-// Half of each warp brings the tiles, and only that half waits for them.
+// Half of each warp loads the tiles, and only that half reaches the barrier.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

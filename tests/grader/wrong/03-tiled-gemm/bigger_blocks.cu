@@ -1,5 +1,5 @@
 // verdict: fail, right
-// Blocks of 32 x 32 threads, nothing kept: L1 still delivers two operands for each multiply-add.
+// Blocks of 32 x 32 threads without tiles: L1 still delivers two operands for each multiply-add.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

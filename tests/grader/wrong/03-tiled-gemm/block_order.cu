@@ -1,5 +1,5 @@
 // verdict: fail, right
-// Blocks go through c in bands of eight rows of blocks, so that those that run together share more: DRAM gains, L1 not.
+// Blocks cover c in bands of eight block rows, so that concurrent blocks share more data: helps DRAM, but not L1.
 #include <roofwalk.cuh>
 
 constexpr int kBand = 8;

@@ -1,5 +1,5 @@
 // verdict: fail, up
-// A warp runs down a column of the tiles: 32 threads, one bank. Right as it should, and slower than without tiles.
+// A warp reads a column of the tiles: 32 lanes, one bank. Moves right as required, but is slower than without tiles.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

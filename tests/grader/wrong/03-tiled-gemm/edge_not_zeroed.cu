@@ -1,5 +1,5 @@
 // verdict: fault, uninitialized
-// What lies outside the matrices is skipped, so that the last tile keeps values of the one before.
+// Skips elements outside the matrices, so that the last tile keeps values of the previous one.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

@@ -1,5 +1,5 @@
 // verdict: fault, misaligned
-// Tiles brought as float4: rows of a begin at multiples of 16 bytes only where k is a multiple of 4.
+// Loads the tiles as float4, but rows of a begin at multiples of 16 bytes only if k is a multiple of 4.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

@@ -1,6 +1,6 @@
 // verdict: fail, right
 // quick
-// The last step of naive-gemm: each value of b serves four rows, and nothing is shared.
+// The last step of naive-gemm: each value of b is used for four rows, without shared memory.
 #include <roofwalk.cuh>
 
 constexpr int kRows = 4;

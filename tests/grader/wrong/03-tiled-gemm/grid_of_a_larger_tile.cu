@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// The grid counts tiles of 128, the kernel computes tiles of 64.
+// The grid is made for tiles of 128, but the kernel computes tiles of 64.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 64;

@@ -1,5 +1,5 @@
 // verdict: incorrect, half precision
-// Tiles of 16 bits are half as large. So is what they know.
+// fp16 tiles take half the space and lose half the precision.
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>
 

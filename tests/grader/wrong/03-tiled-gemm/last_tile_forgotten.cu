@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Only whole tiles: nobody adds what k % 32 leaves over.
+// Adds only whole tiles and omits the last k % 32 products.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

@@ -1,5 +1,5 @@
 // verdict: fault, race
-// Between the use of a tile and the next one there is no barrier: a fast warp overwrites what slower ones still read.
+// No barrier follows the use of a tile: a fast warp overwrites elements that slower warps still read.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

@@ -1,5 +1,5 @@
 // verdict: fault, race
-// The first barrier is missing: a warp reads what the others have not brought yet.
+// The first barrier is missing: a warp reads elements that other warps have not stored yet.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

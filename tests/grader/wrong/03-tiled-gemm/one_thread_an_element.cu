@@ -1,5 +1,5 @@
 // verdict: refused, 4096
-// A larger tile of c, and still one thread for each element: 64 x 64 threads.
+// A larger tile of c with one thread per element: 64 x 64 threads.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 64;

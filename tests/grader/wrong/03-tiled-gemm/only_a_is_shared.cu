@@ -1,5 +1,5 @@
 // verdict: fail, right
-// A tile of a alone: every value of b is still loaded by each of the 32 rows.
+// Only a has a tile: each of the 32 rows still loads every value of b.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

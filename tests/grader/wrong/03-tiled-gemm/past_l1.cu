@@ -1,5 +1,5 @@
 // verdict: fail, right
-// Loads that pass L1 by still ask for the same sectors.
+// Loads that bypass L1 still request the same sectors.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: fault, uninitialized: reads element
-// Threads outside c leave, and with them their part of both tiles, which the others read.
+// Threads outside c return and do not load their part of the tiles, which the others read.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

@@ -1,5 +1,5 @@
 // verdict: fault, out of bounds
-// The rows of a thread hang over the edge of c.
+// Some of a thread's rows are beyond the edge of c.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 64;

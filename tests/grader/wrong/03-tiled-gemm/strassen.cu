@@ -1,16 +1,16 @@
 // verdict: not_graded, work was skipped
-// Seven products of halves instead of eight: right, but another algorithm, with fewer FLOPs than are asked for.
+// Strassen, with seven products of half size instead of eight: right, but with fewer FLOPs than the chapter counts.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;
 
-// to = x + factor y, all n x n; the rows of x and y begin `stride` apart.
+// to = x + factor * y, all n x n; the rows of x and y begin `stride` elements apart.
 __global__ void combine(float* to, const float* x, float factor, const float* y, int n, int stride) {
     const int row = blockIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
     if (column < n) to[row * n + column] = x[row * stride + column] + factor * y[row * stride + column];
 }
 
-// c = a b, with rows that begin a_stride, b_stride and n apart.
+// c = a b; the rows of a, b and c begin a_stride, b_stride and n elements apart.
 __global__ void gemm(const float* a, int a_stride, const float* b, int b_stride, float* c, int m, int n, int k) {
     __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
     const int x = threadIdx.x, y = threadIdx.y;
@@ -30,7 +30,7 @@ __global__ void gemm(const float* a, int a_stride, const float* b, int b_stride,
     if (row < m && column < n) c[row * n + column] = sum;
 }
 
-// The quarters of c from the seven products, each h x h.
+// Computes the quarters of c from the seven products, each h x h.
 __global__ void assemble(const float* p, float* c, int h) {
     const int size = h * h, i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= size) return;

@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Each tile overwrites what the one before has left in c.
+// Each tile overwrites the previous tile's sum in c instead of adding to it.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

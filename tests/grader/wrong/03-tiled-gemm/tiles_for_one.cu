@@ -1,5 +1,5 @@
 // verdict: fail, right
-// Each thread has a place in shared memory for what it loads, and nobody else reads it.
+// Each thread stores its loads in shared memory, but no other thread reads them.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: fail, right
-// Tiles, but of 8 x 8: each value is used eight times, and the starter already shared sectors.
+// With tiles of 8 x 8, each value is used only eight times; the starter already shared whole sectors.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 8;

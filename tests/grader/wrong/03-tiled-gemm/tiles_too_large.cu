@@ -1,5 +1,5 @@
 // verdict: compile_error, declares 131072 bytes of shared memory
-// Two static tiles of 128 x 128 floats: 128 KiB, where 48 are allowed.
+// Two static tiles of 128 x 128 floats take 128 KiB; 48 KiB are allowed.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32, kRoom = 128;

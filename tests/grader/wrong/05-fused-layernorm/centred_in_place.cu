@@ -1,5 +1,5 @@
 // verdict: fault, is an input
-// No scratch buffer is needed where x itself takes x - mean. It was not ours to take.
+// Saves the scratch buffer by storing x - mean in x, but x is an input.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

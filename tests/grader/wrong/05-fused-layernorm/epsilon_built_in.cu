@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Everybody uses 1e-5. The caller does not.
+// Uses the customary 1e-5 instead of the caller's epsilon.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

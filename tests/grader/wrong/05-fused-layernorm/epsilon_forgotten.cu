@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Rows that hardly vary tell: and where all values are equal, zero meets infinity.
+// The error shows in rows with a small variance; if all values are equal, 0 times infinity gives NaN.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Epsilon belongs under the root.
+// Adds epsilon outside the square root instead of inside.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

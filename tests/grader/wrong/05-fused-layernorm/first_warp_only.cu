@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Shuffles add up a warp. A block has eight.
+// Shuffles sum over one warp only, but a block has eight.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

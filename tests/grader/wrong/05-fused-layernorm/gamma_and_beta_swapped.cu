@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Two vectors of the same length are easily mistaken for each other.
+// gamma and beta have the same length, so swapping them causes no fault.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

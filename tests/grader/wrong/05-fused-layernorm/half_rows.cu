@@ -1,5 +1,5 @@
 // verdict: incorrect, half precision
-// The row waits in shared memory, in 16 bits to save room.
+// Keeps the row in shared memory as fp16 to save space.
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>
 

@@ -1,5 +1,5 @@
 // verdict: fail, right
-// The mean is subtracted where it was found; the variance still takes a kernel of its own: five passes.
+// The kernel that computes the mean also subtracts it, but the variance has its own kernel: five passes.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

@@ -1,5 +1,5 @@
 // verdict: fault, misaligned
-// Rows start at multiples of 16 bytes only where cols is a multiple of four.
+// Rows start at multiples of 16 bytes only if cols is a multiple of four.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

@@ -1,5 +1,5 @@
 // verdict: fault, race
-// The second sum is put where some threads still read the first.
+// Writes the second sum while some threads still read the first.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

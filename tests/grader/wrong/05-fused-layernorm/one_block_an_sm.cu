@@ -1,5 +1,5 @@
 // verdict on classroom: fail, up
-// Blocks of 1024 threads: one fits on an SM, and when it waits at a barrier nobody else loads.
+// Only one block of 1024 threads fits on an SM, so no other block loads while it waits at a barrier.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 1024;

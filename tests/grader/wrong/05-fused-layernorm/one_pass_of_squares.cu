@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// The mean of the squares less the square of the mean: at a mean of 1000 deviations nothing is left of the variance.
+// Mean of squares minus square of the mean: if the mean is 1000 deviations, cancellation destroys the variance.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

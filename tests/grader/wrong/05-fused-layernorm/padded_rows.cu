@@ -1,5 +1,5 @@
 // verdict: fault, out of bounds
-// Rows lie end to end: nobody padded them to whole warps.
+// Rows are contiguous; they are not padded to a multiple of 32.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

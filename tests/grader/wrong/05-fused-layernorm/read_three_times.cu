@@ -1,8 +1,8 @@
 // verdict on classroom: fail, right
-// A warp a row and no barrier, but the row is read three times: 32 rows at once are twice what L1 holds.
+// One warp per row without barriers, but each row is read three times: 32 rows at once are twice the size of L1.
 #include <roofwalk.cuh>
 
-constexpr int kWarps = 8;  // of each block; each warp works on a row of its own
+constexpr int kWarps = 8;  // warps per block; each warp works on a row of its own
 
 __device__ float warp_sum(float value) {
     for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffff, value, distance);

@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Statisticians divide by one less; layernorm does not.
+// Divides by cols - 1, as for a sample; layernorm divides by cols.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

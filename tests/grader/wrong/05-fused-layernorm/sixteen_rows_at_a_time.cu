@@ -1,8 +1,8 @@
 // verdict on classroom: fail, up
-// The starter on 16 rows at a time: what the next kernel wants still lies in L2, and launches take all the time.
+// The starter on 16 rows at a time: each kernel finds its input in L2, but the launches take all the time.
 #include <roofwalk.cuh>
 
-constexpr int kThreads = 256;  // of each block; block r works on row r
+constexpr int kThreads = 256;  // threads per block; block r works on row r
 
 // The sum of `value` over the threads of the block, for all of them.
 __device__ float block_sum(float value) {
@@ -29,7 +29,7 @@ __global__ void subtract_means(const float* x, const float* mean, float* d, int 
     for (int c = threadIdx.x; c < cols; c += kThreads) d[row * cols + c] = x[row * cols + c] - mean[row];
 }
 
-// d holds x - mean.
+// d contains x - mean.
 __global__ void row_scales(const float* d, float* scale, int cols, float epsilon) {
     const int row = blockIdx.x;
     float sum = 0.0f;

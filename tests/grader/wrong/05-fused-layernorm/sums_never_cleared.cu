@@ -1,5 +1,5 @@
 // verdict: fault, uninitialized
-// Scratch memory holds no zeros: somebody must put them there.
+// Scratch memory does not start with zeros; a kernel must clear it.
 #include <roofwalk.cuh>
 
 __global__ void sums(const float* x, float* sum, int cols) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// As many threads as columns, and halves of odd numbers: the last value of each odd half is lost.
+// As many threads as columns: when the tree halves an odd number, the last value is lost.
 #include <roofwalk.cuh>
 
 constexpr int kMostThreads = 1024;

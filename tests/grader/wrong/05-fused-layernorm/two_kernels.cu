@@ -1,6 +1,6 @@
 // verdict: fail, right
 // quick
-// Statistics first, then the result: fast, and x still travels twice. Three passes are twice the AI, not two and a half.
+// A kernel for the statistics, one for the result: fast, but x is read twice. Three passes: 2 times the AI, not 2.5.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

@@ -1,5 +1,5 @@
 // verdict: refused, zero blocks
-// Eight rows a block, and the division rounds down.
+// Eight rows per block, and the number of blocks is rounded down.
 #include <roofwalk.cuh>
 
 __device__ float warp_sum(float value) {

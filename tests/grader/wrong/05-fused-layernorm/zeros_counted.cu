@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// Beyond the end of the row a thread holds zero. That is right for the sum, and wrong for the squares of x - mean.
+// Beyond the end of the row a thread holds 0, which is right for the sum but wrong for the squares of x - mean.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;
@@ -19,7 +19,7 @@ __device__ float block_sum(float value) {
 __global__ void layernorm(const float* x, const float* gamma, const float* beta, float* y, int cols, float epsilon) {
     x += blockIdx.x * cols;
     y += blockIdx.x * cols;
-    constexpr int kHeld = 17;  // values of a row a thread: up to 4352 columns
+    constexpr int kHeld = 17;  // values of a row per thread: up to 4352 columns
     float held[kHeld], sum = 0.0f;
     for (int j = 0; j < kHeld; ++j) {
         const int c = threadIdx.x + j * kThreads;
