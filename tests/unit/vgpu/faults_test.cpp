@@ -1,4 +1,4 @@
-// A learner's mistakes are found, named and located; nothing else fails.
+// A learner's mistakes are found, named and located. Correct kernels run without a fault.
 #include <gmock/gmock.h>
 
 #include "tests/support/kernel_runner.h"
@@ -38,7 +38,7 @@ TEST(Faults, OutOfBoundsNamesBufferIndexThreadAndLine) {
   EXPECT_EQ(fault.message, "out of bounds: writes c[128], but c holds 128 elements");
 }
 
-// Every exercise's inputs: writing to one is a fault, even if the old value is restored.
+// For every exercise: writing to an input is a fault, even if the old value is restored.
 TEST(Faults, InputsAreReadOnly) {
   struct Write {
     const char* what;
@@ -202,7 +202,7 @@ TEST(Faults, HugeGlobalIsRefusedAtLoad) {
 }
 
 TEST(Faults, AddressesAtTheVeryEndDoNotWrapAround) {
-  // A 64-bit shared address of -4: plus four bytes it is 0, which every block has.
+  // A 64-bit shared address of -4. Adding the four bytes wraps it to 0, which is valid in every block.
   const Fault fault =
       fault_of(kernel("  __shared__ float s[64];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n"
                       "  asm volatile(\"st.shared.f32 [%0], %1;\" ::\"l\"((long long)n - 132), \"f\"(1.0f));\n"

@@ -1,5 +1,5 @@
-// A barrier waits for the threads of its block that have not ended (CUDA C++ Programming Guide, since Volta). Kernels
-// in which some threads have ended, also within a warp, and kernels in which some never arrive.
+// A barrier waits for the threads of its block that have not exited (CUDA C++ Programming Guide, since Volta). Tests
+// kernels in which some threads have exited, also within a warp, and kernels in which some never arrive.
 #include <gmock/gmock.h>
 
 #include "tests/support/kernel_runner.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// A source with one kernel, whose body is `code`. `before`: device functions that it calls. `t`: the thread's index.
+// Source of a kernel with the body `code`, where `t` is the thread's index. `before` defines device functions.
 std::string text(const std::string& code, const std::string& before = {}) {
   return "#include <roofwalk.cuh>\n" + before +
          "\n__global__ void k(const float* a, float* c, int n) {\n  __shared__ float s[128];\n"
@@ -22,7 +22,7 @@ struct Outcome {
   std::vector<float> c;
 };
 
-// a[i] = i % 7 - 3; c keeps 7s where nothing is written.
+// a[i] = i % 7 - 3; c is 7 where nothing is written.
 Outcome run(const std::string& code, int n, const RunOptions& options = kSanitized, const std::string& before = {}) {
   Buffer a{"a", numbers(4 * kThreads)}, c{"c", std::vector<float>(kThreads, 7)};
   RunOptions limited = options;
@@ -35,7 +35,7 @@ Outcome run(const std::string& code, int n, const RunOptions& options = kSanitiz
 struct Shape {
   const char* name;
   const char* code;
-  float (*expected)(int t, int n);  // of c
+  float (*expected)(int t, int n);  // expected values of c
   const char* before = "";
 };
 
@@ -155,7 +155,7 @@ struct Deadlock {
   const char* name;
   const char* code;
   const char* says;
-  int line = 6;  // of the barrier
+  int line = 6;  // line of the barrier
   bool only_sanitized = false;
   const char* before = "";
 };
@@ -209,7 +209,7 @@ TEST_P(ThreadsThatNeverCome, AreADeadlock) {
 INSTANTIATE_TEST_SUITE_P(Shapes, ThreadsThatNeverCome, ::testing::ValuesIn(kDeadlocks),
                          [](const auto& deadlock) { return deadlock.param.name; });
 
-// A thread at a barrier runs no further while others have not left: an endless loop is detected.
+// A thread waits at a barrier while others loop endlessly; the endless loop is detected.
 TEST(Barriers, OfWhichSomeThreadsNeverEnd) {
   const Outcome outcome =
       run("volatile float* v = c;\nif (t % 2 == 0) { while (v[0] == 7) v[1] = 7; return; }\n__syncthreads(); c[t] = 1;",
@@ -218,7 +218,7 @@ TEST(Barriers, OfWhichSomeThreadsNeverEnd) {
   EXPECT_EQ(outcome.record.fault->kind, FaultKind::runaway);
 }
 
-// Exact counts: both paths of each warp reach the barrier as one, and run together after it.
+// Both paths of each diverged warp reach the barrier; after it the warp runs converged. Counts are exact.
 TEST(Barriers, BringTheWaysOfAWarpTogether) {
   const Outcome outcome = run(
       "if (t % 4 == 0) { if (a[t] > 2) return; s[t] = 1; } else { s[t] = 2; }\n__syncthreads();\n#pragma unroll 1\nfor "
@@ -228,7 +228,7 @@ TEST(Barriers, BringTheWaysOfAWarpTogether) {
   EXPECT_EQ(*outcome.record.counters[Counter::barriers], 2u * 4u * 11u);
 }
 
-// A full mask may name threads that have left, or are about to leave.
+// A full mask may name threads that have exited or are about to exit.
 TEST(Masks, OfAllThreadsAfterSomeReturned) {
   const Outcome outcome = run("if (t >= n) return; c[t] = __shfl_sync(~0u, a[t], t & ~1); __syncwarp();", 75);
   ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;

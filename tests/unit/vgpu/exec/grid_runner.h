@@ -1,4 +1,4 @@
-// Runs PTX bodies on the grid itself, without a device: for tests of traces and of threads.
+// Runs PTX bodies directly on the grid, without a device, for tests of traces and of host threads.
 #pragma once
 
 #include <cstring>
@@ -13,12 +13,12 @@
 
 namespace roofwalk::vgpu::test {
 
-// A kernel k(a, b) of PTX instructions, with %rd1 and %rd2 the addresses of its two buffers, %r1 the thread's index in
-// its block, %r2 the block's and %r11 where shared memory starts.
+// A kernel k(a, b) of PTX instructions. %rd1 and %rd2 are the addresses of its two buffers, %r1 is the thread's index
+// in its block, %r2 the block's index, and %r11 the start of shared memory.
 struct Kernel {
   std::string body;
   Dim3 grid{1, 1, 1}, block{32, 1, 1};
-  std::size_t words = 1024;  // 32-bit, of each buffer
+  std::size_t words = 1024;  // 32-bit words of each buffer
 };
 
 struct GridRun {

@@ -1,4 +1,4 @@
-// When SMs see each other's stores within a launch.
+// When an SM sees another SM's stores within a launch.
 #include <set>
 
 #include "common/vgpu/sanitizer/watched_blocks.h"
@@ -9,7 +9,7 @@ namespace {
 
 using test::run;
 
-// Two rounds of two blocks, each on its own SM: a[block] = 7, then b[2 * block + round] = what a[`from`] holds.
+// Two blocks, each on its own SM, loop twice: a[block] = 7, then b[2 * block + round] = the word at `from` in a.
 test::Kernel exchange(const std::string& from, const std::string& store = "st.global.u32 [%rd3], %r6;\n") {
   test::Kernel kernel{
       "mul.wide.u32 %rd9, %r2, 4;\nadd.s64 %rd3, %rd1, %rd9;\nsub.u32 %r5, 1, %r2;\nmul.wide.u32 %rd10, %r5, "
@@ -33,13 +33,13 @@ TEST(Grid, AnSmSeesTheStoresOfOthersFromTheNextRoundOn) {
 }
 
 TEST(Grid, BlocksThatTalkSeeEachOtherInOrder) {
-  const std::string atomic = "atom.global.add.u32 %r9, [%rd3], %r6;\n";  // of 32 lanes
+  const std::string atomic = "atom.global.add.u32 %r9, [%rd3], %r6;\n";  // executed by 32 lanes
   EXPECT_EQ(first_words(run(exchange("%rd4", atomic), {}, 1).b),
             (std::vector<std::uint32_t>{0, 7 * 32, 7 * 32, 7 * 64}));
 }
 
 TEST(Grid, PartlyStoredElementsAreReadWhole) {
-  // Every byte by another store; read back as one word, and as parts of two.
+  // Bytes of one word come from different stores; they are read back as one word, and as parts of two.
   const auto got =
       run({"mul.wide.u32 %rd9, %r1, 16;\nadd.s64 %rd3, %rd1, %rd9;\nadd.s64 %rd4, %rd2, %rd9;\nst.global.u32 [%rd3], "
            "%r1;\nadd.u32 %r3, %r1, 100;\nst.global.u8 [%rd3+1], %r3;\nst.global.u16 [%rd3+6], %r3;\nld.global.v4.u32 "
@@ -52,7 +52,7 @@ TEST(Grid, PartlyStoredElementsAreReadWhole) {
 }
 
 TEST(Grid, StridedLoadsSeeEveryRoundsStores) {
-  // Lanes 128 bytes apart load the same word in every round, after another block has changed it in the one before.
+  // Lanes 128 bytes apart load the same words in every round; in each round before, another block has changed them.
   test::Kernel kernel{
       "mul.wide.u32 %rd9, %r1, 128;\nadd.s64 %rd3, %rd1, %rd9;\nmul.wide.u32 %rd10, %r1, 4;\nadd.s64 %rd4, %rd2, "
       "%rd10;\nsetp.eq.u32 %p2, %r2, 0;\nmov.u32 %r7, 0;\nL:\nadd.u32 %r7, %r7, 1;\n@%p2 st.global.u32 [%rd3], "
@@ -66,7 +66,7 @@ TEST(Grid, StridedLoadsSeeEveryRoundsStores) {
 }
 
 TEST(Grid, LongStraightCodeCountsWhatItAsksFor) {
-  // More lines than an SM keeps in a round.
+  // The code stores to more lines than an SM's log holds in a round.
   std::string body = "mul.wide.u32 %rd9, %r1, 128;\nand.b64 %rd9, %rd9, 4095;\nadd.s64 %rd3, %rd1, %rd9;\n";
   for (int i = 0; i < 300; ++i) body += "st.global.u32 [%rd3], %r1;\n";
   test::Kernel kernel{body};
@@ -82,7 +82,7 @@ TEST(Grid, LongStraightCodeCountsWhatItAsksFor) {
   EXPECT_EQ(sectors, 300u * 64 * 32);
 }
 
-// Two operations of one instruction.
+// The guarded instruction is lowered to two operations, but the guard's lanes count once.
 TEST(Grid, AGuardLeavesLanesOutOnce) {
   const auto got = run({"setp.lt.u32 %p1, %r1, 5;\n@%p1 ld.param.v2.u32 {%r5, %r6}, [a];\n"});
   std::uint64_t left_out = 0;
@@ -90,9 +90,9 @@ TEST(Grid, AGuardLeavesLanesOutOnce) {
   EXPECT_EQ(left_out, 27u);
 }
 
-// Behind a guarded exit, where no meeting is certain, lanes come to one barrier through different branches, while
-// others go around it to the end. All that have not ended wait there: no deadlock. Each of them then stores what
-// another did.
+// After a guarded exit, lanes have no certain reconvergence point. Some reach one barrier through different branches,
+// others skip it and exit. The barrier waits for all lanes that have not exited, without a deadlock. Each lane then
+// stores a value that another lane has written.
 TEST(Grid, LanesMeetAtABarrierWhicheverBranchesTheyCameThrough) {
   const std::string body = R"(
 setp.lt.u32 %p1, %r1, 8;

@@ -8,7 +8,7 @@
 namespace roofwalk::test {
 namespace {
 
-// `round` to 11 significant bits, none finer than 2^-24: binary16. Exact for what these tests compute.
+// Rounds to binary16 by `round`: 11 significant bits, none below 2^-24. Exact for the numbers in these tests.
 float to_half(double x, double (*round)(double) = std::nearbyint) {
   if (x == 0) return static_cast<float>(x);
   const double step = std::ldexp(1.0, std::max(std::ilogb(x), -14) - 10);
@@ -53,7 +53,7 @@ SOLVE(const float* x, const float* y, float* out, float a, int n) {
   }
 }
 
-// Kernel lines that compute `results` of two numbers, and the expected results.
+// Kernel lines that compute `results` from two numbers, and the expected results.
 struct Line {
   const char* code;
   std::function<double(double, double)> expected;

@@ -21,7 +21,7 @@ struct Layout<BFloat> {
   static constexpr int kFractionBits = 7, kBias = 127;
 };
 
-// value = whole * 2^exponent
+// The number whole * 2^exponent.
 struct Exact {
   Int128 whole;
   int exponent;
@@ -42,7 +42,7 @@ Exact exact(T x) {
   return {(x.bits & 0x8000) != 0 ? -whole : whole, std::max(field, 1) - Layout<T>::kBias - kFraction};
 }
 
-// Rounds to nearest even with integers alone. `zero_sign`: the sign of an exact zero.
+// Rounds to nearest even using only integers. `zero_sign` is the sign of an exact zero.
 template <class T>
 T nearest(Exact value, std::uint16_t zero_sign) {
   constexpr int kFraction = Layout<T>::kFractionBits, kLeast = 1 - Layout<T>::kBias - kFraction;
@@ -59,7 +59,8 @@ T nearest(Exact value, std::uint16_t zero_sign) {
   if (half && (rest || (whole & 1) != 0)) ++whole;
   if (whole == 0) return T{sign};
   while (whole >> kFraction == 0 && exponent > kLeast) whole <<= 1, --exponent;
-  // The fraction's carry into the exponent's field makes the next power of two, and infinity beyond the largest.
+  // A carry from the fraction into the exponent field gives the next power of two, and infinity beyond the largest
+  // number.
   const int field = exponent - kLeast;
   const std::uint64_t bits = static_cast<std::uint64_t>(whole) + (static_cast<std::uint64_t>(field) << kFraction);
   const std::uint64_t infinity = 0x7fffu >> kFraction << kFraction;
@@ -69,7 +70,7 @@ T nearest(Exact value, std::uint16_t zero_sign) {
 Exact sum(Exact a, Exact b) {
   if (a.whole == 0 || b.whole == 0) return a.whole == 0 ? b : a;
   if (a.exponent < b.exponent) std::swap(a, b);
-  constexpr int kFar = 80;  // the significands have 22 bits at most: what lies further off only breaks ties
+  constexpr int kFar = 80;  // significands have at most 22 bits, so bits further off only break ties
   if (a.exponent - b.exponent > kFar) b = {b.whole < 0 ? -1 : 1, a.exponent - kFar};
   return {a.whole * (Int128{1} << (a.exponent - b.exponent)) + b.whole, b.exponent};
 }
@@ -79,7 +80,7 @@ Exact product(Exact a, Exact b) { return {a.whole * b.whole, a.exponent + b.expo
 template <class T>
 class Arithmetic : public ::testing::Test {
  protected:
-  // Any bits, or near `like` in magnitude: sums then cancel and tie.
+  // Random bits, or a number near `like` in magnitude, so that sums cancel and tie.
   T next(T like) {
     state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
     const auto any = static_cast<std::uint16_t>(state_ >> 40);
@@ -101,7 +102,7 @@ TYPED_TEST(Arithmetic, RoundsOnce) {
   for (int i = 0; i < 200'000; ++i) {
     a = this->next(c), b = this->next(a);
     const Exact p = product(exact(a), exact(b));
-    // An addend near the product or its halfway points.
+    // The addend is near the product or near a halfway point beside it.
     c = this->next(nearest<T>(p, 0));
     const auto both = static_cast<std::uint16_t>(a.bits & b.bits & 0x8000u);
     const auto odd_sign = static_cast<std::uint16_t>((a.bits ^ b.bits) & 0x8000u);
@@ -131,7 +132,7 @@ TYPED_TEST(Arithmetic, WidensAndNarrowsEveryNumber) {
     }
     if (!is_finite(x)) continue;
     ASSERT_EQ(static_cast<double>(wide), std::ldexp(static_cast<double>(exact(x).whole), exact(x).exponent));
-    // A little more than x.
+    // Slightly more than x.
     const double above = std::nextafter(static_cast<double>(wide), 1e300);
     ASSERT_EQ(narrow_directed<T>(above, Direction::down).bits, above > 0 && (bits & 0x8000u) != 0 ? 0 : bits);
     const T up = narrow_directed<T>(above, Direction::up);
@@ -174,7 +175,7 @@ TEST(BFloat, FusesWhereTheProductAloneWouldOverflow) {
   const BFloat big = narrow<BFloat>(0x1.8p64f), two_to_64 = narrow<BFloat>(0x1p64f),
                most = narrow<BFloat>(-0x1.fep127f);
   EXPECT_EQ(widen(sem::Fma::apply(big, two_to_64, most)), 0x1.02p127f);
-  // 273 = 21 x 13 lies halfway between two numbers; the smallest addend decides.
+  // 273 = 21 x 13 is halfway between two bfloat16 numbers, so the smallest addend decides the rounding.
   const BFloat a = narrow<BFloat>(21.0f), b = narrow<BFloat>(13.0f);
   EXPECT_EQ(widen(sem::Fma::apply(a, b, narrow<BFloat>(0x1p-100f))), 274.0f);
   EXPECT_EQ(widen(sem::Fma::apply(a, b, narrow<BFloat>(-0x1p-100f))), 272.0f);

@@ -1,4 +1,4 @@
-// Lockstep code has the results of a lane-by-lane run, to the byte: records with times and waits, buffers, faults.
+// Lockstep code gives the results of a lane-by-lane run, byte for byte: records with times and waits, buffers, faults.
 #include <cstring>
 #include <optional>
 
@@ -21,7 +21,7 @@ constexpr int kCount = 1 << 13;
 struct Case {
   const char* name;
   const char* code;    // __global__ void k(const float* a, float* b, int n)
-  const char* launch;  // <<<this>>>
+  const char* launch;  // the launch's <<<...>>>
 };
 
 const Case kCases[] = {
@@ -439,7 +439,7 @@ struct Outcome {
   std::vector<std::vector<float>> buffers;
 };
 
-// Arguments: buffers of these sizes, then numbers.
+// The arguments are buffers of these sizes, then numbers.
 Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::vector<Runner::Argument>& numbers_,
             const RunOptions& options, Runner runner = Runner()) {
   std::vector<Buffer> buffers;
@@ -461,8 +461,8 @@ void expect_the_same(const std::vector<std::vector<float>>& got, const std::vect
     EXPECT_EQ(std::memcmp(got[i].data(), wanted[i].data(), 4 * wanted[i].size()), 0) << "buffer " << i;
 }
 
-// Traced instructions have other handlers than merely counted ones, sanitized ones a third kind, and uncounted memory a
-// fourth; all leave the same memory.
+// Four modes have handlers of their own: counted, traced, sanitized, and without counts. All four leave the same
+// memory.
 void expect_the_same(const Artifact& artifact, const std::vector<int>& sizes,
                      const std::vector<Runner::Argument>& numbers_) {
   RunOptions counted, traced, sanitized, uncounted;
@@ -510,7 +510,7 @@ void expect_the_same_of_chapter(const std::string& chapter, const std::vector<in
   }
 }
 
-// A kernel slightly past its budget is stopped before it ends, also where blocks run on while they can.
+// A kernel slightly over its budget is stopped before it ends, also in the mode where a block runs as far as it can.
 TEST(VirtualGpu, EndsByItsBudgetWhateverIsCounted) {
   const auto artifact = test::compile(R"(
 #include <roofwalk.cuh>
@@ -533,7 +533,7 @@ SOLVE(float* b, int n) { k<<<8, 32>>>(b, n); }
   }
 }
 
-// Products with more lines than a round's log holds: turns end between two loads, and after both.
+// The products access more lines than a round's log holds, so rounds end between a product's two loads and after them.
 TEST(Lockstep, TurnsThatEndAmongProducts) {
   constexpr int kThreads = 1024, kProducts = 1040;
   const auto artifact = test::compile(fmt::format(R"(
@@ -562,7 +562,7 @@ SOLVE(const float* a, float* b) {{ k<false><<<1, 1024>>>(a, b), k<true><<<1, 102
   expect_the_same(outcomes[1].buffers, outcomes[0].buffers);
 }
 
-// Whole tiles and rows, and partial ones.
+// Tests sizes with only whole tiles and rows, and sizes with partial ones.
 TEST(Lockstep, LeavesTheSameOfEveryStarterAndStep) {
   for (const int n : {1 << 14, 12345}) expect_the_same_of_chapter("01-vector-add", {n, n, n}, {n});
   for (const char* chapter : {"02-naive-gemm", "03-tiled-gemm", "04-pipelined-gemm"}) {

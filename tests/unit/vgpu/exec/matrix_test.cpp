@@ -1,4 +1,4 @@
-// mma, ldmatrix and cp.async from CUDA: results against references in double, counts against counts by hand.
+// mma, ldmatrix and cp.async from CUDA: compares results with references in double, and counts with counts by hand.
 #include <bit>
 #include <cmath>
 
@@ -17,7 +17,7 @@ RunRecord must_run(const std::string& text, const std::vector<Runner::Argument>&
   return *record;
 }
 
-// c (m x n) = a (m x k) b (k x n), row-major, of whole numbers: every sum is exact in float.
+// c (m x n) = a (m x k) b (k x n), row-major, with whole numbers, so that every sum is exact in float.
 void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int m, int n, int k) {
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -28,7 +28,7 @@ void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int m, in
   }
 }
 
-// One tile by one warp, with fragments in the layouts of the PTX ISA, one factor after the other.
+// One warp multiplies one tile, with fragments in the layouts of the PTX ISA.
 std::string tile_kernel(const std::string& instruction, int k, int held, const std::string& factor) {
   const int wide = 4 * held, of_a = 2 * k / wide, of_b = k / wide;
   const std::string shape = "constexpr int K = " + std::to_string(k) + ", HELD = " + std::to_string(held) +
@@ -77,7 +77,7 @@ constexpr const char* kHalfFactor =
     "__device__ unsigned factor(float x) { return __half_as_ushort(__float2half_rn(x)); }\n";
 constexpr const char* kBfloatFactor =
     "__device__ unsigned factor(float x) { return __bfloat16_as_ushort(__float2bfloat16_rn(x)); }\n";
-// The low bits of a tf32 must not matter.
+// Sets the low bits of a tf32 register, which must not matter.
 constexpr const char* kTf32Factor = R"(__device__ unsigned factor(float x) {
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Mma, Tile,
                                            TileCase{"m16n8k4.row.col.f32.tf32.tf32.f32", 4, 1, kTf32Factor}));
 
 TEST(Mma, AddsInTheOrderOfK) {
-  // In f32 from left to right: 2^24 + 1 loses the one, then -2^24 leaves what is added after it.
+  // f32 sums from left to right: 2^24 + 1 loses the 1; after -2^24, later addends remain.
   Buffer a{"a", std::vector<float>(16 * 16, 0)}, b{"b", std::vector<float>(16 * 8, 1)};
   Buffer c{"c", std::vector<float>(16 * 8, 0x1p24f)};
   a.values[0] = 1, a.values[1] = -4096, a.values[2] = 1;
@@ -147,7 +147,7 @@ SOLVE(const float* x, float* y) { k<<<1, 4>>>(x, y); }
   EXPECT_EQ(y.values, (std::vector<float>{1 + 0x1p-10f, -1 - 0x1p-10f, 1, INFINITY}));
 }
 
-// y: what each thread holds after ldmatrix.x4 of rows with numbered halves; rows are `pitch_bytes` apart.
+// Stores in y what each thread receives from ldmatrix.x4. Rows contain numbered halves and are `pitch_bytes` apart.
 std::string load_matrix_kernel(int matrices, bool transposed, int pitch_bytes) {
   const std::string outputs[] = {"{%0}", "{%0, %1}", "{%0, %1, %2, %3}"};
   const int kind = matrices == 4 ? 2 : matrices - 1;
@@ -195,7 +195,7 @@ TEST(LoadMatrix, GivesEachThreadTwoNeighboursOfItsRowOrColumn) {
 }
 
 TEST(LoadMatrix, TakesOneTurnAMatrixUnlessRowsMeetInABank) {
-  // Rows 16 bytes apart fill the 32 banks; 32 bytes: two rows meet; 128 bytes: all eight; 144: none again.
+  // Rows 16 bytes apart cover the 32 banks; with 32 bytes, two rows conflict; with 128, all eight; with 144, none.
   const std::pair<int, int> cases[] = {{16, 1}, {32, 2}, {64, 4}, {128, 8}, {144, 1}, {80, 1}};
   for (const auto& [pitch, turns] : cases) {
     Buffer y{"y", std::vector<float>(256)};
@@ -220,7 +220,7 @@ TEST(LoadMatrix, RowsAreMultiplesOf16Bytes) {
             "misaligned: reads 16 bytes at byte 8 of shared memory, which is not a multiple of 16");
 }
 
-// One warp copies 32 pieces, one per lane, and passes them on.
+// One warp copies 32 pieces, one per lane, and stores them to y.
 std::string copy_kernel(const std::string& instruction, int bytes, const std::string& read = "") {
   return "#include <roofwalk.cuh>\nconstexpr int WORDS = " + std::to_string(bytes / 4) + R"(;
 __global__ void k(const float* x, float* y, int n) {
@@ -293,7 +293,7 @@ SOLVE(const float* x, float* y) { k<<<1, 32>>>(x, y); }
     Buffer x{"x", numbers(128)}, y{"y", std::vector<float>(32)};
     const RunRecord record = must_run(text, {&x, &y});
     const bool through = std::string(cache) == "ca";
-    // 16 sectors twice, and all of them again by the load.
+    // The copies read 16 sectors twice, and the load reads all of them again.
     EXPECT_EQ(count(record, Counter::l1_read_sectors), 48u);
     EXPECT_EQ(count(record, Counter::l1_read_hit_sectors), through ? 32u : 0u) << cache;
     EXPECT_EQ(count(record, Counter::l2_read_sectors), through ? 16u : 48u) << cache;
@@ -306,7 +306,7 @@ TEST(AsyncCopy, FillsWhatItDoesNotReadWithZeros) {
   for (int i = 0; i < 128; ++i) EXPECT_EQ(y.values[i], i % 4 < i / 4 % 5 ? x.values[i] : 0.0f) << i;
   EXPECT_EQ(of_copy(record, 0)[Counter::shared_bytes], 512u);
 
-  // Lanes that read nothing may hold any address and count nothing; here all lanes.
+  // A lane that reads nothing may have any address and counts nothing; here all lanes do so.
   Buffer all{"x", numbers(4)}, zeros{"y", std::vector<float>(128, 5)};
   const RunRecord none = must_run(copy_kernel("ca.shared.global", 16, "n"), {&all, &zeros, 0});
   EXPECT_EQ(zeros.values, std::vector<float>(128, 0));
@@ -331,13 +331,13 @@ TEST(AsyncCopy, FaultsOnBothSides) {
             "out of bounds: writes element 128 of s, which is outside: the block has 512 bytes of shared memory");
   EXPECT_EQ(fault(copy_kernel("ca.shared.global", 16, "n"), 128, 17),
             "out of bounds: copies 16 bytes to shared memory, but is told to read 17");
-  // 12 of the last 16 bytes exist.
+  // Only 12 of the last 16 bytes exist.
   EXPECT_EQ(fault(copy_kernel("ca.shared.global", 16, "threadIdx.x == 31 ? n : 16"), 127, 12), "none");
   EXPECT_EQ(fault(copy_kernel("ca.shared.global", 16, "threadIdx.x == 31 ? n : 16"), 127, 16),
             "out of bounds: reads x[124] (16 bytes at once), but x holds 127 elements");
 }
 
-// Tiles of 256 floats; the next one is in flight while the last is scaled.
+// Tiles of 256 floats; the next tile is loaded while the current one is scaled.
 TEST(AsyncCopy, DoubleBufferedTilesByThePipelinePrimitives) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 #include <cuda_pipeline.h>
@@ -373,7 +373,7 @@ SOLVE(const float* x, float* y, int n, float f) { scale<<<1, 64>>>(x, y, n, f); 
   EXPECT_EQ(count(record, Counter::l1_read_hit_sectors), 0u);
 }
 
-// Tiles of halves in shared memory, padded so that no two rows conflict; four warps of 32 x 32.
+// fp16 tiles in shared memory, padded so that rows do not conflict; four warps compute 32 x 32 each.
 TEST(Mma, GemmWithLoadMatrixAndAsyncCopies) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 #include <cuda_fp16.h>

@@ -1,5 +1,4 @@
-// Barriers as objects in shared memory: by instruction, and as libcu++ builds cuda::barrier and cuda::pipeline from
-// them for sm_80.
+// mbarriers in shared memory: used by instruction, and by libcu++ for cuda::barrier and cuda::pipeline on sm_80.
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
@@ -79,7 +78,7 @@ TEST(Mbarrier, BarrierOfLibcuxx) {
   }
 }
 
-// The second wait is missing: the writer of the next round does not know that all have read this one.
+// The second wait is missing: the next round's writer does not know that all threads have read this round's value.
 TEST(Mbarrier, SanitizerSeesAMissingWait) {
   std::string text = kBarrier;
   const std::string wait = "    bar.arrive_and_wait();\n  }";

@@ -1,4 +1,4 @@
-// printf, assert and trap of kernels.
+// printf, assert and trap in kernels.
 #include <algorithm>
 #include <cstdio>
 
@@ -25,7 +25,7 @@ std::string printed(const std::string& body, int blocks = 1, int threads = 1) {
   return record->printed.text;
 }
 
-// Against the host library's output for the same format and values.
+// Compares with the host library's output for the same format and values.
 TEST(Print, EveryConversionAsTheHostHasIt) {
   char expected[512];
   std::snprintf(expected, sizeof expected,
@@ -60,7 +60,7 @@ TEST(Print, TextOfEveryMemoryAndTheResult) {
             "ok ab 64\nplain\n3 0\n");
 }
 
-// Output comes in the order of blocks and threads, whatever order they ran in.
+// Output is ordered by block and thread, whatever order they ran in.
 TEST(Print, OrderOfBlocksAndThreads) {
   std::string expected;
   for (int b = 0; b < 40; ++b) {

@@ -1,4 +1,4 @@
-// Whole kernels that exercise the machine: divergence, shuffles, atomics, histogram, transpose, layernorm, math.
+// Whole kernels that exercise the virtual GPU: divergence, shuffles, atomics, histogram, transpose, layernorm, math.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -274,7 +274,7 @@ SOLVE(const float* x, float* y, int n) { votes<<<1, 32>>>(x, y, n); }
   }
 }
 
-// Buffers of one size are equally far apart: a constant stride between lanes does not mean one buffer.
+// Buffers of one size are equally far apart, so lanes with a constant stride may access different buffers.
 TEST(Programs, EachLaneReadsABufferOfItsOwn) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 __global__ void pick(const float* const* rows, float* y) { y[threadIdx.x] = rows[threadIdx.x][8]; }

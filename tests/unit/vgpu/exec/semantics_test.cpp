@@ -1,4 +1,4 @@
-// Edges of the scalar semantics: what C++ leaves undefined, what IEEE 754 and PTX fix.
+// Edge cases of the scalar semantics: cases that C++ leaves undefined, and rules of IEEE 754 and PTX.
 #include "common/vgpu/exec/ops/semantics.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ TEST(Team, EveryMemberWorksOnceAPieceAndSeesThePieceBefore) {
   for (std::uint64_t piece = 0; piece < 2000; ++piece) {
     const auto before = done;
     team.run([&](int member) {
-      // Another member's work on the last piece is visible: no two pieces overlap.
+      // All members' work on the previous piece is visible: no two pieces overlap.
       if (before[static_cast<std::size_t>((member + 1) % 3)] != piece) return;
       ++done[static_cast<std::size_t>(member)];
     });
@@ -28,7 +28,7 @@ TEST(Team, MembersThatFellAsleepWakeUp) {
   Team team(2);
   std::array<int, 2> done{};
   const auto work = [&](int member) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(member == 0 ? 0 : 5));  // member 0 has to wait as well
+    std::this_thread::sleep_for(std::chrono::milliseconds(member == 0 ? 0 : 5));  // member 0 must wait
     ++done[static_cast<std::size_t>(member)];
   };
   for (int piece = 0; piece < 3; ++piece) {

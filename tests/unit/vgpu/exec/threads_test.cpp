@@ -1,4 +1,4 @@
-// No result of a run depends on the number of threads: records, waits and buffers are the same to the byte.
+// No result of a run depends on the number of host threads: records, waits and buffers are equal, byte for byte.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
@@ -15,9 +15,9 @@ constexpr int kCount = 1 << 14;
 
 struct Case {
   const char* name;
-  const char* code;        // void k(const float* a, float* b, int n), launched as
-  const char* launch;      // <<<this>>>
-  const char* fault = "";  // start of its message, if there is a fault
+  const char* code;        // void k(const float* a, float* b, int n), launched with
+  const char* launch;      // this: <<<...>>>
+  const char* fault = "";  // beginning of the fault's message, if any
 };
 
 const Case kCases[] = {

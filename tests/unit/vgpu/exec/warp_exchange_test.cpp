@@ -7,7 +7,7 @@
 namespace roofwalk::test {
 namespace {
 
-// Runs a kernel with this body, with `out` of `count` floats and one block of `threads`.
+// Runs a kernel with this body, an `out` of `count` floats, and one block of `threads` threads.
 std::vector<float> run_body(const std::string& body, int threads, std::size_t count) {
   const std::string text = "#include <roofwalk.cuh>\n#include <cstdint>\n__global__ void k(float* out, int n) {\n" +
                            std::string("  const unsigned t = threadIdx.x, lane = t % 32;\n") + body +
@@ -46,7 +46,7 @@ TEST(WarpExchange, ReductionsOfIntegersAndBits) {
   for (std::size_t t = 0; t < 256; ++t) EXPECT_EQ(values[t], expected[t / 32]) << t;
 }
 
-// Four groups of eight lanes in one instruction, each with its own mask: groups do not affect each other.
+// One instruction for four groups of eight lanes, each group with its own mask. Groups do not affect each other.
 TEST(WarpExchange, GroupsWithMasksOfTheirOwn) {
   const auto values = run_body(R"(
   const unsigned mask = 0xffu << (lane / 8 * 8);
@@ -124,8 +124,8 @@ TEST(BlockExchange, BarriersThatCount) {
   }
 }
 
-// Warp 0 produces, warp 1 consumes; other warps are not involved. Barrier 1 signals "produced", barrier 2 "consumed";
-// the number of the latter is in a register.
+// Warp 0 produces, warp 1 consumes; other warps take no part. Barrier 1 signals "produced", barrier 2 "consumed".
+// Barrier 2 is numbered by a register.
 TEST(BlockExchange, NamedBarriersForTwoWarps) {
   const auto values = run_body(R"(
   __shared__ float slot[32];

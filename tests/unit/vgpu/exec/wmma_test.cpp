@@ -1,4 +1,4 @@
-// Tensor cores and intrinsics as CUDA C++ writes them: wmma.h, cuda_fp16.h, cuda_bf16.h through nvcc.
+// Tensor cores and intrinsics from CUDA C++: wmma.h, cuda_fp16.h, cuda_bf16.h, compiled by nvcc.
 #include <bit>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 namespace roofwalk::test {
 namespace {
 
-// d = 2 * (a * b + c), one fragment each; factors are in shared memory, one of them padded.
+// d = 2 * (a * b + c), one fragment each. The factors are in shared memory, and one of them is padded.
 constexpr const char* kText = R"(#include <roofwalk.cuh>
 #include <mma.h>
 #include <cuda_fp16.h>

@@ -1,4 +1,4 @@
-// What the analysis of lanes knows about registers, and how lockstep code uses it.
+// The analysis that finds affine and uniform registers, and its use by lockstep code.
 #include "common/vgpu/lowering/affine.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Lowered {
     EXPECT_NE(it, registers.end()) << name;
     return AffineAnalysis(program).shape(static_cast<int>(it - registers.begin()));
   }
-  // Per lane, in bytes or units.
+  // The difference between neighbouring lanes.
   std::int64_t stride(const std::string& name) const {
     const AffineAnalysis analysis(program);
     const Shape found = shape(name);
@@ -37,7 +37,7 @@ struct Lowered {
   Kind kind(const std::string& name) const { return shape(name).kind; }
 };
 
-// A kernel k(a, n).
+// Parses a kernel k(a, n) with this body.
 ptx::Module parsed(const std::string& body) {
   auto module = ptx::parse(
       ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 n)\n{\n.reg .pred "
@@ -49,7 +49,7 @@ ptx::Module parsed(const std::string& body) {
   return module ? std::move(*module) : ptx::Module{};
 }
 
-// Its parameters are 4096 and 100.
+// Lowers it with the arguments a = 4096 and n = 100.
 Program lowered(const ptx::Module& module, Dim3 block) {
   std::vector<std::uint8_t> arguments(12);
   arguments[1] = 16, arguments[8] = 100;
@@ -71,7 +71,7 @@ std::unique_ptr<Lowered> lowered(const std::string& body, Dim3 block = {256, 1, 
   return out;
 }
 
-// How the time to lower a body grows with its size.
+// How much longer lowering takes if the body grows to four times its size.
 template <class Body>
 double growth_of_lowering(std::size_t size, Body&& body) {
   return roofwalk::test::growth(size, [&](std::size_t n) {
@@ -88,7 +88,7 @@ TEST(Affine, AnIndexTimesANumberIsAStride) {
       "mul.wide.s32 %rd4, %r5, 4;\n"
       "sub.s64 %rd5, %rd1, %rd4;\n"
       "shl.b32 %r6, %r2, 3;\n"
-      "sub.s32 %r7, %r4, %r2;\n");  // the steps cancel
+      "sub.s32 %r7, %r4, %r2;\n");  // the strides cancel
   EXPECT_EQ(code->kind("%r1"), Kind::constant);
   EXPECT_EQ(code->shape("%r1").value, 100u);
   EXPECT_EQ(code->kind("%r3"), Kind::uniform);
@@ -107,10 +107,10 @@ TEST(Affine, LoopsKeepTheShapeThatAllTheirWaysShare) {
   EXPECT_EQ(code->stride("%rd3"), 4);
   EXPECT_EQ(code->kind("%r4"), Kind::uniform);
   EXPECT_EQ(code->kind("%p1"), Kind::uniform);
-  EXPECT_EQ(code->kind("%r5"), Kind::varying);  // its stride changes with each trip
+  EXPECT_EQ(code->kind("%r5"), Kind::varying);  // its stride changes in each iteration
 }
 
-// Each value takes what the next one had, so that what the last one holds comes to the first one after as many trips.
+// Each register takes the next one's value, so the last one's value reaches the first one after as many iterations.
 std::string handed_backwards(std::size_t registers, const std::string& last) {
   std::string body = fmt::format(".reg .b32 %x<{}>;\nmov.u32 %r4, 0;\nLOOP:\n", registers + 1);
   for (std::size_t i = 0; i < registers; ++i) body += fmt::format("mov.u32 %x{}, %x{};\n", i, i + 1);
@@ -127,7 +127,7 @@ TEST(Affine, ShapesGoAgainstTheOrderOfTheCode) {
 TEST(Affine, AShiftWaitsForItsDistance) {
   const auto code =
       lowered("bra B;\nA:\nshl.b32 %r5, %r2, %r4;\nbra C;\nB:\nand.b32 %r4, 7, 3;\nmov.u32 %r4, 3;\nbra A;\nC:\n");
-  EXPECT_EQ(code->kind("%r5"), Kind::varying);  // 3 twice, of which one is no constant here
+  EXPECT_EQ(code->kind("%r5"), Kind::varying);  // 3 both times, but `and` is not folded to a constant
   const auto constant = lowered("bra B;\nA:\nshl.b32 %r5, %r2, %r4;\nbra C;\nB:\nadd.u32 %r4, 1, 2;\nbra A;\nC:\n");
   EXPECT_EQ(constant->stride("%r5"), 8);
 }
@@ -153,30 +153,30 @@ TEST(Affine, ABlocksShapeDecidesOverItsIndices) {
   EXPECT_EQ(lowered(body, {32, 8, 1})->kind("%r4"), Kind::uniform);
   EXPECT_EQ(lowered(body, {16, 16, 1})->kind("%r2"), Kind::affine);  // 0..15 twice
   EXPECT_EQ(lowered(body, {16, 16, 1})->kind("%r4"), Kind::affine);  // one row, then the next
-  EXPECT_EQ(lowered(body, {24, 4, 1})->kind("%r2"), Kind::varying);  // each warp starts at another column
+  EXPECT_EQ(lowered(body, {24, 4, 1})->kind("%r2"), Kind::varying);  // each warp starts at another x
 }
 
-// Number of operations for the instructions of the body.
+// Number of operations to which the body's instructions are lowered.
 std::size_t operations(const std::string& body) {
   const auto code = lowered(body);
   return static_cast<std::size_t>(std::count_if(code->program.ops.begin(), code->program.ops.end(),
                                                 [](const Op& op) { return op.instruction != nullptr && op.pc >= 4; }) -
-                                  1);  // ret
+                                  1);  // without ret
 }
 
-// Parameters, indices, constants and copies of them are read in place.
+// Parameters, indices, constants and copies of them take no operation: they are read in place.
 TEST(Lowering, WhatALaunchFixesTakesNoOperation) {
   EXPECT_EQ(operations(""), 0u);
   EXPECT_EQ(operations("mov.u32 %r4, %r2;\nmov.u32 %r5, %r4;\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r6, 7;\n"), 0u);
   EXPECT_EQ(operations("mov.u32 %r4, %r2;\nadd.s32 %r5, %r4, %r1;\n"), 1u);
-  // Written twice, by some lanes only, or with a changing value.
+  // Copies that do take operations: written twice, by some lanes only, or with a changing value.
   EXPECT_EQ(operations("mov.u32 %r4, %r2;\nmov.u32 %r4, %r3;\n"), 2u);
   EXPECT_EQ(operations("setp.lt.u32 %p1, %r2, 7;\n@%p1 mov.u32 %r4, %r2;\n"), 2u);
   EXPECT_EQ(operations("add.s32 %r5, %r2, %r1;\nmov.u32 %r4, %r5;\n"), 2u);
   EXPECT_EQ(operations("mov.u32 %r4, %clock;\n"), 1u);
 }
 
-// Registers with one number for all lanes take one operation on lane 0, and no check if nothing is widened.
+// A uniform register takes one operation on lane 0, without checks if it is not broadcast.
 TEST(Lockstep, WorksOnLane0WhereverOneNumberIsEnough) {
   const auto code = lowered("add.s32 %r4, %r3, 5;\nadd.s32 %r5, %r4, %r1;\n");
   const auto& ops = code->program.lockstep.ops;
@@ -186,18 +186,18 @@ TEST(Lockstep, WorksOnLane0WhereverOneNumberIsEnough) {
   EXPECT_EQ(changed, 2u);
 }
 
-// Registers that are read lane by lane are filled in for all lanes after the operation.
+// A uniform register that is read lane by lane is broadcast to all lanes after the operation.
 TEST(Lockstep, FillsWhatIsReadLaneByLane) {
   const auto code = lowered("add.s32 %r4, %r3, 5;\nmad.lo.s32 %r5, %r4, %r1, %r2;\nst.global.u32 [%rd1], %r5;\n");
   EXPECT_GT(code->program.lockstep.ops.size(), code->program.ops.size());
 }
 
-// %r5: start of shared memory; %r6: a word of it for each lane.
+// %r5 is the start of shared memory; %r6 is the address of a word of it for each lane.
 std::string with_shared(const std::string& body) {
   return ".shared .align 4 .b8 s[1024];\nshl.b32 %r4, %r2, 2;\nmov.u32 %r5, s;\nadd.s32 %r6, %r5, %r4;\n" + body;
 }
 
-// Number of lockstep operations that also do the work of others.
+// Number of lockstep operations that are fused with others.
 std::size_t fused(const std::string& body) {
   const auto code = lowered(with_shared(body));
   std::size_t count = 0;
@@ -210,19 +210,19 @@ TEST(Lockstep, FusesWhatNeedsNothingOfEachOther) {
   EXPECT_EQ(fused("fma.rn.f32 %f3, %f2, %f1, %f3;\nfma.rn.f32 %f3, %f3, %f3, %f3;\n"), 1u);
   EXPECT_EQ(fused("fma.rn.f32 %f3, %f2, %f1, %f3;\n"), 0u);
   EXPECT_EQ(fused("fma.rz.f32 %f3, %f2, %f1, %f3;\nfma.rn.ftz.f32 %f3, %f2, %f1, %f3;\n"), 0u);
-  // The second address is what the first one loads; a factor is the sum; only one of the loads is multiplied.
+  // Not fused: the second load's address comes from the first; a loaded value is the summand; one factor is not loaded.
   EXPECT_EQ(fused("ld.shared.b32 %r7, [%r5];\nld.shared.f32 %f2, [%r7];\nfma.rn.f32 %f3, %f2, %r7, %f3;\n"), 0u);
   const std::string loads = "ld.shared.f32 %f1, [%r6];\nld.shared.f32 %f2, [%r5];\n";
   EXPECT_EQ(fused(loads + "fma.rn.f32 %f3, %f2, %f1, %f1;\n"), 0u);
   EXPECT_EQ(fused(loads + "fma.rn.f32 %f3, %f2, %f1, %f2;\n"), 0u);
   EXPECT_EQ(fused(loads + "fma.rn.f32 %f3, %f2, %f4, %f3;\n"), 0u);
-  // Under a predicate each runs alone.
+  // Predicated operations are not fused.
   EXPECT_EQ(
       fused("setp.lt.u32 %p1, %r2, 7;\n@%p1 fma.rn.f32 %f3, %f2, %f1, %f3;\n@%p1 fma.rn.f32 %f3, %f2, %f1, %f3;\n"),
       0u);
 }
 
-// Products in the longest run of shared memory, and operations in the longest one of global memory.
+// The longest run of fused products of shared memory, and the longest run of global memory in operations.
 std::size_t longest_run(const std::string& body) {
   std::size_t longest = 0;
   const auto code = lowered(with_shared(body));
@@ -244,13 +244,13 @@ TEST(Lockstep, RunsOfProductsAddToOneSumThatNobodyElseAsksFor) {
   EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n"), 2u);
   EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f4, %f1, %f2, %f4;\n"), 2u);
   EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f5, %f2, %f1, %f3;\n"), 0u);
-  // The earlier sum or a word is read, or a store lies in between.
+  // Not a run if the first sum or a loaded value is read later, or if a store is in between.
   const std::string both = one + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n";
   EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f4;\n"), 0u);
   EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f2;\n"), 0u);
   EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f5;\n"), 2u);
   EXPECT_EQ(longest_run(one + "st.shared.f32 [%r6], %f6;\n" + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n"), 0u);
-  // From another register, or one that was loaded meanwhile.
+  // Not a run if the base register differs or was overwritten.
   EXPECT_EQ(longest_run(one + "ld.shared.f32 %f1, [%r5];\nld.shared.f32 %f2, [%r5];\nfma.rn.f32 %f5, %f2, %f1, %f4;\n"),
             0u);
 }
@@ -261,9 +261,9 @@ TEST(Lockstep, RunsOfGlobalProductsTakeLane0Along) {
   EXPECT_EQ(operations_of_global_run(one), 3u);
   EXPECT_EQ(operations_of_global_run(one + two), 6u);
   EXPECT_EQ(operations_of_global_run(one + "add.s64 %rd1, %rd1, 16;\n" + two), 7u);
-  EXPECT_EQ(operations_of_global_run(one + "add.s32 %r9, %r7, 1;\n" + two), 3u);    // it asks for a word
-  EXPECT_EQ(operations_of_global_run(one + "add.s32 %r8, %r1, 1;\n" + two), 3u);    // it writes to a word's register
-  EXPECT_EQ(operations_of_global_run(one + "mul.f32 %f5, %f4, %f4;\n" + two), 3u);  // of each lane
+  EXPECT_EQ(operations_of_global_run(one + "add.s32 %r9, %r7, 1;\n" + two), 3u);    // reads a loaded value
+  EXPECT_EQ(operations_of_global_run(one + "add.s32 %r8, %r1, 1;\n" + two), 3u);    // overwrites a loaded value
+  EXPECT_EQ(operations_of_global_run(one + "mul.f32 %f5, %f4, %f4;\n" + two), 3u);  // varies by lane
   EXPECT_EQ(operations_of_global_run(one + two + "st.global.f32 [%rd1], %f4;\n"), 3u);
 }
 
@@ -282,7 +282,7 @@ TEST(Lockstep, TakesTimeByTheCodeNotByItsProducts) {
             roofwalk::test::kNearlyLinear);
 }
 
-// Each basic block leads to the one before it in the text.
+// Each basic block branches to the one before it in the text.
 TEST(Lockstep, TakesTimeByTheCodeNotByTheWaysOfWhatLives) {
   const auto blocks = [](std::size_t n) {
     std::string body = fmt::format("mov.u32 %r4, %clock;\nbra L{};\nL0:\nst.global.u32 [%rd1], %r4;\nret;\n", n);
@@ -292,7 +292,7 @@ TEST(Lockstep, TakesTimeByTheCodeNotByTheWaysOfWhatLives) {
   EXPECT_LT(growth_of_lowering(1500, blocks), roofwalk::test::kNearlyLinear);
 }
 
-// Numbers that stand for 32, before checks of each of them.
+// Affine values that must be expanded to 32 lanes each before they are checked.
 TEST(Lockstep, LeavesFunctionsAloneThatHaveTooMuchToFill) {
   const auto checks = [](int n) {
     std::string body = fmt::format(".reg .b32 %x<{0}>;\n.reg .b64 %y<{0}>;\n", n);

@@ -1,4 +1,4 @@
-// The cache rules of cache.h, one by one, by hand.
+// Tests the rules in cache.h one by one, against results by hand.
 #include "common/vgpu/memory/cache.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(L1, EvictsTheLeastRecentlyUsedLine) {
   cache.read(1, 1);
   cache.read(2, 1);
   cache.read(1, 1);
-  cache.read(3, 1);  // 2 leaves
+  cache.read(3, 1);  // evicts 2
   EXPECT_EQ(cache.read(1, 1), 0u);
   EXPECT_EQ(cache.read(2, 1), 1u);
 }
@@ -40,7 +40,7 @@ TEST(L1, DroppedLineIsReadAgain) {
 }
 
 TEST(L1, PowerOfTwoStridesSpreadOverTheSets) {
-  // 256 lines, a power-of-two stride apart, fit a cache of 512 only if the set index mixes the address.
+  // 256 lines, a power-of-two stride apart, fit a cache of 512 lines only if the set index hashes the address.
   for (const std::uint64_t stride : {1, 16, 64, 1024, 4096}) {
     L1Cache cache(64 * 1024, 16);
     int missed = 0;
@@ -63,7 +63,7 @@ TEST(L1, AskingWhoFetchedALineChangesNothing) {
 }
 
 TEST(L1, GroupsAreReadAsTheirLinesWouldBe) {
-  // Random requests, some of 32 lines at equal or other distances, against a cache that reads line by line.
+  // Compares random requests, some of 32 lines at equal or different distances, with a cache that reads line by line.
   Rng rng(7);
   L1Cache cache(64 * kLineBytes, 4), plain(64 * kLineBytes, 4);
   std::uint64_t lines[L1Cache::kGroupLines] = {};
@@ -130,10 +130,10 @@ TEST(L2, PartlyWrittenSectorCostsOneFill) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<InstructionTraffic> traffic(2);
   cache.write(cache.place_of(5), {0xfu, 0, 0, 0}, 0, traffic);
-  cache.write_back_all(traffic);  // on leaving
+  cache.write_back_all(traffic);  // filled on eviction
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
   cache.write(cache.place_of(6), {0xfu, 0, 0, 0}, 0, traffic);
-  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 1u);  // or on being read, and only once
+  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 1u);  // or on the first read
   EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 0u);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
@@ -175,7 +175,7 @@ TEST(L2, InvalidateForgetsDirtyLinesToo) {
   EXPECT_EQ(traffic[0].dram_write_sectors, 0u);
 }
 
-// The rules again, as plainly as possible: one set, newest line first, a byte at a time.
+// The rules again in the plainest form: one set, newest line first, one byte at a time.
 class PlainL2 {
  public:
   explicit PlainL2(std::size_t ways) : ways_(ways) {}

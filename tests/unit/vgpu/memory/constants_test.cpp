@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Lane l of a warp reads the element that `element` names, with i = l * stride / per, if l is below `lanes`.
+// Lane l reads the element that `element` names, where i = l * stride / per, if l is less than `lanes`.
 std::string gather(const std::string& declaration, const std::string& element) {
   return "#include <roofwalk.cuh>\n" + declaration +
          "\n__global__ void gather(float* c, int stride, int per, int lanes) {\n"
@@ -53,7 +53,7 @@ class Constants : public testing::Test {
     EXPECT_EQ(count(record, Counter::constant_misses), wanted.misses) << what;
     EXPECT_EQ(count(record, Counter::constant_bytes), wanted.bytes) << what;
     EXPECT_EQ(count(record, Counter::l2_read_sectors), wanted.l2_sectors) << what;
-    // A store of few lanes leaves a sector of c partly written, which L2 fills.
+    // With few lanes, the store leaves a sector of c partly written, so L2 fills it.
     const std::uint64_t filled = call.lanes % 8 != 0 ? 1 : 0;
     EXPECT_EQ(count(record, Counter::dram_read_bytes), 32 * (wanted.l2_sectors + filled)) << what;
     EXPECT_EQ(count(record, Counter::l1_read_sectors), 0u) << what;
@@ -78,12 +78,12 @@ TEST_F(Constants, LinesOfTheTwoCaches) {
 
 TEST_F(Constants, WidthsOfWords) {
   expect(gather("__constant__ double table[64];", "(float)table[i]"), {}, {1, 32, 4, 256, 8});
-  // Loads of at most 8 bytes: the lower halves, then the upper ones.
+  // A wide load is split into loads of at most 8 bytes: the lower halves, then the upper ones.
   const std::string quads =
       gather("__constant__ float4 table[64];", "table[i].x + table[i].y + table[i].z + table[i].w");
   expect(quads, {}, {2, 64, 8, 512, 16});
   expect(quads, {.stride = 0}, {2, 2, 1, 16, 8});
-  // Two of these share a word.
+  // Two shorts share a word.
   expect(gather("__constant__ short table[64];", "table[i]"), {}, {1, 16, 1, 64, 8});
 }
 
@@ -91,7 +91,7 @@ TEST_F(Constants, AVariableThatIsNamedIsARequestOfOneWord) {
   expect(gather("__constant__ float table[4096];", "table[5]"), {}, {1, 1, 1, 4, 8});
 }
 
-// Variables lie side by side, as in a hardware bank: these share a line.
+// Small variables are adjacent, as in a hardware bank, so these share a line.
 TEST_F(Constants, SmallVariablesShareLines) {
   const std::string two = gather("__constant__ float x[3]; __constant__ double y[2]; __constant__ float z[3];",
                                  "x[stride] + (float)y[stride] + z[stride]");
@@ -104,7 +104,7 @@ TEST_F(Constants, KernelParametersAreFree) {
   EXPECT_EQ(count(record, Counter::l2_read_sectors), 0u);
 }
 
-// Each SM has its own caches: each reads L2, and DRAM is read once.
+// Each SM has its own caches and reads L2 itself, but DRAM is read once.
 TEST_F(Constants, OfEachSm) {
   const RunRecord record = run(kFloats, {.stride = 0, .blocks = 16, .threads = 64});
   EXPECT_EQ(count(record, Counter::constant_requests), 32u);
@@ -165,7 +165,7 @@ TEST_F(Constants, CountedTheSameOnAnyThreadAndWithoutLockstep) {
   EXPECT_EQ(usual.counters, run(kFloats, call, apart).counters);
 }
 
-// Which accesses reach constants, and which do not.
+// Which accesses may use a constant's address.
 class ReachingConstants : public testing::Test {
  protected:
   static Fault fault(const std::string& text) {

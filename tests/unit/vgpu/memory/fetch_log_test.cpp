@@ -25,7 +25,7 @@ TEST(FetchLog, FindsWhoFetchedUntilOthersMustHaveArrivedInstead) {
   EXPECT_EQ(fetch->block, 7u);
   EXPECT_EQ(fetch->warp, 3u);
   EXPECT_EQ(fetch->outcome, 20u);
-  EXPECT_EQ(log.find(5), nullptr);  // would have the same place
+  EXPECT_EQ(log.find(5), nullptr);  // 5 would have the same place in the log
   log.note(5, trace, 24);
   EXPECT_EQ(log.find(1), nullptr);
 }
@@ -36,7 +36,7 @@ TEST(FetchLog, WhatWasFetchedALatencyAgoHasArrived) {
   log.begin_round(3, 40);  // fetch 3
   log.begin_round(4, 99);
   EXPECT_TRUE(log.may_arrive(2, 4));
-  log.begin_round(4, 140);  // the first round was over at 40
+  log.begin_round(4, 140);  // the first round's fetches ended at 40
   EXPECT_FALSE(log.may_arrive(2, 4));
   EXPECT_TRUE(log.may_arrive(3, 4));
 }

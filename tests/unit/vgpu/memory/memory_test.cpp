@@ -31,7 +31,7 @@ TEST(Memory, ALayoutMovesBuffersAndNotTheirFrames) {
   Memory usual(1 << 30), moved(1 << 30);
   moved.lay_out(42);
   EXPECT_EQ(usual.frames(), nullptr);
-  for (int round = 0; round < 2; ++round) {  // the second round gets the addresses of the first
+  for (int round = 0; round < 2; ++round) {  // the second round gets the same addresses as the first
     std::vector<int> ids;
     for (int i = 0; i < 100; ++i) {
       const std::uint64_t bytes = std::uint64_t{1} << i % 24;
@@ -68,7 +68,7 @@ TEST(Memory, BoundsAreExactAndNearestNamesTheNeighbour) {
   EXPECT_FALSE(a.contains(a.address, ~0ull));
 }
 
-// Far apart for an index that overruns one, side by side for the caches.
+// Addresses of constants are far apart, so that an index out of bounds is found, but adjacent for the caches.
 TEST(Memory, ConstantsLieInABank) {
   Memory memory(1 << 20);
   const Buffer& a = memory.buffer(*memory.allocate_constant("a", 12, 4, 0));
@@ -83,7 +83,7 @@ TEST(Memory, ConstantsLieInABank) {
   }
 }
 
-// No plan may, whatever address it passes.
+// A plan may not access constants, whatever address it passes.
 TEST(Gpu, CopiesAndMemsetsDoNotReachConstants) {
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_80\n.address_size 64\n.const .align 4 .b8 table[64];\n.visible .entry "

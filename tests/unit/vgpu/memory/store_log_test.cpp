@@ -19,7 +19,7 @@ TEST(StoreLog, ShowsBytesAtOnceAndWritesThemAtTheEnd) {
   Host host;
   StoreLog log;
   EXPECT_FALSE(log.may_hold(0, ~0ull));
-  log.write(0x1000 + 126, host.source.data(), 4, &host.bytes[126]);  // over the end of a line
+  log.write(0x1000 + 126, host.source.data(), 4, &host.bytes[126]);  // across the end of a line
   EXPECT_TRUE(log.may_hold(0x1000 + 129, 0x1000 + 200));
   EXPECT_FALSE(log.may_hold(0x1000 + 130, 0x1000 + 200));
   std::array<std::uint8_t, 4> loaded{9, 9, 9, 9};

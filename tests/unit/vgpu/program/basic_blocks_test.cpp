@@ -39,7 +39,7 @@ TEST(Blocks, LoopMeetsAtItsExit) {
 }
 
 TEST(Blocks, AWayLeadsBackThroughABlockThatPasses) {
-  // 0; 1: outer head; 2, 3: inner loop; 4: outer latch; 5.
+  // Blocks: 0 entry; 1 outer head; 2 and 3 inner loop; 4 outer latch; 5 exit.
   const ptx::Module module = parse(
       "mov.u32 %r1, 0;\nO:\nadd.u32 %r1, %r1, 1;\nI:\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra A;\n"
       "setp.lt.u32 %p2, %r1, 8;\n@%p2 bra I;\nA:\nsetp.lt.u32 %p3, %r1, 7;\n@%p3 bra O;\nret;\n");
@@ -48,14 +48,14 @@ TEST(Blocks, AWayLeadsBackThroughABlockThatPasses) {
   const auto but_for = [&](std::uint32_t block) {
     return [&blocks, block](const BasicBlock& each) { return &each != &blocks[block]; };
   };
-  EXPECT_TRUE(find_loops(blocks, but_for(4))[2]);   // the inner loop
-  EXPECT_FALSE(find_loops(blocks, but_for(1))[4]);  // the outer one
+  EXPECT_TRUE(find_loops(blocks, but_for(4))[2]);   // the inner loop remains
+  EXPECT_FALSE(find_loops(blocks, but_for(1))[4]);  // the outer loop is broken
   EXPECT_TRUE(find_loops(blocks, but_for(3))[4]);
   EXPECT_FALSE(find_loops(blocks, but_for(2))[2]);
   EXPECT_FALSE(find_loops(blocks, but_for(5))[0]);
 }
 
-// Loops of small random graphs, compared with a search from each block.
+// Compares the loops of small random graphs with a search from each block.
 TEST(Blocks, LoopsAreWhatASearchFinds) {
   Rng rng(7);
   for (int round = 0; round < 500; ++round) {
@@ -87,7 +87,7 @@ TEST(Blocks, LoopsAreWhatASearchFinds) {
   }
 }
 
-// Whether a way leads from a block to the end of its function, but through `closed`.
+// Whether a path leads from `from` to the end of the function without passing `closed`.
 bool leads_to_the_end(const std::vector<BasicBlock>& blocks, std::uint32_t from, std::uint32_t closed) {
   std::vector<bool> seen(blocks.size());
   std::vector<std::uint32_t> ahead{from};
@@ -102,8 +102,8 @@ bool leads_to_the_end(const std::vector<BasicBlock>& blocks, std::uint32_t from,
   return false;
 }
 
-// Small graphs made by chance, beside a search for the ways that a closed block leaves open. Of the blocks without
-// which no way leads to the end, lanes meet at the one that all others are behind.
+// Compares small random graphs with a search: a block post-dominates another if every path to the end passes it. Lanes
+// reconverge at the nearest post-dominator, the one from which all others are reached.
 TEST(Blocks, LanesMeetAtTheFirstBlockOfEveryWay) {
   Rng rng(11);
   for (int round = 0; round < 500; ++round) {
@@ -134,7 +134,7 @@ TEST(Blocks, LanesMeetAtTheFirstBlockOfEveryWay) {
   }
 }
 
-// A chain of blocks, and as many that lead to both its ends.
+// A chain of blocks, and as many blocks that branch to both its ends.
 TEST(Blocks, TakeTimeByTheirNumberNotByTheWaysAmongThem) {
   const auto chain = [](std::size_t n) {
     std::string body;
@@ -153,7 +153,7 @@ TEST(Blocks, EarlyReturnNeverMeets) {
 }
 
 TEST(Blocks, AWayLeadsOutWhereNothingIsAskedOfOthers) {
-  // 0; 1: a loop without end; 2: a barrier; 3; 4: some end; 5.
+  // Blocks: 0 entry; 1 an endless loop; 2 a barrier; 3; 4 exit of some lanes; 5.
   const ptx::Module module = parse(
       "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra B;\nL:\nbra L;\nB:\nbar.sync 0;\nbra C;\nC:\nadd.u32 %r1, %r1, 1;\nbra D;\n"
       "D:\nadd.u32 %r1, %r1, 1;\n@%p1 exit;\nmov.u32 %r2, %r1;\nret;\n");

@@ -40,7 +40,7 @@ SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
   }
 }
 
-// Lanes come from two calls, return at different times, and some exit the kernel inside the function.
+// Lanes enter through two calls and return at different times, and some exit the kernel inside the function.
 TEST(Calls, DivergedLanes) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 __device__ __noinline__ int steps(int v, int* count) {
@@ -182,7 +182,7 @@ __global__ void k(const float* x, float* y, int n) {
 SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
 )";
 
-// One function for the whole warp, or several; tables in global and in constant memory; structures as arguments.
+// The warp calls one function or several; tables are in global and in constant memory; structures are arguments.
 TEST(Calls, ThroughTablesOfFunctions) {
   constexpr int n = 94;
   Buffer x{"x", numbers(n)}, y{"y", std::vector<float>(n, -1)};
@@ -206,11 +206,12 @@ TEST(Calls, ThroughTablesOfFunctions) {
     for (const float each : v) s = s / 2 + each;
     EXPECT_EQ(y.values[static_cast<std::size_t>(t)], s) << t;
   }
-  // In each of the three full warps and the partial fourth, the first call does not diverge, the others may.
+  // In each of the four warps, the last one partial, the first call does not diverge; the others may.
   EXPECT_GE(*record->counters[Counter::divergent_branches], 4u);
 }
 
-// Two functions call each other and themselves through a table passed to them, lanes in different functions.
+// Two functions call each other and themselves through a table that they get as an argument; lanes are in different
+// ones.
 TEST(Calls, RecursionThroughPointers) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 typedef int (*F)(int, void*);
@@ -239,7 +240,7 @@ SOLVE(float* y, int n) { k<<<1, 75>>>(y, n); }
     EXPECT_EQ(y.values[static_cast<std::size_t>(t)], static_cast<float>(call(t % 3, t % n) + 1000 * t)) << t;
 }
 
-// Objects in local and shared memory; a destructor that calls `free` is in their tables and is never called.
+// Objects in local and shared memory. Their tables contain a destructor that calls `free`; it is never called.
 TEST(Calls, VirtualFunctions) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 struct Shape {
@@ -278,7 +279,7 @@ SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
   }
 }
 
-// A null pointer, a number that never was a pointer, and a pointer to a function with another signature.
+// A null pointer, a number that is no pointer, and a pointer to a function with another signature.
 TEST(Calls, ThroughAPointerToNothingIsAFault) {
   const auto fault = [](const std::string& pointer) {
     const std::string text = R"(#include <roofwalk.cuh>
@@ -327,7 +328,7 @@ SOLVE(float* y, int n) { k<<<1, n>>>(y, n); }
   EXPECT_NE(record.error().advice.find("scratch<T>"), std::string::npos) << record.error().text();
 }
 
-// A structure by value, and a local variable under a guard, in a recursive function.
+// A structure passed by value, and a local variable under a guard, in a recursive function.
 TEST(Calls, StructuresAndGuardedLocalsInRecursion) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 struct Three { int a[3]; };
@@ -356,13 +357,13 @@ SOLVE(float* y, int n) { k<<<1, 40>>>(y, n); }
   };
   for (int t = 0; t < 40; ++t)
     EXPECT_EQ(y.values[static_cast<std::size_t>(t)], static_cast<float>(sum(sum, t, t + 1, t + 2, t % 4))) << t;
-  // No instruction leaves out more threads than reach it.
+  // No instruction has more predicated-off threads than threads.
   for (const LineCounters& line : record->kernels[0].lines)
     EXPECT_LE(*line.counters[Counter::thread_instructions], 32 * *line.counters[Counter::warp_instructions])
         << line.line;
 }
 
-// The same kernel with its function inlined and called: the same work, and about the same time.
+// The same kernel with its function inlined and called has the same counts and about the same time.
 TEST(Calls, CountAndTakeWhatTheInlinedKernelDoes) {
   const auto text = [](const std::string& how) {
     return "#include <roofwalk.cuh>\n__device__ " + how + R"( float poly(float a, float b) {

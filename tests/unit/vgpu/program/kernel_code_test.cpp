@@ -1,4 +1,4 @@
-// What launches of a kernel share, and what it costs to find.
+// What launches of a kernel share, and the cost of the analysis.
 #include "common/vgpu/program/kernel_code.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ TEST(KernelCode, TakesTimeByTheCodeNotByItsCalls) {
   EXPECT_LT(roofwalk::test::growth(1500, calls), roofwalk::test::kNearlyLinear);
 }
 
-// A call through a pointer is handed to every function that it may lead to.
+// The arguments of a call through a pointer are passed to every function that it may call.
 TEST(KernelCode, TooManyHandedOverValuesAreRefused) {
   constexpr int kFunctions = 200, kParameters = 100, kCalls = 60;
   const auto list = [](const std::string& one) {

@@ -1,4 +1,4 @@
-// Which registers decide the path of a warp, compared with a search that follows each register forward.
+// Compares the registers that decide a warp's path with a search that follows each register forward.
 #include "common/vgpu/program/operands.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Which lines and sectors a request touches, against the rule itself.
+// Compares the lines and sectors that a request touches with a plain form of the rule.
 #include "common/vgpu/requests/coalescer.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Touched {
   bool operator==(const Touched&) const = default;
 };
 
-// Lines in the order of the lanes that first touch them.
+// The touched lines, in the order of the lanes that touch them first.
 std::vector<Touched> by_rule(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask) {
   std::vector<Touched> out;
   for (int l = 0; l < kWarpSize; ++l) {
@@ -38,7 +38,7 @@ TEST(Access, LinesAndSectorsAreThoseOfTheLanesInTheirOrder) {
     const std::uint32_t bytes = 4u << rng.next() % 3,
                         mask = rng.next() % 2 == 0 ? kAllLanes : static_cast<std::uint32_t>(rng.next() | 1u << 5);
     const std::uint64_t base = 0x7000'0000 + rng.next() % 64 * bytes;
-    const std::uint64_t spread = std::uint64_t{1} << rng.next() % 8;  // lines
+    const std::uint64_t spread = std::uint64_t{1} << rng.next() % 8;  // the range of lines
     std::uint64_t lanes[kWarpSize];
     for (int l = 0; l < kWarpSize; ++l) {
       const auto place = static_cast<std::uint64_t>(round % 3 == 0 ? l : kWarpSize - 1 - l);
@@ -60,7 +60,7 @@ TEST(Access, LinesAndSectorsAreThoseOfTheLanesInTheirOrder) {
   }
 }
 
-// Inactive lanes hold no addresses: a branch may have left any value there.
+// Inactive lanes may hold any value as an address.
 TEST(Access, ActiveLanesInEvenStepsKeepTheirPattern) {
   constexpr std::int64_t kStrides[] = {0, 4, -4, 8, 12, 36, 128, -256};
   Rng rng(12);

@@ -1,6 +1,6 @@
-// Mistakes of every kind, each on a line of its own, planted at several depths: in a function inlined into the kernel,
-// in one inlined by a template, in one that is called. Always in the second kernel of the plan, and only in threads of
-// the last, partial warp. Each must be found with its kind, its line and a thread that made it.
+// Mistakes of every kind, each on a line of its own, at several depths: in a function inlined into the kernel, in one
+// inlined through a template, in one that is called. The mistake is always in the plan's second kernel, and only in
+// threads of the last, partial warp. Each must be found with its kind, its line and a faulty thread.
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
@@ -31,7 +31,7 @@ constexpr PlantedLine kPlantedLines[] = {
     {"Assertion", "assert(t < 64);", FaultKind::assertion},
     {"Trap", "__trap();", FaultKind::trap},
 };
-constexpr int kFirstLine = 6;  // of the planted lines
+constexpr int kFirstLine = 6;  // first of the planted lines
 
 std::string text() {
   std::string lines;
@@ -114,7 +114,7 @@ SOLVE(float* y, int n) { k<<<2, 128>>>(y, n); }
   EXPECT_EQ(record->warnings[0].thread.x, 40u);
 }
 
-// Halves of a warp synchronize separately: what one half knows, the other does not.
+// The halves of a warp synchronize separately, so one half's barrier does not order the other half's accesses.
 TEST(PartialMasks, OrderTheirThreadsOnly) {
   const auto run_with = [](const char* mask) {
     const std::string text = std::string(R"(#include <roofwalk.cuh>

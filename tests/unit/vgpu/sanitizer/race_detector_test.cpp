@@ -1,5 +1,5 @@
-// The sanitizer's two ways to check shared memory: whole accesses by numbers, and words one by one. What the first way
-// passes, the second must pass too, and all later findings must be the same.
+// The sanitizer checks shared memory in two ways: quickly for whole accesses in lockstep, and closely word by word. If
+// the quick check passes an access, the close one must, too, and all later findings must be equal.
 #include "common/vgpu/sanitizer/race_detector.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ struct Seen {
   int accesses = 0, passed = 0, found = 0, warned = 0;
 };
 
-// Both see the same accesses in the same order; faulty accesses are left out, because they end a run.
+// Both detectors see the same accesses in the same order. An access that would fault is left out, because it would end
+// the run.
 void walk(std::uint64_t seed, int turns, Seen& seen) {
   RaceDetector quick(4 * kWords, 4, kWarps), close(4 * kWords, 4, kWarps);
   Rng rng(seed);
@@ -43,7 +44,7 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
   const auto both = [&](auto&& step) { step(quick), step(close); };
   const std::uint32_t patterns = 6;
   const std::vector<std::uint32_t> everybody = {0, 1, 2, 3};
-  // All but the last words are written: reads of those are uninitialised.
+  // Writes all words but the last ones, so that reads of the last ones are uninitialised.
   both([&](RaceDetector& shadow) {
     for (std::uint64_t first = 0; first + 32 < kWords; first += 32)
       shadow.touch(0, 2 * patterns, access_of(steps_of(0), 4 * first), SharedTouch::write);
@@ -73,7 +74,7 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
     const bool writes = below(5) == 0;
     const std::uint32_t pc = writes ? kind : patterns + kind;
     const LaneOffsets steps = steps_of(static_cast<int>(kind));
-    // Mostly each warp has words of its own, or every walk would end at its first steps.
+    // Most accesses are to words of the warp's own; otherwise every walk would end after a few steps.
     const std::uint64_t first = 4 * (below(10) < 4 ? below(8) : 48 * warp + below(4));
     const Access access = access_of(steps, first);
     const SharedTouch touch = writes ? SharedTouch::write : SharedTouch::read;
@@ -105,14 +106,15 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
 TEST(RaceDetector, LooksAtWholeAccessesAsItDoesAtWords) {
   Seen seen;
   for (std::uint64_t seed = 1; seed <= 12000 && !HasFatalFailure(); ++seed) walk(seed, 60, seen);
-  // Both ways are taken, with and without findings.
+  // The quick check passes some accesses but not all, and there are findings.
   EXPECT_GT(seen.passed, seen.accesses / 10);
   EXPECT_LT(seen.passed, seen.accesses);
   EXPECT_GT(seen.found, 1000);
   EXPECT_GT(seen.warned, 20);
 }
 
-// State that every warp has synchronized with is dropped; this neither invents a race nor hides a later one.
+// The detector drops state that all warps have synchronized with. This neither causes a false race nor hides a real
+// one.
 TEST(RaceDetector, RemembersWhatCountsHoweverMuchCameBefore) {
   RaceDetector shadow(4 * kWords, 4, kWarps);
   const LaneOffsets steps = steps_of(0);

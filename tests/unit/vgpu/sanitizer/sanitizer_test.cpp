@@ -1,4 +1,4 @@
-// The sanitizer: planted faults are found with their line, correct kernels are not reported.
+// The sanitizer finds planted faults with their line and reports nothing in correct kernels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 namespace roofwalk::test {
 namespace {
 
-// As small trials run: without a clock.
+// Options of small trials: without the clock.
 constexpr RunOptions kSmall{.sanitize = true, .time = RunOptions::Time::least};
 
-// A kernel's body after `__shared__ float s[256];`; 64 threads, two blocks. `// @` marks the line of the fault.
+// A kernel's body after `__shared__ float s[256];`, run with 64 threads and two blocks. `// @` marks the faulty line.
 struct Planted {
   const char* name;
   const char* body;
@@ -264,7 +264,7 @@ TEST_P(PlantedFault, IsFoundWithItsLine) {
   EXPECT_THAT(record.fault->message, testing::HasSubstr(GetParam().says));
 }
 
-// With the sanitizer off, the same kernel completes: speed runs have no time for it.
+// The same kernel completes if the sanitizer is off, as in runs that measure speed.
 TEST_P(PlantedFault, IsNotLookedForWhereNobodyAsks) {
   EXPECT_FALSE(run(text_of(GetParam().body), {}).fault.has_value());
 }
@@ -475,7 +475,7 @@ const Honest kHonest[] = {
 void PrintTo(const Honest& honest, std::ostream* out) { *out << honest.name; }
 class HonestKernel : public testing::TestWithParam<Honest> {};
 
-// And all counts and times are the same.
+// Counts and times are equal, too.
 TEST_P(HonestKernel, IsLeftAlone) {
   const RunRecord sanitized = run(text_of(GetParam().body)), plain = run(text_of(GetParam().body), {});
   ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
@@ -485,12 +485,12 @@ TEST_P(HonestKernel, IsLeftAlone) {
 INSTANTIATE_TEST_SUITE_P(Sanitizer, HonestKernel, testing::ValuesIn(kHonest),
                          [](const auto& each) { return each.param.name; });
 
-// Global memory: nothing has written to `c`. The kernel, and what SOLVE does.
+// Global memory: nothing has written to `c` before. The kernel, and the text of SOLVE.
 struct Unwritten {
   const char* name;
   const char* kernel;
   const char* solve;
-  const char* says;  // nullptr: no fault
+  const char* says;  // expected message; nullptr: no fault
 };
 const Unwritten kUnwritten[] = {
     {"sum_into_the_output", "c[t] += a[t];  // @", "k<<<2, 64>>>(a, c, c);",
@@ -541,7 +541,7 @@ TEST_P(UnwrittenMemory, IsNotRead) {
 INSTANTIATE_TEST_SUITE_P(Sanitizer, UnwrittenMemory, testing::ValuesIn(kUnwritten),
                          [](const auto& each) { return each.param.name; });
 
-// Deep inside: in a function template that is inlined, in a plan's second kernel, in the last, partial warp.
+// Finds faults in an inlined function template, in a plan's second kernel, and in the last, partial warp.
 TEST(Sanitizer, FindsWhatLiesDeep) {
   const std::string text = R"(#include <roofwalk.cuh>
 template <int step>

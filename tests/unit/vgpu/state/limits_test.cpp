@@ -1,5 +1,5 @@
-// A run ends by its budget of work, which is made of counts. If the host lacks time or memory, that is not the kernel's
-// fault.
+// A budget of work, which consists of counts, ends a run. If the host lacks time or memory, that is an error of the
+// host, not the kernel's fault.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -31,7 +31,7 @@ TEST(Limits, GridsThatNoBudgetCanStartAreRefused) {
     EXPECT_THAT(record.error().message, HasSubstr("the grid of k has ")) << grid;
     EXPECT_FALSE(record.error().file.empty());
     EXPECT_EQ(record.error().line, 6);
-    EXPECT_LT(took.count(), 15);  // nvcc included
+    EXPECT_LT(took.count(), 15);  // includes nvcc's time
   }
 }
 
@@ -78,7 +78,7 @@ TEST(Limits, WhatARunMayDoDoesNotDependOnHowItIsRun) {
   EXPECT_EQ(least_budget(*artifact, lanes), least);
 }
 
-// The same instructions, with loads of 1 or of 32 lines each.
+// The same instructions, with loads that touch 1 or 32 lines each.
 TEST(Limits, RequestsOfManyLinesAreMoreWork) {
   const auto rows = compile(walks("i * 32 + threadIdx.x")), scattered = compile(walks("h"));
   ASSERT_TRUE(rows.ok() && scattered.ok());
@@ -86,7 +86,8 @@ TEST(Limits, RequestsOfManyLinesAreMoreWork) {
   EXPECT_GT(least_budget(*scattered, options), 3 * least_budget(*rows, options));
 }
 
-// The same loads, of words that the warp has stored or of others: where a trace tells who stored each, that is work.
+// The same loads from words that the warp has stored, or from others. If a trace looks up who stored each word, that
+// counts as work.
 TEST(Limits, WordsThatATraceLooksUpAreMoreWork) {
   constexpr int kLoads = 100, kWords = 128;
   const auto loads_from = [](const char* from) {
@@ -105,7 +106,7 @@ TEST(Limits, WordsThatATraceLooksUpAreMoreWork) {
   EXPECT_GT(least_budget(*own, options), least_budget(*others, options) + 3 * kLoads * kWords);
 }
 
-// No result depends on a clock: exceeding the time limit means that the host is in trouble.
+// No result depends on the host's clock: exceeding the time limit is an error of the host.
 TEST(Limits, TimeOfTheHostIsNoFaultOfAKernel) {
   const auto record =
       run("  for (volatile float* v = c; ; ) v[threadIdx.x] = 1;", "k<<<64, 256>>>(a, c, n);", {.max_seconds = 0.05});

@@ -1,4 +1,4 @@
-// What the launches of a plan keep on the host until it ends.
+// Host memory that a plan's launches keep until the plan ends.
 #include <malloc.h>
 
 #include <memory>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr int kInstructions = 5000;
 
-// With a kernel that calls a function, and so many times an instruction that nobody runs.
+// A GPU with a kernel that calls a function and repeats `instruction`, which is never executed, kInstructions times.
 std::unique_ptr<Gpu> gpu_with(const std::string& instruction) {
   auto gpu = std::make_unique<Gpu>(*load_machine("classroom"));
   std::string text =
@@ -42,7 +42,7 @@ bool launch(Gpu& gpu) {
   return goes_on.ok() && *goes_on;
 }
 
-// How many launches of a plan run until it keeps too much; -1: it never does.
+// Number of launches of a plan before it keeps too much; -1 if it never does.
 int launches_kept(Gpu& gpu, std::uint64_t kept_bytes) {
   constexpr int kMost = 100;
   gpu.begin_plan({.work = 2'000'000'000, .seconds = 60, .counts = false, .kept_bytes = kept_bytes});
@@ -59,9 +59,9 @@ TEST(PlanMemory, LaunchesThatKeepTooMuchAreRefused) {
   const auto gpu = gpu_with(kAddition), gpu_with_blocks = gpu_with(kBlock);
   const int launches = launches_kept(*gpu, 16 << 20);
   EXPECT_GT(launches, 5);
-  EXPECT_EQ(launches_kept(*gpu, 16 << 20), launches);  // each plan begins with nothing
+  EXPECT_EQ(launches_kept(*gpu, 16 << 20), launches);  // each plan begins with no memory kept
   EXPECT_EQ(launches_kept(*gpu, std::uint64_t{1} << 30), -1);
-  const int of_blocks = launches_kept(*gpu_with_blocks, 16 << 20);  // each is counted on each SM
+  const int of_blocks = launches_kept(*gpu_with_blocks, 16 << 20);  // basic blocks have counters on each SM
   EXPECT_GT(of_blocks, 0);
   EXPECT_LT(of_blocks, launches);
 }
@@ -81,7 +81,7 @@ TEST(PlanMemory, LaunchesOfAKernelShareItsCode) {
   const double before = held();
   for (int i = 0; i < kLaunches; ++i) ASSERT_TRUE(launch(*gpu));
   const double kept = (held() - before) / kLaunches / kInstructions;
-  EXPECT_LT(kept, 300);  // bytes of each instruction and launch: its counters
+  EXPECT_LT(kept, 300);  // bytes per instruction and launch, for counters
   EXPECT_FALSE(gpu->end_plan().fault);
 }
 

@@ -1,4 +1,4 @@
-// Arithmetic that costs the host most has weights of that size; the usual operations of kernels count as one.
+// Arithmetic that is expensive on the host has larger weights; common operations count as one.
 #include "common/vgpu/lowering/work_cost.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(Work, OfOrdinaryArithmeticIsOne) {
     EXPECT_EQ(work_of_text(each), 1u) << each;
 }
 
-// Results of arithmetic_budget_bench, in units of 15 ns.
+// The weights come from arithmetic_budget_bench, in units of 15 ns.
 TEST(Work, OfDearArithmeticIsWhatItCosts) {
   const struct {
     const char* text;
@@ -49,7 +49,7 @@ TEST(Work, OfDearArithmeticIsWhatItCosts) {
   }
 }
 
-// Types that are narrower than their registers are converted lane by lane.
+// Types narrower than their registers are converted lane by lane, which costs more.
 TEST(Work, OfAConversionDependsOnItsRegisters) {
   EXPECT_EQ(work_of_text("cvt.rn.f32.s32 %f1, %r1"), 1u);
   EXPECT_GE(work_of_text("cvt.rn.f32.s32 %f1, %rd1"), 35u);

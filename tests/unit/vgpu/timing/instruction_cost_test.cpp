@@ -1,4 +1,4 @@
-// What single instructions cost.
+// Costs of single instructions.
 #include "common/vgpu/timing/instruction_cost.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Each part of a word but the first takes a PRMT; the words of 64 bits are registers of their own.
+// Packing takes a PRMT for each part of a word but the first; the words of a 64-bit value are separate registers.
 TEST(InstructionCost, OfAMoveIsThatOfItsParts) {
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b16 %h<5>;\n.reg .b32 %r<3>;\n"
@@ -34,7 +34,7 @@ TEST(InstructionCost, OfAMoveIsThatOfItsParts) {
   for (std::size_t i = 0; i < std::size(issues); ++i) EXPECT_EQ(cost_of(code[i]).issues, issues[i]) << i;
 }
 
-// For all accepted forms, which are in these files: the unit of the row, or one that the row names besides.
+// For all accepted forms, which these files list: the unit is the row's unit, or another one that the row names.
 TEST(InstructionCost, HasTheUnitsOfItsRow) {
   std::set<std::string> seen, differences;
   for (const auto& entry : fs::directory_iterator(fs::path(ROOFWALK_TEST_SOURCE_DIR) / "tests/ptx/parse")) {
@@ -44,7 +44,7 @@ TEST(InstructionCost, HasTheUnitsOfItsRow) {
     for (const ptx::Function& function : module->functions) {
       for (const ptx::Instruction& in : function.instructions) {
         const Cost cost = cost_of(in);
-        if (cost.issues == 0) continue;  // it vanishes
+        if (cost.issues == 0) continue;  // a move that vanishes
         const ptx::OpcodeInfo& row = ptx::info(in.opcode);
         seen.emplace(row.mnemonic);
         const bool named =

@@ -1,4 +1,4 @@
-// The order in which hardware runs basic blocks, on code whose order is evident.
+// The order in which hardware runs basic blocks, for code whose order is evident.
 #include "common/vgpu/timing/instruction_schedule.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ struct Scheduled {
   ProgramSchedule schedule;
 
   const ptx::Instruction& instruction(const TimedOp& op) const { return program.function->instructions[op.pc]; }
-  // The mnemonics of a block in order: "ld ld add st".
+  // Mnemonics of a schedule in order, such as "ld ld add st".
   std::string text(const Schedule& s) const {
     std::string out;
     for (const TimedOp& op : s.ops) {
@@ -66,7 +66,7 @@ std::unique_ptr<Scheduled> scheduled(const std::string& body) {
   return out;
 }
 
-// Eight registers are left for other live values.
+// The schedule leaves eight registers for other live values.
 TEST(ScheduleByRules, LoadsAheadNeedRegisters) {
   std::string text;
   for (int i = 1; i <= 12; ++i)
@@ -114,7 +114,7 @@ TEST(ScheduleByRules, ProductsAndConstantsGoIntoAddresses) {
   EXPECT_EQ(block.ops[0].unit, Unit::multiply);
   EXPECT_EQ(block.ops[0].issues, 1);
   EXPECT_EQ(block.ops[3].issues, 2);        // 64 bits
-  ASSERT_EQ(block.ops[1].source_count, 1);  // through the addition that vanished
+  ASSERT_EQ(block.ops[1].source_count, 1);  // the source of the addition that vanished
   EXPECT_EQ(block.operands[block.ops[1].first_operand + 1], block.operands[block.ops[0].first_operand]);
 }
 
@@ -152,7 +152,7 @@ TEST(ScheduleByRules, EveryOperationHasItsUnitAndLatency) {
   EXPECT_EQ(block.ops[5].latency_cycles, 23);
 }
 
-// A loop of one basic block; PTX lines are counted from the start of the entry's body.
+// A loop of one basic block. PTX lines count from the start of the entry's body.
 constexpr const char* kLoop =
     "L:\nld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f1, %f1, %f2;\nadd.s64 %rd1, %rd1, 4;\nadd.s32 %r1, %r1, -1;\n"
     "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\nst.global.f32 [%rd2], %f2;\n";
@@ -168,7 +168,8 @@ std::vector<MachineOp> at_lines(const Scheduled& s, const std::vector<MachineOp>
 
 TEST(ScheduleByCode, UnrolledLoopsHaveCopiesWhoseLoadsGoAhead) {
   const auto s = scheduled(kLoop);
-  // Two copies, then one; each register of the PTX loop is written once for both copies, at the end.
+  // The code has two copies of the loop's body, then one. At the end, each register of the PTX loop is written once for
+  // both copies.
   const auto code = at_lines(*s, {{0, kLoad, -1},
                                   {0, kLoad, -1},
                                   {1, kFma, -1},
@@ -228,7 +229,7 @@ TEST(ScheduleByCode, WhatWasHoistedOutOfALoopIsNotInIt) {
   EXPECT_EQ(s->text(schedule.blocks[0][0]), "ld fma add bra");
 }
 
-// Two guarded loads and a sum: %f1 and %f2 are 0 where %p1 and %p2 are.
+// Two guarded loads and a sum: %f1 is 0 unless %p1 holds, %f2 unless %p2 holds.
 constexpr const char* kGuards =
     "mov.f32 %f1, 0f00000000;\n@%p1 bra L1;\nld.global.f32 %f1, [%rd1];\nL1:\nmov.f32 %f2, 0f00000000;\n"
     "@%p2 bra L2;\nld.global.f32 %f2, [%rd2];\nL2:\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%rd3], %f3;\n";
@@ -252,13 +253,13 @@ TEST(ScheduleByCode, BasicBlocksWithoutABranchBetweenThemRunAsOne) {
   EXPECT_EQ(all.ops[2].part, 1);
   EXPECT_EQ(all.ops[3].part, 3);
   EXPECT_EQ(all.ops[5].part, 4);
-  EXPECT_EQ(all.ops[3].memory, 0);  // of its own basic block
-  // The sum waits for both paths.
+  EXPECT_EQ(all.ops[3].memory, 0);  // memory index within its own basic block
+  // The sum waits for the values of both paths.
   const TimedOp& sum = all.ops[4];
   const auto from = all.operands.begin() + sum.first_operand + sum.result_count;
   const std::vector<std::uint16_t> sources(from, from + sum.source_count);
   for (const int way : {0, 1, 2, 3}) EXPECT_THAT(sources, testing::Contains(all.operands[all.ops[way].first_operand]));
-  // Each basic block also has a schedule of its own.
+  // Each basic block also has an unmerged schedule.
   for (const auto& forms : schedule.blocks) EXPECT_EQ(forms.back().members, 1u);
 }
 
@@ -278,8 +279,8 @@ TEST(ScheduleByCode, ABranchThatIsThereKeepsBasicBlocksApart) {
   EXPECT_EQ(schedule.blocks[2].front().members, 3u);
 }
 
-// Groups of basic blocks that run as one, with many stops in each, beside registers in flight: within a group each stop
-// waits for all of them. All groups together wait for so many values; those past that run one by one.
+// Groups of merged basic blocks with many releases each, and many registers in flight. In a group each release waits
+// for all of these. The total number of waits is limited; blocks beyond the limit are not merged.
 TEST(ScheduleByCode, MergedBlocksWaitForSoManyValuesTogether) {
   constexpr std::uint32_t kGroups = 40, kReleases = 60, kFlying = 4000;
   std::string body = fmt::format(".reg .b32 %z<{}>;\n", kFlying);
@@ -309,10 +310,10 @@ TEST(ScheduleByCode, MergedBlocksWaitForSoManyValuesTogether) {
   }
   EXPECT_GT(merged, 4u);
   EXPECT_LT(merged, kGroups);
-  EXPECT_LT(operands, 3'500'000u);  // 2 million in groups, and of each basic block alone those of its first stop
+  EXPECT_LT(operands, 3'500'000u);  // 2 million in groups; unmerged blocks have those of their first release only
 }
 
-// ptxas keeps one of two equal arms, with that one's lines: the other is scheduled by the rules.
+// ptxas keeps one of two equal branches, with its line numbers; the other one is scheduled by the rules.
 TEST(ScheduleByCode, WhatLacksAnAccessGivesWayToTheRules) {
   const auto s = scheduled(
       "@%p1 bra A;\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nbra B;\n"
@@ -321,16 +322,16 @@ TEST(ScheduleByCode, WhatLacksAnAccessGivesWayToTheRules) {
       at_lines(*s, {{0, kBranch, 1}, {1, kLoad, -1}, {2, kFloatAdd, -1}, {6, kStore, -1}, {7, kExit, -1}});
   const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
   ASSERT_EQ(schedule.blocks.size(), 4u);
-  EXPECT_EQ(s->text(schedule.blocks[1][0]), "ld add");  // as the code has it, without a branch
+  EXPECT_EQ(s->text(schedule.blocks[1][0]), "ld add");  // in the code's order, without a branch
   EXPECT_EQ(s->text(schedule.blocks[2][0]), "ld add");
 }
 
-// ptxas drops a load whose result is not read: the rest of the code stays, and the load is added.
+// ptxas drops a load with an unused result. The schedule keeps the rest of the code's order and adds the load.
 TEST(ScheduleByCode, AccessesThatAreMissingAreAdded) {
   const auto s = scheduled(
       "ld.global.f32 %f1, [%rd1];\nld.shared.f32 %f2, [%r1];\nadd.f32 %f3, %f1, %f1;\nst.global.f32 [%rd2], %f3;\n");
   const auto code = at_lines(*s, {{0, kLoad, -1},
-                                  {2, kMove, -1},  // a spill, or what else ptxas needs
+                                  {2, kMove, -1},  // a spill or another move that ptxas adds
                                   {2, kMove, -1},
                                   {2, kFloatAdd, -1},
                                   {3, kStore, -1},
@@ -340,7 +341,7 @@ TEST(ScheduleByCode, AccessesThatAreMissingAreAdded) {
   EXPECT_EQ(block.ops[3].memory, 1);
 }
 
-// Where the rules replace code, they issue at least as much, in each unit.
+// Where rules replace code, they issue at least as many instructions in each unit.
 TEST(ScheduleByCode, TheRulesIssueNoLessThanTheCode) {
   std::string body;
   for (int i = 0; i < 30; ++i) body += "xor.b32 %r1, %r1, %r2;\n";
@@ -357,7 +358,7 @@ TEST(ScheduleByCode, TheRulesIssueNoLessThanTheCode) {
   EXPECT_EQ(issues(Unit::control), 1u);
 }
 
-// Up to four neighbours in shared memory are one access of 16 bytes.
+// Up to four neighbouring words of shared memory are accessed by one 16-byte access.
 TEST(ScheduleByCode, NeighboursInSharedMemoryMayBeOneAccess) {
   const auto text_with = [](int loads, int step_bytes) {
     std::string body;
@@ -395,13 +396,13 @@ TEST(ScheduleByCode, MuchIntegerWorkDoesNotVanish) {
   EXPECT_EQ(ops_with(8), 9u);
 }
 
-// A division has as many instructions as ptxas makes of it: by the rules, and where its code calls a subroutine. A
-// float division calls one for unusual operands only; the code beside that call is in the schedule.
+// A division counts as many instructions as ptxas emits for it, by the rules and where the code calls a subroutine. A
+// float division calls one only for special operands; the code beside that call is in the schedule.
 constexpr std::uint16_t kCall = 0x144, kReciprocal = 0x108, kCheck = 0x102;
 
 TEST(ScheduleByCode, DivisionsOfIntegersAreCounted) {
   const auto s = scheduled("div.u64 %rd1, %rd1, %rd2;\nst.global.u64 [%rd3], %rd1;\n");
-  EXPECT_EQ(s->schedule.blocks[0][0].ops.size(), 70u);  // a store and an exit among them
+  EXPECT_EQ(s->schedule.blocks[0][0].ops.size(), 70u);  // including a store and an exit
   const auto code = at_lines(*s, {{0, kMove, -1}, {0, kCall, -1}, {1, kStore, -1}, {2, kExit, -1}});
   EXPECT_EQ(vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0][0].ops.size(), 72u);
   const auto half = scheduled("div.u32 %r1, %r1, %r2;\nst.global.u32 [%rd3], %r1;\n");
@@ -424,7 +425,7 @@ TEST(ScheduleByCode, DivisionsOfFloatsCallForOddOperands) {
             "div div div div div xor st ret");
 }
 
-// If rounded towards zero, up or down, they call it for all operands.
+// Divisions that round towards zero, up or down call a subroutine for all operands.
 TEST(ScheduleByCode, DivisionsThatRoundOneWayAreSubroutines) {
   const auto ops_of = [](const std::string& division) {
     const auto s = scheduled(division + ";\n");
@@ -437,7 +438,8 @@ TEST(ScheduleByCode, DivisionsThatRoundOneWayAreSubroutines) {
   EXPECT_EQ(ops_of("sqrt.rz.f64 %fd1, %fd1"), 3u + 42);
 }
 
-// The code of a division continues after its call, in another piece: no other copy of the basic block begins there.
+// A division's code continues after its call, in a second part. That part is not taken for another copy of the basic
+// block.
 TEST(ScheduleByCode, WhatStandsBetweenDivisionsStays) {
   constexpr int kDivisions = 4, kBetween = 20;
   std::string body;
@@ -465,7 +467,7 @@ TEST(ScheduleByCode, WhatStandsBetweenDivisionsStays) {
   EXPECT_EQ(found, static_cast<std::size_t>(kDivisions) * kBetween) << text;
 }
 
-// A value that went through moves becomes ready with its origin, however many moves there are.
+// A value that passes through moves is ready when its origin is, however many moves there are.
 TEST(Schedule, ValuesGoThroughAnyNumberOfMoves) {
   for (const int moves : {1, 63, 64, 65, 5000}) {
     std::string body = "ld.global.f32 %f1, [%rd1];\n";
@@ -481,7 +483,8 @@ TEST(Schedule, ValuesGoThroughAnyNumberOfMoves) {
   }
 }
 
-// The list of what a value is made of stays short: a tree of choices that vanish gets an operation where it grows long.
+// The list of a value's origins is bounded: a tree of vanishing selects gets an operation where the list becomes too
+// long.
 TEST(Schedule, ValuesMadeOfManyWaitForAll) {
   constexpr int kLoads = 200;
   std::string body;
@@ -511,14 +514,14 @@ TEST(Schedule, ValuesMadeOfManyWaitForAll) {
   EXPECT_EQ(loads, kLoads);
 }
 
-// A register's value after a basic block waits for everything that it is made of, even if that was packed.
+// A register's value after a basic block waits for all its parts, even if they were packed.
 TEST(Schedule, ARegisterOfSeveralValuesWaitsForTheLatest) {
   const auto s = scheduled(
       "ld.global.u32 %r1, [%rd1];\nld.shared.u32 %r2, [%r3];\nmov.b64 %rd2, {%r1, %r2};\n@%p1 bra END;\n"
       "st.global.u64 [%rd1], %rd2;\nEND:\n");
   const Schedule& block = s->schedule.blocks[0][0];
   ASSERT_EQ(s->text(block), "ld ld bra");
-  std::map<std::uint16_t, std::set<std::uint16_t>> made_of;  // by slot: slots of results
+  std::map<std::uint16_t, std::set<std::uint16_t>> made_of;  // by slot: the result slots that it waits for
   for (const TimedOp& op : block.ops) {
     for (std::uint32_t i = 0; i < op.result_count; ++i) {
       const std::uint16_t slot = block.operands[op.first_operand + i];
@@ -540,7 +543,7 @@ TEST(Schedule, ARegisterOfSeveralValuesWaitsForTheLatest) {
   EXPECT_TRUE(waits_for.contains(loaded(1)));
 }
 
-// A delay line: every register takes over the value of the one before it, at once.
+// A delay line: in each iteration, every register takes the previous one's value.
 TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
   constexpr int kRegisters = 20'000;
   std::string body = ".reg .b32 %d<" + std::to_string(kRegisters + 1) + ">;\nL:\n";
@@ -551,10 +554,10 @@ TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
   const auto s = scheduled(body);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   EXPECT_GE(s->schedule.blocks[0][0].renames.size(), 20'000u);
-  EXPECT_LT(took.count(), 5);  // minutes, if each move searched all others
+  EXPECT_LT(took.count(), 5);  // would be minutes if each move searched all others
 }
 
-// Code that fits no PTX must give schedules that the clock can run.
+// Code that does not match the PTX must still give schedules that the clock can run.
 TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
   const auto s = scheduled(std::string("bar.sync 0;\n") + kLoop + kGuards + "bar.sync 0;\n");
   const auto& instructions = s->program.function->instructions;
@@ -625,8 +628,8 @@ TEST(ScheduleByCode, FiveThousandInstructionsTakeNoTime) {
   EXPECT_LT(best_ms, 20);
 }
 
-// A register that one of many branches may have written, read again and again: the origins of its values are visited
-// once per operation, not once per value.
+// A register that one of many branches may have written is read again and again. The origins of its values must be
+// visited once per operation, not once per value.
 TEST(Schedule, ValuesOfManyBranchesAreQuickToTell) {
   constexpr int kBranches = 250, kStores = 400;
   std::string body = "ld.global.f32 %f1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n";
@@ -634,7 +637,7 @@ TEST(Schedule, ValuesOfManyBranchesAreQuickToTell) {
     body += "@%p1 bra L" + std::to_string(i) + ";\nmov.b32 %f1, %f2;\nL" + std::to_string(i) + ":\n";
   for (int i = 0; i < kStores; ++i) body += "st.global.f32 [%rd1+" + std::to_string(4 * i) + "], %f1;\n";
   const auto s = scheduled(body);
-  std::vector<MachineOp> code;  // the moves vanish, and the branches with them
+  std::vector<MachineOp> code;  // the moves and branches vanish
   for (const auto& in : s->program.function->instructions) {
     if (is_memory(in)) code.push_back({static_cast<std::uint32_t>(in.ptx_line), kLoad, -1});
   }

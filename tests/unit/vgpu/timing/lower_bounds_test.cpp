@@ -1,4 +1,4 @@
-// The least time of a launch, on counts written by hand.
+// The lower bound of a launch's time, for counts written by hand.
 #include "common/vgpu/timing/lower_bounds.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TimedOp on(Unit unit, std::uint16_t issues) {
 }
 
 TEST(LeastTime, OfEveryPart) {
-  Schedule twice;  // two iterations at once
+  Schedule twice;  // two iterations in one schedule
   twice.copies = 2;
   twice.ops = {on(Unit::memory, 1), on(Unit::fp32, 4), on(Unit::integer, 2), on(Unit::special, 1)};
   ProgramSchedule schedule;
@@ -57,11 +57,11 @@ TEST(LeastTime, OfEveryPart) {
   const TimeParts parts = least_time(machine_with_clocks(), schedule, totals);
   EXPECT_DOUBLE_EQ(parts.dram_ns, 5000);  // 0.8 GB/s
   EXPECT_DOUBLE_EQ(parts.l2_ns, 50);      // 100 x 32 / 64
-  EXPECT_DOUBLE_EQ(parts.l1_ns, 100);     // 400 x 32 / 128 sectors, more than 70 lines
+  EXPECT_DOUBLE_EQ(parts.l1_ns, 100);     // 400 x 32 / 128 for sectors, more than 70 lines
   EXPECT_DOUBLE_EQ(parts.shared_ns, 9);
-  EXPECT_DOUBLE_EQ(parts.constant_ns, 22);  // two per clock
+  EXPECT_DOUBLE_EQ(parts.constant_ns, 22);  // two passes per clock
   EXPECT_DOUBLE_EQ(parts.issue_ns, 40);     // 40 entries x 8 / 2 issues / 4 schedulers
-  EXPECT_DOUBLE_EQ(parts.flops_ns, 40);     // 20 on the special pipe x 32 / 16 lanes
+  EXPECT_DOUBLE_EQ(parts.flops_ns, 40);     // 20 on the special function pipe x 32 / 16 lanes
   EXPECT_DOUBLE_EQ(busiest_ns(parts), 5000);
 }
 

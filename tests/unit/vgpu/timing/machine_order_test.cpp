@@ -1,5 +1,5 @@
-// Schedules compared with the code that ptxas made: every chapter's starter and solution steps, and kinds of kernels
-// that chapters will need. The tests have a cubin reader of their own.
+// Compares schedules with ptxas' code for every chapter's starter and solution steps, and for kinds of kernels that
+// chapters will need. The tests have a cubin reader of their own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,7 +125,7 @@ int issues(const Schedule& s) {
   return sum;
 }
 
-// The basic blocks of the PTX loop whose branch is on a line.
+// The basic blocks of the PTX loop whose branch is on this line.
 std::vector<std::size_t> loop_at(const Program& program, int line) {
   for (std::size_t b = 0; b < program.blocks.size(); ++b) {
     const BasicBlock& block = program.blocks[b];
@@ -150,9 +150,9 @@ std::vector<fs::path> sources() {
 
 class MachineOrder : public testing::TestWithParam<std::tuple<fs::path, std::string>> {};
 
-// Every loop that is one straight piece of code has a schedule of the same length, with the same loads before the first
-// use of one of them, even if it has several basic blocks in PTX (ptxas removed the branches between them). If only a
-// part of those runs as one, their schedules together have its length.
+// Every loop without inner branches in SASS must have a schedule of the same length, with as many loads before the
+// first use of a loaded value, even if PTX has several basic blocks (ptxas removed the branches). If only some of these
+// are merged, their schedules together must have about that length.
 TEST_P(MachineOrder, StraightLoopsAreAsInTheCubin) {
   const auto from = compiled(std::get<0>(GetParam()), std::get<1>(GetParam()));
   for (const KernelResources& resources : from->artifact.kernels) {
@@ -186,7 +186,7 @@ TEST_P(MachineOrder, StraightLoopsAreAsInTheCubin) {
   }
 }
 
-// The same unrolled loop: its loads may pass its stores only if pointers are __restrict__.
+// The same unrolled loop twice: loads may pass stores only if the pointers are __restrict__.
 TEST(MachineOrderOfAliases, RestrictChangesTheOrderOfLoads) {
   const auto from = compiled(root() / "tests/unit/vgpu/kernels/aliases.cu", "80");
   std::map<std::string, int> loads;
@@ -201,11 +201,12 @@ TEST(MachineOrderOfAliases, RestrictChangesTheOrderOfLoads) {
   EXPECT_EQ(loads.at("_Z15stream_restrictPKfPfi"), 4);
 }
 
-// Where ptxas turned guards into predicates, basic blocks run as one, and their loads come before the first use of one.
+// If ptxas turned guards into predicates, basic blocks are merged, and their loads precede the first use of a loaded
+// value.
 TEST(MachineOrderOfGuards, GuardedLoadsGoTogether) {
   for (const char* chip : {"80", "90a"}) {
     const auto from = compiled(root() / "tests/unit/vgpu/kernels/guards.cu", chip);
-    std::map<std::string, std::pair<std::uint32_t, int>> most;  // members; loads before one is used
+    std::map<std::string, std::pair<std::uint32_t, int>> most;  // merged blocks; loads before the first use
     for (const KernelResources& resources : from->artifact.kernels) {
       const Kernel kernel = scheduled(*from, resources);
       for (const auto& forms : kernel.schedule.blocks) {

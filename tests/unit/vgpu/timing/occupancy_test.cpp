@@ -1,4 +1,4 @@
-// Blocks per SM by hand: the scarcest of threads, registers, shared memory and slots.
+// Blocks per SM, compared with results by hand: limited by threads, registers, shared memory or block slots.
 #include "common/vgpu/timing/occupancy.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Occupancy, PartialWarpsCountWhole) {
 }
 // 8 warps x 100 registers x 32 = 25600 per block (3200 per warp, rounded to 3328): 2 blocks of 26624.
 TEST(Occupancy, Registers) { EXPECT_EQ(blocks(256, 100, 0), 2); }
-// 20000 + 1024 reserved, rounded to 128: 21120; three fit in 65536.
+// 20000 + 1024 reserved, rounded up to a multiple of 128: 21120; three blocks fit in 65536.
 TEST(Occupancy, SharedMemory) { EXPECT_EQ(blocks(64, 16, 20000), 3); }
 
 TEST(Occupancy, ShareOfWarps) {

@@ -1,5 +1,5 @@
-// What instructions cost by the rules, compared with the code that ptxas makes of each of their forms: if no code is
-// known, or if it was refused, a kernel must not be cheaper than on a chip.
+// Compares the rules' cost of instructions with ptxas' code for each of their forms. If no code is known, or if it was
+// rejected, a kernel must not be cheaper than on a chip.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,17 +29,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kTimes = 4;  // of each form, with sources of their own
+constexpr int kTimes = 4;  // repetitions of each form, with different sources
 
 const fs::path kTree = ROOFWALK_TEST_SOURCE_DIR;
 
 struct RegisterClass {
   const char* prefix;
-  const char* type;   // as it is declared
-  const char* moved;  // as it is loaded and stored
+  const char* type;   // type in declarations
+  const char* moved;  // type in loads and stores
 };
 
-// As declared in the files with all forms.
+// The register classes, as declared in the files with all forms.
 constexpr RegisterClass kClasses[] = {
     {"p", "pred", ""},    {"h", "b16", "b16"},  {"us", "u16", "u16"}, {"ss", "s16", "s16"},  {"hf", "f16", "b16"},
     {"r", "b32", "b32"},  {"u", "u32", "u32"},  {"s", "s32", "s32"},  {"f", "f32", "f32"},   {"rd", "b64", "b64"},
@@ -51,12 +51,12 @@ const RegisterClass* class_of(const std::string& prefix) {
   return found == std::end(kClasses) ? nullptr : found;
 }
 
-// Arithmetic: sources and results in registers, and no other effect.
+// Whether the instruction is arithmetic: sources and results in registers, and no other effect.
 bool is_arithmetic(const ptx::Instruction& in) {
   using ptx::Form;
   if (in.guard >= 0 || in.carry_in || in.carry_out) return false;
-  if (is_subroutine(in)) return false;  // its code is elsewhere, on no line
-  // An address, which is one machine instruction unless its parts have just been loaded.
+  if (is_subroutine(in)) return false;  // the subroutine's code has no line
+  // Computes an address: one machine instruction, unless its parts have just been loaded.
   if (in.mul == ptx::MulMode::wide && in.opcode == ptx::Opcode::Mad) return false;
   switch (ptx::info(in.opcode).form) {
     case Form::alu:
@@ -70,7 +70,7 @@ bool is_arithmetic(const ptx::Instruction& in) {
   }
 }
 
-// The text of all forms of arithmetic that the machine accepts, without what follows them.
+// The lines of all forms of arithmetic that the virtual GPU accepts.
 std::set<std::string> forms() {
   const Pattern of_registers("^[a-z0-9_:.]+ %[a-z]+[0-9]+(, *(%[a-z]+[0-9]+|-?[0-9][0-9A-Za-z.]*)|[|]%p[0-9]+)*;$");
   std::set<std::string> out;
@@ -85,7 +85,7 @@ std::set<std::string> forms() {
     for (const ptx::Function& function : module->functions) {
       for (const ptx::Instruction& in : function.instructions) {
         const std::string& line = lines.at(static_cast<std::size_t>(in.ptx_line - 1));
-        if (line.starts_with("cvt.s16.s16 %") && line.find('d') != std::string::npos) continue;  // of 64 bits: rare
+        if (line.starts_with("cvt.s16.s16 %") && line.find('d') != std::string::npos) continue;  // 64-bit ones are rare
         if (is_arithmetic(in) && of_registers.match(line) && std::count(line.begin(), line.end(), ';') == 1 &&
             line.back() == ';')
           out.insert(line);
@@ -95,7 +95,7 @@ std::set<std::string> forms() {
   return out;
 }
 
-// A module with a kernel for each form, and the lines that hold the form.
+// A module with a kernel for each form, and the line numbers of the forms.
 class Kernels {
  public:
   explicit Kernels(const std::set<std::string>& forms, const std::string& chip) {
@@ -125,7 +125,7 @@ class Kernels {
     static const Pattern name("([|]?)%([a-z]+)([0-9]+)");
     std::vector<Named> named;
     for (const Pattern::Groups& groups : name.search_all(form)) {
-      const bool is_result = named.empty() || !groups[1].empty();  // of setp with two results: "p|q"
+      const bool is_result = named.empty() || !groups[1].empty();  // the second result of setp: "p|q"
       named.push_back({"%" + groups[2] + groups[3], class_of(groups[2]), is_result});
     }
     line(".visible .entry k" + std::to_string(kernels_++) + "(.param .u64 in, .param .u64 out) {");
@@ -182,7 +182,7 @@ class Kernels {
   int lines_ = 0, kernels_ = 0;
 };
 
-// Issue slots of a scheduler that instructions take: those of the unit that is busiest, or one each.
+// Issue slots that instructions take on a scheduler: the slots of the busiest unit, but at least one per instruction.
 class Slots {
  public:
   explicit Slots(const Machine& machine) : machine_(machine) {}
@@ -195,7 +195,7 @@ class Slots {
     for (const auto& [unit, count] : counts_) most = std::max(most, count * interval(unit));
     return most / kTimes;
   }
-  // For one instruction: "integer 2, special 1".
+  // The average of one instruction, such as "integer 2, special 1".
   std::string text() const {
     static const std::map<Unit, std::string> names = {
         {Unit::fp32, "fp32"}, {Unit::half, "half"},       {Unit::integer, "integer"}, {Unit::multiply, "multiply"},
@@ -232,7 +232,7 @@ class Slots {
   std::map<Unit, int> counts_;
 };
 
-// The cubin of a module, or the message of ptxas.
+// Compiles a module with ptxas; returns the cubin, and the errors in `refused`.
 std::string compiled_for(const Toolkit& toolkit, const std::string& chip, const std::string& text,
                          std::string& refused) {
   const fs::path folder = fs::path(ROOFWALK_TEST_BINARY_DIR) / "test-kernels";
@@ -257,7 +257,7 @@ TEST_P(RuleCost, IsThatOfTheCodeWhichPtxasMakes) {
   ASSERT_TRUE(machine.ok());
   const auto toolkit = find_toolkit(kTree);
   ASSERT_TRUE(toolkit.ok());
-  // Some forms of bfloat exist on sm_90 only: ptxas refuses them, and compiles the others.
+  // ptxas for sm_80 rejects some bfloat forms that exist only on sm_90; they are left out of a second attempt.
   std::set<std::string> taken = forms();
   std::optional<Kernels> kernels;
   std::string cubin;
@@ -298,10 +298,10 @@ TEST_P(RuleCost, IsThatOfTheCodeWhichPtxasMakes) {
   for (const auto& [form, by_rules] : ruled) {
     const Slots& by_code = made.try_emplace(form, *machine).first->second;
     const std::string both = fmt::format("{}: {}; by the rules {}", form, by_code.text(), by_rules.text());
-    // A modifier or a half of a register vanishes, by the rules, where it is used; here it is stored.
+    // By the rules, a sign change or a half of a register costs nothing where it is used; here ptxas stores it.
     constexpr double kVanishes = 2;
-    // ptxas moves signs to the storing instruction, and on sm_90, unlike on sm_80, converts some integers without a
-    // function.
+    // ptxas moves sign changes to the storing instruction. On sm_90, unlike on sm_80, it converts some integers without
+    // calling a function.
     constexpr double kOfAFunction = 8;
     const bool vanishes = by_rules.slots() == 0 && by_code.slots() <= kVanishes;
     EXPECT_TRUE(vanishes || by_rules.slots() >= 0.75 * by_code.slots()) << both;

@@ -39,10 +39,10 @@ Machine machine() {
   return m;
 }
 
-// One basic block of hand-made operations, run by each warp of each block of a grid.
+// One basic block of hand-made operations, executed by each warp of each block of a grid.
 class Clock : public testing::Test {
  protected:
-  // Results and sources are scoreboard slots; -1: none.
+  // Results and sources are scoreboard slots; -1 means none.
   void add(TimedKind kind, Unit unit, int result, std::vector<std::uint16_t> sources, Outcome outcome = {}) {
     TimedOp op;
     op.kind = kind;
@@ -85,8 +85,8 @@ class Clock : public testing::Test {
     return read(trace, blocks, blocks_per_sm, true);
   }
 
-  // A tenth of a grid whose blocks of one warp are of one stratum; each asks L2 for something else. A few of them stand
-  // for all, and all are replayed alone to tell which.
+  // The trace has a tenth of the grid. Its one-warp blocks belong to one stratum, but each has other traffic with L2.
+  // The clock chooses a few blocks to represent all, and replays each one alone to choose.
   ModelledTime run_blocks_unlike_each_other(std::uint64_t blocks) {
     GridTrace trace;
     const std::uint64_t instructions = schedule_.ops.size();
@@ -120,7 +120,7 @@ class Clock : public testing::Test {
     return model_time(input);
   }
 
-  // As if the traces held only a part of what blocks did, with shorter waits.
+  // Changes the traces as if they contained only a part of the blocks' work, with shorter waits.
   void cut(GridTrace& trace, TimingInput& input) const {
     for (BlockTrace& block : trace.blocks) {
       block.recorded = block.work;
@@ -134,17 +134,17 @@ class Clock : public testing::Test {
   Machine machine_ = machine();
   Schedule schedule_;
   std::vector<Outcome> outcomes_;
-  std::vector<Swaps> swaps_;  // of every entry
-  Outcome slow_warp_;         // for all accesses of the first warp, if it differs from the others
+  std::vector<Swaps> swaps_;  // one per outcome
+  Outcome slow_warp_;         // outcome of all accesses of the first warp, if it differs
   std::uint64_t most_operations_ = ~0ull, cut_ = 1;
-  std::size_t unused_ = 0;    // instructions that no block runs
-  std::uint32_t slots_ = 64;  // of the scoreboard
+  std::size_t unused_ = 0;    // instructions that no block executes
+  std::uint32_t slots_ = 64;  // scoreboard slots
 };
 
 constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
 
-// One load or another: a basic block that loads, two alternatives that load too, and one that adds; run as one, and one
-// by one.
+// A choice between two loads: a basic block that loads, two branches that load, and a block that adds; run merged and
+// unmerged.
 class GuardedClock : public Clock {
  protected:
   GuardedClock() {
@@ -166,7 +166,7 @@ class GuardedClock : public Clock {
     schedules_.parts = kParts;
   }
 
-  // One warp that takes this path.
+  // Runs one warp along this path.
   ModelledTime run_path(const std::vector<std::uint32_t>& path, const std::vector<Outcome>& outcomes) {
     ptx::Function function;
     function.instructions.resize(kParts);
@@ -210,7 +210,7 @@ TEST_F(GuardedClock, OutcomesGoToTheLoadsThatTheyAreOf) {
   EXPECT_EQ(reading.waits[Wait::issued], 12);
 }
 
-// The lanes that branch go first, whichever arm comes first in the code.
+// The lanes that take the branch go first, whichever side comes first in the code.
 TEST_F(GuardedClock, AWarpThatComesApartIssuesBothArmsOnce) {
   const ModelledTime reading = run_path({0, 2, 1, 3}, {kFromL1, kFromL1, kFromDram});
   EXPECT_GT(reading.by_instruction[1][Wait::dram], 450);
@@ -238,8 +238,8 @@ TEST_F(Clock, IndependentChainsFillTheGaps) {
 
 TEST_F(Clock, WarpsOfOneSchedulerTakeTurns) {
   for (int i = 0; i < 10; ++i) fma(1, {1});
-  EXPECT_EQ(run(4).cycles, 37);   // a scheduler each
-  EXPECT_EQ(run(16).cycles, 40);  // four a scheduler hide each other's latency
+  EXPECT_EQ(run(4).cycles, 37);   // one warp per scheduler
+  EXPECT_EQ(run(16).cycles, 40);  // four warps per scheduler hide each other's latency
 }
 
 TEST_F(Clock, APipeWithHalfTheLanesTakesTwice) {
@@ -253,7 +253,7 @@ TEST_F(Clock, ALoadFromDramTakesItsLatency) {
   add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
   fma(2, {1});
   const ModelledTime reading = run(1);
-  // Beyond the latency: 3 more sectors at the port (0.5 cycles each) and at DRAM (2 each), and the FMA's own issue.
+  // Beyond the latency: 3 more sectors at 0.5 cycles each at the port and 2 each at DRAM, and the FMA's own issue.
   EXPECT_EQ(reading.cycles, 500 + 3 * 0.5 + 3 * 2 + 1 + 0.5);
   EXPECT_GT(reading.waits[Wait::dram], 500);
 }
@@ -289,7 +289,7 @@ TEST_F(Clock, ConstantsTakeAPassAWord) {
   const ModelledTime one = run(1);
   EXPECT_EQ(one.cycles, 31 + 25 + 1);
   EXPECT_EQ(one.waits[Wait::constant], 31 + 25 - 1);
-  // They occupy no path but their own.
+  // These accesses occupy only their own path.
   EXPECT_NEAR(run(32).cycles, 32 * 32 + 25, 5);
   add(TimedKind::load, Unit::memory, 3, {}, {.shared_wavefronts = 32, .shared_conflicts = 31});
   fma(4, {3});
@@ -300,8 +300,8 @@ TEST_F(Clock, ConstantsThatTheFirstCacheLacks) {
   add(TimedKind::load_constant, Unit::constant, 1, {}, {.lines = 1, .sectors = 1});
   fma(2, {1});
   EXPECT_EQ(run(1).cycles, 60 + 1);
-  // The additional latency of L2 or DRAM over L1; eight sectors come through L2 and its port at half a cycle each, one
-  // after the other, and through DRAM at two.
+  // The additional latency of L2 or DRAM over L1. Eight sectors pass one after the other through L2 and its port at
+  // half a cycle each, and through DRAM at two cycles each.
   outcomes_[0] = {.lines = 1, .sectors = 1, .l2_read_sectors = 8};
   const ModelledTime l2 = run(1);
   EXPECT_NEAR(l2.cycles, 1 + 60 + (200 - 30) + 7 * 0.5 + 1, 1);
@@ -345,7 +345,7 @@ std::uint64_t peak_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// One word, swapped again and again by all lanes: L2 is used once in thousands of cycles.
+// All lanes swap one word again and again, so L2 is used once in thousands of cycles.
 TEST_F(Clock, WhatIsLongOverIsForgotten) {
   constexpr std::size_t kTimes = 60'000;
   add(TimedKind::atomic, Unit::memory, 1, {});
@@ -358,7 +358,7 @@ TEST_F(Clock, WhatIsLongOverIsForgotten) {
   EXPECT_LT(peak_bytes() - before, 64u << 20);
 }
 
-// The same with copies that nothing waits for.
+// The same with asynchronous copies that no instruction waits for.
 TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
   constexpr std::size_t kTimes = 2'000'000;
   for (int i = 0; i < 10; ++i) add(TimedKind::async_commit, Unit::control, -1, {});
@@ -367,7 +367,7 @@ TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
   EXPECT_LT(peak_bytes() - before, 32u << 20);
 }
 
-// Two warps; at each of thousands of consecutive barriers one waits for the other.
+// Two warps: at each of thousands of consecutive barriers, one waits for the other.
 TEST_F(Clock, WhoHeldUpOthersIsKeptWhereSomebodyDid) {
   constexpr std::size_t kBarriers = 4000;
   for (std::size_t i = 0; i < kBarriers; ++i) {
@@ -402,7 +402,7 @@ TEST_F(Clock, AReadingThatCostsTooMuchEnds) {
   EXPECT_LT(part.operations, 10'010u);
 }
 
-// The least processor time of several readings.
+// The shortest processor time of several runs.
 template <class Read>
 double least_seconds(Read read) {
   double least = 1e9;
@@ -414,7 +414,7 @@ double least_seconds(Read read) {
   return least;
 }
 
-// A block alone takes as long as what it runs, however much code its kernel has.
+// Replaying a block alone takes time only for the instructions that it executes, however much code its kernel has.
 TEST_F(Clock, CodeThatNobodyRunsIsNotPaidForByEachBlock) {
   add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
   for (int i = 0; i < 999; ++i) fma(1, {1});
@@ -424,7 +424,7 @@ TEST_F(Clock, CodeThatNobodyRunsIsNotPaidForByEachBlock) {
   EXPECT_LT(least_seconds(read), 4 * without + 0.1);
 }
 
-// A fence may wait for thousands of registers. What is charged is what the length of traces was told before.
+// A fence may wait for thousands of registers. The charged work must equal the estimate that limits the traces.
 TEST_F(Clock, ManyOperandsAreManyOperations) {
   constexpr std::uint16_t kSources = 20'000, kRenames = 160;
   constexpr std::uint64_t kTimes = 500;
@@ -439,7 +439,7 @@ TEST_F(Clock, ManyOperandsAreManyOperations) {
   EXPECT_EQ(twice - once, kTimes * operations_of(schedule_));
 }
 
-// A replay costs what it makes room for, also where it ends at once.
+// A replay is charged for the slots that it allocates, even if it ends at once.
 TEST_F(Clock, RoomForAReplayIsCharged) {
   constexpr std::uint64_t kBlocks = 1000, kOperations = 1000, kSlots = 64'000, kSlotsOfAnOperation = 64;
   add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
@@ -458,7 +458,7 @@ TEST_F(Clock, NothingIsReplayedPastTheBudget) {
   EXPECT_LT(reading.operations, 10'500u);
 }
 
-// A grid of one block, whose trace was cut, is replayed alone anyway: that is the block's time alone.
+// The grid is one block with a cut trace. Its replay is already that of the block alone, so it is replayed once.
 TEST_F(Clock, ABlockThatIsTheGridIsReplayedOnce) {
   for (int i = 0; i < 100; ++i) fma(1, {1});
   cut_ = 2;

@@ -1,4 +1,4 @@
-// Counters against counts by hand, exactly.
+// Compares counters with exact counts by hand.
 #include "common/base/json.h"
 #include "tests/support/kernel_runner.h"
 
@@ -68,7 +68,8 @@ void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int n) {
   }
 }
 
-// Atomics add in L2 or in shared memory: that is work, but no FLOP of an SM. Integer atomics are neither.
+// Atomics add in L2 or in shared memory, which counts as atomic FLOPs, not as FLOPs of an SM. Integer atomics count as
+// neither.
 TEST(Counts, SumsOfAtomicsApart) {
   Buffer c{"c", std::vector<float>(64)};
   const auto record = Runner().run(R"(#include <roofwalk.cuh>
@@ -91,7 +92,7 @@ SOLVE(float* c, int n) { sum<<<1, 64>>>(c, n); }
   EXPECT_EQ(count(*record, Counter::flops_f32), 64u);
 }
 
-// On request, the line that last wrote certain bytes: a kernel's, a memset's.
+// On request, the record names the line that last wrote given bytes, in a kernel or a memset.
 TEST(Counts, TheLineThatWroteLast) {
   constexpr const char* kLines = R"(#include <roofwalk.cuh>
 __global__ void fill(float* c, int n) {
@@ -120,7 +121,7 @@ SOLVE(float* c, int n) {
   EXPECT_EQ(line_of(3), 6);
   EXPECT_EQ(line_of(5), 8);
   EXPECT_EQ(line_of(8), 12);
-  EXPECT_EQ(line_of(40), 0);        // nothing wrote it
+  EXPECT_EQ(line_of(40), 0);        // no line wrote it
   EXPECT_EQ(line_of(3, false), 0);  // not requested
 }
 
@@ -149,12 +150,12 @@ TEST(Counts, TailOfVectorAdd) {
   EXPECT_EQ(count(*record, Counter::l1_read_sectors), 2u * (4 + 1));
   EXPECT_EQ(count(*record, Counter::l1_write_sectors), 4u + 1);
   EXPECT_EQ(count(*record, Counter::divergent_branches), 1u);
-  // The last sector of c is partly written: its write-back costs one fill read.
+  // The last sector of c is written only in part, so its write-back costs one read from DRAM.
   EXPECT_EQ(count(*record, Counter::dram_read_bytes), 32u * (2 * 5 + 1));
   EXPECT_EQ(count(*record, Counter::dram_write_bytes), 32u * 5);
 }
 
-// Each thread writes the words of an array of its own and reads one. Global accesses are whole warps of four sectors.
+// Each thread writes all words of a local array and reads one. Global accesses are whole warps of four sectors.
 TEST(Counts, LocalMemoryIsCountedApart) {
   constexpr int n = 32;
   Buffer a{"a", numbers(n)}, b{"b", numbers(n)}, c{"c", std::vector<float>(n)};
@@ -164,7 +165,7 @@ TEST(Counts, LocalMemoryIsCountedApart) {
   const auto global = count(*record, Counter::global_load_requests) + count(*record, Counter::global_store_requests);
   EXPECT_GT(count(*record, Counter::local_sectors), 0u);
   EXPECT_EQ(count(*record, Counter::local_sectors), all - 4 * global);
-  // Per thread, four elements are written and one is read.
+  // Each thread writes four elements and reads one.
   EXPECT_EQ(count(*record, Counter::local_write_sectors), count(*record, Counter::l1_write_sectors) - 4);
   EXPECT_EQ(record->kernels[0].spilled_bytes_per_thread, 0u);  // the array is the kernel's own
 }
@@ -175,7 +176,7 @@ TEST(Counts, NaiveGemmCoalesced) {
   const auto record = Runner().run(kCoalesced, {&a, &b, &c, n, n, n});
   ASSERT_TRUE(record.ok()) << record.error().text();
   EXPECT_EQ(count(*record, Counter::flops_f32), 2ull * n * n * n);
-  // Per warp and k: one sector of a (broadcast), four of b.
+  // For each warp and k: one sector of a (a broadcast) and four of b.
   EXPECT_EQ(count(*record, Counter::l1_read_sectors), 2'621'440u);
   EXPECT_EQ(count(*record, Counter::l1_write_sectors), 8'192u);
   EXPECT_EQ(count(*record, Counter::dram_write_bytes), 4ull * n * n);
@@ -188,7 +189,7 @@ TEST(Counts, NaiveGemmUncoalesced) {
   Buffer a{"a", numbers(n * n)}, b{"b", numbers(n * n, 5)}, c{"c", std::vector<float>(n * n)};
   const auto record = Runner().run(kUncoalesced, {&a, &b, &c, n, n, n});
   ASSERT_TRUE(record.ok()) << record.error().text();
-  // Per warp and k: 32 sectors of a (one per row), one of b. 2n^3 / (32 x 33/32 x n^3 bytes) = 0.0606 FLOP/B.
+  // For each warp and k: 32 sectors of a (one per row) and one of b. 2n^3 / (32 x 33/32 x n^3 bytes) = 0.0606 FLOP/B.
   EXPECT_EQ(count(*record, Counter::l1_read_sectors), 33ull * n * n * n / 32);
   EXPECT_EQ(count(*record, Counter::l1_write_sectors), 1ull * n * n);
   expect_product(a, b, c, n);
@@ -200,9 +201,11 @@ TEST(Counts, TiledGemm) {
   const auto record = Runner().run(kTiled, {&a, &b, &c, n, n, n});
   ASSERT_TRUE(record.ok()) << record.error().text();
   EXPECT_EQ(count(*record, Counter::flops_f32), 2ull * n * n * n);
-  // Each element of a and b once for each of the 16 tiles across: 2 x 16 x n^2 x 4 bytes = 4 sectors per warp and tile.
+  // Each of the 16 tiles across reads each element of a and b once: 2 x 16 x n^2 x 4 bytes = 4 sectors per warp and
+  // tile.
   EXPECT_EQ(count(*record, Counter::l1_read_sectors), 2ull * 16 * n * n / 8);
-  // Per warp and tile: 2 stores and 2 x 16 loads, all conflict-free (two rows of 16 words, or a broadcast of two).
+  // For each warp and tile: 2 stores and 2 x 16 loads, all without conflicts (two rows of 16 words, or a broadcast of
+  // two).
   constexpr std::uint64_t kWarpTiles = std::uint64_t{n} * n / 32 * (n / 16);
   EXPECT_EQ(count(*record, Counter::shared_wavefronts), kWarpTiles * (2 + 32));
   EXPECT_EQ(count(*record, Counter::shared_bank_conflicts), 0u);
@@ -293,7 +296,7 @@ SOLVE(const float* a, float* c, int n) {
   EXPECT_EQ(record->kernels[1].name, "memcpy");
   EXPECT_EQ(record->kernels[3].name, "touch");
   EXPECT_EQ(record->kernels[0].line, 5);
-  // Read: a (the scratch is still in L2). Written: the scratch and c, once each, at the end.
+  // DRAM reads: only a, because the scratch is still in L2. DRAM writes: the scratch and c, once each, at the end.
   EXPECT_EQ(count(*record, Counter::dram_read_bytes), 4096u);
   EXPECT_EQ(count(*record, Counter::dram_write_bytes), 2 * 4096u);
   for (int i = 0; i < n; ++i) ASSERT_EQ(c.values[i], i < 32 ? 1.0f : a.values[i]) << i;

@@ -1,4 +1,4 @@
-// Counters by source line, against counts by hand: one warp, so that each access is one request.
+// Compares counters per source line with counts by hand. The kernels run one warp, so each access is one request.
 #include <algorithm>
 
 #include "tests/support/kernel_runner.h"
@@ -62,7 +62,7 @@ TEST_F(Lines, AStridedLoadCountsAtTheFunctionThatWasInlined) {
   EXPECT_EQ(count(3, Counter::global_load_requests), 1u);
   EXPECT_EQ(sectors(3), 32u);
   EXPECT_EQ(ideal(3), 4u);
-  EXPECT_EQ(sectors(14), 0u);  // the line of the call
+  EXPECT_EQ(sectors(14), 0u);  // the line of the call counts none
   const auto line = std::find_if(kernel_.lines.begin(), kernel_.lines.end(), [](const auto& l) { return l.line == 3; });
   EXPECT_EQ(line->callers, std::vector<int>{14});
   ASSERT_EQ(line->loads.size(), 1u);
@@ -70,7 +70,7 @@ TEST_F(Lines, AStridedLoadCountsAtTheFunctionThatWasInlined) {
 }
 
 TEST_F(Lines, AWideLoadIsHeldAgainstAllOfItsBytes) {
-  EXPECT_EQ(sectors(21), 32u);  // every second float4: half of each sector is used
+  EXPECT_EQ(sectors(21), 32u);  // every second float4 is read, so half of each sector is used
   EXPECT_EQ(ideal(21), 16u);
 }
 
@@ -79,7 +79,7 @@ TEST_F(Lines, BankConflictsCountTheirWays) {
   EXPECT_EQ(count(7, Counter::shared_bank_conflicts), 31u);
   EXPECT_EQ(count(16, Counter::shared_wavefronts), 2u);
   EXPECT_EQ(count(16, Counter::shared_bank_conflicts), 1u);
-  EXPECT_EQ(count(11, Counter::shared_wavefronts), 32u);  // 32 stores, one turn each
+  EXPECT_EQ(count(11, Counter::shared_wavefronts), 32u);  // 32 stores of one wavefront each
   EXPECT_EQ(count(11, Counter::shared_bank_conflicts), 0u);
 }
 
@@ -94,7 +94,7 @@ TEST_F(Lines, ADivergentBranchLeavesLanesIdleInItsBody) {
 
 TEST_F(Lines, CodeOfAHeaderCountsAtTheLineThatCallsIt) {
   EXPECT_EQ(count(20, Counter::flops_f32), 32u);
-  EXPECT_GT(count(20, Counter::warp_instructions), 1u);  // the exchange is in a header of the toolkit
+  EXPECT_GT(count(20, Counter::warp_instructions), 1u);  // the shuffle's own line is in a header of the toolkit
 }
 
 TEST_F(Lines, AddUpToTheKernel) {
@@ -109,7 +109,7 @@ TEST_F(Lines, AddUpToTheKernel) {
   EXPECT_NEAR(waits.total(), kernel_.waits.total() - kernel_.waits[Wait::tail], 1e-6 * kernel_.waits.total());
 }
 
-// The global reads of cp.async are compared with the bytes that it copies; its waits are no requests.
+// For cp.async, the ideal sectors follow from the bytes copied; its waits are not requests.
 TEST(LinesOfCopies, HaveTheirFewestSectorsToo) {
   constexpr const char* kCopy = R"(#include <roofwalk.cuh>
 __global__ void copy(const float* a, float* c) {
@@ -125,11 +125,11 @@ SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
   const auto record = Runner().run(std::string("#include <cuda_pipeline.h>\n") + kCopy, {&a, &c});
   ASSERT_TRUE(record.ok()) << record.error().text();
   EXPECT_EQ(record->counters[Counter::l1_read_sectors], 32u);
-  EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u);  // and the store of c
+  EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u);  // the second 4 are the store of c
 }
 
-// At each barrier one warp is late: at the first because of a load, at the second because of a dependent chain through
-// shared memory, long after all loads.
+// At each barrier one warp is late: at the first because of a load; at the second, long after all loads, because of a
+// dependent chain through shared memory.
 TEST(LinesOfBarriers, KnowWhatTheLastWarpWaitedFor) {
   constexpr const char* kHold = R"(#include <roofwalk.cuh>
 __global__ void hold(const float* a, float* c) {

@@ -1,5 +1,5 @@
-// The clock replays some blocks of a grid. Kernels whose blocks differ, by intent or by their problem, get the time of
-// their whole grid, whichever blocks are replayed.
+// The clock replays only some blocks of a grid. For kernels whose blocks differ, deliberately or because of their
+// problem, the modelled time must still be that of the whole grid, whichever blocks are replayed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::size_t kWords = std::size_t{1} << 22;
 
 struct Mixture {
   const char* name;
-  const char* body;  // of a kernel with `in`, `out`, `hash` (of the block, 32 random bits) and `thread` (of the grid)
+  const char* body;  // uses `in`, `out`, `hash` (32 random bits per block) and `thread` (index in the grid)
 };
 void PrintTo(const Mixture& mixture, std::ostream* out) { *out << mixture.name; }
 
@@ -43,12 +43,12 @@ constexpr Mixture kMixtures[] = {
 )"},
     {"HalfLoadOneByOne", "  bool slow = hash & 1;\n" ROOFWALK_SIXTEEN_LOADS "  out[thread] = sum;\n"},
     {"SomeLoadOneByOne", "  bool slow = hash % 10 != 0;\n" ROOFWALK_SIXTEEN_LOADS "  out[thread] = sum;\n"},
-    // Each block has a path of its own.
+    // Each block takes a path of its own.
     {"HiddenByNoise", "  bool slow = hash & 1;\n" ROOFWALK_SIXTEEN_LOADS R"(
   for (int i = 0; i < (hash >> 8) % 32; ++i) sum = hash >> i & 1 ? sum * 0.5f : __expf(sum);
   out[thread] = sum;
 )"},
-    // The same instructions and bytes, from L2 or from DRAM.
+    // All blocks have the same instructions and bytes, but half read from L2, half from DRAM.
     {"HalfFromL2", R"(
   int base = hash & 1 ? threadIdx.x : thread, step = hash & 1 ? 128 : 8192;
   float sum = 0;
@@ -64,7 +64,8 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < 32; ++i) sum += tile[threadIdx.x % 32 * step + (i + threadIdx.x / 32) % 32];
   out[thread] = sum;
 )"},
-    // Equally many instructions, independent or each dependent on the one before; few warps at a time, which also load.
+    // All blocks have equally many instructions; in half of them each depends on the previous one. Few warps at a time,
+    // which also load.
     {"HalfWaitForThemselves", R"(
   __shared__ float room[12000];
   float x[8], w[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sum = 0;
@@ -98,7 +99,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < hash % 200; ++i) sum = fmaf(sum, 0.5f, 1.0f);
   out[thread] = sum;
 )"},
-    // The same steps in another order, each after the same branch.
+    // All blocks take the same steps, in different order, each after the same branch.
     {"AnotherOrder", R"(
   unsigned long long order = hash & 1 ? 0x5151515151515151ull : 0x5555555511111111ull;
   float a = 0, sum = 0;
@@ -120,7 +121,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < mine; ++i) sum = fmaf(sum, 0.5f, 1.0f);
   out[thread] = sum;
 )"},
-    // All warps work in one phase, or each in its own.
+    // All warps work in one phase, or each warp in a phase of its own.
     {"InTurns", R"(
   bool turns = hash & 1;
   float sum = thread;
@@ -131,7 +132,7 @@ constexpr Mixture kMixtures[] = {
   }
   out[thread] = sum;
 )"},
-    // The same instructions, lines and sectors: guards select loads one by one or all at once.
+    // Blocks have equal instructions, lines and sectors; guards select loads one by one or all at once.
     {"HalfWaitBehindGuards", R"(
   int at_once = hash & 1, link = 0;
   float x[8], y[8], sum = 0;
@@ -152,7 +153,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < 8; ++i) sum += x[i] + y[i];
   out[thread] = sum;
 )"},
-    // Few instructions and bytes but long waits, and the grid waits as well.
+    // Few instructions and bytes but long waits; the grid waits for them, too.
     {"TheLastWaits", R"(
   float sum = 0;
   int at = thread;
@@ -217,7 +218,7 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
     return gpu_.end_plan();
   }
 
-  // As the harness runs it: once more, with the missing blocks.
+  // Runs as the harness does: if blocks are missing from the sample, runs once more with them.
   double sampled_ns(std::uint64_t key) {
     vgpu::TraceLimits traces;
     traces.instructions = instructions_ / 8;
@@ -256,16 +257,16 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
   std::vector<vgpu::MachineOp> code_;
   vgpu::KernelCall call_;
   int again_ = 0;
-  std::uint64_t instructions_ = 0;  // of the grid
+  std::uint64_t instructions_ = 0;  // instructions of the grid
 };
 
 TEST_P(Sampled, HasTheTimeOfTheWholeGrid) { expect_whole_time(2); }
 
-// Trying many versions of a kernel until its sample is a lucky one gains next to nothing.
+// Choosing the best of many versions of a kernel, in the hope of a lucky sample, must gain almost nothing.
 class SampledOften : public Sampled {};
 TEST_P(SampledOften, HasItForTheBestOfAThousandSelections) { expect_whole_time(1000); }
 
-// Each of these samples takes half a second.
+// These samples take half a second each, so fewer are tried.
 class SampledAtTimes : public Sampled {};
 TEST_P(SampledAtTimes, HasItForTheBestOfHundredSelections) { expect_whole_time(100); }
 
@@ -278,7 +279,7 @@ std::vector<Mixture> mixtures_called(std::string_view part) {
   }
   return some;
 }
-// All samples of the other mixtures are alike.
+// Only these mixtures are tried often: the samples of the others are all alike.
 INSTANTIATE_TEST_SUITE_P(Mixtures, SampledOften, testing::ValuesIn(mixtures_called("OneByOne")), kName);
 INSTANTIATE_TEST_SUITE_P(Mixtures, SampledAtTimes, testing::ValuesIn(mixtures_called("AnotherOrder")), kName);
 

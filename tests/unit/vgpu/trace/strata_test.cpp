@@ -1,4 +1,4 @@
-// What distinguishes the blocks of a grid, by hand.
+// How the blocks of a grid are divided into strata, compared with strata by hand.
 #include "common/vgpu/trace/strata.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ TEST(Strata, HoldBlocksThatAreAlikeWithTheirSums) {
   const Stratum& dear = strata.all()[1];
   EXPECT_EQ(dear.longest_warp, 1000u);
   EXPECT_EQ(dear.longest_block, 0u);
-  // A 32nd of the grid is two blocks here: every other part has one of them.
+  // A 32nd of the grid is two blocks here, and every other part contains one block of this stratum.
   EXPECT_EQ(dear.by_part[0], 1);
   EXPECT_EQ(dear.by_part[1], 0);
   EXPECT_EQ(dear.by_part[30], 1);
@@ -96,7 +96,7 @@ TEST(Strata, AreNeverTooMany) {
   EXPECT_EQ(blocks, 100'000u);
 }
 
-// Two loads and their sum: one after another if the second's address is the result of the first.
+// Two loads and their sum. The loads' latencies add up if the second load's address is the result of the first.
 TEST(BlockLatency, FollowsWhatWaitsForWhat) {
   Machine machine;
   machine.l2_latency_cycles = 200;

@@ -1,4 +1,4 @@
-// The contents of traces, by hand, and which blocks have one.
+// Compares the contents of traces, and the choice of traced blocks, with results by hand.
 #include "common/vgpu/memory/cache.h"
 #include "common/vgpu/trace/sample.h"
 #include "tests/unit/vgpu/exec/grid_runner.h"
@@ -8,13 +8,13 @@ namespace {
 
 using test::run;
 
-// Addresses of 4-byte words: %rd3 = a + 4 * stride * thread, %rd4 = b + the same.
+// Addresses of 4-byte words: %rd3 = a + 4 * stride * thread and %rd4 = b + 4 * stride * thread.
 std::string addresses(int stride) {
   return "mul.wide.u32 %rd9, %r1, " + std::to_string(4 * stride) +
          ";\nadd.s64 %rd3, %rd1, %rd9;\nadd.s64 %rd4, %rd2, %rd9;\n";
 }
 
-// Without the hashes of lines, which cannot be worked out by hand.
+// Outcomes without the hashes of lines, which cannot be derived by hand.
 std::vector<Outcome> outcomes(const GridTrace& trace, std::size_t block = 0, std::size_t warp = 0) {
   std::vector<Outcome> out = trace.blocks.at(block).warps.at(warp).outcomes;
   for (Outcome& o : out) o.line = 0;
@@ -34,10 +34,10 @@ TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
       {.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4},
       {.lines = 1, .sectors = 4},
       {.lines = 1, .sectors = 4, .l2_write_sectors = 4, .dram_write_sectors = 4},
-      {.lines = 1, .sectors = 4, .l2_write_sectors = 4},  // dirty already
+      {.lines = 1, .sectors = 4, .l2_write_sectors = 4},  // the sectors are already dirty
   };
   EXPECT_EQ(outcomes(got.trace), wanted);
-  EXPECT_EQ(got.trace.blocks[0].warps[0].found, (std::vector<Found>{{1, 0, 0}}));  // fetched by the first one
+  EXPECT_EQ(got.trace.blocks[0].warps[0].found, (std::vector<Found>{{1, 0, 0}}));  // fetched by the first load
 }
 
 TEST(Trace, StridedLoadAsksForEverySector) {
@@ -62,24 +62,24 @@ TEST(Trace, SharedMemoryTakesWavefrontsAndNoSectors) {
       run({"mad.lo.u32 %r5, %r1, 16, %r11;\nst.shared.u32 [%r5], %r1;\nld.shared.u32 %r6, [%r5];\n"
            "ld.shared.v4.u32 {%r7, %r8, %r9, %r10}, [%r5];\n"});
   const std::vector<Outcome> wanted{
-      {.shared_wavefronts = 4, .shared_conflicts = 3},  // every fourth word: four to a bank
+      {.shared_wavefronts = 4, .shared_conflicts = 3},  // every fourth word: four lanes per bank
       {.shared_wavefronts = 4, .shared_conflicts = 3},
-      {.shared_wavefronts = 4},  // 16 bytes a lane: quarter warps anyway
+      {.shared_wavefronts = 4},  // 16 bytes per lane are read by quarter warps in any case
   };
   EXPECT_EQ(outcomes(got.trace), wanted);
 }
 
-// %r1 is the lane. Stores of the same shape take the wavefronts of their width.
+// %r1 is the lane. Stores with the same addresses take as many wavefronts as their width requires.
 TEST(Trace, WideLoadsInPairsTakeHalfTheTurns) {
   struct Case {
-    const char* lane;  // computes %r5: index of the 16, or 8, bytes that are read
+    const char* lane;  // computes %r5, the index of the 16 or 8 bytes that a lane reads
     std::uint8_t wide, half_wide;
   };
   const Case cases[] = {
       {"mov.u32 %r5, 0;\n", 2, 1},        //
       {"shr.u32 %r5, %r1, 1;\n", 2, 1},   // 0 0 1 1 2 2
       {"and.b32 %r5, %r1, 5;\n", 2, 1},   // 0 1 0 1 4 5
-      {"and.b32 %r5, %r1, 15;\n", 4, 2},  // the other half warp's: no neighbours
+      {"and.b32 %r5, %r1, 15;\n", 4, 2},  // equal addresses are in different half warps, not in pairs
       {"and.b32 %r5, %r1, 27;\n", 4, 2},  // 0 1 2 3 0 1 2 3
   };
   for (const Case& c : cases) {
@@ -170,7 +170,7 @@ TEST(Sample, KeepsTheBlocksWithTheSmallestHashes) {
   const std::uint64_t instructions = got.trace.blocks.size() * got.trace.blocks[0].instructions;
   EXPECT_LE(instructions, 1000u);
   EXPECT_GE(instructions, 250u);
-  // All are below one threshold, and no block below it is missing.
+  // The hashes of all traced blocks are below a threshold, and every block below it is traced.
   std::uint64_t highest = 0;
   for (const BlockTrace& block : got.trace.blocks) highest = std::max(highest, mix(block.index));
   std::size_t below = 0;
@@ -195,7 +195,7 @@ TEST(Sample, AnotherKeyKeepsOtherBlocks) {
   EXPECT_NE(kept(7), kept(8));
 }
 
-// One block of 1000 does most of the work: the sample is unlikely to have it, says so, and includes it on request.
+// One block of 1000 does most of the work. The sample probably lacks it, reports that, and includes it on request.
 TEST(Sample, AsksForBlocksThatAreLikeNoneThatItHas) {
   test::Kernel kernel{
       "setp.eq.u32 %p1, %r2, 777;\nselp.u32 %r5, 400, 1, %p1;\nL:\nadd.u32 %r5, %r5, -1;\n"
@@ -210,7 +210,7 @@ TEST(Sample, AsksForBlocksThatAreLikeNoneThatItHas) {
                           [](const BlockTrace& block) { return block.index == 777; }));
 }
 
-// Traced blocks cost the same as untraced ones: only then can they represent others.
+// Traced blocks must have the same costs as untraced ones, because they represent them.
 TEST(Sample, TracedBlocksAreAlikeToOthers) {
   test::Kernel kernel{addresses(1) +
                       "ld.global.u32 %r3, [%rd3];\nld.global.u32 %r4, [%rd3];\n"
@@ -218,7 +218,7 @@ TEST(Sample, TracedBlocksAreAlikeToOthers) {
   kernel.grid = {1000, 1, 1};
   const auto got = run(kernel, {.instructions = 1000});
   ASSERT_FALSE(got.trace.complete);
-  // All but the first, which find L1 empty.
+  // The common stratum has all blocks but the first of each SM, which find L1 empty.
   const auto usual = std::max_element(got.trace.strata.begin(), got.trace.strata.end(),
                                       [](const Stratum& a, const Stratum& b) { return a.blocks < b.blocks; });
   ASSERT_NE(usual, got.trace.strata.end());
