@@ -1,4 +1,4 @@
-// Grades are added, never changed, never lost; damage costs only what is damaged.
+// Grades are added and never changed or lost; damage to the file costs only the damaged rows.
 #include "grader/class/batch/grade_store.h"
 
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
   EXPECT_EQ(told_, "");
 }
 
-// Two folders of one hand-in may hold files of one name: the unreadable one is kept beside the graded one.
+// Two folders of one hand-in may contain files of one name: the unreadable one is recorded beside the graded one.
 TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
   GradeStore store = open();
   const Submission graded{{"bob", "", {}}, "vector-add", "c/bob/old/vector-add.cu", "sha", 9};
@@ -103,7 +103,7 @@ TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
   EXPECT_EQ(left_out[0].label, "c/bob/final/vector-add.cu");
 }
 
-// Other files beside it may have voided its late mark.
+// Because of other files in an earlier download, its late mark may have been dropped.
 TEST_F(Grades, AMarkMayComeLater) {
   const auto hand_in = [&](LateMark mark) {
     const Submission one{{"bob", "7", mark}, "vector-add", "c/bob_LATE_7_8_w.cu", "sha", 9};
@@ -111,7 +111,7 @@ TEST_F(Grades, AMarkMayComeLater) {
   };
   hand_in(LateMark::none);
   {
-    // A database of schema 3.
+    // An old database, with schema 3.
     Database old(file_, 1000);
     ASSERT_TRUE(old.run(
         "DROP TRIGGER submissions_are_kept; DROP TRIGGER submissions_stay; ALTER TABLE submissions RENAME TO "
@@ -144,7 +144,7 @@ TEST_F(Grades, ALaterFileOfThatNameThatCouldNotBeReadIsKept) {
   EXPECT_TRUE(store.left_out()->empty());
 }
 
-// The time of a platform's zip is that of its download.
+// The time of a platform's zip is the time of its download, so it changes with each download.
 TEST_F(Grades, WhatIsLeftOutAgainIsOneLine) {
   GradeStore store = open();
   for (const std::int64_t at : {300, 100})
@@ -161,8 +161,8 @@ TEST_F(Grades, StudentsStandInTheOrderInWhichTheyCame) {
   EXPECT_EQ(store.students()->front().student, "Jane Roe (7)");
 }
 
-// The number arrives first among files of which Canvas did not name all, so it is unproven. In a later submission
-// Canvas named every file, which proves it.
+// The number first comes with files that Canvas did not all name, so it is unproven. In a later download Canvas named
+// every file, which proves the number.
 TEST_F(Grades, ANumberIsProvenByALaterSubmission) {
   GradeStore store = open();
   const Owner unproven = owner_with_unproven_id("doejane", "7"), other = owner_with_unproven_id("roejim", "8");
@@ -262,7 +262,7 @@ TEST_F(Grades, ThatAreDamagedAreKeptAndWholeRowsSaved) {
   const std::string salt = *open().salt();
   std::string bytes = file_text(file_);
   ASSERT_GT(bytes.size(), 100'000u);
-  for (std::size_t at = 90'000; at < 94'096; ++at) bytes[at] = '\x5a';  // a page somewhere in the middle
+  for (std::size_t at = 90'000; at < 94'096; ++at) bytes[at] = '\x5a';  // damages a page in the middle
   folder_.write("class/grades.db", bytes);
   const GradeStore store = open();
   EXPECT_THAT(told_, HasSubstr("grades.db was damaged and is kept as grades.db.damaged-1"));

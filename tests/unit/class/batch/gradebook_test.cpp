@@ -1,4 +1,4 @@
-// From grades to points: what counts, what lateness costs, and what never becomes a zero.
+// From grades to points: which submission counts, the cost of lateness, and results that must never become a zero.
 #include "grader/class/batch/gradebook.h"
 #include "common/base/json.h"
 
@@ -36,7 +36,7 @@ class Book : public ::testing::Test {
   void hand_in(const std::string& student, const std::string& sha256, std::int64_t at = 0, LateMark mark = {}) {
     submissions_.push_back({{student, "", mark}, "vector-add", student + "/" + sha256, sha256, at});
   }
-  // One goal, whose credit is 0.7 at 4 and 1 at 16.
+  // Records a grade with one goal, whose credit is 0.7 at 4 and 1 at 16.
   void graded(const std::string& sha256, const std::string& verdict, double reached = 0) {
     const Json scales = to_json(std::vector<GoalScale>{{"up", "dram", "flops_over_starter", 1, 4, 16, reached}});
     const std::string grade = verdict != "pass" ? "none" : reached >= 16 ? "ace" : "pass";
@@ -48,7 +48,7 @@ class Book : public ::testing::Test {
             {"attempt", {{"verdict", verdict}, {"grade", grade}, {"reasons", Json::array()}, {"sandboxed", true}}},
             {"scales", scales}}};
   }
-  // The same for a submission by ann.
+  // Records a submission by ann and its grade.
   void hand_in_graded(const std::string& sha256, std::int64_t at, double reached) {
     hand_in("ann", sha256, at);
     graded(sha256, reached >= 4 ? "pass" : "fail", reached);
@@ -90,7 +90,7 @@ TEST_F(Book, PointsFollowTheVerdict) {
   EXPECT_EQ(book.rows[0].cells[0].points(), 10);
   EXPECT_EQ(book.rows[1].cells[0].points(), 3.5);
   EXPECT_EQ(book.rows[2].cells[0].points(), 0);
-  EXPECT_EQ(book.rows[0].total_percent, 50);  // of two chapters of 10 points
+  EXPECT_EQ(book.rows[0].total_percent, 50);  // of two chapters of 10 points each
   EXPECT_EQ(book.rows[0].cells[1].state, Cell::State::nothing);
   EXPECT_TRUE(book.all_boxed);
 }
@@ -118,10 +118,10 @@ TEST_F(Book, TheBestOrTheLastCounts) {
   EXPECT_EQ(counting(), "bad");
   EXPECT_EQ(make().rows[0].cells[0].points(), 3.5);
   submissions_.pop_back();
-  EXPECT_EQ(make().rows[0].cells[0].points(), std::nullopt);  // the last one has no grade yet
+  EXPECT_EQ(make().rows[0].cells[0].points(), std::nullopt);  // the newest one has no grade yet
 }
 
-// All files of a zip have the zip's time, so none of them is the last.
+// All files of a zip have the zip's time, so none of them is the newest.
 TEST_F(Book, OfSeveralAtTheLastMomentTheBestCounts) {
   terms_.counts = CourseTerms::Counts::last;
   hand_in_graded("earlier", 1, 16);
@@ -138,7 +138,7 @@ TEST_F(Book, WhatIsHandedInAgainIsTheLast) {
   hand_in("ann", "a", kDue + 2 * kDay);
   EXPECT_EQ(counting(), "a");
   EXPECT_EQ(make().rows[0].cells[0].entries.size(), 2u);
-  EXPECT_EQ(make().rows[0].cells[0].points(), 7);  // it was handed in on time
+  EXPECT_EQ(make().rows[0].cells[0].points(), 7);  // handed in on time
 }
 
 TEST_F(Book, LatenessCostsAShareADay) {
@@ -168,7 +168,7 @@ TEST_F(Book, TheSameBytesAgainAreTheFirstSubmission) {
   EXPECT_EQ(book.rows[0].cells[0].points(), 10);
 }
 
-// Submissions come under students' names, and one row may have several.
+// Submissions are listed by students' names, and one row may have several names.
 TEST_F(Book, TheSameBytesAreTheFirstSubmissionInAnyOrder) {
   terms_.late = {0.25, 9};
   hand_in("ann", "x", kDue + 5 * kDay);
@@ -221,7 +221,7 @@ TEST_F(Book, AnUnchangedStarterOrAGroupsFileIsNoCopy) {
   for (Submission& s : submissions_) s.label = "export/submission_332/vector-add.cu";
   graded("x", "pass", 16);
   EXPECT_TRUE(make().rows[0].cells[0].same_as.empty());
-  submissions_[1].submitted_at_s += 1;  // another path of that name
+  submissions_[1].submitted_at_s += 1;  // at another path with the same name
   EXPECT_THAT(make().rows[0].cells[0].same_as, ElementsAre("bob"));
 }
 
@@ -238,7 +238,7 @@ TEST_F(Book, ANewerFileThatCouldNotBeReadIsTold) {
   EXPECT_TRUE(make().left_out.empty());
 }
 
-// It may belong to the chapter that came first.
+// The file without a chapter may belong to the chapter that was handed in earlier.
 TEST_F(Book, ANewerFileOfNoChapterIsToldBesideANewerOne) {
   hand_in("ann", "good", 100);
   hand_in("ann", "other", 300);
@@ -259,7 +259,7 @@ TEST_F(Book, WhatIsLeftOutIsToldWhereNothingElseCame) {
   EXPECT_EQ(make().left_out.size(), 1u);
 }
 
-// Moodle numbers people anew in each assignment, groups included.
+// Moodle gives people and groups new numbers in each assignment.
 TEST_F(Book, MoodlesNumbersJoinNobody) {
   students_ = {{"Ada B (1201)", "Participant 1201", {}},
                {"Group Red (1201)", "Participant 1201", {}},
@@ -274,7 +274,7 @@ TEST_F(Book, MoodlesNumbersJoinNobody) {
             "assignment its own --grades");
 }
 
-// Nor do numbers that a student typed or may have chosen; a number with a name is one row.
+// Numbers that a student typed or may have chosen join no rows of different names. An equal name and number is one row.
 TEST_F(Book, UnprovenNumbersJoinNobody) {
   students_ = {owner_with_unproven_id("Ada", "77"), owner_with_unproven_id("Eve", "77"),
                owner_with_unproven_id("Ada", "77"), owner_with_id("Cy", "77")};
@@ -293,7 +293,7 @@ TEST_F(Book, NamesakesAreTold) {
             "has a row next to that of Jose\u0301, who has a similar name: are they one person?");
 }
 
-// A later download marks it late if the student sent it again, and on time if the deadline was moved.
+// A later download may mark the file late because it was sent again, or on time because the deadline was moved.
 TEST_F(Book, OfTheSameBytesOnTimeStays) {
   hand_in("ann", "x", 10, LateMark::on_time);
   hand_in("ann", "x", 20, LateMark::late);
@@ -317,14 +317,14 @@ TEST_F(Book, OfTheSameBytesAtOneTimeAMarkCounts) {
   for (const int row : {0, 1}) EXPECT_EQ(make().rows[row].cells[0].entries[0].mark, LateMark::late) << row;
 }
 
-// First handed in under names that others gave, then as the platform names it, days later.
+// First recorded from files without the platform's names; days later from a download with the platform's mark.
 TEST_F(Book, OfTheSameBytesAMarkOfALaterDownloadCounts) {
   hand_in("ann", "x", kDue + 1000);
   hand_in("ann", "x", kDue + 9000, LateMark::on_time);
   EXPECT_EQ(make().rows[0].cells[0].entries[0].mark, LateMark::on_time);
 }
 
-// A name may change, and may have two spellings.
+// A person's name may change, and it may have two spellings.
 TEST_F(Book, OfOneNumberThereIsOneRow) {
   students_ = {{"Jane Roe (7)", "7", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
   hand_in("Jane Roe (7)", "good", 1);
@@ -343,7 +343,7 @@ TEST_F(Book, OfOneNumberThereIsOneRow) {
   EXPECT_EQ(book.left_out[0].label, "Jane Doe (7)");
   EXPECT_EQ(book.left_out[0].reason, "has the same number as Jane Roe (7): both are one row");
   left_out_.clear();
-  students_ = {{"Jos\u00e9 (7)", "7", {}}, {"Jose\u0301 (7)", "7", {}}};  // which look the same
+  students_ = {{"Jos\u00e9 (7)", "7", {}}, {"Jose\u0301 (7)", "7", {}}};  // they look the same
   EXPECT_TRUE(make().left_out.empty());
 }
 
@@ -395,10 +395,10 @@ TEST_F(Book, WhatCouldNotBeGradedIsKeptWithItsStudent) {
   terms_.chapters.resize(1);
   chapters_.resize(1);
   hand_in("bob", "x", 10);
-  EXPECT_EQ(make().left_out.size(), 1u);  // bob has a better one by now
+  EXPECT_EQ(make().left_out.size(), 1u);  // bob has a better grade by now
 }
 
-// All files of a hand-in have one time: the unreadable file may be the work.
+// All files of a hand-in have one time, so the unreadable file may be the real work.
 TEST_F(Book, WhatCouldNotBeGradedBesideAGradedFileIsTold) {
   terms_.chapters.resize(1);
   chapters_.resize(1);
@@ -432,7 +432,7 @@ TEST(FindStudent, ANameIsNoNumber) {
   EXPECT_EQ((*find_student(book, "17"))->owner.student, "17");
   EXPECT_EQ((*find_student(book, "Ada Lovelace (17)"))->owner.lms_id, "17");
   book.rows[0].owner = {"Eve", "18", {}};
-  book.rows[4].owner = {"18", "", {}};  // is in a later row
+  book.rows[4].owner = {"18", "", {}};  // also in a later row
   EXPECT_EQ((*find_student(book, "18"))->owner.lms_id, "");
 }
 
@@ -446,7 +446,7 @@ TEST(Table, NamesAreHarmlessAndStayApart) {
   book.rows[0].owner.student =
       "a\xc2\x9b"
       "31m\xe2\x80\xae"
-      "b";  // as older versions stored it
+      "b";  // the format of older versions
   book.rows[1].owner = {longest + " (17)", "17", {}};
   book.rows[2].owner = {longest + " (18)", "18", {}};
   book.rows[3].owner.student = longest + "1" + longest;

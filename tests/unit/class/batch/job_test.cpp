@@ -1,4 +1,4 @@
-// What the class's record keeps of a submission.
+// The data that the class's record keeps of a submission.
 #include "grader/class/batch/job.h"
 
 #include <gtest/gtest.h>

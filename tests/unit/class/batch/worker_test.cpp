@@ -1,4 +1,4 @@
-// Workers that answer, crash, hang, lie or stay silent, played by scripts.
+// Scripts play workers that answer, crash, hang, lie or stay silent.
 #include "grader/class/batch/worker.h"
 #include "common/base/json.h"
 

@@ -1,4 +1,4 @@
-// Gradescope's autograder zip: what must be at its root, and what must not be in it.
+// Gradescope's autograder zip: the files that must be at its root, and those that must not be in it.
 #include "grader/class/exports/autograder.h"
 
 #include <gmock/gmock.h>

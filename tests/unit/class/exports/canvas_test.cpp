@@ -1,4 +1,4 @@
-// Canvas' gradebook: one column is filled, nothing else changes, and no student gets another's points.
+// Filling Canvas' gradebook: one column is filled, nothing else changes, and no student gets another's points.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// As Canvas exports it: totals are read-only, and Canvas' test student comes last.
+// A gradebook as Canvas exports it: totals are read-only, and Canvas' test student comes last.
 constexpr const char* kExported =
     "Student,ID,SIS User ID,SIS Login ID,Section,Essay (11),Roofwalk (42),Roofwalk (43),Final Score\r\n"
     "    Points Possible,,,,,5,10,50,(read only)\r\n"
@@ -26,7 +26,7 @@ constexpr const char* kExported =
     "\"Unknown, Una\",20,S4,una,Lab,5,9,9,50\r\n"
     "\"Student, Test\",21,,,Lab,,,,\r\n";
 
-// The rules of Canvas' importer that the result breaks.
+// The rules of Canvas' importer that the result violates.
 std::vector<std::string> broken_rules(const std::string& before, const std::string& after, std::size_t filled_column) {
   const auto was = read_csv(before), now = read_csv(after);
   if (!now || now->rows.empty()) return {"it is a table"};
@@ -61,7 +61,8 @@ TEST(Canvas, OneColumnIsFilled) {
   testing::expect_golden(TEST_GOLDEN_DIR "/canvas.csv", result->csv);
 }
 
-// A number typed in a quiz's file name, and a team's name followed by a member's number.
+// Learners can choose two kinds of numbers: one typed in a quiz's file name, and one in a team's name before a member's
+// number.
 TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -75,18 +76,19 @@ TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("the number is team_5 (18)'s, who has another name")));
 }
 
-// In a quiz, digits of a name precede the number.
+// In a quiz's file name, digits at the end of a name precede the number.
 TEST(Canvas, ANumberThatEndsWithAnothersFillsNothing) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
-    if (row.owner.lms_id == "17") row.owner = owner_with_unproven_id("lovelaceada", "918");  // O'Hara's number is 18
+    if (row.owner.lms_id == "17") row.owner = owner_with_unproven_id("lovelaceada", "918");  // 18 is O'Hara's
   }
   const auto result = fill_canvas(book, kExported, {"Roofwalk (42)", "vector-add"});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
 }
 
-// A number in a file name may be another student's: of two students who match by name or number, neither gets points.
+// A number in a file name may be another student's. If one row matches a student by name and another by number, neither
+// fills the student's cell.
 TEST(Canvas, AChosenNumberBeatsNobodysName) {
   Gradebook book = test::small_class();
   book.rows[1].owner = {"Ada Lovelace", "", {}};
@@ -97,10 +99,10 @@ TEST(Canvas, AChosenNumberBeatsNobodysName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("several students have that name or number")));
 }
 
-// Where the school allows it, learners choose their names on Canvas, and the names that they register.
+// Some schools let learners choose their names on Canvas, and the names that they register.
 TEST(Canvas, WhoIsCalledAsAnothersLoginGetsNothingOfTheirs) {
   Gradebook book = test::small_class();
-  book.rows[1].owner = {"ada", "", {}};  // a folder named like a login
+  book.rows[1].owner = {"ada", "", {}};  // a folder named like Ada's login
   std::string exported = kExported;
   exported.insert(exported.find("\"Lovelace"), "ada,22,S5,eve,Lab,,,,\r\n");
   const auto result = fill_canvas(book, exported, {"Roofwalk (42)", "vector-add"});
@@ -109,13 +111,13 @@ TEST(Canvas, WhoIsCalledAsAnothersLoginGetsNothingOfTheirs) {
   EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
 }
 
-// Ada's folder is called by her login or SIS id as it is written here.
+// The export with Ada's SIS id and login replaced; the tests name her folder by one of them.
 std::string with_ids(const std::string& ids) {
   std::string exported = kExported;
   return exported.replace(exported.find(",S1,ada,"), 8, "," + ids + ",");
 }
 
-// Schools write logins in small and large letters, as addresses, and numbers with zeros before them.
+// Schools write logins in any case or as e-mail addresses, and numbers with leading zeros.
 TEST(Canvas, AnothersLoginInOtherLettersIsNobodysName) {
   for (const auto& [ids, folder] : std::vector<std::pair<std::string, std::string>>{{"S1,JD1234", "jd1234"},
                                                                                     {"S1,jd1234@uni.edu", "jd1234"},
@@ -144,7 +146,7 @@ TEST(Canvas, ALoginMayHaveLargeLettersAndANumberZeros) {
     const auto result = fill_canvas(book, with_ids(ids), {"Roofwalk (42)", "vector-add"});
     ASSERT_TRUE(result);
     EXPECT_EQ(read_csv(result->csv)->rows[2][6], "10") << ids;
-    // Of two such rows nobody knows which is meant.
+    // If two rows match such a folder, neither is filled.
     const std::string with_two = with_ids(ids) + "\"Roe, Ray\",22,S5," + ids.substr(ids.find(',') + 1) +
                                  "X,Lab,,,,\r\n" + "\"Poe, Paul\",23," + ids + ",Lab,,,,\r\n";
     const auto of_two = fill_canvas(book, with_two, {"Roofwalk (42)", "vector-add"});
@@ -176,7 +178,7 @@ TEST(Canvas, OfTwoRowsThatFitOneStudentNoneIsFilledButByCanvasNumber) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("Una Roe: two rows of the file match una; the cell stays")));
 }
 
-// A quiz puts the number right after a name that may end with digits.
+// A quiz's file name has the number right after a name that may end with digits.
 TEST(Canvas, AQuizsNumberThatEndsWithAnothersIsNobodys) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -265,8 +267,8 @@ TEST(Canvas, ACellThatSomebodyElseWroteStays) {
               Contains(HasSubstr("the cell holds 1, which roofwalk did not write; it is kept, not replaced by 8.1")));
   EXPECT_FALSE(first.written.contains("18"));
   EXPECT_EQ(first.written.at("17"), "10");
-  EXPECT_EQ(cell(fill({{"18", "2"}}, false)), "1");      // ours was different
-  EXPECT_EQ(cell(fill({{"18", "1.0"}}, false)), "8.1");  // ours, in Canvas' spelling
+  EXPECT_EQ(cell(fill({{"18", "2"}}, false)), "1");      // ours was different, so it stays
+  EXPECT_EQ(cell(fill({{"18", "1.0"}}, false)), "8.1");  // ours in Canvas' spelling, so it is updated
   EXPECT_EQ(cell(fill({}, true)), "8.1");
 }
 
@@ -285,19 +287,19 @@ TEST(Canvas, AStudentOfAnotherPlatformIsFoundBySisIdElseByName) {
 TEST(Canvas, ANameIsNobodyElsesNumber) {
   const auto cell_of_una = [](const Owner& owner) {
     Gradebook book = test::small_class();
-    book.rows[1].owner = owner;  // with 10 points
+    book.rows[1].owner = owner;  // the row with 10 points
     const auto result =
         fill_canvas(book, kExported, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
     return result ? read_csv(result->csv)->rows[5][6] : result.error().text();
   };
-  EXPECT_EQ(cell_of_una({"una", "", {}}), "10");  // an instructor's folder, named like the login
+  EXPECT_EQ(cell_of_una({"una", "", {}}), "10");  // an instructor's folder named like Una's login
   for (const char* name : {"una (900)", "S4 (900)", "20 (900)"}) EXPECT_EQ(cell_of_una({name, "900", {}}), "9") << name;
-  // Another platform's number that happens to be Una's.
+  // Another platform's number that happens to equal Una's number.
   for (const char* name : {"Ada Lovelace (20)", "lovelaceada (20)"})
     EXPECT_EQ(cell_of_una({name, "20", {}}), "9") << name;
 }
 
-// Una's cell, 9, is to become the 0 of the book's first student. Returns the cell and the note about it.
+// Tries to replace Una's cell, 9, by the 0 points of the book's first student. Returns the cell and the note about it.
 std::pair<std::string, std::string> filled_una(const Owner& owner,
                                                const std::string& una = "\"Unknown, Una\",20,S4,una") {
   std::string text = kExported;
@@ -319,7 +321,7 @@ TEST(Canvas, ANumberWithAnotherNameFillsNothing) {
     EXPECT_THAT(notes, HasSubstr(std::string("Unknown, Una: the number is M M (") + id +
                                  ")'s, who has another name; the cell stays as it was"));
   }
-  EXPECT_EQ(filled_una({"(20)", "20", {}}).first, "0");  // there is no name
+  EXPECT_EQ(filled_una({"(20)", "20", {}}).first, "0");  // there is no name to compare
 }
 
 TEST(Canvas, ANameMayBeSpeltInOtherWays) {
@@ -339,7 +341,7 @@ TEST(Canvas, AnotherAddressIsAnotherStudent) {
   EXPECT_EQ(filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}).first, "0");  // the file has none
 }
 
-// If the numbers are Canvas' own, a name with another number is a namesake's, or a team's that took the name.
+// If the numbers are Canvas' own, an equal name with another number is a namesake's, or a team's that took the name.
 TEST(Canvas, AnotherNumberOfCanvasIsAnotherStudent) {
   Gradebook book = test::small_class();
   book.rows[0].owner = {"Una Unknown (900)", "900", {}};
@@ -368,7 +370,7 @@ TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: another row has that name")));
 }
 
-// A login as a name does not decide between two rows of one name.
+// A folder named like a login does not decide between two students of that name.
 TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByALogin) {
   const std::string text = std::string(kExported) + "\"Unknown, Una\",23,S7,una2,Lab,5,9,9,50\r\n";
   Gradebook book = test::small_class();
@@ -380,7 +382,7 @@ TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByALogin) {
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
   EXPECT_EQ(read_csv(result->csv)->rows[7][6], "9");
   EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: another row has that name")));
-  // If all are named by their logins, each gets their own points.
+  // If all folders are named by logins, each student gets their own points.
   book.rows[0].owner = {"una2", "", {}};
   const auto by_logins = fill_canvas(book, text, wanted);
   ASSERT_TRUE(by_logins);

@@ -1,4 +1,4 @@
-// The table for spreadsheets, and the reader and writer under it.
+// The table for spreadsheets, and the CSV reader and writer that it uses.
 #include "grader/class/exports/csv.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// RFC 4180 and spreadsheets' needs: every row is as long as the header, and no cell would be executed.
+// The rules that a text violates: RFC 4180, rows as long as the header, and no cell that a spreadsheet would execute.
 std::vector<std::string> broken_rules(const std::string& text) {
   std::vector<std::string> broken;
   if (!text.empty() && !text.ends_with("\r\n")) broken.emplace_back("a line ends with CR LF");
@@ -43,7 +43,7 @@ TEST(Csv, TheRulesSeeWhatIsBroken) {
   EXPECT_THAT(broken_rules("a\r\n\"b\r\n"), ElementsAre("quotes are closed"));
 }
 
-// Wherever a spreadsheet may end a cell, our own separator included.
+// Wherever a spreadsheet may split a cell: at separators, including ours, and at line ends.
 TEST(Csv, NoCellOfOurOwnIsAFormula) {
   const std::vector<std::pair<std::string, std::string>> cells = {
       {"=1+1", "'=1+1"},

@@ -1,4 +1,4 @@
-// results.json, checked against the rules of Gradescope's autograders.
+// Checks results.json against the rules of Gradescope's autograders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// JUnit XML, checked against the rules that Jenkins' and Ant's schemas share.
+// Checks JUnit XML against the rules that Jenkins' and Ant's schemas share.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ void check_case(const pugi::xml_node& one, std::vector<std::string>& broken, std
   ++counts["tests"];
 }
 
-// Finds what the reader tolerates: a bare "<" in an attribute, a bare "&" anywhere.
+// False if the text has errors that the XML reader tolerates: a bare "<" in an attribute, a bare "&" anywhere.
 bool is_strict(const std::string& text) {
   static const Pattern bare_ampersand("&(?!(amp|lt|gt|quot|apos|#\\d+|#x[0-9a-fA-F]+);)");
   bool in_tag = false;

@@ -38,7 +38,7 @@ TEST(Archives, AreReadAsTheyWereWritten) {
   EXPECT_GT(cost_bytes, 100'000u);
   cost_bytes = 0;
   EXPECT_FALSE(archive->read(archive->entries()[1], 99'999, cost_bytes));
-  EXPECT_GT(cost_bytes, 99'999u);  // a failed read is charged too
+  EXPECT_GT(cost_bytes, 99'999u);  // a failed read costs its bytes, too
 }
 
 TEST(Archives, AreTheSameBytesEveryTime) {
@@ -54,7 +54,7 @@ TEST(Archives, ThatAreDamagedAreErrorsNotCrashes) {
   const std::string whole = file_text(folder.path() / "a.zip");
   for (std::size_t cut = 7; cut < whole.size(); cut += 7) {
     const auto archive = Archive::in_memory(whole.substr(0, cut));
-    EXPECT_FALSE(archive) << cut;  // the directory is at the end
+    EXPECT_FALSE(archive) << cut;  // the directory of entries is at the end
   }
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::string bytes = whole;
@@ -64,13 +64,13 @@ TEST(Archives, ThatAreDamagedAreErrorsNotCrashes) {
     for (const ArchiveEntry& entry : archive->entries()) {
       std::size_t cost_bytes = 0;
       const auto read = archive->read(entry, 1 << 20, cost_bytes);
-      if (!read || entry.name != kFiles[0].name) continue;  // the checksum showed it
+      if (!read || entry.name != kFiles[0].name) continue;  // the checksum revealed the damage
       EXPECT_EQ(*read, kFiles[0].bytes) << at;
     }
   }
 }
 
-// In the list of entries: the name, and the flag for UTF-8.
+// Damages the list of entries: a name, and its UTF-8 flag.
 TEST(Archives, OneOddNameRefusesNothing) {
   const test::ScratchFolder folder;
   for (const std::string name : {"\x01", "\xff"}) {
@@ -93,7 +93,7 @@ TEST(Archives, OneOddNameRefusesNothing) {
   }
 }
 
-// Whichever number of entries the archive states, in either form: libzip reads on if there are more.
+// Whichever count the archive states, 16-bit or zip64, libzip continues if there are more entries.
 TEST(Archives, OfTooManyEntriesAreNotOpened) {
   const test::ScratchFolder folder;
   const auto name = [](std::size_t i) { return std::to_string(i); };
@@ -110,14 +110,13 @@ TEST(Archives, OfTooManyEntriesAreNotOpened) {
     }
     EXPECT_TRUE(Archive::open(file));
   }
-  // 60,000,000,000 entries, for which libzip would take memory.
+  // The count claims 60,000,000,000 entries, for which libzip would allocate memory.
   std::string bytes = test::zip_of_many(1, name, "x", test::SaidCount::in_64_bits);
   for (const std::size_t at : {24, 32}) bytes[bytes.rfind("PK\6\6") + at + 4] = 14;
   EXPECT_FALSE(Archive::in_memory(bytes));
 }
 
-// The archive's comment here looks like the end of an archive, many times. A learner's stored bytes near the cut look
-// like the end of an empty archive, or of another one.
+// A download was cut. Near the cut, a learner's stored bytes look like the end of an empty archive or of another one.
 TEST(Archives, ACutDownloadIsNoEmptyClass) {
   const test::ScratchFolder folder;
   const std::string empty_end = "PK\5\6" + std::string(18, '\0');
@@ -144,8 +143,8 @@ TEST(Archives, OneListOfEntriesCounts) {
   EXPECT_EQ(archive->entries().size(), 1000u);
 }
 
-// Bytes of one file look like the end of an archive without entries, or with very many. Another file's name makes
-// libzip refuse the true list, so that it would take another one that it finds.
+// Bytes of one file look like the end of an archive with no entries or with very many. The name of another file makes
+// libzip refuse the true directory and search for another one.
 TEST(Archives, NobodysBytesAreTheListOfAll) {
   const std::string empty = "PK\5\6" + std::string(18, '\0');
   const std::string many =
@@ -174,7 +173,7 @@ TEST(Archives, NobodysBytesAreTheListOfAll) {
   }
 }
 
-// A file may hold a record whose comment ends with exactly the bytes that follow the archive.
+// Bytes follow the archive. A file contains an end record whose comment would end exactly with these bytes.
 TEST(Archives, WhatIsLeftBehindMakesNoFileTheEnd) {
   const std::string planted = "PK\5\6" + std::string(18, '\0');
   Rng rng(1, "behind");
@@ -192,8 +191,8 @@ TEST(Archives, WhatIsLeftBehindMakesNoFileTheEnd) {
   EXPECT_EQ(archive->entries().size(), 2u);
 }
 
-// The last name of the list, or its end before a time field, lies where libzip looks for the 64-bit record; it may even
-// give the position of one, inside a file.
+// libzip looks for the zip64 locator right before the end record. The last name of the directory, or a part of it
+// before a time field, lies there and looks like a locator; it may even point to a record inside a file.
 TEST(Archives, TheLastNameIsNoRecord) {
   const std::string locator = "PK\6\7", field = "UT" + test::little_endian(5, 2) + "\1wxyz";
   Rng rng(1, "record");
@@ -227,7 +226,7 @@ TEST(Archives, TheLastNameIsNoRecord) {
   expect_both(zip_with(telling, noise), "eve/PK", noise);
 }
 
-// The archive with `by` bytes in front of it.
+// The archive moved by `by` bytes, with its offsets adapted.
 fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t by) {
   const std::size_t end = bytes.rfind("PK\5\6"), list = bytes.find("PK\1\2");
   const auto move = [&](std::size_t at) {
@@ -243,7 +242,7 @@ fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t
   return folder.path() / "moved.zip";
 }
 
-// An offset in the archive may equal the number that marks its end, wherever it is stored.
+// An offset in the archive may equal the signature of the end record.
 TEST(Archives, ANumberIsNoRecord) {
   constexpr std::size_t kMark = 0x06054b50;  // "PK\5\6"
   const test::ScratchFolder folder;
@@ -286,7 +285,7 @@ TEST(Archives, BeyondFourGigabytesAreRead) {
   EXPECT_EQ(archive->read(archive->entries()[1], 1 << 20, cost_bytes).value(), kFiles[1].bytes);
 }
 
-// An extra field of the list gives the time in UTC; without it, the time is in this computer's time zone.
+// An extra field in the directory gives the time in UTC; without it, the time is in this computer's time zone.
 TEST(Archives, TimesAreThoseOfTheWorldWhereTheyAreTold) {
   const test::ScratchFolder folder;
   ASSERT_TRUE(write_archive(folder.path() / "a.zip", {{"x", "one"}}));

@@ -1,5 +1,6 @@
-// Random zips of a class with Canvas' file names: honest learners, and attackers who name their files and groups as
-// Canvas would name another student's. No file becomes another student's, and no late file is on time.
+// Random zips of a class with Canvas' file names, from honest learners and from attackers, who name their files and
+// groups as Canvas would name another student's. No file may become another student's, and no late file may count as on
+// time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ class Zip {
     const int honest = 1 + one_of(static_cast<int>(names.size()));
     for (int i = 0; i < honest; ++i) {
       honest_.push_back({names[static_cast<std::size_t>(i)], an_id(), has_late && one_of(3) == 0});
-      const bool may_have_day = first_file_ > 0 && i > 1 && !is_quiz_;  // the first two show which numbers the zip has
+      const bool may_have_day = first_file_ > 0 && i > 1 && !is_quiz_;  // two names without a day show the numbers
       hand_in(honest_.back(),
               may_have_day && one_of(4) == 0 ? kDayInAName + "_vector-add.cu"
               : one_of(4) == 0               ? "hw_1_vector-add.cu"
@@ -73,21 +74,21 @@ class Zip {
     while (out.size() < static_cast<std::size_t>(digits)) out += static_cast<char>('0' + one_of(10));
     return out;
   }
-  // Nearly all accounts of a class are about equally old; a few are far older, or newer.
+  // Most accounts of a class have ids of equal length; a few are much older or newer, with shorter or longer ids.
   std::string an_id() {
     const int digits = one_of(8) == 0 ? 3 + one_of(6) : id_digits_;
     std::string id = number(digits);
     while (!ids_.insert(id).second) id = number(digits);
     return id;
   }
-  // The first of the files' numbers, if they were created one after the other; 0 if they are arbitrary.
+  // The first file number if numbers are consecutive; 0 if they are arbitrary.
   int a_first_file() {
     constexpr int kPart = 10;
     if (one_of(2) == 0) return 0;
     const int digits = id_digits_ + 1;
     int least = 1;
     for (int i = 1; i < digits; ++i) least *= 10;
-    const int longer = 10 * least - 500;  // where numbers get one more digit
+    const int longer = 10 * least - 500;  // near here, numbers get one more digit
     const int first = one_of(2) == 0 ? longer : least + one_of(8 * least);
     return std::abs(first - std::stoi(kDayInAName)) < first / kPart * 2 ? longer : first;
   }
@@ -103,13 +104,13 @@ class Zip {
     const std::string file = has_old_file ? an_old_file_number(by.id) : file_number();
     handed_in_.push_back({person + "_" + file + "_" + rest, by, is_honest});
   }
-  // Of a file that was on Canvas long before. There are more files than people.
+  // The number of an old file. There are more files than people, so it is at least as long as its owner's id.
   std::string an_old_file_number(const std::string& id) {
     const int digits = static_cast<int>(id.size());
     return number(digits + (digits == id_digits_ ? one_of(2) : 2));
   }
 
-  // A group may have a name like its members', in lower case as Canvas writes it.
+  // A group's name may contain a member's name, in lower case as Canvas writes it.
   std::string attackers_name() {
     const Learner& other = victim();
     if (is_quiz_) return one_of(2) == 0 ? "eve" : other.name + other.id + "_question_31_" + file_number() + "_x";
@@ -163,7 +164,7 @@ TEST(ClassNames, NoFileBecomesAnothersWhateverLearnersCallTheirs) {
     const std::vector<std::string> honest = zip.honest_students();
     for (const HandedIn& each : zip.handed_in()) {
       const Owner owner = names.owner_of(each.file).owner;
-      // An account far older or newer than the others.
+      // The account is far older or newer than the others.
       const bool is_open = owner.lms_id.empty() && each.file.find(kDayInAName) != std::string::npos;
       SCOPED_TRACE(testing::Message() << "zip " << seed << ", " << each.file << " is " << owner.student << "'s");
       if (each.is_honest && !is_open) {

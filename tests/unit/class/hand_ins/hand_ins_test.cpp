@@ -1,5 +1,6 @@
-// Every layout in which platforms and people pack a class, with one student, two and 500, one of whom tries all
-// attacks: no file becomes another student's, no hand-in hides another, none makes the class be refused.
+// Every layout in which platforms and people pack a class, with one student, two and 500. One of them tries all
+// attacks: no file may become another student's, no hand-in may hide another, and none may make the grader refuse the
+// class.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,11 +28,11 @@ using ::testing::HasSubstr;
 using test::kHandedIn;
 using test::kLongBefore;
 
-// Where a student's file lies, and the student's name in the gradebook.
+// The place of a student's file, and the student's name in the gradebook.
 struct Shape {
   const char* name;
   bool zipped;
-  bool owns_zip;       // each student's files lie in a zip of their own
+  bool owns_zip;       // each student's files are in a zip of their own
   bool is_plain_file;  // the instructor names one file per student; students add none
   std::string (*place)(int student, const std::string& file);
   std::string (*student)(int student);
@@ -93,12 +94,12 @@ const Shape kShapes[] = {
     {"FlatFolder", false, false, true, in_flat, by_name, nothing},
 };
 
-// What student 0 adds to the hand-in, and what is added beside all hand-ins.
+// Files that student 0 adds to the hand-in, and files beside all hand-ins.
 struct Trouble {
   const char* name;
   std::vector<ArchiveFile> (*own)();
   std::vector<ArchiveFile> (*beside)(const Shape& shape);
-  const char* told;  // in some line; empty: no line is needed
+  const char* told;  // a part of some message; empty: no message is needed
 };
 
 std::vector<ArchiveFile> none() { return {}; }
@@ -110,7 +111,8 @@ std::string zip_of(const std::vector<ArchiveFile>& files) {
   return file_text(folder.path() / "made.zip");
 }
 
-// In one's own zip: folders and files named as every platform names other students', and a date of one's own.
+// Files for a student's own zip: folders and files named like other students' on every platform, with a date of the
+// student's choice.
 std::vector<ArchiveFile> others_names() {
   return {{"S 1_101_assignsubmission_file_/vector-add.cu", "by 0, in 1's folder", false, kLongBefore},
           {"submission_1/vector-add.cu", "by 0, as 1's submission", false, kLongBefore},
@@ -214,7 +216,8 @@ class HandIns : public ::testing::TestWithParam<std::tuple<Shape, Trouble>> {
   void expect_just(const Shape& shape, int students, const Trouble& trouble) {
     SCOPED_TRACE(fmt::format("{}, {} students, {}", shape.name, students, trouble.name));
     const auto found = collect_all(write(shape, class_of(shape, students, trouble)));
-    // A zip's only folder that has folders may be a class or a student: the instructor is asked.
+    // If a zip has only one folder with folders in it, that may be a class or a student, so the grader asks the
+    // instructor.
     if (!found && students == 1 && std::string_view(shape.name) == "PlainZip") {
       EXPECT_THAT(found.error().text(), HasSubstr("it is unclear whether that is the class or a student"));
       return;

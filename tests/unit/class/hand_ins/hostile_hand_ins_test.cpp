@@ -1,4 +1,4 @@
-// Attacks by hand-ins: on another student's name or time, on the grader's run time, on paths outside the hand-in.
+// Attacks in hand-ins: on another student's name or time, on the grader's run time, on paths outside the hand-in.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST_F(HostileHandIns, ABombInAZipIsNotUnpacked) {
   EXPECT_THAT(left_out(handed), ElementsAre("c/alice.zip/vector-add.cu: is larger than 1048576 bytes"));
 }
 
-// Each of them is the same 65 MiB, and unreadable.
+// Each entry refers to the same 65 MiB and cannot be read.
 TEST_F(HostileHandIns, AFileThatCannotBeReadIsNotFree) {
   const auto name = [](std::size_t i) { return std::to_string(i) + "/vector-add.cu"; };
   folder_.write("c/eve.zip", test::zip_of_many(200, name, std::string(65u << 20, 'x')));
@@ -39,7 +39,7 @@ TEST_F(HostileHandIns, AFileThatCannotBeReadIsNotFree) {
   EXPECT_LE(handed.left_out.size(), 12u);
 }
 
-// The names have the same hash.
+// The entries' names have equal hashes.
 TEST_F(HostileHandIns, AZipOfTooManyEntriesIsNotOpened) {
   const auto name = [](std::size_t i) {
     std::string text;
@@ -67,7 +67,7 @@ TEST_F(HostileHandIns, NamesAreOnlyNames) {
   for (const Submission& s : handed.submissions) EXPECT_EQ(s.label.find('\n'), std::string::npos);
 }
 
-// Eight days late, with a file inside that claims otherwise.
+// The hand-in is eight days late, but a file inside claims an earlier time.
 TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
   constexpr std::int64_t kDay = 86400, kDue = 1'790'000'000, kLate = kDue + 8 * kDay;
   const std::string own = zip_of({{"vector-add.cu", "A", false, kDue - kDay},
@@ -84,7 +84,7 @@ TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
                                  {"assignment_1_export/submission_metadata.yml",
                                   "submission_1:\n  :submitters: []\n  :created_at: 2026-09-29 14:13:20 Z\n"}}));
   expect_late(collect_all(folder_.path() / "g.zip"));
-  // A zip with chapters only is one student's, and has the zip's time.
+  // A zip that contains only chapters belongs to one student and has the zip's time.
   const fs::path direct =
       folder_.write("jane.zip", zip_of({{"vector-add.cu", "A", false, kDue}, {"tiled-gemm.cu", "B", false, kDue}}));
   fs::last_write_time(direct, std::chrono::file_clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(kLate))));
@@ -92,14 +92,14 @@ TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
 }
 
 TEST_F(HostileHandIns, AZipsOnlyFolderNamesNobodyElse) {
-  // Named like its folder, it can only be one student's.
+  // A zip named like its only folder can only be one student's.
   for (const char* file : {"vector-add.cu", "ada_vector-add.cu", "vector-add-2.cu", "notes.txt"}) {
     const fs::path zip = folder_.write("eve.zip", zip_of({{std::string("eve/") + file, "A", false, 1'600'000'000}}));
     const Handed handed = collect_all(zip);
     EXPECT_THAT(students(handed), ElementsAre("eve")) << file;
     for (const Submission& s : handed.submissions) EXPECT_GT(s.submitted_at_s, 1'700'000'000);
   }
-  // What may be the class's folder or a student's belongs to nobody.
+  // If a zip may contain the class's folder or a student's, it belongs to no student.
   const std::vector<std::vector<ArchiveFile>> doubtful = {
       {{"eve/ada/vector-add.cu", "A"}},
       {{"eve/ada/vector-add.cu", "A"}, {"eve/bob/vector-add.cu", "B"}},
@@ -118,7 +118,7 @@ TEST_F(HostileHandIns, AZipsOnlyFolderNamesNobodyElse) {
     for (const char* name : {"c.zip", "eve.zip"}) expect_doubt(name, files);
   }
   expect_doubt("c.zip", {{"eve/vector-add.cu", "A"}});
-  // A platform's folder is a student's, and known students are recognised.
+  // A folder named by a platform is a student's, and so is the folder of a known student.
   const fs::path moodle = folder_.write("m.zip", zip_of({{"Eve_8_assignsubmission_file_/ada/vector-add.cu", "A"}}));
   EXPECT_THAT(students(collect_all(moodle)), ElementsAre("Eve (8)"));
   const Handed known = collect_all(folder_.write("c.zip", zip_of(doubtful[0])), {{"vector-add"}, {}, {"eve"}});
@@ -132,7 +132,7 @@ TEST_F(HostileHandIns, MetadataIsReadOnlyWhereThePlatformWritesIt) {
   folder_.write("c/eve/submission_1/vector-add.cu", "A");
   EXPECT_THAT(lines(collect_all(folder_.path() / "c")), ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu"));
   folder_.write("c/submission/vector-add.cu", "B");
-  folder_.write("c/submission_metadata.json", json);  // as in an export, which this folder is not
+  folder_.write("c/submission_metadata.json", json);  // as in an export, but this folder is none
   EXPECT_THAT(lines(collect_all(folder_.path() / "c")),
               ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu",
                           "submission vector-add c/submission/vector-add.cu"));
@@ -164,7 +164,7 @@ TEST_F(HostileHandIns, OfManyFilesTheNewestAreGraded) {
   EXPECT_THAT(left_out(handed),
               ElementsAre("c.zip/ada: holds more than is graded: of 13 files of vector-add the 3 newest: "
                           "vector-add-13.cu, vector-add-12.cu, vector-add-11.cu"));
-  // In one's own zip all files have one time: the file named like the chapter comes first.
+  // In a student's zip all files count as equally old; the file named like the chapter comes first.
   copies.push_back({"vector-add.cu", "the one"});
   folder_.write("z/ada.zip", zip_of(copies));
   EXPECT_THAT(lines(collect_all(folder_.path() / "z")), ::testing::Contains(HasSubstr("ada.zip/vector-add.cu")));
@@ -214,7 +214,7 @@ TEST_F(HostileHandIns, NoZipOfAHandInIsPassedOver) {
   EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("c/cid: holds 2 more zips than are opened: at most 10")));
 }
 
-// Students type their numbers themselves, and may type another student's.
+// Students type their numbers themselves, so they may type another student's.
 TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
   const std::string bob = "submission_1:\n  :submitters:\n  - :name: Bob\n    :sid: '7'\n    :email: bob@x.edu\n";
   const auto students = [&](const std::string& metadata) {
@@ -229,7 +229,7 @@ TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
                              "submission_3:\n  :submitters:\n  - :sid: '9'\n"
                              "submission_4:\n  :submitters:\n  - :name: '9'\n"),
               ElementsAre("(9)", "9", "Bob (bob@x.edu)", "Bob (eve@x.edu)"));
-  // Without addresses, a number is shown but joins no rows.
+  // Without addresses, a number is shown but does not join rows.
   folder_.write("c/submission_metadata.yml",
                 "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: '77'\n"
                 "submission_2:\n  :submitters:\n  - :name: Eve\n    :sid: '77'\n"
@@ -241,7 +241,7 @@ TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
 }
 
 TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
-  const std::string many(250, 'x');  // longer than what is shown
+  const std::string many(250, 'x');  // longer than messages show
   for (const std::string& name :
        {many + "1", many + "2", std::string("a\tb"), std::string("a\nb"), std::string("a?b"), std::string("\xff"),
         std::string("\xfe"), std::string("b\xe2\x80\xae"), std::string("b?")}) {
@@ -255,7 +255,7 @@ TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
   }
 }
 
-// They would use up the lines for other messages.
+// Otherwise these paths would use up the lines for other messages.
 TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
   std::vector<ArchiveFile> files = {{"Jane_1_assignsubmission_file_/vector-add.cu", "A"}, {"vector-add.cu", "B"}};
   for (int i = 0; i < 40; ++i) files.push_back({"eve/../" + std::to_string(i) + "/vector-add.cu", "E"});
@@ -267,7 +267,7 @@ TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
               ::testing::Contains("c.zip: holds 37 more entries that lead out of their folders (`..`)"));
 }
 
-// Otherwise it would have the times of its files.
+// Without a submission time, the files' own times would count, so a message says so.
 TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
   folder_.write("assignment_1_export/submission_metadata.yml",
                 "submission_1:\n  :submitters:\n  - :name: Ada\n  :created_at: 2026-10-01 10:00:00\n"
@@ -281,8 +281,8 @@ TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
                           "submission_metadata.yml: the times of their files count, which a student can choose"));
 }
 
-// Gradescope's texts are YAML 1.1, in which U+2028 and U+2029 end a line: libyaml writes them for an autograder's
-// output, and for names that hold one.
+// Gradescope's metadata is YAML 1.1, where U+2028 and U+2029 end a line. libyaml writes them for an autograder's
+// output, and for names that contain one.
 TEST_F(HostileHandIns, NoTextsBreaksEndItsPlace) {
   const std::string mark = "\xe2\x80\xa8", other_mark = "\xe2\x80\xa9";
   const auto submission = [](const std::string& number, const std::string& name, const std::string& output) {
@@ -305,7 +305,7 @@ TEST_F(HostileHandIns, NoTextsBreaksEndItsPlace) {
   for (const Submission& s : handed.submissions) EXPECT_EQ(s.submitted_at_s, 1'790'848'800) << s.label;
 }
 
-// An autograder's output is not parsed, wherever it seems to end and whatever it looks like.
+// An autograder's output is not parsed as metadata, wherever it seems to end and whatever it looks like.
 TEST_F(HostileHandIns, NoOutputIsMetadata) {
   const std::string forged = "      submission_2:\n        :submitters:\n        - :name: Eve\n";
   const std::string head = "  :created_at: 2026-10-01 10:00:00 Z\n";
@@ -328,7 +328,7 @@ TEST_F(HostileHandIns, NoOutputIsMetadata) {
   EXPECT_THAT(students(collect_all(folder_.path() / "c")), ::testing::Contains("Ada (ada@x.edu)"));
 }
 
-// Thousands of names of 64 KiB compress to nothing, and each is checked for its owner at every mark.
+// Thousands of names of 64 KiB compress to almost nothing, and each could be checked for an owner at every mark in it.
 TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
   std::string marks(30'000, 'a');
   marks += '\\';
@@ -351,7 +351,7 @@ TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
                   HasSubstr("c/eve/numbers.zip: 1000 files")));
 }
 
-// A class's zip may hold such names, too.
+// A class's zip may contain such names, too.
 TEST_F(HostileHandIns, LongNamesInAClassAreToldOnce) {
   const auto name = [](std::size_t i) {
     return i == 0 ? "ada/vector-add.cu" : i == 1 ? "bob/vector-add.cu" : "eve/" + std::string(4093, 'x');
@@ -362,7 +362,7 @@ TEST_F(HostileHandIns, LongNamesInAClassAreToldOnce) {
               ElementsAre("c.zip: 7 files in it have names longer than 4096 bytes, and are not looked at"));
 }
 
-// Neither here nor in a class is a student's zip opened at any size.
+// A student's zip that is too large is not opened, alone or within a class.
 TEST_F(HostileHandIns, AHugeZipAmongSeveralIsNotOpened) {
   const auto name = [](std::size_t i) {
     return i == 0 ? std::string("ada_7_8_vector-add.cu") : std::to_string(i) + std::string(65'000, '\xb0');
@@ -375,7 +375,7 @@ TEST_F(HostileHandIns, AHugeZipAmongSeveralIsNotOpened) {
   EXPECT_THAT(handed.told, IsEmpty());
 }
 
-// What this process has used so far: peak memory, and processor time.
+// Peak memory and processor time of this process so far.
 struct Taken {
   std::size_t most_bytes = 0;
   std::int64_t time_s = 0;
@@ -386,7 +386,7 @@ Taken taken() {
   return {static_cast<std::size_t>(usage.ru_maxrss) << 10, usage.ru_utime.tv_sec + usage.ru_stime.tv_sec};
 }
 
-// Thousands of names of two thousand folders each compress to a few kilobytes.
+// Thousands of names, each with two thousand folders, compress to a few kilobytes.
 TEST_F(HostileHandIns, DeepFoldersTakeNobodysMemory) {
   std::string folders;
   while (folders.size() < 4080) folders += "a/";

@@ -1,4 +1,4 @@
-// For which chapters a platform's late marks are trusted.
+// The chapters for which a platform's late marks are trusted.
 #include "grader/class/hand_ins/late_marks.h"
 
 #include <gmock/gmock.h>
@@ -26,16 +26,16 @@ class LateMarks : public ::testing::Test {
     handed_.submissions.push_back({{student, id, mark}, chapter, "hw.zip/" + student + "_" + chapter, "sha", 999});
     handed_.marked.push_back({"hw.zip", {student, id, mark}});
   }
-  // Records an on-time file of a chapter that this run does not grade.
+  // Records a file on time for a chapter that this run does not grade.
   void hand_in_ungraded(const std::string& student, const std::string& chapter) {
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}, chapter});
   }
-  // A file whose name gives no chapter.
+  // Records a file whose name gives no chapter.
   void hand_in_something(const std::string& student) {
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
   }
-  // A student's remaining marks, by chapter.
+  // The marks that remain for a student's files, in the order of chapters.
   std::vector<LateMark> marks_of(const std::string& student) const {
     std::vector<LateMark> marks;
     for (const Submission& s : handed_.submissions) {
@@ -44,7 +44,7 @@ class LateMarks : public ::testing::Test {
     return marks;
   }
 
-  // In an earlier download, by default between the first deadline and the second.
+  // Records a file of an earlier download, by default between the first and the second deadline.
   void handed_in_before(const std::string& student, const std::string& chapter, LateMark mark,
                         std::int64_t at_s = 150) {
     before_.push_back({{student, "", mark}, chapter, "hw0.zip/" + student + "_" + chapter, "sha", at_s});
@@ -64,10 +64,10 @@ TEST_F(LateMarks, OfAnotherAssignmentSayNothing) {
       ElementsAre(HasSubstr(
           "hw.zip/eve_first is of first: in a zip of second the platform's mark does not refer to its deadline")));
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::none));
-  EXPECT_THAT(marks_of("bob"), ElementsAre(LateMark::on_time, LateMark::on_time));  // before the later deadline, too
+  EXPECT_THAT(marks_of("bob"), ElementsAre(LateMark::on_time, LateMark::on_time));  // also on time for third
 }
 
-// One student's files may have several names if it is unclear whose they are.
+// If it is unclear whose files they are, one student's files may have several names.
 TEST_F(LateMarks, AreCountedByPeopleWithNumbers) {
   for (const char* student : {"ada", "bob", "eve"})
     hand_in(student, "second", LateMark::on_time, std::string("4") + student[0]);
@@ -91,7 +91,7 @@ TEST_F(LateMarks, OfOneAssignmentWithSeveralChaptersAreKept) {
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
               ElementsAre(HasSubstr("hw.zip holds first, second, whose deadlines")));
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
-  // With one deadline or none there is no message, however few handed a chapter in.
+  // With equal deadlines, or none for the first chapter, there is no message, however few handed a chapter in.
   handed_.submissions.pop_back();
   terms_.chapters[0].deadline_s = terms_.chapters[1].deadline_s;
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
@@ -100,7 +100,7 @@ TEST_F(LateMarks, OfOneAssignmentWithSeveralChaptersAreKept) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// "Do one of three", all due on one day.
+// The task was to do one of three chapters, all due on one day.
 TEST_F(LateMarks, AreKeptWhereEachHandedInAnotherChapterOfOneDeadline) {
   for (ChapterTerms& chapter : terms_.chapters) chapter.deadline_s = 100;
   int i = 0;
@@ -120,7 +120,7 @@ TEST_F(LateMarks, AreOfTheDeadlineThatMostHandedInFor) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time));
 }
 
-// A student who hands in all files with the second assignment hands in the first one's again.
+// With the second assignment, each student hands in the first one's file again.
 TEST_F(LateMarks, OfTheNextAssignmentSayNothingOfTheOneBefore) {
   for (const char* student : {"ada", "bob", "eve"}) {
     handed_in_before(student, "first", LateMark::late);
@@ -132,7 +132,7 @@ TEST_F(LateMarks, OfTheNextAssignmentSayNothingOfTheOneBefore) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::none, LateMark::on_time));
 }
 
-// The files of a download were handed in before it.
+// The second chapter is not due at the time of the download, so no file can be late for it.
 TEST_F(LateMarks, LateForOneIsNotLateForTheNextWhileThatIsNotDue) {
   terms_.chapters[1].deadline_s = 1000;
   for (const char* student : {"ada", "bob"}) {
@@ -143,7 +143,7 @@ TEST_F(LateMarks, LateForOneIsNotLateForTheNextWhileThatIsNotDue) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// A chapter without a deadline is another assignment too, and so are files whose names give no chapter.
+// A chapter without a deadline is another assignment, too; so are files whose names give no chapter.
 TEST_F(LateMarks, OfAChapterWithoutADeadlineSayNothingOfAnother) {
   terms_.chapters[1].deadline_s.reset();
   for (const char* student : {"ada", "bob", "roe"}) hand_in(student, "second");
@@ -171,7 +171,8 @@ TEST_F(LateMarks, LateForOneIsNotLateForAChapterWithoutADeadline) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// Handing in the second chapter with the first assignment, before either is due, says nothing about the second's marks.
+// Eve handed in the second chapter with the first assignment, before either was due. The marks of the second assignment
+// remain.
 TEST_F(LateMarks, AnEarlyFileTakesNobodysMark) {
   for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::on_time);
   handed_in_before("eve", "second", LateMark::on_time);
@@ -181,7 +182,8 @@ TEST_F(LateMarks, AnEarlyFileTakesNobodysMark) {
     EXPECT_THAT(marks_of(student), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// Nor does one file in the first assignment's zip, downloaded again after the second's deadline.
+// Eve's file for the second chapter is in a later download of the first assignment, after the second's deadline. The
+// marks of the second assignment remain.
 TEST_F(LateMarks, OneFileInAnothersDownloadTakesNobodysMark) {
   for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::late, 250);
   handed_in_before("eve", "second", LateMark::on_time, 251);
@@ -190,7 +192,7 @@ TEST_F(LateMarks, OneFileInAnothersDownloadTakesNobodysMark) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// A download before the deadline is of the same assignment as one after it.
+// Downloads before and after the deadline belong to the same assignment.
 TEST_F(LateMarks, ADownloadBeforeTheDeadlineTakesNobodysMark) {
   for (const char* student : {"ada", "bob"}) handed_in_before(student, "second", LateMark::on_time, 190);
   for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second"), hand_in(student, "third");
@@ -198,7 +200,7 @@ TEST_F(LateMarks, ADownloadBeforeTheDeadlineTakesNobodysMark) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// A mark for the next assignment does not make a month-old chapter late.
+// Being late for the second assignment does not make the first chapter, on time a month ago, late.
 TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
   for (const char* student : {"ada", "bob", "eve"}) {
     handed_in_before(student, "first", LateMark::on_time);
@@ -209,8 +211,8 @@ TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none, LateMark::late));
 }
 
-// Somebody has more time, and hands in all chapters as the others did: the second assignment's zip is downloaded once
-// more. In the first download, the mark of the first chapter was taken off.
+// Dan has more time and hands in all chapters like the others, so the second assignment's zip is downloaded again. In
+// the first download, the mark of the first chapter was removed.
 TEST_F(LateMarks, TheSameZipLaterTakesNobodysMark) {
   for (const char* student : {"ada", "bob", "cid", "dan"}) {
     for (const char* chapter : {"first", "second", "third"}) {
@@ -227,20 +229,20 @@ TEST_F(LateMarks, TheSameZipLaterTakesNobodysMark) {
   EXPECT_THAT(marks_of("dan"), ElementsAre(LateMark::none, LateMark::on_time, LateMark::on_time));
 }
 
-// `--chapter` leaves out the files that tell the zip's assignment.
+// With `--chapter`, the files that show the zip's assignment are not graded, but they still count.
 TEST_F(LateMarks, AreOfTheAssignmentWhicheverChapterIsGraded) {
   for (const char* student : {"ada", "bob", "eve"}) hand_in_ungraded(student, "second");
   hand_in("eve", "first");
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("in a zip of second")));
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none));
-  // One assignment of several chapters.
+  // All chapters have one deadline: one assignment.
   for (ChapterTerms& chapter : terms_.chapters) chapter.deadline_s = 100;
   hand_in("roe", "third");
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
   EXPECT_THAT(marks_of("roe"), ElementsAre(LateMark::on_time));
 }
 
-// A chapter that is late already belongs to the past assignment: all hand in the next one's file early.
+// All hand in the second chapter's file early. A late mark before its deadline belongs to the first assignment.
 TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
   terms_.chapters[1].deadline_s = 10'000;
   for (const char* student : {"ada", "bob"}) handed_in_before(student, "first", LateMark::on_time);
@@ -253,7 +255,7 @@ TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// A student with less time may be late for an assignment that is not due for others.
+// A student with an earlier deadline may be late for an assignment that is not due for the others.
 TEST_F(LateMarks, OfTheOnlyDeadlineAreKept) {
   terms_.chapters[1].deadline_s = 10'000;
   for (const char* student : {"ada", "bob", "eve"})
@@ -262,7 +264,7 @@ TEST_F(LateMarks, OfTheOnlyDeadlineAreKept) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::late));
 }
 
-// A team's name that ends with a digit can be read in two ways, and then it has no number.
+// A team's name that ends with a digit can be read in two ways, so its files have no number.
 TEST_F(LateMarks, ANumberAmongManyWithoutCountsNoMoreThanOthers) {
   for (const char* team : {"team_1", "team_2", "team_3"}) hand_in(team, "first");
   hand_in("eves", "second", LateMark::on_time, "4830");

@@ -1,4 +1,4 @@
-// Whose file it is, and of which chapter.
+// How file names give the student and the chapter.
 #include "grader/class/hand_ins/lms_names.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(LmsNames, CanvasFiles) {
   EXPECT_EQ(late.rest, "my_kernel_v2-1.cu");
 }
 
-// However long the learner's own name is, and whatever it contains.
+// A mark is found however long the learner's own name is, and whatever it contains.
 TEST(LmsNames, CanvasFilesKeepTheirMark) {
   for (const std::string& rest : {std::string(400, 'x') + ".cu", std::string("a\\b.cu"), std::string("a\nb.cu")}) {
     const NamedFile file = owner_of_file("doejane_LATE_12_345_" + rest, kChapters);
@@ -33,8 +33,8 @@ TEST(LmsNames, CanvasFilesKeepTheirMark) {
   }
 }
 
-// lib/content_zipper.rb of Canvas: a name keeps its dashes, and may be empty; an assignment may be anonymous; a text is
-// no file; older releases write everything in lower case.
+// From lib/content_zipper.rb of Canvas: a name keeps its dashes and may be empty; an assignment may be anonymous;
+// submitted text is not a file; older releases write everything in lower case.
 TEST(LmsNames, CanvasNamesAsCanvasMakesThem) {
   struct Case {
     const char* name;
@@ -64,8 +64,8 @@ TEST(LmsNames, CanvasNamesAsCanvasMakesThem) {
     EXPECT_NE(owner_of_file(name, kChapters).by, NamedBy::platform) << name;
 }
 
-// On a platform that has named a file, the learner's part of the name cannot make it another student's, or nobody's:
-// the file may have been downloaded from there before.
+// If a platform has named a file, the learner's part of the name cannot make it another student's, or no student's: the
+// file may have been downloaded from that platform before.
 TEST(LmsNames, TheFirstMarkIsThePlatforms) {
   struct Case {
     const char* name;
@@ -92,13 +92,13 @@ TEST(LmsNames, TheFirstMarkIsThePlatforms) {
   }
   EXPECT_EQ(owner_of_folder("eve_LATE_8_55_Ada_7_assignsubmission_file_").owner.student, "eve (8)");
   EXPECT_EQ(owner_of_folder("Ada_7_assignsubmission_file_x_8_assignsubmission_file_").owner.student, "Ada (7)");
-  // Moodle leaves no slash and no `_` in a name: these are the learner's own.
+  // Moodle leaves no slash and no `_` in a name, so these are from the learner.
   EXPECT_NE(owner_of_file("eve\\ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_file("my_ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_folder("eve_103_93_101_assignsubmission_file_").by, NamedBy::platform);
 }
 
-// Moodle's numbers belong to one assignment, Canvas' to a person.
+// Moodle's numbers are per assignment, Canvas' numbers per person.
 TEST(LmsNames, NumbersOfPersons) {
   EXPECT_TRUE(is_persons(owner_of_file("doejane_12_345_v.cu", kChapters).owner.lms_id));
   EXPECT_FALSE(is_persons(owner_of_file("Jane Doe_12_assignsubmission_file_v.cu", kChapters).owner.lms_id));
@@ -167,7 +167,7 @@ TEST(LmsNames, AreMadePlain) {
   EXPECT_EQ(plain_name("\xc3\x85ngstr\xc3\xb6m"), "\xc3\x85ngstr\xc3\xb6m");
   EXPECT_EQ(plain_name("\xff"), "\xef\xbf\xbd");
   EXPECT_LE(plain_name(std::string(1000, 'x')).size(), 203u);
-  EXPECT_EQ(plain_name(std::string(199, 'x') + "\xc3\x85").size(), 202u);  // no character is split
+  EXPECT_EQ(plain_name(std::string(199, 'x') + "\xc3\x85").size(), 202u);  // no character is cut in two
 }
 
 TEST(LmsNames, CannotTurnOrHideText) {
@@ -177,10 +177,10 @@ TEST(LmsNames, CannotTurnOrHideText) {
   EXPECT_EQ(plain_name("a\xe2\x80\xae"
                        "b\xe2\x81\xa6"
                        "c\xd8\x9c\xe2\x80\x8b"),
-            "a?b?c??");                                             // bidi, no width
+            "a?b?c??");                                             // bidirectional marks and characters without width
   EXPECT_EQ(plain_name("\u115fa\u1160b\u3164c\uffa0"), "?a?b?c?");  // Hangul's fillers
-  EXPECT_EQ(plain_name("a\u034fb\u17b4c\u2800"), "a?b?c?");         // a joiner, a vowel and a blank that show nothing
-  EXPECT_EQ(plain_name("\u845b\U000e0100"), "\u845b\U000e0100");    // a form of a letter
+  EXPECT_EQ(plain_name("a\u034fb\u17b4c\u2800"), "a?b?c?");         // a joiner, a vowel and a blank, all invisible
+  EXPECT_EQ(plain_name("\u845b\U000e0100"), "\u845b\U000e0100");    // a variation selector
   EXPECT_EQ(plain_name("\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae"), "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae");
 }
 
@@ -198,7 +198,7 @@ TEST(LmsNames, OfStudentsStayApart) {
   for (const std::string& name : names) shown.insert(student_name(name));
   EXPECT_EQ(shown.size(), names.size());
   EXPECT_EQ(student_name("Jane ~Doe"), "Jane ~Doe");
-  // The number is in the last brackets, whatever a name or a number contains.
+  // The number is in the last parentheses, whatever a name or a number contains.
   std::set<std::string> owners;
   for (const auto& [name, id] : std::vector<std::pair<std::string, std::string>>{
            {"A (1)", "2"}, {"A", "1) (2"}, {"A", "1] [2"}, {"A (1) (2", "3"}, {"", "2"}, {"2", "2"}}) {
@@ -208,15 +208,15 @@ TEST(LmsNames, OfStudentsStayApart) {
   EXPECT_EQ(owner_with_id("", "77").student, "(77)");
 }
 
-// Users of another account that the class's account trusts have numbers of 17 digits: Canvas' own number is not ruled
-// out for being longer than others', or the learner's file name would decide.
+// Users of another Canvas account that the class's account trusts have numbers of 17 digits. A longer number than
+// others' must not be ruled out, or the learner's part of the name would decide.
 TEST(LmsNames, NumbersOfAnotherAccountAreCanvasOwn) {
   const std::string eves = "doeeve_10480000000048103_10480000007712393_x_48101_7712999_v.cu";
   const CanvasNames with_ada({"lovelaceada_48101_7712391_v.cu", "sam_48200_7712900_v.cu", eves});
   EXPECT_EQ(with_ada.of(eves)->id, "10480000000048103");
   const CanvasNames without_ada({"sam_48200_7712900_v.cu", eves});
-  EXPECT_EQ(without_ada.of(eves)->id, "");  // nobody's
-  // A team whose name has a digit is read as before.
+  EXPECT_EQ(without_ada.of(eves)->id, "");  // no student's number
+  // With a team whose name has a digit, names are read as before.
   const CanvasNames with_team({"lovelaceada_48101_7712391_v.cu", "team_1_48105_7712395_v.cu", eves});
   EXPECT_EQ(with_team.of("team_1_48105_7712395_v.cu")->id, "48105");
 }
@@ -226,7 +226,7 @@ TEST(Names, OfTwoSpellingsHaveTheSameLetters) {
   EXPECT_EQ(name_letters("Jose\u0301 O'Nu\u0301n\u0303ez-Z\u0307o\u0301\u0142c\u0301"), "joseonunezzolc");
   EXPECT_EQ(name_letters("\u674e \u5c0f\u9f99 2"), "\u674e\u5c0f\u9f992");
   EXPECT_EQ(name_letters("\u0179\u017f"), "zs");
-  // Canvas writes file names in lower case, in every alphabet.
+  // Canvas writes file names in lower case, in every script.
   EXPECT_EQ(name_letters("\u0418\u0412\u0410\u041d\u041e\u0412"), "\u0438\u0432\u0430\u043d\u043e\u0432");
   EXPECT_EQ(name_letters("\u03a3\u03bf\u03c6\u03af\u03b1 \u03a0\u03b1\u03c0\u03ac\u03c2"),
             name_letters("\u03a3\u039f\u03a6\u038a\u0391 \u03a0\u0391\u03a0\u0386\u03a3"));

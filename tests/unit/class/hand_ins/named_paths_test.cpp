@@ -1,5 +1,5 @@
-// The paths that an instructor names: a single one is the class, several are one student's hand-in each, and only a
-// path's own name says whose it is.
+// The paths that an instructor names: a single path is the class, several paths are one student's hand-in each, and
+// only a path's own name identifies its student.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,13 +50,13 @@ TEST_F(NamedPaths, SeveralAreOneStudentsEach) {
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
 
-// As a shell expands class/* if one student has handed in.
+// A shell expands class/* to one path if one student has handed in, so the instructor says that it is a student.
 TEST_F(NamedPaths, OneIsAStudentsWhereThatIsSaid) {
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
   hand_in("fay.zip", zip_of({{"ada/vector-add.cu", "by fay, as ada"}}));
   EXPECT_THAT(students(collect_all(at("c/eve"), {{"vector-add"}, {}, {}, true})), ElementsAre("eve"));
   EXPECT_THAT(students(collect_all(at("fay.zip"), {{"vector-add"}, {}, {}, true})), ElementsAre("fay"));
-  // Otherwise it is the class, and a line says so.
+  // Without that option it is the class, and a message says so.
   const Handed as_class = collect_all(at("c/eve"));
   EXPECT_THAT(students(as_class), ElementsAre("ada"));
   EXPECT_THAT(as_class.told,
@@ -80,7 +80,7 @@ TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
 
-// A folder of that name may be a class, or a student who wants to be taken for one.
+// A folder with metadata may be a class, or a student's who wants it to be taken for one.
 TEST_F(NamedPaths, MetadataOfAClassIsTold) {
   const std::string metadata = "submission_1:\n  :created_at: 2026-10-01 10:00:00 Z\n  :submitters:\n  - :name: Ada\n";
   for (const char* folder : {"eve/", "assignment_9_export/"}) {
@@ -93,7 +93,7 @@ TEST_F(NamedPaths, MetadataOfAClassIsTold) {
       ElementsAre(HasSubstr("eve names its students, and when they handed in, in its own submission_metadata")));
 }
 
-// Her folder is named to grade it again; its contents cannot make it the class.
+// A known student's folder is named to grade it again. Its contents cannot make it the class.
 TEST_F(NamedPaths, AKnownStudentsFolderIsNoClass) {
   hand_in("c/eve/vector-add.cu", "E");
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
@@ -126,7 +126,7 @@ TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
   EXPECT_THAT(handed.told, Each(HasSubstr("give it as the only path")));
 }
 
-// As a shell expands class/*: a stray file identifies no student, nor does its folder.
+// As if a shell had expanded class/*: a stray file identifies no student, and neither does its folder.
 TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   hand_in("hw1/vector-add.cu", "a starter");
   hand_in("hw1/ada_vector-add.cu", "A");
@@ -139,13 +139,13 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   // Nor if a student has the folder's name.
   const Handed known = collect_all(paths, {{"vector-add"}, {}, {"hw1"}});
   EXPECT_THAT(students(known), ElementsAre("ada", "dan (104)"));
-  EXPECT_EQ(known.submissions[1].owner.mark, LateMark::none);  // not all names are Canvas'
+  EXPECT_EQ(known.submissions[1].owner.mark, LateMark::none);  // not all names are in Canvas' form
   const Handed single = collect_all(at("hw1/dan_LATE_104_92_vector-add.cu"), {{"vector-add"}, {}, {"hw1"}});
   EXPECT_THAT(students(single), ElementsAre("dan (104)"));
 }
 
-// Anybody may call a file as Canvas does: alone, it is as old as it is unless it says "late" itself, and its number
-// counts if the record has it.
+// Any learner can name a file in Canvas' form. If such a file is alone, its own time counts unless its name says
+// "late", and its number counts if the grader has recorded it.
 TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
   hand_in("inbox/eve_48_1_vector-add.cu", "E");
   hand_in("inbox/eve_48_2_tiled-gemm.cu", "E");
@@ -182,7 +182,7 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
   }
 }
 
-// A folder in which an instructor saved what one student mailed.
+// An instructor saved files in this folder that one student mailed.
 TEST_F(NamedPaths, AFolderWithOneStudentsNamesOfCanvasIsDoubted) {
   hand_in("late/eve_48_1_vector-add.cu", "E");
   const Handed handed = collect_all(at("late"));
@@ -196,7 +196,7 @@ TEST_F(NamedPaths, AFolderWithOneStudentsNamesOfCanvasIsDoubted) {
   EXPECT_EQ(several.submissions[0].owner.lms_id, "48");
 }
 
-// As a shell expands class/*.
+// The paths are as if a shell had expanded class/*.
 TEST_F(NamedPaths, MarksAmongFoldersCountForNothing) {
   for (const char* folder : {"ada", "bob", "liz_LATE_4831_1_x"})
     hand_in(fmt::format("hw1/{}/vector-add.cu", folder).c_str(), folder);
@@ -211,7 +211,7 @@ TEST_F(NamedPaths, MarksAmongFoldersCountForNothing) {
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("hw1/ada is not named the way Canvas names files")));
 }
 
-// As a shell expands class/*/*.cu: the folder identifies the student, and no file name changes that.
+// As if a shell had expanded class/*/*.cu: the folder identifies the student, and no file name changes that.
 TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
   for (const char* folder : {"ada", "bob", "mal"}) hand_in(fmt::format("hw1/{}/vector-add.cu", folder).c_str(), folder);
   hand_in("hw1/eve/ada_vector-add.cu", "E");
@@ -237,14 +237,14 @@ TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
   EXPECT_THAT(students(collect_all({at("m/Eve S_14_assignsubmission_file_/doeada_4811_1_vector-add.cu"),
                                     at("m/Ada D_12_assignsubmission_file_/mine.cu")})),
               ElementsAre("Ada D (12)", "Eve S (14)"));
-  // Files of a class, and folders beside them.
+  // Files of a class, with folders beside them.
   hand_in("hw2/cem_vector-add.cu", "C");
   hand_in("hw2/dan/vector-add.cu", "D");
   EXPECT_THAT(students(collect_all({at("hw2/cem_vector-add.cu"), at("hw2/dan/vector-add.cu")})),
               ElementsAre("cem", "dan"));
 }
 
-// The same where students put their names before the chapter's.
+// The same where file names begin with the student's name.
 TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
   for (const std::string form : {"{}_vector-add.cu", "{}.zip"}) {
     const auto path = [&](const std::string& folder, const std::string& student) {
@@ -260,7 +260,7 @@ TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
   }
 }
 
-// As a shell makes paths of class/*/*, and `find`. What a student calls a folder is no other student's name.
+// As if a shell had expanded class/*/*, or from `find`. A student's name for a folder is not another student's row.
 TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
   struct Case {
     std::vector<const char*> files, paths;
@@ -307,7 +307,7 @@ TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
   }
 }
 
-// Several homeworks at once: of those who are known, each is one student.
+// Several homeworks at once: folders with a known student's name are that student's.
 TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   for (const char* file : {"hw1/ada/vector-add.cu", "hw2/ada/tiled-gemm.cu"}) hand_in(file, file);
   const std::vector<fs::path> paths = {at("hw1/ada"), at("hw2/ada")};
@@ -317,7 +317,7 @@ TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   const Handed handed = collect_all(paths, {{"vector-add", "tiled-gemm"}, {}, {"ada"}});
   EXPECT_THAT(students(handed), ElementsAre("ada"));
   EXPECT_EQ(handed.submissions.size(), 2u);
-  // Files tell their students by themselves.
+  // Files with a student's name identify the student.
   hand_in("h1/bob_vector-add.cu", "B");
   hand_in("h2/bob_tiled-gemm.cu", "B2");
   hand_in("h1/bob.cu", "B3");
@@ -335,7 +335,7 @@ TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   EXPECT_THAT(students(collect_all({at("my/vector-add.cu"), at("my/tiled-gemm.cu")})), ElementsAre("my"));
 }
 
-// A folder may be called as files are.
+// A folder's name may look like a file's.
 TEST_F(NamedPaths, AFolderThatIsCalledAsAFileIsItsStudents) {
   for (const char* file : {"hw/ada/vector-add.cu", "hw/bob/vector-add.cu", "hw/eve/ada.cu/vector-add.cu"})
     hand_in(file, file);
@@ -344,7 +344,7 @@ TEST_F(NamedPaths, AFolderThatIsCalledAsAFileIsItsStudents) {
                                          "eve vector-add eve/ada.cu/vector-add.cu"));
 }
 
-// As with two sections: one plain name is enough to doubt all marks.
+// As with two sections of a course: one name that is not in Canvas' form casts doubt on all marks.
 TEST_F(NamedPaths, MarksInOneFolderAreDoubtedForAnothersNames) {
   hand_in("a/ada_vector-add.cu", "A");
   hand_in("b/eve_4830_1_vector-add.cu", "E");
@@ -354,7 +354,7 @@ TEST_F(NamedPaths, MarksInOneFolderAreDoubtedForAnothersNames) {
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("a/ada_vector-add.cu is not named the way Canvas names files")));
 }
 
-// Spellings of a chapter's name by browsers and people identify no student.
+// Variants of a chapter's name, as browsers and people write it, identify no student.
 TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
   const std::vector<const char*> files = {"c/ada/vector_add.cu", "c/bob/vector_add.cu", "c/cem/vector-add (1).cu",
                                           "c/dan/vector-add (1).cu", "c/eve/vector-add - Copy.cu"};
@@ -379,7 +379,7 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
     EXPECT_THAT(students(handed), ElementsAre("ada")) << names.front();
     EXPECT_EQ(handed.submissions.size(), 2u) << names.front();
   }
-  // Beside the students' files it belongs to nobody.
+  // Beside the students' files, such a file belongs to no student.
   hand_in("d/ada_vector-add.cu", "A");
   hand_in("d/vector_add.cu", "a starter");
   for (const Handed& handed : {collect_all(at("d")), collect_all({at("d/ada_vector-add.cu"), at("d/vector_add.cu")})}) {
@@ -388,7 +388,7 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
   }
 }
 
-// Short numbers are students' if several files of a chapter have them, or if one precedes the chapter.
+// Short numbers identify students if several files of a chapter have them, or if one precedes the chapter's name.
 TEST_F(NamedPaths, NumbersMayBeStudents) {
   for (const char* form : {"vector-add_0{}.cu", "0{}_vector-add.cu"}) {
     fs::remove_all(at("hw"));
@@ -404,7 +404,7 @@ TEST_F(NamedPaths, NumbersMayBeStudents) {
   EXPECT_THAT(students(collect_all(at("hw/01_vector-add.cu"))), ElementsAre("01"));
 }
 
-// "Extract all" puts a folder around the class's.
+// "Extract all" puts another folder around the class's folder.
 TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
   hand_in("cs1/cs1/ada/vector-add.cu", "A");
   hand_in("cs1/cs1/bob/vector-add.cu", "B");
@@ -420,7 +420,7 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
     EXPECT_THAT(known.error().text(), HasSubstr("it is unclear whether that is the class or a student")) << outer;
   }
   EXPECT_THAT(students(collect_all(at("cs1/cs1"))), ElementsAre("ada", "bob"));
-  // A student's own folders are no students.
+  // Folders inside a student's folder are not students.
   hand_in("c/eve/my/vector-add.cu", "E");
   hand_in("c/eve/chapters/01-vector-add/kernel.cu", "starter");
   hand_in("d/eve/01-vector-add/vector-add.cu", "E");
@@ -429,7 +429,7 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
   EXPECT_THAT(students(collect_all(at("d"))), ElementsAre("eve"));
 }
 
-// Of one student and chapter three are graded, however many paths name them.
+// Three files of each student and chapter are graded, however many paths name them.
 TEST_F(NamedPaths, AreOneHandInAStudent) {
   std::vector<fs::path> paths;
   for (int i = 0; i < 9; ++i) {
@@ -451,7 +451,7 @@ TEST_F(NamedPaths, GradescopesMetadataIsNoHandIn) {
   EXPECT_THAT(handed.error().text(), HasSubstr("give the folder that contains it"));
 }
 
-// As a shell makes paths of class/*/*.
+// As if a shell had expanded class/*/*.
 TEST_F(NamedPaths, AStudentsMetadataRefusesNobody) {
   for (const char* folder : {"ada", "bob"}) hand_in(fmt::format("c/{}/vector-add.cu", folder).c_str(), folder);
   hand_in("c/eve/submission_metadata.yml", "submission_1: {}");
@@ -478,7 +478,7 @@ TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {
   EXPECT_FALSE(try_all({at("c/ada"), at("c/nobody")}));  // a typing error
 }
 
-// Files of one name from two students are two places.
+// Files with one name from two students are in two places.
 TEST_F(NamedPaths, AFilesLabelSaysWhoseItIs) {
   hand_in("c/ada/vector-add.cu", "A");
   hand_in("c/bob/vector-add.cu", "A");
@@ -508,7 +508,7 @@ TEST_F(NamedPaths, ALinkInAClassIsItsStudents) {
   EXPECT_THAT(left_out(handed), ElementsAre("c/eve: is a link, and links are not followed"));
 }
 
-// Inside a hand-in, a folder named like Gradescope's is the student's own, and a link is no folder.
+// Inside a hand-in, a folder named like Gradescope's export is the student's own, and a link is not a folder.
 TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
   hand_in("c/ada/vector-add.cu", "A");
   for (const char* target : {"..", "../ada"}) {
@@ -530,7 +530,7 @@ TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
       ElementsAre("ada vector-add c/ada/vector-add.cu", "fay vector-add c/fay/assignment_1_export/vector-add.cu"));
 }
 
-// Naming a file after the class's next folder does not give a student that folder's contents.
+// Known students include "hw2". A student who took the name of the class's next folder must not get its contents.
 TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   const std::vector<std::vector<std::string>> classes = {{"ada_tiled-gemm.cu", "bob_tiled-gemm.cu"},
                                                          {"ada.zip", "bob.zip"},
@@ -554,19 +554,19 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
       EXPECT_THAT(handed.error().text(), HasSubstr("it is unclear whether that is the class or a student"));
     }
   }
-  // A single file of it belongs to whom it names.
+  // A single file of that folder belongs to the student in its name.
   hand_in("hw2/bob_tiled-gemm.cu", "B");
   EXPECT_THAT(students(collect_all(at("hw2/bob_tiled-gemm.cu"), wanted)), ElementsAre("bob"));
   wanted.chapters = {"tiled-gemm"};
   hand_in("hw2/ada.cu", "A");
   EXPECT_THAT(students(collect_all(at("hw2/ada.cu"), wanted)), ElementsAre("ada"));
-  // Her own files in her folder are hers.
+  // Ada's own files in her folder are hers.
   hand_in("ada/ada_tiled-gemm.cu", "A");
   hand_in("ada/kernel.cu", "A");
   EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
 }
 
-// Otherwise it would be a student from then on.
+// Otherwise the folder would count as a student from then on.
 TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
   for (const char* form : {"{}_vector-add.cu", "vector-add_{}.cu"}) {
     fs::remove_all(at("up"));
@@ -576,12 +576,12 @@ TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
     ASSERT_FALSE(doubtful) << form;
     EXPECT_THAT(doubtful.error().text(), HasSubstr("give that folder if it is the class"));
     EXPECT_EQ(students(collect_all(at("up/hw5"))).size(), 2u) << form;
-    // Nor if a student of that name exists.
+    // Also if a student of that name is known.
     EXPECT_FALSE(try_all({at("up/hw5")}, {{"vector-add", "tiled-gemm"}, {}, {"hw5"}})) << form;
   }
 }
 
-// One plain name beside them does not make all files one student's.
+// One chapter's plain file beside them does not make all files one student's.
 TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   for (const char* form : {"vector-add_{}.cu", "{}_vector-add (1).cu"}) {
     fs::remove_all(at("hw"));
@@ -599,7 +599,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
       EXPECT_THAT(doubtful.error().text(), HasSubstr("holds vector-add.cu next to names that seem to be several"));
     }
   }
-  // Students may be named by numbers, and files need not name the chapter.
+  // Students may be identified by numbers, and files need not name the chapter.
   const std::vector<std::vector<std::string>> classes = {{"vector-add_480012.cu", "vector-add_480019.cu"},
                                                          {"ada.cu", "bob.cu"},
                                                          {"ada/kernel.cu", "bob/main.cu"},
@@ -610,12 +610,12 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
     for (const std::string& name : names) hand_in(("hw/" + name).c_str(), name);
     EXPECT_FALSE(try_all({at("hw")})) << names.front();
   }
-  // Short numbers too, if they cannot be one student's versions.
+  // Also short numbers, if they cannot be versions of one student's file.
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
   for (const char* name : {"hw/vector-add_01.cu", "hw/vector-add_02.cu", "hw/vector-add_03.cu"}) hand_in(name, name);
   EXPECT_FALSE(try_all({at("hw")}));
-  // A second one may be a version of the first.
+  // Here the second file may be a version of the first.
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
   hand_in("hw/vector-add_ada.cu", "A");
@@ -629,7 +629,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   EXPECT_THAT(students(collect_all(at("ada"))), ElementsAre("ada"));
 }
 
-// A student who knows the class's future name may have taken it before.
+// A student who knows the class's future name may have taken it before, so a known name decides nothing.
 TEST_F(NamedPaths, AKnownNameIsNoAnswerToWhatTheOnlyFolderIs) {
   const Wanted wanted = {{"vector-add"}, {}, {"hw2"}};
   std::vector<ArchiveFile> files;
@@ -645,7 +645,7 @@ TEST_F(NamedPaths, AKnownNameIsNoAnswerToWhatTheOnlyFolderIs) {
   }
 }
 
-// As file managers pack a folder.
+// File managers pack a folder together with its contents.
 TEST_F(NamedPaths, AZipWithItsFolderMayBeAClass) {
   const std::vector<std::vector<std::string>> classes = {{"ada_vector-add.cu", "bob_vector-add.cu", "vector-add.cu"},
                                                          {"vector-add_ada.cu", "vector-add_bob.cu"},
@@ -660,7 +660,7 @@ TEST_F(NamedPaths, AZipWithItsFolderMayBeAClass) {
   }
 }
 
-// Her zip may be named like its folder, and so may the class's.
+// A student's zip may be named like its folder, and so may the class's.
 TEST_F(NamedPaths, WhatAZipsOwnFolderIsTakenForIsTold) {
   const auto told = [&](const std::vector<std::string>& names) {
     std::vector<ArchiveFile> files;

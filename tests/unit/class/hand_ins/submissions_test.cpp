@@ -1,4 +1,4 @@
-// What is found in folders and zips, and what is left alone.
+// The files that are found in folders and zips, and those that are left alone.
 #include "grader/class/hand_ins/submissions.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ TEST_F(Submissions, AFileAStudent) {
   const Handed one = collect_all(folder_.path() / "c", {{"vector-add"}});
   EXPECT_THAT(lines(one),
               ElementsAre("alice vector-add c/alice.cu", "doejane (12) vector-add c/doejane_LATE_12_34_anything.cu"));
-  // Not all names are Canvas', so none is read so: his number joins no rows, and his file's time counts.
+  // Not all names are in Canvas' form, so none is trusted: the number joins no rows, and the file's own time counts.
   EXPECT_EQ(one.submissions[1].owner.mark, LateMark::none);
   EXPECT_FALSE(is_persons(one.submissions[1].owner.lms_id));
   EXPECT_THAT(one.told, ElementsAre(HasSubstr("c/alice.cu is not named the way Canvas names files")));
@@ -63,7 +63,7 @@ TEST_F(Submissions, AFileAStudent) {
               ElementsAre("c/alice.cu: its name tells no chapter: vector-add.cu, tiled-gemm.cu", HasSubstr("doejane")));
 }
 
-// As browsers number a second download, and people put the parts in another order.
+// Browsers number a repeated download, and people change the order of a name's parts.
 TEST_F(Submissions, AFileThatIsCalledOtherwiseThanOthersIsTold) {
   for (const char* name : {"ada_vector-add (1).cu", "dee_vector-add-1.cu", "ada_vector_add.cu", "bob_Vector-Add.cu",
                            "vector-add_cid.cu"}) {
@@ -134,7 +134,7 @@ TEST_F(Submissions, LinksPipesAndBrokenZipsAreLeftOutWithTheReason) {
                                             "c/carol/vector-add.cu: is not a regular file",
                                             HasSubstr("c/dave.zip: is not a readable zip"),
                                             "c/eve.zip: is a link, and links are not followed"));
-  EXPECT_EQ(handed.students.size(), 5u);  // a broken hand-in still identifies its student
+  EXPECT_EQ(handed.students.size(), 5u);  // a broken hand-in still adds its student
 }
 
 TEST_F(Submissions, WhatGivesNothingIsNamed) {
@@ -148,7 +148,7 @@ TEST_F(Submissions, WhatGivesNothingIsNamed) {
                           "c/bob: holds notes.txt, vector-add.cu.txt: no .cu file of a chapter that is graded"));
   EXPECT_EQ(all.left_out[0].student, "alice");
   EXPECT_EQ(all.left_out[1].student, "bob");
-  // With --chapter a student's only file counts as that chapter's, unless it names another one.
+  // With --chapter, a student's only file counts as that chapter's unless its name gives another chapter.
   const Handed one = collect_all(folder_.path() / "c", {{"vector-add"}, {"tiled-gemm"}});
   EXPECT_THAT(lines(one), ElementsAre("alice vector-add c/alice/kernel_final.cu"));
   EXPECT_THAT(left_out(one), ElementsAre(HasSubstr("c/bob: holds"),
@@ -166,7 +166,7 @@ TEST_F(Submissions, AKnownStudentsFolderIsTheirs) {
               ElementsAre("kernel_final vector-add eve/kernel_final.cu"));
 }
 
-// As Gradescope exports it: Ruby's symbols for keys, folders called by numbers, groups.
+// Gradescope's export: keys are Ruby symbols, folders are named by numbers, and there are groups.
 constexpr const char* kGradescope =
     "---\nsubmission_331:\n  :submitters:\n  - :name: Ada Lovelace\n    :sid: '77'\n    :email: ada@example.edu\n"
     "  :created_at: 2026-10-01 23:59:01.906498000 +02:00\n  :score: 0.0\n"
@@ -198,7 +198,7 @@ TEST_F(Submissions, GradescopesMetadataTellsWhoAndWhen) {
   }
 }
 
-// An export may be unpacked and zipped again.
+// Someone may unpack the export and zip it again.
 TEST_F(Submissions, GradescopesMetadataIsReadBehindADot) {
   for (const std::string folder : {"./", "./assignment_1_export/"}) {
     const Handed handed =
@@ -222,7 +222,7 @@ TEST_F(Submissions, AnAutogradersMetadataTellsWhoAndWhen) {
   EXPECT_EQ(handed.submissions[0].submitted_at_s, 1530480152);
 }
 
-// Otherwise each would be graded under the folder's name, with a time that the student chose.
+// Otherwise each hand-in would be graded under the folder's name, with a time that the student chose.
 TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
   const auto expect_refused = [&](const fs::path& path, const std::string& why) {
     const auto handed = try_all({path});
@@ -247,7 +247,7 @@ TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
   expect_refused(folder_.write("d.zip", test::zip_of_many(3, name, "submission_1: {}")), ": is there more than once");
 }
 
-// The contents of a hand-in refuse nothing.
+// A file inside a hand-in must not make the grader refuse the class.
 TEST_F(Submissions, AStudentsOwnMetadataIsNotRead) {
   const std::string broken = "a: [1, 2\nb: {";
   const std::string own = zip_of({{"submission_metadata.yml", broken}, {"vector-add.cu", "A"}});
@@ -266,7 +266,7 @@ TEST_F(Submissions, AStudentsOwnMetadataIsNotRead) {
   EXPECT_THAT(students(collect_all(folder_.path() / "gil")), ElementsAre("gil"));
 }
 
-// Where each student names what is handed in, one may choose this name.
+// Where students name their hand-ins, a student may choose this name.
 TEST_F(Submissions, MetadataBesideHandInsIsSomebodys) {
   const std::string forged = "ada:\n  :submitters:\n  - :name: Eve\n  :created_at: 2020-01-01 00:00:00 Z\n";
   const auto expect_unread = [&](const fs::path& path) {
@@ -343,7 +343,7 @@ TEST_F(Submissions, AFileOfNobodysIsLeftOut) {
                   "c.zip/vector-add: is named like a chapter, and names no student"));
 }
 
-// With one chapter, each student's file may have any name; a stray file belongs to nobody and changes nothing.
+// With one chapter, a student's file may have any name. A stray file belongs to no student and changes nothing.
 TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
   folder_.write("c/ada.cu", "A");
   folder_.write("c/bob.cu", "B");
@@ -357,7 +357,7 @@ TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
   EXPECT_EQ(collect_all(folder_.path() / "eve", {{"vector-add"}}).students.size(), 1u);
 }
 
-// The folder above was named by mistake before; now the right one is.
+// The folder above the class was named by mistake in an earlier call; now the right one is named.
 TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   folder_.write("up/subs/ada/vector-add.cu", "A");
   folder_.write("up/subs/bob/vector-add.cu", "B");
@@ -369,7 +369,7 @@ TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   EXPECT_THAT(students(collect_all(folder_.path() / "up/class", wanted)), ElementsAre("ada", "bob"));
 }
 
-// Browsers number repeated downloads, file managers copies.
+// Browsers number repeated downloads, and file managers number copies.
 TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
   for (const char* name : {"assignment_1_export (1)", "assignment_1_export 2", "assignment_1_export"}) {
     folder_.write(fs::path("c") / name / "submission_metadata.yml", kGradescope);
@@ -380,7 +380,7 @@ TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
   EXPECT_TRUE(collect_all(folder_.path() / "c").students.empty());
 }
 
-// A student may give a folder this name, and put metadata into it.
+// A student may give a folder this name and put metadata into it.
 TEST_F(Submissions, AGradescopeExportBesideHandInsIsSomebodys) {
   const std::vector<ArchiveFile> files = {{"ada_vector-add.cu", "A"},
                                           {"assignment_1_export/submission_metadata.yml", kGradescope},
@@ -427,7 +427,7 @@ TEST_F(Submissions, MoodlesTimesAreThoseOfTheDownload) {
   EXPECT_THAT(moodle(86'400).told, IsEmpty());
 }
 
-// A file that a platform named before is handed in again under that name.
+// A file that another platform renamed is handed in again under that name.
 TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
   const Handed moodle = collect_all(folder_.write(
       "m.zip",
@@ -442,7 +442,7 @@ TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
   EXPECT_EQ(canvas.submissions.size(), 2u);
 }
 
-// How the files at the top of one zip are read: "student id mark".
+// The rows made from files at the top of one zip: "student id mark".
 class CanvasZips : public Submissions {
  protected:
   std::vector<std::string> owners(const std::vector<std::string>& names) {
@@ -461,7 +461,7 @@ class CanvasZips : public Submissions {
   Handed handed_;
 };
 
-// In a group assignment the name is the group's, chosen by its members.
+// In a group assignment, the name is the group's name, which its members choose.
 TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
   EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "x_12_13_346_vector-add.cu", "team_5_21_355_vector-add.cu",
                       "smith_5_356_vector-add.cu", "lab_late_30_357_vector-add.cu"}),
@@ -480,7 +480,7 @@ TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
       ElementsAre("doejane (12) 12 on time", "fay (14) 14 on time", "gil (15) 15 on time", "roe (13) 13 on time"));
   EXPECT_THAT(handed_.told, IsEmpty());
   EXPECT_THAT(owners({"doejane_12_345_1_vector-add.cu"}), ElementsAre("doejane (12) 12 on time"));
-  // A number in two names rules nothing out: anybody can cause that by naming a file.
+  // A number that occurs in two names rules nothing out, because any learner can cause that.
   EXPECT_THAT(owners({"team_5_21_355_vector-add.cu", "team_5_21_356_tiled-gemm.cu"}),
               ElementsAre("team_5_21  on time", "team_5_21  on time"));
 }
@@ -489,20 +489,20 @@ TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
 TEST_F(CanvasZips, NoNameOfAFileRulesOutWhatCanvasWrote) {
   const std::string ada = "lovelaceada_48101_7712391_vector-add.cu", sam = "sam_48200_7712300_vector-add.cu";
   const std::string eve = "lovelaceada_48101_7712392_b";
-  // Eve's own number twice, in a file of hers or of a friend's.
+  // Eve's own number occurs twice, in a file of hers or of a friend's.
   EXPECT_THAT(owners({ada, sam, eve + "_LATE_48103_7712393_7712393_7712393_vector-add.cu"}),
               ElementsAre("lovelaceada (48101) 48101 on time", "lovelaceada_48101_7712392_b_48103  late",
                           "sam (48200) 48200 on time"));
   EXPECT_THAT(owners({ada, sam, eve + "_48103_7712393_vector-add.cu", "fay_48104_7712399_5_7712393_vector-add.cu"}),
               ElementsAre("fay (48104) 48104 on time", "lovelaceada (48101) 48101 on time",
                           "lovelaceada_48101_7712392_b_48103  on time", "sam (48200) 48200 on time"));
-  // More numbers than are examined.
+  // The name contains more numbers than the grader examines.
   EXPECT_THAT(owners({ada, sam, "lovelaceada_48101_7712392_01_02_03_04_05_06_07_08b_LATE_48103_7712393_vector-add.cu"}),
               ElementsAre("lovelaceada (48101) 48101 on time", HasSubstr("  late"), "sam (48200) 48200 on time"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
 }
 
-// Digits of a name come right before a quiz's number.
+// In a quiz, digits at the end of a name come right before the number.
 TEST_F(CanvasZips, NoDigitsOfANameRuleOutAQuizsNumber) {
   for (const char* eve :
        {"lovelace_ada48101_question_700_7712392_x048103", "lovelace_ada48101_question_700_7712392_x99948103"}) {
@@ -525,13 +525,13 @@ TEST_F(CanvasZips, WhatMayBeLateIs) {
   EXPECT_THAT(owners({"doeeve_LATE_48103_7712393_48105_7712394_vector-add.cu",
                       "doeeve_LATE_48103_7712394_5_7712393_tiled-gemm.cu", "sam_48200_7712300_vector-add.cu"}),
               ElementsAre("doeeve (48103) 48103 late", "doeeve (48103) 48103 late", "sam (48200) 48200 on time"));
-  // One learner's file name does not tell which release of Canvas named all of them.
+  // One learner's file name does not prove which release of Canvas named all the files.
   EXPECT_THAT(owners({"roe_jim_late_48200_7712300_vector-add.cu", "doe_sam_48201_7712301_vector-add.cu",
                       "doe_eve_late_48103_7712393_LATE_48105_7712395_vector-add.cu"}),
               ElementsAre(HasSubstr("late"), "doe_sam (48201) 48201 on time", "roe_jim (48200) 48200 late"));
 }
 
-// A name may contain what Moodle writes, and more numbers than are examined.
+// A name may contain text in Moodle's form, or more numbers than the grader examines.
 TEST_F(CanvasZips, NoNameHidesThatItIsLate) {
   EXPECT_THAT(owners({"janedoe_7_assignsubmission_file_LATE_48103_7712393_vector-add.cu",
                       "sam_48200_7712300_vector-add.cu", "roe_48201_7712301_vector-add.cu"}),
@@ -542,7 +542,7 @@ TEST_F(CanvasZips, NoNameHidesThatItIsLate) {
               Contains(HasSubstr("  late")));
 }
 
-// Dates and parts of the course, as in people's file names.
+// File names often contain dates and numbers of course parts.
 TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(
       owners({"ada_481_77391_2026_11_20_vector-add.cu", "bob_482_77392_20261120_2_vector-add.cu",
@@ -551,7 +551,7 @@ TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
-// Nor are numbers as long as Canvas' own, which are close to each other in one zip.
+// Also if these numbers are as long as Canvas' own, which are close to each other in one zip.
 TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
   std::vector<std::string> names = {"doeed_52117_71234600_vector-add.cu"}, expected = {"doeed (52117) 52117 on time"};
   const char* const rests[] = {"", "", "20261001_", "48001234_", "20261001235900_", "4800123_", "02_"};
@@ -563,7 +563,7 @@ TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
-// Where the course asks for a number in each file's name, one name that can be read in but one way tells of all.
+// If the course requires a number in each file name, one name that can be read in only one way shows how to read all.
 TEST_F(CanvasZips, OneLateFileTellsHowAllAreRead) {
   for (const char* number : {"12345{}", "23456{}", "20261001", "2026100{}_2359"}) {
     std::vector<std::string> names, expected;
@@ -577,7 +577,7 @@ TEST_F(CanvasZips, OneLateFileTellsHowAllAreRead) {
   }
 }
 
-// What was on Canvas before has a number of its own time.
+// A file that was uploaded long before has a much smaller number.
 TEST_F(CanvasZips, AnOldFileTellsNothingOfOthersNumbers) {
   std::vector<std::string> names = {"doejane_1048110_99123001_20261001_vector-add.cu",
                                     "smithbob_1048123_99123107_vector-add.cu",
@@ -592,7 +592,7 @@ TEST_F(CanvasZips, AnOldFileTellsNothingOfOthersNumbers) {
   }
 }
 
-// Nor does its own: people's numbers may be as long as files'.
+// Such a file's own number proves nothing, either: people's numbers may be as long as files'.
 TEST_F(CanvasZips, AnOldFileIsNoReasonToReadOn) {
   owners({"smithbob_11810_12007_vector-add.cu", "roe_11811_12008_vector-add.cu",
           "eve_11900_900_11805_12009_vector-add.cu"});
@@ -601,7 +601,7 @@ TEST_F(CanvasZips, AnOldFileIsNoReasonToReadOn) {
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
 }
 
-// Canvas numbers files consecutively, so one day the numbers get a digit more.
+// Canvas numbers files consecutively, so at some time the numbers get one more digit.
 TEST_F(CanvasZips, ALongerFileNumberMayBeTheTrueOne) {
   for (const char* number : {"99999123", "100000123"}) {
     EXPECT_THAT(owners({"doeada_481234_99990000_vector-add.cu", "roebob_481301_99990037_vector-add.cu",
@@ -620,7 +620,7 @@ TEST_F(CanvasZips, OneNumberJoinsNoTwoNames) {
                                         "of its own, and the number identifies nobody"));
 }
 
-// Canvas writes one file after the other into its zip.
+// Canvas writes files into its zip one after the other, so their times differ although they were handed in together.
 TEST_F(CanvasZips, FilesOfOneStudentHaveOneTime) {
   constexpr std::int64_t kDownload = 1'790'000'000;
   const std::vector<ArchiveFile> files = {{"doeada_1_11_vector-add.cu", "good", false, kDownload},
@@ -648,7 +648,7 @@ TEST_F(CanvasZips, ManyFilesOfOneTellNothingOfAllNames) {
   EXPECT_THAT(owners({names.begin(), names.end()}), Contains("doe_jane (12) 12 late"));
 }
 
-// The number after a name is the person's; the question's is the same for all.
+// In a quiz, the number after the name is the person's; the question's number is the same for all.
 TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
   EXPECT_THAT(owners({"doe_jane12_question_34_567_vector-add.cu", "roe_jim13_question_34_568_vector-add.cu",
                       "li14_question_34_569_vector-add.cu", "garcia-lopez_maria15_question_34_570_vector-add.cu"}),
@@ -659,12 +659,12 @@ TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
   // A name may end with many digits.
   EXPECT_THAT(owners({"eve11111111111111111148_question_34_571_vector-add.cu", "li14_question_34_569_vector-add.cu"}),
               ElementsAre(HasSubstr("eve"), "li (14) Unproven 14 -"));
-  // In an assignment's zip it is part of a name.
+  // In an assignment's zip, "_question_" is part of a name.
   EXPECT_THAT(owners({"eve12_question_34_567_vector-add.cu", "doejane_12_568_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "eve12_question (34) 34 on time"));
 }
 
-// An assignment is anonymous for everybody or for nobody.
+// An assignment is anonymous for all students or for none.
 TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
   EXPECT_THAT(owners({"adal_11344_344_vector-add.cu", "anon_LATE_12345_679_vector-add.cu"}),
               ElementsAre("adal (11344) 11344 on time", "anon (12345) 12345 late"));
@@ -674,7 +674,7 @@ TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
               ElementsAre("anon_12345  late", "anon_Sb9Xk  on time"));
 }
 
-// If students name their files, one with Canvas' marks is as late as all others, and gets nobody's number.
+// If students name their files, one in Canvas' form gets no time from its mark, and its number is unproven.
 TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12) Unproven 12 -"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not named the way Canvas names files")));
@@ -689,7 +689,7 @@ TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
     EXPECT_EQ(handed_.submissions.back().owner.mark, LateMark::none) << form;
     EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("is not named the way Canvas names files"))) << form;
   }
-  // The class's own zip belongs to nobody, whatever its name.
+  // The zip of the whole class belongs to no student, whatever its name.
   folder_.write("cs_101_2024_12_hw.zip", zip_of({{"ada/vector-add.cu", "A"}, {"bob/vector-add.cu", "B"}}));
   EXPECT_THAT(collect_all(folder_.path() / "cs_101_2024_12_hw.zip").told, IsEmpty());
   folder_.write("f/gil.zip", zip_of({{"vector-add.cu", "G"}}));
@@ -700,7 +700,7 @@ TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_EQ(several.submissions[0].owner.mark, LateMark::none);
 }
 
-// Nor if each has a folder, or a file or folder that Moodle named.
+// Marks do not count, either, if each student has a folder, or if Moodle named the files or folders.
 TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
   EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu",
                       "liz_LATE_4831_1_x/vector-add.cu", "mal/vector-add.cu"}),
@@ -712,13 +712,13 @@ TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
               ElementsAre("A B (7) Participant 7 -", "eve (4830) Unproven 4830 -"));
   EXPECT_THAT(owners({"A B_7_assignsubmission_file_vector-add.cu", "eve_4830_1_vector-add.cu"}),
               ElementsAre("A B (7) Participant 7 -", "eve (4830) Unproven 4830 -"));
-  // Several files of one student.
+  // Also with several files of one student in Canvas' form.
   EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu", "eve_4830_2_vector-add.cu",
                       "eve_4830_3_tiled-gemm.cu"}),
               ::testing::IsSupersetOf({"eve (4830) Unproven 4830 -"}));
 }
 
-// All files of a zip tell which assignment it is, whatever is graded now.
+// All files of a zip, graded or not, show which assignment it is.
 TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
   folder_.write("c.zip", zip_of({{"ada_4811_91_vector-add.cu", "A"},
                                  {"bob_LATE_4812_92_w.zip", zip_of({{"my/tiled-gemm.cu", "B"}, {"my/x.cu", "?"}})}}));
@@ -731,18 +731,18 @@ TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
   EXPECT_EQ(handed.marked.back().owner.mark, LateMark::late);
 }
 
-// One student's folder that came by mail, and folders without hand-ins.
+// One student's folder, added by hand, and folders without hand-ins.
 TEST_F(CanvasZips, OneFolderAmongManyFilesCostsNoMarks) {
   std::vector<std::string> names = {"ada/vector-add.cu", "LATE/notes.txt", "my notes/notes.txt", "figures/a.png"};
   for (int i = 10; i < 13; ++i) names.push_back(fmt::format("roe_48{0}_77{0}_vector-add.cu", i));
   EXPECT_THAT(owners(names),
               ElementsAre("ada  -", "roe (4810) 4810 on time", "roe (4811) 4811 on time", "roe (4812) 4812 on time"));
-  // As when a class's zips from Canvas are unpacked.
+  // As if a class's zips from Canvas were unpacked.
   EXPECT_THAT(owners({"ada/vector-add.cu", "fay_4813_7713_w/vector-add.cu", "roe_LATE_4812_7712_w/vector-add.cu"}),
               Contains("roe (4812) 4812 late"));
 }
 
-// Her name contains another's and a mark, before Canvas' own.
+// Her name contains another student's name and a mark, before Canvas' own mark.
 TEST_F(CanvasZips, UnpackedAreNobodyElses) {
   folder_.write("c/lovelaceada_48101_7712391_w/vector-add.cu", "A");
   folder_.write("c/lovelaceada_late_48101_7712392_b_48103_7712393_w/vector-add.cu", "E");
@@ -778,7 +778,7 @@ TEST_F(Submissions, WhoHandsInOnlyOtherThingsIsKnown) {
   EXPECT_THAT(lines(handed), ElementsAre("doejane (7) vector-add c.zip/doejane_LATE_7_11_a\\vector-add.cu",
                                          "roe (9) vector-add c.zip/roe_9_10_vector-add.cu"));
   EXPECT_EQ(handed.submissions[0].owner.mark, LateMark::late);
-  // As some programs unpack a backslash.
+  // Some programs unpack a backslash as a slash.
   folder_.write("u/doejane_LATE_7_11_a/vector-add.cu", "B");
   const Handed unpacked = collect_all(folder_.path() / "u");
   EXPECT_EQ(unpacked.submissions[0].owner.student, "doejane (7)");
@@ -799,8 +799,8 @@ TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
                           HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
 }
 
-// A file that a platform or its owner renamed still belongs to the chapter; outside the checkout there is no my/ beside
-// a file.
+// A file renamed by a platform or its owner still belongs to the chapter. vector_add.cu is outside the checkout x/, so
+// it is not beside my/.
 TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
   folder_.write("c/ada_7_8_vector-add-1.cu", "A");
   folder_.write("c/ada_7_9_work.zip",
@@ -812,7 +812,7 @@ TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
   EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("x/my/old/vector_add (2).cu: is next to a my/ folder")));
 }
 
-// Files at the top of a class have no folder that says whose they are.
+// Files at the top of a class have no folder that identifies the student.
 TEST_F(Submissions, ALineAboutAHandInSaysWhoseItIs) {
   std::vector<ArchiveFile> many;
   for (int i = 0; i < 5; ++i) many.push_back({std::to_string(i) + "/vector-add.cu", std::to_string(i)});
@@ -851,7 +851,7 @@ TEST_F(Submissions, WhatCannotBeReadHasItsTime) {
         << out.label;
 }
 
-// A better kernel of an unknown student may be newer than a graded one.
+// A better kernel with an unclear owner may be newer than a graded one, so its time is reported.
 TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
   const auto file = [](const char* name, const std::string& bytes = "x") {
     return ArchiveFile{name, bytes, false, test::kHandedIn};
@@ -877,7 +877,7 @@ TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
                   {HasSubstr("vectoradd.cu: its name"), HasSubstr("ben: holds"), HasSubstr("3.zip: is a zip in a zip"),
                    HasSubstr("dan_7_8_vector-add.cu.txt: is neither"), HasSubstr("eve/vector-add.cu: is next to"),
                    HasSubstr("fay: holds zips"), HasSubstr("gil: holds 2 more"), HasSubstr("hal: holds 1 more zips")}));
-  // A Gradescope file has the submission's time, a link its own.
+  // A Gradescope file has the time of its submission, a link its own time.
   folder_.write("c/submission_metadata.yml", kGradescope);
   folder_.write("c/submission_331/notes.txt", "x");
   fs::create_directory_symlink("..", folder_.path() / "c/submission_331/w");

@@ -1,4 +1,4 @@
-// What learners get, and what they must not get.
+// The files that learners get, and those that they must not get.
 #include "grader/class/handout/handout.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ TEST_F(HandoutTest, HoldsTheProgramAndTheChosenChapters) {
   }
   for (const std::string& file : all) {
     EXPECT_FALSE(file.starts_with("solutions") || file.starts_with("tests") || file.starts_with("chapters/03")) << file;
-    EXPECT_NE(file, "README.md");  // the instructor's
+    EXPECT_NE(file, "README.md");  // that README is the instructor's
     EXPECT_NE(file, "book/instructors.md");
     EXPECT_FALSE(file.starts_with("my") || file.starts_with("grades") || file.starts_with("build") ||
                  file.starts_with(".git/"))
@@ -52,7 +52,7 @@ TEST_F(HandoutTest, HoldsTheProgramAndTheChosenChapters) {
   }
 }
 
-// By content: no copy of a solution, of a wrong kernel or of another chapter's starter is in the handout.
+// Compares contents: the handout has no copy of a solution, of a wrong kernel or of another chapter's starter.
 TEST_F(HandoutTest, HoldsNoKernelThatTellsTooMuch) {
   std::set<std::string> forbidden;
   for (const char* folder : {"solutions", "tests", "chapters/03-tiled-gemm", "chapters/04-pipelined-gemm",
@@ -85,7 +85,7 @@ TEST_F(HandoutTest, SaysHowItIsGradedAndNothingSecret) {
   EXPECT_THAT(page, Not(HasSubstr("7203685477580")));
 }
 
-// Pages mark what they show of a solution: its source is cut, its dot stays.
+// Pages mark the parts that show a solution: its source is removed, its dot remains.
 TEST_F(HandoutTest, PagesPrintNoSolution) {
   const std::string page =
       "# A page\n\n<!-- file: chapters/01-vector-add/kernel.cu | lines -->\n```cuda\nthe starter\n```\n\n"

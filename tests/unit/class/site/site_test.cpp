@@ -1,4 +1,4 @@
-// The pages: no names, no foreign markup, nothing loaded from elsewhere.
+// The pages contain no names and no foreign markup, and load nothing from elsewhere.
 #include "grader/class/site/site.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST(Site, NamesNobodyUnlessAsked) {
       EXPECT_THAT(path, Not(HasSubstr(row.owner.student)));
     }
     EXPECT_THAT(text, Not(HasSubstr("Lovelace"))) << path;
-    EXPECT_THAT(text, Not(HasSubstr("someone"))) << path;  // part of a file's path
+    EXPECT_THAT(text, Not(HasSubstr("someone"))) << path;  // a part of a file's path
   }
   const Site named = site_of(book, true);
   EXPECT_THAT(named.files.at("index.html"), HasSubstr("Ada Lovelace (17)</a>"));
@@ -129,7 +129,7 @@ TEST(Site, WhatCameIsToldWithoutItsPlace) {
   EXPECT_THAT(page, Not(HasSubstr("Secret Name")));
 }
 
-// In a flat folder, a platform or the student has put the name in front of the file's.
+// In a flat folder, a platform or the student put the student's name before the file's.
 TEST(Site, WhatCameIsToldWithoutItsName) {
   Gradebook book = test::small_class();
   book.rows[3].owner.student = "Secret Name (12)";

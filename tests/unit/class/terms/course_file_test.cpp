@@ -1,4 +1,4 @@
-// course.toml: what is read, and a one-line message for each mistake.
+// course.toml: the values that are read, and a one-line message for each mistake.
 #include "grader/class/terms/course_file.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ class CourseFile : public ::testing::Test {
   Result<CourseTerms> read(const std::string& text) {
     return read_terms(folder_.write("class/course.toml", text), course_, folder_.path() / "repository");
   }
-  // The message without the file's name in front: ":2: ...".
+  // The error message without the file's name, beginning with the line: ":2: ...".
   std::string trouble(const std::string& text) {
     const auto terms = read(text);
     if (terms) return "";

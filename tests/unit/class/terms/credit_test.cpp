@@ -1,4 +1,4 @@
-// Partial credit: the ends, the middle, and that more is never worth less.
+// Partial credit: the ends of the scale, its middle, and that a better figure never gives less.
 #include "grader/class/terms/credit.h"
 #include "common/base/json.h"
 
@@ -22,7 +22,7 @@ TEST(Credit, IsNothingAtTheStarterTheShareAtThePassAndAllAtTheAce) {
 }
 
 TEST(Credit, IsLogLinearBetween) {
-  // Half of the way from 1 to 16 on a logarithmic scale is 4; of the way from 16 to 64, 32.
+  // On a logarithmic scale, half of the way from 1 to 16 is 4; from 16 to 64 it is 32.
   EXPECT_DOUBLE_EQ(goal_credit(scale(1, 16, 64, 4), 0.6), 0.3);
   EXPECT_DOUBLE_EQ(goal_credit(scale(1, 16, 64, 32), 0.6), 0.8);
 }
