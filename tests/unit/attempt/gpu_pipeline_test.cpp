@@ -1,4 +1,4 @@
-// The pipeline on a real GPU: a scripted device in its place, the queue of a lab, and the GPU's state meanwhile.
+// The pipeline for a real GPU, with a scripted device, the queue of a lab, and changes of the GPU's state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// A GPU on which the starter of mini-double takes `starter_ns` and the attempt `attempt_ns`; both double their input.
+// A GPU where the starter of mini-double takes `starter_ns` and the attempt `attempt_ns`. Both double their input.
 class GpuPipeline : public ::testing::Test {
  protected:
   GpuPipeline() : course_(*open_course(TEST_SUPPORT_DIR "/mini_course")) {
@@ -55,7 +55,7 @@ class GpuPipeline : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  // `bytes`: how often each byte of DRAM is counted; 0: the device does not count.
+  // `bytes`: factor of the counted DRAM bytes; 0: the device does not count.
   DeviceFactory device(const double* elapsed_ns, const float* factor, const std::function<unsigned()>& bytes) {
     return [this, elapsed_ns, factor, bytes]() -> Result<std::unique_ptr<Device>> {
       return std::unique_ptr<Device>(std::make_unique<testing::FakeDevice>(
@@ -63,7 +63,7 @@ class GpuPipeline : public ::testing::Test {
             const auto x = memory.floats("x"), y = memory.floats("y");
             for (std::size_t i = 0; i < y.size(); ++i) y[i] = *factor * x[i];
             RunRecord record;
-            // Clocks that vary by a few percent, equally for both.
+            // The clock varies by a few percent, equally for both kernels.
             record.elapsed_ns = *elapsed_ns * (1 + noise_ * static_cast<double>(runs_++ * 7 % 5));
             const unsigned times = bytes();
             if (times == 0) return record;
@@ -82,7 +82,7 @@ class GpuPipeline : public ::testing::Test {
     return attempt ? *attempt : Attempt{};
   }
 
-  // 4096 doublings at 60 % of the roof of DRAM, in ns.
+  // Time in ns of 4096 doublings at 60 % of the DRAM roof.
   double good_ns() const { return 8 * 4096 / rig_.machine.dram_bytes_per_s / 0.6 * 1e9; }
 
   Course course_;
@@ -124,7 +124,7 @@ TEST_F(GpuPipeline, BytesThatMayNotBeCountedAreTheVirtualGpus) {
   EXPECT_NEAR(attempt.moved->right, 1, 1e-9);
 }
 
-// A kernel that equals its starter has not moved, even if only one of the two has counted bytes.
+// A kernel equal to its starter has not moved, even if bytes were counted for only one of the two.
 TEST_F(GpuPipeline, CountedBytesAreNotHeldAgainstModelledOnes) {
   virtual_bytes_ = 2;
   attempt_counts_ = false;
@@ -147,7 +147,7 @@ TEST_F(GpuPipeline, AStarterIsKeptForThoseWhoseBytesAreAsItsOwn) {
   const auto back = starter_from_json(to_json(starter).dump());
   ASSERT_TRUE(back);
   EXPECT_EQ(to_json(*back), to_json(starter));
-  EXPECT_FALSE(starter_from_json(R"({"dram": [2, 3e9]})"));  // as older versions kept it
+  EXPECT_FALSE(starter_from_json(R"({"dram": [2, 3e9]})"));  // the format of older versions
 }
 
 TEST_F(GpuPipeline, NobodyWaitsForTheGpuWhileBytesAreModelled) {
@@ -162,7 +162,7 @@ TEST_F(GpuPipeline, NobodyWaitsForTheGpuWhileBytesAreModelled) {
 }
 
 TEST_F(GpuPipeline, ATimeAtTheThresholdIsTooNoisyToTell) {
-  // The pass is half of the roof; single times lie on both sides of it, so no number of runs decides.
+  // The pass threshold is half of the roof. Single times are on both sides of it, so more runs cannot decide.
   attempt_ns_ = good_ns() * 0.6 / 0.5 / 1.1;
   noise_ = 0.05;
   const Attempt attempt = run();
@@ -177,7 +177,7 @@ TEST_F(GpuPipeline, ASlowAttemptFails) {
 }
 
 TEST_F(GpuPipeline, AWrongTimedRunIsNoVerdictOnTheTimes) {
-  starter_factor_ = 3;  // the course's own, not verified before
+  starter_factor_ = 3;  // the course's own starter was not verified before
   const Chapter& chapter = **course_.find("mini-double");
   const auto attempt = run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
   ASSERT_FALSE(attempt);
@@ -187,7 +187,7 @@ TEST_F(GpuPipeline, AWrongTimedRunIsNoVerdictOnTheTimes) {
 TEST_F(GpuPipeline, WhatSlowedTheGpuDownIsTriedAgainAndThenSaid) {
   GpuState quiet = states_.front(), hot = quiet;
   quiet.clock_reason_bits = 0;
-  hot.clock_reason_bits = 0x40;  // hardware, thermal
+  hot.clock_reason_bits = 0x40;  // hardware thermal slowdown
   states_ = {quiet, hot, quiet, quiet};
   const Attempt second_time_lucky = run();
   EXPECT_EQ(second_time_lucky.judgement.verdict, Verdict::pass);

@@ -57,7 +57,7 @@ TEST(Inspect, FindsScatteredAccessesButNotWideOnes) {
   EXPECT_NE(inspect_record(record, "").diagnosis.cause, "over_fetch");
 }
 
-// A thread uses one of every eight floats: every sector of the lines is touched, and an eighth of it is used.
+// Each thread uses one of every eight floats: all sectors of the lines are touched, and an eighth of each is used.
 TEST(Inspect, WholeLinesThatNoWarpCanUseAreScattered) {
   RunRecord record = vector_add_record();
   record.kernels[0].parts = {};
@@ -70,7 +70,7 @@ TEST(Inspect, WholeLinesThatNoWarpCanUseAreScattered) {
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "over_fetch");
 }
 
-// Local memory has sectors but no global requests: it is not a scattered access.
+// Local memory has sectors but no global requests. It must not be taken for scattered accesses.
 TEST(Inspect, LocalMemoryIsToldFromGlobal) {
   RunRecord record = vector_add_record();
   KernelRecord& kernel = record.kernels[0];
@@ -95,11 +95,11 @@ TEST(Inspect, LocalMemoryIsToldFromGlobal) {
 TEST(Inspect, SpillsCostWhatTheNearestLevelThatHoldsThemCosts) {
   RunRecord record = vector_add_record();
   record.kernels[0].parts.latency_ns = 0;
-  record.kernels[0].spilled_bytes_per_thread = 100;  // 2^20 threads, once out and once back: 210 MB
+  record.kernels[0].spilled_bytes_per_thread = 100;  // 2^20 threads, stored once and loaded once: 210 MB
   const Finding finding = inspect_record(record, "");
   EXPECT_EQ(finding.diagnosis.cause, "spills");
   EXPECT_EQ(finding.diagnosis.line, 14);
-  EXPECT_THAT(finding.diagnosis.text, HasSubstr("about 1.64 ms"));  // the test machine has no L1 or L2 to hold them
+  EXPECT_THAT(finding.diagnosis.text, HasSubstr("about 1.64 ms"));  // no L1 or L2 holds them
 }
 
 TEST(Inspect, KernelsThatPassArraysOnAreUnfused) {
@@ -114,7 +114,7 @@ TEST(Inspect, KernelsThatPassArraysOnAreUnfused) {
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
   for (KernelRecord& kernel : record.kernels) kernel.counters.set(Counter::l1_read_sectors, 4 << 20);
   EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");  // each kernel rereads its own data
-  record.kernels[1].name = "apply";  // another kernel: it fetches what the first one fetched
+  record.kernels[1].name = "apply";  // now another kernel loads what the first one loaded
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
   record.kernels[1].counters.set(Counter::dram_read_bytes, 24 << 20);  // it reads too much by itself
   EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");

@@ -1,5 +1,5 @@
-// The whole pipeline on a scripted device: real compiler, plan and verification; counters and faults are chosen by the
-// test.
+// The whole pipeline on a scripted device: compiler, plan and verification are real; the test chooses counters and
+// faults.
 #include "grader/attempt/pipeline.h"
 #include "common/base/json.h"
 #include "common/store/store.h"
@@ -90,7 +90,7 @@ TEST_F(Pipeline, PassesAndMeasuresAGoodKernel) {
   EXPECT_EQ(attempt.judgement.verdict, Verdict::pass);
   EXPECT_TRUE(attempt.is_starter);
   EXPECT_EQ(attempt.cases, 3);
-  EXPECT_EQ(devices_, 4);  // two small shapes, the measured one, the starter: none shares a device
+  EXPECT_EQ(devices_, 4);  // two small shapes, the measured one and the starter, each on its own device
   EXPECT_EQ(attempt.measurement->level("dram").ai.value, 1.0 / 8);
   EXPECT_DOUBLE_EQ(attempt.moved->up, 1);
 }
@@ -123,7 +123,7 @@ TEST_F(Pipeline, ChecksTheMeasuredRunToo) {
   });
   const Attempt attempt = run("mini-double");
   EXPECT_EQ(attempt.judgement.verdict, Verdict::incorrect);
-  EXPECT_FALSE(attempt.measurement);  // a wrong answer has no dot
+  EXPECT_FALSE(attempt.measurement);  // a wrong answer is not measured
 }
 
 TEST_F(Pipeline, IsTheSameForAnyNumberOfThreads) {
@@ -157,7 +157,7 @@ TEST_F(Pipeline, GradesNothingAboveTheRoof) {
 TEST_F(Pipeline, LeavesOutGoalsThatMakeNoSenseOnTheMachineAndSaysSo) {
   device_that_multiplies_by(2, 0.6);
   Chapter chapter = **course_.find("mini-double");
-  chapter.goals.push_back({Goal::Axis::right, "dram", Goal::What::ai_over_starter, 2.0, 3.0});  // out of reach
+  chapter.goals.push_back({Goal::Axis::right, "dram", Goal::What::ai_over_starter, 2.0, 3.0});  // a goal out of reach
   const auto run_on_l2_of = [&](std::int64_t bytes) {
     rig_.machine.l2_bytes = bytes;
     return *run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});

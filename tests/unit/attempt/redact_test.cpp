@@ -1,4 +1,4 @@
-// A hidden case that fails reports how and at which line, and nothing that reveals the case.
+// A failing hidden case reports the kind of failure and the line, and nothing that reveals the case.
 #include "grader/attempt/redact.h"
 #include "common/base/json.h"
 

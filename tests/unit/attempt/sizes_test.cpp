@@ -1,4 +1,5 @@
-// Measured sizes follow the machine: every chapter, every machine file. No chapter has to name a machine.
+// Measured sizes are chosen for each machine: tests every chapter with every machine file. No chapter needs to name a
+// machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ std::vector<Chapter> chapters() {
   return *loaded;
 }
 
-// Whether its figure is a share of DRAM bandwidth, so that L2 must not help.
+// Whether the chapter's figure is a share of DRAM bandwidth, so that the data must not fit L2.
 bool streams(const Chapter& chapter) {
   return std::any_of(chapter.goals.begin(), chapter.goals.end(),
                      [](const Goal& goal) { return goal.level == "dram" && goal.what == Goal::What::share_of_roof; });
@@ -42,7 +43,7 @@ std::int64_t fewest_bytes_of(const Chapter& chapter) {
   return fewest;
 }
 
-// Solution steps claim, and the book shows, what was measured at these.
+// These sizes are fixed: the claims of solution steps and the book's figures were measured at them.
 TEST(Sizes, AreThoseOfThePublishedFigures) {
   const std::map<std::string, std::map<std::string, std::string>> published = {
       {"vector-add",
@@ -65,7 +66,7 @@ TEST(Sizes, AreThoseOfThePublishedFigures) {
   }
 }
 
-// A goal at DRAM is dropped where L2 hides it; the remaining goals must still tell a starter from a solution.
+// If L2 hides a goal at DRAM, the goal is dropped; the remaining goals must still tell a starter from a solution.
 TEST(Sizes, EveryMachineStillAsksForAPassAndAnAce) {
   for (const Chapter& chapter : chapters()) {
     const Exercise& exercise = *find_exercise(chapter.name);
@@ -82,7 +83,7 @@ TEST(Sizes, EveryMachineStillAsksForAPassAndAnAce) {
   }
 }
 
-// A kernel with ten instructions per multiply-add is slow, but not an endless loop.
+// A kernel with ten instructions per multiply-add is slow but must not be taken for an endless loop.
 TEST(Sizes, OfEveryMachineLeaveTimeForSlowKernels) {
   constexpr double kSlow = 10, kFlopsOfAWarp = 64;
   for (const Chapter& chapter : chapters()) {
@@ -125,10 +126,10 @@ TEST(Sizes, AStreamFillsAMachineOfOnesOwnIfItsMemoryAllows) {
     EXPECT_EQ(measured_size(chapter, own), chapter.measured_size("classroom"));
     own.l2_bytes = load_machine("a100-80")->l2_bytes;
     EXPECT_EQ(measured_size(chapter, own), measured_size(chapter, *load_machine("a100-80")));
-    own.l2_bytes = 1024;  // never less than the manifest names
+    own.l2_bytes = 1024;  // the size never goes below the manifest's
     own.launch_ns = 1;
     EXPECT_EQ(bytes_of(chapter, measured_size(chapter, own)), fewest_bytes_of(chapter));
-    own.l2_bytes = std::int64_t{1} << 30;  // more than any size fills: what memory holds
+    own.l2_bytes = std::int64_t{1} << 30;  // more than any size fills, so memory limits the size
     const std::int64_t most = bytes_of(chapter, measured_size(chapter, own));
     EXPECT_LE(most, own.memory_bytes);
     EXPECT_GT(3 * most, own.memory_bytes);
@@ -137,7 +138,7 @@ TEST(Sizes, AStreamFillsAMachineOfOnesOwnIfItsMemoryAllows) {
   }
 }
 
-// As a B200 has.
+// 126 MB is the L2 size of a B200.
 TEST(Sizes, AStreamFillsAnL2Of126Megabytes) {
   for (const Chapter& chapter : chapters()) {
     if (!streams(chapter)) continue;

@@ -19,7 +19,7 @@ TEST(Judge, PassesWhatMeetsEveryPassThreshold) {
   EXPECT_EQ(j.grade, Grade::pass);
   EXPECT_TRUE(j.reasons.empty());
   ASSERT_EQ(j.goals.size(), 1u);
-  EXPECT_EQ(j.goals[0].wanted_for, Grade::ace);  // the next grade is the one wanted
+  EXPECT_EQ(j.goals[0].wanted_for, Grade::ace);  // the next grade
   EXPECT_EQ(j.goals[0].wanted, 0.92);
   EXPECT_FALSE(j.goals[0].met);
   EXPECT_NEAR(*j.goals[0].reached, 0.8192, 1e-9);
@@ -129,7 +129,7 @@ TEST(Judge, NoiseIsNeverAFail) {
   evidence.goals = {up_goal(0.9, 0.95)};
   evidence.noise = "another process used the GPU";
   EXPECT_EQ(judge(evidence).verdict, Verdict::too_noisy);
-  // Bytes have no noise: a missed goal about bytes stays missed.
+  // Bytes have no noise, so a missed goal about bytes stays missed.
   evidence.goals.push_back({.axis = Goal::Axis::right,
                             .level = "dram",
                             .what = Goal::What::share_of_algorithmic_ai,
@@ -142,7 +142,7 @@ TEST(Judge, NoiseIsNeverAFail) {
 
 TEST(Judge, WhatPairsDecidedStandsAboveTheFigure) {
   Evidence evidence = measured_evidence();
-  evidence.goals = {up_goal(0.01, 0.02)};  // by the figure alone, both would be met
+  evidence.goals = {up_goal(0.01, 0.02)};  // the figure alone would meet both
   ASSERT_EQ(judge(evidence).grade, Grade::ace);
   evidence.decided[{0, Grade::ace}] = false;
   EXPECT_EQ(judge(evidence).grade, Grade::pass);
@@ -150,7 +150,7 @@ TEST(Judge, WhatPairsDecidedStandsAboveTheFigure) {
   evidence.decided[{0, Grade::pass}] = false;
   EXPECT_EQ(judge(evidence).verdict, Verdict::fail);
 
-  evidence.goals = {up_goal(5, 6)};  // by the figure alone, neither would be met
+  evidence.goals = {up_goal(5, 6)};  // the figure alone would meet neither
   evidence.decided = {{{0, Grade::pass}, true}, {{0, Grade::ace}, false}};
   EXPECT_EQ(judge(evidence).verdict, Verdict::pass);
   EXPECT_EQ(judge(evidence).grade, Grade::pass);

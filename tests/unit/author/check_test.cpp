@@ -51,7 +51,7 @@ TEST(StepClaim, OfAnotherMachineStandsBelow) {
   EXPECT_EQ(h100->up, 0.9);
   EXPECT_FALSE(rtx->right);
   EXPECT_EQ(rtx->up, 3);
-  EXPECT_FALSE(a100->right || a100->up);  // a line below the code is no claim
+  EXPECT_FALSE(a100->right || a100->up);  // a comment below the code is not a claim
   EXPECT_FALSE(step_claim_on("h100-sxm", "// step 2: up x2: words\n// on h100-sxm: fast\n"));
   EXPECT_FALSE(step_claim_on("h100-sxm", "// no step\n"));
 }

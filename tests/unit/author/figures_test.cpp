@@ -80,7 +80,7 @@ TEST(TrueFigure, HoldsToTheDigitsShown) {
 
 TEST(TrueFigure, CatchesAWrongOne) {
   EXPECT_FALSE(holds("1.8 ms<!-- starter elapsed_ns -->"));
-  EXPECT_FALSE(holds("1.89 ms<!-- starter elapsed_ns -->"));  // cut off instead of rounded
+  EXPECT_FALSE(holds("1.89 ms<!-- starter elapsed_ns -->"));  // truncated instead of rounded
   EXPECT_FALSE(holds("1.900 ms<!-- starter elapsed_ns -->"));
   EXPECT_FALSE(holds("1.90 us<!-- starter elapsed_ns -->"));
   EXPECT_FALSE(holds("1900 us<!-- starter elapsed_ns -->"));

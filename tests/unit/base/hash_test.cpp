@@ -1,4 +1,4 @@
-// Known answers of SHA-256 (FIPS 180-4 and its examples).
+// Known results of SHA-256 (FIPS 180-4 and its examples).
 #include "common/base/hash.h"
 
 #include <gtest/gtest.h>

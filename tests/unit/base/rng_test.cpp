@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-// The first outputs of the reference SplitMix64 from seed 1234567, as published with other implementations of it.
+// The first outputs of the reference SplitMix64 for seed 1234567, as published with other implementations.
 TEST(Rng, MatchesTheReferenceGenerator) {
   Rng rng(1234567);
   for (const std::uint64_t expected : {6457827717110365317ull, 3203168211198807973ull, 9817491932198370423ull,
@@ -17,7 +17,7 @@ TEST(Rng, MatchesTheReferenceGenerator) {
   }
 }
 
-// Inputs of recorded attempts depend on these: after a change, no stored figure could be repeated.
+// Inputs of recorded attempts depend on these streams: if they changed, no stored figure could be reproduced.
 TEST(Rng, NamedStreamsStayAsTheyAre) {
   EXPECT_EQ(Rng(1, "a").next(), 0xcaf7b2133ada3b75ull);
   EXPECT_EQ(Rng(1, "b").next(), 0x6ae3923b51f150d9ull);

@@ -61,7 +61,7 @@ TEST(Subprocess, PassedDescriptorsHaveTheNumbersAskedFor) {
   ::unlink(name);
   ASSERT_EQ(::write(file.get(), "text", 4), 4);
   ASSERT_EQ(::lseek(file.get(), 0, SEEK_SET), 0);
-  // No pipe of the shell's own, which it might keep open; descriptor 3 is the folder that ls reads.
+  // Uses no pipe of the shell, which might stay open. Descriptor 3 is the folder that ls reads.
   const CommandResult result =
       run({.arguments = {"sh", "-c", "cat <&7; exec ls -m /proc/self/fd"}, .passed = {{file.get(), 7}}});
   EXPECT_EQ(result.output, "text0, 1, 2, 3, 7\n");
@@ -103,7 +103,7 @@ TEST(Subprocess, AnEnvironmentReplacesOurs) {
 TEST(Subprocess, StdinIsEmpty) { EXPECT_EQ(run({.arguments = {"cat"}, .timeout_s = 5}).output, ""); }
 
 TEST(Subprocess, InheritsNoDescriptor) {
-  const int fd = ::open("/dev/zero", O_RDONLY);  // without O_CLOEXEC on purpose
+  const int fd = ::open("/dev/zero", O_RDONLY);  // deliberately without O_CLOEXEC
   const CommandResult result = shell("ls /proc/self/fd | wc -l");
   ::close(fd);
   EXPECT_EQ(std::stoi(result.output), 4);  // 0, 1, 2 and the folder that ls reads
@@ -124,7 +124,7 @@ TEST(Subprocess, ASilentProgramThatClosedItsStreamsIsKilledToo) {
   EXPECT_LT(seconds_since(start), 5);
 }
 
-// True once process `pid` no longer runs (a zombie waiting for its new parent counts as gone).
+// True once process `pid` no longer runs. A zombie that waits for its new parent does not count as running.
 bool gone(pid_t pid) {
   for (int i = 0; i < 200; ++i) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/stat");

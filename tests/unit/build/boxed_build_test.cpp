@@ -1,4 +1,4 @@
-// As build_test.cpp, with the compilers in a box.
+// The tests of build_test.cpp with the compilers in a box.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -73,7 +73,7 @@ TEST_F(BoxedBuild, DoesNotTrustWhatWasCompiledWithoutABox) {
   EXPECT_THAT(inside->ptx, HasSubstr("\"/src/kernel.cu\""));
 }
 
-// A compiler that reaches its limits in `grade` must reach them in `run` as well.
+// Compilers have equal limits, so that `run` and `grade` fail for the same files.
 TEST_F(BoxedBuild, CompilersHaveTheSameLimitsInABoxAndOutside) {
   const fs::path nvcc =
       folder_.write("toolkit/bin/nvcc", "#!/bin/sh\nulimit -t; ulimit -v; ulimit -f; ulimit -s\nexit 1\n");

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-// A header of the test's own, so that the tests do not depend on the course's.
+// The test has its own header, so that it does not depend on the course's header.
 constexpr const char* kHeader = "#define SOLVE(...) extern \"C\" __global__ void solve(__VA_ARGS__)\n";
 constexpr const char* kKernel = R"cu(#include <roofwalk.cuh>
 static __global__ void add(const float* a, float* b) {
@@ -80,12 +80,12 @@ TEST_F(Build, GivesPtxAndResourcesAndTheCacheGivesTheSame) {
   EXPECT_THAT(artifact->ptx, HasSubstr("/kernel.cu\""));
   EXPECT_THAT(artifact->ptx, HasSubstr(".loc\t1 4 "));
   EXPECT_THAT(artifact->ptx, Not(HasSubstr(folder_.path().string())));
-  ASSERT_EQ(artifact->kernels.size(), 1u);  // and not `solve`
+  ASSERT_EQ(artifact->kernels.size(), 1u);  // only the kernel, not `solve`
   EXPECT_THAT(artifact->kernels[0].name, HasSubstr("_Z3addPKfPf"));
   EXPECT_EQ(artifact->kernels[0].static_shared_bytes, 128);
   EXPECT_GT(artifact->kernels[0].registers_per_thread, 0);
 
-  // Another name and another checkout: no compiler runs, and only the path differs.
+  // The same text with another name in another checkout: no compiler runs, and only the path differs.
   const fs::path copy = folder_.write("other/$(touch pwned) 'x'.cu", kKernel);
   const auto start = std::chrono::steady_clock::now();
   const auto cached = build({.root = "/no/toolkit", .version = toolkit_.version}, request(copy));
@@ -97,14 +97,14 @@ TEST_F(Build, GivesPtxAndResourcesAndTheCacheGivesTheSame) {
   EXPECT_FALSE(artifact->kernels[0].code.empty());
   EXPECT_EQ(cached->kernels[0].code, artifact->kernels[0].code);
 
-  // A damaged entry counts as absent: without a toolkit it cannot be made again.
+  // A damaged entry counts as missing, and without a toolkit it cannot be made again.
   for (const auto& entry : fs::directory_iterator(folder_.path() / "cache")) {
     fs::resize_file(entry.path() / "kernel.ptx", 100);
   }
   EXPECT_FALSE(build({.root = "/no/toolkit", .version = toolkit_.version}, request(copy)).ok());
   const auto again = build(toolkit_, request(copy));
   ASSERT_TRUE(again.ok()) << again.error().text();
-  EXPECT_EQ(again->ptx, artifact->ptx);  // compiled twice, the same to the byte
+  EXPECT_EQ(again->ptx, artifact->ptx);  // a second compilation gives the same bytes
 }
 
 TEST_F(Build, TheCacheDependsOnAllThatCounts) {
@@ -127,7 +127,7 @@ TEST_F(Build, LeavesNothingBehind) {
   struct stat info {};
   ASSERT_EQ(::stat(folder.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0700u);
-  // Other processes may use the same folder now: only our files must be gone.
+  // Other processes may use the folder, so only our files must be gone.
   for (const auto& entry : fs::directory_iterator(folder)) {
     EXPECT_NE(read_file(entry.path() / "kernel.cu", 1 << 20), text) << entry.path();
   }
@@ -194,7 +194,7 @@ TEST_F(Build, WhatIsNoKernelFileIsRefusedAtOnce) {
   EXPECT_EQ(message(fifo), "this is not a file");
 }
 
-// GCC's own -Werror=date-time is silent in code that calls itself a system header, by a pragma or by a line marker.
+// GCC's own -Werror=date-time ignores code that claims to be a system header by a pragma or a line marker.
 TEST_F(Build, TheTimeOfCompilingIsNotToBeHad) {
   const std::string begin = "#include <roofwalk.cuh>\n", end = "SOLVE(int* c) { k<<<1, 1>>>(c); }\n";
   const auto kernel = [](const std::string& macro) {

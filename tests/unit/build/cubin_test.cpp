@@ -18,7 +18,7 @@
 namespace roofwalk {
 namespace {
 
-// Kernels with every kind of resource. -rdc keeps the functions that are not inlined.
+// Kernels that use every kind of resource. -rdc keeps the functions that are not inlined.
 constexpr const char* kSource = R"cu(
 __device__ __noinline__ float shared_in_callee(int i) {
   __shared__ float z[500];
@@ -87,7 +87,7 @@ struct Compiled {
   std::string report;  // output of `ptxas -v`
 };
 
-// Real cubins, one per architecture ("80"), compiled once.
+// Real cubins, compiled once for each architecture such as "80".
 const Compiled& compiled(const std::string& architecture = "80") {
   static std::map<std::string, Compiled> all;
   if (const auto known = all.find(architecture); known != all.end()) return known->second;
@@ -127,11 +127,11 @@ const KernelResources& find(const std::vector<KernelResources>& kernels, const s
   return kernels.front();
 }
 
-// Frames and shared memory follow from the source: those of called functions are added, as by the device linker.
+// Frames and shared memory follow from the source. Those of called functions are added, as the device linker does.
 TEST(Cubin, HoldsWhatTheAssemblerAndTheLinkerReport) {
   const auto kernels = read_cubin(cubin());
   ASSERT_TRUE(kernels.ok()) << kernels.error().text();
-  EXPECT_EQ(kernels->size(), 8u);  // the functions are not kernels
+  EXPECT_EQ(kernels->size(), 8u);  // functions are not counted as kernels
   EXPECT_EQ(find(*kernels, "plain").static_shared_bytes, 0);
   EXPECT_EQ(find(*kernels, "plain").local_bytes_per_thread, 0);
   EXPECT_EQ(find(*kernels, "tile").static_shared_bytes, 1024);
@@ -160,7 +160,7 @@ TEST(Cubin, HoldsTheRegistersOnEveryArchitecture) {
   }
 }
 
-// Loads, stores, barriers, branches and exits belong to PTX lines with such an instruction.
+// Loads, stores, barriers, branches and exits are attributed to PTX lines with such an instruction.
 TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
   std::vector<std::string> lines{""};
   std::istringstream text(compiled().ptx);
@@ -182,18 +182,17 @@ TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
     }
   }
   EXPECT_EQ(seen.size(), words.size());
-  EXPECT_EQ(find(*kernels, "plain").code.back().operation, 0x14d);  // without the padding behind it
+  EXPECT_EQ(find(*kernels, "plain").code.back().operation, 0x14d);  // the padding after it is left out
 }
 
-// A function called through a pointer is part of the kernel: frame, registers and code of every function that the
-// pointer may hold.
+// Functions that a pointer may call belong to the kernel, with their frame, registers and code.
 TEST(Cubin, FunctionsCalledByAddressBelongToTheKernel) {
   const auto lines = [](const KernelResources& kernel) {
     std::set<std::uint32_t> out;
     for (const MachineInstruction& in : kernel.code) out.insert(in.ptx_line);
     return out;
   };
-  // The PTX line of the last instruction of a function: its return.
+  // The PTX line of a function's last instruction, its return.
   const auto last_line = [](const std::string& name) {
     const std::string& ptx = compiled().ptx;
     const std::size_t body = ptx.find("{", ptx.find(") " + name + "(\n", ptx.find(".func")));
@@ -210,7 +209,8 @@ TEST(Cubin, FunctionsCalledByAddressBelongToTheKernel) {
   EXPECT_FALSE(lines(find(*kernels, "calls")).contains(last_line("_Z8of_tablef")));
 }
 
-// Beside asynchronous copies ptxas emits loads of shared memory whose guard is always off. They do not count as loads.
+// Beside asynchronous copies, ptxas emits loads of shared memory whose guard is always false. These only take issue
+// slots and do not count as loads.
 TEST(Cubin, WhatNeverRunsTakesItsTurnOnly) {
   constexpr std::uint16_t kNop = 0x118, kLoadShared = 0x184;
   for (const char* architecture : {"80", "89", "90a"}) {
@@ -226,9 +226,9 @@ TEST(Cubin, WhatNeverRunsTakesItsTurnOnly) {
 TEST(Cubin, CutAtEveryByteIsAnErrorOrLess) {
   const std::string& bytes = cubin();
   ASSERT_TRUE(read_cubin(bytes).ok());
-  // The section table comes last: every cut removes part of it.
+  // The section table is at the end, so every cut removes a part of it.
   for (std::size_t size = 0; size < bytes.size(); size += size < 4096 || size + 4096 > bytes.size() ? 1 : 61) {
-    // A copy of its own, so that a sanitizer sees any read beyond the end.
+    // Copied exactly, so that a sanitizer detects reads beyond the end.
     const std::vector<char> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_FALSE(read_cubin({cut.data(), cut.size()}).ok()) << size;
   }
@@ -241,7 +241,7 @@ TEST(Cubin, FlippedBytesNeverCrash) {
     std::string bytes = cubin();
     for (int flips = 0; flips < 8; ++flips) {
       bytes[rng.next() % bytes.size()] = static_cast<char>(rng.next());
-      // Half of them in the section table, which holds all offsets and sizes.
+      // Half of the changes are in the section table, which holds all offsets and sizes.
       const std::size_t table = std::min<std::size_t>(bytes.size(), 64 * 60);
       bytes[bytes.size() - 1 - rng.next() % table] = static_cast<char>(rng.next());
     }
@@ -259,7 +259,7 @@ TEST(Cubin, FlippedBytesNeverCrash) {
 TEST(Cubin, OtherFilesAreErrors) {
   EXPECT_FALSE(read_cubin("").ok());
   EXPECT_FALSE(read_cubin(".version 9.0\n.target sm_80\n").ok());
-  const auto program = read_file("/proc/self/exe", 256 << 20);  // an ELF file of another machine
+  const auto program = read_file("/proc/self/exe", 256 << 20);  // an ELF file for another machine
   ASSERT_TRUE(program.has_value());
   EXPECT_FALSE(read_cubin(*program).ok());
 }

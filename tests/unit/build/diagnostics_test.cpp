@@ -1,4 +1,4 @@
-// Recorded output of compilers, and the diagnostics made of it.
+// Recorded compiler output, and the diagnostics made from it.
 #include "common/build/diagnostics.h"
 
 #include <gmock/gmock.h>

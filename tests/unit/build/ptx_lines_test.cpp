@@ -7,11 +7,11 @@ namespace {
 
 constexpr std::string_view kPtx =
     ".version 9.0\n"                                             // 1
-    ".weak .entry _Z1b(\n"                                       // 2, declared before it is defined
+    ".weak .entry _Z1b(\n"                                       // 2, declared before its definition
     ");\n"                                                       // 3
     ".visible .entry _Z1a(\n"                                    // 4
     ")\n{\n"                                                     // 5, 6
-    "\t.loc\t2 900 3\n"                                          // 7, a header's
+    "\t.loc\t2 900 3\n"                                          // 7, in a header
     "\t.loc\t1 12 3\n"                                           // 8
     "\tadd.s32 %r1, %r1, 1;\n"                                   // 9
     "\t.loc\t2 77 3, function_name $L__i0, inlined_at 1 14 5\n"  // 10
@@ -28,7 +28,7 @@ TEST(PtxLines, FollowLocAndWhereCodeWasInlined) {
   EXPECT_EQ(source_line_of_ptx_line(kPtx, 7), 0);
   EXPECT_EQ(source_line_of_ptx_line(kPtx, 9), 12);
   EXPECT_EQ(source_line_of_ptx_line(kPtx, 11), 14);
-  EXPECT_EQ(source_line_of_ptx_line(kPtx, 16), 0);  // in another kernel, before its first line
+  EXPECT_EQ(source_line_of_ptx_line(kPtx, 16), 0);  // in another kernel, before its first .loc
   EXPECT_EQ(source_line_of_ptx_line(kPtx, 18), 30);
 }
 

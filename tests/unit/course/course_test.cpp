@@ -57,7 +57,7 @@ TEST(Course, RootIsFoundFromInside) {
 TEST(WalkLevel, IsTheFirstGoalToTheRight) {
   const Course course = mini_course();
   EXPECT_EQ(walk_level(course.chapters[0]), "dram");
-  EXPECT_EQ(walk_level(course.chapters[1]), "l1");  // its goal up, at dram, comes first
+  EXPECT_EQ(walk_level(course.chapters[1]), "l1");  // although its goal up, at dram, comes first
 }
 
 TEST(NotOffered, SaysWhatTheChipLacks) {

@@ -7,7 +7,7 @@
 namespace roofwalk::test {
 namespace {
 
-// nvcc names static symbols by a hash of the source, in code and in debug sections.
+// nvcc names static symbols by a hash of the source, in the code and in debug sections.
 std::string scaling_kernel(const std::string& comment, const std::string& factor) {
   return "#include <roofwalk.cuh>\n" + comment +
          "\nstatic __device__ float offset;\n"

@@ -1,4 +1,4 @@
-// The queue of a GPU with real processes: children that are forked, killed, stopped, and of other users.
+// The queue of a GPU with real processes: children that fork, are killed or stopped, and belong to other users.
 #include "common/device/gpu_queue.h"
 
 #include <fcntl.h>
@@ -30,9 +30,9 @@ using ::testing::Not;
 
 constexpr const char* kGpu = "GPU-0a1b2c3d-0000-1111-2222-333344445555";
 
-// Messages from children to the test, in order of time: a pipe of fixed-length records.
+// Messages from children to the test, in order of time, through a pipe with records of fixed length.
 struct Word {
-  char what = 0;  // 'w' waits, 's' has its turn, 'e' gives it back, 'x' error
+  char what = 0;  // 'w' waits, 's' starts its turn, 'e' ends it, 'x' error
   int who = 0;
   double at_s = 0;
   int before = 0;
@@ -78,7 +78,7 @@ class GpuQueueTest : public ::testing::Test {
     return word;
   }
 
-  // The next message of this kind.
+  // The next message of kind `what`.
   Word hear_of(char what, double seconds = 5) const {
     for (const double end = queue_seconds() + seconds; queue_seconds() < end;) {
       if (const Word word = hear(end - queue_seconds()); word.what == what) return word;
@@ -86,7 +86,7 @@ class GpuQueueTest : public ::testing::Test {
     return {};
   }
 
-  // The next message of `who` that it waits behind `before` others.
+  // The next message of child `who` that says it waits behind `before` others.
   Word hear_waiting(int who, int before) const {
     for (const double end = queue_seconds() + 3; queue_seconds() < end;) {
       const Word word = hear(end - queue_seconds());
@@ -105,7 +105,7 @@ class GpuQueueTest : public ::testing::Test {
     return pid;
   }
 
-  // A child that takes its turn for some time and reports it. `every_wait`: it reports every call while it waits.
+  // Starts a child that takes its turn for `hold` and reports it. If `every_wait`, it reports each call while it waits.
   pid_t start_run(int who, const std::string& user, std::chrono::milliseconds hold, bool every_wait = false) {
     return start([=, this] { run(who, user, hold, every_wait); });
   }
@@ -134,7 +134,7 @@ class GpuQueueTest : public ::testing::Test {
     return GpuTurn::wait({.gpu_uuid = kGpu, .most_seconds = most_seconds});
   }
 
-  // Why no turn is available now.
+  // The reason why no turn is available now.
   static std::string refusal() {
     const auto turn = take(0);
     return turn ? "there is one" : turn.error().text();
@@ -198,7 +198,7 @@ TEST_F(GpuQueueTest, AKilledWaiterLosesItsPlace) {
   EXPECT_EQ(hear_waiting(1, 0).who, 1);
   start_run(2, "anna", 0ms, true);
   EXPECT_EQ(hear_waiting(2, 1).who, 2);
-  EXPECT_EQ(hear_waiting(1, 0).who, 1);  // later arrivals do not count
+  EXPECT_EQ(hear_waiting(1, 0).who, 1);  // later arrivals are not counted
   kill(waiter);
   EXPECT_EQ(hear_waiting(2, 0).who, 2);
   kill(holder);
@@ -229,7 +229,7 @@ TEST_F(GpuQueueTest, WhatTheHolderStartedDoesNotHoldIt) {
       ::execlp("sleep", "sleep", "3", nullptr);
       ::_exit(1);
     }
-    std::this_thread::sleep_for(100ms);  // until the child is `sleep`
+    std::this_thread::sleep_for(100ms);  // until the child has become `sleep`
     say('s', started);
     std::this_thread::sleep_for(1h);
   });
@@ -238,7 +238,7 @@ TEST_F(GpuQueueTest, WhatTheHolderStartedDoesNotHoldIt) {
   EXPECT_FALSE(take(0));
   kill(holder);
   EXPECT_TRUE(take(0.5));
-  EXPECT_EQ(::kill(word.who, SIGKILL), 0);  // it was alive all the time
+  EXPECT_EQ(::kill(word.who, SIGKILL), 0);  // the process was alive all the time
 }
 
 TEST_F(GpuQueueTest, AForkedCopyNeitherKeepsNorGivesBackTheTurn) {
@@ -261,7 +261,7 @@ TEST_F(GpuQueueTest, AForkedCopyNeitherKeepsNorGivesBackTheTurn) {
 }
 
 TEST_F(GpuQueueTest, TellsWhoHasItAndHowLongItMayTake) {
-  { ASSERT_TRUE(take(1)); }  // an instant turn: the queue now knows how long turns take
+  { ASSERT_TRUE(take(1)); }  // a short turn, so that the queue knows how long turns take
   start([&] {
     const auto turn = GpuTurn::wait({.gpu_uuid = kGpu, .doing = "naive\033[2J-gemm", .user = "an\"na"});
     say('s', 0);
@@ -372,7 +372,7 @@ TEST_F(GpuQueueTest, AProgramThatLocksMoreThanATicketIsAnError) {
   all.l_whence = SEEK_SET;
   ASSERT_EQ(::fcntl(other, F_OFD_SETLK, &all), 0);
   EXPECT_THAT(refusal(), AllOf(HasSubstr("cannot be locked"), HasSubstr("set ROOFWALK_LOCK_DIR")));
-  all.l_type = F_UNLCK;  // all but a million tickets
+  all.l_type = F_UNLCK;  // everything but a million tickets
   all.l_start = 1'000'000 + (std::int64_t{1} << 40);
   ASSERT_EQ(::fcntl(other, F_OFD_SETLK, &all), 0);
   EXPECT_THAT(refusal(), HasSubstr("the GPU was not free"));
@@ -387,7 +387,7 @@ TEST_F(GpuQueueTest, ARemovedFileEndsTheQueueForThoseWhoWaitToo) {
   fs::remove(file());
   std::ofstream(file()).close();
   EXPECT_EQ(hear_of('s').who, 1);  // in the new file
-  EXPECT_FALSE(take(0));           // like all that come from now on
+  EXPECT_FALSE(take(0));           // and so do all later ones
   kill(holder);
 }
 

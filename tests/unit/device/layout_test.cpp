@@ -1,5 +1,5 @@
-// Buffers have other addresses in every run, and kernels cannot depend on that: no figure and no result depends on the
-// layout, nor on which blocks the sanitizer watches.
+// Buffers have different addresses in every run. No figure and no result may depend on the addresses, or on the blocks
+// that the sanitizer watches.
 #include <gmock/gmock.h>
 
 #include "common/base/json.h"
@@ -16,7 +16,7 @@ struct Way {
   RunOptions options = {};
 };
 
-// The record of a run, and the final contents of the last buffer.
+// A run's record, and the final contents of the last buffer.
 struct Left {
   std::string record;
   std::vector<float> values;
@@ -60,7 +60,7 @@ void expect_the_same_of_chapter(const std::string& chapter, const std::vector<st
   }
 }
 
-// Larger than L1; for vectors and rows, larger than L2.
+// Data larger than L1; for vectors and rows, larger than L2.
 TEST(Layout, NoFigureOfAChapterDependsOnIt) {
   constexpr int n = 1 << 17, m = 129, rows = 128, cols = 1024;
   const std::vector<float> matrix = numbers(m * m);
@@ -73,7 +73,8 @@ TEST(Layout, NoFigureOfAChapterDependsOnIt) {
                              {rows, cols, 1e-5f});
 }
 
-// Lanes of one instruction in two buffers, scratch, a variable of the module, local memory, atomics, memset and memcpy.
+// A plan where lanes of one instruction access two buffers, with scratch, a module variable, local memory, atomics,
+// memset and memcpy.
 TEST(Layout, NoFigureOfAnOddPlanDependsOnIt) {
   const auto artifact = compile(R"(
 #include <roofwalk.cuh>
@@ -106,7 +107,7 @@ SOLVE(const float* a, float* b, int n) {
   }
 }
 
-// The addresses that a kernel sees.
+// Returns the addresses that a kernel sees.
 TEST(Layout, AddressesFollowTheSeedAndNothingElse) {
   const auto addresses = [](std::uint64_t layout) {
     const auto device = open_device("virtual:classroom");
@@ -128,7 +129,7 @@ TEST(Layout, AddressesFollowTheSeedAndNothingElse) {
   }
 }
 
-// Of 1,024 blocks with the same race, some are watched, which cannot be predicted.
+// All of 1,024 blocks have the same race. The sanitizer watches some of them, which cannot be predicted.
 TEST(WatchedBlocks, RacesAreFoundWhereSomeBlocksAreWatched) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void k(float* a, int first) {

@@ -28,14 +28,14 @@ std::string all_advice(const MachineFinding& finding) {
   return text;
 }
 
-// One change of one place, and the finding that it must give.
+// One change of the surroundings, and the finding that it must cause.
 struct Case {
   const char* name;
   std::function<void(Surroundings&)> spoil;
   const char* id;
   Condition condition;
-  const char* what;    // a piece of it
-  const char* advice;  // a piece of it; empty: there is none
+  const char* what;    // a part of the text
+  const char* advice;  // a part of the advice; empty: no advice
   Surroundings (*place)() = server;
 };
 
@@ -331,7 +331,7 @@ TEST_P(FindingTest, SaysWhatAndWhatToDo) {
 INSTANTIATE_TEST_SUITE_P(Every, FindingTest, ::testing::ValuesIn(kCases),
                          [](const auto& each) { return std::string(each.param.name); });
 
-// Every possible finding has a case above.
+// Every possible finding is covered by a case above.
 TEST(Findings, EachConditionOfEachHasACase) {
   std::set<std::pair<std::string, Condition>> asked, seen;
   for (const Case& c : kCases) {
@@ -346,7 +346,7 @@ TEST(Findings, EachConditionOfEachHasACase) {
   }
 }
 
-// Every finding that is not good gives advice; no id occurs twice.
+// Every finding that is not good gives advice, and no id occurs twice.
 TEST(Findings, HaveAdviceAndIdsOfTheirOwn) {
   for (const Case& c : kCases) {
     Surroundings around = c.place();

@@ -24,7 +24,7 @@ std::string page(const Surroundings& around, std::size_t columns = 80, bool colo
   return doctor_text(around, findings_of(around), Colors(colors), columns);
 }
 
-// A lab's machine with much room for improvement.
+// A lab's server with many findings.
 Surroundings shared_server() {
   Surroundings around = server();
   around.system.slurm_job = "4711";
@@ -42,7 +42,7 @@ Surroundings shared_server() {
   return around;
 }
 
-// A container in which hardly anything works.
+// A container in which almost nothing works.
 Surroundings bare_container() {
   Surroundings around = laptop();
   around.system.container = "docker";
@@ -104,7 +104,7 @@ TEST(DoctorPage, EndsWithHowMuchCouldBeBetter) {
   EXPECT_THAT(page(bare_container()), Not(HasSubstr("could be better")));
 }
 
-// Names of programs and files are written by other people.
+// Names of programs and files come from other people, so they may contain escape sequences.
 TEST(DoctorPage, LetsNoEscapeSequenceThrough) {
   Surroundings around = server();
   around.gpu.driver.gpus[0].name = "\x1b[2J";

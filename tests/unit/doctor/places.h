@@ -1,4 +1,4 @@
-// Invented surroundings without problems; tests spoil one thing of them.
+// Invented surroundings without problems. Each test changes one thing in them.
 #pragma once
 
 #include "grader/doctor/findings.h"
@@ -54,7 +54,7 @@ inline ProbedGpu h100() {
   return gpu;
 }
 
-// A server with one idle GPU, open to everybody.
+// A server with one idle GPU that everybody may use.
 inline Surroundings server() {
   Surroundings around = laptop();
   around.system.name = "Ubuntu 24.04.2 LTS";

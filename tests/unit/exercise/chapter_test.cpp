@@ -1,4 +1,4 @@
-// Walking the chapters folder: order, names, missing files, steps.
+// Finding chapters in their folder: order, names, missing files, steps.
 #include "common/exercise/chapter.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Every chapter of the course: its problem is deterministic, its tolerance accepts a rounded reference and refuses half
+// Every chapter of the course: its problem is deterministic, its tolerance accepts a rounded reference and rejects half
 // precision, zeros, and outputs that ignore an input. Chapters are found by walking, so new ones are tested too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ float rounded_to_half(float value) {
   return std::bit_cast<float>(bits & ~0x1fffu);
 }
 
-// The problem with each input changed by `change`, or only the one called `only`.
+// The problem with all inputs changed by `change`, or only the input named `only`.
 template <class Change>
 Problem changed(Problem problem, Change change, const std::string& only = "") {
   for (Parameter& parameter : problem.parameters) {
@@ -85,7 +85,7 @@ TEST_P(Course, TheToleranceTellsFloatFromHalf) {
 
       const Correctness half_inputs = compare(to_float(from_half[i].values), expected[i]);
       EXPECT_FALSE(half_inputs.correct) << seed;
-      if (honest.size() > 50) {  // a handful of elements may have tiny errors
+      if (honest.size() > 50) {  // with few elements, all errors may be tiny
         EXPECT_TRUE(half_inputs.looks_like_half) << seed << " " << half_inputs.reason;
         EXPECT_THAT(half_inputs.reason, testing::HasSubstr("half precision"));
       }
@@ -98,7 +98,7 @@ TEST_P(Course, TheToleranceTellsFloatFromHalf) {
 
       EXPECT_FALSE(compare(std::vector<float>(honest.size(), 0.0f), expected[i]).correct) << seed;
     }
-    if (GetParam().kind == "measured") break;  // one seed only: large references take long
+    if (GetParam().kind == "measured") break;  // one seed only, because large references take long
   }
 }
 
@@ -131,7 +131,7 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, Course, testing::ValuesIn(all_cases()), case_name);
 
-// Chapter by chapter: an honest single-precision kernel passes, even with the worst usual order of summation.
+// For each chapter: a correct single-precision kernel passes, even with the worst usual order of summation.
 
 TEST(VectorAdd, OneRoundedAdditionPasses) {
   const Exercise& exercise = *find_exercise("vector-add");
@@ -169,7 +169,7 @@ TEST(NaiveGemm, ASequentialSumInFloatPasses) {
   EXPECT_EQ(exercise.work(size).useful_flops, 2 * m * n * k);
 }
 
-// Mean and variance of a row in float, one value after the other.
+// Mean and variance of a row in float, by sequential summation.
 struct FloatMoments {
   float mean = 0, variance = 0;
 };
@@ -241,7 +241,7 @@ TEST(FusedLayernorm, SoundSumsInFloatPassAndSumsOfSquaresDoNot) {
         EXPECT_TRUE(result.correct) << result.reason;
       }
       const bool naive_passes = layernorm_in_float(one_pass, 20, cols, seed).correct;
-      EXPECT_EQ(naive_passes, cols == 1);  // the variance of one value is zero either way
+      EXPECT_EQ(naive_passes, cols == 1);  // with one value, the variance is zero either way
     }
   }
 }

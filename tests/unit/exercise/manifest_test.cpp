@@ -1,4 +1,4 @@
-// exercise.toml: what is read, and that every mistake is named with its line.
+// exercise.toml: the values that are read, and for every mistake a message with its line.
 #include "common/exercise/manifest.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ text = "second"
 for = ["over_fetch", "no_reuse"]
 )";
 
-// The sound manifest with its one occurrence of `from` replaced.
+// A valid manifest with `from`, which must occur once, replaced.
 std::string with(const std::string& from, const std::string& to) {
   std::string text = kSound;
   const auto at = text.find(from);
@@ -56,7 +56,7 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(chapter->title, "Tiny");
   EXPECT_EQ(chapter->min_compute_capability, 75);
   ASSERT_EQ(chapter->correctness_sizes.size(), 2u);
-  EXPECT_EQ(chapter->correctness_sizes[0].text(), "m=1 k=2 a=3");  // as written, not by the alphabet
+  EXPECT_EQ(chapter->correctness_sizes[0].text(), "m=1 k=2 a=3");  // in the file's order, not alphabetical
   EXPECT_EQ(chapter->correctness_sizes[1].text(), "m=31 k=33 a=35");
   EXPECT_EQ(chapter->measured_size("classroom").text(), "m=8 k=9 a=7");
   EXPECT_EQ(chapter->measured_size("h100-sxm").text(), "m=10 k=20 a=30");

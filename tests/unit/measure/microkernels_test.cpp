@@ -1,4 +1,4 @@
-// The microkernels on the virtual GPU, and the arithmetic around them on a scripted device.
+// Tests the microkernels on the virtual GPU, and the computations on their results with a scripted device.
 #include "common/measure/microkernels.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ void expect_the_machines_rates(const Machine& m) {
 
 TEST(Microkernels, ReachWhatTheMachineFileSays) { expect_the_machines_rates(*load_machine("classroom")); }
 
-// Sizes follow the machine: no number of classroom's is hard-coded.
+// Sizes follow the machine; none is hard-coded for classroom.
 TEST(Microkernels, ReachWhatAnotherMachineFileSays) {
   Machine m = *load_machine("classroom");
   m.sms = 3;
@@ -74,7 +74,7 @@ TEST(Microkernels, LeaveOutWhatAMachineHasNotGot) {
   Machine m = *load_machine("classroom");
   m.compute_capability = 75;
   EXPECT_EQ(measured(m, Roof::mma), std::nullopt);
-  m.l2_bytes = m.l1_bytes;  // no working set is beyond L1 and within L2
+  m.l2_bytes = m.l1_bytes;  // no working set is larger than L1 and fits L2
   EXPECT_EQ(measured(m, Roof::l2), std::nullopt);
   m.l1_bytes = 16 << 10;
   EXPECT_EQ(measured(m, Roof::l1), std::nullopt);
@@ -134,7 +134,7 @@ int turns_of(const Plan& plan) {
 
 class ScriptedRoofs : public ::testing::Test {
  protected:
-  // `elapsed_ns`: time of a run, by its turns and its number.
+  // `elapsed_ns` gives the time of a run from its turns and its number.
   Result<std::optional<double>> fp32(std::function<double(int turns, int run)> elapsed_ns, bool is_modelled) {
     testing::FakeDevice device(machine_, [&](FakeMemory&, const Plan& plan) -> Result<RunRecord> {
       const int turns = turns_of(plan);

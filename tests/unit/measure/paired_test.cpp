@@ -21,11 +21,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Disturbances of a GPU's times, of known size.
+// Disturbances of a GPU's times, with known size.
 struct Noise {
-  double scatter = 0.01;   // standard deviation of each time
+  double scatter = 0.01;   // standard deviation of a time
   double spikes = 0.03;    // share of times that take 30 % longer
-  double drift = 0.06;     // from the first run to run number `runs`
+  double drift = 0.06;     // from the first to the last of `runs` runs
   double second = 0;       // penalty for running second
   double ratio_drift = 0;  // drift of the starter's time alone
   int runs = 30;
@@ -56,7 +56,7 @@ class Kernels {
   }
 
  private:
-  double normal() {  // Box, Muller
+  double normal() {  // Box-Muller
     const double radius = std::sqrt(-2 * std::log(1 - rng_.uniform()));
     return radius * std::cos(2 * std::numbers::pi * rng_.uniform());
   }
@@ -85,7 +85,8 @@ PairedTimes measured(double speedup, const Noise& noise, const PairOptions& opti
 bool holds(const Interval& interval, double truth) { return interval.low <= truth && truth <= interval.high; }
 
 TEST(MedianInterval, IsTheOneOfTheTables) {
-  // 15 values: the 4th from either end at 96.48 %, the 5th at 88.15 %; 8 values: the outermost at 99.22 %.
+  // For 15 values: from the 4th to the 4th last is a 96.48 % interval, from the 5th to the 5th last 88.15 %. For 8
+  // values: from the first to the last is 99.22 %.
   std::vector<double> fifteen = {3, 1, 2, 15, 14, 13, 4, 5, 6, 12, 11, 10, 7, 8, 9};
   const auto exact = median_interval(fifteen, 1 - 2 * 576.0 / 32768);
   ASSERT_TRUE(exact);
@@ -112,7 +113,7 @@ TEST(MedianInterval, HoldsTheTruthNinetyFiveTimesInAHundred) {
   for (const int pairs : {8, 15, 31, 121}) {
     for (const double scatter : {0.005, 0.03}) {
       if (pairs == 8 && scatter < 0.03)
-        continue;  // eight pairs of steady times: the interval is wider than stated, which is harmless
+        continue;  // with eight pairs of steady times the interval is wider than stated, which is harmless
       int held = 0;
       for (int i = 0; i < kSimulations; ++i) {
         Kernels kernels(1.05, {.scatter = scatter, .runs = 2 * pairs}, static_cast<std::uint64_t>(i));
@@ -131,7 +132,7 @@ TEST(MedianInterval, HoldsTheTruthNinetyFiveTimesInAHundred) {
 }
 
 TEST(Pairs, AllLooksTogetherHoldTheTruthNinetyFiveTimesInAHundred) {
-  // A goal at the true value: it is decided, wrongly, only if an interval at some look misses the truth.
+  // The goal equals the true value. It is decided, always wrongly, only if some look's interval misses the true value.
   constexpr int kSimulations = 2000;
   int missed = 0, wrong_passes = 0;
   for (int i = 0; i < kSimulations; ++i) {
@@ -155,7 +156,7 @@ TEST(Pairs, FindAGainOfFivePercentUnderADriftOfSix) {
     EXPECT_EQ(times.goals[0].decision, Decision::pass) << seed;
     EXPECT_EQ(times.pairs.size(), 15u);
 
-    // The same runs with all of the starter's first would see half of the drift as a loss.
+    // If all runs of the starter came first, half of the drift would look like a loss.
     Kernels kernels(1.05, noise, seed);
     std::vector<double> starter, attempt;
     for (int i = 0; i < 15; ++i) starter.push_back(kernels.run(true));
@@ -220,7 +221,7 @@ TEST(Pairs, StopWhenTheTimeIsOver) {
         options);
   };
   const PairedTimes some = slow(0.9);
-  EXPECT_EQ(some.pairs.size(), 23u);  // the last one began before the 20 s were over
+  EXPECT_EQ(some.pairs.size(), 23u);  // the last one began before 20 s had passed
   EXPECT_EQ(some.looks, 2);
   EXPECT_THAT(some.goals[0].reason, HasSubstr("the 20 s for them are over"));
   EXPECT_EQ(slow(60).pairs.size(), 8u);  // the minimum for the interval
@@ -240,7 +241,7 @@ TEST(Pairs, GoInRandomOrderThatTheSeedRepeats) {
   EXPECT_NE(order, order_of(6));
   const auto firsts = std::count(order.begin(), order.end(), true);
   EXPECT_TRUE(firsts == 60 || firsts == 61) << firsts;
-  EXPECT_NE(std::adjacent_find(order.begin(), order.end()), order.end());  // not simply A B A B
+  EXPECT_NE(std::adjacent_find(order.begin(), order.end()), order.end());  // the order is not simply A B A B
 }
 
 TEST(Pairs, ACostOfGoingSecondFallsOnBoth) {
@@ -329,7 +330,7 @@ TEST(Launches, OfSmallKernelsFillTwentyMicroseconds) {
   EXPECT_EQ(launches_per_sample(20e3), 1);
   EXPECT_EQ(launches_per_sample(19.9e3), 2);
   EXPECT_EQ(launches_per_sample(2e3), 10);
-  EXPECT_EQ(launches_per_sample(0), 40);  // below what events resolve
+  EXPECT_EQ(launches_per_sample(0), 40);  // shorter than events resolve
 }
 
 }  // namespace

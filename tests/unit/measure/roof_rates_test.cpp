@@ -12,7 +12,7 @@ namespace {
 
 using testing::test_machine;
 
-// 1e9, 2e9, ... in the order of kRoofs.
+// Rates 1e9, 2e9, ... in the order of kRoofs.
 RoofRates counted_up() {
   RoofRates rates;
   for (std::size_t i = 0; i < kRoofs.size(); ++i) rates.set(kRoofs[i], 1e9 * static_cast<double>(i + 1));
@@ -76,7 +76,7 @@ TEST(RoofsOf, HoldTheMeasuredRateAndTheDataSheetsBesideIt) {
   EXPECT_EQ(dram.data_sheet_bytes_per_s, 128e9);
   EXPECT_EQ(roofs.compute.front().flops_per_s, 2e12);
   EXPECT_EQ(roofs.compute.front().data_sheet_flops_per_s, 2.048e12);
-  const MemoryRoof& l2 = *roofs.memory_roof("l2");  // was not measured
+  const MemoryRoof& l2 = *roofs.memory_roof("l2");  // it was not measured
   EXPECT_EQ(l2.bytes_per_s, 384e9);
   EXPECT_EQ(l2.source, "data sheet");
   EXPECT_EQ(l2.data_sheet_bytes_per_s, std::nullopt);

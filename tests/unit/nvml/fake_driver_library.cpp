@@ -1,4 +1,4 @@
-// A driver and its management library in one, opened by name. FAKE_DRIVER in the environment selects its behaviour.
+// A fake driver and a fake NVML in one library, opened by name. FAKE_DRIVER in the environment selects its behaviour.
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -53,6 +53,6 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
 }
 int nvmlDeviceGetUUID(void*, char*, unsigned) { return 0; }
 int nvmlSystemGetDriverVersion(char* text, unsigned) { return std::strcpy(text, "580.65.06"), 0; }
-// The older of two names, for drivers before 535.
+// The older name of the function, for drivers before 535.
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) { return *bits = 0x80, 0; }
 }

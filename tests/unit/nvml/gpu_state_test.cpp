@@ -34,7 +34,7 @@ TEST(GpuState, HoldsWhatTheLibraryReports) {
   GpuState state = state_of(fake);
   EXPECT_EQ(fake.open, 0) << "shut down as often as started";
   ASSERT_TRUE(state.processes);
-  for (GpuProcess& process : *state.processes) process.name = process.user = "";  // of real processes, by chance
+  for (GpuProcess& process : *state.processes) process.name = process.user = "";  // of processes that happen to run
   EXPECT_EQ(to_json(state).dump(1), R"({
  "uuid": "GPU-1",
  "name": "NVIDIA Test",
@@ -84,13 +84,13 @@ TEST(GpuState, ComesBackFromItsJson) {
   EXPECT_EQ(to_json(gpu_state_from_json(json)), json);
   const Json empty = to_json(GpuState{.uuid = "GPU-1"});
   EXPECT_EQ(to_json(gpu_state_from_json(empty)), empty);
-  // Values of a wrong type are ignored.
+  // Values with wrong types are ignored.
   Json wrong = json;
   for (auto& [key, value] : wrong.items()) value = key == "uuid" ? Json("GPU-1") : Json{{"not", "this"}};
   EXPECT_EQ(to_json(gpu_state_from_json(wrong)), empty);
 }
 
-// A driver with only those functions that every driver has: all figures are absent, none is 0.
+// A driver that has only the functions common to all drivers. All figures are absent, none is 0.
 TEST(GpuState, OfAnOldDriverHasHoles) {
   FakeNvml fake;
   const NvmlApi all = fake.api();
@@ -138,7 +138,7 @@ TEST(GpuState, OlderFunctionsServeWhereTheNewAreMissing) {
 
 TEST(GpuState, DriversWithALongerStructAreAskedInTheOldWay) {
   FakeNvml fake;
-  fake.processes = {{.pid = 1}, {.pid = 0}};  // how 535.54 reads to those who know the shorter struct
+  fake.processes = {{.pid = 1}, {.pid = 0}};  // how 535.54's longer struct reads as the shorter one
   fake.old_processes = {{.pid = 5}};
   fake.driver = "535.54.03";
   EXPECT_EQ(state_of(fake).processes.value().size(), 1u);
@@ -223,7 +223,7 @@ TEST(ClockReasons, HaveNames) {
   EXPECT_EQ(known, 0x7ffu);
 }
 
-// ---- two states
+// ---- Comparison of two states
 
 GpuState quiet() {
   GpuState state{.uuid = "GPU-1"};
@@ -246,7 +246,7 @@ TEST(CompareStates, NothingIsMadeOfWhatIsAbsent) {
   EXPECT_THAT(compare(quiet(), {.uuid = "GPU-1"}, kOwn), IsEmpty());
 }
 
-// Each bit, at either end: discards the pair, is noted, or is ignored.
+// For each bit, before or after: the pair is discarded, the bit is noted, or it is ignored.
 TEST(CompareStates, EveryReasonHasItsWeight) {
   for (std::uint64_t bit = 1; bit <= 0x800; bit *= 2) {
     const bool spoils = bit == 0x8 || bit == 0x40 || bit == 0x80;
@@ -309,15 +309,15 @@ TEST(CompareStates, MemoryTellsOfProcessesThatNobodyShows) {
     ASSERT_EQ(doubts.size(), 1u);
     EXPECT_EQ(doubts[0].kind, Kind::foreign_memory);
     EXPECT_TRUE(spoiled(doubts));
-    std::swap(before, after);  // it disappeared in between
+    std::swap(before, after);  // a process that ended in between
   }
 }
 
 TEST(CompareStates, AClockThatMovesMoreThanFivePercentSpoilsTheWindow) {
   GpuState after = quiet();
-  after.sm_clock_mhz = 1890;  // 4.5 % below
+  after.sm_clock_mhz = 1890;  // 4.5 % lower
   EXPECT_THAT(compare(quiet(), after, kOwn), IsEmpty());
-  after.sm_clock_mhz = 1860;  // 6.1 %
+  after.sm_clock_mhz = 1860;  // 6.1 % lower
   const auto doubts = compare(quiet(), after, kOwn);
   ASSERT_EQ(doubts.size(), 1u);
   EXPECT_EQ(doubts[0].kind, Kind::clock_moved);
@@ -325,7 +325,7 @@ TEST(CompareStates, AClockThatMovesMoreThanFivePercentSpoilsTheWindow) {
   EXPECT_TRUE(spoiled(compare(after, quiet(), kOwn))) << "up as well as down";
 
   GpuState capped = after;
-  capped.clock_reason_bits = 0x4;  // a power limit, normal under load: it affects both of a pair
+  capped.clock_reason_bits = 0x4;  // a power limit, normal under load and equal for both of a pair
   EXPECT_FALSE(spoiled(compare(quiet(), capped, kOwn)));
   EXPECT_EQ(compare(quiet(), capped, kOwn).size(), 2u) << "both are told";
 

@@ -1,5 +1,5 @@
-// A rig on a virtual machine for tests of operations: this course's kernels, artifacts cached in the build folder,
-// results in a folder of its own.
+// A rig on a virtual machine for tests of operations: it uses this course's kernels, caches artifacts in the build
+// folder, and keeps results in a folder of its own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class OperationsBench {
   const Rig& rig() const { return rig_; }
   const fs::path& root() const { return root_; }
 
-  // Replaces `from`, which must be there, by `to` in a kernel.
+  // In a kernel, replaces `from`, which must occur there, by `to`.
   void change(const std::string& kernel, const std::string& from, const std::string& to) const {
     const fs::path file = root_ / "grader/operations/kernels" / kernel;
     std::string text = file_text(file);

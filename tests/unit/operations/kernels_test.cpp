@@ -1,4 +1,4 @@
-// The kernels of grader/operations/kernels on classroom: correct at small, odd shapes; bytes moved, as counted by hand.
+// The kernels of grader/operations/kernels on classroom: correct at small, odd shapes; bytes equal to those by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class Kernel : public ::testing::TestWithParam<std::string> {};
 TEST_P(Kernel, IsRightAtSmallOddShapes) {
   const Operation& tested = operation(GetParam());
   ASSERT_GE(tested.small_sizes.size(), 2u);
-  for (const char* machine : {"classroom", "h100-sxm"}) {  // tiles are smaller where shared memory is
+  for (const char* machine : {"classroom", "h100-sxm"}) {  // tiles are smaller on the machine with less shared memory
     const OperationsBench rig(machine);
     for (const Size& size : tested.small_sizes) {
       const auto result = run(rig, tested, size);
@@ -45,10 +45,10 @@ INSTANTIATE_TEST_SUITE_P(Operations, Kernel, ::testing::ValuesIn(names()), [](co
 struct Traffic {
   std::string name;
   Size size;
-  double read_bytes, written_bytes;  // at DRAM, by hand
+  double read_bytes, written_bytes;  // at DRAM, derived by hand
 };
 
-// All data is read once and written once, to the byte: extents are multiples of a sector's 32 bytes.
+// All data is read once and written once, exact to the byte, because extents are multiples of a sector's 32 bytes.
 TEST(Kernels, MoveWhatTheyMust) {
   const OperationsBench rig("classroom");
   for (const Traffic& by_hand : {
@@ -69,7 +69,7 @@ TEST(Kernels, MoveWhatTheyMust) {
   }
 }
 
-// 128 bits per lane: a warp's access is 16 adjacent sectors, and no sector is requested twice.
+// With 128 bits per lane, a warp's access is 16 adjacent sectors, and no sector is requested twice.
 TEST(Kernels, ThatStreamAskForWholeLines) {
   const OperationsBench rig("classroom");
   const auto layernorm = run(rig, operation("layernorm"), Size({{"rows", 64}, {"columns", 1024}}));
@@ -80,7 +80,7 @@ TEST(Kernels, ThatStreamAskForWholeLines) {
   EXPECT_EQ(decode->l2_bytes, decode->dram_read_bytes + decode->dram_write_bytes);
 }
 
-// Each has one error that a reference must notice.
+// Each kernel has one error that the reference must notice.
 TEST(Kernels, ThatAreWrongAreNotMeasured) {
   struct Break {
     std::string name, kernel, from, to;
@@ -108,7 +108,7 @@ TEST(Kernels, ThatAreWrongAreNotMeasured) {
   }
 }
 
-// A layer that counts each of its FLOPs twice.
+// A layer that counts all its FLOPs twice.
 class Boaster final : public Exercise {
  public:
   Work work(const Size& size) const override {

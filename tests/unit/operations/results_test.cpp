@@ -1,4 +1,4 @@
-// The arithmetic around a run: where its dot is, what bounds it, and why it differs from the textbook.
+// The computations for a run's result: the place of its dot, its bound, and the reason for a difference from textbooks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using testing::operation;
 using testing::OperationsBench;
 
-// A run with the minimum traffic at every level, in the time that DRAM or the arithmetic takes.
+// A run with minimum traffic at every level that takes as long as DRAM or the arithmetic does.
 OperationRun ideal(const Operation& operation, const Machine& machine, double slower = 1) {
   const Work work = operation.exercise->work(operation.size);
   OperationRun run;
@@ -56,8 +56,8 @@ TEST_F(Results, AreHeldAgainstTheRoofOfTheirArithmetic) {
   EXPECT_EQ(result("vector-add", ideal_run("vector-add")).bound, "memory");
   const OperationResult prefill = result("prefill", ideal_run("prefill"));
   EXPECT_EQ(prefill.bound, "compute");
-  EXPECT_NEAR(prefill.ridge, 295, 1);                                 // of the tensor cores, by the data sheet
-  EXPECT_NEAR(result("decode", ideal_run("decode")).ridge, 20, 0.1);  // of FP32
+  EXPECT_NEAR(prefill.ridge, 295, 1);                                 // tensor cores, by the data sheet
+  EXPECT_NEAR(result("decode", ideal_run("decode")).ridge, 20, 0.1);  // FP32
   EXPECT_EQ(result("decode", ideal_run("decode", 1.9)).bound, "memory");
   EXPECT_EQ(result("decode", ideal_run("decode", 2.1)).bound, "latency");
 }
@@ -129,7 +129,7 @@ TEST_F(Results, TellWhereTheTimeWent) {
               ElementsAre(HasSubstr("no part of the chip is busy for long.")));
 }
 
-// A kept result is reused until something that it depends on changes.
+// A stored result is reused until anything that it depends on changes.
 TEST(KeptOperations, AreMeasuredOnce) {
   const OperationsBench rig("classroom");
   Operation small = operation("gemv");

@@ -1,4 +1,4 @@
-// The whole table as `roofwalk operations` shows it: every operation at its own size on a virtual H100.
+// The whole table of `roofwalk operations`: every operation at its own size on a virtual H100.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST(OperationsTable, StandsBesideTheTextbooks) {
   const auto results = measured_operations(rig.rig(), all);
   ASSERT_TRUE(results) << results.error().text();
 
-  // On a chip with hundreds of FLOPs per byte, all but products of many rows are memory-bound.
+  // On a chip with a ridge of hundreds of FLOP/B, all operations but products of many rows are memory-bound.
   const std::map<std::string, std::pair<std::string, double>> expected = {
       {"vector-add", {"memory", 0.9}}, {"layernorm", {"memory", 0.9}}, {"softmax", {"memory", 0.8}},
       {"gemv", {"memory", 0.85}},      {"gemm-1", {"memory", 0.85}},   {"gemm-32", {"memory", 0.7}},

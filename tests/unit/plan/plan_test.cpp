@@ -1,10 +1,10 @@
-// `solve` is stepped through to learn its plan; what it must not do is refused with its line.
+// Interpreting `solve` gives its plan. Forbidden operations are rejected with their line.
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
 namespace {
 
-// The kernel stands on lines 2 to 4, SOLVE's body starts on line 6.
+// The kernel is on lines 2 to 4, and SOLVE's body starts on line 6.
 std::string file(const std::string& body) {
   return "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n  c[threadIdx.x] = a[0] + "
          "n;\n}\n"

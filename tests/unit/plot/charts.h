@@ -1,4 +1,4 @@
-// Charts that several tests draw.
+// Charts for several tests.
 #pragma once
 
 #include "common/plot/plot.h"
@@ -13,7 +13,7 @@ inline Chart classroom_chart(const std::string& level) {
   return chart;
 }
 
-// Straight up to the roof.
+// The dot moves straight up to the roof.
 inline Chart vector_add_chart() {
   Chart chart = classroom_chart("dram");
   chart.title = "vector-add on virtual:classroom (n=1048576)";
@@ -25,7 +25,7 @@ inline Chart vector_add_chart() {
   return chart;
 }
 
-// Right and up at L1.
+// The dot moves right and up at L1.
 inline Chart gemm_chart() {
   Chart chart = classroom_chart("l1");
   chart.title = "naive-gemm on virtual:classroom (m=n=k=512)";
@@ -36,7 +36,7 @@ inline Chart gemm_chart() {
   return chart;
 }
 
-// Roofs as measured by microkernels, below those of the data sheet.
+// Roofs as if measured by microkernels, below the data sheet's.
 inline Roofs measured_roofs() {
   Roofs roofs;
   roofs.memory = {

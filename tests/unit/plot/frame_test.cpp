@@ -74,7 +74,7 @@ TEST(GoalOutlineTest, TakesTheHigherOfTwoBounds) {
   chart.goal->min_flops_per_s = 200e9;
   const auto outline = goal_outline(chart, frame_of(chart, chart.walk));
   ASSERT_TRUE(outline);
-  ASSERT_EQ(outline->lower.size(), 4u);  // from min_ai, where the bounds cross, at the ridge, at the algorithm's AI
+  ASSERT_EQ(outline->lower.size(), 4u);  // at min_ai, where the bounds cross, at the ridge, and at the algorithm's AI
   EXPECT_DOUBLE_EQ(outline->lower[0].flops_per_s, 200e9);
   EXPECT_DOUBLE_EQ(outline->lower[1].ai, 200e9 / (0.5 * 1024e9));
   EXPECT_DOUBLE_EQ(outline->lower[1].flops_per_s, 200e9);

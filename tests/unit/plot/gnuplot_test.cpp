@@ -67,7 +67,7 @@ TEST(GnuplotScript, DrawsWhatTheDataSheetPromisesDashed) {
   EXPECT_THAT(script, AllOf(HasSubstr("$promise_dram << EOD\n0.01 1.28e+09\n16 2.048e+12\nEOD"),
                             HasSubstr("$promise_dram using 1:2 with lines dt 2 lw 1"), HasSubstr("$promise_l2 using"),
                             HasSubstr("$promise_peak << EOD\n2 2.048e+12\n")));
-  EXPECT_THAT(script, Not(HasSubstr("promise_l1")));  // 0.4 % apart: the two lines would look like one
+  EXPECT_THAT(script, Not(HasSubstr("promise_l1")));  // 0.4 % apart: both lines would look like one
   EXPECT_THAT(script, HasSubstr("$roof_dram << EOD\n0.01 1.1e+09\n16.3636 1.8e+12\nEOD"));
   EXPECT_THAT(script, AllOf(HasSubstr("'DRAM 110 GB/s (data sheet 128 GB/s)'"), HasSubstr("'L2 250 GB/s'"),
                             HasSubstr("'FP32 1.8 TFLOP/s (data sheet 2.05 TFLOP/s)'")));
@@ -84,7 +84,7 @@ TEST(GnuplotScript, LeavesOutDataSheetRoofsThatLieOnTheMeasuredOnes) {
   EXPECT_THAT(script, AllOf(HasSubstr("'DRAM 128 GB/s'"), HasSubstr("'roofs: measured'")));
 }
 
-// No arrow leads from one to the next, and none is the starter's or the newest: all rows of dots end alike.
+// Dots without an order: no arrows between them, no starter, no newest dot, so all rows of dots end alike.
 TEST(GnuplotScript, OfDotsWithoutAnOrderHasNoArrows) {
   Chart chart = gemm_chart();
   EXPECT_THAT(gnuplot_script(chart, "x.svg", "svg"), HasSubstr("set arrow"));
@@ -113,10 +113,10 @@ TEST(GnuplotScript, CountsWhatItLeavesOut) {
   for (int i = 3; i <= 15; ++i) chart.walk.push_back({.label = std::to_string(i), .point = {0.05, 1e9 + 1e8 * i}});
   const std::string script = gnuplot_script(chart, "a.svg", "svg");
   EXPECT_THAT(script, HasSubstr("4 attempts in between not drawn"));
-  EXPECT_THAT(script, HasSubstr(" dt 2 lc"));  // a dashed arrow over the gap
+  EXPECT_THAT(script, HasSubstr(" dt 2 lc"));  // a dashed arrow across the gap
 }
 
-// A folder of the test's own, removed at its end; PATH is restored.
+// A folder that is removed after the test; PATH is restored.
 class WritePlot : public testing::Test {
  protected:
   WritePlot() : path_(std::getenv("PATH")) {
@@ -128,7 +128,7 @@ class WritePlot : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  // Puts a program called gnuplot, and nothing else, on the PATH.
+  // Makes the PATH contain only a program called gnuplot.
   void fake_gnuplot(const std::string& body) {
     fs::create_directory(folder_ / "bin");
     std::ofstream(folder_ / "bin" / "gnuplot") << "#!/bin/sh\n" << body << "\n";

@@ -21,7 +21,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Without trailing blanks, which editors would remove.
+// Removes trailing blanks, because editors remove them from golden files.
 std::string trimmed(const std::string& text) { return Pattern(" +\n").replace_all(text, "\n"); }
 
 TEST(TextPlot, OfVectorAdd) {

@@ -1,4 +1,4 @@
-// What `profile` makes of an attempt: figures by line, notes, and their form as text, JSON and a page.
+// The profile of an attempt: figures by line, notes, and their output as text, JSON and a page.
 #include "grader/profile/profile.h"
 #include "common/base/json.h"
 
@@ -55,7 +55,8 @@ LineCounters line_of(int line, std::uint64_t warp_instructions, Wait wait, doubl
   return counters;
 }
 
-// One kernel of 1000 warps: a line with a strided load and a bank conflict, and a divergent line; 100 us and a launch.
+// A kernel of 1000 warps that takes 100 us and a launch. It has a line with a strided load and a bank conflict, and a
+// divergent line.
 KernelRecord scale_record() {
   KernelRecord kernel;
   kernel.name = "scale";
@@ -113,7 +114,7 @@ Attempt scale_attempt() {
 
 Profile scale_profile() { return profile_of(scale_attempt(), kSource); }
 
-// The same, improved: no strided load, a line of its own for the guard, six times as fast.
+// The improved kernel: no strided load, a separate line for the guard, six times as fast.
 Profile mended_profile() {
   Attempt attempt = scale_attempt();
   attempt.file = "my/mended.cu";
@@ -152,7 +153,7 @@ TEST(Profile, LinesAddUpToTheKernelsExactly) {
 TEST(Profile, TimeIsSharedOutLikeTheCyclesOfWarpsAndTheLaunchStandsWhereItIs) {
   const Profile profile = scale_profile();
   const LineFigures& load = *profile.lines[8].figures;
-  const double cycles = 500 + 4'000 + 5'000 + 720'000 + 201'000 + 33'000;  // without places that have no warp
+  const double cycles = 500 + 4'000 + 5'000 + 720'000 + 201'000 + 33'000;  // without slots that have no warp
   EXPECT_NEAR(load.elapsed_ns(), 1e5 * 720'000 / cycles, 1e-6);
   EXPECT_EQ(load.main_wait(), Wait::dram);
   EXPECT_NEAR(load.share_of(Wait::dram), 700.0 / 720, 1e-9);
@@ -349,7 +350,7 @@ TEST(ProfileText, ExplainsOnlyTheMarksThatAreThere) {
               ::testing::AllOf(HasSubstr("\n>: where the time goes"), Not(HasSubstr("!:"))));
 }
 
-// A line that is gone needs no attention; what was wrong with it is still reported.
+// A removed line needs no attention, but its earlier problem is still reported.
 TEST(ProfileText, MarksNoLineThatIsGone) {
   const std::string text = comparison_text(scale_profile(), mended_profile(), 80, Colors(false));
   std::istringstream in(text);
@@ -367,7 +368,7 @@ TEST(ProfileText, FitsAnyWidthAndColoursTakeNoRoom) {
   }
 }
 
-// A learner's text can neither control the terminal nor become markup of the page.
+// A learner's text must not control the terminal or become markup of the page.
 TEST(Profile, MakesSourceHarmless) {
   std::string source = kSource;
   source.insert(source.find("tile[threadIdx.x * 2"), "/* \x1b]0;owned\x07 <script>x</script> \xff */ ");
@@ -400,7 +401,7 @@ TEST(ProfilePage, ShowsEveryLineWithItsFigures) {
   const std::string page = profile_page(scale_profile());
   std::size_t rows = 0;
   for (std::size_t at = page.find("<tr "); at != std::string::npos; at = page.find("<tr ", at + 1)) ++rows;
-  EXPECT_EQ(rows, 1 + 18 + 1);  // the header, the lines, and what belongs to no line
+  EXPECT_EQ(rows, 1 + 18 + 1);  // the header, the lines, and a row for figures without a line
   EXPECT_THAT(page, HasSubstr("look here first: 32 sectors a load where 4 would do"));
   EXPECT_THAT(page, HasSubstr("<tr role=\"row\" class=\"hot first\" id=\"line-9\">"));
   EXPECT_THAT(page, HasSubstr("<a href=\"#line-9\">line 9</a> asks for"));
@@ -409,7 +410,7 @@ TEST(ProfilePage, ShowsEveryLineWithItsFigures) {
   EXPECT_THAT(comparison_page(scale_profile(), mended_profile()), HasSubstr("x5.86 faster"));
 }
 
-// As many lines as compile: the page shows those with information.
+// As many lines as a source may have: the page shows only lines with information.
 TEST(ProfilePage, OfManyLinesShowsThoseThatTell) {
   const auto holds = [](const std::string& page, const std::string& text) {
     return page.find(text) != std::string::npos;
@@ -421,7 +422,7 @@ TEST(ProfilePage, OfManyLinesShowsThoseThatTell) {
   for (int line = 1; line <= 18; ++line) EXPECT_TRUE(holds(page, fmt::format("id=\"line-{}\"", line))) << line;
   EXPECT_TRUE(holds(page, "(199,996 lines are not shown)"));
   EXPECT_LT(comparison_page(scale_profile(), profile_of(attempt, source)).size(), 100'000u);
-  // All of them executed something.
+  // All lines executed something.
   std::vector<LineCounters>& lines = attempt.kernels.front().lines;
   const LineCounters one = lines.front();
   for (int line = 100; line < 10'000; ++line) {
@@ -443,7 +444,7 @@ double luminance(const std::string& hex) {
   return sum;
 }
 
-// WCAG 2.1, 1.4.3: text that is not large needs 4.5.
+// WCAG 2.1, 1.4.3: normal-size text needs a contrast of 4.5.
 TEST(ProfilePage, HasTheContrastThatTextNeeds) {
   const std::string page = profile_page(scale_profile());
   const Pattern variables(R"(:root \{[^}]*\})"), variable(R"(--(\w+): (#[0-9a-f]{6}))");

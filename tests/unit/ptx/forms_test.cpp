@@ -1,5 +1,5 @@
-// The modifiers of arithmetic, conversions and comparisons, exhaustively: of all combinations of the words below,
-// exactly those are accepted that are in the golden files forms-*.ptx, each of which ptxas accepts as a whole.
+// Tests all combinations of modifiers of arithmetic, conversions and comparisons. Of all combinations of the words
+// below, the parser must accept exactly those in the golden files forms-*.ptx. ptxas accepts these files.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ void every_arithmetic_form(const Visit& visit) {
   for (const Opcode opcode : all_opcodes()) {
     const OpcodeInfo& row = info(opcode);
     const std::string name(row.mnemonic);
-    // every_integer_form has these.
+    // every_integer_form has these forms.
     const bool of_other_shape =
         name == "shf" || name == "lop3" || name == "dp4a" || name == "dp2a" || name == "bmsk" || name == "szext";
     if (row.form != Form::alu || of_other_shape) continue;
@@ -308,7 +308,7 @@ void every_async_form(const Visit& visit) {
   }
 }
 
-// ROOFWALK_UPDATE_GOLDEN=1 rewrites the file's forms instead: check them with ptxas afterwards (golden_test.cpp).
+// ROOFWALK_UPDATE_GOLDEN=1 rewrites the file's forms instead; ptxas must then check them (golden_test.cpp).
 void check_forms(const std::string& file, const std::function<void(const Visit&)>& every_form) {
   const std::string golden = read_file(std::filesystem::path(ROOFWALK_PTX_GOLDEN) / "parse" / file);
   const std::size_t begin = golden.find("FORMS\n") + 6, end = golden.find("// END");

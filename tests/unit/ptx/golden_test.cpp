@@ -1,5 +1,6 @@
-// Every file of tests/ptx: parse/ must be accepted and is summarized in its own first lines, bad/ must be refused with
-// the message in its first line. ROOFWALK_UPDATE_GOLDEN=1 rewrites these lines. If ptxas is on PATH, it must agree.
+// Tests every file of tests/ptx. Files in parse/ must be accepted, and their first lines summarize them. Files in bad/
+// must be rejected with the message in their first line. ROOFWALK_UPDATE_GOLDEN=1 rewrites these lines. If ptxas is on
+// the PATH, it must agree.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -108,7 +109,7 @@ TEST_P(Refused, WithItsMessage) {
   EXPECT_THAT(notes(text, "ERROR"), ::testing::ElementsAre(module.error().text()));
 }
 
-// A refused file that ptxas accepts is marked so: it is beyond this machine, not beyond PTX.
+// A rejected file that ptxas accepts must be marked as unsupported here but valid PTX.
 TEST_P(Refused, ByPtxasTooOrMarked) {
   const auto complaint = ptxas_complaint(GetParam());
   if (!complaint) GTEST_SKIP() << "no ptxas on PATH";

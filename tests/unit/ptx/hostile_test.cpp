@@ -1,4 +1,4 @@
-// Malicious texts: bounded time and memory, one clear message.
+// Malicious PTX takes bounded time and memory and gives one clear message.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// `.loc` and `.file`: from an instruction to the learner's line.
+// `.loc` and `.file`: the learner's line of each instruction.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using testing::kHeader;
 
 constexpr std::string_view kFiles = "\t.file\t1 \"/src/kernel.cu\"\n\t.file\t2 \"/src/helper.cuh\"\n";
 
-// For a kernel with this body, the learner's line of each instruction.
+// The learner's line of each instruction of a kernel with this body.
 std::vector<int> lines_of(std::string_view body, std::string_view files = kFiles) {
   const std::string text = std::string(kHeader) + ".visible .entry k()\n{\n.reg .b32 r;\n" + std::string(body) +
                            "\n}\n" + std::string(files);

@@ -1,4 +1,4 @@
-// What the fields of a parsed module mean.
+// The meaning of a parsed module's fields.
 #include "common/ptx/module.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ Module must_parse(const std::string& text) {
   return module ? std::move(*module) : Module{};
 }
 
-// The first instruction of kernel(body).
+// The first instruction of a kernel with this body.
 Instruction first(std::string_view body) {
   const Module module = must_parse(kernel(body));
   const Function* function = module.find_function("k");

@@ -1,4 +1,4 @@
-// Shared by the PTX tests: the golden files, and small modules around a few lines.
+// Shared by the PTX tests: golden files, and small modules around a few lines.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ inline std::vector<std::string> notes(std::string_view text, std::string_view ke
   return found;
 }
 
-// A kernel `k` whose body is `body`, with a few registers of every width declared before.
+// A kernel `k` with this body, and declarations of a few registers of every width.
 inline std::string kernel(std::string_view body) {
   std::string text(kHeader);
   text += ".visible .global .align 4 .u32 gvar;\n.visible .shared .align 16 .b8 svar[64];\n";

@@ -1,4 +1,4 @@
-// The virtual GPU in a box: the same answers, and the plan is made there too.
+// The virtual GPU in a box gives the same answers, and the plan is made in the box, too.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -18,7 +18,7 @@ class BoxedDevice : public testing::Test {
  protected:
   void SetUp() override { ROOFWALK_SKIP_WITHOUT_BOXES(); }
 
-  // The worker of these tests takes its mode where the program takes its options.
+  // The tests' worker takes its mode in place of the program's options.
   static std::unique_ptr<Device> open(const std::string& mode, const RemoteLimits& limits = {}) {
     auto command = boxed_worker(REMOTE_TEST_WORKER, ROOFWALK_TEST_SOURCE_DIR, "virtual:classroom", 2);
     EXPECT_TRUE(command.ok());
@@ -85,7 +85,7 @@ TEST_F(BoxedDevice, RefusalsOfAPlanComeBackWithTheirLine) {
   EXPECT_THAT(plan->error().message, HasSubstr("solve reads data"));
 }
 
-// A crash of the process that interprets a kernel is never the kernel's fault.
+// A crash of the process that interprets a kernel is not the kernel's fault.
 TEST_F(BoxedDevice, ACrashOfItsOwnIsNoFaultOfTheKernel) {
   Runner runner(open("always-segv"));
   Buffer x{"x", {1}}, y{"y", {0}};
@@ -100,7 +100,7 @@ TEST_F(BoxedDevice, SeesNothingOfThisMachine) {
   const Status told = device->load(*compile(kContractKernel));
   ASSERT_FALSE(told.ok());
   EXPECT_THAT(told.error().message, HasSubstr("environment: LC_ALL=C ROOFWALK_ROOT=/src PWD=/src\n"));
-  EXPECT_THAT(told.error().message, HasSubstr("folders: /usr/bin /usr/lib\n"));  // no programs but the one that limits
+  EXPECT_THAT(told.error().message, HasSubstr("folders: /usr/bin /usr/lib\n"));  // only the program that sets limits
   EXPECT_THAT(told.error().message, HasSubstr("address space: limited"));
 }
 

@@ -1,4 +1,4 @@
-// A device in another process: the same results, and if that process fails, only a run is lost.
+// A device in another process gives the same results. If that process fails, only one run is lost.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -20,12 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Short, so that tests of hangs are short.
+// Short limits, so that tests of hangs are short.
 constexpr RemoteLimits kShort{.start_s = 60, .load_s = 60, .request_s = 60, .run_slack_s = 0.3, .end_s = 60};
 const RunOptions kShortRun{.max_seconds = 0.2, .sanitize = true};
 const RunOptions kLongRun{.max_seconds = 60, .sanitize = true};
 
-// Workers of one mode, and their process ids.
+// Starts workers of one mode and reads their process ids.
 class Workers {
  public:
   explicit Workers(std::string mode) : mode_(std::move(mode)), log_(fs::temp_directory_path() / unique_name()) {}
@@ -60,7 +60,7 @@ class Workers {
   fs::path log_;
 };
 
-// True once the process no longer runs. A zombie that nobody waits for counts as gone.
+// True once the process no longer runs. A zombie does not count as running.
 bool gone(pid_t pid) {
   for (int i = 0; i < 1000; ++i) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
@@ -168,10 +168,10 @@ TEST(RemoteDevice, LargeBuffersTravelInPieces) {
   EXPECT_TRUE(device->alive().ok());
 }
 
-// One run that fails in its own way, and a good one after it.
+// A run that fails in its own way, followed by a good one.
 struct Wrong {
   const char* mode;
-  std::optional<FaultKind> fault;  // none: an Error
+  std::optional<FaultKind> fault;  // no value: the run returns an Error
   const char* words;
 };
 
@@ -193,15 +193,15 @@ TEST_P(AWorkerThatGoesWrong, CostsOneRun) {
     EXPECT_EQ(record->fault->kind, *GetParam().fault);
     EXPECT_THAT(record->fault->message, HasSubstr(GetParam().words));
     EXPECT_EQ(record->fault->file, artifact.source_path);
-    EXPECT_EQ(record->fault->line, 6);  // of the launch
+    EXPECT_EQ(record->fault->line, 6);  // line of the launch
   } else {
     ASSERT_FALSE(record.ok());
     EXPECT_THAT(record.error().text(), HasSubstr(GetParam().words));
-    EXPECT_TRUE(record.error().file.empty());  // it is not the learner's
+    EXPECT_TRUE(record.error().file.empty());  // the error is not the learner's
   }
   EXPECT_TRUE(gone(workers.started().at(0)));
 
-  // The buffers are gone, and the device says so until they are released.
+  // The buffers are lost, and the device reports that until they are released.
   ASSERT_FALSE(device.alive().ok());
   EXPECT_FALSE(device.run(*plan, kShortRun).ok());
   EXPECT_FALSE(device.load(artifact).ok());
@@ -210,7 +210,7 @@ TEST_P(AWorkerThatGoesWrong, CostsOneRun) {
   runner.release();
   EXPECT_TRUE(device.alive().ok());
 
-  // Nothing is loaded on a fresh device.
+  // A fresh device has no code loaded.
   EXPECT_FALSE(device.run(*plan, kShortRun).ok());
   const auto again = runner.run(artifact, {&x, &y, 100, 2.0f});
   ASSERT_TRUE(again.ok()) << again.error().text();
@@ -283,7 +283,7 @@ TEST(RemoteDevice, WhatIsReadFromALostDeviceIsZerosAndAliveSaysSo) {
   EXPECT_FALSE(device->alive().ok());
   device->release(*other);
   EXPECT_TRUE(device->alive().ok());
-  // A buffer of a lost device is not a buffer of the next one, whatever its address.
+  // A buffer of a lost device is invalid on the next device, even if its address is in use there.
   ASSERT_TRUE(device->allocate("d", 4, 1).ok());
   device->write(*buffer, 0, back);
   EXPECT_TRUE(device->alive().ok());
@@ -307,7 +307,7 @@ TEST(RemoteDevice, AHangOutsideARunEndsAtItsLimitToo) {
   EXPECT_TRUE(gone(in_write.started().at(0)) && gone(in_load.started().at(0)));
 }
 
-// Interpreted kernels end by counts: if one takes too long, the host is in trouble.
+// Work limits end an interpreted kernel. If it takes too long anyway, the host has a problem.
 TEST(RemoteDevice, AHangOfAnInterpreterIsNoFaultOfAKernel) {
   const Workers workers("hang");
   auto device = make_remote_device(workers.command(), "virtual:hang", kShort, {.kernels_may_end_it = false});
@@ -376,7 +376,7 @@ TEST(RemoteDevice, TextsOfAWorkerSteerNoTerminal) {
 TEST(RemoteDevice, AWorkerInheritsOnlyWhatItNeeds) {
   ::setenv("ROOFWALK_TEST_SECRET_SEED", "4711-secret", 1);
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  const int leak = ::fcntl(zero, F_DUPFD, 100);  // above those that the child fills; without O_CLOEXEC on purpose
+  const int leak = ::fcntl(zero, F_DUPFD, 100);  // above the child's own; no O_CLOEXEC on purpose
   ::close(zero);
   const Workers workers("tell");
   const auto device = workers.device();
@@ -388,10 +388,10 @@ TEST(RemoteDevice, AWorkerInheritsOnlyWhatItNeeds) {
   EXPECT_THAT(text, testing::Not(HasSubstr("SECRET")));
   EXPECT_THAT(text, testing::Not(HasSubstr("4711")));
   EXPECT_THAT(text, HasSubstr(" PATH="));
-  // stdin, the pipe that catches prints, the pipe for last words, the channel, the prints' other end.
+  // stdin, the pipe for printed text, the pipe for last words, the channel, and the other end of the first pipe.
   EXPECT_THAT(text, HasSubstr("descriptors: 0=/dev/null 1=pipe 2=pipe 3=socket 4=pipe\n"));
   EXPECT_THAT(text, HasSubstr("oom: 1000\n"));
-  EXPECT_THAT(text, HasSubstr("core: 1\n"));  // of 1 byte: no dump into a file, and none through a pipe
+  EXPECT_THAT(text, HasSubstr("core: 1\n"));  // 1 byte: no core dump to a file or a pipe
   EXPECT_THAT(text, HasSubstr("address space: unlimited"));
   EXPECT_THAT(text, HasSubstr("signal: " + std::to_string(SIGKILL)));
   EXPECT_THAT(text, HasSubstr("leads its group: yes"));
@@ -464,7 +464,7 @@ TEST(RemoteDevice, AWorkerThatCannotBeEndedKeepsOthersOffItsDeviceUntilItHas) {
   EXPECT_THAT(refused.error().text(),
               HasSubstr("virtual:held is held by process " + std::to_string(workers.started().at(0)) +
                         ", which was killed and does not end"));
-  EXPECT_FALSE(workers.open().ok());  // nor does another device object
+  EXPECT_FALSE(workers.open().ok());  // nor can another device object open it
   EXPECT_TRUE(Workers("honest").open().ok());
   std::ofstream(workers.release()) << std::endl;
   for (int i = 0; i < 600; ++i) {

@@ -1,4 +1,4 @@
-// Data sent between processes is restored exactly, and nothing else is accepted for it.
+// Data sent between processes is restored exactly, and a damaged form of it is rejected.
 #include <gmock/gmock.h>
 
 #include "common/base/json.h"
@@ -11,8 +11,8 @@
 namespace roofwalk::test {
 namespace {
 
-// Calls damaged(copy, what) for every copy of `json` with one thing wrong: a member missing, a member too many, a value
-// of another type, a number out of all bounds.
+// Calls damaged(copy, what) for every copy of `json` with one error: a missing member, an additional member, a value of
+// another type, or a number out of all bounds.
 template <class Damaged>
 void damage(const Json& json, const Damaged& damaged) {
   const auto with = [&](const Json::json_pointer& at, const Json& value) {
@@ -26,7 +26,7 @@ void damage(const Json& json, const Damaged& damaged) {
       with(at, -1e300);
       with(at, 1e300);
     }
-    if (value.is_number_float()) with(at, nullptr);  // how NaN is written
+    if (value.is_number_float()) with(at, nullptr);  // NaN is written as null
     if (value.is_object()) {
       Json more = value;
       more["nobody knows"] = 1;
@@ -38,14 +38,14 @@ void damage(const Json& json, const Damaged& damaged) {
         self(self, at / key, inner);
       }
     } else if (value.is_array()) {
-      // The first few of many represent all.
+      // The first three elements represent all of a long list.
       for (std::size_t i = 0; i < std::min<std::size_t>(value.size(), 3); ++i) self(self, at / i, value[i]);
     }
   };
   visit(visit, Json::json_pointer(), json);
 }
 
-// `parse` of every damaged copy is an Error of one line.
+// Expects that `parse` returns a one-line Error for every damaged copy.
 template <class Parse>
 void expect_no_damage_is_taken(const Json& json, const Parse& parse) {
   int copies = 0;
@@ -60,7 +60,7 @@ void expect_no_damage_is_taken(const Json& json, const Parse& parse) {
   EXPECT_GT(copies, 20);
 }
 
-// Through text, as on the wire.
+// Converts to text and back, as on the wire.
 Json through_text(const Json& json) { return Json::parse(json.dump()); }
 
 constexpr const char* kBusyKernel = R"(#include <roofwalk.cuh>
@@ -109,7 +109,7 @@ TEST(RunRecordJson, ComesBackToTheBit) {
     ASSERT_TRUE(back.ok()) << back.error().text();
     EXPECT_EQ(whole_json(*back), json);
     EXPECT_EQ(back->counters, record.counters);
-    // Members that whole_json might leave out.
+    // Members that whole_json might omit.
     const auto& was = record.kernels[1].lines;
     const auto& is = back->kernels[1].lines;
     ASSERT_EQ(is.size(), was.size());
@@ -146,7 +146,7 @@ Fault odd_fault() {
 
 RunRecord faulty_record() {
   RunRecord record = busy_run({}).record;
-  record.counters = Counters{};  // a device that cannot count
+  record.counters = Counters{};  // the device cannot count
   record.counters.set(Counter::flops_f32, ~0ull);
   record.elapsed_ns = 0.1 + 0.2;
   record.watched_line = 9;

@@ -1,5 +1,5 @@
 // A worker that serves the virtual GPU: `remote_test_worker MODE LOG`. It writes its process id to a line of LOG. The
-// first worker misbehaves as MODE says, later ones are honest; with `always-MODE` all misbehave.
+// first worker misbehaves as MODE says, later ones work correctly; with `always-MODE` all misbehave.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -47,7 +47,7 @@ std::string inheritance() {
   std::string out = "environment:";
   for (char** variable = environ; *variable != nullptr; ++variable) out += " " + std::string(*variable);
   out += "\ndescriptors:";
-  DIR* folder = ::opendir("/proc/self/fd");  // none in a box
+  DIR* folder = ::opendir("/proc/self/fd");  // null in a box
   while (const dirent* entry = folder != nullptr ? ::readdir(folder) : nullptr) {
     const std::string name = entry->d_name;
     if (name[0] == '.' || std::stoi(name) == ::dirfd(folder)) continue;
@@ -71,7 +71,7 @@ std::string inheritance() {
   return out + "\n";
 }
 
-// A process of another group that keeps this one from being reaped after its death, like a driver that does not let go;
+// Starts a process of another group that keeps this one from being reaped after its death, like a driver that hangs,
 // until a file LOG.release exists.
 void be_held(const std::string& log) {
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);

@@ -67,8 +67,7 @@ TEST(Wire, AClosedLineIsSaidSoAndEndsNobody) {
   pair.right.close();
   Wire::Head head;
   EXPECT_EQ(wire.take_head(head, soon())->kind, Kind::closed);
-  const std::vector<std::uint8_t> body(
-      1 << 20);  // a write to a closed socket is a SIGPIPE, unless it is asked not to be
+  const std::vector<std::uint8_t> body(1 << 20);  // a write to a closed socket raises SIGPIPE unless that is suppressed
   EXPECT_EQ(wire.send(1, Json::object(), body, soon())->kind, Kind::closed);
 }
 
@@ -130,9 +129,9 @@ TEST(PlainText, KeepsUtf8AndLineEndsAndNothingThatSteersATerminal) {
   EXPECT_EQ(plain_text("\xc2\x9b"
                        "x"),
             "?x");                                                   // CSI, as UTF-8
-  EXPECT_EQ(plain_text("\x9b\xff\xc0\xaf"), "????");                 // no UTF-8
-  EXPECT_EQ(plain_text("\xed\xa0\x80\xf4\x90\x80\x80"), "???????");  // a surrogate; beyond the last character
-  EXPECT_EQ(plain_text("\xe2\x82"), "??");                           // cut
+  EXPECT_EQ(plain_text("\x9b\xff\xc0\xaf"), "????");                 // not UTF-8
+  EXPECT_EQ(plain_text("\xed\xa0\x80\xf4\x90\x80\x80"), "???????");  // a surrogate; a code point beyond the last one
+  EXPECT_EQ(plain_text("\xe2\x82"), "??");                           // incomplete
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Measured roofs are kept under everything that they depend on, and replace those of the data sheet.
+// Measured roofs are stored under a key of everything that they depend on, and replace the data sheet's roofs.
 #include "grader/rig/roofs.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class KeptRoofs : public ::testing::Test {
     fs::remove_all(root_, error);
   }
 
-  // Every run takes a microsecond longer than the one before, and counts a million more of everything: 1e12 per second.
+  // Each run takes a microsecond more than the previous one and counts a million more of everything: 1e12 per second.
   Result<RunRecord> next_record() {
     const int run = ++runs_;
     RunRecord record;
@@ -57,7 +57,7 @@ class KeptRoofs : public ::testing::Test {
     return record;
   }
 
-  // How many roofs a call measures, each on its own device.
+  // Number of roofs that a call measures, each on its own device.
   int measured_by(bool fresh = false) {
     const int before = devices_;
     const auto rates = measured_roofs(rig_, fresh);
@@ -116,7 +116,7 @@ TEST_F(KeptRoofs, DamagedAreMeasuredAnew) {
 
 TEST_F(KeptRoofs, AreUsedInPlaceOfTheDataSheets) {
   ASSERT_TRUE(use_measured_roofs(rig_));
-  EXPECT_EQ(rig_.roofs.memory_roof("dram")->bytes_per_s, 2e12);  // read and written
+  EXPECT_EQ(rig_.roofs.memory_roof("dram")->bytes_per_s, 2e12);  // bytes read and written
   EXPECT_EQ(rig_.roofs.memory_roof("dram")->data_sheet_bytes_per_s, 128e9);
   EXPECT_EQ(rig_.roofs.compute.front().flops_per_s, 1e12);
 }

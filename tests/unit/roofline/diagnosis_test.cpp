@@ -19,18 +19,18 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr double kPairs = 1 << 20;
-constexpr double kIdealNs = 98304;  // of 12 MiB at classroom's 128 GB/s
+constexpr double kIdealNs = 98304;  // time of 12 MiB at classroom's 128 GB/s
 constexpr double kLaunchNs = 2500;
 
-// Sets the time and the gap that follow from the parts.
+// Sets the time, and the gap, that follow from the parts.
 void settle_time(DiagnosisInput& in, double ideal_ns) {
   in.elapsed_ns = std::max({in.dram_ns, in.l2_ns, in.l1_ns, in.shared_ns, in.constant_ns, in.issue_ns, in.flops_ns}) +
                   in.latency_ns + in.launch_ns;
   in.vertical_gap = in.elapsed_ns / ideal_ns / std::max(1.0, in.horizontal_gap);
 }
 
-// Vector add of 2^20 elements on classroom, coalesced, a grid that fills the machine many times, `latency_ns` of
-// waiting.
+// A coalesced vector add of 2^20 elements on classroom, with a grid that fills the machine many times and `latency_ns`
+// of waiting.
 DiagnosisInput vector_add(double latency_ns) {
   DiagnosisInput in;
   in.useful_flops = in.executed_flops = kPairs;
@@ -72,7 +72,7 @@ std::vector<std::string> causes(const DiagnosisInput& in) {
   return names;
 }
 
-// The diagnosis of a kernel that has only one.
+// The diagnosis of an input that must have exactly one.
 Diagnosis only(const DiagnosisInput& in) {
   const auto found = diagnose(in);
   EXPECT_EQ(found.size(), 1u) << testing::PrintToString(causes(in));
@@ -117,10 +117,10 @@ TEST(Diagnose, AGridThatLeavesSomePlacesEmptyIsNotSmall) {
     in.blocks = blocks;
     EXPECT_THAT(causes(in), ElementsAre("latency")) << blocks;
   }
-  in.blocks = 16;  // half of the places
+  in.blocks = 16;  // half of the slots are empty
   EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
   in.resident_blocks_per_sm = 1, in.resident_blocks = 8;
-  in.blocks = 7;  // one SM has none
+  in.blocks = 7;  // one SM has no block
   EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
 }
 
@@ -131,9 +131,9 @@ TEST(Diagnose, ATailIsTheShareOfPlacesThatStandEmpty) {
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "tail");
   EXPECT_THAT(found.text, HasSubstr("the grid has 40: the last 8 run"));
-  in.blocks = 4096;  // many waves: the incomplete last one is negligible, so blocks must differ
+  in.blocks = 4096;  // many waves: the partly filled last one is negligible, so blocks must differ
   EXPECT_THAT(only(in).text, HasSubstr("some blocks run far longer"));
-  in.latency_ns = 5000;  // places are empty, but nothing waits for them
+  in.latency_ns = 5000;  // slots are empty, but no warp waits for them
   settle_time(in, kIdealNs);
   EXPECT_THAT(causes(in), IsEmpty());
 }
@@ -161,7 +161,7 @@ TEST(Diagnose, AScatteredStoreIsNoReasonToWaitForLoads) {
   EXPECT_THAT(causes(in), ElementsAre("over_fetch"));
 }
 
-// Eight times the bytes, and each sector is used fully: data is requested repeatedly.
+// Eight times the bytes with all of each sector used: the same data is requested repeatedly.
 DiagnosisInput redundant() {
   DiagnosisInput in = vector_add(0);
   in.dram_bytes *= 8, in.dram_ns *= 8, in.l2_bytes *= 8, in.l2_ns *= 8, in.l1_bytes *= 8, in.l1_ns *= 8;
@@ -182,7 +182,7 @@ TEST(Diagnose, RedundantBytesAreToldApart) {
   EXPECT_EQ(unfused.cause, "unfused");
   EXPECT_THAT(unfused.text, HasSubstr("5 kernels pass whole arrays on"));
   in.streaming_kernels = 1;
-  in.chained_kernels = 2;  // one of them requests again what its caches hold
+  in.chained_kernels = 2;  // one kernel requests data again that its caches hold
   EXPECT_THAT(only(in).text, HasSubstr("2 kernels pass whole arrays on"));
   in.chained_kernels = 0;
   in.l1_bytes *= 10;
@@ -200,7 +200,7 @@ TEST(Diagnose, WaitingForRedundantBytesIsCuredWithThem) {
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "no_reuse");
   EXPECT_GT(found.share, 0.9);
-  in.latency_ns = 3 * in.dram_ns;  // the kernel does not wait for the bytes
+  in.latency_ns = 3 * in.dram_ns;  // the kernel does not wait for these bytes
   settle_time(in, kIdealNs);
   EXPECT_THAT(causes(in), ElementsAre("latency", "no_reuse"));
 }
@@ -236,18 +236,19 @@ TEST(Diagnose, LowOccupancyIsWhyMemoryIsWaitedFor) {
 TEST(Diagnose, BarriersWhereNoOtherBlockRuns) {
   DiagnosisInput in = vector_add(110000);
   in.waiting = {{"dram", "DRAM", 0.72, 9}, {"barrier", "a barrier", 0.19, 10}};
-  EXPECT_THAT(causes(in), ElementsAre("latency"));  // four blocks per SM: others run meanwhile
+  EXPECT_THAT(causes(in), ElementsAre("latency"));  // four blocks per SM: others run during the wait
   in.resident_blocks_per_sm = 1;
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "barriers");
-  EXPECT_EQ(found.line, 9);  // the line of the loads that they wait for
+  EXPECT_EQ(found.line, 9);  // the line of the loads that the barrier waits for
   EXPECT_THAT(found.text, HasSubstr("waits for the loads of line 9"));
   EXPECT_THAT(found.text, HasSubstr("cp.async"));
   in.waiting = {{"barrier", "a barrier", 0.46, 10}, {"dram", "DRAM", 0.45, 9}};
   EXPECT_THAT(only(in).text, HasSubstr("at its barriers (line 10)"));
 }
 
-// The barrier after the arithmetic waits for no load: time at it is the last warp's wait for shared memory.
+// The barrier after the arithmetic waits for no load. The wait at that barrier is caused by the last warp's wait for
+// shared memory.
 TEST(Diagnose, WhoeverWaitsAtABarrierWaitsForWhatTheLastWarpDoes) {
   DiagnosisInput in = vector_add(110000);
   in.resident_blocks_per_sm = 1;
@@ -323,12 +324,12 @@ TEST(Diagnose, ConstantsThatLanesDifferIn) {
   EXPECT_THAT(found.text, HasSubstr("read 32 different words of constant memory at once: 32 passes (line 24)"));
   EXPECT_EQ(found.brief, "32 words of constant memory a load: 32 passes");
   EXPECT_EQ(found.figure, "passes");
-  // All lanes load one word: a pass per load, so only the number of loads can be reduced.
+  // All lanes load the same word, one pass per load, so only the number of loads can be reduced.
   in.constant_passes = in.constant_requests;
   EXPECT_EQ(only(in).cause, "instruction_bound");
 }
 
-// A kernel whose instructions take 600 us.
+// A kernel whose instructions take 600 us to issue.
 DiagnosisInput busy() {
   DiagnosisInput in = vector_add(5000);
   in.issue_ns = in.flops_ns = 600000;
@@ -349,11 +350,11 @@ TEST(Diagnose, Divergence) {
   EXPECT_EQ(found.line, 7);
   EXPECT_THAT(found.text, HasSubstr("50 % of the branches split their warp"));
   EXPECT_THAT(found.text, HasSubstr("4 of 32 lanes"));
-  in.thread_instructions = 28 * in.warp_instructions;  // branches diverge, but hardly a lane is lost
+  in.thread_instructions = 28 * in.warp_instructions;  // branches diverge, but almost no lanes are inactive
   EXPECT_THAT(causes(in), ElementsAre("instruction_bound"));
 }
 
-// Each of 64 blocks adds and stores all elements; data comes from L2, and waits are short.
+// Each of 64 blocks adds and stores all elements. The data comes from L2, so waits are short.
 TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
   DiagnosisInput in = vector_add(0);
   in.blocks = 64;
@@ -371,7 +372,7 @@ TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
   EXPECT_THAT(all.text, HasSubstr("blockIdx is missing in the index (line 7)"));
   in.blocks = 4096;
   EXPECT_THAT(only(in).text, HasSubstr("each result is computed 64 times over and stored each time (line 7)"));
-  in.global_write_bytes = in.dram_write_bytes;  // computed again where it is needed again: no work done twice
+  in.global_write_bytes = in.dram_write_bytes;  // recomputed where needed, without duplicate stores
   EXPECT_EQ(repeats_of_work(in), 1);
 }
 
@@ -386,7 +387,7 @@ TEST(Diagnose, ASumThatLivesInMemory) {
   EXPECT_EQ(found.cause, "sum_in_memory");
   EXPECT_EQ(found.line, 7);
   EXPECT_THAT(found.text, HasSubstr("each result is written to memory 64 times (line 7)"));
-  in.global_write_bytes = 2 * in.dram_write_bytes;  // in two passes
+  in.global_write_bytes = 2 * in.dram_write_bytes;  // the output is written in two passes
   EXPECT_EQ(only(in).cause, "latency");
   in.global_write_bytes = 8 * in.dram_write_bytes;  // scattered: a sector for each float
   in.lines[0].l1_sectors *= 8;
@@ -417,7 +418,7 @@ TEST(Diagnose, TheLineOfInstructionsThatAreNoArithmetic) {
 TEST(Diagnose, ArithmeticThatTakesLongerThanItMust) {
   DiagnosisInput in = busy();
   in.issue_ns = 90000;
-  in.useful_flops = in.executed_flops = 32 * in.warp_instructions;  // none of them fused
+  in.useful_flops = in.executed_flops = 32 * in.warp_instructions;  // no FMAs
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "fp_bound");
   EXPECT_THAT(found.text, HasSubstr("fused multiply-adds"));
@@ -441,7 +442,7 @@ TEST(Diagnose, SpillsComeFirstWhereMuchIsWrong) {
   in.spilled_bytes_per_thread = 8;  // two values, once
   in.spill_ns = 100;
   EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
-  in.spilled_bytes_per_thread = 320;  // in a loop they may move in each iteration
+  in.spilled_bytes_per_thread = 320;  // in a loop they may be moved in each iteration
   EXPECT_THAT(causes(in), ElementsAre("spills", "few_blocks"));
 }
 
@@ -478,8 +479,8 @@ TEST(Diagnose, AWrongAnswerInHalfPrecision) {
   EXPECT_EQ(found.line, 8);
 }
 
-// The starter of the GEMM chapters, 17 ms at L1: 16.5 sectors per load, and even if loads were coalesced, each value
-// would be loaded by all threads.
+// The starter of the GEMM chapters takes 17 ms at L1: 16.5 sectors per load, and even with coalesced loads, all threads
+// would load each value.
 TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
   DiagnosisInput in = vector_add(0);
   in.useful_flops = in.executed_flops = 268435456;
@@ -501,11 +502,11 @@ TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
               HasSubstr("The dot is x62.3 too low: line 17 asks for 16.5 sectors a load on average where 4"));
   EXPECT_THAT(found[0].text, HasSubstr("L1 is busy 100 % of the time, answering 16 lines a load."));
   EXPECT_NEAR(found[0].share, 0.76, 0.01);
-  EXPECT_NEAR(found[0].share + found[1].share, 1, 0.05);  // no nanosecond counts twice
+  EXPECT_NEAR(found[0].share + found[1].share, 1, 0.05);  // the shares do not overlap
   EXPECT_EQ(first_diagnosis(in, found).text, found[0].text);
 }
 
-// A real GPU reports counts and a time, but no parts of it.
+// A real GPU reports counts and a time, but no parts of the time.
 TEST(Diagnose, WorksWithoutModelledParts) {
   DiagnosisInput in = vector_add(110000);
   in.dram_ns = in.l2_ns = in.l1_ns = in.shared_ns = in.issue_ns = in.flops_ns = in.latency_ns = in.launch_ns = 0;
@@ -518,7 +519,7 @@ TEST(Diagnose, WorksWithoutModelledParts) {
   in.executed_flops = 10 * in.useful_flops;
   EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));
   in.divergent_branches = in.branches;
-  EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));  // branches diverge, and no lane is lost
+  EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));  // branches diverge, but no lanes are inactive
   in.thread_instructions /= 2;
   EXPECT_THAT(causes(in), ElementsAre("divergence"));
   in.constant_requests = 10, in.constant_passes = 100;

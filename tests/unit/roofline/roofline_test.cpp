@@ -25,7 +25,7 @@ TEST(Attainable, IsTheLowerOfBothRoofs) {
 TEST(Gaps, AreFactorsToTheRoofAndToTheWall) {
   EXPECT_DOUBLE_EQ(vertical_gap({.ai = 0.25, .flops_per_s = 8e9}, kDram, kPeak), 4);
   EXPECT_DOUBLE_EQ(vertical_gap({.ai = 64, .flops_per_s = 1.024e12}, kDram, kPeak), 2);
-  // A 4096-cubed FP16 GEMM, n / 3, at a quarter of its intensity.
+  // An FP16 GEMM of size 4096 with the algorithm's AI n / 3, measured at a quarter of it.
   EXPECT_DOUBLE_EQ(horizontal_gap(4096.0 / 12, 4096.0 / 3), 4);
 }
 

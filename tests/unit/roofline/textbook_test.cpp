@@ -1,5 +1,5 @@
-// Figures that textbooks give for machines and operations, computed by this library; and misprinted figures, which it
-// must not reproduce.
+// Figures that textbooks give for machines and operations, computed by this library; and misprinted figures, which the
+// library must not reproduce.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,14 +22,14 @@ struct Chip {
   double ridge, practical_ridge;  // as printed
 };
 
-// Dense FP16 on tensor cores.
+// The peaks are dense FP16 on tensor cores.
 constexpr Chip kChips[] = {{"V100", 125e12, 900e9, 139, 126},
                            {"A100 80 GB", 312e12, 2039e9, 153, 139},
                            {"H100 SXM", 990e12, 3350e9, 296, 269},
                            {"H200", 990e12, 4800e9, 206, 188}};
 constexpr const Chip& kA100 = kChips[1];
 
-// To the whole number that was printed.
+// Equal after rounding to the printed whole number.
 void expect_printed(double value, double printed) { EXPECT_NEAR(value, printed, 0.5); }
 
 TEST(TextbookRidge, OfTensorCoresIsWherePeakMeetsBandwidth) {
@@ -66,15 +66,15 @@ TEST(TextbookAi, OfASquareGemmGrowsWithItsSide) {
 
 TEST(TextbookAi, OfAGemmWithoutAnyCache) { EXPECT_DOUBLE_EQ(gemm_tile_ai(1, 1, kFp32), 0.25); }
 
-// 2 x 2 matrices by hand: an output takes 2 products and 1 addition, and fetches 4 floats; all four outputs of one tile
-// share 8.
+// 2 x 2 matrices by hand: each output takes 2 products and 1 addition and loads 4 floats; in one tile, all four outputs
+// share 8 floats.
 TEST(TextbookAi, OfTwoByTwoCountsEveryAddition) {
   EXPECT_EQ(gemm_flops_to_the_letter(1, 1, 2), 3);
   EXPECT_EQ(gemm_flops_to_the_letter(2, 2, 2), 12);
   const double share = 12.0 / static_cast<double>(gemm_work(2, 2, 2, kFp32).useful_flops);
   EXPECT_DOUBLE_EQ(share * gemm_tile_ai(1, 1, kFp32), 0.1875);
   EXPECT_DOUBLE_EQ(share * gemm_tile_ai(2, 2, kFp32), 0.375);
-  // At any size that is measured, the two counts are indistinguishable.
+  // At any measured size, the two counts are practically equal.
   EXPECT_NEAR(static_cast<double>(gemm_flops_to_the_letter(512, 512, 512)) /
                   static_cast<double>(gemm_work(512, 512, 512, kFp32).useful_flops),
               1, 0.001);
@@ -93,7 +93,7 @@ TEST(TextbookAi, OfAGemvIsTheBatch) {
     const double rule = weights_only_ai(batch, kFp16);
     EXPECT_DOUBLE_EQ(rule, batch);
     EXPECT_NEAR(gemm_work(batch, 4096, 4096, kFp16).ai() / rule, 1, 0.005);
-    // Fewer bits a weight; activations stay halves.
+    // Weights have fewer bits; activations stay fp16.
     const auto quantized = [&](double weight) {
       return gemm_work(batch, 4096, 4096, {.a = kFp16, .b = weight, .c = kFp16}).ai();
     };
@@ -115,7 +115,7 @@ TEST(TextbookAi, OfPrefillAttentionIsTheLengthOverTheBytes) {
   EXPECT_DOUBLE_EQ(attention_work(128, 128, 128, kFp16).ai(), 64);
 }
 
-// Llama-2 7B's gate projection: 4096 to 11008.
+// The gate projection of Llama-2 7B: 4096 to 11008.
 Work feed_forward(std::int64_t batch) { return gemm_work(batch, 11008, 4096, kFp16); }
 
 TEST(TextbookAi, OfAFeedForwardLayer) {
@@ -128,14 +128,15 @@ TEST(TextbookAi, OfAFeedForwardLayer) {
   EXPECT_NEAR(feed_forward(1).ai(), 1.0, 0.001);
 }
 
-// Printed: 97.2 MB and 238 FLOP/B for a batch of 256. No measured AI can exceed the algorithm's own.
+// Printed: 97.2 MB and 238 FLOP/B for a batch of 256. No measured AI can exceed the algorithm's AI.
 TEST(PrintedWrong, FeedForwardOf256MovesMoreThanWasPrinted) {
   const Work work = feed_forward(256);
   EXPECT_LT(97.2e6, static_cast<double>(work.compulsory_bytes) - 0.5e6);
   EXPECT_LT(horizontal_gap(238, work.ai()), 0.995);
 }
 
-// Printed: 92.8 MB and 62.2 FLOP/B for a batch of 64. Possible as a measurement, wrong as the algorithm's own.
+// Printed: 92.8 MB and 62.2 FLOP/B for a batch of 64. That is possible as a measurement but wrong as the algorithm's
+// AI.
 TEST(PrintedWrong, FeedForwardOf64MovesLessThanWasPrinted) {
   const Work work = feed_forward(64);
   EXPECT_GT(92.8e6, static_cast<double>(work.compulsory_bytes) + 0.5e6);
@@ -152,25 +153,25 @@ SanityInput layernorm_in(double elapsed_s) {
           .peak_flops_per_s = kA100.flops_per_s};
 }
 
-// Printed: 50 GFLOP and 20 GB in 0.1 ms, called 500 GFLOP/s and 10 % of the roof. The actual rate is a thousand times
-// that, and a hundred times what an A100's memory delivers.
+// Printed: 50 GFLOP and 20 GB in 0.1 ms, called 500 GFLOP/s and 10 % of the roof. In fact that is a thousand times 500
+// GFLOP/s, and a hundred times the bandwidth of an A100's memory.
 TEST(PrintedWrong, LayernormInATenthOfAMillisecondIsAboveTheRoof) {
   EXPECT_EQ(si_text(layernorm_in(0.1e-3).point.flops_per_s, "FLOP/s"), "500 TFLOP/s");
   EXPECT_THAT(implausible(layernorm_in(0.1e-3)), ElementsAre(HasSubstr("98.1 x what the roof allows")));
-  // What was meant: 500 GFLOP/s take a thousand times as long, and that is a tenth of the roof.
+  // Probably meant: 500 GFLOP/s, which takes a thousand times as long and is a tenth of the roof.
   EXPECT_THAT(implausible(layernorm_in(0.1)), IsEmpty());
   EXPECT_NEAR(1 / vertical_gap(layernorm_in(0.1).point, kA100.bytes_per_s, kA100.flops_per_s), 0.1, 0.005);
 }
 
-// Printed: data that live in L2 move the ridge to the right. A faster level moves it left, which is why a kernel there
-// can turn compute-bound.
+// Printed: data in L2 moves the ridge to the right. In fact a faster level moves it left, so a kernel can become
+// compute-bound there.
 TEST(PrintedWrong, AFasterLevelMovesTheRidgeLeft) {
   constexpr double kL2 = 6e12;  // bytes/s of an A100's L2
   const double dram = ridge_flops_per_byte(kA100.bytes_per_s, kA100.flops_per_s);
   const double l2 = ridge_flops_per_byte(kL2, kA100.flops_per_s);
   EXPECT_NEAR(l2, 52, 0.05);
   EXPECT_LT(l2, dram);
-  const double ai = 100;  // between the two: bound by memory from DRAM, by arithmetic from L2
+  const double ai = 100;  // between both ridges: memory-bound from DRAM, compute-bound from L2
   EXPECT_LT(attainable_flops_per_s(ai, kA100.bytes_per_s, kA100.flops_per_s), kA100.flops_per_s);
   EXPECT_EQ(attainable_flops_per_s(ai, kL2, kA100.flops_per_s), kA100.flops_per_s);
 }

@@ -1,4 +1,4 @@
-// Each rule of the policy, tried from inside.
+// Tries each rule of the sandbox's policy from inside a box.
 #include "common/sandbox/box.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ class BoxTest : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // A box with the system's commands, as the compilers have them.
+  // A box with the system's commands, like the compilers' box.
   static Box box() { return compile_box("/usr/include"); }
 
   static CommandResult run(const Box& box, const std::vector<std::string>& program, const BoxedRun& limits = {}) {
@@ -84,10 +84,11 @@ TEST_F(BoxTest, OnlyItsOwnTmpCanBeWrittenTo) {
   }
   EXPECT_EQ(shell("stat -c %a kernel.cu", with_file).output, "444\n");
   EXPECT_EQ(shell("echo yes > /tmp/x && cat /tmp/x").output, "yes\n");
-  EXPECT_THAT(shell("ls -A /tmp").output, IsEmpty());  // nothing is left for the next one
+  EXPECT_THAT(shell("ls -A /tmp").output, IsEmpty());  // nothing is left for the next box
 }
 
-// Whatever the parent left open without close-on-exec: a file, and a folder through which everything can be reached.
+// The parent leaves two descriptors open without close-on-exec: a file, and a folder through which everything could be
+// reached.
 TEST_F(BoxTest, NoDescriptorOfTheParentIsInside) {
   std::ofstream(folder_ / "secret") << "seed 4711";
   const int file = ::open((folder_ / "secret").c_str(), O_RDONLY);
@@ -96,7 +97,7 @@ TEST_F(BoxTest, NoDescriptorOfTheParentIsInside) {
   const auto result = shell("for fd in /proc/self/fd/*; do cat $fd/secret $fd; done 2>/dev/null; ls /proc/self/fd");
   for (const int fd : {file, folder, low}) ::close(fd);
   EXPECT_THAT(result.output, Not(HasSubstr("4711")));
-  EXPECT_EQ(result.output, "0\n1\n2\n3\n4\n");  // 3: the way out of the result; 4: the folder that `ls` reads
+  EXPECT_EQ(result.output, "0\n1\n2\n3\n4\n");  // 3 returns the result; 4 is the folder that `ls` reads
 }
 
 TEST_F(BoxTest, AToolkitThatTheBoxCannotReachIsTold) {
@@ -110,7 +111,7 @@ TEST_F(BoxTest, AToolkitThatTheBoxCannotReachIsTold) {
   EXPECT_THAT(reach.error().text(), HasSubstr("the CUDA toolkit lies in " + toolkit.string()));
   EXPECT_THAT(reach.error().text(), HasSubstr("may not enter " + closed.string()));
   EXPECT_THAT(reach.error().text(), HasSubstr("chmod o+x " + closed.string()));
-  // The rule and the kernel agree.
+  // The system agrees with require_reach: a box with this mount does not run.
   Box with_toolkit = box();
   with_toolkit.mounts.push_back({toolkit, "/toolkit"});
   EXPECT_FALSE(run_boxed(with_toolkit, {"/usr/bin/true"}, {}));
@@ -129,10 +130,10 @@ TEST_F(BoxTest, ThereIsNoNetwork) {
   EXPECT_THAT(perl("socket(S, 10, 1, 0) or print $!").output, HasSubstr("not supported"));  // AF_INET6
   EXPECT_THAT(perl("socket(S, 40, 1, 0) or print $!").output, HasSubstr("not supported"));  // AF_VSOCK
   EXPECT_THAT(perl("socket(S, 16, 3, 0) or print $!").output, HasSubstr("not supported"));  // AF_NETLINK
-  EXPECT_EQ(perl("socket(S, 1, 1, 0) or print $!").output, "");                             // AF_UNIX: gcc's own
+  EXPECT_EQ(perl("socket(S, 1, 1, 0) or print $!").output, "");                             // AF_UNIX, for gcc
 }
 
-// Numbers of x86-64; elsewhere they mean something else.
+// Numbers of x86-64 system calls; elsewhere they mean other calls.
 #if defined(__x86_64__)
 TEST_F(BoxTest, WaysOutOfAProcessAreForbidden) {
   const std::pair<const char*, const char*> calls[] = {
@@ -162,7 +163,7 @@ TEST_F(BoxTest, ItHasNoRights) {
   EXPECT_THAT(status, HasSubstr("Seccomp:\t2"));
 }
 
-// A box made by root could read root's files, whatever its user number inside.
+// A box made by root could read root's files, whatever its user id inside.
 TEST_F(BoxTest, RootGivesItsRightsUpFirst) {
   if (::geteuid() != 0) GTEST_SKIP() << "this takes root";
   std::ofstream(folder_ / "roots") << "seed 4711";
@@ -195,17 +196,17 @@ TEST_F(BoxTest, MemoryFilesTimeAndProcessesAreLimited) {
 
 TEST_F(BoxTest, OtherLimitsAreSet) { EXPECT_EQ(shell("ulimit -n; ulimit -s; ulimit -c").output, "256\n65536\n0\n"); }
 
-// Each of these alone keeps its part of the system away, whatever the system call filter lets through.
+// Each of these protects its part of the system by itself, even if the system call filter lets a call through.
 TEST_F(BoxTest, NothingOfTheSystemIsShared) {
   for (const char* name : {"user", "pid", "net", "ipc", "uts", "cgroup", "mnt"}) {
     const std::string path = std::string("/proc/self/ns/") + name;
     EXPECT_NE(shell("readlink " + path).output, fs::read_symlink(path).string() + "\n") << name;
   }
-  EXPECT_EQ(shell("grep -c : /proc/net/dev").output, "1\n");          // the loopback
-  EXPECT_NE(shell("cut -d ' ' -f 6 /proc/self/stat").output, "0\n");  // a session that began inside
+  EXPECT_EQ(shell("grep -c : /proc/net/dev").output, "1\n");          // loopback
+  EXPECT_NE(shell("cut -d ' ' -f 6 /proc/self/stat").output, "0\n");  // a session that began inside the box
 }
 
-// Number of this machine's processes with the word in their command line.
+// Number of processes on this machine with `word` in their command line.
 int processes_with(const std::string& word) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -216,7 +217,7 @@ int processes_with(const std::string& word) {
   return count;
 }
 
-// A sleep that is unique on this machine.
+// A sleep command that no other process has.
 std::string own_sleep() { return "sleep 47." + std::to_string(::getpid()); }
 
 TEST_F(BoxTest, WhatRunsTooLongIsGoneAltogether) {
@@ -226,7 +227,7 @@ TEST_F(BoxTest, WhatRunsTooLongIsGoneAltogether) {
       shell("setsid " + nap + " & (trap '' TERM HUP; " + nap + ") & " + nap + "; wait", box(), {.timeout_s = 1});
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(processes_with(nap.substr(nap.find(' ') + 1)), 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));  // and not 47
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));  // instead of 47
 }
 
 TEST_F(BoxTest, WhatOutlivesItsParentIsGoneAtTheEnd) {
@@ -245,7 +246,7 @@ TEST_F(BoxTest, AFloodOfOutputIsStopped) {
   EXPECT_EQ(other.channel.size(), 1000u);
 }
 
-// A program's output cannot pass for bubblewrap's own trouble.
+// A program's output must not be taken for bubblewrap's own error.
 TEST_F(BoxTest, AProgramCannotClaimThatThereIsNoBox) {
   const auto result = shell("echo 'bwrap: setting up uid map: Permission denied'; exit 1");
   EXPECT_EQ(result.exit_code, 1);

@@ -92,7 +92,7 @@ TEST(Machines, EveryFileOfTheProjectLoads) {
   }
 }
 
-// A machine that no vendor sells: the source of its first figure, `arch`, says so.
+// Whether no vendor sells the machine: the source of its first figure, `arch`, then says so.
 bool is_invented(const MachineFile& file) { return file.figures.front().source.starts_with("invented"); }
 
 TEST(Machines, ARealOneSaysWhatItsDataSheetPromisesAndWhatItsDriverCallsIt) {
@@ -105,7 +105,7 @@ TEST(Machines, ARealOneSaysWhatItsDataSheetPromisesAndWhatItsDriverCallsIt) {
     EXPECT_FALSE(file.machine.driver_name.empty());
     std::vector<std::string> promises;
     for (const MachineFigure& promise : file.data_sheet) promises.push_back(promise.key);
-    // Some data sheets have no figure for halves that no tensor core computes.
+    // Some data sheets give no figure for fp16 outside of tensor cores.
     EXPECT_THAT(promises, testing::IsSupersetOf({"fp32_flops_per_s", "tensor_flops_per_s", "dram_bytes_per_s"}));
   }
   EXPECT_GE(real, 3);
@@ -124,7 +124,7 @@ TEST(Machines, PeaksAreThoseOfTheirDataSheets) {
   }
 }
 
-// What must hold on any chip for its roofs to be attainable.
+// Relations that hold on any chip, so that its roofs can be reached.
 TEST(Machines, FiguresOfAFileFitEachOther) {
   for (const std::string& name : machine_names()) {
     SCOPED_TRACE(name);
@@ -134,9 +134,9 @@ TEST(Machines, FiguresOfAFileFitEachOther) {
     EXPECT_LE(m.l1_bytes_per_s(), m.shared_bytes_per_s());
     EXPECT_GE(m.l2_port_bytes_per_clock * m.sms, m.l2_bytes_per_clock);
     EXPECT_LT(m.peak_fp32_flops_per_s(), m.peak_tensor_flops_per_s());
-    EXPECT_LE(m.max_threads_per_sm * 32, m.registers_per_sm);  // at full occupancy a thread keeps 32
+    EXPECT_LE(m.max_threads_per_sm * 32, m.registers_per_sm);  // at full occupancy a thread has at least 32 registers
     EXPECT_LT(m.launch_ns, 10000);
-    // Little's law: the sectors that an SM may have in flight cover its share of L2 and of DRAM.
+    // Little's law: an SM's sectors in flight must suffice for its share of L2 and DRAM bandwidth.
     constexpr double kSectorBytes = 32;
     EXPECT_GE(m.sectors_in_flight_per_sm * kSectorBytes, m.l2_bytes_per_clock / m.sms * m.l2_latency_cycles);
     EXPECT_GE(m.sectors_in_flight_per_sm * kSectorBytes,
@@ -156,7 +156,7 @@ TEST(Machines, AFileTellsWhereItsFiguresComeFrom) {
     std::vector<MachineFigure> figures = file.figures;
     figures.insert(figures.end(), file.data_sheet.begin(), file.data_sheet.end());
     for (const MachineFigure& figure : figures) EXPECT_THAT(figure.source, testing::Not(testing::IsEmpty()));
-    // Every short name that is explained is used.
+    // Every source abbreviation that is explained is used.
     for (const auto& [source, meaning] : file.sources) {
       const bool used = std::any_of(figures.begin(), figures.end(), [&, name = source](const auto& figure) {
         return figure.source.find(name) != std::string::npos;
@@ -183,7 +183,7 @@ TEST(Machines, JsonHoldsEveryFigure) {
 
 TEST_F(MachineFileTest, TheUnchangedFileLoads) { EXPECT_TRUE(load(classroom_text()).ok()); }
 
-// Removes from each line of figures in turn first its source, then the line.
+// For each figure in turn, removes its source, and then the whole line.
 TEST_F(MachineFileTest, EveryFigureNeedsItsKeyAndItsSource) {
   std::istringstream in(classroom_text());
   std::string line;
@@ -278,7 +278,7 @@ TEST_F(MachineFileTest, ADataSheetPromisesPeaksAndBandwidth) {
   EXPECT_THAT(load_machine_file("classroom")->data_sheet, testing::IsEmpty());
   const std::string promise = R"(fp32_flops_per_s = { value = 19.5e12, unit = "FLOP/s", source = "x" })";
   const auto sheet = [&](const std::string& lines) { return classroom_text() + "\n[data_sheet]\n" + lines + "\n"; };
-  // What it promises is not held against what a file of one's own changes.
+  // A file outside the project may change figures without meeting the data sheet's promises.
   ASSERT_TRUE(load(sheet(promise)).ok());
   const auto file = load_machine_file(file_.string());
   ASSERT_EQ(file->data_sheet.size(), 1u);

@@ -57,7 +57,7 @@ class StoreTest : public testing::Test {
     return numbers;
   }
 
-  // Runs SQL on the file directly, with the store's settings. Returns SQLite's message, empty on success.
+  // Runs SQL directly on the file, with the store's settings. Returns SQLite's error message; empty on success.
   std::string run_sql(const std::string& sql) {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open(file_.c_str(), &database), SQLITE_OK);
@@ -97,7 +97,7 @@ TEST_F(StoreTest, AttemptsComeBackWholeAfterReopening) {
   EXPECT_EQ(one.created_at, "2026-01-02T03:04:05Z");
   EXPECT_EQ(one.source_sha256, "abc");
   EXPECT_FALSE(one.is_starter);
-  EXPECT_EQ(one.attempt.dump(), "{\"z\":1,\"a\":\"\\\"quoted\\\" and \xc3\xa9\",\"x\":0.1}");  // keys in their order
+  EXPECT_EQ(one.attempt.dump(), "{\"z\":1,\"a\":\"\\\"quoted\\\" and \xc3\xa9\",\"x\":0.1}");  // keys keep their order
 }
 
 TEST_F(StoreTest, AWalkIsOfOneChapterAndDeviceInOrderWithoutStarters) {
@@ -123,7 +123,7 @@ TEST_F(StoreTest, ANewWalkForgetsOneChapterAndLosesNoRow) {
   ASSERT_TRUE(store.start_new_walk("vector-add").ok());
   EXPECT_EQ(numbers(store), std::vector<int>());
   EXPECT_EQ(numbers(store, "naive-gemm"), std::vector{7});
-  EXPECT_EQ(add(store, attempt(2)), 3);  // both earlier rows are still there
+  EXPECT_EQ(add(store, attempt(2)), 3);  // both earlier rows are kept
   EXPECT_EQ(numbers(store), std::vector{2});
 }
 
@@ -275,7 +275,7 @@ TEST_F(StoreTest, AFolderInItsPlaceIsAnError) {
   EXPECT_THAT(store.error().text(), HasSubstr(file_.string()));
 }
 
-// Runs `work` in a process of its own and returns the process id.
+// Runs `work` in a process of its own and returns its process id.
 template <class Work>
 pid_t start_process(Work work) {
   const pid_t pid = ::fork();
@@ -292,7 +292,7 @@ TEST_F(StoreTest, ProcessesThatStartAtOnceShareOneFile) {
   for (int p = 0; p < kProcesses; ++p) {
     pids.push_back(start_process([this, p] {
       for (int i = 0; i < kEach; ++i) {
-        Store store = open();  // each time anew: creating and opening race too
+        Store store = open();  // opened anew each time, because creating and opening may race, too
         add(store, attempt(p * kEach + i));
       }
     }));
@@ -307,7 +307,7 @@ TEST_F(StoreTest, ProcessesThatStartAtOnceShareOneFile) {
   EXPECT_EQ(std::set<int>(all.begin(), all.end()).size(), all.size());
 }
 
-// Every id that the killed process had received must be in the file afterwards, and the file must be intact.
+// All ids that the killed process received must be in the file, and the file must be intact.
 TEST_F(StoreTest, KillingTheWriterLosesNothingThatWasAcknowledged) {
   std::size_t acknowledged = 0;
   for (int round = 0; round < 5; ++round) {

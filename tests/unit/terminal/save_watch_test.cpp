@@ -23,7 +23,7 @@ class SaveWatchTest : public ::testing::Test {
 
   static void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
 
-  // The clock is passed in, so nothing here depends on the load of the machine.
+  // The test passes the clock in, so it does not depend on the load of the host.
   static bool saved_in_the_end(SaveWatch& watch) {
     const auto now = Clock::now();
     const bool at_once = watch.saved(now);

@@ -34,7 +34,7 @@ class WatchScreenTest : public ::testing::Test {
     view_.status = "took 1.2 s";
   }
 
-  // At any size: as many rows as the screen has, none too wide.
+  // Checks that a screen of any size has as many rows as the terminal, none of them too wide.
   WatchScreen at(int columns, int rows, bool color = false) {
     const WatchScreen screen = watch_screen(view_, {columns, rows}, color);
     std::istringstream in(screen.text);

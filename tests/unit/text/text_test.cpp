@@ -17,10 +17,10 @@ TEST(Printable, EscapesControlCharacters) {
             "\\x9b31m \xc3\xa9");
   EXPECT_EQ(printable("a\xe2\x80\xae"
                       "b\xf3\xa0\x81\x81"),
-            "a\\u202eb\\ue0041");  // turns, hides
+            "a\\u202eb\\ue0041");  // text direction, hidden character
   EXPECT_EQ(printable("\x9b"
                       "1m\xff\xc0\x80"),
-            "\\x9b1m\\xff\\xc0\\x80");  // no UTF-8
+            "\\x9b1m\\xff\\xc0\\x80");  // not UTF-8
 }
 
 TEST(Grouped, PutsCommasEveryThreeDigits) {

@@ -1,4 +1,4 @@
-// The comparator: NaN and Inf by bit pattern, unwritten elements, tolerances, the words of its one line.
+// The comparison of results: NaN and Inf by bit pattern, unwritten elements, tolerances, the one-line message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ TEST(Compare, MatricesAreNamedByRowAndColumn) {
   EXPECT_THAT(compare(std::vector<float>{1, 2, 3, 4, 7, 6}, expected).reason, HasSubstr("c[1, 1] is 7"));
 }
 
-// 1000 values with relative errors of `relative`.
+// 1000 values, each with the relative error `relative`.
 Correctness with_relative_error(double relative) {
   std::vector<double> values;
   std::vector<float> results;

@@ -1,4 +1,4 @@
-// A problem laid out on a device: what is written before a run, and what is checked after it. The device is a script.
+// A problem laid out on a scripted device: the data written before a run, and the checks after it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t kGuard = 256;
 
-// Host memory behind the device interface. A run calls the script; addresses are offsets into one arena.
+// Host memory behind the device interface. A run calls the script. Addresses are offsets into one arena.
 class ScriptedDevice final : public Device {
  public:
   std::function<Fault*(ScriptedDevice&)> script = [](ScriptedDevice&) { return nullptr; };
@@ -70,7 +70,7 @@ class ScriptedDevice final : public Device {
   std::uint64_t next_address_ = 256;
 };
 
-// SOLVE(x, y, n, scale) with y = 2 x.
+// The problem of SOLVE(x, y, n, scale), where y = 2 x.
 Problem doubling() {
   return {.parameters = {InputBuffer{"x", {1, 2, 3}}, OutputBuffer{"y", 3}, Scalar{"n", 3}, Scalar{"scale", 2.0f}}};
 }
@@ -82,7 +82,7 @@ Workspace::Planner no_scratch() {
 
 class WorkspaceTest : public testing::Test {
  protected:
-  // Every workspace has guards unless a test says otherwise.
+  // A workspace with guards unless the test says otherwise.
   Workspace make(std::uint64_t guard_bytes = kGuard) {
     auto workspace = Workspace::make(device_, doubling(), guard_bytes);
     EXPECT_TRUE(workspace.ok());
@@ -181,7 +181,7 @@ TEST_F(WorkspaceTest, AnInputWhoseZeroChangesSignIsOverwritten) {
             Wrong::input_changed);
 }
 
-// SOLVE(x, y) with y = x, in halves.
+// The problem of SOLVE(x, y) with fp16 elements, where y = x.
 TEST_F(WorkspaceTest, HalvesLieBesideEachOther) {
   auto workspace = Workspace::make(
       device_, {.parameters = {InputBuffer{"x", {1, -2, 0.5}, Element::f16}, OutputBuffer{"y", 3, Element::f16}}},

@@ -1,4 +1,4 @@
-// CudaDevice on the fake driver: the contract of every device, and what only a GPU needs.
+// CudaDevice on the fake driver: the contract of every device, and behaviour specific to a GPU.
 #include "common/device/cuda/cuda_device.h"
 
 #include <numeric>
@@ -11,7 +11,7 @@ namespace {
 
 const DeviceLimits kHardware{.knows_faulty_line = false, .finds_every_overrun = false, .survives_faults = false};
 
-// A device with a driver of its own, which outlives the device.
+// A device with its own driver, which outlives the device.
 struct Rig {
   explicit Rig(Machine machine = *load_machine("classroom")) : driver(std::move(machine)) {}
 
@@ -33,7 +33,7 @@ struct Rig {
     options.counters = fake_counters(driver, std::move(made));
     open(std::move(options));
   }
-  // The calls with these names, in order.
+  // The logged calls with these names, in order.
   std::vector<std::string> log_of(const std::set<std::string>& words) const {
     std::vector<std::string> out;
     for (const std::string& entry : driver.log) {
@@ -48,7 +48,7 @@ struct Rig {
 
 const std::string kSweep = std::string("launch ") + ColdCache::kKernel;
 
-// Scratch, a memset, a copy and two kernels; the second reads what the first one wrote.
+// Uses scratch, a memset, a copy and two kernels. The second kernel reads the first one's output.
 constexpr const char* kSteps = R"(#include <roofwalk.cuh>
 __global__ void twice(const float* x, float* t, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -67,7 +67,7 @@ SOLVE(float* x, float* y, int n) {
 }
 )";
 
-// Counts its own runs in a global variable.
+// The kernel counts its runs in a global variable.
 constexpr const char* kCounter = R"(#include <roofwalk.cuh>
 __device__ int runs;
 __global__ void count(float* x) { x[0] = ++runs; }
@@ -128,7 +128,7 @@ TEST(CudaDevice, APlanOfManyStepsCountsWhatTheVirtualGpuCounts) {
   ASSERT_FALSE(record->fault) << record->fault->message;
   EXPECT_TRUE(record->notes.empty()) << record->notes[0];
   for (int i = 0; i < n; ++i) {
-    ASSERT_EQ(x.values[i], 3 * numbers(n)[i]);  // once, however many passes there were
+    ASSERT_EQ(x.values[i], 3 * numbers(n)[i]);  // the result of one run, however many passes there were
     ASSERT_EQ(y.values[i], i < n / 2 ? x.values[i] : 0);
   }
   ASSERT_EQ(record->kernels.size(), 4u);
@@ -155,7 +155,7 @@ TEST(CudaDevice, APlanOfManyStepsCountsWhatTheVirtualGpuCounts) {
   EXPECT_EQ(rig.driver.live_modules(), modules + 1);
 }
 
-// Before each measured pass, restored data is written back and all of L2 is read; nothing is written after that.
+// Before each measured pass, restored data is written back and all of L2 is read; no write follows before the pass.
 TEST(CudaDevice, EveryMeasuredPassBeginsWithAColdCleanCache) {
   Rig rig;
   rig.driver.persisting_l2_bytes = 1 << 16;
@@ -181,7 +181,7 @@ TEST(CudaDevice, EveryMeasuredPassBeginsWithAColdCleanCache) {
   EXPECT_EQ(rig.count("begin 3"), 2);
 }
 
-// MIG and MPS: the driver reports a share of L2 that may persist, but nobody can set it.
+// With MIG or MPS, the driver reports a persisting share of L2, but setting it fails.
 TEST(CudaDevice, WhereNoPartOfL2MayBeSetAsideNoneIsGivenBack) {
   for (const CUresult code : {CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_NOT_SUPPORTED}) {
     Rig rig;
@@ -220,7 +220,7 @@ TEST(CudaDevice, GlobalVariablesStartAnewForEachPassAndLastBetweenRuns) {
   auto plan = rig.runner->plan(*artifact, {&x});
   ASSERT_TRUE(plan.ok()) << plan.error().text();
   Device& device = rig.runner->device();
-  // The only buffer: the kernel's result is at its address, which the plan holds.
+  // The only buffer is at the address that the plan holds, so the result is there, too.
   const auto run = [&](RunOptions::Figures figures) {
     const auto record = device.run(*plan, {.figures = figures});
     EXPECT_TRUE(record.ok() && !record->fault);
@@ -240,7 +240,7 @@ TEST(CudaDevice, GlobalVariablesStartAnewForEachPassAndLastBetweenRuns) {
   EXPECT_EQ(value(), 2);
   run(RunOptions::Figures::none);
   EXPECT_EQ(value(), 3);
-  const RunRecord late = run(RunOptions::Figures::all);  // there is no way back to 3: one pass
+  const RunRecord late = run(RunOptions::Figures::all);  // the counter cannot return to 3, so only one pass is made
   EXPECT_EQ(value(), 4);
   EXPECT_FALSE(late.counters[Counter::dram_read_bytes].has_value());
   ASSERT_EQ(late.notes.size(), 1u);
@@ -255,7 +255,7 @@ TEST(CudaDevice, FiguresSayHowManyPassesThereAre) {
   const auto artifact = compile(kSteps);
   struct Case {
     RunOptions::Figures figures;
-    int runs;  // of each kernel
+    int runs;  // runs of each kernel
     bool has_time, has_counters, has_step_times;
   };
   for (const Case& c :
@@ -277,10 +277,10 @@ TEST(CudaDevice, FiguresSayHowManyPassesThereAre) {
 TEST(CudaDevice, CountersThatAreLostOrNotAvailableAreAbsent) {
   const auto artifact = compile(kContractKernel);
   Buffer x{"x", numbers(8)}, y{"y", std::vector<float>(8)};
-  {  // one of them has no value on this chip
+  {  // one metric has no value on this chip
     Rig rig;
     rig.open_with_counters([](FakeRangeCounters& c) { c.not_available = {Counter::dram_write_bytes}; });
-    EXPECT_TRUE(rig.device->supports(Counter::dram_write_bytes));  // as far as is known
+    EXPECT_TRUE(rig.device->supports(Counter::dram_write_bytes));  // supported, as far as known
     const auto record = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {});
     ASSERT_TRUE(record.ok() && !record->fault);
     EXPECT_FALSE(record->counters[Counter::dram_write_bytes].has_value());
@@ -301,12 +301,12 @@ TEST(CudaDevice, CountersThatAreLostOrNotAvailableAreAbsent) {
     EXPECT_NE(record->notes[0].find("ERR_NVGPUCTRPERM"), std::string::npos);
     EXPECT_FALSE(rig.device->supports(Counter::flops_f32));
     EXPECT_TRUE(rig.device->alive().ok());
-    const auto later = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {});  // it is granted again
+    const auto later = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {});  // the permission is granted again
     ASSERT_TRUE(later.ok() && later->notes.empty());
     EXPECT_TRUE(later->counters[Counter::flops_f32].has_value());
     EXPECT_TRUE(rig.device->supports(Counter::flops_f32));
   }
-  {  // it was never granted
+  {  // the permission was never granted
     Rig rig;
     CudaOptions options;
     options.counters = fake_counters(rig.driver);
@@ -395,7 +395,7 @@ TEST(CudaDevice, ABlockOfTooManyRegistersIsAFault) {
   ASSERT_TRUE(record.ok() && record->fault);
   EXPECT_EQ(record->fault->kind, FaultKind::resource);
   std::get<KernelLaunch>(plan->steps[0]).block = {1, 1, 64};
-  std::get<KernelLaunch>(plan->steps[0]).grid = {1, 1 << 17, 1};  // beyond 65535: only the launch itself finds this
+  std::get<KernelLaunch>(plan->steps[0]).grid = {1, 1 << 17, 1};  // beyond 65535, which only the launch itself detects
   const auto refused = rig.device->run(*plan);
   ASSERT_TRUE(refused.ok() && refused->fault);
   EXPECT_EQ(refused->fault->kind, FaultKind::resource);
@@ -430,7 +430,7 @@ SOLVE(float* x, float* y, int n) {
   EXPECT_EQ(y.values[7], x.values[7]);
 }
 
-// Launches cost host time: the record says so if the GPU had to wait for the host.
+// Launches cost host time. If the GPU had to wait for the host, the record says so.
 TEST(CudaDevice, TheHostIsAheadOfTheGpuOrTheRecordSaysSo) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void step(float* x) { x[threadIdx.x] += 1; }
@@ -456,7 +456,7 @@ SOLVE(float* x, int n) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x); }
   EXPECT_GT(surprised.elapsed_ns, 1.5 * quick.elapsed_ns);
 }
 
-// More steps than a stream accepts: the host would have to wait, and then the GPU for the host.
+// More steps than a stream accepts: without a graph, the host would wait for the stream and then the GPU for the host.
 TEST(CudaDevice, ManyStepsGoAsOneGraph) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void step(float* x, int bad) { x[threadIdx.x - 500 * bad] += 1; }
@@ -485,7 +485,7 @@ SOLVE(float* x, int n, int bad) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x,
   EXPECT_NE(broken.fault->message.find("one of the plan's 600 steps"), std::string::npos) << broken.fault->message;
 }
 
-// Its module is loaded anew before each pass, and its kernels before the clock starts.
+// The module is loaded again before each pass, and its kernels before the clock starts.
 TEST(CudaDevice, AGraphOfKernelsThatWereLoadedAnew) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __device__ float many;
@@ -507,7 +507,7 @@ TEST(CudaDevice, AKernelWithoutEndIsAFaultAndCostsTheDevice) {
   const auto artifact = compile(kContractKernel);
   Rig rig;
   rig.open();
-  rig.driver.never_end(2);  // the first launch is the one that empties L2
+  rig.driver.never_end(2);  // the first launch empties L2
   Buffer x{"x", numbers(8)}, y{"y", std::vector<float>(8)};
   const auto record = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {.max_seconds = 0.05});
   ASSERT_TRUE(record.ok()) << record.error().text();
@@ -625,7 +625,7 @@ TEST(CudaDevice, TheDriversCompilerTakesOverWhereTheToolkitIsTooOld) {
   ASSERT_TRUE(rig.device->load(*artifact).ok());
   EXPECT_NE(rig.driver.last_image.find(".entry _Z5scale"), std::string::npos);
   EXPECT_EQ(rig.driver.last_image.find("solve_param"), std::string::npos);
-  rig.driver.compiles_ptx = false;  // its compiler is older than the PTX
+  rig.driver.compiles_ptx = false;  // the driver's compiler is older than the PTX
   const auto refused = rig.device->load(*artifact);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("the CUDA toolkit is newer than the driver's compiler"), std::string::npos);
@@ -679,7 +679,7 @@ TEST(GpuProperties, IsAMachineOfTheProjectWhereTheDriverCallsItSo) {
   EXPECT_EQ(machine.name, "h100-sxm");
   EXPECT_EQ(machine.arch, "compute_90a");
   EXPECT_GT(machine.l2_ways, 0);
-  card->sms = 114;  // another H100 must not take this name
+  card->sms = 114;  // another kind of H100, which must not take this name
   EXPECT_NE(machine_of(*card).name, "h100-sxm");
 }
 

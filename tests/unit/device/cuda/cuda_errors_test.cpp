@@ -1,4 +1,4 @@
-// Each error of the driver, scripted where it occurs, reaches the learner or the admin in its own words.
+// Each error of the driver, scripted at its usual call, gives the learner or the administrator a message of its own.
 #include "common/device/cuda/cuda_errors.h"
 
 #include <set>
@@ -38,7 +38,7 @@ TEST(CudaErrors, EachRowIsInWords) {
   EXPECT_GT(causes.size(), 40u);
 }
 
-// cuda.h says so about each of these, in the same sentence.
+// cuda.h describes each of these errors with the same sentence.
 TEST(CudaErrors, StickyOnesAreThoseThatLeaveTheProcessUnusable) {
   for (const int code : {700, 702, 714, 715, 716, 717, 718, 719, 721, 226, 710, 810, 214}) {
     EXPECT_TRUE(is_sticky(static_cast<CUresult>(code))) << code;
@@ -58,7 +58,7 @@ TEST(CudaErrors, EachOneOfALaunchIsAFaultOrAnError) {
     auto opened = open_fake(driver);
     ASSERT_TRUE(opened.ok()) << opened.error().text();
     Runner runner(std::move(*opened));
-    // A fault while the kernel runs is found by asking whether it is done.
+    // A fault of a running kernel appears in the query whether the kernel is done.
     driver.fail(error.is_sticky ? "cuEventQuery" : "cuLaunchKernel", 2, error.number);
     Buffer x{"x", numbers(8)};
     const auto record = runner.run(*artifact, {&x, 8}, {});
@@ -100,7 +100,7 @@ TEST(CudaErrors, EachOneAtTheStartSaysWhatToDo) {
   }
 }
 
-// Whichever call of opening and running fails, with whatever code: an error or a fault, never a silent success.
+// If any call of opening or running fails, with any code, the result is an error or a fault, never a success.
 TEST(CudaErrors, NoFailedCallIsOverlooked) {
   const auto artifact = compile(kKernel);
   ASSERT_TRUE(artifact.ok());
@@ -139,7 +139,7 @@ TEST(CudaErrors, NoFailedCallIsOverlooked) {
       Buffer x{"x", numbers(8)};
       const auto record = runner.run(*artifact, {&x, 8}, {});
       if (driver.calls(call) < nth) continue;
-      // The query before the last only checks whether the host was in time.
+      // The query before the last only checks whether the host was ahead of the GPU.
       if (std::string_view(call) == "cuEventQuery" && record.ok()) continue;
       EXPECT_TRUE(!record.ok() || record->fault || !runner.device().alive().ok());
     }
@@ -180,7 +180,7 @@ TEST(DriverApi, IsFilledFromALibrary) {
   EXPECT_NE(old.error().message.find("it has no cuFuncLoad"), std::string::npos) << old.error().text();
 }
 
-// cuGetProcAddress distinguishes versions of a name: it must return the function that cuda.h means by it.
+// cuGetProcAddress distinguishes versions of a function: it must return the version that cuda.h declares.
 TEST(DriverApi, AsksForTheFunctionsThatTheHeaderMeans) {
   const auto is_version = [](std::string_view suffix) {
     return suffix.empty() || (suffix.starts_with("_v") && suffix.find_first_not_of("0123456789", 2) == suffix.npos);

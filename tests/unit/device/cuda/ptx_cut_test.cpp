@@ -1,4 +1,4 @@
-// What is cut out of a learner's PTX for a real GPU; ptxas must accept the rest.
+// The parts that are removed from a learner's PTX for a real GPU. ptxas must accept the rest.
 #include "common/device/cuda/ptx_cut.h"
 
 #include <sstream>
@@ -42,7 +42,7 @@ TEST(PtxCut, EveryChapterIsTakenByPtxas) {
     const auto cut = cut_plan(*artifact);
     ASSERT_TRUE(cut.ok()) << cut.error().text();
 
-    // Every line keeps its place; only SOLVE and its externs are gone.
+    // Every other line keeps its place; only SOLVE and its externs are removed.
     const auto before = lines_of(artifact->ptx), after = lines_of(*cut);
     ASSERT_EQ(before.size(), after.size());
     std::string gone;

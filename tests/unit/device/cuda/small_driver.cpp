@@ -1,4 +1,5 @@
-// A library that load_driver_api takes for libcuda.so.1. SMALL_DRIVER selects its answers: "stub", or a version number.
+// A library that load_driver_api accepts as libcuda.so.1. SMALL_DRIVER selects its answers: "stub", or a version
+// number.
 #include <cstdlib>
 #include <string_view>
 
@@ -21,7 +22,7 @@ extern "C" __attribute__((visibility("default"))) CUresult cuGetProcAddress_v2(c
                                                                                cuuint64_t,
                                                                                CUdriverProcAddressQueryResult*) {
   if (mode() == "stub") return CUDA_ERROR_STUB_LIBRARY;
-  // Before CUDA 12.4 there was no cuFuncLoad.
+  // Drivers before CUDA 12.4 have no cuFuncLoad.
   if (std::string_view(symbol) == "cuFuncLoad" && std::atoi(mode().data()) < 12040) return CUDA_ERROR_NOT_FOUND;
   *function = std::string_view(symbol) == "cuDriverGetVersion" ? reinterpret_cast<void*>(&version)
                                                                : reinterpret_cast<void*>(&start);

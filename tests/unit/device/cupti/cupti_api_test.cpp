@@ -23,7 +23,7 @@ TEST(CuptiApi, IsFoundBesideTheToolkit) {
   EXPECT_NE(api->cuptiRangeProfilerEnable, nullptr);
 }
 
-// Not helpers that the system's loader knows: a machine with the wheels alone has none.
+// The loader's search path must not matter: a machine with only the wheels has no such helpers there.
 TEST(CuptiApi, ItsHelpersComeFromItsOwnFolder) {
   std::string why;
   if (!real_cupti(why)) GTEST_SKIP() << why;

@@ -1,4 +1,4 @@
-// The table of metrics: against the real CUPTI's data for every chip, and its arithmetic on made-up values.
+// Compares the table of metrics with the real CUPTI's data for every chip, and tests its arithmetic on invented values.
 #include "common/device/cuda/cupti/metrics.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::IsSupersetOf;
 using testing::Not;
 
-// The host object of a chip.
+// CUPTI's host object for a chip.
 class Host {
  public:
   Host(const CuptiApi& api, std::string_view chip) : api_(api) {
@@ -38,7 +38,7 @@ class Host {
   }
   bool ok() const { return object_ != nullptr; }
 
-  // "byte"; nullopt if the chip does not have the metric.
+  // The metric's unit, such as "byte"; nullopt if the chip does not have the metric.
   std::optional<std::string> unit_of(const std::string& metric) const {
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, params);
     params.pHostObject = object_;
@@ -47,7 +47,7 @@ class Host {
     return params.pDimUnit == nullptr ? "" : params.pDimUnit;
   }
 
-  // 0 if there is no config image for them.
+  // Number of passes; 0 if there is no config image for these metrics.
   std::size_t passes(const std::vector<std::string>& metrics) const {
     std::vector<const char*> names;
     for (const std::string& metric : metrics) names.push_back(metric.c_str());
@@ -86,7 +86,7 @@ class RealMetrics : public testing::Test {
   std::optional<CuptiApi> api_;
 };
 
-// The metric sets of a chip: without a type of tensor operations, and with each type that it counts.
+// The chip's sets of metrics: one without tensor operations, and one with each type of tensor operation.
 std::vector<std::optional<TensorType>> sets_of(std::string_view chip) {
   std::vector<std::optional<TensorType>> sets = {std::nullopt};
   for (const TensorType type : tensor_types()) {
@@ -122,7 +122,7 @@ TEST_F(RealMetrics, EverySetTakesTwoPassesOnEveryChip) {
   }
 }
 
-// Metrics that the rows leave out because they cost another pass.
+// Metrics that the table leaves out because they would cost another pass.
 TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   auto metrics = metrics_of("GH100", TensorType::f16_f32);
   metrics.push_back("sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum");
@@ -132,7 +132,7 @@ TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   EXPECT_EQ(Host(*api_, "AD102").passes(metrics), 3u);
 }
 
-// The weights of a figure's metrics, found from outside: how much it changes with each metric.
+// The weight of each metric in a figure, found by changing the metric.
 std::map<std::string, double> weights_of(MetricSum quantity, std::string_view chip) {
   RangeValues values;
   for (const std::string& metric : metrics_of(chip)) values.metrics[metric] = 1000;
@@ -142,7 +142,7 @@ std::map<std::string, double> weights_of(MetricSum quantity, std::string_view ch
     value = 1001;
     const auto more = value_of(quantity, chip, values);
     value = 999;
-    const auto less = value_of(quantity, chip, values);  // a figure below 0 is absent
+    const auto less = value_of(quantity, chip, values);  // a figure below 0 would be absent
     value = 1000;
     const double weight = more ? *more - before.value() : less ? before.value() - *less : 0;
     if (weight != 0) weights[metric] = weight;
@@ -173,9 +173,9 @@ TEST_F(RealMetrics, UnitsAreWhatTheNamesSay) {
   }
 }
 
-// Every chip that CUPTI knows must be in the table.
+// Every chip that CUPTI knows is in the table.
 TEST_F(RealMetrics, NoChipOfCuptisIsForgotten) {
-  void* library = ::dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);  // which real_cupti() has loaded
+  void* library = ::dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);  // loaded by real_cupti()
   ASSERT_NE(library, nullptr);
   const auto list = reinterpret_cast<decltype(&::cuptiProfilerHostGetSupportedChips)>(
       ::dlsym(library, "cuptiProfilerHostGetSupportedChips"));
@@ -285,7 +285,7 @@ TEST(Metrics, AllThatIsKnownOfAChipIsCountedAndNothingElse) {
       counters_known("GH100"),
       IsSupersetOf({Counter::flops_f32, Counter::flops_tensor, Counter::dram_read_bytes, Counter::dram_write_bytes,
                     Counter::l2_write_sectors, Counter::l1_read_sectors, Counter::shared_wavefronts}));
-  // Counted in PTX by the virtual GPU, in machine code by the hardware.
+  // The virtual GPU counts PTX instructions, hardware counts machine instructions.
   EXPECT_THAT(counters_known("GH100"), Not(Contains(Counter::warp_instructions)));
 }
 
@@ -301,9 +301,9 @@ TEST(Metrics, TensorFlopsOfNoTypeAreZeroOrUnknown) {
   EXPECT_EQ(counters_of("GH100", values)[Counter::flops_tensor], 0u);
   values.metrics["sm__inst_executed_pipe_tensor_op_hmma.sum"] = 64;
   EXPECT_FALSE(counters_of("GH100", values)[Counter::flops_tensor].has_value());
-  values.metrics["sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum"] = 64;  // fmas of halves, no matrices
+  values.metrics["sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum"] = 64;  // fp16 FMAs, not matrix products
   EXPECT_EQ(counters_of("GH100", values)[Counter::flops_tensor], 0u);
-  // A chip without tensor cores, and a type that the chip does not have.
+  // A chip without tensor cores, and a tensor type that the chip lacks.
   EXPECT_FALSE(counters_of("TU116", all_of("TU116", 0))[Counter::flops_tensor].has_value());
   EXPECT_EQ(metrics_of("TU104", TensorType::bf16_f32), metrics_of("TU104"));
 }

@@ -30,7 +30,7 @@ class CountRanges : public testing::Test {
 
   Result<std::unique_ptr<RangeCounters>> open() { return open_range_counters(cupti_.api(), target()); }
 
-  // A pass that launches kernels of these names.
+  // A pass that launches kernels with these names.
   std::function<Status(RangeCounters::Pass&)> launches(std::vector<std::string> names) {
     return [this, names](RangeCounters::Pass& pass) -> Status {
       cupti_.note("reset");
@@ -43,13 +43,13 @@ class CountRanges : public testing::Test {
     };
   }
 
-  // Opens and counts two launches; everything is closed again.
+  // Counts two launches, and closes everything again.
   Result<std::vector<RangeValues>> count_two() {
     ROOFWALK_TRY(const auto counters, open());
     return counters->count(launches({"add", "scale"}));
   }
 
-  // How often a call was made.
+  // Number of calls of this name.
   long times(const std::string& name) const { return std::count(cupti_.calls.begin(), cupti_.calls.end(), name); }
 
   FakeCupti cupti_;
@@ -135,10 +135,10 @@ TEST_F(CountRanges, NothingLaunchedIsNothingCounted) {
   EXPECT_EQ(times("Start"), 0);
 }
 
-// Any failed call is reported, and everything that was on is off again.
+// If any call fails, the failure is reported, and everything that was enabled is disabled.
 TEST_F(CountRanges, AFailureOfAnyCallIsToldAndLeavesNothingOn) {
   ASSERT_TRUE(count_two().ok());
-  constexpr std::size_t kClosing = 2;  // HostDeinitialize, DeInitialize: nothing could be done about them
+  constexpr std::size_t kClosing = 2;  // HostDeinitialize, DeInitialize: their failure cannot be handled
   const std::size_t calls = cupti_.calls_made() - kClosing;
   ASSERT_GT(calls, 40u);
   cupti_.failure = CUPTI_ERROR_HARDWARE;
@@ -197,7 +197,7 @@ TEST_F(CountRanges, ASetUpThatHasNoCountersIsToldBeforehand) {
   cupti_.supported.vGpu = CUPTI_PROFILER_CONFIGURATION_DISABLED;
   refused_for(CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);
   EXPECT_EQ(times("Enable"), 0);
-  // What CUPTI does not know it does not forbid.
+  // Values that CUPTI calls unknown do not forbid counting.
   cupti_.supported = good;
   cupti_.supported.isSupported = CUPTI_PROFILER_CONFIGURATION_UNKNOWN;
   EXPECT_TRUE(open().ok());
@@ -241,7 +241,7 @@ TEST_F(CountRanges, OnePassMoreThanWasSaidIsRun) {
 TEST_F(CountRanges, PermissionThatIsLostInTheMiddleIsToldAsSuch) {
   for (const char* call : {"Start", "PushRange", "PopRange", "Stop"}) {
     cupti_.calls.clear();
-    cupti_.fail_calls(call, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, 1);  // the first one goes well
+    cupti_.fail_calls(call, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, 1);  // the first call succeeds
     const auto ranges = count_two();
     ASSERT_FALSE(ranges.ok()) << call;
     EXPECT_THAT(ranges.error().message, HasSubstr("you may not read this GPU's counters")) << call;
@@ -254,7 +254,7 @@ TEST_F(CountRanges, WhatThePassReportsIsHandedOnAndTheProfilerIsOff) {
   ASSERT_TRUE(counters.ok());
   const auto ranges = (*counters)->count([](RangeCounters::Pass& pass) -> Status {
     ROOFWALK_TRY_STATUS(pass.begin("add"));
-    return Error{.message = "the kernel hangs"};  // in the middle of its range
+    return Error{.message = "the kernel hangs"};  // fails in the middle of its range
   });
   ASSERT_FALSE(ranges.ok());
   EXPECT_EQ(ranges.error().message, "the kernel hangs");
@@ -286,7 +286,7 @@ TEST_F(CountRanges, RoomForManyLaunchesIsMadeWhenTheyAreSeen) {
   cupti_.value = [](std::size_t range, const std::string&) { return static_cast<double>(range); };
   const auto counters = open();
   ASSERT_TRUE(counters.ok());
-  for (const int turns : {3, 2}) {  // one more to see them, the first time
+  for (const int turns : {3, 2}) {  // the first time, one more turn is needed to notice them
     cupti_.calls.clear();
     const auto ranges = (*counters)->count(launches(many(100)));
     ASSERT_TRUE(ranges.ok()) << ranges.error().text();

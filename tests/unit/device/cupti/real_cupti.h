@@ -1,5 +1,5 @@
-// The real CUPTI of the project's toolkit. Its host calls need no GPU and no driver; the other calls would crash
-// without and are never made here.
+// The real CUPTI of the project's toolkit. Its host calls need no GPU and no driver. The other calls would crash
+// without a driver, so tests never make them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace roofwalk {
 
-// nullopt if there is none: `why` gives the reason.
+// nullopt if there is no CUPTI; `why` then gives the reason.
 inline std::optional<CuptiApi> real_cupti(std::string& why) {
   const auto toolkit = find_toolkit(ROOFWALK_SOURCE_DIR);
   auto api = load_cupti_api(toolkit ? toolkit->root : "");
