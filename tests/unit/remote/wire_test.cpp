@@ -67,7 +67,8 @@ TEST(Wire, AClosedLineIsSaidSoAndEndsNobody) {
   pair.right.close();
   Wire::Head head;
   EXPECT_EQ(wire.take_head(head, soon())->kind, Kind::closed);
-  const std::vector<std::uint8_t> body(1 << 20);  // a write to a closed socket raises SIGPIPE unless that is suppressed
+  const std::vector<std::uint8_t> body(
+      1 << 20);  // a write to a closed socket raises SIGPIPE unless the caller suppresses that
   EXPECT_EQ(wire.send(1, Json::object(), body, soon())->kind, Kind::closed);
 }
 
