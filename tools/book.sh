@@ -1,6 +1,6 @@
-# Read by ./roofwalk for the verb `book`: compares the pages with the program, then makes the site of them. Uses root,
-# build, state, program_sources, say, stop and how things are built from there, and from setup.sh and waiting.sh how
-# they are installed and waited for.
+# Sourced by ./roofwalk for the verb `book`: compares the book's pages with the program's output and then builds the
+# site. Uses root, build, state, program_sources, say, stop and the build functions of ./roofwalk, and the functions of
+# setup.sh and waiting.sh.
 
 book_requirements=$root/tools/book-requirements.txt
 site=$root/build/book
@@ -23,7 +23,7 @@ generator_is_there() {
   [[ -x $venv/bin/sphinx-build ]] && cmp -s "$book_requirements" "$venv/book-requirements.txt"
 }
 
-# Sets packages: what making .venv needs.
+# Sets `packages` to the packages that a .venv needs.
 ask_for_generator() {
   local also='' text="  Sphinx and what it needs: wheels from PyPI into .venv, 21 MB to fetch, 120 MB of disk"$'\n'
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
@@ -38,18 +38,18 @@ ask_for_generator() {
 }
 
 install_generator() {
-  if generator_is_there; then return; fi  # another call saw to it
+  if generator_is_there; then return; fi  # another call has installed it
   : >"$install_log" || stop 3 "cannot write $install_log: free some space or check the folder's owner"
   if ((${#packages[@]})); then install_packages; fi
   say "installing the book's generator into .venv ..."
-  # A .venv whose pip works may hold the CUDA toolkit as well.
+  # A .venv with a working pip may contain the CUDA toolkit, so it is kept.
   "$venv/bin/python" -m pip --version >>"$install_log" 2>&1 || make_venv
   install_wheels "the book's generator" "$book_requirements"
   cp "$book_requirements" "$venv/book-requirements.txt" ||
     stop 3 "cannot write in $venv: free some space or check its owner"
 }
 
-# The pages that hold what a program made; the lessons are checked by `dev check`. False where one differs.
+# Compares the pages that contain program output; `dev check` compares the lessons. Fails if a page differs.
 compare_pages() {
   local -a pages=()
   mapfile -t pages < <(cd "$root" && printf '%s\n' book/*.md)
@@ -80,7 +80,7 @@ make_book() {
       *) stop 2 "book takes --check and --rewrite, not '$option' (\`./roofwalk book --help\`)" ;;
     esac
   done
-  if [[ -z $only_compare ]]; then  # what is missing is asked for before anybody waits for anything
+  if [[ -z $only_compare ]]; then  # asks for missing packages before anything is waited for
     . "$root/tools/setup.sh"
     if ! generator_is_there; then
       ask_for_generator

@@ -1,11 +1,11 @@
-# Read by ./roofwalk when something must be built or tested. Uses root, build, state, say and stop from there, and
+# Sourced by ./roofwalk when something must be built or tested. Uses root, build, state, say and stop from there, and
 # waiting.sh.
 
 build_log=$root/build/build.log
 
 log_build() { printf '%s\n' "$1" >>"$build_log"; }
 
-# The lines of a failed build that say why: CMake's own error, else what follows the first failed command.
+# Prints the lines of a failed build that give the cause: CMake's own error, or the output of the first failed command.
 show_build_errors() {
   {
     if grep -q '^CMake Error' "$build_log"; then
@@ -20,8 +20,8 @@ show_build_errors() {
   stop 3 "the build failed (all of it: $build_log)"
 }
 
-# A build folder that was made for another place (a copied or moved checkout) cannot be used. One whose CUDA headers are
-# gone has to look for them again.
+# A build folder made for another path (a copied or moved checkout) cannot be used. If a build's CUDA headers no longer
+# exist, it must be configured again.
 configure() {
   local cached='' headers=''
   if [[ -f $build/CMakeCache.txt ]]; then
@@ -34,16 +34,16 @@ configure() {
     fi
   fi
   if [[ ! -t 2 ]]; then say "preparing the build ..."; fi
-  # ROOFWALK_NATIVE=OFF: for a build that other processors will run, such as a container image's.
+  # ROOFWALK_NATIVE=OFF is for a build that runs on other processors, such as that of a container image.
   watch "preparing the build" log_build -C "$root" cmake --preset default \
     ${ROOFWALK_NATIVE:+"-DROOFWALK_NATIVE=$ROOFWALK_NATIVE"} ${ROOFWALK_WERROR:+"-DROOFWALK_WERROR=$ROOFWALK_WERROR"} ||
     show_build_errors
 }
 
-# Turns "[37/120] ..." into progress.
+# Turns ninja's "[37/120] ..." into progress.
 ninja_line() {
   log_build "$1"
-  # "[0/2] Re-checking ...", "[1/1] Re-running CMake..." come first and count other steps.
+  # Lines such as "[0/2] Re-checking ..." and "[1/1] Re-running CMake..." come first and count other steps.
   if [[ $1 =~ ^\[([1-9][0-9]*/[0-9]+)\] && $1 != *'] Re-'* ]]; then
     if [[ ! -t 2 && -z $started ]]; then
       say "building (${BASH_REMATCH[1]#*/} steps; where it is: tail build/build.log) ..."
@@ -53,7 +53,7 @@ ninja_line() {
   fi
 }
 
-# Builds TARGET. The stamp carries the time of the start, so that a file saved meanwhile counts as new.
+# Builds TARGET. The stamp has the time of the start, so that a file saved during the build counts as new.
 build_quietly() {
   local target=$1 stamp=$state/built-$1 started=
   rm -f "$stamp"
@@ -67,15 +67,15 @@ build_quietly() {
   fi
 }
 
-# Processor time that the quick tests and a build from nothing may take together: ten minutes on two cores, as they are
-# never all busy.
+# Processor time that the quick tests and a build from nothing may take together. It corresponds to ten minutes on two
+# cores, which are never fully busy.
 budget_min=18
-build_record=$state/build-seconds  # of the last build of everything that began with an empty folder
+build_record=$state/build-seconds  # seconds of the last build of all targets in an empty folder
 
-# Sets `spent` to the processor seconds of everything that this shell started and that has ended.
+# Sets `spent` to the processor seconds of all processes that this shell started and that have ended.
 count_processor_seconds() {
   local part
-  times >"$state/times"  # in a subshell it would tell the subshell's own
+  times >"$state/times"  # a subshell would print its own times
   spent=0
   for part in $(tail -n 1 "$state/times"); do
     if [[ $part =~ ^([0-9]+)m([0-9]+) ]]; then spent=$((spent + 60 * BASH_REMATCH[1] + 10#${BASH_REMATCH[2]})); fi
@@ -94,7 +94,7 @@ build_and_time() {
 
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
 
-# Prints how the processor seconds of the quick tests stand to the budget. False where they exceed it.
+# Prints the processor seconds of the quick tests and the budget. Fails if the budget is exceeded.
 within_budget() {
   local tests=$1 sum=$1 margin building='building not measured: its folder was not empty' standing=left
   if [[ -s $build_record ]]; then
@@ -108,8 +108,8 @@ within_budget() {
   ((margin >= 0))
 }
 
-# Prints "skipped NAME and N more: REASON", one line a reason. The file is XML: names and reasons are unescaped. In the
-# C locale every awk writes a character above 127 as the same bytes.
+# Prints "skipped NAME and N more: REASON", one line for each reason. The file is XML, so names and reasons are
+# unescaped. In the C locale every awk writes a character above 127 as the same bytes.
 show_skips() {
   LC_ALL=C awk '
     function tail(code, unit) { return sprintf("%c", 128 + int(code / unit) % 64) }
@@ -152,7 +152,7 @@ show_skips() {
     }' "$1"
 }
 
-# Turns "37/120 Test #5: ..." into progress, shows what belongs to a test that failed.
+# Turns ctest's "37/120 Test #5: ..." into progress, and shows the output of a failed test.
 ctest_line() {
   printf '%s\n' "$1" >>"$log"
   if [[ $1 =~ ^\ *([0-9]+/[0-9]+)\ Test\ +# ]]; then
@@ -165,7 +165,8 @@ ctest_line() {
   if [[ -n $show ]] && ((shown++ < 60)); then printf '%s\n' "$1"; fi
 }
 
-# Runs the tests quietly: failures with their output, then the count as the last line. Exits 0, 1 (a failure) or 3.
+# Runs the tests and prints failures with their output, then the count as the last line. Exits with 0, 1 (a failure) or
+# 3.
 run_tests() {
   local junit=$root/build/tests.xml log=$root/build/test.log line show='' shown=0 status=0
   local total=0 failed=0 skipped=0 spent before is_quick=
@@ -179,8 +180,8 @@ run_tests() {
   before=$spent
   rm -f "$junit"
   : >"$log"
-  # The toolkit first: tests that call its tools must not meet an older one.
-  # One more than processors: a few tests wait for clocks more than they compute.
+  # The toolkit comes first on the PATH, so that tests do not call an older one. There is one job more than processors,
+  # because a few tests mostly wait.
   watch "starting the tests" ctest_line PATH="$ROOFWALK_CUDA/bin:$PATH" ctest --test-dir "$build" --no-tests=error \
     -j "$(($(nproc) + 1))" --output-on-failure --output-junit "$junit" "${selection[@]}" "$@" ||
     status=$?

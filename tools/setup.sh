@@ -1,14 +1,15 @@
-# Read by ./roofwalk when the last set-up no longer holds: finds what is missing, asks once, installs it. Uses root,
-# state, program, setup_stamp, yes, say and stop from there, and waiting.sh. All output of the tools it calls goes to
-# build/setup/install.log.
+# Sourced by ./roofwalk when the last set-up is no longer valid: finds missing packages, asks once, and installs them.
+# Uses root, state, program, setup_stamp, yes, say and stop from there, and waiting.sh. The output of all called tools
+# goes to build/setup/install.log.
 
 install_log=$state/install.log
 venv=$root/.venv
-venv_cuda=$venv/cuda  # a link to the wheels' toolkit, made last: it exists only when the installation is whole
+venv_cuda=$venv/cuda  # a link to the wheels' toolkit, made last, so it exists only after a complete installation
 requirements=$root/tools/cuda-requirements.txt
 
-# What the question says of time and disk, as measured: the wheels of cuda-requirements.txt to fetch (x86_64; 108 MB on
-# aarch64), .venv with them, build/ with the program, all of it from nothing on two cores, the tests after it.
+# Figures for the question, as measured: MB to download for the wheels of cuda-requirements.txt (x86_64; 108 MB on
+# aarch64), of .venv with them, and of build/ with the program; time for all of it from nothing on two cores, and for
+# the tests.
 wheels_mb=115
 venv_mb=340
 build_mb=280
@@ -28,8 +29,8 @@ missing_packages() {
   done <"$root/tools/apt-packages.txt"
 }
 
-# True for a folder with nvcc 13.0 or later, ptxas and the headers: the runtime's, the driver's and CUPTI's, which many
-# packaged toolkits leave out. An older nvcc, however early on the PATH, is passed.
+# True for a folder with nvcc 13.0 or later, ptxas, and the headers of the runtime, the driver and CUPTI, which many
+# packaged toolkits leave out. An older nvcc, however early on the PATH, is skipped.
 toolkit_is_usable() {
   local folder=$1 version header place found
   [[ -x $folder/bin/nvcc && -x $folder/bin/ptxas ]] || return 1
@@ -44,7 +45,8 @@ toolkit_is_usable() {
   done
 }
 
-# Prints the folder of the first usable toolkit: the caller's choice, the PATH, the usual places, the project's own.
+# Prints the folder of the first usable toolkit: the caller's choice, then the PATH, the usual places, the project's
+# own.
 find_toolkit() {
   local folder nvcc
   local -a candidates=("${ROOFWALK_CUDA:-}")
@@ -63,7 +65,7 @@ find_toolkit() {
   return 1
 }
 
-# Names the cause of a failed installation from the end of its log, in one line, and what to do about it.
+# Prints one line with the cause of a failed installation, found at the end of its log, and what to do about it.
 explain_failure() {
   local what=$1 text
   text=$(tail -n 60 "$install_log")
@@ -89,7 +91,7 @@ explain_failure() {
 
 log_install() { printf '%s\n' "$1" >>"$install_log"; }
 
-# Finds what is missing: sets cuda or needs_wheels, and packages.
+# Finds missing parts; sets `cuda` or `needs_wheels`, and `packages`.
 find_missing() {
   needs_wheels=
   packages=()
@@ -109,12 +111,12 @@ find_missing() {
   fi
 }
 
-# Prints the MB that `packages` take, to fetch and installed. apt needs no root for it, but its lists; without them, as
-# in a fresh container, it fails or, taking a name such as g++ for a pattern, installs nothing.
+# Prints the MB that `packages` take to download and when installed. apt needs no root for that, but it needs its lists.
+# Without them, as in a fresh container, it fails, or takes a name such as g++ for a pattern and installs nothing.
 weigh_packages() {
   { LC_ALL=C apt-get install --print-uris -y --no-install-recommends "${packages[@]}" 2>/dev/null || true; } |
     awk -v quote="'" '
-      substr($0, 1, 1) == quote { fetch += $(NF - 1) / 1e6 }  # the lines are: name of the URI, file, bytes, hash
+      substr($0, 1, 1) == quote { fetch += $(NF - 1) / 1e6 }  # fields of a line: quoted URI, file, bytes, hash
       / newly installed/ { count = $1 + $3 }
       /^After this operation, .* used/ {
         gsub(",", "", $4)
@@ -130,7 +132,7 @@ need_root() {
   fi
 }
 
-# Says all that is missing, before anything is fetched, and asks whether to go on.
+# Lists everything that is missing, before anything is downloaded, and asks whether to continue.
 ask_for_missing() {
   local up_to='' fetch=0 disk=0 free='' text='' missing='' total='' command=''
   if [[ -z $needs_wheels ]] && ((${#packages[@]} == 0)); then return; fi
@@ -148,13 +150,13 @@ ask_for_missing() {
     text+="  $(count_packages): ${packages[*]:0:3}"
     if ((${#packages[@]} > 3)); then text+=" and $((${#packages[@]} - 3)) more"; fi
     text+=", $up_to$fetch MB"$'\n'
-    # apt keeps what it fetched.
+    # apt keeps the files that it downloaded.
     if [[ $(stat -c %d "$root") == "$(stat -c %d /usr)" ]]; then disk=$((disk + fetch)); else disk=0; fi
   fi
   if [[ -n $needs_wheels ]]; then
     missing+="${missing:+ and }the CUDA 13.0 toolkit ($wheels_mb MB to fetch)"
     text+="  the CUDA 13.0 toolkit: wheels from PyPI into .venv, $wheels_mb MB"$'\n'
-    disk=$((disk + venv_mb + wheels_mb))  # pip keeps what it fetched
+    disk=$((disk + venv_mb + wheels_mb))  # pip keeps the files that it downloaded
   fi
   if [[ ! -x $program ]]; then disk=$((disk + build_mb)); fi
   { read -r _ && read -r free; } < <(df -BMB --output=avail "$root" 2>/dev/null) || true
@@ -170,7 +172,7 @@ ask_for_missing() {
   ask "$text" "$missing" "the installation and the build take $total" "$command"
 }
 
-# amount MB: "1.3 GB" or "280 MB".
+# amount MB: prints "1.3 GB" or "280 MB".
 amount() {
   local tenths=$((($1 + 50) / 100))
   if ((tenths < 10)); then printf '%d MB' "$1"; else printf '%d.%d GB' $((tenths / 10)) $((tenths % 10)); fi
@@ -181,8 +183,8 @@ count_packages() {
   if ((${#packages[@]} > 1)); then printf s; fi
 }
 
-# ask TEXT MISSING TAKES COMMAND: one question for everything that TEXT lists. Without a terminal it is not asked, and
-# nothing is installed unless --yes says so.
+# ask TEXT MISSING TAKES COMMAND: one question for everything that TEXT lists. Without a terminal it does not ask, and
+# installs only with --yes.
 ask() {
   local text=$1 missing=$2 takes=$3 command=$4 answer=
   if [[ -n $yes ]]; then return; fi
@@ -205,8 +207,8 @@ apt_line() {
   fi
 }
 
-# run_apt TEXT ACTION WORD...: apt-get reports its percentages to descriptor 3 and speaks to the log. sudo hands on only
-# descriptors 0 to 2: what it speaks goes by way of 2, and 3 leaves as standard output.
+# run_apt TEXT ACTION WORD...: apt-get reports percentages to descriptor 3 and other output to the log. sudo passes on
+# only descriptors 0 to 2, so other output goes through 2, and the percentages through standard output.
 run_apt() {
   local text=$1
   shift
@@ -226,10 +228,10 @@ install_packages() {
     fi
   fi
   say "installing $(count_packages) with apt-get ..."
-  # A list that cannot be refreshed (one broken third-party source is enough) is no reason to stop: the old one may do.
+  # If the lists cannot be refreshed (one broken third-party source is enough), continue: the old lists may suffice.
   run_apt "refreshing apt's lists" "${get[@]}" update || true
   if run_apt "installing $(count_packages)" "${install[@]}"; then return; fi
-  # What a power cut or a kill left half-configured.
+  # Repairs packages that a power failure or a kill left half-configured.
   if grep -q '^E: dpkg was interrupted' "$install_log"; then
     run_apt "finishing an interrupted installation" dpkg --configure -a &&
       run_apt "installing $(count_packages)" "${install[@]}" && return
@@ -247,8 +249,8 @@ pip_line() {
   fi
 }
 
-# install_wheels WHAT REQUIREMENTS: into .venv. What an interrupted attempt left there cannot be uninstalled: it is
-# written over.
+# install_wheels WHAT REQUIREMENTS: installs into .venv. Files of an interrupted attempt cannot be uninstalled, so they
+# are overwritten.
 install_wheels() {
   local what=$1 file=$2 wheels wheels_begun=0
   wheels=$(grep -c '==' "$file")
@@ -271,8 +273,8 @@ install_toolkit() {
     stop 3 "cannot write in $venv: free some space or check its owner"
 }
 
-# The question comes before the wait for another call. Without a terminal there is none to answer it, and that call may
-# be installing just what is missing: it is waited for first.
+# Asks before it waits for another call. Without a terminal, no question is possible, and the other call may be
+# installing the missing parts, so it waits first.
 ask_and_install() {
   local asked= cuda='' needs_wheels=''
   local -a packages=()
@@ -285,7 +287,7 @@ ask_and_install() {
 }
 
 install_missing() {
-  if setup_holds; then return; fi  # another call saw to it
+  if setup_holds; then return; fi  # another call has set it up
   : >"$install_log" || stop 3 "cannot write $install_log: free some space or check the folder's owner"
   if [[ -z $asked || -n $waited ]]; then find_missing; fi
   if [[ -z $asked ]]; then ask_for_missing; fi
@@ -294,7 +296,7 @@ install_missing() {
     install_toolkit
     cuda=$venv_cuda
   fi
-  rm -f "$state"/built-*  # another toolkit, library or folder: let ninja look again
+  rm -f "$state"/built-*  # another toolkit, library or folder: let ninja check again
   printf '%s\n%s\n' "$root" "$cuda" >"$setup_stamp.new" && mv "$setup_stamp.new" "$setup_stamp" ||
     stop 3 "cannot write $setup_stamp: free some space or check the folder's owner"
   export ROOFWALK_CUDA=$cuda

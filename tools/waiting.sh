@@ -1,14 +1,14 @@
-# Read by ./roofwalk when something takes longer: how it waits for another call, for what it starts, and for whoever
-# stops it. Uses state, arguments, say and stop from there.
+# Sourced by ./roofwalk for long operations: waiting for another call and for child processes, and handling signals.
+# Uses state, arguments, say and stop from there.
 
 watched=      # the process that `watch` waits for
-stopped_with= # the exit code, once a signal came
-signals=0     # how many came: `read` returns at each
-doing=        # what the progress line says
+stopped_with= # the exit code, after a signal
+signals=0     # number of signals so far; `read` returns at each
+doing=        # the text of the progress line
 doing_since=0
-waited=       # set once another call was waited for
+waited=       # set after waiting for another call
 
-# Shows where a long job is: on a terminal one line that is rewritten, elsewhere nothing.
+# Shows the progress of a long job: on a terminal in one line that is overwritten, elsewhere nothing.
 progress() {
   doing=$1
   if [[ ! -t 2 ]]; then return; fi
@@ -22,7 +22,7 @@ progress_done() {
   doing=
 }
 
-# Prints the process group of process $1; nothing when it has ended.
+# Prints the process group of process $1, or nothing if it has ended.
 group_of() {
   local fields
   fields=$(cat "/proc/$1/stat")  # 12 (name) S parent group ...
@@ -31,37 +31,37 @@ group_of() {
   printf '%s\n' "${fields%% *}"
 }
 
-# Sends SIGINT to process $1 and to those below it in our process group, as the terminal does at Ctrl-C. apt keeps dpkg
-# out of that group, so that no unpacking is cut off. It runs in a trap, where `read` reads nothing while another `read`
-# is interrupted and where bash ends at a file that is gone: hence `cat`.
+# Sends SIGINT to process $1 and its descendants in our process group, as a terminal does at Ctrl-C. apt runs dpkg in
+# another group, so that unpacking is not interrupted. This function runs in a trap. There, `read` reads nothing while
+# another `read` is interrupted, and bash exits at a file that has disappeared, so it uses `cat`.
 interrupt() {
   local child children
   [[ $(group_of "$1") == "$(group_of $$)" ]] || return 0
   children=$(cat "/proc/$1/task/$1/children") || true
   kill -INT "$1" || true
   for child in $children; do interrupt "$child"; done
-} 2>/dev/null  # any of them may end meanwhile
+} 2>/dev/null  # a process may end meanwhile
 
-# What runs is asked to end and waited for: nothing is left behind that still writes.
+# Interrupts running commands and waits for them, so that no process is left that still writes.
 stopped() {
   stopped_with=$1
   signals=$((signals + 1))
   if [[ -n $watched ]]; then
     interrupt "$watched"
     if [[ -n $doing ]]; then progress "$doing"; fi
-    return 0  # without a number it would be that of the interrupted command
+    return 0  # otherwise the status of the interrupted command would be returned
   fi
-  if [[ -t 2 && -z $doing ]]; then printf '\n' >&2; fi  # below the ^C
+  if [[ -t 2 && -z $doing ]]; then printf '\n' >&2; fi  # starts a new line after the ^C
   progress_done
   stop "$1" "stopped; run again to go on"
 }
 trap 'stopped 130' INT
 trap 'stopped 143' TERM
 
-# watch TEXT FUNCTION WORD...: runs `env WORD...` without input, gives FUNCTION each line that it prints, and keeps a
-# progress line moving, which says TEXT until FUNCTION says something else. Returns the command's exit status. Bash acts
-# on a signal only after a foreground command, but at once during `read`; so the command runs in the background, where
-# SIGINT is ignored unless env gives it back.
+# watch TEXT FUNCTION WORD...: runs `env WORD...` without input, calls FUNCTION with each line of its output, and keeps
+# a progress line moving. That line shows TEXT until FUNCTION sets another text. Returns the command's exit status. Bash
+# handles a signal only after a foreground command, but immediately during `read`. So the command runs in the
+# background, where SIGINT is ignored unless env restores it.
 watch() {
   local on_line=$2 line='' part='' code=0 before
   doing_since=$SECONDS
@@ -75,7 +75,7 @@ watch() {
     if IFS= read -r -t 1 -u 8 part; then
       if [[ -z $stopped_with ]]; then "$on_line" "$line$part"; else progress "$doing"; fi
       line=
-    elif (($? > 128 || signals > before)) && [[ -e /proc/$watched ]]; then  # no line's end within a second
+    elif (($? > 128 || signals > before)) && [[ -e /proc/$watched ]]; then  # no complete line within a second
       line+=$part
       if [[ -n $doing ]]; then progress "$doing"; fi
     else
@@ -87,12 +87,12 @@ watch() {
   wait "$watched" || code=$?
   watched=
   if [[ -n $stopped_with ]]; then stopped "$stopped_with"; fi
-  if ((code == 130)); then stopped 130; fi  # sudo can keep a Ctrl-C from us
+  if ((code == 130)); then stopped 130; fi  # sudo may hide a Ctrl-C from us
   progress_done
   return "$code"
 }
 
-# Two calls at once must not install or build over each other.
+# Two calls must not install or build at the same time.
 run_locked() {
   local holder='' pid=''
   mkdir -p "$state" 2>/dev/null || stop 3 "cannot write in $root/build: free some space or check its owner"
