@@ -9,20 +9,20 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kUnitRoundoff = 0x1p-24;  // of a 32-bit float
+constexpr double kUnitRoundoff = 0x1p-24;  // unit roundoff of a 32-bit float
 
-// Kinds of rows, in rotation. At most a third of a shape's rows have a dominating mean: there, a correct float result
-// errs as much as half precision does elsewhere, so the other rows must tell the two apart.
+// Kinds of rows, used in turn. At most a third of a shape's rows have a dominating mean. In such rows a correct float
+// result errs as much as half precision does in others, so the other rows must tell the two apart.
 constexpr std::int64_t kKinds = 5;
 
-// One value of a row of that kind, from a number uniform in [-1, 1).
+// A value of a row of this kind, computed from a number uniform in [-1, 1).
 float value_of_kind(std::int64_t kind, float sign, float uniform) {
   switch (kind) {
     case 0:  // mean near zero
       return uniform;
     case 1:  // a mean of 1000 deviations: 998.5, 999 ... 1001.5. Exact in half precision, so only sums can lose them
       return sign * 1000 + 0.5f * (std::floor(3.5f * (uniform + 1)) - 3);
-    case 2:  // so flat that epsilon matters
+    case 2:  // so small a variance that epsilon matters
       return uniform / 64;
     case 3:  // a mean of ten deviations
       return 5.75f * sign + uniform;
@@ -43,21 +43,21 @@ std::vector<float> rows_of_kinds(std::int64_t rows, std::int64_t cols, std::uint
   return x;
 }
 
-// Around 1, so that no column is scaled away.
+// Scales around 1, so that each column matters.
 std::vector<float> scales(std::int64_t cols, std::uint64_t seed) {
   std::vector<float> gamma = random_values(cols, seed, "gamma");
   for (float& value : gamma) value = 1 + value / 2;
   return gamma;
 }
 
-// Two values, to catch a kernel with a constant of its own. Machines are measured with an even number of rows.
+// Two different values, to catch a kernel with a built-in constant. Measured sizes have an even number of rows.
 float epsilon_for(std::int64_t rows) { return rows % 2 == 0 ? 1e-5f : 1e-3f; }
 
 struct Moments {
   double mean = 0, variance = 0;
 };
 
-// Two passes in double. Four sums at a time, so that an addition need not wait for the previous one.
+// Two passes in double, with four sums at a time so that an addition need not wait for the previous one.
 Moments moments(const float* x, std::int64_t cols) {
   const auto mean_of = [&](auto value) {
     std::array<double, 4> sums{};
@@ -78,7 +78,7 @@ Moments moments(const float* x, std::int64_t cols) {
 // "rows" and "cols", each at least 1.
 class LayerNorm final : public Exercise {
  public:
-  // Five per element: one addition for the mean, one subtraction of it, a multiplication and an addition for the
+  // Five FLOPs per element: one addition for the mean, one subtraction of it, a multiplication and an addition for the
   // variance, a multiplication by 1 / sqrt(variance + epsilon). This is the literature's count. It leaves out gamma and
   // beta, which take two more, and the work per row (the root and the divisions).
   Work work(const Size& size) const override {
@@ -95,11 +95,11 @@ class LayerNorm final : public Exercise {
                            Scalar{"cols", static_cast<std::int32_t>(cols)}, Scalar{"epsilon", epsilon_for(rows)}}};
   }
 
-  // Errors of float sums of `cols` values are a random walk, of sqrt(cols) / 4 roundings of the largest value and a few
-  // more; three times sqrt(cols) never occurs. The mean has such an error and shifts its whole row: by roundings of
-  // |mean| if x itself is summed, and of |x - mean| if something near the mean was subtracted first. The sum of squares
-  // has the same relative error. A few roundings follow. The mean of x^2 minus mean^2 errs by roundings of mean^2, a
-  // million times more in rows whose mean is 1000 deviations.
+  // The errors of a float sum of `cols` values are a random walk of about sqrt(cols) / 4 roundings of the largest
+  // value, plus a few; three times sqrt(cols) never occurs. The mean has such an error, which shifts its whole row: by
+  // roundings of |mean| if x itself is summed, and of |x - mean| if a number near the mean was subtracted first. The
+  // sum of squares has the same relative error. A few roundings follow. The mean of x^2 minus mean^2 errs by roundings
+  // of mean^2, a million times more in rows whose mean is 1000 deviations.
   std::vector<Expected> reference(const Size& size, const Problem& problem) const override {
     const std::int64_t rows = size["rows"], cols = size["cols"];
     const double epsilon = epsilon_for(rows);
