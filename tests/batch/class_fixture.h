@@ -146,7 +146,7 @@ class ClassTest : public ::testing::Test {
   }
 
   double undisturbed(int workers) {
-    EXPECT_TRUE(run_command({.arguments = {TEST_PROGRAM, "roofs"}, .timeout_s = 300}));  // keeps the roofs
+    EXPECT_TRUE(run_command({.arguments = {TEST_PROGRAM, "roofs"}, .timeout_s = 300}));  // later calls reuse them
     const auto begin = std::chrono::steady_clock::now();
     const CommandResult result = grade("undisturbed", workers);
     EXPECT_EQ(result.exit_code, 0) << result.output;

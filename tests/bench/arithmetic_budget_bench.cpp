@@ -1,6 +1,6 @@
-// The host's cost per unit of the budget, for each form of arithmetic that the machine supports: a loop of only that
-// form, over numbers that differ by lane. Fails if a unit costs far more than common/vgpu/state/work.h assumes: then
-// the form needs a weight. Processor time on one thread.
+// The host's cost per unit of the budget, for each form of arithmetic that the virtual GPU supports: a loop of only
+// that form, over numbers that differ by lane. Fails if a unit costs far more than common/vgpu/state/work.h assumes:
+// then the form needs a weight. Processor time on one thread.
 //
 //   arithmetic_budget_bench            the most expensive forms per unit
 //   arithmetic_budget_bench cvt.rn     every form that contains this text

@@ -17,7 +17,7 @@ struct Shape {
 struct Element {
   const char* name;
   int bits;
-  const Format* format;  // for floats
+  const Format* format;  // float types only
   bool is_signed = false;
   char reg() const { return bits == 64 ? 'd' : 'r'; }
   int per_register() const { return bits >= 32 ? 1 : 32 / bits; }

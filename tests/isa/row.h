@@ -1,5 +1,5 @@
-// Execution tests of the opcode table: small kernels of PTX text run on the machine and compared with references
-// written from the PTX ISA. The references share no code with the virtual GPU.
+// Execution tests of the opcode table: small kernels of PTX text run on the virtual GPU and are compared with
+// references written from the PTX ISA. The references share no code with the virtual GPU.
 //
 //   ROW_TEST(Add, WrapsIntegers) {
 //     EXPECT_EQ(execute("add.s32 =r, $r, $r", {{0x7fffffff}, {1}}), Values{0x80000000});

@@ -11,7 +11,7 @@
 
 namespace roofwalk::test {
 
-inline constexpr double kRateTolerance = 0.05;  // of what the machine file says
+inline constexpr double kRateTolerance = 0.05;  // relative to the machine file's figures
 
 // The machines that the laws are tested on: all machine files of the project, and two with odd numbers.
 std::vector<std::string> law_machines();

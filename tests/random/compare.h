@@ -1,4 +1,4 @@
-// Runs a program on the machine and on the reference and reports where they differ.
+// Runs a program on the virtual GPU and on the reference and reports where they differ.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ Machine small_machine();
 // Runs on one and two host threads and under the sanitizer; results and counts must be the same in all runs.
 Verdict compare(const Program& program, const Machine& machine);
 
-// The forms and features that the machine accepts.
+// The forms and features that the virtual GPU accepts.
 FormChoice accepted(std::vector<Form> forms, const Machine& machine);
 
 // The smallest program with the same difference that is found within `attempts` runs.

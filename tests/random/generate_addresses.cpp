@@ -71,7 +71,7 @@ void Generator::affine_index(Register out, int count) {
   const auto [coordinate, most] = one_of(coordinates_);
   int step = between(-4, 6), first = 0;
   while (step != 0 && std::abs(step) * most >= count) step = step > 0 ? step - 1 : step + 1;
-  const int reach = step * most;  // from 0
+  const int reach = step * most;  // largest change, starting from 0
   first = step >= 0 ? between(0, count - 1 - reach) : between(-reach, count - 1);
   const auto signed_number = [](int value) { return number(static_cast<std::uint32_t>(value), "s32"); };
   switch (below(6)) {

@@ -27,7 +27,7 @@ Bits Generator::single_number() {
                                          0x7f7f'ffff, 0x3f7f'ffff, 0x3f00'0000, 0x4b80'0001});
     case 1:
       return rng_.next() >> 32;
-    default:  // of moderate size
+    default:  // a number of moderate size
       return (below(2) << 31) | ((117 + below(20)) << 23) | (below(3) == 0 ? 0 : rng_.next() >> 41);
   }
 }

@@ -1,7 +1,8 @@
-// Generates a program by random choices. Each part has a file: generate_numbers.cpp (shapes, values, initial memory),
-// generate_computations.cpp (computing instructions), generate_prologue.cpp (beginning and end of every program),
-// generate_control.cpp, generate_addresses.cpp, generate_memory.cpp, generate_calls.cpp, generate_meetings.cpp and
-// generate_matrices.cpp (what the threads of a warp or block do together); generate.cpp combines them.
+// Generates a program by random choices. Each part has its own file: generate_numbers.cpp (shapes, values, initial
+// memory), generate_computations.cpp (computing instructions), generate_prologue.cpp (beginning and end of every
+// program), generate_control.cpp, generate_addresses.cpp, generate_memory.cpp, generate_calls.cpp,
+// generate_meetings.cpp and generate_matrices.cpp (instructions that the threads of a warp or block execute together);
+// generate.cpp combines them.
 #pragma once
 
 #include <algorithm>

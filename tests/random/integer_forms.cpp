@@ -237,11 +237,11 @@ void add_any_logic(Adder& add) {
   add.out.back().makes_addresses = true;
 }
 
-// The other modes of prmt: a two-bit selector tells which byte of {b, a} goes to position i.
+// The other modes of prmt: for each two-bit selector, the byte of {b, a} that goes to position i.
 void add_permutations(Adder& add) {
   struct Mode {
     const char* name;
-    int bytes[4][4];  // by selector, from the lowest byte up
+    int bytes[4][4];  // by selector; the lowest byte comes first
   };
   static constexpr Mode kModes[] = {
       {"f4e", {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}},

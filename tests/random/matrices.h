@@ -26,7 +26,7 @@ inline constexpr MatrixShape kMatrixShapes[] = {
     {"mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32", MatrixShape::Factor::s8, 32, 4, 2, true},
 };
 
-using WarpRegister = std::array<std::uint64_t, 32>;  // by thread
+using WarpRegister = std::array<std::uint64_t, 32>;  // one value per thread
 
 // The four registers of sums. The ISA does not define the order of additions, so callers pass numbers whose sums are
 // exact in any order.

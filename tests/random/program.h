@@ -23,9 +23,9 @@ struct Operand {
   enum class What : std::uint8_t { none, reg, number };  // none: `_`
   What what = What::none;
   Register reg = {};
-  std::uint64_t bits = 0;  // of a number, zero-extended
-  std::string type = {};   // of a number
-  bool negated = false;    // of a predicate
+  std::uint64_t bits = 0;  // a number's bits, zero-extended
+  std::string type = {};   // a number's type
+  bool negated = false;    // negates a predicate
 };
 inline Operand of(Register reg) { return {.what = Operand::What::reg, .reg = reg}; }
 inline Operand number(std::uint64_t bits, std::string type) {
@@ -60,7 +60,7 @@ enum class Do : std::uint8_t {
   leave,
   open_call,          // scope of a call and its .param variables; not printed as an instruction
   argument,           // st.param before a call
-  call,               // of function `function`
+  call,               // calls function `function`
   take_result,        // ld.param after a call
   close_call,         // not printed as an instruction
   take_parameter,     // ld.param in a function
@@ -83,19 +83,19 @@ struct Instruction {
   int guard = -1;  // a predicate register
   bool guard_negated = false;
   std::vector<Operand> results = {}, sources = {};
-  std::string name = {};  // of a special register, parameter or variable; of an atomic, its operation and type
+  std::string name = {};  // a special register, parameter or variable; for an atomic, its operation and type
   // Memory.
   Space space = Space::global;
   Register base = {};
   bool has_base = false;  // false: the address is the variable `name`
   std::int64_t offset = 0;
-  Register second_base = {};  // for cp.async: its source in global memory
+  Register second_base = {};  // cp.async's source in global memory
   int element_bytes = 0;      // bytes of one element in memory
   bool is_signed = false;
-  int label = -1;                // of branches and labels
-  std::vector<int> labels = {};  // of branch_by_index
+  int label = -1;                // target of a branch; number of a label
+  std::vector<int> labels = {};  // targets of branch_by_index
   bool carry_in = false, carry_out = false;
-  int loop = -1;  // of loop markers
+  int loop = -1;  // loop of a loop marker
   // For calls and parameters: the function, the parameter (0 for results), its field.
   int function = -1, parameter = -1, field = -1;
   const MatrixShape* shape = nullptr;
@@ -112,7 +112,7 @@ struct Statement {
     scope,        // runs the body; a `leave_scope` statement exits it
     leave_scope,  // @p bra to the end of the enclosing scope
     table,        // `code` branches by index to an arm in the body or to its end; without a branch, the first arm runs
-    arm,          // of a table: its body
+    arm,          // body of a table's case
     poll,         // repeats `code`, which sets @p predicate, until the predicate is true
     group         // body, kept or removed as a whole
   };
@@ -180,8 +180,8 @@ struct Line {
 };
 struct Code {
   std::vector<Line> lines;
-  std::vector<int> labels;             // by label: the line after it
-  std::vector<std::size_t> functions;  // by function: its first line; the kernel's lines come first
+  std::vector<int> labels;             // the line after each label
+  std::vector<std::size_t> functions;  // each function's first line; the kernel's lines come first
 };
 Code flatten(const Program& program);
 

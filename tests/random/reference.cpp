@@ -37,10 +37,10 @@ struct Frame {
   std::vector<std::uint8_t> known[4];
   std::vector<std::uint8_t> own;  // local memory
   std::vector<std::uint8_t> own_known;
-  std::vector<int> iterations;                         // by loop
+  std::vector<int> iterations;                         // iteration of each loop
   std::uint32_t caller = 0;                            // identifies the call: lanes that made it together share it
   std::size_t back = 0;                                // the line after the call
-  using Handed = std::map<std::pair<int, int>, Bits>;  // by parameter and field
+  using Handed = std::map<std::pair<int, int>, Bits>;  // values by parameter and field
   Handed arguments, taken;                             // passed to its callee; received from its caller
   Handed results, given;                               // returned to its caller; received from its callee
 };
@@ -209,8 +209,8 @@ class Reference {
   struct Place {
     std::uint8_t* bytes = nullptr;
     std::uint8_t* known = nullptr;  // which bytes have a defined value; null: all
-    int* owners = nullptr;          // for global bytes
-    Touch* touches = nullptr;       // for shared bytes
+    int* owners = nullptr;          // global bytes only
+    Touch* touches = nullptr;       // shared bytes only
     int buffer = -1;
     std::uint64_t offset = 0;
   };
@@ -526,7 +526,7 @@ class Reference {
     ++gate.phase;
   }
 
-  // The carry is bit 32 or 64 of the sum, or tells that a difference is negative.
+  // The carry is bit 32 or 64 of a sum; for a difference it tells whether the difference is negative.
   void carry(Thread& thread, const Instruction& in) {
     if (in.carry_in && !thread.carry_known) throw Invalid("reads a carry that nothing has made");
     const int bits = in.element_bytes * 8;
@@ -772,7 +772,7 @@ class Reference {
   std::vector<std::uint8_t> shared_, shared_known_, constants_;
   std::vector<Touch> touches_;
   std::uint64_t phase_ = 1;
-  std::vector<std::unordered_map<Where, Meeting, Where::Hash>> meetings_;  // by warp
+  std::vector<std::unordered_map<Where, Meeting, Where::Hash>> meetings_;  // one map per warp
   std::unordered_map<Where, std::uint32_t, Where::Hash> calls_;            // number of each call, from 1
   std::vector<Gate> gates_;
   std::map<std::pair<int, Register>, ReferenceRun::Approximated> thread_approximations_;

@@ -63,7 +63,7 @@ __global__ void chains(const float* in, float* out, int turns) {
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// Only barriers.
+// A loop of barriers only.
 __global__ void barriers(float* out, int turns) {
     for (int turn = 0; turn < turns; ++turn) {
 #pragma unroll

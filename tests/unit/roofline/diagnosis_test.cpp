@@ -29,8 +29,8 @@ void settle_time(DiagnosisInput& in, double ideal_ns) {
   in.vertical_gap = in.elapsed_ns / ideal_ns / std::max(1.0, in.horizontal_gap);
 }
 
-// A coalesced vector add of 2^20 elements on classroom, with a grid that fills the machine many times and `latency_ns`
-// of waiting.
+// A coalesced vector add of 2^20 elements on classroom, with a grid that fills the GPU many times and `latency_ns` of
+// waiting.
 DiagnosisInput vector_add(double latency_ns) {
   DiagnosisInput in;
   in.useful_flops = in.executed_flops = kPairs;

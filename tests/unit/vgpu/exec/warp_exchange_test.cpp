@@ -1,5 +1,5 @@
 // Communication between threads of a warp or block: votes, matches, reductions, shuffles, named and counting barriers;
-// and queries of the machine.
+// and queries of the virtual GPU's properties.
 #include <bit>
 
 #include "tests/support/kernel_runner.h"

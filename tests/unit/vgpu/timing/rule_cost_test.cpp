@@ -107,7 +107,7 @@ class Kernels {
   }
 
   std::string text;
-  std::map<int, std::string> form_on;  // by line
+  std::map<int, std::string> form_on;  // form of each line
 
  private:
   struct Named {
