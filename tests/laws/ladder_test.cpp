@@ -35,7 +35,7 @@ const Step kSteps[] = {
     {"wide", 128, 64, 0, false, false, 18237.3},                 //
     {"async", 128, 64, 0, false, false, 0},
 };
-constexpr double kTileValues = 64 * 128;  // of c, per block in the last three steps
+constexpr double kTileValues = 64 * 128;  // elements of c per block in the last three steps
 
 class Ladder : public Law {
  protected:

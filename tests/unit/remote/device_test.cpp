@@ -388,7 +388,7 @@ TEST(RemoteDevice, AWorkerInheritsOnlyWhatItNeeds) {
   EXPECT_THAT(text, testing::Not(HasSubstr("SECRET")));
   EXPECT_THAT(text, testing::Not(HasSubstr("4711")));
   EXPECT_THAT(text, HasSubstr(" PATH="));
-  // stdin, the pipe for printed text, the pipe for last words, the channel, and the other end of the first pipe.
+  // 0 is stdin, 1 the pipe for printed text, 2 the pipe for last words, 3 the channel, 4 the other end of pipe 1.
   EXPECT_THAT(text, HasSubstr("descriptors: 0=/dev/null 1=pipe 2=pipe 3=socket 4=pipe\n"));
   EXPECT_THAT(text, HasSubstr("oom: 1000\n"));
   EXPECT_THAT(text, HasSubstr("core: 1\n"));  // 1 byte: no core dump to a file or a pipe

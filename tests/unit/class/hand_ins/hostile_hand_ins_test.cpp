@@ -255,7 +255,7 @@ TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
   }
 }
 
-// Otherwise these paths would use up the lines for other messages.
+// Many paths with `..` give one message, so that they do not use up the lines for other messages.
 TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
   std::vector<ArchiveFile> files = {{"Jane_1_assignsubmission_file_/vector-add.cu", "A"}, {"vector-add.cu", "B"}};
   for (int i = 0; i < 40; ++i) files.push_back({"eve/../" + std::to_string(i) + "/vector-add.cu", "E"});
@@ -267,7 +267,7 @@ TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
               ::testing::Contains("c.zip: holds 37 more entries that lead out of their folders (`..`)"));
 }
 
-// Without a submission time, the files' own times would count, so a message says so.
+// A submission without a time is graded by its files' own times, so a message says so.
 TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
   folder_.write("assignment_1_export/submission_metadata.yml",
                 "submission_1:\n  :submitters:\n  - :name: Ada\n  :created_at: 2026-10-01 10:00:00\n"

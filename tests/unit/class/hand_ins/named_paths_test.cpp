@@ -244,7 +244,7 @@ TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
               ElementsAre("cem", "dan"));
 }
 
-// The same where file names begin with the student's name.
+// The folder identifies the student also if file names begin with a student's name.
 TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
   for (const std::string form : {"{}_vector-add.cu", "{}.zip"}) {
     const auto path = [&](const std::string& folder, const std::string& student) {
@@ -566,7 +566,7 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
 }
 
-// Otherwise the folder would count as a student from then on.
+// A folder whose only folder has files is refused. Otherwise the inner folder would count as a student from then on.
 TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
   for (const char* form : {"{}_vector-add.cu", "vector-add_{}.cu"}) {
     fs::remove_all(at("up"));
@@ -576,7 +576,7 @@ TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
     ASSERT_FALSE(doubtful) << form;
     EXPECT_THAT(doubtful.error().text(), HasSubstr("give that folder if it is the class"));
     EXPECT_EQ(students(collect_all(at("up/hw5"))).size(), 2u) << form;
-    // Also if a student of that name is known.
+    // It is refused even if a student of that name is known.
     EXPECT_FALSE(try_all({at("up/hw5")}, {{"vector-add", "tiled-gemm"}, {}, {"hw5"}})) << form;
   }
 }
@@ -610,12 +610,12 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
     for (const std::string& name : names) hand_in(("hw/" + name).c_str(), name);
     EXPECT_FALSE(try_all({at("hw")})) << names.front();
   }
-  // Also short numbers, if they cannot be versions of one student's file.
+  // Short numbers are students', too, if they cannot be versions of one student's file.
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
   for (const char* name : {"hw/vector-add_01.cu", "hw/vector-add_02.cu", "hw/vector-add_03.cu"}) hand_in(name, name);
   EXPECT_FALSE(try_all({at("hw")}));
-  // Here the second file may be a version of the first.
+  // Here the second file may be a version of the first: the folder is taken for one student's, and a message says so.
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
   hand_in("hw/vector-add_ada.cu", "A");

@@ -222,7 +222,8 @@ TEST_F(Submissions, AnAutogradersMetadataTellsWhoAndWhen) {
   EXPECT_EQ(handed.submissions[0].submitted_at_s, 1530480152);
 }
 
-// Otherwise each hand-in would be graded under the folder's name, with a time that the student chose.
+// If the metadata is unreadable, the class is refused. Each hand-in would be graded under its folder's name, with a
+// time that the student chose.
 TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
   const auto expect_refused = [&](const fs::path& path, const std::string& why) {
     const auto handed = try_all({path});
@@ -551,7 +552,7 @@ TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
-// Also if these numbers are as long as Canvas' own, which are close to each other in one zip.
+// Numbers as long as Canvas' own, which are close to each other in one zip, are no person's numbers, either.
 TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
   std::vector<std::string> names = {"doeed_52117_71234600_vector-add.cu"}, expected = {"doeed (52117) 52117 on time"};
   const char* const rests[] = {"", "", "20261001_", "48001234_", "20261001235900_", "4800123_", "02_"};
@@ -712,7 +713,7 @@ TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
               ElementsAre("A B (7) Participant 7 -", "eve (4830) Unproven 4830 -"));
   EXPECT_THAT(owners({"A B_7_assignsubmission_file_vector-add.cu", "eve_4830_1_vector-add.cu"}),
               ElementsAre("A B (7) Participant 7 -", "eve (4830) Unproven 4830 -"));
-  // Also with several files of one student in Canvas' form.
+  // The marks count for nothing even if one student has several files in Canvas' form.
   EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu", "eve_4830_2_vector-add.cu",
                       "eve_4830_3_tiled-gemm.cu"}),
               ::testing::IsSupersetOf({"eve (4830) Unproven 4830 -"}));

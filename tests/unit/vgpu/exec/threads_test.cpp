@@ -15,8 +15,8 @@ constexpr int kCount = 1 << 14;
 
 struct Case {
   const char* name;
-  const char* code;        // void k(const float* a, float* b, int n), launched with
-  const char* launch;      // this: <<<...>>>
+  const char* code;        // the kernel void k(const float* a, float* b, int n)
+  const char* launch;      // its launch configuration <<<...>>>
   const char* fault = "";  // beginning of the fault's message, if any
 };
 

@@ -1,4 +1,4 @@
-// What launches of a kernel share, and the cost of the analysis.
+// The analysis that launches of a kernel share, and its cost.
 #include "common/vgpu/program/kernel_code.h"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@ namespace {
 struct PlantedLine {
   const char* name;
   const char*
-      line;  // one line of the function: x, y, z (z is uninitialized) have n floats, s has 128 in shared memory
+      line;  // one line of the function: x, y, z (z is not initialized) have n floats, s has 128 in shared memory
   FaultKind kind;
 };
 constexpr PlantedLine kPlantedLines[] = {

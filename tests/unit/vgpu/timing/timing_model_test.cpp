@@ -358,7 +358,7 @@ TEST_F(Clock, WhatIsLongOverIsForgotten) {
   EXPECT_LT(peak_bytes() - before, 64u << 20);
 }
 
-// The same with asynchronous copies that no instruction waits for.
+// Like WhatIsLongOverIsForgotten, with asynchronous copies that no instruction waits for.
 TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
   constexpr std::size_t kTimes = 2'000'000;
   for (int i = 0; i < 10; ++i) add(TimedKind::async_commit, Unit::control, -1, {});
