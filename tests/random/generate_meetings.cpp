@@ -161,7 +161,7 @@ void Generator::exchange_in_warp() {
   put(std::move(in));
 }
 
-// Each thread writes to its own place, all meet, each reads anywhere, all meet again.
+// Each thread writes to its own words; after a barrier each thread reads any words; a second barrier follows.
 void Generator::exchange_in_block() {
   const bool wide_slots = chance(70);
   const int room = wide_slots ? 16 : 4;

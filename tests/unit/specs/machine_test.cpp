@@ -92,7 +92,7 @@ TEST(Machines, EveryFileOfTheProjectLoads) {
   }
 }
 
-// Whether no vendor sells the machine: the source of its first figure, `arch`, then says so.
+// Whether the machine is invented: the source of its first figure, `arch`, says so.
 bool is_invented(const MachineFile& file) { return file.figures.front().source.starts_with("invented"); }
 
 TEST(Machines, ARealOneSaysWhatItsDataSheetPromisesAndWhatItsDriverCallsIt) {

@@ -1,4 +1,4 @@
-// The chapters for which a platform's late marks are trusted.
+// Tests for which chapters a platform's late marks are trusted.
 #include "grader/class/hand_ins/late_marks.h"
 
 #include <gmock/gmock.h>

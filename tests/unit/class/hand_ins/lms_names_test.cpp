@@ -208,8 +208,8 @@ TEST(LmsNames, OfStudentsStayApart) {
   EXPECT_EQ(owner_with_id("", "77").student, "(77)");
 }
 
-// Users of another Canvas account that the class's account trusts have numbers of 17 digits. A longer number than
-// others' must not be ruled out, or the learner's part of the name would decide.
+// Users of another, trusted Canvas account have numbers of 17 digits. Names must not be read as if such a number were
+// too long for Canvas, because then the learner's part of the name would decide.
 TEST(LmsNames, NumbersOfAnotherAccountAreCanvasOwn) {
   const std::string eves = "doeeve_10480000000048103_10480000007712393_x_48101_7712999_v.cu";
   const CanvasNames with_ada({"lovelaceada_48101_7712391_v.cu", "sam_48200_7712900_v.cu", eves});

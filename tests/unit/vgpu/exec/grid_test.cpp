@@ -52,7 +52,7 @@ TEST(Grid, PartlyStoredElementsAreReadWhole) {
 }
 
 TEST(Grid, StridedLoadsSeeEveryRoundsStores) {
-  // Lanes 128 bytes apart load the same words in every round; in each round before, another block has changed them.
+  // Lanes 128 bytes apart load the same words in every round. Between two rounds, another block changes these words.
   test::Kernel kernel{
       "mul.wide.u32 %rd9, %r1, 128;\nadd.s64 %rd3, %rd1, %rd9;\nmul.wide.u32 %rd10, %r1, 4;\nadd.s64 %rd4, %rd2, "
       "%rd10;\nsetp.eq.u32 %p2, %r2, 0;\nmov.u32 %r7, 0;\nL:\nadd.u32 %r7, %r7, 1;\n@%p2 st.global.u32 [%rd3], "

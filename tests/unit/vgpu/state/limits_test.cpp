@@ -1,5 +1,5 @@
-// A budget of work, which consists of counts, ends a run. If the host lacks time or memory, that is an error of the
-// host, not the kernel's fault.
+// A run ends when its budget of work, which consists of counts, is used up. If the host lacks time or memory, that is
+// an error of the host, not the kernel's fault.
 #include <gmock/gmock.h>
 
 #include <chrono>
