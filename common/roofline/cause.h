@@ -1,4 +1,4 @@
-// A cause of lost time: what it claims of the time, its words and its hints. Each file of causes/ defines one.
+// A cause of lost time: the time that it claims, its words and its hints. Each file of causes/ defines one.
 #pragma once
 
 #include <array>
@@ -22,15 +22,16 @@ class PartTimes {
   std::array<double, static_cast<std::size_t>(TimePart::launch) + 1> ns_{};
 };
 
-// What one cause takes of the time. The causes before it have taken theirs, so no nanosecond is taken twice.
+// What one cause takes of the time. Causes claim in order, each from what the earlier ones left, so that no
+// nanosecond is claimed twice.
 class Claim {
  public:
-  // Time that is taken is deducted from `left`.
+  // Time that the cause takes is deducted from `left`.
   Claim(const DiagnosisInput& input, PartTimes& left) : input_(input), left_(left) {}
 
   const DiagnosisInput& input() const { return input_; }
   double left_ns(TimePart part) const { return left_[part]; }
-  // Takes `ns`, but not less than nothing and not more than what is left.
+  // Takes `ns`, clamped to between 0 and the time that is left.
   void take(TimePart part, double ns);
   void take_rest(TimePart part) { take(part, left_[part]); }
 
@@ -42,60 +43,60 @@ class Claim {
   PartTimes taken_;
 };
 
-// A cause in words, with its figures and its lever.
+// A cause in words, with the line and the figure that it refers to.
 struct Explanation {
   std::string text;
   int line = 0;             // the line to look at; 0 none
   std::string brief = {};   // a few words to stand beside the line
-  std::string figure = {};  // the figure that it speaks of (see Diagnosis); empty: the cause's own
+  std::string figure = {};  // the figure that the text refers to (see Diagnosis); empty: Cause::figure
 };
 
-// Time that elapsed_ns lacks.
+// Lost time that elapsed_ns does not include.
 struct UnmeasuredLoss {
-  double share = 0;  // of elapsed_ns and itself
+  double share = 0;  // of the sum of elapsed_ns and this time
   Explanation explanation;
 };
 
-// Functions may be left out; a cause that can lose measured time has `explain`.
+// Each function pointer may be null, but a cause that can lose measured time has `explain`.
 struct Cause {
-  // Stays once it is published: hints name it (`for` in exercise.toml), and so does the JSON. Also the file's name.
+  // Never changes once published: hints (`for` in exercise.toml) and the JSON contain it. It is also the file's name.
   std::string_view id;
 
-  // Place among the causes, lowest first. One that takes a share of a part comes before those that take the rest of it,
-  // and one with a special reason for a wait comes before those with a general one.
+  // Rank among the causes, lowest first. A cause that takes a share of a time part ranks before those that take the
+  // rest of it; a cause with a special reason for a wait ranks before those with a general one.
   int order = 0;
 
-  // Takes what a cure would save of each part of the time.
+  // Takes from each part of the time what a cure would save.
   void (*claim)(Claim& claim) = nullptr;
 
-  // Whether warps wait for `wait` because of this cause; the first cause that says so gets the time. `wait`: an id of
-  // DiagnosisInput::Waiting, or of what the last warp at a barrier does. `is_main`: the cure saves most of the slowest
-  // unit's time.
+  // Whether this cause makes warps wait for `wait`; the first cause that returns true gets the time. `wait`: an id of
+  // DiagnosisInput::Waiting, or of Waiting::Part for the last warp at a barrier. `is_main`: this cause's cure saves
+  // most of the slowest unit's time.
   bool (*is_behind_wait)(const DiagnosisInput& input, std::string_view wait, bool is_main) = nullptr;
 
-  // How strongly the counts speak for this cause, 0 not at all. Real GPUs report counts and one time without parts: the
-  // cause with the strongest evidence gets all of the lost time.
+  // How strongly the counts point to this cause; 0 is not at all. Real GPUs report counts and one total time, not its
+  // parts: there, the cause with the strongest evidence gets all of the lost time.
   int (*evidence)(const DiagnosisInput& input) = nullptr;
 
-  // Words where the run cannot be judged by its time: then no other cause is reported.
+  // The explanation if the run cannot be judged by its time; then no other cause is reported.
   std::optional<Explanation> (*report_alone)(const DiagnosisInput& input) = nullptr;
 
-  // Time that is lost but was not measured: reported before the causes of what was measured.
+  // Time that is lost but not part of the measured time. Such causes are reported first.
   std::optional<UnmeasuredLoss> (*report_unmeasured)(const DiagnosisInput& input) = nullptr;
 
-  // Words for measured time: `text` begins in lower case, and the gap is put before it.
+  // Explains a loss of measured time. `text` begins in lower case, because a description of the gap may precede it.
   Explanation (*explain)(const DiagnosisInput& input) = nullptr;
   std::string_view figure = {};  // as in Diagnosis
 
-  bool goes_beyond_roof = false;  // its cure helps close to the roof, too
+  bool goes_beyond_roof = false;  // also reported close to the roof
 
-  // Each more explicit: a question to look into, the idea, the change.
+  // Each hint is more explicit than the one before: a question to look into, the idea, the change.
   std::array<std::string_view, 3> hints = {};
 };
 
 // All causes, by `order`.
 std::span<const Cause* const> causes_in_order();
-// nullptr where there is none.
+// nullptr if there is none.
 const Cause* find_cause(std::string_view id);
 
 // A cause is reported where its cure would save at least this share of the time.

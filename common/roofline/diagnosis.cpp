@@ -13,14 +13,14 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kNearRoof = 1.1;  // nothing left to name
+constexpr double kNearRoof = 1.1;  // a smaller gap is not mentioned
 
 Diagnosis diagnosis_of(const Cause& cause, Explanation explanation, double share) {
   auto& [text, line, brief, figure] = explanation;
   return {std::string(cause.id), std::move(text), line, share, std::move(brief), std::move(figure)};
 }
 
-// The gap, then the cause: "The dot is x4.3 too low: ...".
+// The gap, if there is one, then the cause: "The dot is x4.3 too low: ...".
 std::string with_gap(const DiagnosisInput& in, bool is_bytes, const std::string& why) {
   const double gap = is_bytes ? in.horizontal_gap : in.vertical_gap;
   if (gap < kNearRoof) return static_cast<char>(std::toupper(static_cast<unsigned char>(why.front()))) + why.substr(1);
@@ -46,7 +46,7 @@ std::vector<Diagnosis> of_unmeasured(const DiagnosisInput& in) {
   return found;
 }
 
-// Most costly first.
+// The losses that are worth reporting, most costly first.
 std::vector<Diagnosis> of_losses(const DiagnosisInput& in) {
   std::vector<Diagnosis> found;
   for (const auto& [cause, ns, is_bytes] : losses(in)) {
@@ -61,7 +61,7 @@ std::vector<Diagnosis> of_losses(const DiagnosisInput& in) {
   return found;
 }
 
-// Text for a dot without a cause.
+// Describes the position of a dot for which no cause was found.
 std::string standing(const DiagnosisInput& in) {
   const std::string share = percent_text(1 / std::max(1.0, in.vertical_gap));
   if (in.vertical_gap <= 0 || has_gap(in)) {

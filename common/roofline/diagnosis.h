@@ -1,5 +1,5 @@
-// Turns counts and times into plain sentences: what holds the dot back, why, and what to change. Only arithmetic and
-// text.
+// Turns counts and times into plain sentences: what keeps the dot from the roof, why, and what to change. Only
+// arithmetic and text: no files, no devices.
 #pragma once
 
 #include <span>
@@ -27,20 +27,20 @@ struct DiagnosisInput {
   double constant_requests = 0, constant_passes = 0;  // of constant memory; one pass per distinct word
   double branches = 0, divergent_branches = 0;
   double launches = 0;
-  double streaming_kernels = 0;  // launches with a large part of the bytes, each byte once; see inspect.cpp
+  double streaming_kernels = 0;  // launches that each move a large part of the bytes, each byte once; see inspect.cpp
   double chained_kernels = 0;    // different kernels that each move at most the compulsory bytes; see inspect.cpp
-  double global_write_bytes = 0, dram_write_bytes = 0;  // the former at L1, without local memory
+  double global_write_bytes = 0, dram_write_bytes = 0;  // the former counted at L1, without local memory
 
-  // Of the kernel that takes the most time.
+  // These describe the kernel that takes the most time.
   double occupancy = 0;                    // resident warps over the maximum
   double blocks = 0, resident_blocks = 0;  // in the grid; at once on the whole GPU
   double resident_blocks_per_sm = 0;
   int launch_line = 0;  // 0 unknown
   std::string limit;    // what limits blocks per SM, if it is the block's own size: "its registers (...)"
 
-  // Spilled registers. The virtual GPU runs PTX, which has none, but its clock issues the machine code's instructions,
-  // so elapsed_ns includes those that move spills, and waits for them. It does not include their bytes: spill_ns is the
-  // time to move these once out and once back.
+  // Spilled registers. The virtual GPU runs PTX, which has none, but its timing model issues the machine code's
+  // instructions, so elapsed_ns includes the instructions that move spills, and the waits for them. It does not
+  // include their bytes: spill_ns is the time to move these to memory once and back once.
   double spilled_bytes_per_thread = 0, spill_ns = 0;
   double local_bytes = 0;  // at L1, of the kernel's own arrays in local memory: counted, part of l1_bytes
 
@@ -65,12 +65,12 @@ struct DiagnosisInput {
   struct Waiting {
     // "dram", "l2", "l1", "shared", "bank_conflict", "constant", "barrier", "dependency", "pipe", "tail"
     std::string_view id;
-    std::string_view what;  // completes "wait for": "a barrier"
+    std::string_view what;  // completes "wait for", e.g. "a barrier"
     double share = 0;
-    int line = 0;  // the line with most of it; 0 unknown
+    int line = 0;  // the line with the largest part of this wait; 0 unknown
     // For a barrier: what the last warp to arrive did meanwhile; shares of this wait, largest first.
     struct Part {
-      std::string_view id;  // as above, or "issue", "issued": it worked
+      std::string_view id;  // as above, or "issue", "issued": the last warp was working
       int line = 0;
       double share = 0;
     };
@@ -85,8 +85,8 @@ struct Diagnosis {
   int line = 0;            // the line to look at; 0 none
   double share = 0;        // estimated share of the time that a cure saves; 0 if the time is not the problem
   std::string brief = {};  // the cause in a few words, for display next to the line; empty for "none"
-  // The figure that it is about: "sectors", "ways", "lanes", "L1", "L2", "DRAM", "shared", "FLOPs", "runs"; empty if it
-  // is about waiting.
+  // The figure that the text is about: "sectors", "ways", "lanes", "L1", "L2", "DRAM", "shared", "FLOPs", "runs";
+  // empty if it is about waiting.
   std::string figure = {};
 };
 
@@ -97,7 +97,7 @@ std::span<const std::string_view> diagnosis_causes();
 // Empty if there is none. No time is attributed to two causes.
 std::vector<Diagnosis> diagnose(const DiagnosisInput& input);
 
-// The first of `found`; if empty, "none" with a description of the dot.
+// The first of `found`; if `found` is empty, "none" with a description of the dot's position.
 Diagnosis first_diagnosis(const DiagnosisInput& input, const std::vector<Diagnosis>& found);
 
 }  // namespace roofwalk

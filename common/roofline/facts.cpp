@@ -6,8 +6,11 @@ namespace roofwalk {
 namespace {
 
 constexpr double kWellPlaced = 1.25;  // 80 % of the roof at the algorithm's AI: well optimized
-constexpr double kRepeats = 1.9;      // executed over useful FLOPs: nearly twice, so that sums in passes are none
-constexpr double kStoredAgain = 1.5;  // bytes stored over those that reach DRAM, or over all compulsory ones
+constexpr double kRepeats = 1.9;      // executed over useful FLOPs of repeated work: nearly 2, so that sums in
+                                      // several passes do not count
+                                      // case the repeat lacks a few FLOPs
+constexpr double kStoredAgain = 1.5;  // bytes stored over bytes that reach DRAM, or over the compulsory bytes, from
+                                      // which stores count as repeated
 
 }  // namespace
 

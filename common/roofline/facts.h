@@ -1,4 +1,4 @@
-// Quantities derived from a DiagnosisInput, for causes to test and to claim by.
+// Quantities derived from a DiagnosisInput, for the tests and claims of causes.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace roofwalk {
 
-// The parts of the time. The units of the machine, dram to flops, work at the same time: the slowest one counts.
-// Waiting and launches come on top of it.
+// The parts of the time. The machine's units, dram to flops, work concurrently, so only the slowest one counts;
+// waiting and launch times are added to it.
 enum class TimePart { dram, l2, l1, shared, constant, issue, flops, waiting, launch };
 inline constexpr TimePart kMachineUnits[] = {TimePart::dram,     TimePart::l2,    TimePart::l1,   TimePart::shared,
                                              TimePart::constant, TimePart::issue, TimePart::flops};
@@ -16,14 +16,14 @@ inline constexpr TimePart kMemoryLevels[] = {TimePart::dram, TimePart::l2, TimeP
 
 double part_ns(const DiagnosisInput& input, TimePart part);
 
-// Of a memory level.
+// Bytes that a memory level moves.
 double bytes_at(const DiagnosisInput& input, TimePart level);
 // The level's time for the compulsory bytes alone.
 double compulsory_ns(const DiagnosisInput& input, TimePart level);
 
 // elapsed_ns over what the roof at the algorithm's AI allows; 1 if gaps are unknown.
 double total_gap(const DiagnosisInput& input);
-// Whether it leaves more to gain than the last 20 %.
+// Whether the total gap leaves more than 20 % of the time to gain.
 bool has_gap(const DiagnosisInput& input);
 
 // Sectors requested from L1 over those that contiguous bytes would need; 1 if unknown.
@@ -33,21 +33,22 @@ double sector_ratio(const DiagnosisInput& input);
 // stored.
 double times_stored(const DiagnosisInput& input);
 
-// How many times the whole work is done: FLOPs and stores of results repeat; 1 if once.
+// How many times the whole work is done, judged by repeated FLOPs and repeated stores of results; 1 if once.
 double repeats_of_work(const DiagnosisInput& input);
 
 // FLOPs of a fused multiply-add that all lanes of a warp execute.
 inline constexpr double kFlopsOfFma = 64;
-// The least share of the warp instructions that is arithmetic on floats; twice as many may be. 1 where unknown.
+// A lower bound for the share of floating-point arithmetic in the warp instructions: FLOPs as if all were FMAs. With
+// additions and products only, the share is twice that. 1 if unknown.
 double arithmetic_share(const DiagnosisInput& input);
-// Whether half of them may be.
+// Whether the upper bound, twice arithmetic_share(), reaches half.
 bool is_mostly_arithmetic(const DiagnosisInput& input);
 
 // Whether `wait`, an id of DiagnosisInput::Waiting, is a wait for global memory.
 bool is_memory_wait(std::string_view wait);
 // Share of the warps' cycles spent on one kind of wait.
 double wait_share(const DiagnosisInput& input, std::string_view wait);
-// The same of all waits together; places for warps that stand empty are left out.
+// The sum over all waits except "tail", which stands for empty warp slots.
 double total_wait_share(const DiagnosisInput& input);
 
 }  // namespace roofwalk

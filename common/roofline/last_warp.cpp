@@ -7,9 +7,9 @@
 namespace roofwalk {
 namespace {
 
-// The ids of one kind together.
+// Wait ids that share one text.
 struct LastWarp {
-  std::string_view ids, words;  // before "line N"
+  std::string_view ids, words;  // the text stands before "line N"
 };
 constexpr LastWarp kLastWarps[] = {{"dram l2 l1", "waits for the loads of "},
                                    {"shared", "waits for shared memory at "},
@@ -18,7 +18,7 @@ constexpr LastWarp kLastWarps[] = {{"dram l2 l1", "waits for the loads of "},
                                    {"dependency pipe", "waits for its own results at "},
                                    {"issued issue", "works at "}};
 
-// The kind with the largest share, and its line; nullptr if unknown.
+// The kind of wait with the largest share, and its line; nullptr if unknown.
 const LastWarp* kind_of(const std::vector<DiagnosisInput::Waiting::Part>& parts, int& line) {
   const LastWarp* found = nullptr;
   double most = 0;

@@ -1,4 +1,4 @@
-// What the last warp at a barrier does, for whose sake the others of its block wait.
+// What the last warp to arrive at a barrier does while the other warps of its block wait for it.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace roofwalk {
 
-// What it mostly does: "waits for the loads of line 9", "waits for shared memory at line 12", "works at line 12". Empty
-// where it is not known.
+// What the last warp mostly does: "waits for the loads of line 9", "waits for shared memory at line 12", "works at
+// line 12". Empty if unknown.
 std::string last_warp_words(const std::vector<DiagnosisInput::Waiting::Part>& parts);
-// Whether it mostly waited for data from global memory.
+// Whether the last warp mostly waits for data from global memory.
 bool waits_for_loads(const std::vector<DiagnosisInput::Waiting::Part>& parts);
 
 }  // namespace roofwalk

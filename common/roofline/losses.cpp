@@ -62,9 +62,9 @@ class Ledger {
     return slowest;
   }
 
-  // Units work at the same time: a cure saves what the slowest of them is faster afterwards. The best cure comes first.
-  // Each of the others saves what it adds to those before it, but no more than it would alone: what shows only when
-  // something else is cured is that one's successor, not a disease of this kernel.
+  // Units work concurrently, so a cure saves the time by which the slowest unit becomes faster. Cures are applied in
+  // order, the best first. Each saves what it adds to the earlier ones, but at most what it would save alone: a gain
+  // that exists only after other cures shows the next bottleneck, not one of this kernel.
   void cure_units() {
     auto removed_by = claimed_;
     auto parts = parts_;
@@ -89,11 +89,11 @@ class Ledger {
     for (const Cause* cause : causes_in_order()) {
       if (cause->is_behind_wait != nullptr && cause->is_behind_wait(in_, wait, cause == main_)) return cause;
     }
-    return main_;  // a queue for what takes the time anyway
+    return main_;  // the wait is a queue at the slowest unit, so the main cause gets it
   }
 
-  // Distributes the waiting time that no cause has claimed over what warps wait for, by its shares. The wait of warps
-  // at a barrier counts as what the last warp of their block does.
+  // Distributes the waiting time that no cause has claimed over the kinds of wait, in proportion to their shares.
+  // Waiting at a barrier counts as whatever the block's last warp does meanwhile.
   void divide_waiting() {
     const double rest_ns = left_[TimePart::waiting], all = total_wait_share(in_);
     if (all <= 0) return add(cause_of_wait("dram"), rest_ns);

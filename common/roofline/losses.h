@@ -1,4 +1,4 @@
-// Attributes the time that the algorithm does not need to causes, each part of it to one cause only.
+// Attributes the time that the algorithm does not need to causes; each part of this time goes to one cause only.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,11 @@ namespace roofwalk {
 struct Loss {
   const Cause* cause = nullptr;
   double ns = 0;
-  bool is_bytes = false;  // mostly unnecessary bytes at DRAM: the dot is too far left, not too low
+  bool is_bytes = false;  // mostly unnecessary DRAM bytes: the dot is too far left, not too low
 };
 
-// Most first; small ones too. Without modelled parts all of what is lost is put down to the cause with most evidence.
+// Largest first, including small ones. If the parts of the time are unknown, the cause with the strongest evidence
+// gets all of the lost time.
 std::vector<Loss> losses(const DiagnosisInput& input);
 
 }  // namespace roofwalk

@@ -13,7 +13,8 @@ struct Work {
   double ai() const { return static_cast<double>(useful_flops) / static_cast<double>(compulsory_bytes); }
 };
 
-// `arrays_in` arrays of `elements` are read, `arrays_out` written. For texts that ignore stores, arrays_out is 0.
+// Reads `arrays_in` arrays of `elements` each and writes `arrays_out`. arrays_out is 0 to match texts that ignore
+// stores.
 Work elementwise_work(std::int64_t elements, std::int64_t flops_per_element, int arrays_in, int arrays_out,
                       double element_bytes);
 
@@ -30,19 +31,19 @@ struct GemmElementBytes {
 Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, const GemmElementBytes& element_bytes);
 Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, double element_bytes);
 
-// The same with exact counting: a sum of k products takes k - 1 additions. Matters only for tiny k.
+// The same, counted exactly: a sum of k products takes k - 1 additions. The difference matters only for tiny k.
 std::int64_t gemm_flops_to_the_letter(std::int64_t m, std::int64_t n, std::int64_t k);
 
 // AI of a GEMM that fetches rows and columns for each tile_m x tile_n tile of c: FLOPs over fetched bytes, without
 // stores. A tile of 1 x 1 is the naive kernel without any cache.
 double gemm_tile_ai(std::int64_t tile_m, std::int64_t tile_n, double element_bytes);
 
-// AI of a product of a few rows with many weights, or of a few queries with many keys and values, if the weights (keys
-// and values) dominate the bytes: 2 x rows / bytes per weight.
+// AI of multiplying a few rows with many weights, or a few queries with many keys and values, if the weights (or keys
+// and values) account for most bytes: 2 x rows / bytes per weight.
 double weights_only_ai(double rows, double weight_bytes);
 
-// One head: `queries` of width `width` against `keys` keys and values of the same width. Two products, without
-// softmax's own FLOPs; reads queries, keys and values, writes as many outputs as queries.
+// One attention head: `queries` queries of width `width`, and `keys` keys and values of the same width. Two matrix
+// products, without softmax's own FLOPs; reads queries, keys and values, writes one output per query.
 Work attention_work(std::int64_t queries, std::int64_t keys, std::int64_t width, double element_bytes);
 
 }  // namespace roofwalk

@@ -10,8 +10,10 @@ namespace roofwalk {
 namespace {
 
 constexpr double kRedundant = 1.25;   // bytes at a level over compulsory bytes
-constexpr double kVeryRedundant = 8;  // the same, where waiting for them takes longer than moving them
-constexpr double kReuseInL1 = 2;      // bytes at L1 over bytes at L2: more, and blocks reuse what they fetched
+constexpr double kVeryRedundant = 8;  // the same ratio, from which bytes cause a wait that is longer than the
+                                      // transfer
+constexpr double kReuseInL1 = 2;      // bytes at L1 over bytes at L2; if the ratio is larger, blocks reuse in L1 what
+                                      // they fetched
 
 MissingReuse missing_reuse(const DiagnosisInput& in, TimePart level) {
   if (in.streaming_kernels > 1 || (level == TimePart::dram && in.chained_kernels > 1)) {
@@ -20,7 +22,8 @@ MissingReuse missing_reuse(const DiagnosisInput& in, TimePart level) {
   return in.l1_bytes <= kReuseInL1 * in.l2_bytes ? MissingReuse::between_blocks : MissingReuse::within_block;
 }
 
-// Whether very redundant bytes at the slowest of the levels are what warps wait for, for lack of this reuse.
+// Whether warps wait because the slowest memory level moves very redundant bytes and the reuse that it lacks is
+// `missing`.
 bool is_waited_for(const DiagnosisInput& in, MissingReuse missing) {
   const double slowest_ns = std::max({in.dram_ns, in.l2_ns, in.l1_ns});
   for (const TimePart level : kMemoryLevels) {

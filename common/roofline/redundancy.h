@@ -1,5 +1,5 @@
-// Bytes that move again and again though all of each sector is used. What kind of reuse is missing tells the causes
-// apart.
+// Bytes that move repeatedly although all of each sector is used. The kind of reuse that is missing decides which
+// cause gets their time.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@ namespace roofwalk {
 
 enum class MissingReuse { between_kernels, between_blocks, within_block };
 
-// Takes what the levels where this reuse is missing move beyond the compulsory bytes.
+// Takes the time for redundant bytes, those beyond the compulsory ones, at each level where `missing` is the missing
+// reuse.
 void claim_redundant_bytes(Claim& claim, MissingReuse missing);
 
-// Whether warps wait for such bytes: a wait for memory is that, unless the bytes are few or moving them would take far
-// less time.
+// Whether `wait` is due to such bytes: it is a wait for memory, and the slowest memory level moves many times the
+// compulsory bytes and needs at least half of the waiting time for them.
 bool is_redundancy_behind_wait(const DiagnosisInput& input, std::string_view wait, MissingReuse missing);
 
-// See Cause.
+// See Cause::evidence.
 int evidence_of_redundancy(const DiagnosisInput& input, MissingReuse missing);
 
 // The level where redundant bytes take the most time.
@@ -27,9 +28,10 @@ struct RedundantLevel {
 };
 RedundantLevel slowest_level(const DiagnosisInput& input);
 
-// "DRAM moves 106 MB for 12.6 MB of data, each byte 8.46 times": at the slowest level.
+// "DRAM moves 106 MB for 12.6 MB of data, each byte 8.46 times", for the slowest level.
 std::string redundancy_text(const DiagnosisInput& input);
-// "each byte comes from DRAM 8.46 times": for the whole attempt, shown at the line with the most.
+// "each byte comes from DRAM 8.46 times": counts the whole attempt, and is shown at the line with the most redundant
+// bytes.
 std::string redundancy_in_brief(const DiagnosisInput& input);
 
 }  // namespace roofwalk

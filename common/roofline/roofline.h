@@ -25,7 +25,7 @@ struct ComputeRoof {
 };
 
 struct Roofs {
-  std::vector<MemoryRoof> memory;    // slowest first, by the data sheet
+  std::vector<MemoryRoof> memory;    // in order of bandwidth by the data sheet, slowest first
   std::vector<ComputeRoof> compute;  // the one that applies is first
 
   const MemoryRoof* memory_roof(std::string_view level) const;  // nullptr if there is none
@@ -37,7 +37,7 @@ double attainable_flops_per_s(double ai, double bytes_per_s, double peak_flops_p
 // Where the two roofs meet, in FLOP/byte.
 double ridge_flops_per_byte(double bytes_per_s, double peak_flops_per_s);
 
-// One measured kernel on one level's axis.
+// One measured kernel in the roofline plot of one memory level.
 struct Point {
   double ai = 0;           // useful FLOPs per byte at the level
   double flops_per_s = 0;  // useful FLOPs per second
@@ -49,15 +49,16 @@ double vertical_gap(const Point& point, double bytes_per_s, double peak_flops_pe
 // algorithmic AI / observed AI: the factor of excess bytes. >= 1 for a sound measurement.
 double horizontal_gap(double observed_ai, double algorithmic_ai);
 
-// How a dot moved: ratios to the earlier point; 1 is no movement.
+// How a dot moved: its new coordinates over its old ones; 1 is no movement.
 struct Movement {
   double right = 1, up = 1;
 };
 Movement movement(const Point& from, const Point& to);
 
-// Reasons, in plain words, why the point is impossible: above the roof, fewer bytes than compulsory, less arithmetic
-// than useful; empty if it is possible. The constants are tolerances for sound measurements: clocks and counters are
-// imprecise, and on a real chip, dirty output up to the size of L2 may stay cached after the run.
+// Reasons, in plain words, why the point is impossible: it lies above the roof, moves fewer bytes than compulsory or
+// executes fewer FLOPs than useful. Empty if it is possible. The constants are tolerances for sound measurements:
+// clocks and counters are imprecise, and on a real chip, dirty output up to the size of L2 may stay cached after the
+// run.
 inline constexpr double kMostOfRoof = 1.02, kLeastOfCompulsoryBytes = 0.9, kLeastOfUsefulFlops = 0.99;
 struct SanityInput {
   Point point;

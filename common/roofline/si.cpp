@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-// Rounded to three significant digits, so that 999.7 becomes 1000 before its prefix is chosen.
+// Rounds to three significant digits, so that 999.7 becomes 1000 before its prefix is chosen.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double unit = std::pow(10.0, std::floor(std::log10(std::fabs(value))) - 2);

@@ -10,7 +10,7 @@ namespace roofwalk {
 // trailing space. Values that are not finite are "inf" or "nan".
 std::string si_text(double value, std::string_view unit);
 
-// 98304 -> "98.3 us"; from 1 ns to seconds.
+// 98304 -> "98.3 us"; the units go from ns to s.
 std::string time_text(double elapsed_ns);
 
 // Three significant digits without a prefix or an exponent: 16 -> "16", 0.083333 -> "0.0833", 1.5 -> "1.5",

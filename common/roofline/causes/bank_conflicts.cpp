@@ -1,4 +1,4 @@
-// Shared-memory accesses that take turns.
+// Bank conflicts: shared-memory accesses of a warp that are serialized.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"
@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kConflictShare = 0.25;  // of the shared-memory wavefronts
+constexpr double kConflictShare = 0.25;  // extra wavefronts over all shared-memory wavefronts
 
 bool conflicts(const DiagnosisInput& in) {
   return in.shared_bank_conflicts > 0 && in.shared_bank_conflicts >= kConflictShare * in.shared_wavefronts;

@@ -1,4 +1,4 @@
-// Whole blocks stand still until their loads are there.
+// Barriers at which a whole block waits for its loads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,14 +11,16 @@ namespace roofwalk {
 namespace {
 
 constexpr double kBarrierShare = 0.1;       // of the waiting
-constexpr double kFewBlocksToSwitchTo = 2;  // on an SM: when one stands at a barrier, hardly another has work
+constexpr double kFewBlocksToSwitchTo = 2;  // blocks on an SM: with so few, while one waits at a barrier, rarely
+                                            // another has work
 
 double blocks_on_sm(const DiagnosisInput& in) {
   if (in.resident_blocks <= 0) return in.resident_blocks_per_sm;
   return in.resident_blocks_per_sm * std::min(1.0, in.blocks / in.resident_blocks);
 }
 
-// One warp waits for the load itself; all others wait at the barrier behind it.
+// In a block whose warps wait for one load, only the last warp waits for the load itself; all others wait at the
+// barrier.
 bool wait_for_memory_at_barriers(const DiagnosisInput& in) {
   const double barrier = wait_share(in, "barrier");
   const double memory = wait_share(in, "dram") + wait_share(in, "l2") + wait_share(in, "l1");
@@ -28,7 +30,7 @@ bool wait_for_memory_at_barriers(const DiagnosisInput& in) {
 }
 
 bool is_barrier_behind_wait(const DiagnosisInput& in, std::string_view wait, bool) {
-  // Where the last warp works, equal work would spare the others their wait.
+  // Issuing makes the others wait if it is the last warp that works: equal work would spare them the wait.
   if (wait == "barrier" || wait == "issue" || wait == "issued") return true;
   return is_memory_wait(wait) && wait_for_memory_at_barriers(in);
 }
@@ -37,7 +39,7 @@ int evidence_of_barriers(const DiagnosisInput& in) {
   return in.observed_ai < in.ridge && wait_for_memory_at_barriers(in) ? 40 : 0;
 }
 
-// Why no second block runs meanwhile.
+// Text: why no second block works during the wait.
 std::string hardly_another(const DiagnosisInput& in) {
   if (in.limit.empty() || in.resident_blocks_per_sm > 1) {
     return "and hardly any other block has work meanwhile";
@@ -64,8 +66,8 @@ Explanation explain_barriers(const DiagnosisInput& in) {
                         place_text(barrier_line), percent_text(wait->share), hardly_another(in), last),
             barrier_line, fmt::format("the last warp {}", last)};
   }
-  // A block whose warps load together waits together: if waiting for loads takes longer than waiting at barriers, start
-  // with the load.
+  // A block whose warps load together also waits together: if waiting for loads takes longer than waiting at
+  // barriers, the text starts with the load.
   const int line = is_load ? load->line : barrier_line;
   const std::string waits =
       is_load ? fmt::format("between its barriers the whole block waits for the loads of line {} at once", line)

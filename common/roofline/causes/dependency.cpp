@@ -1,4 +1,4 @@
-// Each instruction waits for the one before it.
+// Dependency: each instruction waits for the result of the one before it.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"

@@ -1,4 +1,4 @@
-// The lanes of a warp go different ways.
+// Divergence: the lanes of a warp take different branches.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"
@@ -9,9 +9,9 @@ namespace roofwalk {
 namespace {
 
 constexpr double kDivergentShare = 0.1;  // of the branches
-constexpr double kLanesLost = 0.15;      // of all lanes that instructions were issued for
+constexpr double kLanesLost = 0.15;      // inactive lanes over all lanes of the issued instructions
 
-// Average share of active lanes per instruction.
+// Average share of active lanes per warp instruction.
 double active_lanes(const DiagnosisInput& in) {
   return in.warp_instructions > 0 ? in.thread_instructions / (32 * in.warp_instructions) : 1;
 }

@@ -1,4 +1,4 @@
-// Loads of constant memory whose lanes want different words.
+// Loads of constant memory whose lanes read different words.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"
@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kManyWords = 1.5;  // of constant memory, a load
+constexpr double kManyWords = 1.5;  // distinct words of constant memory per load
 
 bool constants_diverge(const DiagnosisInput& in) {
   return in.constant_passes > 0 && in.constant_passes >= kManyWords * in.constant_requests;

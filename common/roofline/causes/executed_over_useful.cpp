@@ -1,4 +1,4 @@
-// FLOPs that nobody asked for, or the whole work again.
+// More FLOPs than useful: redundant arithmetic, or the whole work repeated.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"
@@ -16,7 +16,7 @@ bool executes_too_much(const DiagnosisInput& in) {
 
 void claim_executed_over_useful(Claim& claim) {
   const DiagnosisInput& in = claim.input();
-  // Work that is done once moves, computes and waits that much less.
+  // Work that is not repeated moves fewer bytes, executes fewer instructions and waits less, all by this share.
   const double repeated_share = 1 - 1 / repeats_of_work(in);
   for (const TimePart unit : kMachineUnits) claim.take(unit, part_ns(in, unit) * repeated_share);
   claim.take(TimePart::waiting, in.latency_ns * repeated_share);
@@ -30,7 +30,7 @@ int evidence_of_executed_over_useful(const DiagnosisInput& in) {
   return repeats_of_work(in) > 1 ? 130 : executes_too_much(in) ? 60 : 0;
 }
 
-// The same results are computed and stored repeatedly.
+// Explains that the same results are computed and stored repeatedly.
 Explanation explain_repeated_work(const DiagnosisInput& in) {
   const auto* line = worst_line(in.lines, [](const auto& l) { return l.flops > 0 ? l.store_requests : 0; });
   if (line == nullptr) line = worst_line(in.lines, [](const auto& l) { return l.store_requests; });

@@ -1,4 +1,4 @@
-// A grid that does not fill the GPU.
+// A grid with too few blocks to fill the GPU.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"

@@ -1,4 +1,4 @@
-// The arithmetic itself takes the time.
+// Bound by arithmetic: the FLOPs themselves take the time.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"
@@ -25,7 +25,7 @@ const Cause cause::fp_bound = {
     .id = "fp_bound",
     .order = 190,
     .claim = claim_fp_bound,
-    .evidence = [](const DiagnosisInput&) { return 1; },  // where the counts show nothing else
+    .evidence = [](const DiagnosisInput&) { return 1; },  // the cause if the counts point to no other
     .explain = explain_fp_bound,
     .figure = "FLOPs",
     .hints = {"What does each result cost in divisions, roots and exponentials?",

@@ -1,4 +1,4 @@
-// Issue slots go to anything but arithmetic.
+// Bound by instruction issue: most issue slots go to other instructions than arithmetic.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"
@@ -9,7 +9,8 @@ namespace roofwalk {
 namespace {
 
 void claim_instruction_bound(Claim& claim) {
-  claim.take_rest(TimePart::constant);  // one load a word, as with any other instruction
+  claim.take_rest(TimePart::constant);  // the loads of one word each, which are left here, cost time as other
+                                        // instructions do
   claim.take_rest(TimePart::issue);
   if (!is_mostly_arithmetic(claim.input())) claim.take_rest(TimePart::flops);
 }

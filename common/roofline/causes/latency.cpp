@@ -1,4 +1,4 @@
-// Too few bytes in flight.
+// Latency: too few bytes in flight to keep memory busy.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"

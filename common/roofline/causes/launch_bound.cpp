@@ -1,4 +1,4 @@
-// The launches take the time: many, or one with next to nothing to do.
+// Bound by launches: there are many, or the only one has very little work.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"
@@ -7,7 +7,8 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kLaunchShare = 0.25;  // of the time: from here on launches are too short to hide their ends
+constexpr double kLaunchShare = 0.25;  // of the time: launches that take more are so short that the waits at their
+                                       // start and end count as theirs
 
 void claim_launch_bound(Claim& claim) {
   const DiagnosisInput& in = claim.input();

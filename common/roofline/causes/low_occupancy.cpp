@@ -1,4 +1,4 @@
-// Too few resident warps to hide the waiting.
+// Low occupancy: too few resident warps to hide latency.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"

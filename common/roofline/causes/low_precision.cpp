@@ -1,4 +1,4 @@
-// Computed in fewer bits than asked.
+// The result was computed with fewer bits than the exercise asks for.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"

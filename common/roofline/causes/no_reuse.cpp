@@ -1,4 +1,4 @@
-// Threads of a block load the same bytes again and again.
+// Missing reuse: threads of a block load the same bytes repeatedly.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"

@@ -1,4 +1,4 @@
-// Sectors fetched of which little is used.
+// Over-fetch: accesses use only a small part of the sectors that they fetch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kOverFetch = 1.5;   // sectors over sectors needed; 1.25 is mere misalignment
+constexpr double kOverFetch = 1.5;   // sectors over sectors needed; misalignment alone costs 1.25
 constexpr double kMostlyBusy = 0.9;  // of the time
 
 bool over_fetches(const DiagnosisInput& in) { return sector_ratio(in) >= kOverFetch; }
@@ -24,7 +24,8 @@ void claim_over_fetch(Claim& claim) {
   }
 }
 
-// Whether the line that waits most for memory is one that over-fetches: no warp waits for a scattered store.
+// Whether the line that waits most for memory is one that over-fetches. Scattered stores do not count: no warp waits
+// for them.
 bool waits_for_scattered(const DiagnosisInput& in) {
   for (const auto& wait : in.waiting) {
     if (!is_memory_wait(wait.id)) continue;
@@ -42,7 +43,7 @@ Explanation explain_over_fetch(const DiagnosisInput& in) {
   const char* access = line->store_requests == 0 ? "a load" : line->load_requests == 0 ? "a store" : "an access";
   const std::string sectors = number_text(line->l1_sectors / requests);
   const std::string ideal = number_text(line->ideal_l1_sectors / requests);
-  // L1 answers one line at a time: with many lines per request, it is busy long before its bandwidth is used up.
+  // L1 serves one cache line at a time: with many lines per request, it is busy long before its bandwidth is used up.
   const bool l1_is_busy = in.l1_ns >= kMostlyBusy * in.elapsed_ns && line->l1_lines > requests;
   const std::string busy =
       l1_is_busy ? fmt::format(" L1 is busy {} of the time, answering {} lines {}.",

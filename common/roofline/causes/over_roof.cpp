@@ -1,4 +1,4 @@
-// More bytes or FLOPs a second than the machine has: skipped work, or a wrong roof.
+// More bytes/s or FLOP/s than the machine can deliver: the kernel skips work, or the roof is wrong.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"

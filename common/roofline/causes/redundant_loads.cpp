@@ -1,4 +1,4 @@
-// Blocks fetch what others, or they themselves, fetched before.
+// Redundant loads: blocks fetch bytes that other blocks, or they themselves, fetched before.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"

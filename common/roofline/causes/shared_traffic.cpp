@@ -1,4 +1,4 @@
-// Shared memory takes the time, without conflicts.
+// Shared-memory bandwidth takes the time, without bank conflicts.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"

@@ -1,4 +1,4 @@
-// Values of a thread that live in memory: registers that ran out, or arrays.
+// Local memory: a thread's values that are not in registers, because these ran out or because the values are arrays.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,19 +10,22 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kManySpilledBytes = 64;  // of a thread: 16 values without a register are no accident at a loop's end
+constexpr double kManySpilledBytes = 64;  // per thread: 16 values spill because registers are short; a few may spill
+                                          // at the end of a loop by chance
 
 void claim_spills(Claim& claim) {
   const DiagnosisInput& in = claim.input();
   if (in.local_bytes <= 0) return;
-  // Local memory uses the same path as other data; its share of the traffic is the same at each level.
+  // Local memory takes the same path as other data, so its share of the traffic is taken to be the same at each
+  // level.
   for (const TimePart level : kMemoryLevels) {
     const double ns = part_ns(in, level);
     claim.take(level, std::min(ns * in.local_bytes / in.l1_bytes, ns - compulsory_ns(in, level)));
   }
 }
 
-// Of spilled registers. How often a loop moves them is not counted, and every other figure is of a kernel without them.
+// Reports spilled registers. Their bytes are not counted, nor how often a loop moves them, so the loss is an
+// estimate.
 std::optional<UnmeasuredLoss> report_spills(const DiagnosisInput& in) {
   const double share = in.spill_ns / (in.elapsed_ns + in.spill_ns);
   if (share < kWorthCuring && !(has_gap(in) && in.spilled_bytes_per_thread >= kManySpilledBytes)) return std::nullopt;
@@ -37,7 +40,7 @@ std::optional<UnmeasuredLoss> report_spills(const DiagnosisInput& in) {
        in.launch_line, fmt::format("registers ran out: {:.0f} bytes a thread spill", in.spilled_bytes_per_thread)}};
 }
 
-// Of arrays.
+// Explains arrays in local memory.
 Explanation explain_spills(const DiagnosisInput& in) {
   const auto* line = worst_line(in.lines, [](const auto& l) { return l.local_sectors; });
   return {

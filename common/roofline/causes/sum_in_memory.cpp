@@ -1,4 +1,4 @@
-// A sum that every step loads and stores.
+// A running sum in memory, which every step loads and stores.
 #include <fmt/format.h>
 
 #include <algorithm>

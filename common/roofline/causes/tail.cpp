@@ -1,4 +1,4 @@
-// A last wave that is nearly empty, or blocks of very different length.
+// Tail: the last wave is nearly empty, or blocks take very different times.
 #include <fmt/format.h>
 
 #include <cstdint>

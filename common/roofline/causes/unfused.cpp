@@ -1,4 +1,4 @@
-// Arrays that go through DRAM from kernel to kernel.
+// Unfused kernels: intermediate arrays go through DRAM from one kernel to the next.
 #include <fmt/format.h>
 
 #include <algorithm>
