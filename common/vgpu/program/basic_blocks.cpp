@@ -1,4 +1,4 @@
-// Basic blocks: where they begin and end, which ways lead on from them, and which lie in loops.
+// Basic blocks: where they begin and end, their successors, and which of them lie in loops.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -54,7 +54,8 @@ bool may_meet_others(const Instruction& in) {
   }
 }
 
-// Fills in BasicBlock::leads_out, visiting each block once: a straight path leads out if the block after it does.
+// Fills in BasicBlock::leads_out and visits each block once: a block with a single path out leads out if its
+// successor does.
 void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>& blocks) {
   const auto goes_straight = [&](const BasicBlock& block) {
     const auto first = code.begin() + block.first;

@@ -1,6 +1,6 @@
-// How the 32 threads of a warp hold a matrix, as for mma.sync in the PTX ISA ("Matrix Fragments for mma..."): in tiles
-// of eight rows, numbered downwards first; in each tile, thread l holds `together` adjacent elements of row l / 4. The
-// ISA leaves the layout of wmma open; here it is the same, with b transposed.
+// How the 32 threads of a warp hold a matrix, as for mma.sync in the PTX ISA ("Matrix Fragments for mma..."): in
+// tiles of eight rows, numbered downwards first. In each tile, thread l holds `together` adjacent elements of row l /
+// 4. The ISA leaves the layout of wmma open; here it is the same, with b transposed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace roofwalk::vgpu {
 struct FragmentLayout {
   int rows = 0, columns = 0;
   int together = 1;  // adjacent elements that a thread holds in a tile
-  int held = 0;      // elements that a thread holds; beyond its share of the matrix they repeat
+  int held = 0;      // elements that a thread holds; if they exceed its share of the matrix, they repeat
 
   struct Place {
     int row, column;
@@ -25,7 +25,7 @@ struct FragmentLayout {
   }
 };
 
-// For mma and wmma; `use` names the matrix (a, b, c or d). b has n rows and k columns.
+// The layout of one matrix of an mma or wmma instruction; `use` selects a, b, c or d. b has n rows and k columns.
 FragmentLayout fragment_layout(const ptx::Instruction& instruction, ptx::Fragment use, ptx::Type element);
 
 // Number of warp-wide loads or stores that a wmma.load or wmma.store performs.

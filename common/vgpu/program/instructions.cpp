@@ -51,7 +51,7 @@ bool meets_by_value(const Instruction& in) {
   if (in.async == ptx::AsyncMode::mbarrier_arrive) return true;
   if (ptx::info(in.opcode).form != Form::barrier || in.barrier == ptx::BarrierMode::warp_sync) return false;
   if (in.guard >= 0) return true;
-  // Operands after the results: barrier number, thread count (optional), predicate (reductions only).
+  // The operands that follow the results: barrier number, thread count (optional), predicate (reductions only).
   const bool reduces = result_count(in) != 0;
   const auto end = in.operands.end() - (reduces ? 1 : 0);
   return std::any_of(in.operands.begin() + static_cast<std::ptrdiff_t>(result_count(in)), end,

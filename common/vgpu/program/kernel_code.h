@@ -1,5 +1,5 @@
-// What no launch of a kernel changes: its code with what it calls, basic blocks and shared memory. Found once in a
-// plan.
+// The parts of a kernel that are the same for every launch: its code with the functions that it calls, basic blocks
+// and shared memory. They are computed once per plan.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace roofwalk::vgpu {
 
-// The shared variables that a function names, in order of first use; `extern` ones (dynamic) last.
+// The shared variables that a function uses, in order of first use; `extern` ones (dynamic) last.
 struct SharedLayout {
   std::map<std::string, std::uint32_t> offsets;
   std::uint32_t static_bytes = 0;
@@ -23,13 +23,13 @@ SharedLayout shared_layout(const ptx::Module& module, const ptx::Function& funct
 
 struct KernelCode {
   LinkedKernel linked;
-  const ptx::Function* function = nullptr;  // with what it calls: the linked one, or the module's
+  const ptx::Function* function = nullptr;  // the linked kernel with its callees, or else the module's function
   std::vector<BasicBlock> blocks;
   SharedLayout shared;
-  std::uint64_t host_bytes = 0;  // that all this takes, but for the module's own
+  std::uint64_t host_bytes = 0;  // host memory for all of this, without the module's own
 };
 
-// Errors: more code than the machine keeps.
+// Error: more code than the limits allow.
 Result<KernelCode> code_of(const ptx::Module& module, const ptx::Function& kernel);
 
 }  // namespace roofwalk::vgpu

@@ -26,7 +26,7 @@ constexpr std::size_t kMostHandedOver = 1'000'000;
 
 Form form_of(const Instruction& in) { return ptx::info(in.opcode).form; }
 
-// Functions whose address is taken anywhere: the possible values of a function pointer.
+// Functions whose address is taken anywhere in the module: the possible values of a function pointer.
 std::set<std::string> functions_with_address(const ptx::Module& module) {
   std::set<std::string> out;
   for (const Variable& variable : module.variables) {
@@ -187,7 +187,7 @@ class Linker {
     return out;
   }
 
-  // By part: whether a way of calls leads from it back to it.
+  // By part: whether its calls can lead back to it.
   std::vector<bool> parts_that_call_themselves() {
     std::map<const Function*, std::uint32_t> part_of;
     for (std::uint32_t part = 0; part < functions_.size(); ++part) part_of[functions_[part]] = part;
@@ -226,7 +226,7 @@ class Linker {
       code_->instructions.push_back(std::move(in));
       hand_over(code_->instructions.back());
     }
-    // Control must not fall through into the next function.
+    // Control must not fall through into the next function, so add a return.
     const bool ends = !function.instructions.empty() && form_of(function.instructions.back()) == Form::leave &&
                       function.instructions.back().guard < 0;
     if (ends && !to_end) return;
@@ -239,8 +239,8 @@ class Linker {
     code_->instructions.push_back(std::move(back));
   }
 
-  // Adds the part's variables and returns the names that were made unique: not those of shared variables, nor the
-  // kernel's.
+  // Adds the part's variables and returns the names that were made unique. Shared variables and the kernel's
+  // variables keep their names.
   std::set<std::string> add_variables(std::uint32_t part) {
     const Function& function = *functions_[part];
     std::set<std::string> mine;
@@ -258,7 +258,8 @@ class Linker {
     return mine;
   }
 
-  // Gives a register to each .param variable that is always moved whole, as one value, and never passed to an extern.
+  // Assigns a register to each .param variable that is always moved whole, as one value, and never passed to an
+  // extern.
   void find_registers(std::uint32_t part, const std::set<std::string>& mine) {
     const Function& function = *functions_[part];
     std::map<std::string, const Variable*> candidates;
@@ -306,7 +307,7 @@ class Linker {
     return ptx::size_bytes(in.type) == size;
   }
 
-  // What tells whether a call's result is read before anything else could make another.
+  // Finds out whether a call's result is read before another call could overwrite it.
   class UsesOfNames {
    public:
     explicit UsesOfNames(const Function& function) : next_turn_(function.instructions.size() + 1) {
@@ -325,15 +326,18 @@ class Linker {
       }
     }
 
-    // Then it is read where the callee left it.
+    // Whether all uses of `name` lie between the call and the next call or branch. Then the result is read from where
+    // the callee left it.
     bool are_at_once_behind(std::size_t call, const std::string& name) const {
       const auto found = uses_.find(name);
       return found == uses_.end() || (found->second.first >= call && found->second.second < next_turn_[call + 1]);
     }
 
    private:
-    std::map<std::string_view, std::pair<std::size_t, std::size_t>> uses_;  // the first and the last instruction
-    std::vector<std::size_t> next_turn_;  // by instruction: the next one, itself among them, that calls or branches
+    std::map<std::string_view, std::pair<std::size_t, std::size_t>> uses_;  // by name: the first and the last
+                                                                            // instruction that uses it
+    std::vector<std::size_t> next_turn_;  // by instruction: the first one, from it on, that calls, branches or
+                                          // returns
   };
 
   Operand register_operand(const std::string& name) const {
@@ -343,7 +347,7 @@ class Linker {
     return out;
   }
 
-  // Turns a load or store of a parameter kept in a register into a move.
+  // Turns a load or store of a parameter into a move if the parameter is kept in a register.
   void hand_over(Instruction& in) const {
     if (form_of(in) != Form::load && form_of(in) != Form::store) return;
     const bool store = form_of(in) == Form::store;
@@ -366,10 +370,10 @@ class Linker {
     return out;
   }
 
-  // Points calls at their callees' code. Registers that pass values become operands, for the analyses of reads and
-  // writes: arguments and the callee's results are read; the callee's parameters are written.
+  // Points calls at their callees' code. Registers that pass values become operands, so that analyses of reads and
+  // writes see them: a call reads the arguments and the callee's results, and writes the callee's parameters.
   void point_calls(const LinkedKernel& out) {
-    std::map<int, int> same;  // by the caller's result register: the callee's
+    std::map<int, int> same;  // by the caller's result register: the callee's result register
     std::map<const Function*, const LinkedPart*> parts;
     for (const LinkedPart& part : out.parts) parts[part.function] = &part;
     for (const LinkedPart& caller : out.parts) {
@@ -420,14 +424,14 @@ class Linker {
   const Function& kernel_;
   std::map<std::string_view, const Function*> bodies_;
   std::vector<const Function*> functions_;
-  std::map<const Function*, std::set<const Function*>> callees_, called_;  // called_: without pointers
+  std::map<const Function*, std::set<const Function*>> callees_, called_;  // called_: without calls through pointers
   std::optional<std::vector<std::string>> with_address_;
   bool through_pointer_ = false;  // whether there is any call through a pointer
-  std::size_t targets_ = 0;       // of all calls through pointers
-  std::size_t handed_over_ = 0;   // parameters and results, counted for each function that a call may lead to
+  std::size_t targets_ = 0;       // number of possible targets, summed over all calls through pointers
+  std::size_t handed_over_ = 0;   // parameters and results, counted once per function that a call may lead to
   Function* code_ = nullptr;
-  std::set<std::size_t> at_once_;         // calls with is_read_at_once()
-  std::map<std::string, int> registers_;  // of parameters kept in registers, by name in the linked code
+  std::set<std::size_t> at_once_;         // calls whose result is_read_at_once()
+  std::map<std::string, int> registers_;  // registers of parameters, by name in the linked code
 };
 
 }  // namespace

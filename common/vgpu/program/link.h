@@ -1,4 +1,4 @@
-// Linking: a kernel and all functions that it calls become one function.
+// Linking combines a kernel and all functions that it calls into one function.
 #pragma once
 
 #include <memory>
@@ -9,25 +9,26 @@
 
 namespace roofwalk::vgpu {
 
-// One function within the linked kernel.
+// One function within the linked kernel's code.
 struct LinkedPart {
   const ptx::Function* function = nullptr;
-  std::uint32_t first = 0, count = 0;             // its instructions
+  std::uint32_t first = 0, count = 0;             // its instructions in the linked code
   bool recursive = false;                         // may be re-entered before it returns
   bool by_name = false;                           // the kernel, or reachable from it without calls through pointers
   std::vector<ptx::Operand> parameters, results;  // their locations after linking: a register or a variable
 };
 
-// The code of the kernel, then of each function that it may call, once, with unique names and registers. A call names
-// its callee's first instruction, as a branch does. A call through a pointer lists, as an indexed branch does, every
-// function whose address is taken anywhere and whose parameters match. Parameters and results that fit a register are
-// passed in one, as ptxas does: their loads and stores become moves. All others lie in .param variables.
+// The code of the kernel, followed by each function that it may call, once each, with unique names and registers. A
+// call names its callee's first instruction, as a branch does. A call through a pointer lists, as an indexed branch
+// does, every function whose address is taken anywhere and whose parameters match. Parameters and results that fit a
+// register are passed in one, as ptxas does: their loads and stores become moves. All others stay in .param
+// variables.
 struct LinkedKernel {
   std::shared_ptr<ptx::Function> function;
   std::vector<LinkedPart> parts;  // the kernel first
 };
 
-// `function` is null where the kernel calls nothing but externs. Error: more code than the limits allow.
+// `function` is null if the kernel calls only externs or nothing. Error: more code than the limits allow.
 Result<LinkedKernel> link_kernel(const ptx::Module& module, const ptx::Function& kernel);
 
 }  // namespace roofwalk::vgpu

@@ -4,7 +4,7 @@
 namespace roofwalk::vgpu {
 
 std::string display_name(const std::string& mangled) {
-  // A `static` kernel has a hash of its file before its own name, which starts at the last "_Z".
+  // In the name of a `static` kernel, a hash of its file precedes the actual name, which starts at the last "_Z".
   std::string name = mangled;
   if (name.starts_with("__nv_static_")) {
     if (const auto at = name.rfind("_Z"); at != std::string::npos && at != 0) name = name.substr(at);
@@ -12,7 +12,7 @@ std::string display_name(const std::string& mangled) {
   const auto text = demangled(name);
   if (!text) return name;
   std::string out = *text;
-  // Drop the parameter list, from the parenthesis that matches the last one.
+  // Drop the parameter list: it starts at the parenthesis that matches the final one.
   if (!out.empty() && out.back() == ')') {
     int depth = 0;
     for (std::size_t i = out.size(); i-- > 0;) {
@@ -22,7 +22,7 @@ std::string display_name(const std::string& mangled) {
         break;
       }
     }
-    // Drop the return type, which only templates have: up to the last space outside angle brackets.
+    // Drop the return type, which only template functions have: it ends at the last space outside angle brackets.
     int angle = 0;
     for (std::size_t i = out.size(); i-- > 0;) {
       if (out[i] == '>') ++angle;

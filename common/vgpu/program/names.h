@@ -5,7 +5,8 @@
 
 namespace roofwalk::vgpu {
 
-// "add" from "_Z3addPKfS0_Pfi", "scale<128>" from its template: the name without return type and parameters.
+// The name without return type and parameters: "add" from "_Z3addPKfS0_Pfi", "scale<128>" from an instance of a
+// template.
 std::string display_name(const std::string& mangled);
 
 }  // namespace roofwalk::vgpu

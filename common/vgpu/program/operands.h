@@ -10,7 +10,7 @@
 
 namespace roofwalk::vgpu {
 
-// Number of operands that are results, which come first; an address is always a source.
+// Number of operands that are results. Results come first; an address is always a source.
 std::size_t result_count(const ptx::Instruction& in);
 
 // Calls visit(register) for each register of an operand.
@@ -43,7 +43,7 @@ std::vector<bool> registers_that_decide(const ptx::Function& function);
 // By register: whether it may carry a value from one basic block to another.
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
 
-// Kernels with more are refused; a chapter's kernels have a few hundred.
+// Kernels with more such registers are refused; the kernels of a chapter have a few hundred.
 inline constexpr std::size_t kMaxRegistersAcrossBlocks = 30'000;
 
 }  // namespace roofwalk::vgpu

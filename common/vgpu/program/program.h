@@ -1,5 +1,5 @@
 // A kernel lowered for one launch: a flat list of operations with resolved handlers, register slots and constants.
-// Execution looks nothing up by name.
+// Nothing is looked up by name during execution.
 #pragma once
 
 #include <array>
@@ -26,7 +26,8 @@ struct Op;
 struct Warp;
 class Launch;
 
-// Executes one operation for a warp and returns the next one; nullptr ends the warp's turn (Warp::state says why).
+// Executes one operation for a warp and returns the next operation; nullptr ends the warp's turn (Warp::state tells
+// why).
 using Handler = const Op* (*)(Launch&, Warp&, const Op*);
 
 // Location of an operand's 32 lanes: the top two bits choose the base (Warp::bases), the rest is a byte offset.
@@ -37,35 +38,36 @@ inline constexpr Slot kNoSlot = ~0u;
 
 struct Op {
   Handler run = nullptr;
-  // The operation's own handler, where `run` is op_guard, op_guard_again or a fused handler.
+  // The handler of the operation itself, if `run` is op_guard, op_guard_again or a fused handler.
   Handler guarded = nullptr;
   std::array<Slot, 6> s{kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // results first, then sources
-  Slot guard = kNoSlot;                                                         // predicate of the instruction
+  Slot guard = kNoSlot;                                                         // the instruction's guard predicate
   bool guard_negated = false;
   bool past_l1 = false;     // load: passes_l1()
-  bool spins = false;       // atomic: polls global memory in a loop, waiting for what others write
-  bool back_edge = false;   // branch: its target is not ahead, so taking it ends the turn
-  std::int64_t offset = 0;  // of an address; block entry: cycles (block_latency.h); else a parameter of the handler
+  bool spins = false;       // atomic: polls global memory in a loop until another thread changes it
+  bool back_edge = false;   // branch: its target is not ahead of it, so taking it ends the turn
+  std::int64_t offset = 0;  // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
+                            // handler
   const ptx::Instruction* instruction = nullptr;  // nullptr for block entries
   std::uint32_t pc = 0;                           // index of the PTX instruction, which is its counter site
   std::uint32_t block = 0;                        // basic block that contains it
-  std::uint32_t count = 0;       // block entry: its instructions; memory: bytes of the address register
+  std::uint32_t count = 0;       // block entry: number of instructions; memory: bytes of the address register
   std::uint32_t memory = 0;      // memory: index in BasicBlock::memory; block entry: length of that list
   std::uint32_t target = 0;      // branch: block of the taken lanes; block entry: its work (work.h)
   std::uint32_t next_block = 0;  // branch: block of the other lanes; fall-through: the next block
   std::uint32_t meet = 0;        // branch: block where both sides reconverge
-  std::uint32_t steps = 0;       // lockstep code: index of the steps of its address or register
+  std::uint32_t steps = 0;       // lockstep code: index of the LaneOffsets of its address or register
 };
 
-// A straight run of instructions: entered at the top, left at the bottom.
+// A straight run of instructions: control enters at the first and leaves after the last.
 struct BasicBlock {
   std::uint32_t first = 0, count = 0;     // PTX instructions
   std::vector<std::uint32_t> successors;  // blocks; kExitBlock: the exit
-  std::uint32_t reconvergence = 0;        // immediate post-dominator; kExitBlock where there is none
+  std::uint32_t reconvergence = 0;        // immediate post-dominator; kExitBlock if there is none
   std::uint32_t first_op = 0;             // its entry operation
   std::vector<std::uint32_t> memory;      // PTX instructions that have an Outcome in traces, in order
-  // A single path leads from here to the exit, apart from threads that exit earlier, and nothing on it involves other
-  // lanes or warps.
+  // From here a single path leads to the exit, apart from threads that exit earlier, and no instruction on it
+  // involves other lanes or warps.
   bool leads_out = false;
 };
 inline constexpr std::uint32_t kExitBlock = ~0u;
@@ -77,45 +79,48 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
                              const std::function<bool(const BasicBlock&)>& passes);
 
-// One call site of one function of the module.
+// One call site in one function of the module.
 struct CallSite {
   struct Place {          // of an argument or result
     Slot slot = kNoSlot;  // a register or a constant; kNoSlot: local memory
     std::uint32_t local = 0, bytes = 0;
   };
   std::vector<std::pair<Place, Place>> arguments, results;  // from, to
-  bool recursive = false;                                   // the callee is recursive: registers are saved
+  bool recursive = false;                                   // the callee is recursive: its registers are saved around
+                                                            // the call
   std::uint32_t frame_bytes = 0;                            // recursive: local memory of one activation of the callee
 };
 
-// One possible target of a call through a pointer, and the pointer's value for it.
+// One possible target of a call through a pointer, and the pointer value that selects it.
 struct CallTarget {
   std::uint64_t number = 0;
   std::uint32_t block = 0, site = 0;  // the function's first block; index into Program::calls
 };
 
-// Each lane's difference from lane 0 of a register, the same in every warp of the block.
+// The difference of each lane's value of a register from lane 0's. It is the same in every warp of the block.
 struct LaneOffsets {
   alignas(64) std::array<std::uint64_t, kWarpSize> of_lane{};  // modulo 2^64; sign-extended for 32-bit registers
-  std::int64_t low = 0, high = 0;                              // the least and the greatest of them, signed
+  std::int64_t low = 0, high = 0;                              // the least and the greatest difference, signed
   bool even = false;                                           // of_lane[l] = l * stride
   std::uint64_t stride = 0;
-  std::uint64_t bits = 0;  // OR of them: tells whether all are multiples of a power of two
-  // Whether each group of eight lanes has the constant stride below, as rows of a tile narrower than a warp have.
+  std::uint64_t bits = 0;  // OR of all differences: shows whether all are multiples of a power of two
+  // Whether each group of eight lanes has the constant stride below, as in the rows of a tile that is narrower than a
+  // warp.
   bool even_eights = false;
   std::uint64_t stride_of_eights = 0;
 };
 LaneOffsets make_steps(const std::array<std::uint64_t, kWarpSize>& of_lane);
 
-// A register of which lockstep code may keep only lane 0, or a predicate (0 bytes) that is the same for all lanes.
+// A register of which lockstep code may keep lane 0 only, or a predicate (0 bytes) that is the same for all lanes.
 struct LockstepRegister {
   Slot slot = kNoSlot;
   std::uint32_t bytes = 0;  // per lane
   std::uint32_t steps = 0;  // index into LockstepCode::steps
 };
 
-// A chain of fma, each on two words of shared memory and the previous sum, as in an unrolled product of two tiles. The
-// words of each side are at fixed offsets from one register. The words and the intermediate sums are dead afterwards.
+// A chain of fma operations. Each takes two words of shared memory and the previous sum, as in an unrolled product of
+// two tiles. The words of each side are at fixed offsets from one register. Neither the words nor the intermediate
+// sums are read afterwards.
 struct ProductRun {
   struct Load {
     std::int32_t offset = 0;
@@ -123,12 +128,13 @@ struct ProductRun {
   };
   struct Side {
     std::vector<Load> loads;
-    std::int64_t low = 0, high = 0;              // first and last word over all loads and lanes, from the register
-    std::uint64_t bits = 0;                      // OR of all offsets and steps, for alignment
-    std::array<std::int64_t, 4> of_eights = {};  // step of the first lane of each group of eight
+    std::int64_t low = 0, high = 0;              // offset from the register of the first and last word over all loads
+                                                 // and lanes
+    std::uint64_t bits = 0;                      // OR of all offsets and lane differences, to check alignment
+    std::array<std::int64_t, 4> of_eights = {};  // difference of the first lane of each group of eight from lane 0
   };
   Side left, right;
-  std::vector<std::pair<std::int32_t, std::int32_t>> offsets;  // left and right, product by product
+  std::vector<std::pair<std::int32_t, std::int32_t>> offsets;  // left and right offset of each product
 };
 
 // A second version of the program, for warps whose 32 lanes all run together (lockstep.h).
@@ -136,21 +142,22 @@ struct LockstepCode {
   std::vector<Op> ops;                  // empty: there is no lockstep code
   std::vector<std::uint32_t> first_op;  // by basic block
   std::vector<LaneOffsets> steps;       // index 0: all zero
-  // By basic block. leaving: registers of which only lane 0 is stored, expanded when a warp diverges at the block's
-  // end. entering: registers that must match their steps for a warp to enter the block in lockstep.
+  // By basic block. leaving: registers of which only lane 0 is stored; they are expanded when a warp diverges at the
+  // block's end. entering: registers that must match their LaneOffsets for a warp to enter the block in lockstep.
   std::vector<std::vector<LockstepRegister>> leaving, entering;
-  std::vector<std::vector<LockstepRegister>> at_checks;  // by Op::offset of a check: registers to fill in there
+  std::vector<std::vector<LockstepRegister>> at_checks;  // by Op::offset of a check: registers to expand there
   std::vector<ProductRun> product_runs;                  // by Op::target of its first operation
 };
 
 struct Program {
-  std::shared_ptr<const ptx::Function> linked;  // the kernel and its callees; null where it has none
-  const ptx::Function* function = nullptr;      // what runs: `linked` or the module's function
+  std::shared_ptr<const ptx::Function> linked;  // the kernel and its callees; null if it has none
+  const ptx::Function* function = nullptr;      // the function that runs: `linked` or the module's function
   std::vector<BasicBlock> blocks;
   std::vector<Op> ops;
   LockstepCode lockstep;
   std::vector<Slot> register_slots;             // by PTX register
-  std::vector<bool> fixed_registers;            // by PTX register: a launch constant, in its slot from the start
+  std::vector<bool> fixed_registers;            // by PTX register: whether it is constant during a launch and is in
+                                                // its slot from the start
   std::uint32_t register_bytes = 0;             // per warp
   std::vector<Slot> matrix_slots;               // operands of mma (d, a, b, c), too many for an Op
   std::vector<std::uint8_t> constants;          // each broadcast to 32 lanes
@@ -160,7 +167,7 @@ struct Program {
   std::uint32_t shared_bytes = 0;               // static and dynamic
   bool has_fences = false;                      // memory fences
   std::uint32_t shared_swap_cycles = 0;         // see block_latency.h
-  std::vector<std::uint32_t> timed_operations;  // likewise, by basic block; empty without the timing model
+  std::vector<std::uint32_t> timed_operations;  // see block_latency.h, by basic block; empty without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset
   std::uint32_t local_bytes = 0;                          // per thread, including the recursion stack
   std::uint32_t stack_start = 0;                          // where in local memory the recursion stack begins
@@ -170,10 +177,10 @@ struct Program {
   std::vector<std::vector<CallTarget>> call_targets;      // by Op::offset of a call through a pointer
   std::map<std::uint64_t, std::string> function_names;    // by pointer value; empty without calls through pointers
   std::vector<std::vector<std::uint32_t>> branch_tables;  // by Op::offset of brx.idx: the blocks of its table
-  // Slots written when a block starts: ctaid.{x,y,z} and smid; kNoSlot where the kernel reads none.
+  // Slots written when a block starts: ctaid.{x,y,z} and smid; kNoSlot if the kernel does not read the value.
   std::array<Slot, 3> ctaid_slots{kNoSlot, kNoSlot, kNoSlot};
   Slot smid_slot = kNoSlot;
-  // Location of the function's .param and .local variables in local memory, by name.
+  // Where the function's .param and .local variables are in local memory, by name.
   std::map<std::string, std::pair<std::uint32_t, std::uint32_t>, std::less<>> locals;  // offset, bytes
 };
 

@@ -8,10 +8,11 @@ namespace {
 
 constexpr std::uint32_t kNone = ~0u;
 
-using Ways = std::vector<std::vector<std::uint32_t>>;  // by block: where they lead
+using Ways = std::vector<std::vector<std::uint32_t>>;  // by block: the blocks that its edges lead to
 
-// Lengauer, Tarjan: A Fast Algorithm for Finding Dominators in a Flowgraph (1979), on the reversed graph, from the
-// virtual exit. A block is identified by its number in a depth-first search; unreachable blocks have none.
+// Lengauer, Tarjan: A Fast Algorithm for Finding Dominators in a Flowgraph (1979), applied to the reversed graph,
+// whose root is the virtual exit. Blocks are numbered in depth-first order; blocks that cannot reach the exit have no
+// number.
 class PostDominators {
  public:
   // `to` and `from`: edges to successors and to predecessors; the last block is the exit.
@@ -26,14 +27,15 @@ class PostDominators {
     find(to);
   }
 
-  // Of the block; the exit where no other block is, or no way leads to the exit.
+  // The immediate post-dominator of a block; the exit if no block post-dominates it or it cannot reach the exit.
   std::uint32_t of(std::uint32_t block) const {
     return number_[block] == kNone ? block_[0] : block_[dominator_[number_[block]]];
   }
 
  private:
   void search(const Ways& from) {
-    std::vector<std::pair<std::uint32_t, std::size_t>> stack;  // numbers, and how many of their ways were followed
+    std::vector<std::pair<std::uint32_t, std::size_t>> stack;  // the number of a block, and how many of its edges
+                                                               // were followed
     const auto enter = [&](std::uint32_t block, std::uint32_t parent) {
       number_[block] = static_cast<std::uint32_t>(block_.size());
       stack.emplace_back(number_[block], 0);
@@ -53,7 +55,8 @@ class PostDominators {
   }
 
   void find(const Ways& to) {
-    std::vector<std::vector<std::uint32_t>> waiting(block_.size());  // by semidominator: whose dominator is to be found
+    std::vector<std::vector<std::uint32_t>> waiting(block_.size());  // by semidominator: the nodes whose dominator is
+                                                                     // still to be found
     for (auto w = static_cast<std::uint32_t>(block_.size()); w-- > 1;) {
       for (const std::uint32_t block : to[block_[w]]) {
         if (number_[block] != kNone) semi_[w] = std::min(semi_[w], semi_[best_above(number_[block])]);
@@ -71,8 +74,8 @@ class PostDominators {
     }
   }
 
-  // Of a block and those above it in the forest so far, but for the root: the one with the least semidominator. Makes
-  // the way up short for whoever asks next.
+  // The node with the least semidominator among `v` and its ancestors in the forest built so far, without the root.
+  // Compresses the path, so that later calls are fast.
   std::uint32_t best_above(std::uint32_t v) {
     if (ancestor_[v] == kNone) return v;
     path_.clear();
@@ -85,9 +88,10 @@ class PostDominators {
     return best_[v];
   }
 
-  std::vector<std::uint32_t> number_;                  // by block
-  std::vector<std::uint32_t> block_, parent_;          // by number, as all that follow
-  std::vector<std::uint32_t> semi_, best_, ancestor_;  // semidominators; the forest, and the best on the way up so far
+  std::vector<std::uint32_t> number_;                  // by block: its depth-first number
+  std::vector<std::uint32_t> block_, parent_;          // these and the following: by number
+  std::vector<std::uint32_t> semi_, best_, ancestor_;  // semi_: semidominators; ancestor_: the forest; best_: the
+                                                       // best node on the compressed path
   std::vector<std::uint32_t> dominator_;
   std::vector<std::uint32_t> path_;
 };

@@ -1,5 +1,5 @@
-// Where diverged lanes of a warp meet again: the immediate post-dominator of a basic block, the first block that every
-// way from it to the end of its function comes through.
+// Where diverged lanes of a warp meet again: at the immediate post-dominator of a basic block, the first block that
+// lies on every path from it to the end of its function.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace roofwalk::vgpu {
 
-// Fills in BasicBlock::reconvergence from the successors. Takes hardly longer than to look at every way once.
+// Fills in BasicBlock::reconvergence from the successors, in nearly linear time in the number of edges.
 void find_reconvergence(std::vector<BasicBlock>& blocks);
 
 }  // namespace roofwalk::vgpu
