@@ -32,7 +32,7 @@ void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t 
   if (lanes == live) {
     fenced.warps[warp] = clocks.now;
   } else {
-    // Earlier fences of other lanes stay in force.
+    // What other lanes published by earlier fences stays published.
     if (!clocks.fenced.warps.empty()) fenced.join(clocks.fenced);
     fenced.warps[warp] = std::max(fenced.warps[warp], std::max<Clock>(clocks.met, 1) - 1);
     fenced.lanes.resize(warps_.size() * kWarpSize);
@@ -48,7 +48,7 @@ void RaceDetector::publish(std::uint32_t warp, int lane, std::size_t word) {
   if (fenced.warps.empty()) return;
   Knowledge& lock = locks_.try_emplace(word, warps_.size()).first->second;
   if (fenced.lanes.empty()) return lock.join(fenced);
-  // Other lanes publish what they fenced themselves.
+  // Leave out the times that only other lanes have fenced: each lane publishes its own.
   Knowledge own = fenced;
   for (int other = 0; other < kWarpSize; ++other) {
     if (other != lane) own.lanes[warp * kWarpSize + static_cast<std::uint32_t>(other)] = 0;
@@ -99,7 +99,7 @@ void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
     return;
   }
   if (clocks.lanes.empty()) clocks.lanes.assign(std::size_t{kWarpSize} * kWarpSize, 0);
-  // Each of these lanes is now ordered after all that any of them did or was ordered after.
+  // Each of these lanes is now ordered after everything that any of them did or was ordered after.
   Clock known[kWarpSize] = {};
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     if ((lanes >> lane & 1u) == 0) continue;

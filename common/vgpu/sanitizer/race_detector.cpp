@@ -9,10 +9,10 @@ namespace {
 bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }
 bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
 
-constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches; they fit in the host's cache
+constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches; this many fit in the host's cache
 
-// Groups lanes of the same address, for the patterns that kernels have: runs of adjacent lanes, and rows of fewer than
-// 32 lanes that repeat each other. Other repeats are checked lane by lane.
+// Groups the lanes of an access by address, for the patterns that kernels have: runs of adjacent lanes with one
+// address, and rows of fewer than 32 lanes that repeat the same addresses. Other repeats are checked lane by lane.
 class SamePlaces {
  public:
   explicit SamePlaces(const Access& access) {
@@ -27,21 +27,21 @@ class SamePlaces {
     }
   }
 
-  // Lanes with the address of `lane`; of those below `lane`, perhaps not all.
+  // The lanes with the same address as `lane`. Some lanes below `lane` may be missing.
   std::uint32_t with(int lane) const {
     const int last = std::min(lane + std::countr_zero(ends_ >> lane), lane | (period_ - 1));
     return static_cast<std::uint32_t>((2ull << last) - (1ull << lane)) * rows_;
   }
 
  private:
-  // Bit i: a[i] != b[i].
+  // Bit i is set if a[i] != b[i].
   static std::uint32_t differing(const std::uint64_t* a, const std::uint64_t* b, int count) {
     std::uint32_t out = 0;
     for (int i = 0; i < count; ++i) out |= static_cast<std::uint32_t>(a[i] != b[i]) << i;
     return out;
   }
 
-  std::uint32_t ends_ = kAllLanes;  // bit l: lane l + 1 has another address
+  std::uint32_t ends_ = kAllLanes;  // bit l: lane l + 1 has a different address
   int period_ = kWarpSize;          // lanes of a row, a power of two
   std::uint32_t rows_ = 1;          // bit l: a row begins at lane l
 };
@@ -77,7 +77,8 @@ inline RaceDetector::Id RaceDetector::keep(const Record& record) {
 }
 
 void RaceDetector::forget_the_old() {
-  // All touches before the last barrier of the whole block are ordered before what follows, except copies.
+  // All touches before the last barrier of the whole block, except asynchronous copies, are ordered before what
+  // follows.
   const auto number = [&](Id id) { return static_cast<std::size_t>(id >> kIdShift); };
   std::vector<bool> wanted(log_.size());
   const auto each_id = [&](auto&& visit) {
@@ -94,7 +95,8 @@ void RaceDetector::forget_the_old() {
       wanted[number(id) - first_kept_] = true;
     }
   });
-  std::vector<Id> numbers(log_.size() + 1);  // new numbers by old; of a dropped touch, that of the next one kept
+  std::vector<Id> numbers(log_.size() + 1);  // new numbers by old number; for a dropped touch, the new number of the
+                                             // next one that is kept
   std::size_t kept = 0;
   for (std::size_t i = 0; i < log_.size(); ++i) {
     numbers[i] = static_cast<Id>(first_kept_ + kept);
@@ -113,7 +115,7 @@ void RaceDetector::forget_the_old() {
 
 RaceDetector::Record RaceDetector::recall(Id id, std::size_t word) const {
   const std::size_t number = id >> kIdShift;
-  if (number < first_kept_) return {};  // forgotten: at time 0, by no lane
+  if (number < first_kept_) return {};  // dropped: stands for a touch at time 0 by no lane
   Record record = log_[number - first_kept_];
   if (record.pattern != nullptr) {
     const auto& words = record.pattern->words;
@@ -167,7 +169,7 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
   int writer = -1;
   if (writes_[word] != 0) {
     if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
-    // Lanes of one instruction: no order is missing; different values are found by `writes.replaced`.
+    // Lanes of one instruction do not race here; `writes.replaced` finds those that write different values.
     const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
     const bool harmless = together || (is_atomic(touch) && is_atomic(write.touch));
     if (!harmless) writer = rival(write, warp, lane);
@@ -185,7 +187,7 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
 }
 
 void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
-  if (touch == SharedTouch::acquire) return;  // an acquire races with nothing that follows
+  if (touch == SharedTouch::acquire) return;  // no later access can race with an acquire
   const WarpClocks& clocks = warps_[warp];
   const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
                       .pc = pc,
@@ -197,7 +199,7 @@ void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTo
     reads_[word] = older_reads_[word] = 0;
     return;
   }
-  // This read subsumes an earlier read that is ordered before it.
+  // This read replaces an earlier read that is ordered before it.
   const Id last = reads_[word];
   if (last != 0 && rival(recall(last, word), warp, lane) >= 0) older_reads_[word] = last;
   reads_[word] = id;
@@ -248,7 +250,7 @@ bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
     reads_[word] = keep(both);
     return true;
   }
-  // This read subsumes an earlier one that is ordered before it, or that it repeats with the same lanes.
+  // This read replaces an earlier one that is ordered before it, or one of the same warp whose lanes it repeats.
   const bool repeated = is_own && (before.lanes & ~now.lanes) == 0;
   if (!repeated && !is_over(last, word, now.warp, now.lanes)) older_reads_[word] = last;
   return true;
@@ -257,7 +259,8 @@ bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
 std::unique_ptr<const RaceDetector::Pattern> RaceDetector::make_pattern(std::span<const ProductRun::Load> loads,
                                                                         std::int64_t low, const LaneOffsets& steps,
                                                                         std::uint32_t bytes) const {
-  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> touched;  // by word: lanes, pc
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> touched;  // by word: the lanes that touch it and
+                                                                             // the instruction
   for (const ProductRun::Load& load : loads) {
     std::map<std::uint32_t, std::uint32_t> lanes;
     for (std::size_t l = 0; l < kWarpSize; ++l) {
@@ -298,7 +301,7 @@ bool RaceDetector::words_in_order(std::size_t first, const Pattern& pattern, std
     const std::size_t word = first + pattern.words[i];
     const std::uint32_t lanes = pattern.lanes[i];
     if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, warp, lanes)) return false;
-    // A read subsumes an unordered earlier read of the same warp only if it repeats all its lanes.
+    // A read replaces an unordered earlier read of the same warp only if it repeats all of its lanes.
     if (reads) {
       const Id last = reads_[word];
       if ((last & kWarpMask) == warp && !is_over(last, word, warp, lanes) && (recall(last, word).lanes & ~lanes) != 0)
@@ -332,7 +335,7 @@ inline bool RaceDetector::surely_in_order(const Ages& ages, std::size_t first, s
 inline RaceDetector::Id RaceDetector::keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch,
                                                    std::size_t first, const Pattern& pattern) {
   const Id id = next_id() | warp;
-  // Built in place: copying a temporary would stall on its parts that were just written.
+  // Built in place: copying a temporary would stall the host on parts that were just written.
   Record& record = log_.emplace_back();
   record.clock = warps_[warp].now;
   record.pc = pc;
@@ -348,7 +351,7 @@ inline void RaceDetector::remember(Id id, const Ages& ages, std::size_t first, s
   Id* __restrict const written = writes_.data() + first;
   Id* __restrict const read = reads_.data() + first;
   Id* __restrict const older = older_reads_.data() + first;
-  // An unordered read by another warp becomes the older read: a later write may race with it, too.
+  // An unordered read by another warp becomes the older read, because a later write may also race with it.
   const auto remember_others = [&](auto is_others) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t w = word_of(i);
@@ -418,7 +421,7 @@ bool RaceDetector::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::
     return pattern.is_contiguous() ? touch_words<false, 0>(warp, pc, low, pattern, next)
                                    : touch_words<false, 0>(warp, pc, low, pattern, listed);
   }
-  // The most frequent sizes as compile-time constants: a row of a tile, one word, one word of each of two rows.
+  // The most frequent sizes are compile-time constants: a row of a tile, one word, one word in each of two rows.
   switch (pattern.words.size()) {
     case 1:
       return touch_words<true, 1>(warp, pc, low, pattern, next);
@@ -468,7 +471,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (is_of_lock(touch)) order_by_lock(warp, first, touch);
     if (touch == SharedTouch::atomic) publish(warp, lane, first);
-    // A load may move a whole structure of which some members, or the padding, were never written.
+    // A load may move a whole structure although some members, or the padding, were never written.
     const auto is_written = [](Id write) { return write != 0; };
     const bool moves_some = touch == SharedTouch::read && std::any_of(&writes_[first], &writes_[last] + 1, is_written);
     Id id = 0;

@@ -1,18 +1,22 @@
-// The race detector of a block's shared memory: each word's last touches, and vector clocks that tell whether
-// synchronization orders them. Kept only in sanitized runs; counts and results are the same with and without it.
+// The race detector for a block's shared memory: it keeps the last touches (accesses) of each word, and vector clocks
+// that tell whether synchronization orders them. It exists in sanitized runs only; counts and results are the same
+// with and without it.
 //
-// Found: reads of which no byte has been written; two threads that touch a word, one of them writing, that nothing
-// orders (a barrier of the block; a __syncwarp, shuffle, vote, match or reduction whose mask names both; a lock; an
-// mbarrier; an atomic after a fence); touches of what an asynchronous copy may still be writing; two lanes that write
-// different values to one word in one instruction. Unordered writes of the same value are a warning, unless one
-// instruction makes both.
+// It finds:
+// - reads of words of which no byte has been written;
+// - two unordered touches of a word by different threads, at least one of them a write. Touches are ordered by a
+//   barrier of the block; by a __syncwarp, shuffle, vote, match or reduction whose mask names both lanes; by a lock,
+//   by an mbarrier, or by an atomic after a fence;
+// - touches of bytes that an asynchronous copy may still be writing;
+// - two lanes that write different values to one word in one instruction. Unordered writes of the same value are a
+//   warning, unless one instruction makes both.
 //
-// Not found: a race of a write with one of several unordered reads of a word by different warps or instructions (only
-// two reads are remembered); races that need another order of the warps, where a lock or an mbarrier happened to order
-// them; races in global memory; plain loads of an mbarrier's own 8 bytes. Atomics and volatile accesses do not race
-// with each other. Checked elsewhere: reads of unwritten global memory (memory.h) and local memory (local_memory.h;
-// registers are not watched), masks that name absent threads (members.h), and barriers that some threads of a warp
-// bypass (divergent_barrier.h).
+// It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
+// instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
+// another order; races in global memory; plain loads of an mbarrier's own 8 bytes. Atomics and volatile accesses do
+// not race with each other. Other files check reads of unwritten global memory (memory.h) and local memory
+// (local_memory.h; registers are not watched), masks that name absent threads (members.h), and barriers that some
+// threads of a warp bypass (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -31,14 +35,14 @@
 
 namespace roofwalk::vgpu {
 
-// copy: by an asynchronous copy. The last four do not race among themselves, and the last three also synchronize:
-// `lock`, a compare-and-swap, acquires and releases; `publish`, an exchange or volatile store, only releases;
-// `acquire`, a volatile load, only acquires.
+// `copy` is a write by an asynchronous copy. Touches of the last four kinds do not race among themselves. The last
+// three also synchronize: `lock`, a compare-and-swap, acquires and releases; `publish`, an exchange or volatile
+// store, only releases; `acquire`, a volatile load, only acquires.
 enum class SharedTouch : std::uint32_t { read, write, copy, atomic, lock, publish, acquire };
 inline bool reads_only(SharedTouch touch) { return touch == SharedTouch::read || touch == SharedTouch::acquire; }
 
-// Lanes of a store that write the value already there, and lanes whose value another lane of the same instruction
-// overwrote with a different one.
+// Lanes of a store that write the value that is already there (`unchanged`), and lanes whose value is overwritten by
+// a different value of another lane of the same instruction (`replaced`).
 struct SharedWrites {
   std::uint32_t unchanged = 0, replaced = 0;
 };
@@ -63,35 +67,37 @@ class RaceDetector {
   std::optional<Finding> touch(std::uint32_t warp, std::uint32_t pc, const Access& access, SharedTouch touch,
                                const SharedWrites& writes = {});
 
-  // A warp arrives at a barrier of the block; the barrier opens. `waiting`: the warps that it releases; `gone`: warps
-  // that have ended, which count as arrived.
+  // come_to_barrier: a warp arrives at a barrier of the block. leave_barrier: the barrier opens. `waiting`: the warps
+  // that it releases; `gone`: warps that have ended, which count as arrived.
   void come_to_barrier(int barrier, std::uint32_t warp);
   void leave_barrier(int barrier, std::span<const std::uint32_t> waiting, std::span<const std::uint32_t> gone);
-  // Lanes of a warp synchronize.
+  // The given lanes of a warp synchronize with each other.
   void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes);
 
-  // A fence by `lanes` of a warp, whose live lanes are `live`. A warp that sees later atomics of these lanes also sees
-  // what they did before the fence, and what the other lanes did before the warp last synchronized.
+  // A fence by `lanes` of a warp whose live lanes are `live`. A warp that later sees atomics of these lanes also sees
+  // what they did before the fence, and what the warp's other lanes did before the warp last synchronized.
   void fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live);
-  // A warp reads what atomics of other warps left in these words.
+  // A warp reads what other warps' atomics left in these words, and so is ordered after what they published.
   void see(std::uint32_t warp, const Access& access);
 
-  // An mbarrier, by its offset in shared memory. arrive: by a warp, or (`copies`) by its asynchronous copies so far;
-  // complete: the phase is over; acquire: a warp has seen that it is over.
+  // An mbarrier, identified by its offset in shared memory. arrive: a warp arrives, or (`copies`) its asynchronous
+  // copies so far do; complete: the phase ends; acquire: a warp has seen that it ended.
   void begin_mbarrier(std::uint64_t byte);
   void end_mbarrier(std::uint64_t byte);
   void arrive(std::uint64_t byte, std::uint32_t warp, bool copies);
   void complete(std::uint64_t byte);
   void acquire(std::uint64_t byte, std::uint32_t warp);
 
-  // Asynchronous copies of a warp: closes the open group; waits for all but the last `left` closed groups.
+  // A warp's asynchronous copies: closes the open group; waits for all closed groups but the last `left`; waits for
+  // all copies.
   void commit_copies(std::uint32_t warp);
   void wait_for_copies(std::uint32_t warp, std::uint32_t left);
   void wait_for_all_copies(std::uint32_t warp);
 
-  // Fast path for a load or store of a whole warp in lockstep: `bytes` per lane at `first` plus `steps`, in bounds and
-  // aligned. True, and recorded, where all earlier touches of these words are certainly ordered before it and no two
-  // lanes write one word, as in nearly every access. False: nothing is recorded, touch() must be called.
+  // Fast path for a load or store of a whole warp in lockstep: `bytes` per lane at `first` plus `steps`, in bounds
+  // and aligned. Returns true, and records the touch, if all earlier touches of these words are certainly ordered
+  // before it and no two lanes write one word, as in nearly every access. Otherwise records nothing and returns
+  // false: call touch().
   bool touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const LaneOffsets& steps,
                          std::uint32_t bytes, SharedTouch touch);
   // The same for all loads of one side of a ProductRun, relative to `base`; `number` identifies the side.
@@ -99,18 +105,20 @@ class RaceDetector {
                         const ProductRun::Side& side);
 
  private:
-  // Logical time of a warp; it advances where the warp synchronizes.
+  // Logical time of a warp; it advances when the warp synchronizes.
   using Clock = std::uint32_t;
-  // Identifies a recorded touch. From the high bits down: sequence number, flag of asynchronous copies, warp. 0: none.
+  // Identifies a recorded touch; 0: none. From the high bits down: sequence number, flag for asynchronous copies,
+  // warp.
   using Id = std::uint32_t;
   static constexpr int kWarpBits = 5, kIdShift = kWarpBits + 1;  // at most 32 warps per block
   static constexpr Id kCopy = 1u << kWarpBits, kWarpMask = kCopy - 1;
-  static constexpr Id kForgotten = 1u << kIdShift;  // ordered before everything that follows
+  static constexpr Id kForgotten = 1u << kIdShift;  // a touch that is ordered before everything that follows
 
-  // The words that one or several instructions touch, relative to the lowest, and which lanes touch each.
+  // The words that one or several instructions touch, relative to the lowest word, and the lanes that touch each
+  // word.
   struct Pattern {
     std::vector<std::uint32_t> words, lanes;
-    std::vector<std::uint32_t> pcs = {};  // of several instructions: the one that touches each word
+    std::vector<std::uint32_t> pcs = {};  // if the pattern is of several instructions: the one that touches each word
     struct Stretch {
       std::uint32_t first = 0, count = 0;
     };
@@ -119,21 +127,21 @@ class RaceDetector {
     bool is_contiguous() const { return stretches.size() == 1; }
   };
   struct Record {
-    Clock clock = 0;  // of a copy: the number of its group
+    Clock clock = 0;  // for a copy: the number of its group
     std::uint32_t pc = 0;
-    std::uint32_t lanes = 0;  // lanes of the warp that did it; with a pattern, the pattern has them
+    std::uint32_t lanes = 0;  // the warp's lanes that touched the word; if there is a pattern, it has them
     std::uint32_t warp = 0;
     SharedTouch touch = SharedTouch::read;
     const Pattern* pattern = nullptr;
-    std::size_t first_word = 0;  // where the pattern starts
+    std::size_t first_word = 0;  // the lowest word of the pattern's touches
   };
-  // Vector clocks: everything up to these times is known to have happened.
+  // A vector clock: everything up to these times is known to have happened before.
   struct Knowledge {
     explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
     void join(const Knowledge& other);
 
-    std::vector<Clock> warps;  // by warp, of all its lanes
-    // [warp][lane]: later times of single lanes; empty until some lanes of a warp fence without the others.
+    std::vector<Clock> warps;  // by warp, for all its lanes
+    // [warp][lane]: later times of single lanes; empty until some lanes of a warp fence without the other lanes.
     std::vector<Clock> lanes = {};
     Clock of_lane(std::uint32_t warp, int lane) const {
       const Clock own = lanes.empty() ? 0 : lanes[warp * kWarpSize + static_cast<std::uint32_t>(lane)];
@@ -142,39 +150,39 @@ class RaceDetector {
   };
   struct WarpClocks {
     Clock now = 1;
-    Clock met = 0;                // all lanes are ordered after what any of them did before this time
-    Id met_id = 0;                // the same as an Id: the first touch after it
-    std::vector<Clock> lanes;     // [lane][other], if only some lanes have synchronized since; else empty
-    Knowledge known;              // up to when each warp is ordered before this one
+    Clock met = 0;                // all lanes are ordered after everything that any of them did before this time
+    Id met_id = 0;                // the same time as an Id: that of the first touch after it
+    std::vector<Clock> lanes;     // [lane][other] if only some lanes have synchronized since; else empty
+    Knowledge known;              // for each warp: the time up to which it is ordered before this warp
     bool learned = false;         // `known` has grown since the last barrier of the whole block
     Knowledge fenced;             // `known` at the last fence; empty before the first
-    std::vector<Clock> waited;    // by group of copies: when it was waited for
-    std::uint32_t committed = 0;  // groups
+    std::vector<Clock> waited;    // by group of copies: the time at which the warp waited for it
+    std::uint32_t committed = 0;  // number of closed groups of copies
   };
 
   // happens_before.cpp
-  // An atomic by `lane` publishes what was fenced.
+  // An atomic by `lane` publishes what the lane and its warp have fenced.
   void publish(std::uint32_t warp, int lane, std::size_t word);
   void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
 
   Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
   Id keep(const Record& record);
-  // Drops touches that no word refers to, and all before the last barrier of the whole block.
+  // Drops touches that no word refers to, and all touches before the last barrier of the whole block.
   void forget_the_old();
-  // The recorded touch, with the lanes that touched this word.
+  // The recorded touch with this Id, with the lanes that touched this word.
   Record recall(Id id, std::size_t word) const;
 
   bool is_under_way(const Record& record) const;
-  // A lane of the record that is not ordered before this lane of the warp; -1: none.
+  // A lane of the recorded touch that is not ordered before `lane` of `warp`; -1: none.
   int rival(const Record& record, std::uint32_t warp, int lane) const;
-  // Whether a touch of a word is certainly ordered before a touch by `lanes` of a warp.
+  // Whether the recorded touch of a word is certainly ordered before a touch by `lanes` of a warp.
   bool is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const;
-  // Records a read or write if the word's earlier touches are certainly ordered before it, as nearly always. False:
-  // call touch_closely().
+  // Records a read or write if the word's earlier touches are certainly ordered before it, as they nearly always are.
+  // False: call touch_closely().
   bool touch_in_order(std::size_t word, const Record& now, Id& id);
   bool words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const;
-  // Order that follows from an Id alone: before the last barrier of the block, or by this warp before its lanes last
-  // synchronized. Without branches, so that loops become vector code.
+  // What an Id alone proves: a touch is ordered if it came before the last barrier of the block, or if it is by this
+  // warp and came before its lanes last synchronized. No branches, so that loops become vector code.
   struct Ages {
     Id block_met, met;
     std::uint32_t warp;
@@ -184,7 +192,7 @@ class RaceDetector {
              (static_cast<unsigned>(id < block_met) | (is_own(id) & static_cast<unsigned>(id < met)));
     }
   };
-  // The i-th of `count` words is `first` + word_of(i).
+  // The words are `first` + word_of(i) for i < `count`.
   template <bool reads, class WordOf>
   bool surely_in_order(const Ages& ages, std::size_t first, std::size_t count, WordOf word_of) const;
   template <bool reads, class WordOf>
@@ -192,7 +200,8 @@ class RaceDetector {
   Id keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch, std::size_t first, const Pattern& pattern);
   template <bool reads, std::size_t known_count, class WordOf>
   bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
-  // The pattern of loads by whole warps, or of one store; empty where two of them touch a word with different lanes.
+  // The pattern of loads by whole warps, or of one store. Empty if two instructions touch a word with different
+  // lanes.
   std::unique_ptr<const Pattern> make_pattern(std::span<const ProductRun::Load> loads, std::int64_t low,
                                               const LaneOffsets& steps, std::uint32_t bytes) const;
   const Pattern& pattern_of(std::uint32_t pc, const LaneOffsets& steps, std::uint32_t bytes);
@@ -204,43 +213,48 @@ class RaceDetector {
                                        const SharedWrites& writes, std::uint32_t pc);
 
   struct Mbarrier {
-    Knowledge arriving, arrived;                                  // for waiters of this phase, of the last
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // of this phase: warp, its groups so far
+    Knowledge arriving, arrived;                                  // arriving: passed to waiters of this phase;
+                                                                  // arrived: passed to waiters of the last phase
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // copies that arrive in this phase: the warp, and
+                                                                  // how many of its groups
   };
 
   int word_shift_;  // from byte offset to word index
-  // By word: the latest write; the latest read since then, and an older one that a write may race with, too.
+  // By word: the latest write; the latest read since that write; and an older read that a write may also race with.
   std::vector<Id> writes_, reads_, older_reads_;
-  std::vector<Record> log_;                               // touches by number, from first_kept_ on
-  std::size_t first_kept_ = 0;                            // the number of the first
+  std::vector<Record> log_;                               // touches by number, beginning with first_kept_
+  std::size_t first_kept_ = 0;                            // the number of the first touch in log_
   std::size_t most_kept_ = 0;                             // forget_the_old() runs at this size
-  Id whole_block_met_ = 0;                                // the first touch after the last barrier of the whole block
+  Id whole_block_met_ = 0;                                // the Id of the first touch after the last barrier of the
+                                                          // whole block
   std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
-  std::vector<std::unique_ptr<const Pattern>> sides_;     // of ProductRuns; an empty one: loads are checked one by one
+  std::vector<std::unique_ptr<const Pattern>> sides_;     // patterns of the sides of ProductRuns; an empty one: the
+                                                          // loads are checked one by one
   std::vector<WarpClocks> warps_;
-  std::map<std::size_t, Knowledge> locks_;       // by word: what the next acquire joins
-  Knowledge barriers_[kBarriers];                // what released warps join
-  std::map<std::uint64_t, Mbarrier> mbarriers_;  // by byte
+  std::map<std::size_t, Knowledge> locks_;       // by word: the vector clock that the next acquire joins
+  Knowledge barriers_[kBarriers];                // the vector clock that released warps join
+  std::map<std::uint64_t, Mbarrier> mbarriers_;  // by byte offset
 };
 
-// race_report.cpp. RaceDetector::touch of the warp's block, if it has a shadow; false with the fault recorded.
+// race_report.cpp. Calls RaceDetector::touch for the warp's block, if it is watched. False if a fault was recorded.
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
 
-// Whether this warp's accesses to shared memory are checked. Tests the launch first, which is in the host's cache.
+// Whether this warp's accesses to shared memory are checked. Tests the launch first, because it is in the host's
+// cache.
 inline bool is_watched(const Launch& launch, const Warp& warp) {
   return launch.sanitized && warp.block->shadow != nullptr;
 }
 
-// Whether a watched load or store in lockstep needs no closer look; if so, it is recorded.
+// Whether a load or store in lockstep of a watched block is certainly in order; if so, it is recorded.
 inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const LaneOffsets& steps,
                              std::uint32_t bytes, SharedTouch touch) {
   return !op->instruction->is_volatile &&
          warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, steps, bytes, touch);
 }
 
-// A checked load or store of shared memory. Stores are checked when they are done, to see whether they changed
-// anything.
+// Makes and checks a load or store of shared memory. A store is checked after it is made, to know whether it changed
+// memory.
 template <bool store>
 const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
                        Mover mover) {

@@ -1,4 +1,4 @@
-// The messages of the sanitizer's findings: faults and warnings of races, missing waits and uninitialised reads.
+// The messages for the sanitizer's findings: faults and warnings for races, missing waits and uninitialized reads.
 #include <bit>
 #include <string>
 
@@ -17,7 +17,7 @@ const char* verb_of(SharedTouch touch) {
   return touch == SharedTouch::atomic || touch == SharedTouch::lock ? "updates" : "writes";
 }
 
-// Two threads that touch one word: false with the fault, or true with a warning.
+// Reports two threads that touch one word. False if a fault was recorded; true after a warning.
 bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch,
                  const RaceDetector::Finding& finding, const std::string& place) {
   const Dim3 other = launch.thread_of(finding.thread);
@@ -55,7 +55,7 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
   return false;
 }
 
-// False with the fault recorded, or true with a warning.
+// False if a fault was recorded; true after a warning.
 bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, const RaceDetector::Finding& finding) {
   const std::string place = shared_place(launch.program, *op->instruction, finding.byte);
   if (finding.kind == RaceDetector::Finding::Kind::uninitialized) {

@@ -1,4 +1,4 @@
-// Which blocks of a grid the sanitizer watches, where watching all of them would take too long.
+// Which blocks of a grid the sanitizer watches if watching all of them would take too long.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace roofwalk::vgpu {
 
 class WatchedBlocks {
  public:
-  // About `most` of `total`: the first ones, and others chosen by the seed; 0: all.
+  // Watches about `most` of `total` blocks: the first ones, and others chosen by the seed. 0: all.
   WatchedBlocks(std::uint64_t most, std::uint64_t seed, std::uint64_t total) : seed_(seed) {
     if (most == 0 || total <= most) return;
     first_ = most / 4;
