@@ -34,7 +34,7 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
       lockstep_(limits.lockstep && !program.lockstep.ops.empty()),
       warps_per_block_(static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize)) {
   const std::uint64_t total = shape.grid.count();
-  // Slots beyond the grid would only cost memory.
+  // More slots than the grid has blocks for would only cost memory.
   const std::uint64_t slots =
       std::min<std::uint64_t>(static_cast<std::uint64_t>(shape.blocks_per_sm), (total + sms.size() - 1) / sms.size());
   const std::size_t warp_bytes = program_.register_bytes;
@@ -88,13 +88,13 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   block.mbarrier_copies.clear();
   block.mbarrier_phases.clear();
   block.flags.clear();
-  // Replaced, since clearing a map that was once large costs as much as all its buckets.
+  // Replaced by a new map: clearing a map that was once large takes time for all its buckets.
   if (!block.global_flags.empty()) block.global_flags = {};
   if (block.global_stores.end != 0) block.global_stores = {};
   block.swaps.clear();
   block.most_swaps = 0;
   block.meetings = block.followed = 0;
-  // NaN in every shared float, so that a read before any write shows instead of finding a lucky zero.
+  // Fills shared memory with NaNs, so that a read before any write shows instead of finding a lucky zero.
   std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
   block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;
   if (block.shadow != nullptr) block.shadow->begin_block();

@@ -1,4 +1,4 @@
-// The slots of blocks on SMs: registers, local and shared memory of their warps, and the initial state of a block.
+// The slots for resident blocks on SMs: their warps' registers, local and shared memory, and a block's initial state.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace roofwalk::vgpu {
 
 class BlockPlaces {
  public:
-  // Makes the slots of all SMs, no more than the grid has blocks for.
+  // Makes the slots of all SMs, but not more than the grid has blocks for.
   BlockPlaces(const Program& program, const GridShape& shape, const RunLimits& limits,
               std::vector<Multiprocessor>& sms);
 
   std::uint32_t warps_per_block() const { return warps_per_block_; }
-  // Starts the block that was given to this slot, with nothing left of the previous one.
+  // Starts the block that this slot was given. Nothing of the previous block remains.
   void begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block, bool is_traced);
 
  private:

@@ -7,13 +7,13 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// `block` may be kExitBlock.
+// Whether a single path leads from `block`, which may be kExitBlock, to the exit (BasicBlock::leads_out).
 bool leads_out(const Program& program, std::uint32_t block) {
   return block == kExitBlock || program.blocks[block].leads_out;
 }
 
-// Whether a block can be reached again from itself without passing `behind`: it lies in a loop that ends before
-// `behind`. The search is charged as work.
+// Whether control can return from a block to the same block without passing `behind`, i.e. whether the block is in a
+// loop that ends before `behind`. The search is charged as work.
 bool repeats_before(Launch& launch, std::uint32_t block, std::uint32_t behind) {
   const Program& program = launch.program;
   launch.charge(program.blocks.size() / work::kSeenBits);
@@ -48,8 +48,8 @@ bool have_one_shape(const std::vector<StandingLanes>& all) {
   });
 }
 
-// Keeps one entry of the reconvergence stack for each function on the call stack. All live lanes are at one place, so
-// no lane is left to reconverge with elsewhere.
+// Keeps one entry of the reconvergence stack for each function on the call stack. All live lanes are at the same
+// place, so there are no other lanes to reconverge with.
 void forget_branches(StandingLanes& standing) {
   std::vector<ReconvergenceEntry> kept;
   std::size_t first = 0;
@@ -66,7 +66,7 @@ void forget_branches(StandingLanes& standing) {
   standing.stack = std::move(kept);
 }
 
-// Whether both continue on the same path; then the first takes over the other's lanes.
+// If both groups of lanes continue on the same path, the first takes over the second's lanes and true is returned.
 bool join(StandingLanes& lanes, const StandingLanes& others) {
   const std::size_t depth = lanes.stack.size();
   if (others.entry != lanes.entry || others.stack.size() != depth || others.frames.size() != lanes.frames.size() ||
@@ -79,7 +79,7 @@ bool join(StandingLanes& lanes, const StandingLanes& others) {
   }
   for (std::size_t i = 0; i < depth; ++i) {
     const ReconvergenceEntry &entry = lanes.stack[i], &other = others.stack[i];
-    const bool is_top = i + 1 == depth;  // whatever block it began with, the lanes now stand at `entry`
+    const bool is_top = i + 1 == depth;  // its lanes now stand at `entry`, whichever block the stack entry began with
     if (other.reconvergence != entry.reconvergence || (!is_top && other.block != entry.block)) return false;
   }
   for (std::size_t f = 0; f < lanes.frames.size(); ++f) {
@@ -120,7 +120,7 @@ bool stand_aside(Warp& warp, const Op* entry) {
 }
 
 const Op* bring_together(Warp& warp) {
-  // They may have come through different branches that reconverge behind the barrier or at the exit.
+  // The groups may have come through different branches that reconverge behind the barrier or at the exit.
   if (!have_one_shape(warp.standing)) {
     for (StandingLanes& standing : warp.standing) forget_branches(standing);
   }

@@ -1,13 +1,15 @@
-// Lanes of a warp that wait at a barrier of the block before its other lanes reach it. CUDA's barriers wait for all
-// threads that have not ended, whichever path they took (CUDA C++ Programming Guide, "Independent Thread Scheduling").
-// So these lanes stand in front of the basic block with the barrier while the warp runs its other lanes; when those
-// have ended or arrived at the same place, all enter the block together. ptxas reconverges them there, too.
+// Lanes of a warp that wait at a block barrier before the warp's other lanes reach it. CUDA's barriers wait for all
+// threads that have not ended, whichever path they took (CUDA C++ Programming Guide, "Independent Thread
+// Scheduling"). So the waiting lanes stand in front of the basic block with the barrier while the warp runs its other
+// lanes; when these have ended or arrived at the same place, all enter the block together. ptxas reconverges them
+// there, too.
 //
-// At a reconvergence point behind a branch around the barrier, the warp goes on without the standing lanes, as ptxas
-// does not reconverge behind a barrier. This is a mistake in the kernel ("__syncthreads() is allowed in conditional
-// code but only if the conditional evaluates identically across the entire thread block"), and sanitized runs stop
-// there. They do not stop behind a loop that some lanes leave early, nor where the path leads straight to the exit, as
-// nvcc generates the same code for `if (i >= n) { c[i] = 0; return; }` in front of a barrier.
+// If a branch leads around the barrier, the warp continues at the branch's reconvergence point without the standing
+// lanes, as ptxas does not reconverge behind a barrier. This is a mistake in the kernel ("__syncthreads() is allowed
+// in conditional code but only if the conditional evaluates identically across the entire thread block"), so
+// sanitized runs stop there. They do not stop behind a loop that some lanes leave early, nor where the path leads
+// straight to the exit, because nvcc generates the same code for `if (i >= n) { c[i] = 0; return; }` in front of a
+// barrier.
 #pragma once
 
 #include "common/vgpu/state/launch.h"
@@ -17,17 +19,17 @@ namespace roofwalk::vgpu {
 // Entry operation of a basic block with a `bar.sync`. All live lanes of the warp enter it together.
 const Op* op_enter_block_with_barrier(Launch& launch, Warp& warp, const Op* op);
 
-// Makes the executing lanes stand in front of a block, whose entry operation is `entry`. False where their calls cannot
-// be split: recursive calls, and calls of several functions through one pointer.
+// Makes the executing lanes stand in front of the block whose entry operation is `entry`. False if the calls that the
+// lanes are in cannot be split: recursive calls, and calls of several functions through one pointer.
 bool stand_aside(Warp& warp, const Op* entry);
-// All live lanes stand: they execute together from now on, if they stand at the same place. Returns the entry operation
-// of the block; nullptr where they do not.
+// Called when all live lanes stand. If they stand at the same place, they execute together from now on, and the entry
+// operation of the block is returned; otherwise nullptr.
 const Op* bring_together(Warp& warp);
-// Standing lanes that should have reconverged where the warp goes on now; nullptr where going on without them is no
-// mistake, or the run is not sanitized. They are no longer expected at this place.
+// Standing lanes that should have reconverged at the place where the warp continues now; they are no longer expected
+// there. nullptr if it is no mistake to continue without them, or the run is not sanitized.
 const StandingLanes* who_is_missed(Launch& launch, Warp& warp);
 
-// The barrier that lanes stand in front of.
+// The barrier in front of which lanes stand; `entry`: the entry operation of its block.
 const Op* barrier_behind(const Op* entry);
 
 // Live lanes that are not executing and whose path leads straight to the exit.

@@ -17,17 +17,18 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A round of less work is over before a second thread wakes up.
+// A round with less work than this ends before a second thread wakes up.
 constexpr std::uint64_t kTeamWork = 16'000;
 
-// Without memory counts, an SM's round ends after this much work, or this many lines in its store log.
+// Without memory counts, an SM's round ends after this much work or this many lines in its store log.
 constexpr std::uint64_t kRoundWork = std::uint64_t{1} << 20;
 constexpr std::size_t kRoundLines = std::size_t{1} << 14;
-// Within a round, each SM may spend its share of the remaining budget, but at least this much: long code without a loop
-// is a single turn of a warp.
+// Within a round, each SM may spend its share of the remaining budget, but at least this much, because long code
+// without a loop is a single turn of a warp.
 constexpr std::uint64_t kLeastShare = 1'000'000;
 
-// Whether SMs must run one after another and see each other's accesses at once: blocks communicate, or read the clock.
+// Whether SMs must run one after another and see each other's accesses at once, because blocks communicate or read
+// the clock.
 bool runs_alone(const Program& program) {
   for (const ptx::Instruction& in : program.function->instructions) {
     const bool reaches_others = in.space == ptx::Space::global || in.space == ptx::Space::generic;
@@ -75,7 +76,7 @@ class GridRunner {
         l2_round_(launch.machine, sms.size(), launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
     launch_.stores_wait = !alone_;
     launch_.counts = limits.counts;
-    // Which SM a block runs on depends on when others end, and a kernel may read %smid.
+    // If a kernel may read %smid, blocks must not run on: which SM gets a block depends on when other blocks end.
     blocks_go_on_ = !limits.counts && !alone_ && program_.smid_slot == kNoSlot;
     launch_.sanitized = limits.sanitize;
     launch_.watched = limits.watched;
@@ -125,12 +126,12 @@ class GridRunner {
     }
   }
 
-  // Gives the slot the next block of the grid, if there is one. Its SM initializes it at its next turn.
+  // Gives the next block of the grid, if any, to the slot. The SM initializes the block at its next turn.
   void dispatch(Multiprocessor& sm, ResidentBlock& block) {
     block.active = block.is_new = next_block_ < shape_.grid.count();
     if (!block.active) return;
     block.linear_index = next_block_++;
-    // Starting a block costs the host time, too: even a grid of billions of empty blocks ends by the budget.
+    // Starting a block costs host time, so it is charged: even a grid of billions of empty blocks ends by the budget.
     budget_ -= std::min(budget_, block_work_);
     ++active_blocks_;
     block.trace = sample_.start(block.linear_index, places_.warps_per_block());
@@ -141,7 +142,7 @@ class GridRunner {
     places_.begin(launch_, sm, block, block.trace != nullptr && !sample_.ended());
   }
 
-  // One turn for each warp of each SM, on as many threads as pay off.
+  // Gives each warp of each SM one turn, on as many threads as is worthwhile.
   void play_round() {
     if (threads_ == 1 || round_work_ < kTeamWork) return play_alone();
     if (!team_) {
@@ -174,9 +175,11 @@ class GridRunner {
 
   void play_together() {
     team_->run([this](int member) {
-      // One member starts with half of L2's replay, another ends with the rest, so that two members share it evenly.
+      // One member first replays half of L2's log, another replays the rest at its end, so that two members share the
+      // work.
       if (member == 1) l2_round_.replay_half();
-      // A member plays its own SMs first, whose state may still be in its caches, then those not yet claimed by others.
+      // A member plays its own SMs first, whose state may still be in its caches, then any SMs that are not yet
+      // claimed.
       Launch& launch = member == 0 ? launch_ : *helpers_[static_cast<std::size_t>(member) - 1];
       for (int step = 0; step < threads_; ++step) {
         for (auto i = static_cast<std::size_t>((member + step) % threads_); i < working_.size();
@@ -189,8 +192,8 @@ class GridRunner {
     });
   }
 
-  // The turns of one SM's warps, touching nothing of another SM. Without memory counts, a block runs on while it can,
-  // so that its data stays in the host's caches.
+  // Runs the turns of one SM's warps without touching the state of other SMs. Without memory counts, a block runs on
+  // as long as it can, so that its data stays in the host's caches.
   void turn(Launch& launch, Multiprocessor& sm) {
     launch.sm = &sm;
     sm.fetches.begin_round(sm.l1.fetch(), cycles_);
@@ -200,7 +203,8 @@ class GridRunner {
     launch.work_left = share;
     const std::uint64_t lines_before = sm.l1_lines, clock_before = launch.clock;
     sm.moved = false;
-    // Limited so that all SMs together stay within the budget: a kernel that exceeds it must not end in this round.
+    // Limited so that all SMs together stay within the budget. Otherwise a kernel that exceeds the budget could finish
+    // in this round, without the fault.
     const std::uint64_t most = std::min(kRoundWork, budget_ / working_.size());
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
       ResidentBlock& block = sm.blocks[slot];
@@ -217,14 +221,15 @@ class GridRunner {
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
-    // Memory work is charged after the turns: a turn requests no more than a log holds, apart from hits in L1.
+    // Memory work is charged after the turns, because a turn requests at most as much as a log holds, apart from L1
+    // hits.
     launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
                   sm.stores.lines() * work::kStoredLine);
     sm.work = share - launch.work_left;
     sm.issued = launch.clock - clock_before;
   }
 
-  // A turn of each warp of a block that is ready; whether any was.
+  // Gives each ready warp of a block one turn. True if any warp was ready.
   static bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) {
     bool moved = false;
     for (Warp& warp : block.warps) {
@@ -243,14 +248,14 @@ class GridRunner {
     return moved;
   }
 
-  // Updates the state that SMs share, SM by SM. False where the launch ends early.
+  // Updates the state that SMs share, SM by SM. False if the launch ends early.
   bool settle_round() {
     told_bytes_ += l2_round_.tell_traces();
     if (launch_.refusal) return false;
     bool moved = false;
     round_work_ = 0;
     l2_round_.begin(cycles_);
-    std::uint64_t issued = 0;  // of the SM that issued most
+    std::uint64_t issued = 0;  // the largest count among the SMs
     for (Multiprocessor* sm : working_) {
       if (sm->fault) {
         launch_.fault = std::move(sm->fault);
@@ -282,8 +287,8 @@ class GridRunner {
     return moved;
   }
 
-  // A round takes at least as long as its instructions take to issue, and as DRAM takes for L2's requests (of the round
-  // before).
+  // Advances the time. A round takes at least the time to issue its instructions, and the time that DRAM takes for
+  // L2's requests of the round before.
   void pass_time(std::uint64_t issued) {
     const Machine& machine = launch_.machine;
     const std::uint64_t sectors = l2_round_.dram_sectors();
@@ -293,14 +298,15 @@ class GridRunner {
                         bytes * machine.clock_hz / (machine.dram_bytes_per_s * machine.dram_sustained_share));
   }
 
-  // An SM without a block never gets one again, so a one-block kernel on a large chip costs one SM per round.
+  // Drops SMs without a block, which never get one again: so a one-block kernel on a large chip costs one SM per
+  // round.
   void drop_idle_sms() {
     std::erase_if(working_, [](const Multiprocessor* sm) {
       return std::none_of(sm->blocks.begin(), sm->blocks.end(), [](const ResidentBlock& b) { return b.active; });
     });
   }
 
-  // What a block has done so far.
+  // The work of a block so far.
   BlockWork work_of(const ResidentBlock& block) const {
     BlockWork work{.memory = block.memory_work};
     const auto dram_behind_l2 =
@@ -313,7 +319,7 @@ class GridRunner {
           std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.l2_requests * dram_behind_l2);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
-    // A thread that swaps the most contended word waits for all other swaps.
+    // The thread that is last to swap the most contended word waits for all other swaps.
     const std::uint64_t swaps = std::uint64_t{block.most_swaps} * launch_.program.shared_swap_cycles;
     work.latency_cycles += swaps * block.warps.size();
     work.longest_wait_cycles = std::max(work.longest_wait_cycles, swaps);
@@ -355,7 +361,7 @@ class GridRunner {
     }
   }
 
-  // A warp that has not ended, of the preferred SM if it has one.
+  // A warp that has not ended; one of the preferred SM if that has any.
   const Warp* first_active(Multiprocessor& preferred) {
     const auto of = [this](Multiprocessor& sm) -> const Warp* {
       for (ResidentBlock& block : sm.blocks) {
@@ -388,25 +394,25 @@ class GridRunner {
   const Program& program_;
   GridShape shape_;
   std::vector<Multiprocessor>& sms_;
-  std::vector<Multiprocessor*> working_;  // SMs with a block, in order
+  std::vector<Multiprocessor*> working_;  // SMs with at least one block, in order
   Sample sample_;
   bool alone_;
   bool blocks_go_on_ = false;
   int threads_;
-  std::uint64_t budget_;                          // work
-  std::uint64_t block_work_ = 0;                  // of starting a block
+  std::uint64_t budget_;                          // remaining work
+  std::uint64_t block_work_ = 0;                  // work of starting a block
   std::uint64_t round_work_ = 0;                  // work of the last round
-  std::vector<std::unique_ptr<Launch>> helpers_;  // launches of the team's other members
+  std::vector<std::unique_ptr<Launch>> helpers_;  // one Launch for each other member of the team
   std::vector<std::atomic<std::uint64_t>>
       claimed_;  // by index in `working_`: 1 + the last round in which it was played
   BlockPlaces places_;
   L2Round l2_round_;              // L2's requests of the last round
-  std::uint64_t told_bytes_ = 0;  // by which L2's answers have grown traces
+  std::uint64_t told_bytes_ = 0;  // how many bytes traces have grown by L2's answers
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint64_t longest_warp_ = 0;  // instructions
-  std::uint64_t dram_sectors_ = 0;  // so far
-  double cycles_ = 0;               // lower bound of the time passed
+  std::uint64_t dram_sectors_ = 0;  // sectors up to the last round
+  double cycles_ = 0;               // lower bound of the time since the launch began
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
 };
 

@@ -1,5 +1,6 @@
-// Decides whether a team or one thread is faster at present, as a team may not be where other programs use the
-// processors. Tries both from time to time and stays with the faster one. This affects only how long a launch takes.
+// Decides whether several threads or one thread runs rounds faster at present; a team may be slower while other
+// programs use the processors. Tries both from time to time and stays with the faster one. This affects only the wall
+// time of a launch.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +10,14 @@ namespace roofwalk::vgpu {
 
 class Pace {
  public:
-  // Whether a team plays the next round.
+  // Whether a team runs the next round.
   bool team() const { return team_; }
 
-  // Records how long that round took, and its instructions.
+  // Records the duration of that round and the number of its instructions.
   void note(double seconds, std::uint64_t instructions) {
     newest_[left_ % kTryRounds] = static_cast<double>(instructions) / std::max(seconds, 1e-9);
     if (--left_ > 0) return;
-    // The median: a round that the system interrupted says nothing about the others.
+    // The median is used, because a round that the system interrupted is not typical.
     std::nth_element(newest_, newest_ + kTryRounds / 2, newest_ + kTryRounds);
     rate_[team_ ? 1 : 0] = newest_[kTryRounds / 2];
     if (rate_[team_ ? 0 : 1] == 0 || !trying_) {  // try the other one, to compare
@@ -39,8 +40,8 @@ class Pace {
   bool team_ = true;
   bool trying_ = true;  // in a short stretch, to compare with the previous one
   int left_ = kTryRounds, stay_ = kStayRounds;
-  double newest_[kTryRounds] = {};  // instructions per second of this stretch's last rounds, in no order
-  double rate_[2] = {0, 0};         // of the latest stretch of one thread, of the team
+  double newest_[kTryRounds] = {};  // instructions per second of the last rounds of this stretch, in no order
+  double rate_[2] = {0, 0};         // of the latest stretch: with one thread, with the team
 };
 
 }  // namespace roofwalk::vgpu

@@ -8,8 +8,8 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr int kMostArguments = 32;  // CUDA C++ Programming Guide, formatted output
-constexpr int kMostWidth = 1024;    // wider fields and more digits are limited to it
+constexpr int kMostArguments = 32;  // the limit of CUDA (CUDA C++ Programming Guide, formatted output)
+constexpr int kMostWidth = 1024;    // larger widths and precisions are reduced to this
 
 struct Conversion {
   std::string flags;
@@ -72,7 +72,8 @@ class Formatter {
     return value;
   }
 
-  // Parses a number, or `*` for an argument. -1 where there is neither; false where the argument is missing.
+  // Parses a number, or `*` for an argument. Leaves `value` as it is if there is neither. False if the argument is
+  // missing.
   bool number(int& value) {
     if (take('*')) {
       const auto given = argument(4);
@@ -86,7 +87,8 @@ class Formatter {
     return true;
   }
 
-  // Parses from the `%` on. False where it is no conversion or has no argument; `at_` is after what was read.
+  // Parses a conversion, starting at the `%`, and moves `at_` behind it. False if it is invalid or its argument is
+  // missing.
   bool convert() {
     ++at_;
     Conversion c;
@@ -184,7 +186,7 @@ class Formatter {
   Formatted out_;
 };
 
-// The length of a UTF-8 sequence at `at`; 0 where there is none.
+// The length of the UTF-8 sequence at `at`; 0 if there is none.
 std::size_t sequence_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
   const unsigned char first = byte(at);
@@ -202,7 +204,7 @@ std::size_t sequence_at(std::string_view text, std::size_t at) {
   return odd ? 0 : length;
 }
 
-// Valid UTF-8 without control characters, for terminals and JSON.
+// The text as valid UTF-8 without control characters, for terminals and JSON.
 std::string made_safe(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

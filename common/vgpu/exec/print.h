@@ -1,4 +1,4 @@
-// printf of kernels: our own formatter, and the buffer of what is printed.
+// printf of kernels: our own formatter, and the buffer for the printed text.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,18 @@
 
 namespace roofwalk::vgpu {
 
-// Where conversions get their arguments. Empty where none is left, or where memory cannot be read.
+// Source of the arguments of conversions. Its functions return nothing if no argument is left or memory cannot be
+// read.
 struct PrintSource {
-  std::function<std::optional<std::uint64_t>(std::uint32_t bytes)> next;  // 4 or 8, as varargs lie
-  std::function<std::optional<std::string>(std::uint64_t address)> text;  // up to its NUL; for %s
+  std::function<std::optional<std::uint64_t>(std::uint32_t bytes)> next;  // the next argument, of 4 or 8 bytes, as in
+                                                                          // varargs
+  std::function<std::optional<std::string>(std::uint64_t address)> text;  // the string at an address, without its
+                                                                          // NUL; for %s
 };
 
 struct Formatted {
   std::string text;
-  int arguments = 0;  // arguments taken
+  int arguments = 0;  // number of arguments used
 };
 
 // Supports flags, width, precision (both also as `*`), h l ll, and c d i o u x X p e E f F g G a A s, as CUDA documents

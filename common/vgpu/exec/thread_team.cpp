@@ -6,10 +6,10 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr int kWatches = 100'000;  // some 50 microseconds
+constexpr int kWatches = 100'000;  // spins before sleeping; takes about 50 microseconds
 
-// Returns once `value` is no longer `old`. Spins without the processor's `pause`: a hypervisor takes that as a sign to
-// give the processor away, for far longer than a piece of work takes.
+// Returns once `value` differs from `old`. Spins without the processor's `pause` instruction: a hypervisor takes it
+// as a sign that the processor may be given away, for far longer than a piece of work takes.
 void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
   for (int i = 0; i < kWatches; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
@@ -23,7 +23,7 @@ Team::Team(int members) {
   try {
     for (int member = 1; member < members; ++member) threads_.emplace_back([this, member] { serve(member); });
   } catch (const std::system_error&) {
-    // The threads created so far do all the work.
+    // The system gives no more threads: those created so far do all the work.
   }
 }
 

@@ -1,5 +1,5 @@
-// A few threads that repeatedly do one piece of work together. Pieces are short (tens of microseconds), so idle members
-// spin for a while before they sleep.
+// A few threads that repeatedly execute one piece of work together. Pieces are short (tens of microseconds), so idle
+// members spin for a while before they sleep.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,14 @@ namespace roofwalk::vgpu {
 
 class Team {
  public:
-  // `members` includes the caller, who is member 0. There are fewer where the system gives no more threads.
+  // `members` includes the caller, who is member 0. The team is smaller if the system gives fewer threads.
   explicit Team(int members);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Calls work(0), work(1) ... for all members, each on its own thread, waits for all, and rethrows what one of them
-  // threw (out of memory, say).
+  // Calls work(0), work(1) ... for all members, each on its own thread. Waits for all, then rethrows an exception if
+  // one of them threw (out of memory, say).
   void run(const std::function<void(int)>& work);
 
  private:
@@ -29,10 +29,10 @@ class Team {
   void do_piece(int member);
 
   const std::function<void(int)>* work_ = nullptr;  // nullptr ends the team
-  std::atomic<std::uint32_t> pieces_{0};            // started so far
+  std::atomic<std::uint32_t> pieces_{0};            // number of pieces started so far
   std::atomic<std::uint32_t> busy_{0};              // members that have not finished the latest piece
   std::mutex mutex_;
-  std::exception_ptr trouble_;  // of the latest piece
+  std::exception_ptr trouble_;  // exception of the latest piece
   std::vector<std::thread> threads_;
 };
 

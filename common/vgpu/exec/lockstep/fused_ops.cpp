@@ -22,7 +22,7 @@ namespace {
 
 inline float canonical(float value) { return value != value ? canonical_nan() : value; }
 
-// op->count operations, all of them fma.
+// Executes op->count operations, all of them fma.
 const Op* op_fma_run(Launch&, Warp& warp, const Op* op) {
   const Op* const end = op + op->count;
   for (; op != end; ++op) {
@@ -40,7 +40,7 @@ inline void add_of_lane_0(const Warp& warp, const Op* op) {
   *warp.lanes<T>(op->s[0]) = *warp.lanes<T>(op->s[1]) + *warp.lanes<T>(op->s[2]);
 }
 
-// op->target integer additions on lane 0, of op->count bytes each, such as loop counters.
+// Executes op->target integer additions on lane 0, such as loop counters, each of op->count bytes.
 const Op* op_additions_of_lane_0(Launch&, Warp& warp, const Op* op) {
   const Op* const end = op + op->target;
   for (; op != end; ++op)
@@ -51,7 +51,7 @@ const Op* op_additions_of_lane_0(Launch&, Warp& warp, const Op* op) {
 template <class Lanes>
 constexpr std::size_t kCount = sizeof(Lanes) / sizeof(float);
 typedef float Eight __attribute__((vector_size(kEight * sizeof(float))));
-// As many lanes as fit a host vector.
+// As many lanes as a host vector holds.
 #ifdef __AVX512F__
 typedef float Wide __attribute__((vector_size(64)));
 #else
@@ -59,7 +59,7 @@ using Wide = Eight;
 #endif
 constexpr std::size_t kWide = kCount<Wide>;
 
-// Broadcasts a value. The addition to integer zeros keeps compilers from splitting the broadcast.
+// Broadcasts a value. Adding it to integer zeros keeps compilers from splitting the broadcast.
 template <class Lanes>
 inline Lanes all_lanes(float value) {
   typedef std::uint32_t Bits __attribute__((vector_size(sizeof(Lanes))));
@@ -104,15 +104,15 @@ inline void put_canonical(Lanes value, float* lanes) {
   std::memcpy(lanes, &value, sizeof value);
 }
 
-// Whether a load of shared memory takes the fast path. If the slow path runs after all, the read is recorded twice,
-// which is harmless.
+// Whether a load of shared memory takes the fast path. If the slow path runs although this is true, the read is
+// recorded twice, which is harmless.
 inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const LaneOffsets& steps,
                            std::uint64_t at) {
   return is_usual_in_shared(launch, warp, &load, steps, at, kWordBytes) &&
          (!is_watched(launch, warp) || touches_in_order(warp, &load, at, steps, kWordBytes, SharedTouch::read));
 }
 
-// ld.shared, ld.shared, fma of the two. Each group of eight lanes loads one word, or adjacent words.
+// Executes two ld.shared and the fma of the two words. Each group of eight lanes loads one word, or adjacent words.
 template <bool left_same, bool right_same>
 const Op* op_product_of_shared(Launch& launch, Warp& warp, const Op* op) {
   const Op &left = op[0], &right = op[1], &fma = op[2];
@@ -150,12 +150,13 @@ inline std::uint64_t base_address(const Warp& warp, const Op& load) {
 inline bool is_inside(const Launch& launch, const ProductRun::Side& side, std::uint64_t base) {
   const std::uint64_t extent = launch.program.shared_bytes;
   const auto from = static_cast<std::int64_t>(base);
-  constexpr std::uint64_t kFar = 1ull << 40;  // the register may point outside, with offsets that lead back inside
+  constexpr std::uint64_t kFar = 1ull << 40;  // the register may hold an address outside shared memory if the offsets
+                                              // lead back inside
   return base < kFar && ((base | side.bits) & (kWordBytes - 1)) == 0 && from + side.low >= 0 &&
          from + side.high + kWordBytes <= static_cast<std::int64_t>(extent);
 }
 
-// Adds up the wavefronts of a run's loads, once each load has been counted by itself.
+// Adds up the wavefronts of a run's loads. False until each load has been counted by itself.
 bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& count) {
   count.wavefronts = 0;
   for (const auto* side : {&run.left, &run.right}) {
@@ -168,8 +169,8 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
   return count.known = true;
 }
 
-// Records all reads of one side, then all of the other. False where both might read the same word, since the order of
-// its reads matters.
+// Records all reads of one side, then all of the other side. False if both might read the same word, because then the
+// order of the reads matters.
 [[gnu::noinline]] bool reads_in_order(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t left_base,
                                       std::uint64_t right_base) {
   const LockstepCode& code = launch.program.lockstep;
@@ -251,7 +252,8 @@ const Op* op_products_of_global(Launch& launch, Warp& warp, const Op* op) {
   const float* const c = warp.lanes<float>(op[2].s[3]);
   float* result = nullptr;
   std::size_t products = 0;
-  // Where the run stops, and whether the first or both words of the product there have been found.
+  // The operation where the run stops, and whether the first word or both words of the product there have been
+  // located.
   const Op *next = op, *const end = op + op->target;
   bool has_left = false, has_both = false;
   while (next != end) {

@@ -1,4 +1,4 @@
-// Finds operations of lockstep code that one handler can do at once.
+// Finds operations of lockstep code that one handler can execute at once.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -16,13 +16,13 @@ constexpr std::size_t kLongestRun = 64;
 bool is_fma(const Op& op) {
   if (op.instruction == nullptr || op.guarded != nullptr) return false;
   const ptx::Instruction& in = *op.instruction;
-  // The usual kind: round to nearest, no .ftz, no .sat.
+  // The plain form: round to nearest, no .ftz, no .sat.
   return ptx::computes(in, ptx::kMultiplies | ptx::kAdds) && in.type == ptx::Type::f32 &&
          in.rounding == ptx::Rounding::rn && !in.ftz && !in.sat &&
-         op.run == alu_handler(in);  // not the check or lane fill emitted for the same instruction
+         op.run == alu_handler(in);  // excludes the check or lane fill that is emitted for the same instruction
 }
 
-// A lockstep load of one word into all lanes.
+// A lockstep load of one word that fills all lanes.
 bool loads_words(const Op& op, ptx::Space space, const std::vector<LaneOffsets>& steps) {
   if (op.instruction == nullptr || op.guarded != nullptr || op.steps >= steps.size()) return false;
   const ptx::Instruction& in = *op.instruction;
@@ -91,7 +91,7 @@ class Fusion {
            loads_shared_words(block_[i + 1], code_.steps) && is_product(block_[i], block_[i + 1], block_[i + 2]);
   }
 
-  // Fuses products of global memory. Returns the number of operations that one handler does; 0: no product here.
+  // Fuses products of global memory. Returns the number of operations that one handler executes; 0: no product here.
   std::size_t fuse_global_products(std::size_t first) {
     const auto kinds = global_product_at(first);
     if (!kinds) return 0;
@@ -135,7 +135,7 @@ class Fusion {
     return std::pair{*left, *right};
   }
 
-  // Integer arithmetic on lane 0 alone.
+  // Whether the operation is integer arithmetic on lane 0 only.
   static bool is_of_lane_0(const Op& op) {
     return op.instruction != nullptr && op.guard == kNoSlot && op.guarded == nullptr &&
            ptx::info(op.instruction->opcode).form == ptx::Form::alu && !ptx::is_float(op.instruction->type) &&
@@ -146,7 +146,7 @@ class Fusion {
     return is_of_lane_0(op) && ptx::computes(*op.instruction, ptx::kAdds) && ptx::size_bytes(op.instruction->type) >= 4;
   }
 
-  // Whether the loaded words and all sums but the last are used by the products alone.
+  // Whether only the products use the loaded words and all sums but the last.
   bool are_by_themselves(const std::vector<std::size_t>& products) const {
     const std::size_t last = products.back() + 2;
     std::vector<int> unwanted;
@@ -177,7 +177,7 @@ class Fusion {
 
   int result(std::size_t i) const { return block_[i].instruction->operands[0].index; }
 
-  // Number of products from here on that one run can do; 0: none.
+  // Number of products, from `first` on, that one run can execute.
   std::size_t products_at(std::size_t first) const {
     if (!is_product_at(first)) return 0;
     std::size_t products = 1;
@@ -185,8 +185,8 @@ class Fusion {
     return products;
   }
 
-  // Whether a product adds to the previous sum, and its words differ in address from the first product's by offsets
-  // alone.
+  // Whether the product at `next` adds to the previous sum, and its words' addresses differ from the first product's
+  // by constant offsets only.
   bool goes_on(std::size_t first, std::size_t next) const {
     const Slot left_at = block_[first].s[4], right_at = block_[first + 1].s[4];
     for (std::size_t i = next - 3; i < next; ++i) {

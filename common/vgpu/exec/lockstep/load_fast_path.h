@@ -10,8 +10,8 @@
 
 namespace roofwalk::vgpu {
 
-// Whether a load is of the usual kind: in the instruction's last buffer, aligned, not stored to in this round, not
-// traced.
+// Whether a load qualifies for the fast path: it is in the buffer that the instruction accessed last, aligned, not
+// traced, and its bytes were not stored to in this round.
 inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
                      std::uint64_t bits, std::uint32_t bytes) {
   const BufferMemo& memo = launch.buffer_memos[op->pc];
@@ -38,7 +38,7 @@ inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uin
   }
 }
 
-// Reads sectors of a line from L1, and the missing ones from L2. Returns how many those are.
+// Reads sectors of a line from L1, and those that miss from L2. Returns the number of missing sectors.
 inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned sectors) {
   const unsigned missing = sm.l1.read(line, sectors);
   if (missing == 0) return 0;
@@ -46,8 +46,8 @@ inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned 
   return static_cast<std::uint64_t>(std::popcount(missing));
 }
 
-// Counts a load through L1 of `lines` lines from `line` on, `total` sectors in all; with masks for the first and last
-// line.
+// Counts a load through L1 of `lines` lines beginning with `line`; `total` is the number of sectors. `from_first` and
+// `to_last` are the sector masks of the first and the last line.
 inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::uint64_t lines, unsigned from_first,
                         unsigned to_last, std::uint64_t total) {
   std::uint64_t missed = 0;
@@ -60,7 +60,7 @@ inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::u
 // Lockstep loads (lockstep.h) on the fast path. Each function counts the load and returns the host address of its data;
 // nullptr: the load does not qualify, and nothing has been done.
 
-// `bytes` at a uniform address.
+// `bytes` at one address for all lanes.
 template <std::uint32_t bytes>
 inline const std::uint8_t* find_uniform(Launch& launch, const Warp& warp, const Op* op) {
   const std::uint64_t address = first_address(warp, op);
@@ -73,7 +73,7 @@ inline const std::uint8_t* find_uniform(Launch& launch, const Warp& warp, const 
   return memo.data + (address - memo.low);
 }
 
-// `bytes` per lane, contiguous.
+// `bytes` per lane at adjacent addresses.
 template <std::uint32_t bytes>
 inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, const Op* op) {
   const std::uint64_t low = first_address(warp, op), end = low + kWarpSize * bytes;
@@ -91,8 +91,8 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
   return from;
 }
 
-// Counts a load where each group of eight lanes reads a sector of its own. Not inlined, to save stack space in runs
-// that count nothing.
+// Counts a load where each group of eight lanes reads one sector. Not inlined, to save stack space in runs that count
+// nothing.
 [[gnu::noinline]] inline void count_eights(Launch& launch, const Op* op, std::uint64_t first,
                                            const LaneOffsets& steps) {
   std::uint64_t lines[kWarpSize / 8];
@@ -121,8 +121,8 @@ inline Reach reach_of(const Warp& warp, const Op* op, const LaneOffsets& steps, 
   return {first, first + static_cast<std::uint64_t>(steps.low), first + static_cast<std::uint64_t>(steps.high) + bytes};
 }
 
-// A word per lane, each group of eight lanes in a sector of its own: returns lane 0's address; the others have the same
-// distance from it as on the device.
+// A word per lane, each group of eight lanes in one sector: returns the host address of lane 0's word. The words of
+// other lanes have the same distance from it as on the device.
 inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
   const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
@@ -132,15 +132,15 @@ inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const O
     return nullptr;
   if (launch.counts) count_eights(launch, op, first, steps);
   BufferMemo& memo = launch.buffer_memos[op->pc];
-  // Prefetches rows ahead, as warps go on from row to row at the same distance.
+  // Prefetches rows ahead, because warps proceed from row to row with a constant stride.
   constexpr std::uint64_t kAhead = 5;
   const std::uint64_t ahead = first + kAhead * (first - std::exchange(memo.last, first));
   for (std::size_t l = 0; l < kWarpSize; l += 16) __builtin_prefetch(memo.data + (ahead + steps.of_lane[l] - memo.low));
   return memo.data + (first - memo.low);
 }
 
-// A word per lane, each at the same offset of its own line, at a constant stride: one lookup finds that L1 has all 32
-// lines, and the words come from contiguous copies (SectorCopies), if there are any.
+// A word per lane, each at the same offset in a line of its own, with a constant stride. One lookup finds that L1 has
+// all 32 lines. The words come from contiguous copies (SectorCopies), if there are any.
 inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
   const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];

@@ -1,12 +1,12 @@
-// Lockstep code: what a warp runs while all its 32 lanes run together, which is nearly always. Registers whose lanes
-// follow from lane 0 (affine.h) are one number: arithmetic on them runs on lane 0 alone, and addresses follow from it.
-// It has the same basic blocks and gives the same counts, traces and results as Program::ops, to the bit; tests run
-// both.
+// Lockstep code runs while all 32 lanes of a warp are active together, which is nearly always. A register whose lanes
+// follow from lane 0 (affine.h) is kept as one number: arithmetic on it runs on lane 0 only, and addresses are
+// computed from it. Lockstep code has the same basic blocks as Program::ops and gives bit-identical counts, traces
+// and results; tests run both.
 //
-// A full warp starts in lockstep. Where it diverges (a branch that only some lanes take, an exit of some lanes, a
-// 32-bit index that wraps around in some lane before it is widened), the lanes that were not kept are filled in, and it
-// goes on with Program::ops. Where its lanes reconverge it returns to lockstep, if its registers have the shapes that
-// lockstep code assumes. Warps that keep diverging stay out of lockstep, as switching costs more than it gains.
+// A full warp starts in lockstep. When it diverges (some lanes take a branch or exit, or a 32-bit index wraps around
+// in some lane before it is widened), the lanes that were not stored are filled in, and the warp continues with
+// Program::ops. When its lanes reconverge, it returns to lockstep if its registers have the shapes that lockstep code
+// assumes. Warps that keep diverging stay out of lockstep, because switching costs more than it gains.
 #pragma once
 
 #include <functional>
@@ -32,8 +32,8 @@ bool come_together(const Launch& launch, Warp& warp, std::uint32_t block);
 
 // lockstep_ops.cpp. Fills in the lanes of s[0] from lane 0.
 Handler fill_handler(std::uint32_t bytes, std::uint32_t steps);
-// Checks that no lane of s[1], a 32-bit signed or unsigned number, wraps around; else the warp leaves lockstep here
-// (`offset`: index in at_checks) and goes on at Program::ops[target].
+// Checks that no lane of s[1], a 32-bit signed or unsigned number, wraps around. If one does, the warp leaves
+// lockstep (`offset`: index in at_checks) and continues at Program::ops[target].
 Handler check_handler(bool is_signed);
 // As memory_ops.cpp's, for addresses that are one number. A load from a uniform address fills only lane 0, unless
 // `all_lanes`. nullptr: not supported.
@@ -48,7 +48,7 @@ inline std::uint64_t first_address(const Warp& warp, const Op* op) {
   return op->count == 8 ? *warp.lanes<std::uint64_t>(op->s[4]) + offset
                         : static_cast<std::uint32_t>(*warp.lanes<std::uint32_t>(op->s[4]) + offset);
 }
-// Whether an access to shared memory is of the usual kind: whole warp, in bounds, aligned, wavefronts known.
+// Whether an access to shared memory qualifies for the fast path: whole warp, in bounds, aligned, wavefronts known.
 inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op* op, const LaneOffsets& steps,
                                std::uint64_t first, std::uint32_t bytes) {
   const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
@@ -59,8 +59,9 @@ inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op*
 }
 
 // fusion.cpp. Fuses operations of lockstep code into one handler, which saves dispatch and keeps values in host
-// registers. The first operation's `run` becomes that handler; all operations stay as they are, for unusual cases.
-// `any_live_after`: whether one of these registers may still be read after an instruction of the block.
+// registers. The first operation's `run` becomes that handler; the operations remain in place for cases that the
+// handler does not cover. `any_live_after`: whether one of these registers may be read after an instruction of the
+// block.
 using AnyLiveAfter = std::function<bool(std::uint32_t pc, std::span<const int> registers)>;
 void fuse(std::span<Op> block, LockstepCode& code, const AnyLiveAfter& any_live_after);
 

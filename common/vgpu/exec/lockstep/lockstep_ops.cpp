@@ -1,5 +1,5 @@
-// Handlers of lockstep code: filling lanes, leaving and entering lockstep, loads and stores whose addresses are one
-// number.
+// Handlers of lockstep code: filling lanes, leaving and entering lockstep, loads and stores whose address is kept as
+// one number.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -83,7 +83,7 @@ const Op* op_check(Launch& launch, Warp& warp, const Op* op) {
   return &launch.program.ops[op->target];
 }
 
-// As make_access, from lane 0's address.
+// Like make_access, but computes the addresses from lane 0's.
 void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& out) {
   const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
   const std::uint64_t first = first_address(warp, op);
@@ -105,7 +105,7 @@ void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* o
     out.contiguous = steps.stride == bytes;
     return;
   }
-  // Spelled out as for any other instruction, but from the steps: the register's other lanes may be missing.
+  // Computes each lane's address from the steps, because the register's other lanes may not be stored.
   alignas(64) std::uint64_t lanes[kWarpSize];
   for (std::size_t l = 0; l < kWarpSize; ++l) {
     lanes[l] = first + steps.of_lane[l];
@@ -126,7 +126,7 @@ const Op* op_load_global(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// A uniform address.
+// Load from one address for all lanes.
 template <class R, class M, int vector, bool all_lanes>
 const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const from = find_uniform<sizeof(M) * vector>(launch, warp, op);
@@ -144,7 +144,7 @@ const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Contiguous lanes.
+// Load of contiguous words.
 template <class R, class M, int vector>
 const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
@@ -164,7 +164,7 @@ const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Rows of a tile, a word per lane: each group of eight lanes reads a sector of its own.
+// Load of rows of a tile, a word per lane: each group of eight lanes reads one sector.
 const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const from = op->s[0] == kNoSlot ? nullptr : find_eights(launch, warp, op);
   if (from == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
@@ -174,7 +174,7 @@ const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// A word of each of 32 rows, at the same offset of its own line.
+// Load of a word from each of 32 rows, at the same offset in a line of its own.
 const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const words = op->s[0] == kNoSlot ? nullptr : find_rows(launch, warp, op);
   if (words == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
@@ -190,7 +190,7 @@ const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
                       [&](const Access& to, const Pointers& at) { move_out<R, M, vector>(warp, op, to, at); });
 }
 
-// Shared memory. Accesses that are out of bounds or misaligned take the slow path, which finds the faulting lane.
+// Access to shared memory. If it is out of bounds or misaligned, the slow path runs and finds the faulting lane.
 template <class R, class M, int vector, bool store>
 const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;

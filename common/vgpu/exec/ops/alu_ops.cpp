@@ -37,8 +37,9 @@ inline R finish(R value) {
   }
 }
 
-// Products of subnormal numbers are slow on some processors (the `divergent` row of a Zen 5). Inactive lanes hold
-// leftovers of the register, often small integers, which are subnormal as floats.
+// Products of subnormal numbers are slow on some processors (the `divergent` row of a Zen 5). Inactive lanes still
+// hold old bits of the register, often small integers, which are subnormal as floats; these
+// operations compute with 0 instead.
 template <class Sem, class T>
 inline constexpr bool kShunsLeftovers = std::is_floating_point_v<T> &&
                                         (std::is_same_v<Sem, sem::Mul> || std::is_same_v<Sem, sem::Mad> ||
@@ -87,7 +88,7 @@ const Op* op_plain(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// The same for lane 0 alone.
+// The same operation on lane 0 only.
 template <class Sem, class T, Operands operands>
 const Op* op_plain_of_lane_0(Launch&, Warp& warp, const Op* op) {
   const auto a = *warp.lanes<Source<T, operands, 0>>(op->s[1]);
@@ -107,7 +108,7 @@ const Op* op_plain_of_lane_0(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// .ftz and .sat of f32: subnormals become zeros of their sign, results are clamped to [0, 1].
+// Modifiers .ftz and .sat of f32: subnormals become zeros of the same sign, results are clamped to [0, 1].
 template <bool ftz>
 inline float flush_where(float value) {
   return ftz ? flush(value) : value;
@@ -126,7 +127,7 @@ const Op* op_modified(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Directed roundings of f32.
+// f32 arithmetic with a directed rounding.
 template <class Sem>
 float directed(float a, float b, float c, Direction direction) {
   if constexpr (std::is_same_v<Sem, sem::Add>)
@@ -144,7 +145,7 @@ inline constexpr bool kCanBeDirected =
     std::is_same_v<Sem, sem::Add> || std::is_same_v<Sem, sem::Sub> || std::is_same_v<Sem, sem::Mul> ||
     std::is_same_v<Sem, sem::Fma> || std::is_same_v<Sem, sem::Mad>;
 
-// Rare, so the handler examines the instruction for each lane.
+// Directed roundings are rare, so the handler examines the instruction for each lane.
 template <class Sem, Operands operands>
 const Op* op_directed(Launch&, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
@@ -171,7 +172,7 @@ Handler modified_handler(const Instruction& in) {
   return in.sat ? op_modified<Sem, operands, false, true> : nullptr;
 }
 
-// 16-bit floats: `elements` of them in 32 lanes, two per lane where they are packed.
+// Arithmetic on 16-bit floats: `elements` of them in 32 lanes, two per lane if they are packed.
 template <class Sem, class T, Operands operands, int elements, bool sat>
 const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);
@@ -199,7 +200,7 @@ const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Predicates: 32 lanes are one word.
+// Logic on predicates: 32 lanes are one word.
 template <class Sem, Operands operands>
 const Op* op_predicate(Launch&, Warp& warp, const Op* op) {
   const std::uint32_t a = warp.predicate(op->s[1]) ^ (op->offset & 1 ? kAllLanes : 0u);
@@ -278,7 +279,7 @@ Handler pick_of_lane_0() {
     return nullptr;
 }
 
-// .wrap: the functor's `wrapped`.
+// Whether the functor has `wrapped`, the variant for .wrap.
 template <class Sem>
 concept Wraps = requires(std::uint32_t x) {
   Sem::wrapped(x, x);
@@ -291,7 +292,7 @@ struct Wrapped {
   }
 };
 
-// Lane 0 alone: integer types only, as addresses and counters are.
+// Handlers for lane 0 only. Integer types only: addresses and counters are integers.
 template <class Sem, Operands operands, ptx::TypeSet types>
 Handler handler_of_lane_0(const Instruction& in) {
   if (in.sat || in.wrap) return nullptr;

@@ -1,13 +1,14 @@
-// cp.async: bytes from global to shared memory. They are copied at once: a kernel that does not wait for them reads
-// what it would read after waiting. The timing model adds the cost of the wait.
+// cp.async copies bytes from global to shared memory. The copy is made at once, so a kernel that does not wait for it
+// reads the same data as after waiting. The timing model adds the cost of the wait.
 //
-// How a copy counts follows NVIDIA's profiler counters for LDGSTS: one instruction makes a request and sectors of
-// global memory at L1 (..._mem_global_op_ldgsts_cache_access and _cache_bypass), and wavefronts and bank conflicts of
-// shared memory (..._mem_shared_op_ldgsts).
+// Counts follow NVIDIA's profiler counters for LDGSTS: one instruction makes a request and sectors of global memory
+// at L1 (..._mem_global_op_ldgsts_cache_access and _cache_bypass), and wavefronts and bank conflicts of shared memory
+// (..._mem_shared_op_ldgsts).
 // - The global side counts as a load of the same width: one request, its lines, its sectors. With .ca the sectors are
 //   looked up in L1 and fill it; with .cg every sector is requested from L2, and L1 is neither read nor changed.
 // - The shared side counts as a store of the same width, zero-filled bytes included.
-// - Lanes that read no byte (a source size of 0) have no global side; where no lane reads, there is no global request.
+// - Lanes that read no byte (a source size of 0) do not count on the global side; if no lane reads, there is no
+//   global request.
 #include <bit>
 #include <cstring>
 
@@ -22,15 +23,16 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// What each lane reads, and from where. Lanes that read nothing need no address.
+// The bytes that each lane reads, and their address. Lanes that read nothing need no address.
 struct Source {
   std::uint32_t bytes[kWarpSize] = {};
   const std::uint8_t* at[kWarpSize] = {};
   std::uint32_t reading = 0;  // lanes that read at least one byte
-  LaneBytes stored;           // for data that was stored in this round
+  LaneBytes stored;           // buffer for bytes that were stored in this round
 };
 
-// Resolves the lanes of `mask`, which all read `read` of the `bytes` that they copy. False with the fault recorded.
+// Finds the sources of the lanes in `mask`, all of which read `read` of their `bytes` bytes. False if a fault was
+// recorded.
 bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_t mask, std::uint32_t read,
                     std::uint32_t bytes, Source& out) {
   Access access;
@@ -98,7 +100,7 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// The copies are done already: only the sanitizer needs to know what is closed and waited for.
+// The copies are already made, so only the sanitizer needs to know which groups are closed and waited for.
 const Op* op_commit_copies(Launch&, Warp& warp, const Op* op) {
   ++warp.copy_groups;
   if (warp.block->shadow != nullptr) warp.block->shadow->commit_copies(warp.index);

@@ -1,4 +1,4 @@
-// What opcodes that work on bits compute: logic, shifts, fields, permutations. Include semantics.h instead.
+// The computations of opcodes that work on bits: logic, shifts, fields, permutations. Include semantics.h instead.
 #pragma once
 
 #include <bit>
@@ -7,7 +7,7 @@
 
 namespace roofwalk::vgpu::sem {
 
-// Integer arithmetic wraps, done unsigned because signed overflow would be undefined.
+// Converts to unsigned, so that integer arithmetic wraps: signed overflow would be undefined.
 template <class T>
 constexpr auto wrap(T value) {
   if constexpr (std::is_integral_v<T>) {
@@ -75,7 +75,7 @@ struct Brev {  // swaps halves, then quarters within them, down to bits
     return a;
   }
 };
-struct Clz {  // the result is 32-bit whatever the operand
+struct Clz {  // the result is 32-bit for every operand type
   template <class T>
   static std::uint32_t apply(T a) {
     return static_cast<std::uint32_t>(std::countl_zero(static_cast<Unsigned<T>>(a)));
@@ -87,14 +87,14 @@ struct Popc {
     return static_cast<std::uint32_t>(std::popcount(static_cast<Unsigned<T>>(a)));
   }
 };
-struct Bfind {  // index of the highest bit that differs from the sign; all ones where there is none
+struct Bfind {  // index of the highest bit that differs from the sign; all ones if there is no such bit
   template <class T>
   static std::uint32_t apply(T a) {
     const auto bits = static_cast<Unsigned<T>>(std::is_signed_v<T> && a < 0 ? ~a : a);
     return bits == 0 ? ~0u : static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
   }
 };
-struct Lop3 {  // bit by bit, the table's entry at {a, b, c}
+struct Lop3 {  // bit by bit: the entry of the table at index {a, b, c}
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
     std::uint32_t out = 0;
     for (std::uint32_t row = 0; row < 8; ++row) {
@@ -104,7 +104,7 @@ struct Lop3 {  // bit by bit, the table's entry at {a, b, c}
     return out;
   }
 };
-// `count` ones from bit `first` up, cut off at the top.
+// A mask of `count` ones from bit `first` upwards; ones beyond bit 31 are dropped.
 struct Bmsk {
   static std::uint32_t apply(std::uint32_t first, std::uint32_t count) {
     const std::uint32_t ones = count > 31 ? ~0u : (1u << count) - 1u;
@@ -112,7 +112,7 @@ struct Bmsk {
   }
   static std::uint32_t wrapped(std::uint32_t first, std::uint32_t count) { return apply(first & 31u, count & 31u); }
 };
-struct Szext {  // the low bits, extended by zeros or, for signed T, by their sign
+struct Szext {  // the low bits, zero-extended or, for signed T, sign-extended
   template <class T>
   static T apply(T a, std::uint32_t bits) {
     if (bits == 0) return T{0};
@@ -123,7 +123,7 @@ struct Szext {  // the low bits, extended by zeros or, for signed T, by their si
     return apply(a, bits & 31u);
   }
 };
-struct Bfe {  // position and length from the low bytes; the sign of a signed field is extended
+struct Bfe {  // position and length come from the low bytes; a signed field is sign-extended
   template <class T>
   static T apply(T a, std::uint32_t position, std::uint32_t length) {
     constexpr int kWidth = 8 * sizeof(T);

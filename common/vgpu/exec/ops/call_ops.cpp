@@ -1,9 +1,10 @@
-// Calls. A call of a function of the module runs for the calling lanes: they get a reconvergence stack of their own on
-// top of the warp's and continue after the call when all of them have returned. A recursive call saves the registers of
-// the activations in progress and has its local memory on a stack. Through a pointer, lanes may call different
-// functions: these run one after the other, each for its lanes, and all results are delivered at the end.
+// Calls. The calling lanes run a function of the module: they get a reconvergence stack of their own on top of the
+// warp's, and continue after the call when all of them have returned. A recursive call saves the registers of the
+// activations in progress and keeps its local memory on a stack. In a call through a pointer, lanes may call
+// different functions: these run one after the other, each for its own lanes, and all results are delivered at the
+// end.
 //
-// Externs are handled by a hook. Only a plan calls them, one thread at a time.
+// Externs are executed by a hook. Only a plan calls them, one thread at a time.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -17,7 +18,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Limit of nested calls, which also bounds functions without local memory.
+// Limit of nested calls. Functions without local memory have no other limit.
 constexpr std::size_t kMostFrames = 1024;
 
 std::uint8_t* local_byte(const Warp& warp, int lane, std::uint32_t offset) {
@@ -37,7 +38,7 @@ void put_byte(Warp& warp, const CallSite::Place& place, int lane, std::uint32_t 
   }
 }
 
-// Reads all sources before any is overwritten: a recursive function's parameters may be its own arguments.
+// Copies all sources before any target is overwritten: a recursive function may pass its own parameters as arguments.
 using Values = std::vector<std::uint8_t>;
 Values read_values(const Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
                    std::uint32_t lanes) {
@@ -72,7 +73,7 @@ const Op* overflow(Launch& launch, const Warp& warp, const Op* op, std::uint32_t
                   deep, kStackBytes));
 }
 
-// Starts the innermost call's current callee, for the lanes that call it.
+// Starts the callee that is next in the innermost call, for the lanes that call it.
 void enter_function(const Launch& launch, Warp& warp) {
   const CallFrame& frame = warp.frames.back();
   const CallSite& site = *frame.now.site;
@@ -87,7 +88,7 @@ void enter_function(const Launch& launch, Warp& warp) {
   warp.here = warp.mask = frame.now.lanes;
 }
 
-// `frame` says what is called; `lanes` are all calling lanes.
+// `frame` describes the call; `lanes` are all calling lanes.
 const Op* begin_call(Launch& launch, Warp& warp, const Op* op, CallFrame frame, std::uint32_t lanes) {
   bool recursive = frame.now.site->recursive;
   std::uint32_t frame_bytes = frame.now.site->frame_bytes;

@@ -7,7 +7,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-enum class Addend { plain, low_product, high_product };  // what c is added to: a, or part of a * b
+enum class Addend { plain, low_product, high_product };  // the value to which c is added: a, or one half of a * b
 
 template <class T>
 T high_product(T a, T b) {
@@ -15,8 +15,8 @@ T high_product(T a, T b) {
   return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(b) >> (8 * sizeof(T)));
 }
 
-// s[0] the result, s[1] the carry out, s[2]... the sources, s[5] the carry in; kNoSlot where there is none. T is
-// unsigned except for high products, where the sign matters; carries are always those of unsigned arithmetic.
+// s[0]: the result, s[1]: the carry out, s[2] and following: the sources, s[5]: the carry in; kNoSlot if missing. T
+// is unsigned except for high products, where the sign matters; carries are always those of unsigned arithmetic.
 template <class T, Addend addend, bool subtracts>
 const Op* op_carry(Launch&, Warp& warp, const Op* op) {
   using U = std::make_unsigned_t<T>;

@@ -1,4 +1,4 @@
-// Handlers of comparisons: those that set predicates, and those that write a value.
+// Handlers of comparisons that set predicates (setp) and that write a value (set).
 
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/semantics.h"
@@ -12,7 +12,7 @@ using ptx::Compare;
 using ptx::Instruction;
 using ptx::Type;
 
-// The plain comparisons are ordered: false where an operand is NaN; the ...u ones are true there.
+// Eq to Ge are ordered: false if an operand is NaN. The variants with ...u are unordered: true if an operand is NaN.
 struct Eq {
   template <class T>
   static bool apply(T a, T b) {
@@ -120,7 +120,7 @@ struct SetPredicatesByLane0 {
   }
 };
 
-// Packed floats: the first result compares the lower halves, the second the upper ones.
+// Packed floats: the first result compares the lower halves, the second compares the upper halves.
 template <class C, class T, bool>
 struct SetPairPredicates {
   static const Op* run(Launch&, Warp& warp, const Op* op) {
@@ -132,7 +132,7 @@ struct SetPairPredicates {
   }
 };
 
-// set: the bits in `offset` where the comparison holds, else 0.
+// set writes the bits in `offset` if the comparison holds, else 0.
 template <class R>
 struct SetValues {
   template <class C, class T, bool>
@@ -160,7 +160,7 @@ struct SetPairValues {
   }
 };
 
-// Run<comparison, T, ftz>::run is the handler.
+// Selects the handler Run<comparison, T, ftz>::run.
 template <template <class, class, bool> class Run, class T, bool ftz = false>
 Handler compare_for(Compare compare) {
   constexpr bool kFloat = std::is_floating_point_v<T> || kIsNarrow<T>;

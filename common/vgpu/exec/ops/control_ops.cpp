@@ -18,7 +18,7 @@ namespace {
 
 using ptx::BarrierMode;
 
-// For the sanitizer: the warps that wait at the barrier, and those that have ended, which count as arrived at a barrier
+// Tells the sanitizer which warps wait at the barrier and which have ended; the latter count as arrived at a barrier
 // of the whole block.
 void note_meeting(ResidentBlock& block, int barrier) {
   std::vector<std::uint32_t> waiting, gone;
@@ -29,7 +29,7 @@ void note_meeting(ResidentBlock& block, int barrier) {
   block.shadow->leave_barrier(barrier, waiting, gone);
 }
 
-// Writes the result of bar.red, the last operation that the warp executed, for every thread that waits.
+// Writes the result of bar.red, the last operation that the warp executed, to every waiting thread.
 void put_reduction(Warp& warp, const ResidentBlock& block, int barrier) {
   const Op& op = *(warp.next - 1);
   const std::uint32_t counted = block.counted[barrier];
@@ -65,7 +65,7 @@ bool barrier_is_full(const ResidentBlock& block, int barrier) {
   return block.arrived[barrier] >= needed;
 }
 
-// A barrier's number or count in a register: the value of the first executing thread.
+// A barrier's number or count that is in a register: the value of the first executing thread counts.
 std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(warp.mask)]; }
 
 // A traced warp enters a basic block: reserves the outcomes that its memory instructions will fill in.
@@ -85,17 +85,17 @@ std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint3
   return op + 1;
 }
 
-// Lanes of a warp that a branch sends to the same block.
+// The lanes of a warp that a branch sends to one block.
 struct Way {
   std::uint32_t block = 0, lanes = 0;
 };
 
-// Splits the executing lanes; the last of `ways` runs first. Returns the block where the warp goes on.
+// Splits the executing lanes into groups; the last of `ways` runs first. Returns the block where the warp continues.
 std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Way> ways) {
   ++launch.sites[op->pc].divergent;
   if (warp.in_lockstep) come_apart(launch, warp, launch.program.lockstep.leaving[op->block]);
   if (op->meet == warp.stack.back().reconvergence) {
-    warp.stack.pop_back();  // the lanes reconverge where this entry would have ended anyway
+    warp.stack.pop_back();  // the lanes reconverge where this entry ends anyway, so the entry is not needed
   } else {
     warp.stack.back().block = op->meet;
   }
@@ -109,13 +109,13 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
 
 // Rare cases are functions of their own (noinline), so that the common path needs no stack space for them.
 
-// The executing lanes exit; others may still wait for their turn.
+// The executing lanes exit; other lanes may still wait to run.
 [[gnu::noinline]] const Op* leave(Launch& launch, Warp& warp) {
   warp.live &= ~warp.mask;
   return go_on(launch, warp);
 }
 
-// The warp starts the basic block, unless the budget is spent.
+// The warp starts the basic block, or faults if the budget is spent.
 inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   if (launch.work_left < op->target) {
     return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
@@ -129,7 +129,7 @@ inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   return warp.trace == nullptr ? op + 1 : record_entry(launch, warp, op);
 }
 
-// The warp has no lane left.
+// The warp's last lane has exited.
 const Op* finish_warp(Warp& warp) {
   warp.state = Warp::State::done;
   ResidentBlock& block = *warp.block;
@@ -143,7 +143,7 @@ const Op* finish_warp(Warp& warp) {
   return nullptr;
 }
 
-// Reports lanes at a barrier, or standing in front of one, that the other lanes of the warp do not reach.
+// Reports lanes that are at a barrier, or in front of one, that the warp's other lanes do not reach.
 const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
   return launch.stop(warp, op, FaultKind::barrier_deadlock, std::countr_zero(lanes),
                      fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
@@ -151,13 +151,13 @@ const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::u
                                  std::popcount(lanes), std::popcount(warp.live)));
 }
 
-// Reconverged lanes enter a basic block, in lockstep if possible.
+// Reconverged lanes enter a basic block; they run in lockstep if possible.
 const Op* enter_together(Launch& launch, Warp& warp, const Op* op) {
   if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
   return count_entry(launch, warp, op);
 }
 
-// No lane can run: all that have not ended stand in front of a barrier.
+// No lane can run: all that have not exited stand in front of a barrier.
 [[gnu::noinline]] const Op* settle(Launch& launch, Warp& warp) {
   if (const Op* entry = bring_together(warp)) return enter_together(launch, warp, entry);
   const StandingLanes& first = warp.standing.front();
@@ -168,15 +168,15 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return warp.standing.empty() ? finish_warp(warp) : settle(launch, warp);
 }
 
-// Some lanes reach a barrier of the block while others of the warp are elsewhere: the others run first.
+// Some lanes reach a block barrier while the warp's other lanes are elsewhere: the others run first.
 [[gnu::noinline]] const Op* wait_for_others(Launch& launch, Warp& warp, const Op* op) {
   launch.charge(work::kStanding);
   if (!stand_aside(warp, op)) return stop_at_barrier(launch, warp, barrier_behind(op), warp.mask);
   return go_on(launch, warp);
 }
 
-// The lanes go on from a reconvergence point that standing lanes have not reached; false with a fault if that is a
-// mistake.
+// Whether the lanes may continue from a reconvergence point that standing lanes have not reached. False, with a fault
+// recorded, if that is a mistake in the kernel.
 [[gnu::noinline]] bool may_go_on(Launch& launch, Warp& warp) {
   const StandingLanes* missed = who_is_missed(launch, warp);
   if (missed == nullptr) return true;
@@ -184,7 +184,7 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return false;
 }
 
-// A block where diverged lanes may reconverge.
+// Entry of a block where diverged lanes may reconverge.
 [[gnu::noinline]] const Op* meet(Launch& launch, Warp& warp, const Op* op) {
   warp.stack.pop_back();
   if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
@@ -202,13 +202,13 @@ inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint
   return nullptr;
 }
 
-// Some lanes take the branch, others do not.
+// Some lanes take the branch and others do not.
 [[gnu::noinline]] const Op* part(Launch& launch, Warp& warp, const Op* op, std::uint32_t taken) {
   const Way ways[] = {{op->next_block, warp.mask & ~taken}, {op->target, taken}};
   return take_branch(launch, warp, op, split(launch, warp, op, ways));
 }
 
-// Runs the guarded operation for the lanes that are not in `off`.
+// Runs the guarded operation for the executing lanes that are not in `off`.
 inline const Op* run_without(std::uint32_t off, Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t all = warp.mask;
   if (off == all) {
@@ -276,8 +276,8 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
   return take_branch(launch, warp, op, op->target);
 }
 
-// SASS reads the target from a table in constant memory, after comparing the index with the table's size. An index
-// beyond the table, which the ISA leaves undefined, is a fault here, as nvcc never generates one.
+// SASS compares the index with the size of a table in constant memory and then reads the target from the table. An
+// index beyond the table, which the ISA leaves undefined, is a fault here; nvcc never generates one.
 const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t taken = warp.mask & guard_mask(warp, op);
   const std::vector<std::uint32_t>& table = launch.program.branch_tables[static_cast<std::size_t>(op->offset)];

@@ -32,7 +32,8 @@ T the_nan() {
     return std::numeric_limits<T>::quiet_NaN();
 }
 
-// What a C++ cast does: truncation, zero and sign extension of integers, and conversions that round to nearest.
+// Conversions that a C++ cast makes: truncation, zero and sign extension of integers, and conversions that round to
+// nearest.
 template <class D, class S>
 const Op* op_cast(Launch&, Warp& warp, const Op* op) {
   const S* a = warp.lanes<S>(op->s[1]);
@@ -60,7 +61,7 @@ const Op* op_truncate(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// All other conversions, lane by lane through the widest type that holds the source exactly.
+// All other conversions run lane by lane, through the widest type that holds the source exactly.
 Int128 integer_of(std::uint64_t bits, Type type) {
   switch (type) {
     case Type::u8:
@@ -162,7 +163,7 @@ std::uint64_t float_bits(double value, const Instruction& in) {
   return std::bit_cast<std::uint32_t>(narrowed != narrowed ? canonical_nan() : narrowed);
 }
 
-// Rounds the exact value nearest + error in a direction.
+// Rounds the exact value, `nearest` + `error`, in a direction.
 double next_in(Direction direction, double nearest, double error) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool down = direction == Direction::down || (direction == Direction::zero && nearest > 0);
@@ -207,7 +208,7 @@ const Op* op_convert(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Pairs with .relu or .satfinite.
+// Conversions of two floats into a packed pair, with .relu or .satfinite.
 const Op* op_convert_pair(Launch&, Warp& warp, const Op* op) {
   ptx::Instruction one = *op->instruction;
   one.type = one.type == Type::f16x2 ? Type::f16 : Type::bf16;
@@ -218,7 +219,7 @@ const Op* op_convert_pair(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// f32 to a 16-bit float, and back; cvt.f16x2.f32 d, a, b puts a into the upper half.
+// f32 to a 16-bit float, and back. cvt.f16x2.f32 d, a, b puts a into the upper half.
 template <class T, bool to_zero>
 inline T narrow_lane(float x) {
   return to_zero ? narrow_directed<T>(x, Direction::zero) : narrow<T>(x);

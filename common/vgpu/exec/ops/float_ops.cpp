@@ -1,6 +1,6 @@
-// Floating point beyond the plain arithmetic of alu_ops.cpp: directed roundings of doubles, quotients and roots;
-// approximate quotients and reciprocals; 16-bit floats with modifiers; minima and maxima that propagate NaN. Rare, so
-// the handlers examine the instruction for each lane.
+// Floating-point operations beyond the plain arithmetic of alu_ops.cpp: directed rounding of doubles, quotients and
+// roots; approximate quotients and reciprocals; 16-bit floats with modifiers; minima and maxima that propagate NaN.
+// They are rare, so the handlers examine the instruction for each lane.
 #include <cfenv>
 #include <cmath>
 
@@ -22,7 +22,7 @@ struct Sources {
   T a, b, c;
 };
 
-// result[i] = f(instruction, sources[i]) for `elements` numbers of 32 lanes, two per lane where they are packed.
+// result[i] = f(instruction, sources[i]) for the `elements` numbers in 32 lanes, two per lane if they are packed.
 template <class T, int elements, T (*f)(const Instruction&, const Sources<T>&)>
 const Op* op_each(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);
@@ -36,8 +36,8 @@ const Op* op_each(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Sets the host's rounding mode for its lifetime. Operands and results go through volatile variables, or compilers
-// would move the computation out of it.
+// Sets the host's rounding mode during its lifetime. Operands and results go through volatile variables; otherwise
+// compilers would move the computation out of that lifetime.
 class HostRounding {
  public:
   explicit HostRounding(Rounding rounding) : before_(std::fegetround()) {
@@ -62,7 +62,7 @@ T one_nan(T value) {
     return value != value ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
-// In the host's current rounding mode.
+// The operation's result in the host's current rounding mode.
 template <class T>
 T rounded(const Instruction& in, const Sources<T>& x) {
   const volatile T a = in.ftz ? flush(x.a) : x.a, b = in.ftz ? flush(x.b) : x.b, c = x.c;
@@ -93,7 +93,7 @@ T rounded(const Instruction& in, const Sources<T>& x) {
   return one_nan(in.ftz ? flush(value) : value);
 }
 
-// The host's mode is changed once for all lanes, since changing it costs more than an operation.
+// The host's rounding mode is changed once for all lanes, because changing it takes longer than an operation.
 template <class T>
 const Op* op_rounded(Launch& launch, Warp& warp, const Op* op) {
   const HostRounding mode(op->instruction->rounding);

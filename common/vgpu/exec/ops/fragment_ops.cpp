@@ -1,10 +1,10 @@
 // wmma: fragments from and to memory, and matrix products of all shapes and types for which matrix_ops.cpp has no
 // faster handler.
 //
-// The cost of wmma.load and wmma.store is that of ptxas 13.0's code for sm_80 (read from its machine code): for each
-// tile of eight rows, one access of all threads, each to its adjacent elements in the tile. A matrix of the other
-// orientation takes as many accesses for 16-bit elements, which are transposed in registers, and one per element for
-// others. 16-bit factors in shared memory are loaded by ldmatrix, four tiles at a time.
+// The costs of wmma.load and wmma.store are those of ptxas 13.0's machine code for sm_80: for each tile of eight
+// rows, one access of all threads, each to its adjacent elements in the tile. A matrix of the other orientation takes
+// as many accesses if its elements have 16 bits, because they are transposed in registers; for other elements it
+// takes one access per element. 16-bit factors in shared memory are loaded by ldmatrix, four tiles at a time.
 #include "common/vgpu/program/fragments.h"
 
 #include <algorithm>
@@ -48,8 +48,8 @@ struct Elements {
   alignas(64) std::uint8_t bytes[kMostElements * 8];
 };
 
-// One access of the warp, and what each lane moves. `major` counts rows where rows are contiguous in memory, else
-// columns.
+// One access of the warp, and the elements that each lane moves. `major` counts rows if rows are contiguous in
+// memory, else columns.
 struct Piece {
   std::uint32_t mask = kAllLanes;
   int count = 0;  // elements per lane
@@ -62,7 +62,7 @@ struct Piece {
 struct MatrixInMemory {
   FragmentLayout layout;
   int element_bytes = 0;
-  bool along = false;  // the layout's rows are contiguous
+  bool along = false;  // rows of the layout are contiguous in memory
 
   int majors() const { return along ? layout.rows : layout.columns; }
   int minors() const { return along ? layout.columns : layout.rows; }
@@ -136,7 +136,7 @@ Access access_of(const Piece& piece, const MatrixInMemory& matrix, std::uint64_t
   return out;
 }
 
-// Loads one piece into the elements. False with the fault recorded.
+// Loads one piece into the elements. False if a fault was recorded.
 bool load_piece(Launch& launch, Warp& warp, const Op* op, const MatrixInMemory& matrix, const Piece& piece,
                 Access& access, bool shared, Elements& out) {
   Pointers at;
@@ -194,7 +194,8 @@ bool store_piece(Launch& launch, Warp& warp, const Op* op, const MatrixInMemory&
   return check_shared(launch, warp, op, access, SharedTouch::write, {.unchanged = unchanged});
 }
 
-// Copies between registers and elements: both the lanes of a register and the packed elements of a lane are contiguous.
+// Copies between registers and elements. The lanes of a register are contiguous, and so are the packed elements of a
+// lane.
 template <class T, bool to_registers, class Bits>
 void exchange(Warp& warp, const Slot* slots, const FragmentLayout& layout, Bits* elements) {
   constexpr int kInRegister = sizeof(T) >= 4 ? 1 : 4 / static_cast<int>(sizeof(T));
@@ -271,7 +272,7 @@ const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
 struct Tf32 {
   std::uint32_t bits;
 };
-// The low 13 bits do not belong to the number.
+// Drops the low 13 bits, which are not part of a tf32 number.
 float widen(Tf32 x) { return std::bit_cast<float>(x.bits & 0xffff'e000u); }
 std::int32_t widen(std::int8_t x) { return x; }
 std::int32_t widen(std::uint8_t x) { return x; }
@@ -280,9 +281,9 @@ double widen(double x) { return x; }
 template <class Factor>
 using Wide = decltype(widen(Factor{}));
 
-// The sum of all products and c. Floats are added to c in the order of k, each sum rounded to nearest (doubles: fused),
-// a sum of halves to binary32 and once more at the end; hardware may add in another order, which PTX leaves open.
-// Integers wrap, or with .satfinite clamp, once at the end.
+// Adds all products to c. Floats are added in the order of k, each sum rounded to nearest (doubles: fused); a sum of
+// halves is kept in binary32 and rounded to binary16 once, at the end. Hardware may add in another order, which PTX
+// leaves open. Integer sums wrap or, with .satfinite, are clamped once at the end.
 template <class A, class B, class Sum>
 struct Product {
   using Value = std::conditional_t<std::is_same_v<Sum, std::int32_t>, std::int64_t,

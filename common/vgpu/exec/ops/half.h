@@ -1,11 +1,12 @@
-// The 16-bit floats: IEEE 754 binary16 and bfloat16 (binary32 cut to 16 bits), computed in binary32 and rounded once.
+// The 16-bit floats: IEEE 754 binary16 and bfloat16 (binary32 cut to 16 bits). They are computed in binary32 and
+// rounded once.
 //
-// Why one rounding: binary32 has 24 bits, binary16 has 11, bfloat16 has 8. A sum or product rounded to at least 2p + 2
-// bits and then to p is rounded as if once (S. A. Figueroa, When is double rounding innocuous?, 1995). For subnormal
-// results, a sum of binary16 is exact in binary32, and a product keeps all its bits or is so small that both ways give
-// zero. A fused sum needs more: a * b is exact, the sum is rounded to odd where it is inexact, and an odd number with
-// two more bits rounds as the exact one would (S. Boldo, G. Melquiond, Emulation of a FMA and correctly rounded sums,
-// 2008).
+// Why this is exact: binary32 has 24 bits, binary16 has 11, bfloat16 has 8. A sum or product that is rounded to at
+// least 2p + 2 bits and then to p bits equals one that is rounded once (S. A. Figueroa, When is double rounding
+// innocuous?, 1995). For subnormal results, a sum of binary16 is exact in binary32, and a product keeps all its bits
+// or is so small that both ways give zero. A fused multiply-add needs more: a * b is exact, the sum is rounded to odd
+// if it is inexact, and an odd number with two more bits rounds as the exact one would (S. Boldo, G. Melquiond,
+// Emulation of a FMA and correctly rounded sums, 2008).
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct BFloat {  // 1 sign, 8 exponent, 7 fraction
 template <class T>
 inline constexpr bool kIsNarrow = std::is_same_v<T, Half> || std::is_same_v<T, BFloat>;
 
-// Exact. Without branches, so that loops over lanes become vector code.
+// Exact conversion. It has no branches, so that loops over lanes become vector code.
 inline float widen(Half h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h.bits & 0x8000u) << 16;
   const std::uint32_t magnitude = h.bits & 0x7fffu;
@@ -45,14 +46,14 @@ inline float widen(Half h) {
 }
 inline float widen(BFloat b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b.bits) << 16); }
 
-// To nearest, ties to even; NaN becomes PTX's one NaN.
+// Rounds to nearest, ties to even; every NaN becomes PTX's canonical NaN.
 template <class T>
 inline T narrow(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t magnitude = bits & 0x7fff'ffffu, sign = bits >> 16 & 0x8000u;
   std::uint32_t out;
   if constexpr (std::is_same_v<T, Half>) {
-    // Subnormal or zero: adding one half aligns the remaining bits with the end of the fraction.
+    // Subnormal or zero: adding 0.5 aligns the remaining bits with the end of the fraction.
     const std::uint32_t small =
         std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude < 0x3880'0000u ? magnitude : 0u) + 0.5f) -
         0x3f00'0000u;
@@ -64,26 +65,26 @@ inline T narrow(float x) {
   return T{static_cast<std::uint16_t>(magnitude > 0x7f80'0000u ? T::kNan : out | sign)};
 }
 
-// Rounds the exact x + error, x being its nearest number, to odd: an inexact x becomes the odd one of its two
-// neighbours.
+// Rounds the exact value x + error to odd, where x is the nearest T: if x is inexact, the result is whichever of the
+// two neighbours of the exact value has an odd last bit.
 template <class T, class E>
 inline T odd(T x, E error) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
   const Bits bits = std::bit_cast<Bits>(x);
   const bool exact = !(error < 0 || error > 0) || (bits & 1) != 0;
-  const bool grows = (error < 0) == (bits < 0);  // in magnitude
+  const bool grows = (error < 0) == (bits < 0);  // the odd neighbour has the larger magnitude
   return std::bit_cast<T>(exact ? bits : grows ? bits + 1 : bits - 1);
 }
 
-// Rounds to the nearest number of T, from a double that is exact or rounded to odd (above), via a float rounded to odd.
+// Rounds to the nearest T. `x` is exact or rounded to odd (see odd()); the conversion goes through a float rounded to
+// odd.
 template <class T>
 inline T narrow_nearest(double x) {
   const auto nearest = static_cast<float>(x);
   return narrow<T>(odd(nearest, x - nearest));
 }
 
-// Rounds to the nearest number of T, or to the next in a direction, from a double that is exact or rounded to odd
-// (above).
+// Rounds to T in the given direction; x is exact or rounded to odd (see odd()).
 template <class T>
 inline T narrow_directed(double x, Direction direction) {
   if (x != x) return T{T::kNan};
@@ -105,7 +106,7 @@ inline T narrow_directed(double x, Direction direction) {
   return narrow<T>(static_cast<float>(value));  // exact: no rounding left
 }
 
-// a + b, rounded to odd: the error of a sum is exact (Knuth's TwoSum).
+// a + b, rounded to odd: Knuth's TwoSum gives the exact error of the sum.
 template <class T>
 inline T odd_sum(T a, T b) {
   const T s = a + b, t = s - a;

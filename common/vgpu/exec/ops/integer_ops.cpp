@@ -1,4 +1,4 @@
-// Integer special cases: sums of packed products, permutations by mode, saturation, 24-bit factors.
+// Special cases of integer operations: sums of packed products, permutations by mode, saturation, 24-bit factors.
 #include <algorithm>
 #include <cstdint>
 
@@ -15,7 +15,7 @@ using ptx::Opcode;
 using ptx::PermuteMode;
 using ptx::Type;
 
-// f(a, b, c) of 32-bit lanes; a takes the place of a missing c.
+// f(a, b, c) of 32-bit lanes; if there is no c, a is passed in its place.
 template <auto f>
 const Op* op_words(Launch&, Warp& warp, const Op* op) {
   const std::uint32_t* a = warp.lanes<std::uint32_t>(op->s[1]);
@@ -47,7 +47,7 @@ Handler dot_handler(const Instruction& in) {
                      : op_words<dot<UnsignedA, std::uint8_t, count, first_b>>;
 }
 
-// prmt's modes: which byte of {b, a} becomes byte i of the result; `n` is the two low bits of c.
+// The modes of prmt: which byte of {b, a} becomes byte i of the result; `n` is the low two bits of c.
 template <PermuteMode mode>
 std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const std::uint32_t n = c & 3;
@@ -115,7 +115,7 @@ std::uint32_t mad_high_saturated(std::uint32_t a, std::uint32_t b, std::uint32_t
   return clamped((signed_of(a) * signed_of(b) >> 32) + signed_of(c));
 }
 
-// The 48-bit product of the low 24 bits of both.
+// The 48-bit product of the low 24 bits of a and b.
 template <bool is_signed>
 std::int64_t product24(std::uint32_t a, std::uint32_t b) {
   if constexpr (is_signed)
@@ -139,7 +139,7 @@ Handler handler24(const Instruction& in) {
   return high ? op_words<multiply24<false, true, adds>> : op_words<multiply24<false, false, adds>>;
 }
 
-// bfind.shiftamt: left shift that brings the bit found to the top; all ones where there is none.
+// bfind.shiftamt: the left shift that moves the found bit to the top; all ones if there is none.
 template <class T>
 const Op* op_find_shift(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);

@@ -1,7 +1,8 @@
-// Floating point that is bit-identical on every machine: directed rounding, half precision, and the approximate
-// functions of PTX, computed in double by our own polynomials (libm's last bits differ between versions) and rounded
-// once. PTX ISA 9.0 grants ex2.approx 2 ulp, lg2.approx 2^-22 absolute near 1, rsqrt and rcp 1 ulp, sin and cos 2^-20.5
-// absolute in [-2pi, 2pi], tanh 2^-11 relative; these here are correctly rounded except in rare ties.
+// Floating-point operations that are bit-identical on every machine: directed rounding, half precision, and PTX's
+// approximate functions. The latter are computed in double with our own polynomials (libm's last bits differ between
+// versions) and rounded once. PTX ISA 9.0 allows ex2.approx 2 ulp, lg2.approx 2^-22 absolute near 1, rsqrt and rcp 1
+// ulp, sin and cos 2^-20.5 absolute in [-2pi, 2pi], tanh 2^-11 relative; these are correctly rounded except for rare
+// ties.
 #pragma once
 
 #include <bit>
@@ -21,7 +22,7 @@ inline float canonical_nan() { return std::bit_cast<float>(0x7fff'ffffu); }
 
 enum class Direction { nearest, zero, down, up };
 
-// The exact value s + e (e the rounding error of s) rounded to float.
+// Rounds the exact value s + e to float; e is the rounding error of s.
 inline float round_directed(double s, double e, Direction direction) {
   const float nearest = static_cast<float>(s);
   if (!std::isfinite(s) || direction == Direction::nearest) return nearest;
@@ -34,7 +35,7 @@ inline float round_directed(double s, double e, Direction direction) {
   return nearest;
 }
 
-// fma with a directed rounding: the product is exact in double, the sum's error is recovered by TwoSum.
+// fma with a directed rounding: the product is exact in double, and TwoSum gives the error of the sum.
 inline float fma_directed(float a, float b, float c, Direction direction) {
   const double p = static_cast<double>(a) * b;
   const double s = p + c;
@@ -70,7 +71,7 @@ inline double log2_double(double x) {
   return exponent + 2 * s * sum * 1.44269504088896340736;
 }
 
-// sin and cos in double for |x| up to float's range, by Cody and Waite reduction for moderate x and fmod beyond.
+// sin and cos in double for |x| up to float's range: Cody and Waite reduction for moderate x, fmod beyond.
 inline double sin_reduced(double r) {
   const double r2 = r * r;
   double sum = 1;
@@ -110,7 +111,7 @@ inline float sin_approx(float x) { return x == 0 ? x : static_cast<float>(sin_qu
 inline float cos_approx(float x) { return static_cast<float>(sin_quadrant(x, 1)); }
 inline float tanh_approx(float x) {
   if (x != x) return canonical_nan();
-  if (std::fabs(x) < 0x1p-13f) return x;  // the error is below half a step, and 1 - e would cancel
+  if (std::fabs(x) < 0x1p-13f) return x;  // the error is below half an ulp, and 1 - e would cancel
   const double e = exp2_double(-2 * 1.44269504088896340736 * std::fabs(static_cast<double>(x)));
   return static_cast<float>(std::copysign((1 - e) / (1 + e), static_cast<double>(x)));
 }

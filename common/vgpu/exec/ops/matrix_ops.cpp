@@ -1,5 +1,6 @@
-// ldmatrix and mma: a warp's 32 threads hold shares of small matrices. Layouts as in the PTX ISA, sections "ldmatrix"
-// and "Matrix Fragments for mma.m16n8k4, k8 and k16"; there, thread l belongs to group l / 4 and is number l % 4 in it.
+// ldmatrix and mma: a warp's 32 threads hold shares of small matrices. Layouts are those of the PTX ISA, sections
+// "ldmatrix" and "Matrix Fragments for mma.m16n8k4, k8 and k16"; in the latter, thread l is number l % 4 of group l /
+// 4.
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -19,8 +20,8 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Eight rows of 16 bytes per matrix; thread 8i + r has the address of row r of matrix i. A matrix takes one wavefront
-// of 128 bytes if its rows lie in different banks, like a quarter warp that reads 16 bytes per thread.
+// Each matrix has eight rows of 16 bytes; thread 8i + r holds the address of row r of matrix i. A matrix takes one
+// wavefront of 128 bytes if its rows lie in different banks, like a quarter warp that reads 16 bytes per thread.
 template <int matrices, bool transposed>
 const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
   if (!all_threads(launch, warp, op)) return nullptr;
@@ -36,7 +37,7 @@ const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
   for (int m = 0; m < matrices; ++m) {
     std::uint32_t* const d = warp.lanes<std::uint32_t>(op->s[m]);
     if constexpr (!transposed) {
-      // Thread l gets word l % 4 of row l / 4, so the rows are stored one after the other.
+      // Thread l gets word l % 4 of row l / 4, so storing the rows one after the other fills the register.
       for (int r = 0; r < kRows; ++r) std::memcpy(d + 4 * r, at.of(rows, kRows * m + r), kRowBytes);
     } else {
       std::uint16_t matrix[kRows][kRows];
@@ -53,12 +54,12 @@ const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
 struct Tf32 {
   std::uint32_t bits;
 };
-// The low 13 bits do not belong to the number.
+// Drops the low 13 bits, which are not part of a tf32 number.
 inline float widen(Tf32 x) { return std::bit_cast<float>(x.bits & 0xffff'e000u); }
 
 using Row = float __attribute__((vector_size(32)));  // the 8 columns of a product's row
 
-// Eight factors as floats. NaN payloads need not be kept.
+// Converts eight factors to float. NaN payloads are not kept.
 template <class Factor>
 inline Row widened(const Factor* factors) {
   Row out;
@@ -90,13 +91,13 @@ inline void transpose(Row (&m)[8]) {
   }
 }
 
-// Two rows interleaved element by element; a factor row for both is interleaved with itself.
+// Two rows, interleaved element by element. To multiply both by one row, that row is interleaved with itself.
 using Rows = float __attribute__((vector_size(64)));
 inline Rows both(Row first, Row second) {
   return __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-// Factors of two rows in one column.
+// The factors of two rows in one column.
 struct Factors {
   float first, second;
 };
@@ -121,9 +122,10 @@ inline void keep_sums(float* to, Row sums) {
   std::memcpy(to, &kept, sizeof kept);
 }
 
-// Stores pairs of rows in the registers of d. Always inlined, so that the sums stay in host registers until then.
+// Stores pairs of rows in the registers of d. Always inlined, so that the sums stay in host registers until they are
+// stored.
 [[gnu::always_inline]] inline void keep_all_sums(const Warp& warp, const Slot* slots, const Rows (&sums)[8]) {
-  // Unused results are discarded.
+  // Sums of unused result registers go here.
   float nowhere[kWarpSize];
   float* d[4];
   for (int i = 0; i < 4; ++i) d[i] = slots[i] != kNoSlot ? warp.lanes<float>(slots[i]) : nowhere;
@@ -138,9 +140,9 @@ inline void keep_sums(float* to, Row sums) {
   }
 }
 
-// d = a * b + c: 16 x 8 sums over k. Each product of two factors is a float (exact except at the ends of float's range)
-// and is added to c in the order of k, each sum rounded to nearest. Hardware adds several products at once and
-// truncates where we round; PTX leaves the order open.
+// d = a * b + c: 16 x 8 sums over k. Each product of two factors is a float (exact except at the ends of float's
+// range) and is added to c in the order of k; each sum is rounded to nearest. Hardware adds several products at once
+// and truncates where this code rounds; PTX leaves the order open.
 template <class Factor, int k>
 const Op* op_multiply_matrices(Launch& launch, Warp& warp, const Op* op) {
   if (!all_threads(launch, warp, op)) return nullptr;

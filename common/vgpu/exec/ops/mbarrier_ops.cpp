@@ -1,10 +1,10 @@
-// mbarrier: barrier objects in shared memory, for threads and for asynchronous copies. PTX leaves the contents of their
-// 8 bytes open; here they are the phase's parity, the expected arrivals and the arrivals still missing. A state is the
-// object's contents before an arrival.
+// mbarrier: barrier objects in shared memory, for threads and for asynchronous copies. PTX leaves the contents of
+// their 8 bytes open; here they hold the phase's parity, the number of expected arrivals and the number of arrivals
+// still missing. The state that an arrival returns is the object's contents before it.
 //
-// They count as accesses of 8 bytes to shared memory: a wait as a load, all else as a store. Lanes that arrive at one
-// object share a wavefront. Copies are done at once, so their arrival happens at once, too. The timing model adds the
-// cost of waiting; a completed wait records how many groups of the warp's copies its phase did not cover.
+// An operation counts as an access of 8 bytes to shared memory: a wait as a load, all others as a store. Lanes that
+// arrive at one object share a wavefront. Copies are made at once, so they also arrive at once; the timing model adds
+// the cost of waiting. A completed wait records how many groups of the warp's copies its phase did not cover.
 #include <bit>
 #include <cstring>
 
@@ -43,7 +43,7 @@ State load_state(const std::uint8_t* from) {
 
 void store_state(std::uint8_t* to, State state) { std::memcpy(to, &state.bits, sizeof state.bits); }
 
-// Resolves the lanes' objects: bounds, counts and the sanitizer's check.
+// Finds the lanes' objects; checks bounds, counts, and calls the sanitizer.
 bool reach(Launch& launch, const Warp& warp, const Op* op, SharedUse use, SharedTouch touch, Access& access,
            Pointers& at) {
   make_access(warp, op, op->count == 8, sizeof(State), access);
@@ -85,8 +85,8 @@ void complete(Warp& warp, std::uint64_t byte) {
   if (copies != block.mbarrier_copies.end()) copies->second.arrived = copies->second.arriving;
 }
 
-// One lane arrives `count` times, after raising the phase's expected arrivals by `raise`. Returns the state before;
-// false with the fault recorded where more arrive than the phase expects.
+// One lane arrives `count` times, after it has raised the phase's expected arrivals by `raise`. `before` receives the
+// state before. False, with a fault recorded, if there are more arrivals than the phase expects.
 bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t byte, std::uint8_t* object,
             std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
   if (warp.trace != nullptr) {
@@ -136,7 +136,7 @@ const Op* op_init(Launch& launch, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// The object's contents afterwards are undefined.
+// mbarrier.inval. The object's contents are undefined afterwards.
 const Op* op_inval(Launch& launch, Warp& warp, const Op* op) {
   Access access;
   Pointers at;
@@ -168,7 +168,7 @@ const Op* op_arrive(Launch& launch, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// True once the phase given by the state or the parity is over.
+// The result is true when the phase given by the state or the parity is over.
 const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
   Access access;
   Pointers at;
@@ -210,7 +210,10 @@ const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
   if (!reach(launch, warp, op, SharedUse::store, SharedTouch::atomic, access, at)) return nullptr;
   ResidentBlock& block = *warp.block;
   ++warp.copy_groups;
-  if (warp.trace != nullptr && access.mask != 0) warp.outcome(op).shared_wavefronts = 1;  // shows that it executed
+  if (warp.trace != nullptr && access.mask != 0)
+    warp.outcome(op).shared_wavefronts = 1;  // shows the timing model
+                                             // that the instruction
+                                             // executed
   for_each_object(access, [&](std::uint64_t byte) {
     if (block.shadow != nullptr) block.shadow->arrive(byte, warp.index, true);
     MbarrierCopies& copies = block.mbarrier_copies[byte];
@@ -218,7 +221,7 @@ const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
     copies.arrived.resize(block.warps.size());
     copies.arriving[warp.index] = warp.copy_groups;
   });
-  // Without .noinc the phase expects one more arrival, which is this one.
+  // Without .noinc, the phase expects one more arrival: this one.
   const std::uint64_t raise = op->instruction->no_increment ? 0 : 1;
   for (int l = 0; l < kWarpSize; ++l) {
     if ((access.mask >> l & 1u) == 0) continue;

@@ -1,4 +1,4 @@
-// Masks of members: which lanes of a warp an exchange is for. Lanes with different masks exchange separately.
+// Member masks: which lanes of a warp take part in an exchange. Lanes with different masks exchange separately.
 #pragma once
 
 #include <bit>
@@ -7,7 +7,7 @@
 
 namespace roofwalk::vgpu {
 
-// Calls visit(lanes) for the executing lanes of each mask.
+// Calls visit(lanes) once for each mask, with the executing lanes that have it.
 template <class Visit>
 void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit) {
   for (std::uint32_t left = warp.mask; left != 0;) {
@@ -19,11 +19,11 @@ void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit)
   }
 }
 
-// For the sanitizer: the lanes of each mask synchronize. False, with the fault recorded, where a mask names an absent
-// thread or omits its own; `what` is the instruction's name in the source.
+// Tells the sanitizer that the lanes of each mask synchronize. False, with a fault recorded, if a mask names an
+// absent thread or omits the thread that uses it; `what` is the instruction's name in the source.
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what);
 
-// Whether all 32 threads execute, as matrix instructions require; false with the fault recorded.
+// Whether all 32 threads execute, as matrix instructions require. False if a fault was recorded.
 bool all_threads(Launch& launch, const Warp& warp, const Op* op);
 
 }  // namespace roofwalk::vgpu

@@ -25,7 +25,7 @@ using ptx::Instruction;
 using ptx::Space;
 using ptx::Type;
 
-// Which window generic addresses point to; `mixed` windows in one instruction are a fault.
+// The window that generic addresses point to; `mixed`: several in one instruction, which is a fault.
 enum class Where { global, shared, local, mixed };
 Where window_of(const Access& access) {
   const auto one = [](std::uint64_t address) {
@@ -43,7 +43,7 @@ const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
                      "virtual GPU does not support");
 }
 
-// One load or store: finds its memory, checks, counts, and lets `mover` move the data.
+// Executes one load or store: finds its memory, checks, counts, and calls `mover` to move the data.
 template <bool store, Space space>
 [[gnu::noinline, gnu::noclone]] const Op* access_memory(Launch& launch, Warp& warp, const Op* op, std::uint32_t bytes,
                                                         Mover mover) {
@@ -87,7 +87,7 @@ template <bool store, Space space>
   return op + 1;
 }
 
-// Fast path for adjacent words, lane l's at the address of lane 0 + l * 4, whichever lanes are active. False: nothing
+// Fast path for adjacent words: lane l's word is at lane 0's address + l * 4. Any lanes may be active. False: nothing
 // has been done.
 inline bool load_row(Launch& launch, const Warp& warp, const Op* op) {
   if (op->s[4] == kNoSlot || op->s[0] == kNoSlot || op->past_l1) return false;
@@ -151,7 +151,7 @@ const Op* op_store(Launch& launch, Warp& warp, const Op* op) {
   return access_memory<true, space>(launch, warp, op, sizeof(M) * vector, move_out<R, M, vector>);
 }
 
-// By space: the handler of a load or store.
+// Selects the handler of a load or store by its space.
 template <class R, class M, int vector>
 struct Loads {
   static Handler in(Space space) {
@@ -197,7 +197,8 @@ struct HalfPair {
   Half low, high;
 };
 
-// For floats, the ISA has only sums. Sums of .f32 flush subnormal numbers in global memory, not in shared memory.
+// For floats, the ISA has no other atomic than add. Sums of .f32 flush subnormal numbers in global memory, not in
+// shared memory.
 float atomic_sum(float old, float b, bool flushes) {
   const float sum = flushes ? flush(flush(old) + flush(b)) : old + b;
   return sum != sum ? canonical_nan() : sum;
@@ -244,7 +245,7 @@ T atomic_result(ptx::AtomicOp operation, T old, T b, T c, bool flushes) {
   }
 }
 
-// Lanes are updated in order, so results repeat. `known`: the operation, where it is a compile-time constant.
+// Updates lanes in order, so that results repeat. `known`: the operation, if it is a compile-time constant.
 template <class T, ptx::AtomicOp known>
 void update_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
   const ptx::AtomicOp operation = known != ptx::AtomicOp::none ? known : op->instruction->atomic;
@@ -275,7 +276,7 @@ void for_active_lanes(const Access& access, Visit&& visit) {
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) visit(std::countr_zero(left));
 }
 
-// The same; returns whether it changed memory. A lock that is not free stays unchanged.
+// The same, but returns whether memory changed. A lock that is not free stays unchanged.
 template <class T, ptx::AtomicOp known>
 bool change_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
   LaneBytes before;
@@ -301,7 +302,8 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
   }
   const bool fetches = op->s[0] != kNoSlot;
-  // A fetched value may be a flag if the kernel has fences; else only a poll's is.
+  // Whether a fetched value may be a flag that orders threads: with fences, any may be; without, only one that is
+  // polled.
   const auto sees = [&](bool polls, bool writes) {
     return fetches && (polls || op->spins || !writes || launch.program.has_fences);
   };
@@ -341,7 +343,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Sums are by far the most frequent.
+// Additions have their own handler, because they are by far the most frequent.
 template <class T>
 Handler atomic_of(const Instruction& in) {
   using ptx::AtomicOp;

@@ -38,7 +38,7 @@ const Op* op_pack(Launch&, Warp& warp, const Op* op) {
 
 template <class Whole, class Part, int parts>
 const Op* op_unpack(Launch&, Warp& warp, const Op* op) {
-  // The source may be one of the results, so it is read completely first.
+  // The source may be one of the results, so it is read completely before a result is written.
   std::array<Whole, kWarpSize> whole;
   std::memcpy(whole.data(), warp.lanes<Whole>(op->s[parts]), sizeof whole);
   for (int i = 0; i < parts; ++i) {
@@ -66,7 +66,7 @@ const Op* op_add_offset(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// The same for lane 0 alone.
+// The same for lane 0 only.
 template <class T>
 const Op* op_move_of_lane_0(Launch&, Warp& warp, const Op* op) {
   *warp.lanes<T>(op->s[0]) = *warp.lanes<T>(op->s[1]);

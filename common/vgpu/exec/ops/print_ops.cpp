@@ -1,5 +1,6 @@
 // vprintf and __assertfail, which nvcc generates for printf and assert: externs that the machine implements. Their
-// arguments are in .param variables; vprintf's second points to a buffer with each argument at its own alignment.
+// arguments are in .param variables. vprintf's second argument points to a buffer with the values to print, each at
+// its own alignment.
 #include <bit>
 #include <cstring>
 
@@ -12,7 +13,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::size_t kMostText = 1024;  // of a format, and of each %s
+constexpr std::size_t kMostText = 1024;  // limit for a format and for each %s
 
 std::optional<std::uint8_t> byte_at(const Launch& launch, const Warp& warp, int lane, std::uint64_t address) {
   if (address - kSharedWindow < kWindowBytes) {
@@ -41,7 +42,7 @@ std::optional<std::string> text_at(const Launch& launch, const Warp& warp, int l
   return out;
 }
 
-// A lane's value of the call's argument number `index`.
+// One lane's value of the call's argument number `index`.
 std::uint64_t argument(const Launch& launch, const Warp& warp, const Op* op, int lane, std::size_t index) {
   const std::vector<ptx::Operand>& all = op->instruction->call_arguments;
   if (index >= all.size()) return 0;
@@ -67,7 +68,7 @@ void put_result(const Launch& launch, const Warp& warp, const Op* op, int lane, 
   }
 }
 
-// Prints for one thread; returns the number of arguments that its format used. Empty where the format cannot be read.
+// Prints for one thread; returns the number of arguments that its format used. Empty if the format cannot be read.
 std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lane) {
   const auto format = text_at(launch, warp, lane, argument(launch, warp, op, lane, 0));
   if (!format) return std::nullopt;

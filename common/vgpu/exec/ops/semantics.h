@@ -1,5 +1,5 @@
-// What opcodes compute: scalar, for one lane, without machine state. Total: it also runs for inactive lanes, so it must
-// not trap or be undefined for any input (x/0, INT_MIN/-1, shifts past the width).
+// The computations of opcodes: scalar functions for one lane, without machine state. They are total: they also run
+// for inactive lanes, so they must not trap or be undefined for any input (x/0, INT_MIN/-1, shifts past the width).
 #pragma once
 
 #include <cmath>
@@ -84,7 +84,7 @@ struct Div {
     if constexpr (std::is_floating_point_v<T>) {
       return a / b;
     } else {
-      if (b == 0) return static_cast<T>(~T{0});  // as the hardware's sequence; PTX leaves it open
+      if (b == 0) return static_cast<T>(~T{0});  // the result of the hardware's code; PTX leaves it open
       if constexpr (std::is_signed_v<T>) {
         if (b == -1) return Sub::apply(T{0}, a);
       }
@@ -125,7 +125,7 @@ struct Neg {
       return Sub::apply(T{0}, a);
   }
 };
-// A number wins over NaN; -0 is less than +0.
+// If one operand is NaN, the result is the other; -0 is less than +0.
 struct Min {
   template <class T>
   static T apply(T a, T b) {
@@ -161,7 +161,7 @@ struct Sad {  // |a - b| + c
     return Add::apply(a < b ? Sub::apply(b, a) : Sub::apply(a, b), c);
   }
 };
-// Placeholders: their handlers depend on more than one type (integer_ops.cpp).
+// Names only: the handlers depend on more than one type and are in integer_ops.cpp.
 struct Dp2a {};
 struct Dp4a {};
 struct Mul24 {};
