@@ -6,7 +6,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A fence beyond the block waits for the stores before it. A store itself waits for nothing.
+// Whether an operation waits for earlier stores. A fence beyond block scope does; stores themselves do not wait.
 bool waits_for_stores(const Program& program, const TimedOp& op) {
   const ptx::Instruction& in = program.function->instructions[op.pc];
   return ptx::info(in.opcode).form == ptx::Form::fence && !in.of_block;
@@ -35,7 +35,7 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const T
   return 0;
 }
 
-// In order, each operation once its sources are there. `ready`: of each slot, all 0; so they are left.
+// Operations issue in order, each when its sources are ready. `ready`: cycle by slot; all 0 on entry and on return.
 std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
                          std::vector<std::uint32_t>& ready) {
   std::uint32_t now = 0, end = 0;

@@ -1,4 +1,4 @@
-// Latency of a basic block for one warp alone: separates blocks that wait from blocks that work when both execute as
+// Latency of a basic block for a single warp. It tells blocks that wait from blocks that work if both execute equally
 // many instructions.
 #pragma once
 
@@ -9,17 +9,17 @@
 
 namespace roofwalk::vgpu {
 
-// By basic block: cycles until its last result is ready. Loads take the latency of L2, whichever level will serve them.
+// By basic block: cycles until its last result is ready. Loads take the latency of L2, whichever level serves them.
 std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program& program,
                                            const ProgramSchedule& schedule);
 
-// Cycles between two swaps of one word by atomics that are compare-and-swap loops (is_retried()): in shared memory a
-// load and the swap, in global memory the swap, which returns what it found. ptxas 13.0 compiles them so for sm_80 and
-// sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS and ATOMG.CAS within a loop).
+// Cycles between two swaps of one word by atomics that are compare-and-swap loops (is_retried()). In shared memory, a
+// turn of the loop is a load and the swap; in global memory it is the swap only, which returns the old value. ptxas
+// 13.0 compiles them so for sm_80 and sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS and ATOMG.CAS within a loop).
 double swap_cycles(const Machine& machine, bool shared);
 
-// Writes latencies into the operations that enter basic blocks (code and lockstep code), for BlockWork::latency_cycles.
-// Also sets the program's swap cycles and numbers of timed operations.
+// Writes latencies into the entry operations of basic blocks (code and lockstep code), for BlockWork::latency_cycles.
+// Also sets the program's swap cycles and its numbers of timed operations.
 void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program);
 
 }  // namespace roofwalk::vgpu

@@ -5,8 +5,9 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Limits for merged blocks; a longer sequence of choices is split into several if possible. Values are tracked along
-// all paths through a merged block, and each member stores all that were written before it.
+// Limits for merged blocks; longer code is split into several merged blocks if possible. The limits are needed
+// because values are tracked along all paths through a merged block, and each member stores all values that were
+// written before it.
 constexpr std::uint32_t kMostMembers = 512;
 constexpr std::uint64_t kMostValues = 500'000;  // members times instructions
 
@@ -29,7 +30,7 @@ class Merger {
     }
   }
 
-  // How many basic blocks from `first` on run as one.
+  // The number of consecutive basic blocks, beginning with `first`, that run as one; 1 if `first` is not merged.
   std::uint32_t members_from(std::uint32_t first) const {
     std::uint32_t members = 1, reach = first;
     std::uint64_t count = 0;  // of instructions
@@ -50,7 +51,7 @@ class Merger {
  private:
   const std::vector<BasicBlock>& blocks_;
   std::vector<std::uint32_t> first_from_, last_from_;  // by basic block: first and last predecessor
-  std::vector<bool> straight_;                         // by basic block: has no branch, and all successors are ahead
+  std::vector<bool> straight_;                         // by basic block: whether it never branches back or exits
 };
 
 }  // namespace
@@ -59,7 +60,7 @@ std::vector<MergedBlock> merge_blocks(const Program& program, const std::vector<
   const auto& blocks = program.blocks;
   const Merger merger(program, branches);
   std::vector<MergedBlock> out;
-  std::vector<std::uint32_t> place(blocks.size());  // of each basic block, in `out`
+  std::vector<std::uint32_t> place(blocks.size());  // by basic block: its index in `out`
   for (std::uint32_t b = 0; b < blocks.size(); b += out.back().members) {
     MergedBlock merged{b, merger.members_from(b), blocks[b]};
     for (std::uint32_t i = 0; i < merged.members; ++i) {

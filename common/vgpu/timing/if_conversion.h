@@ -1,5 +1,5 @@
 // Branches that ptxas removed (if-conversion): short arms of an `if` run under a predicate, in one straight piece of
-// code with what precedes and follows them.
+// code with the code before and after them.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,19 @@
 
 namespace roofwalk::vgpu {
 
-// Consecutive basic blocks that run as one: entered at the first, left at the last; branches in between lead forward
-// and do not exist in the machine code. A warp enters the first and the last of them, and any of the others.
+// Consecutive basic blocks that run as one: control enters the first and leaves the last. Branches in between lead
+// forward and do not exist in the machine code. A warp enters the first and the last block, and some of the others.
 struct MergedBlock {
   std::uint32_t first = 0, members = 1;  // basic blocks
   BasicBlock block;                      // all members together; successors are indices of merged blocks
 };
 
-// All basic blocks, merged where possible. `branches`: by PTX instruction, whether the machine code has a branch for
+// All basic blocks, merged where possible. `branches`: by PTX instruction, whether the machine code contains the
+// branch.
 // it.
 std::vector<MergedBlock> merge_blocks(const Program& program, const std::vector<bool>& branches);
 
-// By member: the members that lead to it directly, as indices in the merged block. Empty for the first.
+// By member: its predecessors, as indices in the merged block. Empty for the first member.
 std::vector<std::vector<std::uint32_t>> ways_within(const Program& program, const MergedBlock& merged);
 
 }  // namespace roofwalk::vgpu

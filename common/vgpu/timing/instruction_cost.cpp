@@ -19,7 +19,8 @@ namespace {
 
 bool is_wide(Type type) { return ptx::size_bytes(type) == 8; }
 
-// PRMTs of a move that packs parts into words, or unpacks them: one for each part but the first of a word.
+// Number of PRMT instructions for a move that packs parts into words or unpacks them: one per part, except for the
+// first part of each word.
 int packs_of(const Instruction& in) {
   for (const Operand& operand : in.operands) {
     if (operand.kind != Operand::Kind::vector || operand.elements.empty()) continue;
@@ -54,7 +55,7 @@ Cost cost_of_conversion(const Instruction& in) {
   return {Unit::integer, to > from ? (sign ? 1 : 0) : to >= 4 ? 0 : 1};
 }
 
-// One instruction of the unit in the table; for integers, one per 32 bits.
+// One instruction on the unit that the opcode table names; for integers, one per 32 bits.
 Cost cost_by_table(const Instruction& in) {
   const ptx::OpcodeInfo& info = ptx::info(in.opcode);
   if (info.cost == ptx::CostClass::sign && (in.type == Type::f32 || in.type == Type::f64)) return {Unit::fp32, 0};
@@ -103,7 +104,7 @@ using Counts = ptx::MachineInstructions;
 
 bool has_sign(Type type) { return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64; }
 
-// Between integers: extending a narrow integer in its register again, and the clamps of saturation.
+// Conversions between integers: extending a narrow integer in its register, and the clamps of saturation.
 std::optional<Counts> counts_between_integers(const Instruction& in) {
   const int to = ptx::size_bytes(in.type), from = ptx::size_bytes(in.source_type);
   const bool to_sign = has_sign(in.type), from_sign = has_sign(in.source_type);
@@ -119,8 +120,8 @@ std::optional<Counts> counts_between_integers(const Instruction& in) {
   return Counts{.integer = (sign ? 2 : 1) + (to == 8 ? 1 : 0)};
 }
 
-// Conversions that need several instructions or an unusual unit. Conversions of doubles use the special function unit,
-// except for those that only round or clamp.
+// Conversions that take several instructions or an unusual unit. Conversions from or to doubles use the special
+// function unit, except those that only round or clamp.
 std::optional<Counts> counts_of_conversion(const Instruction& in) {
   const bool to_float = ptx::is_float(in.type), from_float = ptx::is_float(in.source_type);
   const bool f32 = in.type == Type::f32, f64 = in.type == Type::f64;
@@ -146,7 +147,7 @@ std::optional<Counts> counts_of_conversion(const Instruction& in) {
   return out;
 }
 
-// `set` compares and selects. 16-bit integers are first extended in their registers.
+// `set` takes a comparison and a selection. 16-bit integers are first extended in their registers.
 std::optional<Counts> counts_of_comparison(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
   if (form == Form::set && in.source_type == Type::f32) return Counts{.integer = 2};
@@ -239,8 +240,8 @@ TimedKind kind_of(const Instruction& in) {
   }
 }
 
-// Relative to f16 factors, from the dense peaks of the A100's data sheet (312 TFLOP/s f16 and bf16, 156 tf32, 624 TOP/s
-// int8, 19.5 TFLOP/s f64 on tensor cores).
+// FMAs in terms of f16 FMAs, from the dense peaks in the A100's data sheet (312 TFLOP/s f16 and bf16, 156 tf32, 624
+// TOP/s int8, 19.5 TFLOP/s f64 on tensor cores).
 double tensor_fmas(const Instruction& in) {
   const double fmas = in.shape.m * in.shape.n * in.shape.k;
   switch (in.source_type) {
@@ -263,7 +264,7 @@ std::uint8_t groups_of(const Instruction& in) {
 
 std::uint64_t threads_of(const Instruction& in) {
   const std::size_t at = result_count(in) + 1;
-  const bool reduces = result_count(in) != 0;  // its predicate comes last
+  const bool reduces = result_count(in) != 0;  // a reduction's last operand is its predicate
   if (in.operands.size() <= at + (reduces ? 1 : 0)) return 0;
   const Operand& count = in.operands[at];
   return count.kind == Operand::Kind::immediate ? count.bits : 0;

@@ -55,8 +55,8 @@ void StaticScheduler::hold(MergedBlock merged) {
   block_ = &merged_.block;
 }
 
-// Machine code with less than the PTX asks for is filled up, or replaced by the rules if most is missing: ptxas keeps
-// one of two equal arms, and its line information names only one.
+// Machine code that lacks some of the PTX's operations is filled up; code that lacks most of them is replaced by
+// rules. ptxas merges two equal arms into one, and its line information names only one of them.
 void StaticScheduler::add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out) {
   for (const BlockCode& form : forms) {
     if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
@@ -71,7 +71,9 @@ void StaticScheduler::add_forms(const std::vector<BlockCode>& forms, ProgramSche
 
 void StaticScheduler::add(const BlockCode& form, const Lack& lack, ProgramSchedule& out) {
   find_sources(form.copies);
-  if (merged_.members > 1 && merged_waits_left_ == 0) return;  // its basic blocks run one by one
+  if (merged_.members > 1 && merged_waits_left_ == 0)
+    return;  // the basic blocks of the merged block then run one by
+             // one
   Schedule schedule = emit(items_of(form, lack));
   schedule.copies = form.copies;
   schedule.members = merged_.members;
@@ -79,7 +81,7 @@ void StaticScheduler::add(const BlockCode& form, const Lack& lack, ProgramSchedu
   out.blocks[merged_.first].push_back(std::move(schedule));
 }
 
-// Schedules of basic blocks that run as one. `alone`: the code of each by itself.
+// Schedules of basic blocks that run as one. `alone`: the machine code of each basic block by itself.
 void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   const std::vector<MergedBlock> merged = merge_blocks(program_, alone.branches);
   if (merged.size() == program_.blocks.size()) return;
@@ -100,12 +102,13 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   }
 }
 
-// What a form lacks. Each PTX access must appear in every copy, except that ptxas merges neighbours within 16 bytes of
-// shared memory and drops loads whose result is not read. Of other instructions ptxas folds some, but never most of
-// many.
+// The operations that a form lacks. Every PTX access must appear in every copy, except that ptxas merges accesses
+// within 16 bytes of shared memory and drops loads whose result is not read. ptxas folds some of the other
+// instructions, but if there are many, never most of them.
 StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
   constexpr std::uint32_t kNeighbours = 4;           // words
-  constexpr std::uint32_t kShrinks = 3, kFewer = 4;  // factor, and how many for each copy
+  constexpr std::uint32_t kShrinks = 3, kFewer = 4;  // by what factor, and by how many for each copy, ptxas may
+                                                     // shrink arithmetic
   std::vector<std::uint32_t> mains(block_->count);
   std::uint64_t issues = 0, by_rules = 0, shared = 0, shared_mains = 0;
   using Neighbours = std::tuple<Form, int, std::string_view, std::int64_t>;
@@ -151,7 +154,7 @@ StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
   return lack;
 }
 
-// Whether no branch in it skips a part of it.
+// Whether no branch inside the form skips a part of it.
 bool StaticScheduler::is_straight(const BlockCode& form) const {
   const std::uint32_t end = block_->first + block_->count - 1;
   return std::none_of(form.ops.begin(), form.ops.end(),
@@ -180,7 +183,7 @@ int StaticScheduler::memory_of(std::uint32_t pc) const {
   return found != memory.end() && *found == pc ? static_cast<int>(found - memory.begin()) : kNowhere;
 }
 
-// The operation that a PTX instruction is by itself: memory, barriers, branches.
+// The operation that stands for a PTX instruction itself: a memory access, barrier or branch.
 TimedOp StaticScheduler::main_op(std::uint32_t pc, std::uint32_t copy) const {
   TimedOp op;
   op.kind = kind_of(code()[pc]);

@@ -1,7 +1,7 @@
-// The order in which hardware runs a basic block: that of the code that ptxas made of the kernel, in which address
-// arithmetic is folded, moves are gone, independent loads are hoisted, loops unrolled and divisions expanded.
-// Dependences come from the PTX. If that code is unknown (PTX written by hand), a few rules approximate ptxas. Only the
-// clock uses this; counts come from the PTX.
+// The order in which hardware executes a basic block: that of ptxas' machine code, where address arithmetic is
+// folded, moves are gone, independent loads are hoisted, loops are unrolled and divisions are expanded. Dependences
+// come from the PTX. If the machine code is unknown (PTX written by hand), a few rules approximate ptxas. Only the
+// timing model uses this; counts come from the PTX.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ using ptx::Unit;
 
 enum class TimedKind : std::uint8_t {
   compute,
-  load,           // global, local, shared or generic: the outcome tells which
-  load_constant,  // indexed
+  load,           // global, local, shared or generic; the outcome tells which
+  load_constant,  // constant memory, with its address in a register
   store,
   atomic,      // with or without a result
   async_copy,  // cp.async
@@ -37,9 +37,9 @@ struct TimedOp {
   TimedKind kind = TimedKind::compute;
   Unit unit = Unit::integer;
   std::uint8_t groups = 0;           // async_wait; barrier: its number
-  std::uint16_t part = 0;            // of the schedule, see Schedule
+  std::uint16_t part = 0;            // part of the schedule, see Schedule
   std::uint16_t issues = 1;          // issue slots (a 64-bit add has two)
-  std::uint16_t latency_cycles = 0;  // compute: from the last issue until its results are readable
+  std::uint16_t latency_cycles = 0;  // compute: cycles from the last issue until the results are readable
   std::int32_t memory = -1;          // ordinal among the memory instructions of its basic block
   std::uint16_t result_count = 0, source_count = 0;
   std::uint32_t first_operand = 0;  // into Schedule::operands: results, then sources
@@ -47,24 +47,24 @@ struct TimedOp {
   std::uint32_t pc = 0;             // PTX instruction that it belongs to
 };
 
-// At the end of a schedule: slot `to` takes over the state of slot `from`; with `joins`, the later state of the two.
+// At the end of a schedule, slot `to` takes the state of slot `from`; if `joins`, the later of both states.
 struct Rename {
   std::uint16_t to = 0, from = 0;
   bool joins = false;
 };
 
-// One basic block, or several consecutive ones that run as one under predicates (if_conversion.h), in the order of
-// issue; for a loop that consists of nothing else, possibly `copies` iterations. A part is one basic block of one copy;
-// parts are numbered copy by copy in the order of the members. Operations of a part that a warp does not enter only
-// take issue slots.
+// One basic block, or several consecutive ones that run as one under predicates (if_conversion.h). Operations are in
+// the order of issue. A loop that consists of one such block may have `copies` iterations. A part is one basic block
+// in one copy; parts are numbered copy by copy in the order of the members. Operations of a part that a warp does not
+// enter only take issue slots.
 struct Schedule {
   std::uint32_t copies = 1, members = 1;
   std::vector<TimedOp> ops;
   std::vector<std::uint16_t> operands;  // scoreboard slots
-  std::vector<Rename> renames;          // applied one after the other
+  std::vector<Rename> renames;          // applied in order
 };
 
-// What takes the clock as long as to issue an operation: to look at so many operands, to rename so many slots.
+// The model needs as much host time for this many operands, or this many renames, as to issue one operation.
 inline constexpr std::uint32_t kOperandsOfAnOperation = 16, kRenamesOfAnOperation = 16;
 
 inline std::uint32_t operations_for_operands(const TimedOp& op) {
@@ -73,25 +73,26 @@ inline std::uint32_t operations_for_operands(const TimedOp& op) {
 inline std::uint32_t operations_for_renames(const Schedule& schedule) {
   return static_cast<std::uint32_t>(schedule.renames.size()) / kRenamesOfAnOperation;
 }
-// What it costs a warp to run it once.
+// The model's cost of one run of the schedule by a warp, in operations.
 std::uint32_t operations_of(const Schedule& schedule);
 
 struct ProgramSchedule {
-  // By basic block: the schedules that start with it, longest first; the last one is this block alone, with one copy.
+  // By basic block: the schedules that begin with it, longest first. The last one contains this block only, in one
+  // copy.
   std::vector<std::vector<Schedule>> blocks;
   std::uint32_t slots = 0;  // scoreboard slots of a warp; slot 0 is always ready
   std::uint32_t parts = 1;  // largest number of parts of a schedule
 };
 
-// One instruction of the code that ptxas made of a kernel, in order.
+// One machine instruction of ptxas' code for a kernel, in order.
 struct MachineOp {
-  std::uint32_t ptx_line = 0;   // that it was made for; 0: unknown
+  std::uint32_t ptx_line = 0;   // of the PTX that it implements; 0: unknown
   std::uint16_t operation = 0;  // low nine bits of the encoding
-  std::int32_t target = -1;     // of a branch: index in the code; -1: none
+  std::int32_t target = -1;     // branch: index of its target in the code; -1: none
 };
 
-// `code` is empty and `registers_per_thread` 0 if unknown. Never fails: code that does not fit the PTX gives a schedule
-// with fewer operations, but never one in which an operation reads a later result.
+// `code` is empty and `registers_per_thread` is 0 if unknown. Never fails: machine code that does not match the PTX
+// gives a schedule with fewer operations, but an operation never reads a later result.
 ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code = {},
                          int registers_per_thread = 0);
 

@@ -43,7 +43,7 @@ HandedWords::HandedWords(const Program& program)
   find_across_blocks();
 }
 
-// The last word is shared by all variables for which none is left.
+// When the words are used up, all further variables share the last word.
 HandedWords::Place HandedWords::new_words(std::uint32_t bytes) {
   const int left = static_cast<int>(kMostHandedWords) - (next_ - registers_);
   const std::uint32_t word = std::max(kWordBytes, (bytes + kMostWordsOfOne - 1) / kMostWordsOfOne);
@@ -60,7 +60,7 @@ HandedWords::Place HandedWords::place(const Operand& operand) const {
   return found == words_.end() ? Place{} : found->second;
 }
 
-// Word by word if both have equally many words; else each word of `to` may hold any word of `from`.
+// Moves word by word if both places have equally many words; otherwise each word of `to` may hold any word of `from`.
 void HandedWords::move(const Place& from, const Place& to, bool keeps, std::vector<Move>& out) const {
   for (int i = 0; i < to.count; ++i) {
     const bool alike = from.count == to.count;
@@ -70,7 +70,8 @@ void HandedWords::move(const Place& from, const Place& to, bool keeps, std::vect
   }
 }
 
-// A load or store of such a variable. A store to part of a word keeps the old value of the rest.
+// A load or store of a variable that is kept in words. A store to a part of a word keeps the word's old value
+// possible.
 void HandedWords::find_access(std::uint32_t pc) {
   const Instruction& in = program_.function->instructions[pc];
   const bool store = has_form(in, Form::store);
@@ -107,7 +108,8 @@ void HandedWords::find_call(std::uint32_t pc, const CallSite& site) {
     for (std::size_t i = 0; i < argument_count; ++i) {
       const Place from = place(in.call_arguments[i]);
       const Place to = place(in.call_results[result_count + c * argument_count + i]);
-      // Register to register, the call instruction itself is the move: it reads and writes them like any instruction.
+      // Between two PTX registers, the call instruction itself is the move: it reads and writes them like any
+      // instruction.
       if (from.word_bytes != 0 || to.word_bytes != 0) move(from, to, false, at_[pc]);
     }
     const auto first = static_cast<std::uint32_t>(callees[c].index);
@@ -128,15 +130,15 @@ void HandedWords::find_call(std::uint32_t pc, const CallSite& site) {
   }
 }
 
-// A function may return in one register what another returns in two words.
+// For the same result, one function may use one register and another two words, so a register counts as two words.
 HandedWords::Place HandedWords::found_for(const Place& result, std::size_t i) const {
   constexpr int kWordsOfARegister = 2;
   const int count = result.word_bytes == 0 ? kWordsOfARegister : result.count;
   return {found_[i].first, std::min(count, found_[i].count), found_[i].word_bytes};
 }
 
-// A function called through a pointer also leaves its results where the call looks for them. Lanes may have called
-// several functions in turn: a reader waits for all of them.
+// A function that is called through a pointer also moves its results to the words where the call looks for them.
+// Lanes may have called several functions in turn, so a reader waits for all of them.
 void HandedWords::find_returns() {
   const auto& code = program_.function->instructions;
   auto function = results_.begin();
@@ -154,7 +156,8 @@ void HandedWords::find_returns() {
 
 void HandedWords::find_across_blocks() {
   across_blocks_.assign(static_cast<std::size_t>(next_ - registers_), false);
-  std::vector<std::uint32_t> home(across_blocks_.size(), kExitBlock);  // the only block so far that accesses the word
+  std::vector<std::uint32_t> home(across_blocks_.size(), kExitBlock);  // by word: the only block so far that accesses
+                                                                       // it
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
     const auto touch = [&](int reg, bool reads) {
       if (reg < registers_) return;

@@ -1,6 +1,6 @@
-// Call arguments and results in .param variables that do not fit a register: structs, vectors. ptxas keeps them in
-// registers too, so the clock treats each word of such a variable as an extra register, numbered after the PTX
-// registers, and its stores, loads and calls as moves.
+// Call arguments and results in .param variables that do not fit a register: structs and vectors. ptxas keeps them in
+// registers, too. So the timing model treats each word of such a variable as an extra register, numbered after the
+// PTX registers, and treats loads, stores and calls of the variable as moves.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,13 @@
 
 namespace roofwalk::vgpu {
 
-// Limit on the words of all variables together. Each variable gets at least one, while words last.
+// Limit on the words of all variables together. Each variable gets at least one word until they are used up.
 inline constexpr std::uint32_t kMostHandedWords = 20'000;
 
 class HandedWords {
  public:
-  // Register `to` takes the values of `count` registers from `from` on; if `keeps`, its old value remains possible too.
+  // Register `to` takes the values of `count` registers, beginning with `from`. If `keeps`, it may also keep its old
+  // value.
   struct Move {
     int to = 0, from = 0, count = 0;
     bool keeps = false;
@@ -30,9 +31,9 @@ class HandedWords {
 
   // By extra register: whether it carries a value from one basic block to another.
   const std::vector<bool>& across_blocks() const { return across_blocks_; }
-  // The moves that an instruction makes, all at once.
+  // The moves that an instruction makes, all at the same time.
   std::span<const Move> at(std::uint32_t pc) const { return moves_of(at_, pc); }
-  // The moves made at `pc` when the call before it has returned.
+  // The moves that are made before the instruction at `pc`, when the call before it has returned.
   std::span<const Move> before(std::uint32_t pc) const { return moves_of(before_, pc); }
 
  private:
@@ -57,11 +58,13 @@ class HandedWords {
 
   const Program& program_;
   int registers_ = 0, next_ = 0;                         // number of PTX registers; next free number
-  int last_ = -1;                                        // word shared by all variables that got none of their own
-  std::map<std::string, Place> words_;                   // by variable
-  std::map<std::uint32_t, std::vector<Place>> results_;  // by a function's first instruction: its results
+  int last_ = -1;                                        // the word shared by all variables that got no word of their
+                                                         // own
+  std::map<std::string, Place> words_;                   // by variable name: its words
+  std::map<std::uint32_t, std::vector<Place>> results_;  // by a function's first instruction: the places of its
+                                                         // results
   std::set<std::uint32_t> behind_pointers_;              // first instructions of functions called through pointers
-  std::vector<Place> found_;                             // where calls through pointers find their results
+  std::vector<Place> found_;                             // the words where calls through pointers look for results
   Moves at_, before_;
   std::vector<bool> across_blocks_;
 };

@@ -9,7 +9,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::uint64_t kMostInstructions = 1'500'000;  // limit of what `take` replays
+constexpr std::uint64_t kMostInstructions = 1'500'000;  // limit on the instructions that take() replays
 
 class Hash {
  public:
@@ -20,7 +20,7 @@ class Hash {
   std::uint64_t state_ = 0;
 };
 
-// Hash of everything that decides how long a block takes alone.
+// Hash of everything that determines the time of a block when it is alone on an SM.
 std::uint64_t hash_of(const BlockTrace& block) {
   Hash hash;
   for (const WarpTrace& warp : block.warps) {
@@ -64,14 +64,14 @@ AloneTimes::AloneTimes(const GridTrace& trace, std::uint64_t key, std::function<
 void AloneTimes::take(std::vector<std::uint32_t> blocks) {
   struct Turn {
     std::uint64_t rank = 0;
-    std::uint32_t of_stratum = 0;  // members of its stratum before it
+    std::uint32_t of_stratum = 0;  // number of earlier members of its stratum
     double cost = 0;
     std::uint32_t block = 0;
   };
   std::vector<Turn> turns;
   for (const std::uint32_t i : blocks) turns.push_back({mix(trace_.blocks[i].index + key_), 0, 0, i});
   std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.rank < b.rank; });
-  std::unordered_map<std::uint32_t, std::uint32_t> taken;  // by stratum
+  std::unordered_map<std::uint32_t, std::uint32_t> taken;  // by stratum: number of members taken
   for (Turn& turn : turns) {
     turn.of_stratum = taken[trace_.blocks[turn.block].stratum]++;
     turn.cost = trace_.blocks[turn.block].work.cost();

@@ -1,4 +1,5 @@
-// How long traced blocks take alone on an SM: separates blocks that do the same amount of work but wait longer.
+// How long traced blocks take when alone on an SM. This tells apart blocks that do equal work but wait for different
+// times.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +14,18 @@ namespace roofwalk::vgpu {
 
 class AloneTimes {
  public:
-  // `key`: the key of the sample (sample.h). `replay`: takes a block's index in the trace, returns cycles.
+  // `key`: the key of the sample (sample.h). `replay`: replays the block with this index in the trace, and returns
+  // cycles.
   AloneTimes(const GridTrace& trace, std::uint64_t key, std::function<double(std::uint32_t)> replay);
 
-  // Replays these blocks, or others that did the same, up to a limit of instructions: first one of each stratum, the
-  // most expensive first, then the second of each, and so on. `key` decides the order within a stratum.
+  // Replays these blocks, or blocks that did the same, up to a limit of instructions: first one block of each
+  // stratum, the most expensive first, then a second one of each, and so on. `key` determines the order within a
+  // stratum.
   void take(std::vector<std::uint32_t> blocks);
 
-  // Cycles of the recorded part of the block; nullopt: it was not replayed.
+  // Cycles of the recorded part of the block; nullopt if it was not replayed.
   std::optional<double> of(std::uint32_t block) const;
-  // The same; replays the block if necessary, however long that takes.
+  // The same, but replays the block if necessary, however long that takes.
   double always_of(std::uint32_t block);
   // Sets the time of a block that was replayed alone elsewhere.
   void know(std::uint32_t block, double cycles);
@@ -32,7 +35,7 @@ class AloneTimes {
   std::function<double(std::uint32_t)> replay_;
   std::vector<double> cycles_;                          // by index in the trace; 0: unknown
   std::unordered_map<std::uint64_t, double> of_likes_;  // by a hash of everything that a block did
-  std::uint64_t replayed_ = 0;                          // instructions replayed by `take`
+  std::uint64_t replayed_ = 0;                          // instructions replayed by take()
 };
 
 }  // namespace roofwalk::vgpu

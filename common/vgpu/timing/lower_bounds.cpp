@@ -6,7 +6,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// What one entry of a basic block demands of an SM.
+// The work of an SM for one execution of a basic block.
 struct EntryWork {
   double issues = 0;
   double units[kUnitCount] = {};  // warp instructions; tensor: FMAs
@@ -35,7 +35,8 @@ double arithmetic_cycles(const Machine& machine, const double (&units)[kUnitCoun
 }  // namespace
 
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals) {
-  // The schedule with the most copies demands least. The first block of a merged block stands for all its members.
+  // The schedule with the most copies has the least work per block. The first block of a merged block stands for all
+  // members.
   std::vector<EntryWork> works(schedule.blocks.size());
   for (std::size_t b = 0; b < works.size(); b += schedule.blocks[b].front().members)
     works[b] = work_of(schedule.blocks[b].front());
@@ -65,7 +66,7 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
       parts.constant_ns = std::max(parts.constant_ns, constants * ns_per_cycle);
     }
   }
-  // Independently of the schedule, each counted FLOP takes time: at best two per lane and clock, four for 16-bit pairs.
+  // FLOPs give a bound that does not depend on the schedule: at most two per lane and clock, four for 16-bit pairs.
   const auto at_peak = [&](std::uint64_t flops, double a_clock) {
     return a_clock > 0 ? static_cast<double>(flops) / (machine.sms * a_clock) * ns_per_cycle : 0.0;
   };

@@ -1,5 +1,5 @@
-// Lower bounds on the time of a launch, from what its exact counts demand of each part of the machine. The clock's time
-// is never below them.
+// Lower bounds on the time of a launch, from the exact counts of the work of each part of the machine. The modelled
+// time is never below them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace roofwalk::vgpu {
 
-// What one SM did in a launch.
+// The work that one SM did in a launch.
 struct SmTotals {
   std::vector<std::uint64_t> block_executions;
   std::uint64_t blocks_run = 0, warps_run = 0, l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
@@ -28,7 +28,7 @@ struct LaunchTotals {
 // Fills all parts but latency_ns and launch_ns. Issue slots and pipes come from the schedule, for the busiest SM.
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals);
 
-// The largest throughput bound, in ns.
+// The largest of the throughput bounds, in ns.
 double busiest_ns(const TimeParts& parts);
 
 }  // namespace roofwalk::vgpu

@@ -1,4 +1,4 @@
-// How many blocks of a kernel an SM holds at once: exact, from the resources that ptxas reports.
+// How many blocks of a kernel fit on an SM at once: exact, from the resources that ptxas reports.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct BlockNeeds {
 
 struct Occupancy {
   int blocks_per_sm = 0;
-  double warps_share = 0;  // resident warps over the most an SM holds
+  double warps_share = 0;  // resident warps over the most that fit on an SM
 };
 
-// Errors: a block that no SM can hold, with the resource that is short.
+// Error: not a single block fits on an SM; names the resource that is short.
 Result<Occupancy> occupancy_of(const Machine& machine, const BlockNeeds& needs);
 
 }  // namespace roofwalk::vgpu

@@ -16,11 +16,11 @@ using ptx::Instruction;
 using ptx::Type;
 
 constexpr std::uint32_t kNone = ~0u;
-constexpr std::uint32_t kMaxCopies = 64;  // more than ptxas unrolls
+constexpr std::uint32_t kMaxCopies = 64;  // ptxas unrolls less than this
 
 using Class = Operation::Class;
 
-// Arithmetic only: whether costs.def calls its type kept.
+// Whether costs.def lists the type of an arithmetic instruction as kept.
 bool is_kept(const Instruction& in) {
   const ptx::OpcodeInfo& row = ptx::info(in.opcode);
   return row.form == Form::alu && (ptx::kept_types(row.cost) & ptx::bit(in.type)) != 0;
@@ -28,8 +28,8 @@ bool is_kept(const Instruction& in) {
 
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
-// Number of machine instructions, constants aside, that each copy has of an integer instruction or a barrier; 0: not
-// fixed. Under a guard, ptxas may compute both outcomes and select one.
+// Number of machine instructions, without constants, that each copy has for an integer instruction or a barrier; 0 if
+// the number is not fixed. For a guarded instruction it is not: ptxas may compute both outcomes and select one.
 std::uint32_t plain_issues(const Instruction& in) {
   const int bytes = ptx::size_bytes(in.type);
   if (ptx::info(in.opcode).form == Form::barrier) return 1;
@@ -40,7 +40,8 @@ std::uint32_t plain_issues(const Instruction& in) {
   return bytes == 8 ? 2 : 1;
 }
 
-// Instructions that ptxas emits twice from compute capability 7.0 on: for a converged and for a diverged warp.
+// Instructions that ptxas emits twice from compute capability 7.0 on: once for a converged warp and once for a
+// diverged one.
 bool asks_other_lanes(Form form) {
   return form == Form::shuffle || form == Form::vote || form == Form::warp_match || form == Form::warp_reduce;
 }
@@ -71,20 +72,20 @@ class CodeMap {
   }
 
  private:
-  // The code of a basic block, or of several copies of it, in consecutive pieces of machine code.
+  // The machine code of one basic block, or of several copies of it, from consecutive pieces.
   struct Version {
     std::vector<std::uint32_t> ops;  // indices in the code
     std::uint32_t copies = 1;
     std::size_t countable = 0;
-    std::size_t covered = 0;  // PTX instructions with an operation that counts copies
-    int depth = 0;            // loops around it
+    std::size_t covered = 0;  // number of PTX instructions with at least one machine instruction that counts copies
+    int depth = 0;            // number of loops around it
   };
 
   Class class_at(std::size_t i) const { return operation_info(code_[i].operation).kind; }
 
   // Maps each machine instruction to its PTX instruction.
   void find_instructions() {
-    std::map<std::uint32_t, std::uint32_t> on_line;  // build() gives each instruction a line of its own
+    std::map<std::uint32_t, std::uint32_t> on_line;  // build() puts each instruction on a line of its own
     for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc)
       on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
     pc_.assign(code_.size(), kNone);
@@ -93,12 +94,12 @@ class CodeMap {
     }
   }
 
-  // Whether it calls a subroutine that every warp executes.
+  // Whether a machine instruction calls a subroutine that every warp executes.
   bool calls_always(std::size_t i) const {
     return class_at(i) == Class::call && pc_[i] != kNone && is_subroutine(ptx_[pc_[i]]);
   }
 
-  // Cuts the machine code into pieces, its basic blocks. Calls that every warp makes do not end a piece.
+  // Cuts the machine code into pieces, i.e. its basic blocks. Calls that every warp makes do not end a piece.
   void cut() {
     std::vector<bool> starts(code_.size() + 1);
     for (std::size_t i = 0; i < code_.size(); ++i) {
@@ -119,7 +120,7 @@ class CodeMap {
     return code_[i].target >= 0 && static_cast<std::size_t>(code_[i].target) < code_.size();
   }
 
-  // Loop depth of each machine instruction. Branches back from rare code make no loop.
+  // Finds the loop depth of each machine instruction. Backward branches from rare code do not make a loop.
   void find_loops() {
     std::vector<int> change(code_.size() + 1);
     for (std::size_t i = 0; i < code_.size(); ++i) {
@@ -131,7 +132,7 @@ class CodeMap {
     for (std::size_t i = 0; i < code_.size(); ++i) depth_.push_back(depth += change[i]);
   }
 
-  // Loop depth of each basic block in PTX.
+  // Finds the loop depth of each PTX basic block.
   void find_ptx_loops() {
     std::vector<int> change(blocks_.size() + 1);
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
@@ -143,7 +144,7 @@ class CodeMap {
     for (std::size_t b = 0; b < blocks_.size(); ++b) ptx_depth_.push_back(depth += change[b]);
   }
 
-  // Finds the basic block of each machine instruction, and which machine instructions are rare.
+  // Finds the PTX basic block of each machine instruction, and which machine instructions are rarely executed.
   void assign() {
     std::vector<std::uint32_t> block_of(ptx_.size(), kNone);
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
@@ -151,19 +152,20 @@ class CodeMap {
       std::fill_n(block_of.begin() + block.first, block.count, b);
     }
     by_block_.resize(blocks_.size());
-    std::vector<bool> apart(pieces_);                  // by piece: rare code, as for a diverged warp
-    std::vector<std::uint32_t> calls(pieces_, kNone);  // by piece: PTX instruction that it calls a subroutine for
+    std::vector<bool> apart(pieces_);                  // by piece: whether it is rare code, e.g. for a diverged warp
+    std::vector<std::uint32_t> calls(pieces_, kNone);  // by piece: the PTX instruction for which it calls a
+                                                       // subroutine
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (ends_collective(code_[i].operation)) apart[piece_[i]] = true;
-      // A call that PTX does not have leads to rare code: unusual operands of a float division, or a diverged warp.
-      // (ptxas turns some branches into calls too: loop exits.)
+      // A call that the PTX does not contain leads to rare code, for unusual operands of a float division or for a
+      // diverged warp. (ptxas also turns some branches into calls: loop exits.)
       if (class_at(i) == Class::call && pc_[i] != kNone && !calls_always(i)) {
         const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
         if (form == Form::alu) calls[piece_[i]] = pc_[i];
         if (asks_other_lanes(form)) apart[piece_[i]] = true;
       }
     }
-    // After such a call comes the way back: code of the same PTX instruction, up to a branch.
+    // After such a call comes code of the same PTX instruction, up to a branch that leads back; it is rare, too.
     for (std::size_t i = 0; i < code_.size();) {
       std::size_t end = i;
       while (end < code_.size() && piece_[end] == piece_[i]) ++end;
@@ -173,7 +175,7 @@ class CodeMap {
       if (same) apart[piece_[i]] = true;
       i = end;
     }
-    // In a piece with a call for unusual operands, code of other PTX instructions is not rare.
+    // In a piece that calls a subroutine for unusual operands, code of other PTX instructions is not rare.
     rare_.resize(code_.size());
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const std::uint32_t call = calls[piece_[i]];
@@ -182,8 +184,8 @@ class CodeMap {
     }
   }
 
-  // Whether a machine instruction counts copies: each copy has exactly one, or a fixed number, for its PTX instruction.
-  // `plain`: integer instructions count, for basic blocks with nothing else to count.
+  // Whether a machine instruction counts copies: each copy has exactly one of them, or a fixed number, for its PTX
+  // instruction. `plain`: integer instructions count, for basic blocks without other instructions that count.
   bool counts(std::size_t i, bool plain) const {
     if (plain && ptx::info(ptx_[pc_[i]].opcode).form == Form::barrier) return class_at(i) == Class::barrier;
     if (plain) return plain_issues(ptx_[pc_[i]]) != 0 && class_at(i) != Class::constant;
@@ -193,7 +195,7 @@ class CodeMap {
     return found.unit == single->unit && (single->unit != Unit::memory || found.kind == single->kind);
   }
 
-  // How many of them one copy has.
+  // How many instructions that count copies one copy has for this PTX instruction.
   std::uint32_t of_a_copy(std::uint32_t pc, bool plain) const {
     if (plain) return plain_issues(ptx_[pc]);
     return ptx::info(ptx_[pc].opcode).form == Form::matrix_multiply ? products_of(ptx_[pc]) : 1;
@@ -203,7 +205,7 @@ class CodeMap {
     std::vector<std::uint32_t> branches(ptx_.size()), accesses(ptx_.size());
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (rare_[i] || pc_[i] == kNone) continue;
-      // Branches around rare code, as the call for unusual operands of a division, do not count.
+      // Branches around rare code do not count, e.g. around the call for unusual operands of a division.
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
       const bool odd = form == Form::alu || asks_other_lanes(form);
       branches[pc_[i]] += class_at(i) == Class::branch && !odd;
@@ -211,7 +213,7 @@ class CodeMap {
     }
     std::vector<bool> out(ptx_.size());
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      // The accesses beside a branch tell how often its code was copied.
+      // The accesses in the blocks at a branch tell how often its code was copied.
       std::uint32_t copies = 0;
       for (std::size_t near = b; near < std::min(b + 2, blocks_.size()); ++near) {
         for (const std::uint32_t pc : blocks_[near].memory) copies = std::max(copies, accesses[pc]);
@@ -222,8 +224,8 @@ class CodeMap {
     return out;
   }
 
-  // Splits a basic block's code into versions: a new one begins with the piece that repeats an instruction that counts
-  // copies.
+  // Splits a basic block's machine code into versions. A new version begins with each piece that repeats an
+  // instruction that counts copies.
   void find_versions(std::uint32_t b) {
     const BasicBlock& block = blocks_[b];
     const auto begin = ptx_.begin() + block.first;
@@ -233,8 +235,9 @@ class CodeMap {
     std::vector<Version> versions;
     std::map<std::uint32_t, std::size_t> seen;  // by PTX instruction: number of versions at its last occurrence
     std::vector<std::uint32_t>& ops = by_block_[b];
-    // Code in a loop that PTX does not have is there by chance, except for the retries of atomics. If that applies to
-    // most of the code, its layout does not follow the control flow, and the rules replace it.
+    // Code that is in a loop that the PTX does not have got there by accident of the layout, except for the retries
+    // of atomics. If that is most of the code, the layout does not follow the control flow, and rules replace the
+    // code.
     const std::size_t all = ops.size();
     const std::size_t by_chance = std::erase_if(ops, [&](std::uint32_t i) {
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
@@ -258,7 +261,8 @@ class CodeMap {
     versions_.push_back(std::move(versions));
   }
 
-  // Keeps code of the most frequent loop depth and counts its copies. `by_rules`: arithmetic instructions of one copy.
+  // Keeps the code at the most frequent loop depth and counts its copies. `by_rules`: arithmetic instructions that
+  // the rules give for one copy.
   void measure(Version& version, bool plain, std::uint32_t by_rules) {
     std::map<int, std::size_t> depths;
     for (const std::uint32_t i : version.ops) depths[depth_[i]] += counts(i, plain) ? 1000 : 1;
@@ -274,8 +278,8 @@ class CodeMap {
     std::map<std::uint32_t, std::size_t> votes;
     for (const auto& [pc, count] : times) ++votes[std::max(count / of_a_copy(pc, plain), 1u)];
     std::size_t most = 0;
-    // ptxas may duplicate an integer instruction where its result is needed: several PTX instructions must agree on the
-    // number of copies, and on a tie the smaller number wins.
+    // ptxas may duplicate an integer instruction at each use of its result, so several PTX instructions must agree on
+    // the number of copies. On a tie the smaller number wins.
     for (const auto& [count, pcs] : votes) {
       const bool more = plain ? pcs > std::max<std::size_t>(most, 1) : pcs >= most;
       if (more) most = pcs, version.copies = count;
@@ -283,8 +287,9 @@ class CodeMap {
     if (plain) version.copies = std::min(version.copies, most_copies(version, by_rules));
   }
 
-  // Integer code may be duplicated within a copy, or attributed to another line. But a copy has at least kLeastShare of
-  // the arithmetic by the rules: ptxas folds and hoists little if nothing is loaded, stored or computed with floats.
+  // An upper limit for the number of copies, since integer code may be duplicated within a copy or attributed to
+  // another line. A copy has at least kLeastShare of the arithmetic that the rules give: ptxas folds and hoists
+  // little in code that does not load, store or compute with floats.
   std::uint32_t most_copies(const Version& version, std::uint32_t by_rules) const {
     constexpr double kLeastShare = 0.6;
     const auto issues = std::count_if(version.ops.begin(), version.ops.end(), [&](std::uint32_t i) {
@@ -306,8 +311,8 @@ class CodeMap {
     return issues;
   }
 
-  // Machine instructions in a piece where their own basic block has no code still issue: with the basic block that owns
-  // most of the piece.
+  // Machine instructions whose own basic block has no code are added to the basic block that owns most of their
+  // piece, where they take issue slots.
   void place_extras() {
     std::vector<bool> placed(code_.size());
     std::map<std::uint32_t, std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>> owners;
@@ -341,7 +346,7 @@ class CodeMap {
     std::size_t most = 0;
     for (const Version& version : versions_[b]) most = std::max(most, version.covered);
     for (const Version& version : versions_[b]) {
-      if (2 * version.covered < most) continue;  // at most a part of a copy
+      if (2 * version.covered < most) continue;  // this version has less than half of a copy
       const std::uint32_t copies = loop && version.copies <= kMaxCopies ? version.copies : 1;
       const Version*& chosen = best[copies];
       const auto rank = [](const Version& v) { return std::tuple(v.countable, v.depth, v.ops.size()); };
@@ -357,7 +362,7 @@ class CodeMap {
     return out;
   }
 
-  // All of a version, or its share for one copy: the first occurrences of each instruction.
+  // All of a version, or one copy's share of it: the first occurrences of each instruction.
   BlockCode form(const Version& version, std::uint32_t copies) const {
     BlockCode out;
     out.copies = copies;
@@ -371,7 +376,7 @@ class CodeMap {
       --more;
       out.ops.push_back({pc_[i], code_[i].operation, static_cast<bool>(extra_[i])});
     }
-    // Code that belongs to no PTX instruction is charged to the one before it.
+    // Code without a PTX instruction is charged to the PTX instruction before it.
     std::uint32_t last = kNone;
     for (const BlockOp& op : out.ops) {
       if (last == kNone && op.pc != kNone) last = op.pc;
@@ -387,7 +392,7 @@ class CodeMap {
   std::span<const BasicBlock> blocks_;
   std::span<const MachineOp> code_;
   std::vector<std::uint32_t> piece_, pc_;  // by machine instruction
-  std::vector<int> depth_;                 // by machine instruction: loops around it
+  std::vector<int> depth_;                 // by machine instruction: number of loops around it
   std::vector<int> ptx_depth_;             // by basic block
   std::vector<bool> extra_, rare_;         // by machine instruction
   std::uint32_t pieces_ = 0;

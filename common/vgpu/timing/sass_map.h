@@ -12,14 +12,14 @@
 
 namespace roofwalk::vgpu {
 
-// Unit and class of a machine instruction for the clock.
+// Unit and class of a machine instruction in the timing model.
 struct Operation {
   enum class Class : std::uint8_t {
     other,
     memory,
     shuffle,
     constant,
-    load_constant,  // LDC, ULDC: of constant memory, or of a parameter
+    load_constant,  // LDC, ULDC: load of constant memory or of a parameter
     barrier,
     async_commit,
     async_wait,
@@ -27,22 +27,22 @@ struct Operation {
     call
   };
   Unit unit = Unit::integer;
-  Class kind = Class::other;  // constant: makes a value without reading any (or copies one)
+  Class kind = Class::other;  // constant: makes a value without reading one, or copies one
 };
 // Operation for the low nine bits of an encoding (sass_opcodes.cpp).
 Operation operation_info(std::uint16_t operation);
-// From compute capability 9.0 on, a diverged warp exchanges values in pieces of code apart from the rest, each of which
-// ends with this instruction (ENDCOLLECTIVE).
+// From compute capability 9.0 on, a diverged warp exchanges values in separate pieces of code, each of which ends
+// with this instruction (ENDCOLLECTIVE).
 bool ends_collective(std::uint16_t operation);
 
-// The operation of an instruction that ptxas turns into exactly one machine instruction in every copy of a loop body;
-// nullopt for all others.
+// The operation for an instruction that ptxas turns into exactly one machine instruction in every copy of a loop
+// body; nullopt for all other instructions.
 std::optional<Operation> single_operation(const ptx::Instruction& in);
 
 struct BlockOp {
-  std::uint32_t pc = 0;  // PTX instruction that it was made for
+  std::uint32_t pc = 0;  // PTX instruction that it implements
   std::uint16_t operation = 0;
-  bool extra = false;  // issues here, but belongs to an instruction of another basic block
+  bool extra = false;  // issues here, but implements an instruction of another basic block
 };
 
 struct BlockCode {
@@ -51,11 +51,11 @@ struct BlockCode {
 };
 
 struct FoundCode {
-  // By basic block: the forms of its code, most copies first, the last with one copy. A basic block that is a loop by
-  // itself may have several copies; if a block was copied along with a loop around it, one copy is kept. Code hoisted
-  // out of a loop is not included.
+  // By basic block: the forms of its machine code, in decreasing number of copies; the last form has one copy. A
+  // basic block that is a loop by itself may have several copies; if a block was copied along with a loop around it,
+  // one copy is kept. Code that was hoisted out of a loop is not included.
   std::vector<std::vector<BlockCode>> forms;
-  // By PTX instruction: whether most copies of its code have a branch that warps take now and then.
+  // By PTX instruction: whether most copies of its code contain a branch that warps actually take.
   std::vector<bool> branches;
 };
 FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,

@@ -1,5 +1,5 @@
-// The clock's model of the SMs, cycle by cycle: schedulers, scoreboards, pipes, the memory path, L2 and DRAM. Its parts
-// are headers in sm/, so that all of it is inlined into one loop. Only timing_model.cpp includes this.
+// The timing model of the SMs, cycle by cycle: schedulers, scoreboards, pipes, the memory path, L2 and DRAM. Its
+// parts are headers in sm/, so that everything is inlined into one loop. Only timing_model.cpp includes this.
 #pragma once
 
 #include <algorithm>
@@ -26,32 +26,33 @@ namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 
-// Limit on the instructions blamed for waits at barriers; a chapter's kernels have a few dozen such pairs.
+// Limit on the number of pairs of a barrier and an instruction that it waited for; a chapter's kernels have a few
+// dozen.
 inline constexpr std::size_t kMostBlamed = 500'000;
 
-// Scoreboard slots reset in the time of issuing one operation.
+// Resetting this many scoreboard slots takes as much host time as issuing one operation.
 inline constexpr std::size_t kScoresOfAnOperation = 64;
 
 inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
 
-// Properties of the code and of the traces that all replays of a reading share.
+// Properties of the code and of the traces that all replays for one modelled time share.
 struct ReplayedGrid {
   explicit ReplayedGrid(const TimingInput& input);
 
   std::vector<std::size_t> memory_ops;  // by basic block
-  std::vector<bool> orders_stores;      // by PTX instruction: waits until earlier stores are visible
-  // Words of global memory, by hash, that several blocks swap: blocks on SMs outside the simulation swap them too.
+  std::vector<bool> orders_stores;      // by PTX instruction: whether it waits until earlier stores are visible
+  // Words of global memory, by hash, that several blocks swap: blocks on SMs that are not simulated swap them, too.
   std::unordered_set<std::uint32_t> words_of_several;
 };
 
 class Simulation {
  public:
-  enum class Keeps : std::uint8_t { times, waits };  // waits: also what warps waited for
+  enum class Keeps : std::uint8_t { times, waits };  // waits: also what warps waited for, with the times
 
-  // Runs `blocks` blocks on `sms` SMs that have their share of L2 and DRAM; `traces` (places in the input's) are taken
-  // in turn. `grid`: made of the input.
+  // Runs `blocks` blocks on `sms` SMs that have their share of L2 and DRAM. `traces` (indices into the input's
+  // traces) are used in turn. `grid`: made from the same input.
   Simulation(const TimingInput& input, const ReplayedGrid& grid, std::vector<std::uint32_t> traces, int sms,
              double share_of_memory, std::uint64_t blocks, Keeps keeps)
       : in_(input), m_(input.machine), grid_(grid), traces_(std::move(traces)), blocks_(blocks) {
@@ -69,7 +70,7 @@ class Simulation {
     lay_out(sms);
   }
 
-  // False if it stopped because it exceeded `most_operations`.
+  // Runs to the end. False if it stopped because it exceeded `most_operations`.
   bool run(std::uint64_t most_operations) {
     using Event = std::pair<Cycle, std::uint32_t>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
@@ -81,7 +82,7 @@ class Simulation {
       auto [next, index] = events.top();
       events.pop();
       SimSm& sm = sms_[index];
-      // This SM goes on until another one's next event is earlier.
+      // This SM continues until the next event of another SM is earlier.
       const Cycle until = events.empty() ? kNever : events.top().first;
       do {
         if (operations_ > most_operations) return false;
@@ -105,8 +106,11 @@ class Simulation {
   const std::vector<Cycle>& ends() const { return ends_; }      // in the same order
   const std::vector<WarpCycles>& waits() const { return waits_; }
   const std::vector<HeldUp>& held_up() const { return held_up_; }
-  std::uint64_t operations() const { return operations_; }  // issued, plus work of the same cost
-  // Cycles that a warp takes per PTX instruction, waits included.
+  std::uint64_t operations() const {
+    return operations_;
+  }  // operations issued, plus other work in units of one
+     // operation's cost
+  // Cycles that a warp takes per PTX instruction, including waits.
   double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
 
  private:
@@ -114,7 +118,8 @@ class Simulation {
     return static_cast<std::uint32_t>(sm.warps.size() / sm.blocks.size());
   }
 
-  // No SM has a turn before `now` any more. Called by cycles, not by turns: a warp may wait for thousands at a time.
+  // Forgets the past: no SM will have a turn before `now`. Called after numbers of cycles, not of turns, because a
+  // warp may wait for thousands of cycles at a time.
   void forget_before(Cycle now) {
     constexpr Cycle kEvery = 16'384;
     l2_.forget_before(now);
@@ -122,14 +127,14 @@ class Simulation {
     forget_at_ = now + kEvery;
   }
 
-  // How a wait for the operation's unit is reported.
+  // The reason that is reported for a wait for the operation's unit.
   static Wait queue_of(const TimedOp& op) { return op.unit == Unit::constant ? Wait::constant : Wait::pipe; }
 
   static bool entered(const SimWarp& warp, const TimedOp& op) { return warp.parts[op.part] != kNotEntered; }
 
   const ptx::Instruction& instruction(std::uint32_t pc) const { return in_.program.function->instructions[pc]; }
 
-  // What a trace notes in addition to the outcome of an instruction.
+  // The notes that a trace has for an instruction in addition to its outcome.
   template <class Note>
   static std::span<const Note> notes_of(const std::vector<Note>& all, const SimWarp& warp, const TimedOp& op) {
     if (all.empty() || op.memory < 0 || !entered(warp, op)) return {};
@@ -202,24 +207,24 @@ class Simulation {
   const Machine& m_;
   const ReplayedGrid& grid_;
   std::vector<std::uint32_t> traces_;
-  std::uint64_t blocks_;                                                              // to run
+  std::uint64_t blocks_;                                                              // number of blocks to run
   double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_;  // cycles
   double interval_[kUnitCount];
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
-  double others_ = 1;                                  // SMs of the machine for each that is simulated
-  std::unordered_map<std::uint32_t, double> swapped_;  // of global memory, by hash: the end of a word's last swap
+  double others_ = 1;                                  // SMs of the machine for each SM that is simulated
+  std::unordered_map<std::uint32_t, double> swapped_;  // global memory, by hash of the word: the end of its last swap
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_, ends_;
   std::uint64_t live_blocks_ = 0;
   Cycle now_ = 0, forget_at_ = 0;
-  double end_ = 0, lived_ = 0;  // lived_: cycles of all warps, from start to end
+  double end_ = 0, lived_ = 0;  // lived_: sum over all warps of the cycles from start to end
   std::uint64_t instructions_ = 0, operations_ = 0;
-  std::vector<WarpCycles> waits_;   // by PTX instruction; empty where nobody asks for them
-  std::vector<double> path_waits_;  // for the memory path, likewise
+  std::vector<WarpCycles> waits_;   // by PTX instruction; empty if waits are not recorded
+  std::vector<double> path_waits_;  // waits for the memory path, likewise
   std::vector<HeldUp> held_up_;
-  std::unordered_map<std::uint32_t, std::size_t> held_up_at_;  // by barrier: index in held_up_
-  std::size_t blamed_ = 0;                                     // entries of all of `held_up_` together
+  std::unordered_map<std::uint32_t, std::size_t> held_up_at_;  // by barrier: its index in held_up_
+  std::size_t blamed_ = 0;                                     // sum of the entries in all of `held_up_`
 };
 
 inline ReplayedGrid::ReplayedGrid(const TimingInput& input) {

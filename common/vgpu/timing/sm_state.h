@@ -1,4 +1,5 @@
-// The clock's state of each SM: blocks, warps with their scoreboards, schedulers, and the servers of its memory path.
+// The timing model's state of each SM: blocks, warps with their scoreboards, schedulers, and the servers of its
+// memory path.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +20,10 @@ namespace roofwalk::vgpu {
 
 using Cycle = std::int64_t;
 
-// When a scoreboard slot is readable, and the reason for a wait until then.
+// When a scoreboard slot is readable, and the reason for waiting until then.
 struct Score {
   Cycle ready = 0;
-  std::uint32_t pc = 0;  // instruction that produces it
+  std::uint32_t pc = 0;  // instruction that produces the value
   Wait cause = Wait::dependency;
   float conflict_share = 0;  // share of the wait that bank conflicts caused
 };
@@ -37,8 +38,8 @@ struct Server {
   }
 };
 
-// A resource that many SMs share. Requests come in the order of simulation, not of arrival, so idle time before the
-// latest request is given to a request that is simulated later. Kept in bins of a few cycles.
+// A resource that many SMs share. Requests come in the order of simulation, not of arrival. So idle time before the
+// latest request is given to requests that are simulated later. The time is kept in bins of a few cycles.
 class SharedServer {
  public:
   double serve(double at, double busy) {  // returns the start
@@ -55,9 +56,9 @@ class SharedServer {
     }
     return start;
   }
-  double end() const { return end_; }  // of the last service
+  double end() const { return end_; }  // end of the last service
 
-  // No request comes before `now` any more.
+  // Forgets the past: no request will come before `now`.
   void forget_before(std::int64_t now) {
     const auto bin = static_cast<std::uint64_t>(now) / static_cast<std::uint64_t>(kBin);
     while (first_ < bin && !bins_.empty()) {
@@ -72,10 +73,10 @@ class SharedServer {
 
   struct Bin {
     double used = 0;         // cycles
-    std::uint64_t next = 0;  // this bin, or where to go on searching if it is full
+    std::uint64_t next = 0;  // this bin; if it is full, the bin where the search continues
   };
 
-  // The first bin from `bin` on that is not full.
+  // The first bin, from `bin` on, that is not full.
   std::uint64_t next_free(std::uint64_t bin) {
     std::uint64_t last = bin;
     for (;; last = bins_[last - first_].next) {
@@ -91,7 +92,7 @@ class SharedServer {
   double end_ = 0;
 };
 
-// What a warp did, or waited for, while other warps of its block stood at a barrier.
+// What a warp did or waited for while other warps of its block waited at a barrier.
 struct Late {
   std::uint32_t pc = 0;  // instruction that is blamed
   Wait cause = Wait::issued;
@@ -100,21 +101,21 @@ struct Late {
 
 inline constexpr std::size_t kMostNotes = 4096;
 
-// A phase of an mbarrier or a write of a flag (trace.h), with the arrivals that the trace has.
+// A phase of an mbarrier, or a write of a flag (trace.h), with the arrivals that the trace contains.
 struct SimPhase {
-  std::uint32_t wanted = 0, arrived = 0;  // arrivals, in warp instructions
-  Cycle ends = 0;                         // at the earliest
-  std::vector<std::uint32_t> followers;   // phases that cannot be over before this one
+  std::uint32_t wanted = 0, arrived = 0;  // number of arrivals, in warp instructions
+  Cycle ends = 0;                         // earliest end
+  std::vector<std::uint32_t> followers;   // phases that cannot end before this one
 };
 struct WaitingWarp {
-  std::uint32_t phase = 0, warp = 0;  // of the block; of the SM
+  std::uint32_t phase = 0, warp = 0;  // phase: index in the block; warp: index in the SM
 };
 
 struct SimBlock {
-  std::size_t number = 0;  // in the order of starts
+  std::size_t number = 0;  // in the order in which blocks started
   std::uint32_t first_warp = 0, live = 0;
-  std::uint32_t standing = 0;  // warps that wait at barriers
-  Cycle first_stood = 0;       // arrival of the first of them, if there are any
+  std::uint32_t standing = 0;  // number of warps that wait at barriers
+  Cycle first_stood = 0;       // arrival of the first of these warps, if there is one
   std::uint32_t arrived[kBarriers] = {};
   std::vector<SimPhase> phases;  // by number
   std::vector<WaitingWarp> waiting;
@@ -124,57 +125,58 @@ inline constexpr std::size_t kNotEntered = ~std::size_t{0};
 
 struct SimWarp {
   const WarpTrace* trace = nullptr;
-  std::size_t entry = 0, outcome = 0;  // in the trace: next basic block; its first outcome
-  std::size_t first_outcome = 0;       // of the current schedule
+  std::size_t entry = 0, outcome = 0;  // positions in the trace: the next basic block, and that block's first outcome
+  std::size_t first_outcome = 0;       // first outcome of the current schedule
   const Schedule* schedule = nullptr;
-  std::vector<std::size_t> parts;  // by part of the schedule: first outcome, or kNotEntered
+  std::vector<std::size_t> parts;  // by part of the schedule: its first outcome, or kNotEntered
   std::uint32_t op = 0;
-  std::uint32_t sim_block = 0, scheduler = 0, place = 0;  // place: among the scheduler's warps
-  Score blocked;                                          // what the next operation waits for
+  std::uint32_t sim_block = 0, scheduler = 0, place = 0;  // place: index among the scheduler's warps
+  Score blocked;                                          // when the next operation's operands are ready, and why not
+                                                          // before
   Cycle free_since = 0;                                   // end of the last issue
-  int barrier = -1;                                       // that it waits at
+  int barrier = -1;                                       // barrier at which it waits; -1: none
   std::vector<Score> scores;
-  std::vector<Late> late;              // since other warps stand at a barrier
-  std::size_t most_late = kMostNotes;  // number of notes at which they are folded
-  Score open_copies;                   // cp.async copies since the last commit
-  Score stored;                        // when its global stores are visible to others
-  std::vector<Score> copy_groups;      // each the later of itself and those before it
+  std::vector<Late> late;              // what it did since other warps wait at a barrier
+  std::size_t most_late = kMostNotes;  // number of notes at which fold() merges them
+  Score open_copies;                   // when the cp.async copies since the last commit are complete
+  Score stored;                        // when its global stores are visible to other blocks
+  std::vector<Score> copy_groups;      // by group: when it and all earlier groups are complete
 };
 
 struct Scheduler {
   std::vector<std::uint32_t> warps;
   std::vector<Cycle> ready;        // parallel to warps: when the operands of the next operation are ready
   std::vector<std::uint8_t> unit;  // parallel to warps: unit of that operation
-  std::size_t last = 0;            // place of the warp that issued last: it goes on while it can
+  std::size_t last = 0;            // place of the warp that issued last, which issues again if it can
   Cycle free = 0;                  // end of the last issue
-  double units[kUnitCount] = {};   // when each is free
+  double units[kUnitCount] = {};   // by unit: when it is free
 };
 
 struct SimSm {
   std::vector<SimBlock> blocks;
   std::vector<SimWarp> warps;
   std::vector<Scheduler> schedulers;
-  std::size_t first_scheduler = 0;  // has the first turn
+  std::size_t first_scheduler = 0;  // index of the scheduler that has the first turn
   Server memory_path, constant_path, port_in, port_out;
-  // When the line with this hash arrived or will arrive, and the reason for waits for it.
+  // When the line with this hash arrives, and the reason for waits for it.
   struct Arriving {
     Cycle ready = 0;
     Wait cause = Wait::l2;
     std::uint16_t hash = 0;
   };
   std::vector<Arriving> arriving;
-  // When the requests of its warps that L1 could not answer are complete: the latest request in each hash slot.
+  // When the requests of its warps that missed in L1 are complete: the latest request in each hash slot.
   struct Asked {
     std::uint64_t key = ~0ull;
     Cycle ready = 0;
     Wait cause = Wait::l2;
   };
   std::vector<Asked> asked;
-  // The end of the last swap of a word of shared memory, by block of the SM and hash (Swaps::word).
+  // The end of the last swap of each word of shared memory, by the SM's block and hash (Swaps::word).
   std::unordered_map<std::uint64_t, double> swapped;
-  double path_closed_until = 0;                       // for lack of room among the sectors in flight
+  double path_closed_until = 0;                       // until there is room among the sectors in flight
   double path_cycles = 0, conflict_cycles = 0;        // cycles of the memory path so far
-  using InFlight = std::pair<double, std::uint32_t>;  // sectors requested from L2: until when, how many
+  using InFlight = std::pair<double, std::uint32_t>;  // sectors requested from L2: when they arrive, how many
   struct Outstanding {
     std::priority_queue<InFlight, std::vector<InFlight>, std::greater<>> requests;
     std::uint32_t sectors = 0;

@@ -14,21 +14,22 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A grid of at most kWholeGridInstructions PTX instructions is replayed whole, on all SMs. For a larger one, a few SMs
-// with their share of L2 and DRAM represent all: together they run an eighth of the grid's instructions, between two
-// limits, and each several rounds of the blocks that it holds at once. More SMs take precedence over more rounds:
-// bandwidth that one leaves idle, others use. Rounds matter too: blocks start together and drift apart only after a
-// while.
+// A grid of at most kWholeGridInstructions PTX instructions is replayed whole, on all SMs. For a larger one, a few
+// SMs with their share of L2 and DRAM represent all SMs. Together they run an eighth of the grid's instructions,
+// between two limits, and each runs several rounds of the blocks that are resident at once. More SMs take precedence
+// over more rounds, because SMs use bandwidth that others leave idle. Rounds matter, too: blocks start together and
+// drift apart only after a while.
 constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
                         kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
 
-// How much more a block did than its trace holds: the part that was cut off is assumed to go on alike.
+// The ratio of a block's work to the work in its trace. The part that was cut off is assumed to resemble the recorded
+// part.
 double cut_of(const BlockTrace& block) {
   if (block.instructions == 0) return 1;
   return static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
 }
 
-// Whether the part of a block that was cut off can be like the recorded part: same paths, as many requests.
+// Whether the part of a block that was cut off can resemble the recorded part: same paths, as many requests.
 bool goes_on_alike(const BlockTrace& block) {
   constexpr double kAlike = 0.05, kAsMuch = 0.8;
   const BlockWork &part = block.recorded, &all = block.work;
@@ -43,8 +44,8 @@ bool goes_on_alike(const BlockTrace& block) {
 
 bool is_asked_alone(const BlockTrace& block) { return block.recorded.instructions != 0 && !goes_on_alike(block); }
 
-// How much longer a block takes than its trace. The rest is assumed to go on alike; if it does not, the additional
-// waits of the warp that waits longest are added, one after the other.
+// The ratio of a block's time to its trace's time. The part that was cut off is assumed to resemble the recorded
+// part; if it does not, the additional waits of the warp that waits longest are added, one after the other.
 double longer_than_trace(const BlockTrace& block, AloneTimes& alone, std::uint32_t place) {
   const double cut = cut_of(block);
   if (!is_asked_alone(block)) return cut;
@@ -59,12 +60,12 @@ std::uint64_t longest_warp_of(const BlockTrace& block) {
   return static_cast<std::uint64_t>(static_cast<double>(longest) * cut_of(block));
 }
 
-// Blocks of the grid that are alike, and the traces of some of them.
+// A group of similar blocks of the grid, and the traces of some of them.
 struct Kind {
-  double blocks = 0;                            // of the grid
-  double cost = 0;                              // of one of them
-  std::array<double, kGridParts> by_part = {};  // `blocks`, by part of the grid
-  std::vector<std::uint32_t> members;           // indices in the trace, in the order of the grid
+  double blocks = 0;                            // number of blocks in the grid
+  double cost = 0;                              // cost of one block
+  std::array<double, kGridParts> by_part = {};  // number of blocks, by part of the grid
+  std::vector<std::uint32_t> members;           // their indices in the trace, in the order of the grid
 
   void add(const Stratum& stratum, double times) {
     blocks += static_cast<double>(stratum.blocks) * times;
@@ -72,8 +73,8 @@ struct Kind {
   }
 };
 
-// The kinds of blocks of a grid, the cheapest first. A stratum without a trace is added to the kind with the most
-// similar cost per block, as the number of such blocks that costs as much as the stratum.
+// The kinds of blocks of a grid, cheapest first. A stratum without a trace is added to the kind with the most similar
+// cost per block, as that number of the kind's blocks that costs as much as the stratum.
 std::vector<Kind> kinds_of(const GridTrace& trace) {
   std::vector<Kind> kinds;
   std::vector<std::vector<std::uint32_t>> members(trace.strata.size());
@@ -96,11 +97,13 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
   return kinds;
 }
 
-// Removes kinds that hardly work and hardly wait. Returns the cycles for which their blocks hold places on SMs, summed.
-// A grid that is larger than the problem may have many blocks that leave at once: all together they do next to nothing.
+// Removes kinds that hardly work and hardly wait: a grid that is larger than the problem may have many blocks that
+// exit at once, and all together do almost nothing. Returns the cycles for which these blocks hold slots on SMs,
+// summed.
 double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& alone) {
-  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;  // of the total cost; of the cost of an average working block
-  const double idle_wait = 2 * machine.dram_latency_cycles;  // of a guard that loads what it tests
+  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;     // of the total cost; of the cost of an average working
+                                                             // block
+  const double idle_wait = 2 * machine.dram_latency_cycles;  // the wait of a guard that loads the value that it tests
   double all = 0, blocks = 0;
   for (const Kind& kind : kinds) all += kind.blocks * kind.cost, blocks += kind.blocks;
   std::ptrdiff_t idle = 0;
@@ -130,7 +133,8 @@ double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& a
   return held;
 }
 
-// Members of a kind, shortest time alone first; unknown times count as the average of the known ones.
+// Members of a kind, in order of their time alone, shortest first; an unknown time counts as the average of the known
+// ones.
 std::vector<std::uint32_t> by_time(const GridTrace& trace, const Kind& kind, const AloneTimes& alone) {
   double sum = 0, known = 0;
   for (const std::uint32_t i : kind.members) {
@@ -144,7 +148,8 @@ std::vector<std::uint32_t> by_time(const GridTrace& trace, const Kind& kind, con
   return out;
 }
 
-// `count` traces that represent all blocks, as many of each kind as its share of the blocks, in the order of the grid.
+// `count` traces that represent all blocks: of each kind as many as its share of the blocks, in the order of the
+// grid.
 std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::vector<Kind>& kinds, std::uint64_t count,
                                            AloneTimes& alone) {
   struct Place {
@@ -153,7 +158,7 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
   };
   std::vector<Place> places;
   std::vector<std::uint64_t> quotas;
-  std::vector<std::uint32_t> unsure;  // members of kinds that have more traces than places
+  std::vector<std::uint32_t> unsure;  // members of kinds that have more traces than they get places
   double all = 0, before = 0;
   for (const Kind& kind : kinds) all += kind.blocks;
   std::uint64_t given = 0;
@@ -175,8 +180,8 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
       members.resize(quota);
       std::sort(members.begin(), members.end());
     }
-    // As dense in each part of the grid as the kind is there; members take turns, so that a trace recurs as late as
-    // possible.
+    // In each part of the grid, representatives are as dense as the kind is there. Members take turns, so that the
+    // same trace recurs as late as possible.
     std::size_t part = 0;
     double passed = 0;
     for (std::uint64_t i = 0; i < quota; ++i) {
@@ -192,7 +197,7 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
   return out;
 }
 
-// Cycles between one block and the next when all places are taken, from the starts of blocks after the first round.
+// Cycles from one block start to the next when all slots are taken, computed from the starts after the first round.
 // Each start is compared with the one whole rounds later, because blocks may start one by one or all together.
 double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   const std::uint64_t rounds = starts.size() / a_round - 2;
@@ -202,9 +207,9 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
-// Cycles for which simulated blocks hold places on SMs, summed, as in the middle of the grid: the first round starts
-// with cold caches and all at once, so all blocks of a stratum count as long as those of later rounds, if there are
-// any. `chosen`: the traces that represent the blocks, taken in turn.
+// Cycles for which simulated blocks hold slots on SMs, summed, as in the middle of the grid. The first round is not
+// typical: it starts with cold caches and all blocks at once. So all blocks of a stratum count with the time of those
+// in later rounds, if there are any. `chosen`: the traces that represent the blocks, used in turn.
 double held_by_blocks(const TimingInput& input, const Simulation& simulation, const std::vector<std::uint32_t>& chosen,
                       std::uint64_t a_round) {
   struct Held {
@@ -226,14 +231,14 @@ double held_by_blocks(const TimingInput& input, const Simulation& simulation, co
   return cycles;
 }
 
-// Start time of a block, in a grid of equal blocks.
+// Start time of a block if all blocks of the grid took equally long.
 double start_of(const TimingInput& input, const BlockTrace& block, double cycles) {
   const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
   return cycles * static_cast<double>(block.index / places * places) / static_cast<double>(input.grid_blocks);
 }
 
-// End of the last block that takes longer than the chosen ones of its stratum, or whose stratum has none: the grid
-// waits for it from its start on. A block that runs far longer than all chosen ones is replayed whatever that takes.
+// End of the last block that takes longer than the chosen blocks of its stratum, or whose stratum has no chosen
+// block: the grid cannot end before it. A block that runs far longer than all chosen ones is replayed at any cost.
 double last_end(const TimingInput& input, const std::vector<std::uint32_t>& chosen, double cycles, AloneTimes& alone) {
   constexpr double kLonger = 1.1;
   constexpr std::uint64_t kFarLonger = 2;
@@ -259,7 +264,8 @@ double last_end(const TimingInput& input, const std::vector<std::uint32_t>& chos
 }
 
 // Time of a block without a trace that runs far longer than all traced ones and so is alone at the end: its
-// instructions at the pace of the others, and its share of the grid's loads, kLoadsAtOnce at a time.
+// instructions at the others' rate, plus the latency of its share of the grid's loads, kLoadsAtOnce of them at a
+// time.
 double straggler_cycles(const TimingInput& input, double cycles_per_instruction) {
   constexpr std::uint64_t kFarLonger = 2;
   constexpr double kLoadsAtOnce = 8;
@@ -272,7 +278,7 @@ double straggler_cycles(const TimingInput& input, double cycles_per_instruction)
   return longest * cycles_per_instruction + longest / static_cast<double>(input.instructions) * waits / kLoadsAtOnce;
 }
 
-// The reading when the model exceeded its limit of operations.
+// The result if the model exceeded its limit of operations.
 ModelledTime past_budget(std::uint64_t operations) {
   ModelledTime out;
   out.operations = operations;
@@ -280,14 +286,14 @@ ModelledTime past_budget(std::uint64_t operations) {
   return out;
 }
 
-// What is replayed: how many SMs represent all, and which traces represent the blocks that they get.
+// What is replayed: how many SMs represent all SMs, and which traces represent the blocks that these SMs get.
 struct ReplayPlan {
-  std::uint64_t sms = 0, grid = 0;           // SMs that have blocks; blocks without the idle ones
-  std::uint64_t running = 0, simulated = 0;  // SMs; blocks
-  std::uint64_t of_grid = 0;                 // blocks of the grid that the running SMs get
+  std::uint64_t sms = 0, grid = 0;           // SMs that have blocks; the grid's blocks without the idle ones
+  std::uint64_t running = 0, simulated = 0;  // simulated SMs; simulated blocks
+  std::uint64_t of_grid = 0;                 // blocks of the grid that these SMs get
   std::vector<std::uint32_t> chosen;         // traces
   double more_work = 1;                      // cost of the grid's blocks over that of the chosen ones
-  double idle_cycles = 0;                    // cycles for which each place is held by idle blocks
+  double idle_cycles = 0;                    // cycles for which idle blocks hold each slot
 };
 
 ReplayPlan plan_for_whole_grid(const TimingInput& input) {
@@ -312,11 +318,12 @@ ReplayPlan plan_for_sample(const TimingInput& input, AloneTimes& alone) {
   const std::uint64_t a_block = std::max<std::uint64_t>(input.instructions / plan.grid, 1);
   const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
   const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
-  // If blocks are so long that one SM would do, a few SMs still average over which of them fetches shared data.
+  // Even if blocks are so long that one SM would do, a few SMs are simulated, to average over which of them fetches
+  // shared data first.
   const std::uint64_t few = std::min(kFewSms, std::max(input.instructions / kFewShare, kFewWork) / least);
   plan.running = std::clamp<std::uint64_t>(std::max(sample / least, few), 1, std::min(plan.sms, kSampleSms));
   const std::uint64_t rounds = std::max(kSampleRounds, sample / (plan.running * a_round) + 1);
-  // Whole rounds, and an incomplete last one.
+  // Whole rounds, and the incomplete last one of the grid.
   const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
   plan.simulated = plan.running * an_sm;
   plan.of_grid = plan.running * busiest;
@@ -327,12 +334,12 @@ ReplayPlan plan_for_sample(const TimingInput& input, AloneTimes& alone) {
   return plan;
 }
 
-// The time of all blocks that the running SMs get, some of which were simulated.
+// The time of all blocks that the running SMs get, of which only some were simulated.
 double cycles_of_all(const TimingInput& input, const ReplayPlan& plan, const Simulation& simulation) {
   const double cycles = simulation.end();
   if (plan.simulated >= plan.of_grid) return cycles;
-  // Long blocks may start with the first ones and end with the last, while others start at their own pace. The grid has
-  // more of the long blocks, and each holds a place.
+  // Long blocks may run from the first start to the last end while others start at their own rate. The grid has more
+  // long blocks than the simulation, and each holds a slot.
   const std::uint64_t a_round = plan.running * static_cast<std::uint64_t>(input.blocks_per_sm);
   const double held = held_by_blocks(input, simulation, plan.chosen, a_round);
   const double paced = cycles + pace(simulation.starts(), a_round) * static_cast<double>(plan.of_grid - plan.simulated);
@@ -340,11 +347,12 @@ double cycles_of_all(const TimingInput& input, const ReplayPlan& plan, const Sim
                              static_cast<double>(plan.simulated));
 }
 
-// How much longer the grid's blocks take than the chosen traces: a trace that was cut off represents its whole block.
+// The ratio of the time of the grid's blocks to that of the chosen traces: a trace that was cut off represents its
+// whole block.
 double longer_than_traces(const TimingInput& input, double more_work, AloneTimes& alone) {
   const auto& blocks = input.trace.blocks;
   std::uint64_t recorded = 0, executed = 0;
-  double stand_for = 0;  // recorded instructions, weighted by block time over trace time
+  double stand_for = 0;  // recorded instructions, weighted by the ratio of block time to trace time
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     recorded += blocks[i].instructions;
     executed += blocks[i].work.instructions;
@@ -355,7 +363,7 @@ double longer_than_traces(const TimingInput& input, double more_work, AloneTimes
          (recorded == 0 ? 1 : std::max(stand_for, static_cast<double>(executed)) / static_cast<double>(recorded));
 }
 
-// Takes over what warps waited for, scaled by `scale`.
+// Copies the waits of the simulation's warps, scaled by `scale`.
 void take_waits(const Simulation& simulation, double scale, ModelledTime& out) {
   out.by_instruction = simulation.waits();
   for (WarpCycles& waits : out.by_instruction) {
@@ -392,7 +400,7 @@ ModelledTime model_time(const TimingInput& input) {
   };
   const ReplayedGrid grid(input);
   AloneTimes alone(input.trace, input.key, [&](std::uint32_t block) {
-    if (!ended) return 0.0;  // nobody asks any more
+    if (!ended) return 0.0;  // over the limit: the result will not be used
     Simulation simulation(input, grid, {block}, 1, 1, 1, Simulation::Keeps::times);
     replay(simulation);
     return simulation.end();
@@ -415,7 +423,7 @@ ModelledTime model_time(const TimingInput& input) {
   out.cycles = std::max(cycles * more + plan.idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
   if (!whole) out.cycles = std::max(out.cycles, last_end(input, plan.chosen, cycles * more, alone));
   if (!ended) return past_budget(operations);
-  // Swaps of one word are serialized, whichever blocks they are of.
+  // Swaps of one word are serialized, even between blocks.
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
   out.operations = operations;
   take_waits(simulation, static_cast<double>(plan.grid) / static_cast<double>(plan.simulated) * more, out);

@@ -1,9 +1,11 @@
-// The clock: replays the traces of a launch on a model of the SMs and tells how long it took and what warps waited for.
+// The timing model: replays the traces of a launch on a model of the SMs to find how long the launch took and what
+// its warps waited for.
 //
-// An SM has schedulers that issue one warp instruction per clock each, pipes with a latency and an initiation interval,
-// one path through L1 and shared memory (one tag look-up per line, 128 bytes per clock, one wavefront per clock),
-// another for indexed constants (one word per pass), a limit on sectors in flight, and a port to L2. Behind the SMs are
-// L2 and DRAM, each with latency and bandwidth, shared by all SMs. Blocks are dispatched in order as slots free up.
+// An SM has schedulers that each issue one warp instruction per clock; pipes with a latency and an initiation
+// interval; one path through L1 and shared memory (one tag lookup per line, 128 bytes per clock, one wavefront per
+// clock); another path for constants at computed addresses (one word per pass); a limit on sectors in flight; and a
+// port to L2. All SMs share L2 and DRAM, each with a latency and a bandwidth. Blocks are dispatched in order as slots
+// become free.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +27,17 @@ struct TimingInput {
   const GridTrace& trace;
   std::uint64_t grid_blocks = 0;
   int blocks_per_sm = 1;
-  bool unsampled = false;  // replay every block of a complete trace, however many there are
+  bool unsampled = false;  // replay every block of a complete trace, even if there are many
   std::uint64_t key = 0;   // key of the sample (sample.h): which blocks are replayed first
   // Whole grid: PTX instructions of all warps, and load requests by the level that served them.
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
-  std::uint64_t most_swaps = 0;  // whole grid: most lanes that swapped one word of global memory (is_retried())
+  std::uint64_t most_swaps = 0;  // whole grid: the largest number of lanes that swapped one word of global memory
+                                 // (is_retried())
   std::uint64_t most_operations = ~0ull;  // limit on operations that the model issues
 };
 
-// What the warps waiting at a barrier waited for: what the last warp did (`issued`) or waited for since the first one
-// arrived, by PTX instruction.
+// What held up a barrier: what the last warp did (`issued`) or waited for since the first warp arrived, by PTX
+// instruction.
 struct HeldUp {
   std::uint32_t barrier = 0;                           // its PTX instruction
   std::map<std::uint32_t, WarpCycles> by_instruction;  // only instructions that held up other warps
@@ -44,9 +47,11 @@ struct ModelledTime {
   double cycles = 0;                       // whole grid: from the first dispatch until the last byte has arrived
   WarpCycles waits;                        // of all warps of the grid
   std::vector<WarpCycles> by_instruction;  // by PTX instruction
-  std::vector<HeldUp> held_up;             // these cycles are part of the barrier waits in `by_instruction`
-  std::uint64_t operations = 0;            // issued by the model, plus work of the same cost
-  bool ended = true;                       // false: the limit was exceeded, and the reading is meaningless
+  std::vector<HeldUp> held_up;             // what held up barriers; these cycles are part of the barrier waits in
+                                           // `by_instruction`
+  std::uint64_t operations = 0;            // operations issued by the model, plus other work in units of one
+                                           // operation's cost
+  bool ended = true;                       // false: the limit was exceeded, and the times are meaningless
 };
 
 ModelledTime model_time(const TimingInput& input);

@@ -1,5 +1,5 @@
-// What each instruction reads and which instruction made it, along all paths through a basic block, and where warps
-// wait for everything in flight.
+// Which values each instruction reads and which instruction made them, along all paths through a basic block; and
+// where warps wait for everything in flight ("stops").
 #include <algorithm>
 #include <utility>
 
@@ -11,12 +11,13 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-// Limit on the values that all stops together wait for: at least so many, and so many per instruction of the code.
+// Limit on the number of values that all stops together wait for: the larger of a fixed number and a number per
+// instruction.
 constexpr std::uint64_t kLeastWaits = 2'000'000, kWaitsOfAnInstruction = 32;
 
 }  // namespace
 
-// Runs the basic blocks symbolically, on value numbers, in PTX order.
+// Executes the basic blocks symbolically, on value numbers, in PTX order.
 void StaticScheduler::find_sources(std::uint32_t copies) {
   sources_.assign(static_cast<std::size_t>(copies) * block_->count, {});
   now_.clear();
@@ -24,7 +25,7 @@ void StaticScheduler::find_sources(std::uint32_t copies) {
   last_stop_ = kNoValue;
   const auto ways = ways_within(program_, merged_);
   std::vector<State> left(merged_.members);  // register values at the end of each member
-  std::vector<std::size_t> ways_on;          // by member: ways out of it that are not followed yet
+  std::vector<std::size_t> ways_on;          // by member: number of its successor edges that are not followed yet
   for (std::uint32_t copy = 0; copy < copies; ++copy) {
     ways_on.assign(merged_.members, 0);
     for (const auto& froms : ways) {
@@ -34,7 +35,7 @@ void StaticScheduler::find_sources(std::uint32_t copies) {
       const BasicBlock& block = program_.blocks[merged_.first + member];
       const std::uint32_t first_node = copy * block_->count + block.first - block_->first;
       if (member > 0 && ways[member].empty()) now_ = left[member - 1];  // unreachable
-      Value choice = kNoValue;  // branch whose predicate guards the member's accesses
+      Value choice = kNoValue;  // the branch whose predicate guards the member's accesses
       for (std::size_t i = 0; i < ways[member].size(); ++i) {
         const std::uint32_t from = ways[member][i];
         const bool is_last = --ways_on[from] == 0;
@@ -68,7 +69,8 @@ void StaticScheduler::run_node(std::uint32_t node) {
   if (in.guard >= 0) for_each_result(in, read);  // lanes that skip it keep the old value
   const bool is_stop = stops_[block_->first + node % block_->count];
   if (is_stop) read_what_flies(node);
-  // Calls and returns pass values on; a load or store of a .param variable makes a new one, like any other.
+  // Calls and returns pass values on unchanged; a load or store of a .param variable makes a new value, as other
+  // instructions do.
   std::vector<Handed> handed = held_by(handed_.at(block_->first + node % block_->count));
   const bool makes_value = form_of(in) == Form::load || form_of(in) == Form::store;
   for_each_result(in, [&](int reg) {
@@ -83,19 +85,21 @@ void StaticScheduler::run_node(std::uint32_t node) {
     now_[to] = std::move(values);
     since_stop_.push_back(to);
   }
-  // Of all that a stop waits for, what the basic block made comes first: hoist_loads() looks at nothing else.
+  // Of the values that a stop waits for, those of this basic block come first, because hoist_loads() looks only at
+  // them.
   if (is_stop)
     std::stable_partition(sources_[node].begin(), sources_[node].end(), [](Value value) { return value >= 0; });
 }
 
-// ptxas waits for everything in flight at calls and fences, before releases and after acquires: there its scoreboards
-// are free again.
+// ptxas waits for everything in flight at calls and fences, before releases and after acquires; there, its
+// scoreboards are free again.
 void StaticScheduler::find_stops() {
   stops_.assign(code().size(), false);
   std::vector<bool> flies(slot_of_.size());
-  std::uint64_t stopping = 0;  // basic blocks: the first stop of each waits for what came before it
+  std::uint64_t stopping = 0;  // number of basic blocks with a stop; the first stop of each waits for values from
+                               // before the block
   for (const BasicBlock& block : program_.blocks) {
-    bool acquired = false;  // and no instruction that surely issues has come since
+    bool acquired = false;  // whether an acquire was seen and no instruction that surely issues came after it
     bool stops = false;
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
       const Instruction& in = code()[pc];
@@ -104,7 +108,7 @@ void StaticScheduler::find_stops() {
                    (acquired && issues);
       stops = stops || stops_[pc];
       acquired = (acquired && !issues) || in.acquires;
-      // An instruction that vanishes passes on a value that may be in flight.
+      // An instruction that vanishes passes on its source, which may be in flight.
       if (!is_memory(in) && cost_of(in).issues != 0) continue;
       for_each_result(in, [&](int reg) { flies[static_cast<std::size_t>(reg)] = true; });
     }
@@ -113,8 +117,8 @@ void StaticScheduler::find_stops() {
   for (std::size_t reg = 0; reg < flies.size(); ++reg) {
     if (flies[reg] && slot_of_[reg] != kReady) flying_.push_back(static_cast<int>(reg));
   }
-  // Thousands of registers in as many basic blocks would exhaust memory: such code waits for loads of its own block
-  // only.
+  // Thousands of registers in as many basic blocks would exhaust memory. In such code, a stop waits only for values
+  // of its own block.
   if (flying_.size() * stopping > most_waits()) flying_.clear();
   merged_waits_left_ = most_waits();
 }
@@ -123,8 +127,8 @@ std::uint64_t StaticScheduler::most_waits() const {
   return std::max(kLeastWaits, kWaitsOfAnInstruction * (code().size() + machine_code_.size()));
 }
 
-// Reads everything that may be in flight: what the basic block has made so far, and what came before it, but nothing
-// that an earlier stop has waited for.
+// Reads everything that may be in flight, from this basic block and from before it, except values that an earlier
+// stop has waited for.
 void StaticScheduler::read_what_flies(std::uint32_t node) {
   if (merged_.members > 1 && merged_waits_left_ == 0) return;
   std::vector<Value>& sources = sources_[node];
@@ -169,7 +173,7 @@ std::vector<StaticScheduler::Handed> StaticScheduler::held_by(std::span<const Ha
   return out;
 }
 
-// Adds the register values of another path.
+// Adds the register values of another path to `state`.
 void StaticScheduler::join(const State& other, State& state) {
   const auto add = [](Value value, std::vector<Value>& values) {
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);

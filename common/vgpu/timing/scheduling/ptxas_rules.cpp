@@ -1,5 +1,5 @@
-// The operations of a basic block whose machine code is unknown: rules approximate how ptxas folds addresses and hoists
-// loads.
+// The operations of a basic block whose machine code is unknown: rules approximate how ptxas folds address arithmetic
+// and hoists loads.
 #include <algorithm>
 
 #include "common/vgpu/timing/scheduling/static_scheduler.h"
@@ -38,7 +38,7 @@ bool stops_loads(const Instruction& in) {
 
 }  // namespace
 
-// PTX order, without instructions that vanish, with loads hoisted as far as possible.
+// The instructions in PTX order, without those that vanish, and with loads hoisted as far as possible.
 std::vector<StaticScheduler::Item> StaticScheduler::items_by_rules() const {
   std::vector<Item> items;
   for (const std::uint32_t i : hoist_loads()) {
@@ -74,8 +74,8 @@ std::vector<Cost> StaticScheduler::costs_by_rules(std::uint32_t pc) const {
   return steps;
 }
 
-// Finds address arithmetic that ptxas merges into other instructions: the constant added to an address goes into the
-// access, a widening product into the addition after it.
+// Finds address arithmetic that ptxas merges into other instructions: a constant that is added to an address is
+// folded into the access, a widening product into the addition after it.
 void StaticScheduler::find_folded() {
   folded_.assign(code().size(), false);
   scaled_.assign(code().size(), false);
@@ -111,10 +111,11 @@ void StaticScheduler::find_folded() {
   }
 }
 
-// Moves loads up to the first load of their run: each later load that needs none of them, that no store, atomic or
-// barrier holds back, and whose result has a register. Its address arithmetic goes before it.
+// Moves loads up to the first load of their run. A later load joins the run if it needs none of the run's results, no
+// store, atomic or barrier holds it back, and a register is left for its result. Its address arithmetic is moved
+// before it.
 std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
-  constexpr std::uint32_t kReach = 1000;  // instructions that a load may be moved by
+  constexpr std::uint32_t kReach = 1000;  // the farthest that a load moves, in instructions
   std::vector<std::uint32_t> order;
   std::vector<bool> done(block_->count);
   for (std::uint32_t from = 0; from < block_->count; ++from) {
@@ -125,9 +126,9 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
       continue;
     }
     const std::uint32_t end = std::min(block_->count, from + kReach);
-    std::vector<bool> waits(end - from);  // needs a load of this run, or an instruction that stays behind
+    std::vector<bool> waits(end - from);  // whether it needs a load of this run, or an instruction that is not moved
     bool stored = false;
-    std::uint32_t words = 0;  // loaded by the run
+    std::uint32_t words = 0;  // loaded by the run so far
     for (std::uint32_t i = from; i < end && !stops_loads(instruction(i)); ++i) {
       if (done[i]) continue;
       const Instruction& in = instruction(i);
@@ -135,7 +136,9 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
       const std::uint32_t own_words = load ? words_of(in) : 0;
       bool late = false;
       for (const Value source : sources_[i]) {
-        if (source < 0 && stops_[block_->first + i]) break;  // so are all behind it
+        if (source < 0 && stops_[block_->first + i])
+          break;  // this source and all after it come from before the
+                  // basic block
         late = late || (source >= static_cast<Value>(from) && waits[static_cast<std::uint32_t>(source) - from]);
       }
       if (load && !late && (!stored || in.non_coherent) && (i == from || words + own_words <= most_hoisted_)) {
@@ -150,7 +153,7 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
   return order;
 }
 
-// Emits an instruction, preceded by those of its sources that have not been emitted yet.
+// Emits an instruction after those of its sources that have not been emitted yet.
 void StaticScheduler::take(std::uint32_t i, std::vector<bool>& done, std::vector<std::uint32_t>& order) const {
   std::vector<std::uint32_t> chain{i};
   done[i] = true;

@@ -1,4 +1,5 @@
-// The operations of a basic block in the order of ptxas' code, plus what that code lacks of the PTX.
+// The operations of a basic block in the order of ptxas' machine code, with those PTX operations added that this code
+// lacks.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -11,12 +12,13 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-// As find_versions() counts copies: kinds of one unit may replace each other, except those of memory.
+// Whether one operation counts as the other, as in find_versions(): the unit must be the same, for memory also the
+// kind.
 bool stands_for(const Operation& found, const Operation& single) {
   return found.unit == single.unit && (single.unit != Unit::memory || found.kind == single.kind);
 }
 
-// The class of the machine instruction that is the operation itself; others that were made with it only issue.
+// The class of the machine instruction that performs the operation itself; others made for it only take issue slots.
 Operation::Class class_of(TimedKind kind) {
   switch (kind) {
     case TimedKind::branch:
@@ -41,6 +43,7 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
   std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count),
       singles(block_->count);
   std::vector<std::size_t> first_own(block_->count, kNever);  // index of the first operation that is the instruction
+                                                              // itself
   for (std::size_t place = form.ops.size(); place-- > 0;) {
     const BlockOp& op = form.ops[place];
     if (op.extra) continue;
@@ -64,12 +67,14 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
       const std::uint32_t i = op.pc - block_->first;
       const Instruction& in = code()[op.pc];
       const bool main = is_main(op);
-      // If one operation is the instruction itself, it marks the copies: others made for it come before it.
+      // If some operation is the instruction itself, it marks the end of a copy: other operations for it come before
+      // it.
       const std::uint32_t copy = mains[i] == 0 ? copy_of(op.pc, done[i]++, total[i], form.copies)
                                                : copy_of(op.pc, std::min(done[i], mains[i] - 1), mains[i], form.copies);
       if (main) ++done[i];
-      // Around a matrix product or a shuffle there are operands and padding, before other arithmetic constants. Code
-      // that prepares for divergence reads nothing, wherever it stands. A sleep reads its duration.
+      // Operations beside the main one depend on nothing: operands and padding around a matrix product or a shuffle,
+      // constants before other arithmetic, and code that prepares for divergence, wherever it is. A sleep, however,
+      // reads its duration.
       const bool early = ptx::info(in.opcode).form == Form::alu && first_own[i] != kNever && place < first_own[i];
       const bool beside =
           (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
@@ -93,7 +98,7 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
   return items;
 }
 
-// Adds the instructions of a subroutine, one after the other, as operations of the same PTX instruction as `of`.
+// Adds the instructions of a subroutine, one after the other, as operations of the PTX instruction of `of`.
 void StaticScheduler::add_steps(std::span<const Cost> steps, const Item& of, std::vector<Item>& items) const {
   for (const Cost& step : steps) {
     Item item = of;
@@ -104,7 +109,7 @@ void StaticScheduler::add_steps(std::span<const Cost> steps, const Item& of, std
   }
 }
 
-// Adds instructions that only issue.
+// Adds instructions that only take issue slots.
 void StaticScheduler::add_issues(Unit unit, std::uint64_t count, std::vector<Item>& items) const {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::max();  // of one operation
   for (; count != 0; count -= std::min(count, kMost)) {
@@ -117,9 +122,9 @@ void StaticScheduler::add_issues(Unit unit, std::uint64_t count, std::vector<Ite
   }
 }
 
-// Adds issue slots until the operations by the rules have, unit by unit, at least those of the code that was found,
-// which has spills and other work that PTX does not show. (Integer, multiply and half count as one unit: multipliers do
-// some of the integer work.)
+// Adds issue slots until the operations by rules have at least as many, on each unit, as the machine code that was
+// found. The machine code has spills and other work that the PTX does not show. (Integer, multiply and half count as
+// one unit, because multipliers do some of the integer work.)
 void StaticScheduler::fill_up(std::span<const BlockCode> forms, std::vector<Item>& items) const {
   const auto place = [](Unit unit) {
     const bool integer = unit == Unit::multiply || unit == Unit::half;
@@ -143,8 +148,8 @@ bool StaticScheduler::is_main(const BlockOp& op) const {
   return kind != TimedKind::compute && operation_info(op.operation).kind == class_of(kind);
 }
 
-// Which copy the k-th of `total` operations of a PTX instruction belongs to. If there are fewer operations than copies,
-// those that carry a value around the loop belong to the last copies, others to the first.
+// The copy to which the k-th of `total` operations of a PTX instruction belongs. If there are fewer operations than
+// copies, those that carry a value around the loop belong to the last copies, the others to the first copies.
 std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::uint32_t total,
                                        std::uint32_t copies) const {
   if (total >= copies) return static_cast<std::uint32_t>(std::uint64_t{k} * copies / total);
@@ -153,9 +158,10 @@ std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::u
   return around ? copies - total + k : k;
 }
 
-// Every warp must meet every barrier and wait for every copy, and arithmetic that is one machine instruction per copy
-// must be done, whatever was found of ptxas' code. So must accesses that counters count, if `lacks` says so: ptxas
-// drops a load whose result is not read. `singles`: by instruction, the number of machine instructions that are it.
+// Adds operations that ptxas' code seems to lack. Every warp must execute every barrier and every wait for copies,
+// and arithmetic that is one machine instruction per copy. `lacks` marks counted accesses that must be added; loads
+// without a reader are not marked, because ptxas drops them. `singles`: by instruction, how many of its machine
+// instructions are that one instruction.
 void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>& has_main,
                                   std::vector<std::uint32_t> singles, const std::vector<bool>& lacks,
                                   std::vector<Item>& items) const {
@@ -181,7 +187,7 @@ void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>&
   insert_in_ptx_order(missing, items);
 }
 
-// Inserts each item before the first item of a later node. `more` is in the order of nodes.
+// Inserts each item before the first item of a later node. `more` must be sorted by node.
 void StaticScheduler::insert_in_ptx_order(const std::vector<Item>& more, std::vector<Item>& items) {
   if (more.empty()) return;
   std::vector<Item> all;
@@ -198,7 +204,7 @@ void StaticScheduler::insert_in_ptx_order(const std::vector<Item>& more, std::ve
 std::uint16_t StaticScheduler::latency_of(const Operation& info) const {
   if (info.kind == Operation::Class::shuffle) return cycles(machine_.shuffle_latency_cycles);
   switch (info.unit) {
-    case Unit::memory:  // constants, and accesses that serve another instruction: spills, retries
+    case Unit::memory:  // constants, and accesses for another instruction: spills, retries
       return cycles(machine_.shared_latency_cycles);
     case Unit::fp64:
       return cycles(machine_.fp64_latency_cycles);

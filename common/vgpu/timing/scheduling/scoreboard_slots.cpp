@@ -1,4 +1,4 @@
-// Scoreboard slots of values: between basic blocks those of their registers, within one any free slots.
+// Assigns scoreboard slots to values: between basic blocks the slots of their registers, within one any free slots.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace roofwalk::vgpu {
 
-// Registers that carry a value from one basic block to another have a slot of their own.
+// Each register that carries a value from one basic block to another has a slot of its own.
 void StaticScheduler::find_slots() {
   std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
   crosses.insert(crosses.end(), handed_.across_blocks().begin(), handed_.across_blocks().end());
@@ -22,12 +22,12 @@ void StaticScheduler::find_slots() {
   needed_until_.assign(count, 0);
 }
 
-// The values that an operation at `place` reads for `values`: each itself if it has been made by then, else what it is
-// made of.
+// The values that an operation at `place` waits for in order to read `values`: a value itself if it has been made
+// before `place`, else the values that it is made of.
 void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out) {
   constexpr std::size_t kMost = 4096;  // limit on values that are made too late
   const std::size_t start = out.size();
-  // A call may read thousands of values that are made of the same ones: each is visited once.
+  // A call may read thousands of values that are made of the same ones, so each is visited only once.
   ++search_;
   open_.assign(values.begin(), values.end());
   std::size_t late = 0;
@@ -51,8 +51,8 @@ void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, 
   std::sort(out.begin() + static_cast<std::ptrdiff_t>(start), out.end());
 }
 
-// What each value without an operation is made of: values that an operation makes, or initial values of registers. A
-// value made of many gets an operation after all, so that no list grows long.
+// For each value without an operation, finds the values that it is made of: values that an operation makes, or
+// initial values of registers. A value made of too many gets an operation after all, so that lists stay short.
 void StaticScheduler::find_what_vanished(std::vector<Item>& items) {
   constexpr std::size_t kMost = 64;
   std::vector<bool> has_item(sources_.size());
@@ -86,8 +86,8 @@ void StaticScheduler::find_what_vanished(std::vector<Item>& items) {
   insert_in_ptx_order(more, items);
 }
 
-// Finds the operation that makes each value: the memory access, or the last operation of its PTX instruction before the
-// first read.
+// Finds the operation that makes each value: the memory access or, if there is none, the last operation of its PTX
+// instruction before the value is first read.
 void StaticScheduler::find_makers(const std::vector<Item>& items) {
   std::vector<std::vector<std::size_t>> places(sources_.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -111,19 +111,21 @@ void StaticScheduler::find_makers(const std::vector<Item>& items) {
   }
 }
 
-// What each operation reads and makes.
+// Finds the values that each operation reads and makes.
 std::vector<StaticScheduler::Links> StaticScheduler::link(const std::vector<Item>& items) {
   find_makers(items);
   seen_.assign(sources_.size(), 0);
   std::vector<Links> links(items.size());
-  std::vector<Value> handed(sources_.size(), kNoValue);  // by node: what its latest operation made
+  std::vector<Value> handed(sources_.size(), kNoValue);  // by node: the result of its latest operation
   std::vector<bool> has_read(sources_.size());
   Value next = static_cast<Value>(sources_.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].node == kNowhere) continue;
     const auto node = static_cast<std::size_t>(items[i].node);
     const bool maker = made_at_[node] == i;
-    if (made_at_[node] < i) continue;  // made too late to matter
+    if (made_at_[node] < i)
+      continue;  // comes after the operation that makes the node's value, so nothing depends on
+                 // it
     if (handed[node] != kNoValue) links[i].sources.push_back(handed[node]);
     if (!has_read[node] && (!items[i].constant || maker)) {
       has_read[node] = true;
@@ -135,7 +137,7 @@ std::vector<StaticScheduler::Links> StaticScheduler::link(const std::vector<Item
   return links;
 }
 
-// The last read of each value, and the registers that hold it at the end.
+// Finds the last read of each value, and the registers that hold it at the end.
 StaticScheduler::Lifetimes StaticScheduler::lifetimes_of(const std::vector<Links>& links) {
   Lifetimes out;
   out.last_read.assign(values_, kNever);
@@ -180,8 +182,8 @@ std::uint16_t StaticScheduler::slot_now(Value value, const Slots& slots) const {
   return value < 0 ? slot_of_[static_cast<std::size_t>(~value)] : slots.of_value[static_cast<std::size_t>(value)];
 }
 
-// Assigns the slots that the operation at `place` writes: those of the registers that keep its result, if their initial
-// values are no longer needed; else a free slot until the last read.
+// Assigns the slots that the operation at `place` writes: the slots of the registers that hold its result at the end,
+// if their initial values are no longer needed; otherwise a free slot, until the last read.
 void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes& lives, Slots& slots, TimedOp& op,
                                  std::vector<std::uint16_t>& operands) const {
   const auto number = static_cast<std::size_t>(value);
@@ -209,7 +211,8 @@ void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes
   ++op.result_count;
 }
 
-// Moves the final values of registers to their slots: one value, or the latest of several.
+// Moves the final values of registers to their slots. If a register has several possible values, its slot becomes
+// ready with the latest.
 void StaticScheduler::rename_at_the_end(const Lifetimes& lives, Slots& slots, std::vector<Rename>& renames) const {
   std::vector<Rename> moves;
   for (const auto& [reg, values] : lives.ends) {
@@ -252,10 +255,10 @@ Schedule StaticScheduler::emit(std::vector<Item> items) {
   return out;
 }
 
-// Puts moves that happen at once in sequence; a cycle goes through an extra slot.
+// Puts simultaneous moves into a sequence; a cycle goes through an extra slot.
 void StaticScheduler::append_in_sequence(std::span<const Rename> moves, std::uint32_t& next, std::vector<Rename>& out) {
-  std::map<std::uint16_t, std::uint16_t> from_of;  // by slot that is written
-  std::map<std::uint16_t, std::size_t> readers;    // remaining moves, by slot that they read
+  std::map<std::uint16_t, std::uint16_t> from_of;  // by written slot: the slot to read
+  std::map<std::uint16_t, std::size_t> readers;    // by slot: how many remaining moves read it
   for (const auto& move : moves) {
     if (move.to == move.from || !from_of.emplace(move.to, move.from).second) continue;
     ++readers[move.from];
@@ -275,7 +278,7 @@ void StaticScheduler::append_in_sequence(std::span<const Rename> moves, std::uin
     }
   };
   drain();
-  std::map<std::uint16_t, std::uint16_t> reader_of;  // only cycles are left: each slot is read by one move
+  std::map<std::uint16_t, std::uint16_t> reader_of;  // only cycles are left, so each slot is read by one move
   for (const auto& [to, from] : from_of) reader_of[from] = to;
   while (!from_of.empty()) {
     const std::uint16_t saved = from_of.begin()->first;

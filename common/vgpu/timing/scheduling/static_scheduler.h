@@ -1,5 +1,5 @@
-// Puts the operations of basic blocks in the order in which hardware runs them, and assigns their values to scoreboard
-// slots. Only the files behind instruction_schedule.h include this.
+// Puts the operations of basic blocks into the order in which hardware executes them, and assigns their values to
+// scoreboard slots. Only the source files of instruction_schedule.h include this.
 #pragma once
 
 #include <algorithm>
@@ -34,30 +34,32 @@ class StaticScheduler {
   ProgramSchedule run();
 
  private:
-  // Values are numbers. The result of PTX instruction i in copy c of a basic block of n is c * n + i; higher numbers
-  // are passed between operations of one PTX instruction; ~register is what a register holds at the start.
+  // A value is identified by a number. The result of PTX instruction i in copy c of a basic block of n instructions
+  // is c * n + i. Higher numbers are passed between operations of one PTX instruction. ~register is the initial value
+  // of a register.
   using Value = std::int32_t;
   // The value of each register written so far; several values if it depends on the path.
   using State = std::map<int, std::vector<Value>>;
-  // A register that is handed values, and those values.
+  // A register that receives values through a call or return, and those values.
   using Handed = std::pair<int, std::vector<Value>>;
 
   static constexpr Value kNoValue = std::numeric_limits<Value>::min();
   static constexpr std::int32_t kNowhere = -1;
   static constexpr std::size_t kNever = ~std::size_t{0};
   static constexpr std::uint16_t kReady = 0;          // slot of values that are always ready: constants, parameters
-  static constexpr std::uint32_t kMaxSlots = 60'000;  // all values beyond share one more slot
+  static constexpr std::uint32_t kMaxSlots = 60'000;  // all values beyond this limit share one more slot
   static_assert(kMaxSlots > 1 + kMaxRegistersAcrossBlocks + kMostHandedWords);
 
   struct Item {
     TimedOp op;
-    std::int32_t node = kNowhere;  // PTX instruction whose result it computes; kNowhere: it only issues
+    std::int32_t node = kNowhere;  // copy of the PTX instruction whose result it computes; kNowhere: it only takes
+                                   // issue slots
     bool constant = false;         // reads nothing; makes a value for later operations of its instruction
   };
   struct Lack {
-    std::vector<bool> accesses;  // by instruction of the basic block: copies of it are missing
-    std::uint64_t issues = 0;    // arithmetic that is missing by the rules, if accesses are missing
-    bool most = false;           // this is not the code of this basic block
+    std::vector<bool> accesses;  // by instruction of the basic block: whether copies of its access are missing
+    std::uint64_t issues = 0;    // if accesses are missing: how much less arithmetic there is than by the rules
+    bool most = false;           // most is missing, so this is not the code of this basic block
     bool none() const { return !most && std::find(accesses.begin(), accesses.end(), true) == accesses.end(); }
   };
   struct Links {
@@ -65,14 +67,15 @@ class StaticScheduler {
     Value result = kNoValue;
   };
   struct Lifetimes {
-    std::vector<std::size_t> last_read;         // by value: the place of the operation; kNever: nobody reads it
-    std::map<int, std::vector<Value>> ends;     // by register: what it holds at the end
+    std::vector<std::size_t> last_read;         // by value: the operation that reads it last; kNever: none
+    std::map<int, std::vector<Value>> ends;     // by register: its values at the end
     std::map<Value, std::vector<int>> ends_of;  // by value: the registers that hold it alone at the end
   };
   struct Slots {
     std::vector<std::uint16_t> of_value, unused;
-    std::vector<std::vector<std::uint16_t>> freed;  // by index of an operation: slots that are free from there on
-    std::set<int> in_place;                         // registers whose last value went straight to their slot
+    std::vector<std::vector<std::uint16_t>> freed;  // by index of an operation: slots that are free from that
+                                                    // operation on
+    std::set<int> in_place;                         // registers whose last value is written directly to their slot
     std::uint32_t next = 0;
   };
 
@@ -82,7 +85,7 @@ class StaticScheduler {
   const ptx::Instruction& instruction(std::uint32_t i) const { return code()[block_->first + i]; }
   bool is_branch(std::uint32_t pc) const { return kind_of(code()[pc]) == TimedKind::branch; }
 
-  // instruction_schedule.cpp: a basic block, or several that run as one, in each of its forms.
+  // instruction_schedule.cpp: schedules a basic block, or several that run as one, in each of its forms.
   void hold(MergedBlock merged);
   void add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out);
   void add(const BlockCode& form, const Lack& lack, ProgramSchedule& out);
@@ -147,26 +150,29 @@ class StaticScheduler {
   std::uint32_t slots_ = 1, shared_slots_ = 1;
 
   const HandedWords handed_;
-  std::vector<bool> stops_;      // by PTX instruction: it waits for everything in flight
+  std::vector<bool> stops_;      // by PTX instruction: whether it waits for everything in flight (a "stop")
   Value last_stop_ = 0;          // node of the basic block's last stop so far; kNoValue: none
   std::vector<int> since_stop_;  // registers written since the last stop
-  std::vector<int> flying_;      // registers live across basic blocks that may be in flight
-  // Values that stops of merged blocks may still wait for: within one, each waits for all that came before it.
+  std::vector<int> flying_;      // registers live across basic blocks whose values may be in flight
+  // How many values stops of merged blocks may still wait for. Within a merged block, each stop waits for all values
+  // before it.
   std::uint64_t merged_waits_left_ = 0;
 
-  MergedBlock merged_;                       // what is being scheduled
+  MergedBlock merged_;                       // the block that is being scheduled
   const BasicBlock* block_ = nullptr;        // all members of merged_
-  std::vector<std::vector<Value>> sources_;  // by node
-  State now_;                                // register values at the end
-  std::vector<std::size_t> made_at_;         // by node: index of the operation that makes it
-  std::vector<std::vector<Value>> made_of_;  // by node without an operation: what it is made of
+  std::vector<std::vector<Value>> sources_;  // by node: the values that it reads
+  State now_;                                // register values reached so far
+  std::vector<std::size_t> made_at_;         // by node: index of the operation that makes its value
+  std::vector<std::vector<Value>> made_of_;  // by node without an operation: the values that it is made of
   std::size_t values_ = 0;
   std::vector<Value> open_;                          // work list of resolve(), kept to reuse its memory
-  std::vector<std::uint32_t> seen_, register_seen_;  // by node, by register: the last search that met it
+  std::vector<std::uint32_t> seen_, register_seen_;  // by node, by register: the last search that visited it
   std::uint32_t search_ = 0;
-  std::vector<std::size_t> needed_until_;  // by register: past the last read of what it holds at the start; 0: none
-  std::vector<int> needed_;                // registers that have one
-  std::vector<bool> folded_, scaled_;      // by PTX instruction: vanishes into others; takes a product in
+  std::vector<std::size_t> needed_until_;  // by register: one past the operation that last reads its initial value;
+                                           // 0: not read
+  std::vector<int> needed_;                // registers whose initial value is read
+  std::vector<bool> folded_, scaled_;      // by PTX instruction: whether it is folded into others; whether a product
+                                           // is folded into it
 };
 
 }  // namespace roofwalk::vgpu

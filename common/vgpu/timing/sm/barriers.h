@@ -1,4 +1,4 @@
-// Warps that wait for other warps: at barriers, and at the phases of mbarriers and flags.
+// Warps that wait for other warps: at barriers, at mbarrier phases, and for flags.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace roofwalk::vgpu {
 
-// `told`: the outcome of a barrier whose operands only the run knows.
+// `told`: the outcome of a barrier whose operands are known only at run time.
 inline void Simulation::arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, const Outcome& told) {
   SimBlock& block = sm.blocks[warp.sim_block];
   const int barrier = told.line != 0 ? told.line - 1 : op.groups;
@@ -32,7 +32,7 @@ inline void Simulation::arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, cons
   }
 }
 
-// The phases at which a block's warps meet, before any arrival.
+// The phases at which a block's warps meet, in the state before any arrival.
 inline const std::vector<SimPhase>& Simulation::phases_before(const BlockTrace& trace) {
   const auto [place, is_new] = phases_before_.try_emplace(&trace);
   if (is_new) place->second = count_phases(trace);
@@ -48,7 +48,8 @@ inline std::vector<SimPhase> Simulation::count_phases(const BlockTrace& trace) {
     }
   }
   for (const WarpTrace& warp : trace.warps) {
-    std::uint32_t arrives = 0;  // what the instruction arrives at; comes behind what that follows
+    std::uint32_t arrives = 0;  // the phase at which the instruction arrives; in the trace it comes after the phases
+                                // that it follows
     for (std::size_t i = warp.meetings.size(); i-- > 0;) {
       const Meeting& meeting = warp.meetings[i];
       if (meeting.kind == Meeting::Kind::arrives) arrives = meeting.number;
@@ -65,7 +66,7 @@ inline std::span<const Meeting> Simulation::meetings_of(const SimWarp& warp, con
   return notes_of(warp.trace->meetings, warp, op);
 }
 
-// The phases at which the operation arrives end at `at` at the earliest.
+// Counts the operation's arrivals at its phases, which end at `at` at the earliest.
 inline void Simulation::arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at) {
   SimBlock& block = sm.blocks[warp.sim_block];
   for (const Meeting& meeting : meetings_of(warp, op)) {
@@ -94,7 +95,7 @@ inline void Simulation::end_phase(SimSm& sm, SimBlock& block, std::uint32_t numb
   for (const std::uint32_t warp : warps) advance(sm, sm.warps[warp]);
 }
 
-// Whether the phases that the warp's next operation waits for are over; if so, `blocked` is raised to their end.
+// Whether the phases that the warp's next operation waits for have ended. If so, `blocked` is raised to their end.
 inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked) {
   SimBlock& block = sm.blocks[warp.sim_block];
   for (const Meeting& meeting : meetings_of(warp, op)) {
@@ -109,7 +110,7 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
   return true;
 }
 
-// `last`: the warp that all others waited for, if there is one.
+// `last`: the last warp to arrive, for which all others waited; nullptr if there is none.
 inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last) {
   block.arrived[barrier] = 0;
   if (last != nullptr) blame(sm, block, barrier, *last);
@@ -126,8 +127,9 @@ inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, co
   }
 }
 
-// A trace does not describe every barrier in full: warps that a guard excluded, counts in registers, arrivals after
-// recording ended. If that leaves nothing to run, all barriers open: the traced run passed them.
+// A trace does not describe every barrier completely: warps may be excluded by a guard, counts may be in registers,
+// and arrivals may come after recording ended. If this leaves no warp that can run, all barriers open, because the
+// traced run passed them.
 inline std::vector<std::uint32_t> Simulation::release_stuck() {
   std::vector<std::uint32_t> moved;
   for (std::uint32_t i = 0; i < sms_.size(); ++i) {

@@ -1,4 +1,4 @@
-// Starts blocks on SMs as places become free, and ends them.
+// Starts blocks on SMs as slots become free, and ends them.
 #pragma once
 
 #include <algorithm>

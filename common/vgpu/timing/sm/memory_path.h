@@ -1,4 +1,4 @@
-// The path of a request: through L1 and shared memory, or the constant caches, to L2 and DRAM.
+// The path of a memory request: through L1 and shared memory, or through the constant caches, to L2 and DRAM.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline const Outcome& Simulation::outcome_of(const SimWarp& warp, const TimedOp&
   return entered(warp, op) ? warp.trace->outcomes[outcome_place(warp, op)] : kNothing;
 }
 
-// Index among the warp's outcomes; the warp must have entered the operation's part.
+// Index of the operation's outcome among the warp's outcomes; the warp must have entered the operation's part.
 inline std::size_t Simulation::outcome_place(const SimWarp& warp, const TimedOp& op) {
   return warp.parts[op.part] + static_cast<std::size_t>(op.memory);
 }
@@ -61,7 +61,7 @@ inline Score Simulation::access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   } else {
     set_results(warp, op, score);
   }
-  // Only fences wait for this: when others can see the store.
+  // The time when others can see the store; only fences wait for it.
   const bool is_global = o.lines != 0 || o.l2_write_sectors != 0;
   if (is_global && (op.kind == TimedKind::store || op.kind == TimedKind::atomic)) {
     const Cycle seen = std::max(score.ready, now_ + round_up(m_.l2_latency_cycles));
@@ -75,9 +75,9 @@ inline std::span<const Swaps> Simulation::swaps_of(const SimWarp& warp, const Ti
   return notes_of(warp.trace->swaps, warp, op);
 }
 
-// The end of an atomic that is a compare-and-swap loop, whose words have been read by `read`. Of all lanes that read a
-// word, one swaps it; the others read the new value and try again. So a word is swapped once per turn of the loop: in
-// shared memory a load and the swap, in global memory the swap, which returns what it found.
+// The end of an atomic that is a compare-and-swap loop and has read its words at `read`. Of all lanes that read a
+// word, one swaps it; the others read the new value and try again. So each turn of the loop swaps a word once. A turn
+// is a load and the swap in shared memory, and only the swap, which returns the old value, in global memory.
 inline double Simulation::swap(SimSm& sm, const SimWarp& warp, std::span<const Swaps> all, double read) {
   const bool shared = all.front().shared;
   const double turn = swap_cycles(m_, shared);
@@ -92,8 +92,8 @@ inline double Simulation::swap(SimSm& sm, const SimWarp& warp, std::span<const S
   return end;
 }
 
-// Requests the sectors of an operation past the SM's own caches from L2 and DRAM. Returns the queueing delay and the
-// latency, and sets the reason for the wait in `score`.
+// Requests the sectors of an operation that go past the SM's own caches from L2 and DRAM. Returns the queueing delay
+// and the latency, and sets the reason for the wait in `score`.
 inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op, const Outcome& o, double past,
                                                     Score& score) {
   const std::uint32_t sectors = std::uint32_t{o.l2_read_sectors} + o.l2_write_sectors;
@@ -118,7 +118,7 @@ inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op
       latency = m_.dram_latency_cycles;
     }
   }
-  if (o.arrives == Arrival::from_dram && o.dram_read_sectors == 0) {  // still on its way to L2
+  if (o.arrives == Arrival::from_dram && o.dram_read_sectors == 0) {  // the line is still on its way from DRAM to L2
     score.cause = Wait::dram;
     latency = m_.dram_latency_cycles;
   }
@@ -133,7 +133,8 @@ inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op
   return {delay, latency};
 }
 
-// Indexed constants: one word per pass. A miss of the second cache adds the same latency as a miss of L1.
+// Constants at computed addresses: one word per pass. A miss of the second-level constant cache adds the same latency
+// as an L1 miss.
 inline void Simulation::access_constants(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   const Outcome& o = outcome_of(warp, op);
   if (o == Outcome{}) {  // its guard was off

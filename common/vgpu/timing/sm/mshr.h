@@ -1,5 +1,5 @@
-// Requests in flight, as miss status holding registers track them: room for more sectors, and lines in flight that
-// later requests wait for.
+// Requests in flight, as miss status holding registers track them: whether there is room for more sectors, and which
+// lines in flight later requests wait for.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace roofwalk::vgpu {
 
-// Whether there is room among the sectors in flight for the warp's next request; if not, the memory path is closed
-// until there is.
+// Whether the sectors in flight leave room for the warp's next request. If not, the memory path is closed until they
+// do.
 inline bool Simulation::has_place(SimSm& sm, const SimWarp& warp) {
   const TimedOp& op = warp.schedule->ops[warp.op];
   if (op.memory < 0) return true;
@@ -35,15 +35,16 @@ inline double Simulation::place_for(SimSm::Outstanding& in_flight, std::uint32_t
   return from;
 }
 
-// A request that fetches a line sets its arrival; a request that finds it in flight waits for it. If no simulated
-// request has fetched the line, the first to find it waits for the full latency, and the others for the first.
+// A request that fetches a line sets the line's arrival time; a request that finds the line in flight waits for it.
+// If no simulated request has fetched the line, the first request to find it waits for the full latency, and later
+// ones for the same arrival.
 inline void Simulation::wait_for_line(SimSm& sm, const Outcome& o, Score& score) const {
   SimSm::Arriving& line = sm.arriving[o.line % kLineHashes];
   if (o.l2_read_sectors != 0) {
     if (line.hash != o.line || score.ready > line.ready) line = {score.ready, score.cause, o.line};
     return;
   }
-  // An arrival long past belongs to an earlier fetch of the line.
+  // An arrival time long ago belongs to an earlier fetch of the line.
   constexpr double kLatencies = 64;
   const bool past = static_cast<double>(line.ready) + kLatencies * m_.dram_latency_cycles < static_cast<double>(now_);
   if (line.hash != o.line || past) {
@@ -57,7 +58,7 @@ inline void Simulation::wait_for_line(SimSm& sm, const Outcome& o, Score& score)
   score.conflict_share = 0;
 }
 
-// The same for lines requested by the warp's own block: all those requests are simulated.
+// The same for lines that the warp's own block requested: all of these requests are simulated.
 inline void Simulation::wait_for_own(SimSm& sm, const SimWarp& warp, const TimedOp& op, const Outcome& o,
                                      Score& score) const {
   const SimBlock& block = sm.blocks[warp.sim_block];
@@ -66,7 +67,7 @@ inline void Simulation::wait_for_own(SimSm& sm, const SimWarp& warp, const Timed
     if (at->key != key) {
       const SimWarp& fetching = sm.warps[block.first_warp + found.fetching_warp];
       if (found.fetch < fetching.first_outcome) continue;  // completed long ago
-      // In the simulation this request comes before the fetch: it waits as long as the fetch would.
+      // In the simulation this request comes before the fetch, so it waits as long as the fetch would.
       const Outcome& fetch = fetching.trace->outcomes[found.fetch];
       const bool dram = fetch.dram_read_sectors != 0 || fetch.arrives == Arrival::from_dram;
       const double latency = dram ? m_.dram_latency_cycles : m_.l2_latency_cycles;
@@ -79,8 +80,8 @@ inline void Simulation::wait_for_own(SimSm& sm, const SimWarp& warp, const Timed
   *at = {key, score.ready, score.cause};
 }
 
-// The slot for the completion of a request by a warp of the block, and the request's key; the slot may hold another
-// key.
+// The slot for the completion time of a request by a warp of the block, and the request's key. The slot may hold
+// another request's key.
 inline std::pair<SimSm::Asked*, std::uint64_t> Simulation::asked(SimSm& sm, const SimBlock& block, std::uint32_t warp,
                                                                  std::size_t outcome) {
   const std::uint64_t key = block.number << 38 ^ std::uint64_t{warp} << 32 ^ outcome;  // a block has at most 32 warps

@@ -18,7 +18,7 @@ inline void Simulation::set_results(SimWarp& warp, const TimedOp& op, const Scor
   set_results(*warp.schedule, warp, op, score);
 }
 
-// Whether the warp's next basic blocks match a schedule; if so, starts it.
+// Starts a schedule if the warp's next basic blocks match it. True if it was started.
 inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
   const auto& path = warp.trace->blocks;
   const std::uint32_t first = path[warp.entry];
@@ -28,7 +28,7 @@ inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
     std::fill_n(parts, schedule.members, kNotEntered);
     if (entry == path.size() || path[entry] != first) return false;
     // Every path leads from the first to the last member. A diverged warp may take several paths in turn, but if it
-    // runs a member twice, this is no longer one piece of code.
+    // runs a member twice, the entries are not one execution of this code.
     while (parts[schedule.members - 1] == kNotEntered) {
       if (entry == path.size()) return false;
       const std::uint32_t member = path[entry] - first;
@@ -45,7 +45,7 @@ inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
   return true;
 }
 
-// Finds the warp's next operation and when its operands are ready; ends the warp if there is none.
+// Finds the warp's next operation and when its operands are ready. Ends the warp if there is no operation left.
 inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
   while (warp.schedule == nullptr || warp.op == warp.schedule->ops.size()) {
     if (warp.schedule != nullptr) {

@@ -1,4 +1,4 @@
-// What warps waited for, by instruction: operands, a unit, an issue slot; and what held up a barrier.
+// What warps waited for, by instruction: operands, a unit or an issue slot; and what held up each barrier.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,8 @@ inline void Simulation::account(const SimSm& sm, SimWarp& warp, const TimedOp& o
   if (sm.blocks[warp.sim_block].standing != 0) note_late(sm, warp, op, operands, unit);
 }
 
-// Records this warp's stalls from the moment at which the first warp of its block arrived at the barrier. If this warp
-// arrives last, the others waited for these stalls.
+// Records this warp's stalls since the first warp of its block arrived at the barrier. If this warp arrives last, the
+// others waited because of these stalls.
 inline void Simulation::note_late(const SimSm& sm, SimWarp& warp, const TimedOp& op, Cycle operands, Cycle unit) const {
   const Cycle since = sm.blocks[warp.sim_block].first_stood;
   const auto note = [&](std::uint32_t pc, Wait cause, Cycle from, Cycle until, double conflict_share) {
@@ -48,7 +48,7 @@ inline void Simulation::note_late(const SimSm& sm, SimWarp& warp, const TimedOp&
   note(op.pc, Wait::issued, now_, now_ + op.issues, 0);
 }
 
-// Merges notes to one per instruction and cause. If few merge, the next fold comes later.
+// Merges notes with the same instruction and cause. If this merges few, the next merge comes later.
 inline void Simulation::fold(SimWarp& warp) {
   std::vector<Late>& notes = warp.late;
   const auto key = [](const Late& n) { return std::pair{n.pc, n.cause}; };
@@ -65,7 +65,7 @@ inline void Simulation::fold(SimWarp& warp) {
   warp.most_late = std::max(kMostNotes, 2 * notes.size());
 }
 
-// Blames the wait at a barrier on what the last warp did meanwhile.
+// Attributes the wait at a barrier to what the last warp did meanwhile.
 inline void Simulation::blame(const SimSm& sm, const SimBlock& block, int barrier, const SimWarp& last) {
   double stood = 0, all = 0;
   std::uint32_t pc = 0;

@@ -9,7 +9,7 @@
 
 namespace roofwalk::vgpu {
 
-// Cycles between two warp instructions of one scheduler on its part of a pipe.
+// Cycles between two warp instructions of one scheduler on its share of a pipe.
 inline double Simulation::interval(Unit unit) const {
   const auto lanes = [&](double per_sm) { return kWarpSize * m_.schedulers_per_sm / per_sm; };
   switch (unit) {
@@ -36,11 +36,11 @@ inline double Simulation::interval(Unit unit) const {
   ROOFWALK_CHECK(false);
 }
 
-// One cycle of an SM; returns the next cycle at which something may happen.
+// Simulates one cycle of an SM; returns the next cycle at which something may happen.
 inline Cycle Simulation::step(SimSm& sm, Cycle now) {
   Cycle next = kNever;
   now_ = now;
-  // All schedulers share the memory path: the one that used it last has its turn last.
+  // All schedulers share the memory path: the scheduler that used it last comes last.
   const std::size_t count = sm.schedulers.size(), first = sm.first_scheduler;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t s = (first + i) % count;
@@ -55,13 +55,13 @@ inline Cycle Simulation::step(SimSm& sm, Cycle now) {
       issue(sm, scheduler, sm.warps[scheduler.warps[static_cast<std::size_t>(chosen)]]);
     }
   }
-  // Issuing may have woken warps of any scheduler, so the next event is sought after all have had their turn.
+  // Issuing may have woken warps of any scheduler, so the next event is computed after all schedulers had their turn.
   for (const Scheduler& scheduler : sm.schedulers) next = std::min(next, next_event(sm, scheduler));
   sm.next = next;
   return next;
 }
 
-// The memory path accepts what fits into its own pipeline; further requests wait in their warps.
+// The memory path accepts requests as long as its own pipeline has room; further requests wait in their warps.
 inline double Simulation::path_opens(const SimSm& sm) const {
   return std::max(sm.memory_path.free - m_.shared_latency_cycles, sm.path_closed_until);
 }
@@ -77,10 +77,10 @@ inline double Simulation::unit_opens(const SimSm& sm, const Scheduler& scheduler
   return opens;
 }
 
-// The place of the warp to issue from; -1: none. The last one again if possible; else, of the block that started first,
-// the warp whose last issue is longest ago. So a warp runs on while it can, warps of a block keep pace, and blocks
-// drift apart: one covers the waits of another. (Hardware's choice is not published; that it is greedy first has been
-// found by measuring: arXiv 2503.20481.)
+// The place of the warp to issue from; -1: none. The last warp issues again if possible (greedy). Otherwise, among
+// the warps of the block that started first, the one whose last issue is longest ago. So a warp runs on while it can,
+// the warps of a block keep pace, and blocks drift apart, so that one covers the waits of another. (NVIDIA does not
+// publish its policy; measurements show that it is greedy first: arXiv 2503.20481.)
 inline int Simulation::choose(const SimSm& sm, Scheduler& scheduler) const {
   const double soon = static_cast<double>(now_) + 1;
   const auto can = [&](std::size_t place) {
@@ -121,12 +121,12 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
   scheduler.free = issued;
   warp.free_since = issued;
   const auto unit = static_cast<std::size_t>(op.unit);
-  // A memory instruction whose guard is off in every lane takes its turn to issue and nothing else.
+  // A memory instruction whose guard is off in every lane only takes an issue slot.
   const bool off = op.memory >= 0 && outcome_of(warp, op) == Outcome{};
   const double work = off ? 0 : op.unit == Unit::tensor ? op.tensor_fmas : op.issues;
   scheduler.units[unit] = std::max(scheduler.units[unit], static_cast<double>(now_)) + interval_[unit] * work;
 
-  Cycle ready = issued;  // of the warp's next operation, operands apart
+  Cycle ready = issued;  // cycle when the warp's next operation can issue if its operands are ready
   switch (op.kind) {
     case TimedKind::compute:
       set_results(warp, op, {issued - 1 + op.latency_cycles, op.pc, Wait::dependency, 0});
@@ -163,7 +163,7 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
       return arrive(sm, warp, op, op.memory >= 0 ? outcome_of(warp, op) : Outcome{});
     case TimedKind::branch:
     case TimedKind::leave:
-      ready = now_ + op.latency_cycles;  // the next program counter is a result like any other
+      ready = now_ + op.latency_cycles;  // the next program counter is a result with latency, as any other
       break;
   }
   ++warp.op;
@@ -171,7 +171,7 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
   advance(sm, warp);
 }
 
-// Drops the oldest groups: no wait refers to a group with this many after it.
+// Drops the oldest groups: no wait can refer to a group that has this many groups after it.
 inline void Simulation::add_group(SimWarp& warp, const Score& group) {
   constexpr std::size_t kKept = 256;
   if (warp.copy_groups.size() == 2 * kKept)
