@@ -13,7 +13,7 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint32_t kWholeSector = ~0u;
-constexpr int kWayBits = 11;  // for up to 1,024 ways, the most a machine file may ask for
+constexpr int kWayBits = 11;  // enough for 1,024 ways, the most that a machine file may have
 
 std::size_t sets_of(std::int64_t size_bytes, int ways) {
   const std::int64_t sets = size_bytes / (std::int64_t{kLineBytes} * ways);
@@ -21,7 +21,7 @@ std::size_t sets_of(std::int64_t size_bytes, int ways) {
   return static_cast<std::size_t>(sets);
 }
 
-// Way of a line in a set; -1: absent. Branch-free, so that compilers vectorize it for the usual numbers of ways.
+// The way of a line in a set; -1: absent. Branch-free, so that compilers vectorize it for the usual numbers of ways.
 template <int known_ways = 0>
 inline int way_of(const std::uint64_t* tags, int ways, std::uint64_t line) {
   std::uint64_t found = 0;
@@ -31,7 +31,7 @@ inline int way_of(const std::uint64_t* tags, int ways, std::uint64_t line) {
   return static_cast<int>(found) - 1;
 }
 
-// The way with the smallest stamp; among equals, the first. Stamps start at bit `shift`.
+// The way with the smallest stamp; the first of several. The stamp is in the bits from `shift` up.
 template <int known_ways = 0>
 inline int oldest_way(const std::uint64_t* used, int ways, int shift) {
   std::uint64_t oldest = ~0ull;
@@ -41,7 +41,8 @@ inline int oldest_way(const std::uint64_t* used, int ways, int shift) {
   return static_cast<int>(oldest & ((1u << kWayBits) - 1));
 }
 
-// The ages of a set run from 0 (newest) to ways - 1. last_way finds the oldest way, rejuvenate makes one the newest.
+// The ages of the ways in a set run from 0 (newest) to ways - 1. last_way finds the oldest way, rejuvenate makes a
+// way the newest.
 template <int known_ways = 0>
 inline int last_way(const std::uint16_t* ages, int ways) {
   const int count = known_ways != 0 ? known_ways : ways;
@@ -128,7 +129,7 @@ void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::u
     group_.line[i] = lines[i];
     group_.slot[i] = slot;
   }
-  // Unusable if lines of the group evicted each other.
+  // The group is unusable if its lines evicted each other.
   for (int i = 0; i < kGroupLines; ++i) {
     if (tags_[group_.slot[i]] != lines[i]) return;
   }
@@ -202,7 +203,7 @@ void L2Cache::invalidate() {
   std::fill(tags_.begin(), tags_.end(), kNoTag);
   std::fill(states_.begin(), states_.end(), std::uint8_t{0});
   std::fill(fetched_by_.begin(), fetched_by_.end(), 0u);
-  // Empty ways are filled from the first on.
+  // Empty ways are filled in order, beginning with the first.
   for (std::size_t i = 0; i < ages_.size(); ++i) {
     ages_[i] = static_cast<std::uint16_t>(ways_ - 1 - static_cast<int>(i % static_cast<std::size_t>(ways_)));
   }

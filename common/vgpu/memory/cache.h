@@ -1,17 +1,16 @@
-// The memory hierarchy's exact counts: one sectored L1 per SM (write-through, no allocation on stores), one sectored
-// write-back L2, and DRAM behind it. Lines of 128 bytes hold four sectors of 32.
+// The exact counts of the memory hierarchy: one sectored L1 per SM (write-through, no allocation on stores), one
+// sectored write-back L2, and DRAM behind L2. Lines of 128 bytes hold four sectors of 32 bytes.
 //
 // The rules that fix the counts:
-// - A read asks L1 for sectors; L1 misses are read from L2, and L2 misses from DRAM.
-// - Loads that bypass L1 (passes_l1() in program.h) read all their sectors from L2. Acquires and fences beyond the
-// block
-//   empty L1.
+// - A read requests sectors from L1. Sectors that miss in L1 are read from L2, and sectors that miss in L2 from DRAM.
+// - Loads that bypass L1 (passes_l1() in instructions.h) read all their sectors from L2. Acquires and fences beyond
+//   block scope empty L1.
 // - A store goes through L1 to L2. A copy of the line in L1 is updated and stays valid.
-// - L2 takes a store without reading: each sector keeps a mask of its written bytes. A fully written sector is valid. A
-//   partly written one costs one fill read when it is read or evicted from L2.
+// - L2 accepts a store without a read: each sector keeps a mask of its written bytes. A fully written sector is
+//   valid. A partly written sector costs one fill read when it is read or evicted from L2.
 // - Dirty sectors are written to DRAM when their line is evicted from L2, and the rest at the end of the plan.
-// - Replacement: least recently used. Set: murmur3's 64-bit finalizer of the line's frame number (frames.h), modulo the
-//   number of sets.
+// - Replacement is least recently used. The set is murmur3's 64-bit finalizer of the line's frame number (frames.h),
+//   modulo the number of sets.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +37,7 @@ class L2Cache {
  public:
   L2Cache(std::int64_t size_bytes, int ways);
 
-  // nullptr: the frame number is the line number. Call only on an empty cache.
+  // nullptr: frame numbers are line numbers. Call only on an empty cache.
   void use(const Frames* frames) { frames_ = frames; }
 
   // Forgets everything: the state at the start of a plan.
@@ -50,7 +49,7 @@ class L2Cache {
     std::size_t first = 0;
   };
   Place place_of(std::uint64_t line) const { return {line, set_of(line) * static_cast<std::size_t>(ways_)}; }
-  // place_of(); also prefetches into the host's caches what `read` and `write` look at first.
+  // The same; also prefetches what `read` and `write` access first into the host's caches.
   Place prefetch(std::uint64_t line) const {
     const Place place = place_of(line);
     const std::size_t first = place.first;
@@ -61,23 +60,23 @@ class L2Cache {
     return place;
   }
 
-  // Number (from 1) of the current or next request that reads from DRAM.
+  // Number, from 1, of the current request that reads from DRAM, or of the next such request.
   std::uint32_t fetch() const { return fetch_; }
   void end_fetch() { ++fetch_; }
-  // The newest fetch that brought part of a line that L2 holds; 0: none.
+  // The newest fetch that brought a part of this line to L2; 0: none.
   std::uint32_t fetch_of(Place place) const;
 
   // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.
   unsigned read(Place place, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic);
 
-  // Writes bytes of a line: one 32-bit mask of written bytes per sector (0: untouched), or whole sectors. Returns the
-  // mask of sectors that became dirty: each will be written to DRAM once.
+  // Writes bytes of a line: either one 32-bit mask of written bytes per sector (0: untouched), or whole sectors.
+  // Returns the mask of sectors that became dirty; each of them will be written to DRAM once.
   unsigned write(Place place, const std::uint32_t (&bytes)[4], InstructionId site,
                  std::vector<InstructionTraffic>& traffic);
   unsigned write(Place place, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic);
 
-  // Atomics: reads and writes `sectors`, which end valid and dirty. Returns the masks of misses and of newly dirty
-  // sectors.
+  // For atomics: reads and writes `sectors`, which are valid and dirty afterwards. Returns the masks of misses and of
+  // newly dirty sectors.
   struct Updated {
     unsigned missed = 0, dirtied = 0;
   };
@@ -91,14 +90,14 @@ class L2Cache {
     std::uint32_t of_sector[4];
   };
   static constexpr std::uint64_t kNoTag = ~0ull;
-  // states_ of a line: mask of valid sectors, and shifted, mask of dirty ones. A partly written sector is dirty and not
-  // valid.
+  // states_ of a line: the mask of valid sectors and, shifted, the mask of dirty ones. A partly written sector is
+  // dirty and not valid.
   static constexpr unsigned kValid = 0xf, kDirtyShift = 4;
 
   std::size_t find_or_allocate(Place place, std::vector<InstructionTraffic>& traffic);
   void write_back(std::size_t at, std::vector<InstructionTraffic>& traffic);
   unsigned read_at(std::size_t at, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic);
-  // Returns the sectors of `sectors` that were clean.
+  // Returns those of `sectors` that were clean.
   unsigned make_dirty(std::size_t at, unsigned sectors, unsigned valid, InstructionId site);
 
   std::size_t set_of(std::uint64_t line) const {
@@ -110,12 +109,12 @@ class L2Cache {
   std::size_t sets_;
   int ways_;
   std::uint32_t fetch_ = 1;
-  // Indexed by set and way. Separate arrays, because most requests read only the first three.
+  // Indexed by set and way. Kept in separate arrays, because most requests read only the first three.
   std::vector<std::uint64_t> tags_;
-  std::vector<std::uint16_t> ages_;  // number of lines of the set used more recently
+  std::vector<std::uint16_t> ages_;  // number of lines in the set that were used more recently
   std::vector<std::uint8_t> states_;
-  std::vector<std::uint32_t> fetched_by_;  // newest fetch that read part of it from DRAM
-  std::vector<InstructionId> writers_;     // site of the newest store: the write-back is charged to it
+  std::vector<std::uint32_t> fetched_by_;  // newest fetch that read a part of the line from DRAM
+  std::vector<InstructionId> writers_;     // site of the newest store, to which the write-back is charged
   std::vector<Written> written_;           // bytes written to sectors that are dirty and not valid
 };
 
@@ -124,11 +123,11 @@ class L1Cache {
   L1Cache(std::int64_t size_bytes, int ways);
   void invalidate();
 
-  // As L2Cache::use.
+  // See L2Cache::use.
   void use(const Frames* frames) { frames_ = frames; }
   std::uint64_t frame_of(std::uint64_t line) const { return frames_ == nullptr ? line : frames_->frame_of(line); }
 
-  // Looks up `sectors` of a line and fills them; returns the mask of misses.
+  // Looks up `sectors` of a line and fills those that miss; returns the mask of misses.
   unsigned read(std::uint64_t line, unsigned sectors) {
     const std::uint32_t slot = locate(line);
     if ((states_[slot] & kInGroup) != 0) settle_group();
@@ -139,15 +138,15 @@ class L1Cache {
     return missing;
   }
 
-  // Number (from 1) of the current or next request that L1 cannot answer.
+  // Number, from 1, of the current request that misses in L1, or of the next such request.
   std::uint32_t fetch() const { return fetch_; }
   void end_fetch() { ++fetch_; }
-  // The newest fetch that brought part of a line that L1 holds; 0: none.
+  // The newest fetch that brought a part of this line to L1; 0: none.
   std::uint32_t fetch_of(std::uint64_t line) const;
 
   // A warp that walks along rows requests the same kGroupLines lines many times in a row. `read_group` reads them one
-  // by one and remembers their slots; while they stay there, `read_again` does all these reads in one step. It returns
-  // false if it cannot: other lines, or missing sectors.
+  // by one and remembers their slots. While they remain there, `read_again` does all these reads in one step; it
+  // returns false if the lines are different or sectors are missing.
   static constexpr int kGroupLines = 32;
   void read_group(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines],
                   std::uint8_t (&missing)[kGroupLines]);
@@ -161,7 +160,7 @@ class L1Cache {
     read_group_again();
     return true;
   }
-  // The same for equally spaced lines, one sector of each.
+  // The same for lines with equal distances, one sector of each.
   bool read_again(std::uint64_t first, std::uint64_t step, unsigned sector) {
     if (group_.used == 0 || group_.line[0] != first || group_.step != step || (sector & ~group_.all_valid) != 0)
       return false;
@@ -180,10 +179,10 @@ class L1Cache {
   static constexpr int kStampShift = 8;
   static constexpr std::uint64_t kFlags = 0xff, kInGroup = 0x80;
 
-  // The lines of one request and their slots. Their stamps are written only before something may read them.
+  // The lines of one request and their slots. Their stamps are written only when something may read them.
   struct Group {
     std::uint64_t used = 0;     // 1: holds a request
-    std::uint64_t touched = 0;  // clock after the newest request whose stamps are pending; 0: none pending
+    std::uint64_t touched = 0;  // clock after the newest request with pending stamps; 0: none pending
     alignas(64) std::uint64_t line[kGroupLines] = {};
     std::uint8_t valid[kGroupLines] = {};  // sectors known to be valid
     std::uint64_t step = 0;                // distance between lines; 0: not constant
@@ -199,7 +198,7 @@ class L1Cache {
   static std::size_t hint_of(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> (64 - kHintBits); }
   // Slot of the line, which is allocated if L1 does not hold it.
   std::uint32_t locate(std::uint64_t line) {
-    // The last known slot: right for nearly every hit, and cheaper than hashing and searching.
+    // The hint is the line's last known slot: right for nearly every hit, and cheaper than hashing and searching.
     std::uint32_t& hint = hints_[hint_of(line)];
     if (tags_[hint] != line) hint = find_or_allocate(line);
     return hint;
@@ -226,7 +225,7 @@ class L1Cache {
   std::uint64_t clock_ = 0;
   std::vector<std::uint64_t> tags_;
   std::vector<std::uint64_t> states_;
-  std::vector<std::uint32_t> fetched_by_;  // newest fetch that brought part of it
+  std::vector<std::uint32_t> fetched_by_;  // newest fetch that brought a part of the line
   std::uint32_t fetch_ = 1;
   std::vector<std::uint32_t> hints_;  // index into tags_, by a hash of the line
   Group group_;

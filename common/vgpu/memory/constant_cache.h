@@ -1,14 +1,14 @@
-// The constant caches of one SM: a small first cache for indexed loads of constant memory, and a larger second one
-// behind it that reads whole lines (256 bytes: MT4G) from L2. A constant named at compile time is an operand of machine
-// code and costs no request on hardware; here it also counts as a request of one word.
+// The constant caches of one SM: a small first-level cache for loads of constant memory at computed addresses, and a
+// larger second-level one that reads whole lines (256 bytes: MT4G) from L2. A constant at a fixed address is an
+// operand of machine code and costs no request on hardware; here it also counts as a request of one word.
 //
 // The rules that fix the counts:
-// - A pass serves one word, 4 or 8 bytes wide, to all lanes that want it. (CUDA C++ Programming Guide, device memory
-//   accesses: a request is split into one request per different address. 8 bytes, LDC.64, is the widest load of
-//   constants of compute capability 8.0 to 9.0; 16 bytes per lane are two loads.)
-// - Each pass looks up its line in the first cache, on a miss in the second. Both allocate the line.
-// - Cold at the start of each launch. Replacement: least recently used. Set: line number modulo the number of sets,
-//   since all constant memory lies side by side (Memory::kConstantBankBytes).
+// - A pass serves one word, 4 or 8 bytes wide, to all lanes that request it. (CUDA C++ Programming Guide, device
+//   memory accesses: a request is split into one request per different address. 8 bytes, LDC.64, is the widest load
+//   of constants of compute capability 8.0 to 9.0; 16 bytes per lane are two loads.)
+// - Each pass looks up its line in the first cache and, on a miss, in the second. Both allocate the line.
+// - The caches are cold at the start of each launch. Replacement is least recently used. The set is the line number
+//   modulo the number of sets, since all constants are adjacent in memory (Memory::kConstantBankBytes).
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ class ConstantCache {
   explicit ConstantCache(const Machine& machine);
 
   enum class Level : std::uint8_t { first, second, l2 };
-  // Looks up the line of a byte of the bank and fills it. Returns the level that held it.
+  // Looks up the line of a byte of the bank and fills it on a miss. Returns the level that held it.
   Level read(std::uint64_t place);
 
-  // Lines that come from L2 from now on belong to a new round.
+  // Begins a round: lines that come from L2 from now on belong to it.
   void begin_round() { ++round_; }
   // Whether the second cache holds the byte's line and read it from L2 in this round.
   bool came_this_round(std::uint64_t place) const;
 
-  // Line size of the second cache: what it reads from L2 at a time.
+  // Line size of the second cache, which is the size of its reads from L2.
   std::uint64_t line_bytes() const { return second_.line_bytes; }
 
   // Marks a 4-byte word of the bank; false if it is already marked. `unmark` clears the mark (and its 63 neighbours').

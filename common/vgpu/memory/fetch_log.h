@@ -1,5 +1,5 @@
-// Which traced request fetched a line that a cache holds, and whether that fetch may still be in flight: on the clock,
-// a later load of the line waits for it.
+// Which traced request fetched a line that a cache holds, and whether that fetch may still be in flight. If so, in
+// the timing model a later load of the line waits for it.
 #pragma once
 
 #include <bit>
@@ -14,9 +14,9 @@
 namespace roofwalk::vgpu {
 
 struct Fetch {
-  std::uint64_t block = 0;   // linear, within the grid
+  std::uint64_t block = 0;   // linear index within the grid
   std::uint32_t number = 0;  // the cache's fetch number; 0: none
-  std::uint32_t warp = 0;    // of the block
+  std::uint32_t warp = 0;    // index within the block
   std::uint32_t outcome = 0;
 };
 
@@ -27,14 +27,14 @@ class FetchLog {
       : size_(std::bit_ceil(sms * static_cast<std::size_t>(machine.sectors_in_flight_per_sm))),
         latency_cycles_(machine.dram_latency_cycles) {}
 
-  // Fetches numbered `next` or higher belong to a new round of turns (grid.h) that began after at least `cycles`
-  // cycles.
+  // Fetches numbered `next` or higher belong to a new round of turns (grid.h), which began at least `cycles` cycles
+  // after the launch.
   void begin_round(std::uint32_t next, double cycles) {
     if (rounds_.empty() || rounds_.back().began < cycles) rounds_.push_back({cycles, next});
     while (rounds_.size() > 1 && rounds_[1].began + latency_cycles_ <= cycles) rounds_.pop_front();
   }
-  // Whether fetch `number` may still be in flight before fetch `next`: too few fetches and too few cycles have passed
-  // since to rule that out.
+  // Whether fetch `number` may still be in flight when fetch `next` begins. False only if enough fetches or enough
+  // cycles have passed since.
   bool may_arrive(std::uint32_t number, std::uint32_t next) const {
     return !rounds_.empty() && number >= rounds_.front().first && next - number <= size_;
   }
@@ -54,10 +54,10 @@ class FetchLog {
  private:
   struct Round {
     double began = 0;         // at least this many cycles after the launch began
-    std::uint32_t first = 0;  // its first fetch
+    std::uint32_t first = 0;  // number of its first fetch
   };
   std::size_t size_;
-  double latency_cycles_;       // of DRAM
+  double latency_cycles_;       // latency of DRAM
   std::deque<Round> rounds_;    // the current round and those whose fetches may be in flight
   std::vector<Fetch> fetches_;  // by number, modulo size_
 };

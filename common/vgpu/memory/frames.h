@@ -1,5 +1,5 @@
-// Maps addresses to frames, the address space of the caches, just as hardware caches use physical addresses. Counts and
-// times therefore do not depend on the layout of a run (Memory::lay_out).
+// Maps addresses to frames, the address space that the caches use, as hardware caches use physical addresses. So
+// counts and times do not depend on the layout of a run (Memory::lay_out).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace roofwalk::vgpu {
 
 class Frames {
  public:
-  // Maps addresses from `base` on, a multiple of kWindowBytes.
+  // Maps addresses beginning with `base`, a multiple of kWindowBytes.
   explicit Frames(std::uint64_t base) : first_window_(base / kWindowBytes) {}
 
-  // Maps a buffer at `address` to the frames from `frame` on. Both are multiples of a line, and no window holds bytes
-  // of two buffers.
+  // Maps a buffer at `address` to frames beginning with `frame`. Both are multiples of a line, and no window contains
+  // bytes of two buffers.
   void place(std::uint64_t address, std::uint64_t size_bytes, std::uint64_t frame) {
     const std::uint64_t last = (address + size_bytes - 1) / kWindowBytes - first_window_;
     if (shifts_.size() <= last) shifts_.resize(last + 1);
@@ -22,7 +22,7 @@ class Frames {
     }
   }
 
-  // Frame number of a line number.
+  // The frame number for a line number.
   std::uint64_t frame_of(std::uint64_t line) const {
     const std::uint64_t window = line / (kWindowBytes / kBytesOfLine) - first_window_;
     return window < shifts_.size() ? line - shifts_[window] : line;

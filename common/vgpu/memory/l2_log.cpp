@@ -7,7 +7,7 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint32_t kWholeSector = ~0u;
-constexpr std::size_t kAhead = 8;  // lines whose sets are prefetched before their turn
+constexpr std::size_t kAhead = 8;  // lines whose sets are prefetched ahead of their requests
 
 std::uint64_t count(unsigned sectors) { return static_cast<std::uint64_t>(std::popcount(sectors)); }
 
@@ -44,7 +44,7 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
     const InstructionId id = first_site + request.pc;
     InstructionCounters& site = sites[request.pc];
     std::uint64_t read = 0, from_dram = 0, dirtied = 0;
-    std::uint32_t newest = 0;  // newest DRAM fetch among the lines that it finds in L2
+    std::uint32_t newest = 0;  // newest DRAM fetch among the request's lines that L2 holds
     for (; at < request.end; ++at) {
       const Line& line = lines_[at];
       const L2Cache::Place place = ahead[at % kAhead];

@@ -1,6 +1,6 @@
-// The requests of one SM to L2 in a round, kept until the round is over. SMs can therefore run in parallel, and L2
-// still sees requests in a fixed order: SM by SM, each SM's in program order. L2 answers while the SMs run the next
-// round: they do not need its answers.
+// The requests of one SM to L2 in a round, kept until the round ends. So SMs can run in parallel while L2 still sees
+// requests in a fixed order: SM by SM, each SM's requests in program order. L2 answers while the SMs run the next
+// round; they do not need its answers.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct L2Answer {
   std::uint32_t outcome = 0;  // index of the outcome in the trace
   std::uint32_t dram_read_sectors = 0, dram_write_sectors = 0;
   Arrival arrives = Arrival::none;  // none: leaves the outcome's value unchanged
-  Fetch found = {};                 // fetch by the same block whose sectors the request found in L2; number 0: none
+  Fetch found = {};                 // fetch by the same block that brought the sectors which the request found in L2;
+                                    // number 0: none
 
   void tell() const;
 };
@@ -36,8 +37,8 @@ class L2Log {
   void read(std::uint64_t line, unsigned sectors) { lines_.push_back({line, sectors & 0xfu, 0}); }
   void write(std::uint64_t line, const WrittenBytes& bytes);
   void update(std::uint64_t line, unsigned sectors) { read(line, sectors); }
-  // What the request costs DRAM is added to outcome number `outcome` of `trace`, unless that is null.
-  // `arriving`: requests nothing; its trace learns the source of a line that its SM fetched in this round.
+  // The request's DRAM sectors are added to outcome number `outcome` of `trace`, unless `trace` is null. Kind
+  // `arriving` requests nothing, but its trace learns the source of a line that its SM fetched in this round.
   enum class Kind : std::uint8_t { load, store, atomic, arriving };
   void end_request(Kind kind, std::uint32_t pc, WarpTrace* trace, std::size_t outcome) {
     if (kind != Kind::arriving) asked_lines_ += lines_.size() - request_begin_;
@@ -46,17 +47,18 @@ class L2Log {
         {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind});
   }
 
-  // Long straight-line code requests much in one turn: an SM whose log is full waits for the next round.
+  // Long straight-line code makes many requests in one turn. An SM whose log is full waits for the next round.
   bool full() const { return lines_.size() >= kMostLines; }
 
   std::size_t lines() const { return lines_.size(); }
   bool empty() const { return requests_.empty(); }
   std::size_t requests() const { return requests_.size(); }
-  // Lines logged since the log was empty, without those of `arriving` requests.
+  // Number of lines logged since the log was empty, without those of `arriving` requests.
   std::uint64_t asked_lines() const { return asked_lines_; }
 
-  // Sends all requests to L2 and clears the log. `sites` are the launch's, starting at `first_site` in `traffic`;
-  // `fetches` are L2's. Appends to `answers`. Returns the number of sectors that L2 read from DRAM or made dirty.
+  // Sends all requests to L2 and clears the log. `sites`: the launch's counters, which start at `first_site` in
+  // `traffic`; `fetches`: the fetches of L2. Appends to `answers`. Returns the number of sectors that L2 read from
+  // DRAM or made dirty.
   std::uint64_t replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
                        InstructionId first_site, std::vector<InstructionTraffic>& traffic,
                        std::vector<L2Answer>& answers);
@@ -67,23 +69,23 @@ class L2Log {
   struct Line {
     std::uint64_t line : 59;
     std::uint64_t sectors : 4;
-    std::uint64_t partial : 1;  // a store of partial sectors: its masks are the next entry of partial_
+    std::uint64_t partial : 1;  // a store of partial sectors, whose masks are the next entry of partial_
   };
   struct Request {
     WarpTrace* trace = nullptr;
     std::uint32_t outcome = 0, pc = 0;
-    std::uint32_t end = 0;  // end of its lines in lines_
+    std::uint32_t end = 0;  // end index of its lines in lines_
     Kind kind = Kind::load;
   };
 
-  std::size_t request_begin_ = 0;  // start of the current request's lines
+  std::size_t request_begin_ = 0;  // start index of the current request's lines
   std::uint64_t asked_lines_ = 0;
   std::vector<Line> lines_;
   std::vector<WrittenBytes> partial_;
   std::vector<Request> requests_;
 };
 
-// The logs of all SMs of one round while L2 answers them.
+// The logs of all SMs from one round, while L2 answers them.
 class L2Round {
  public:
   // `sms`: number of SMs.
@@ -93,19 +95,20 @@ class L2Round {
 
   // Logs taken from now on belong to the next round (FetchLog::begin_round).
   void begin(double cycles) { began_ = cycles; }
-  // Takes the log of the next SM and leaves that empty. Must not run while L2 answers.
+  // Takes the log of the next SM and leaves the SM an empty one. Must not run while L2 answers.
   void take(L2Log& log);
-  // replay_half() answers the first half of the logs, replay() all that are left; both do nothing if another thread is
-  // already answering. They may run on any thread while SMs run: they change only L2 and its traffic. Two threads share
-  // the work evenly by halves. A thread that called replay_half() calls `replay` later, so all logs end up answered.
+  // replay_half() answers the first half of the logs, replay() all that are left; both do nothing if another thread
+  // is already answering. They may run on any thread while SMs run, because they change only L2 and its traffic.
+  // Halves let two threads share the work evenly. A thread that called replay_half() later calls replay(), so all
+  // logs are answered in the end.
   void replay_half();
   void replay();
-  // Answers the rest; no other thread may be answering.
+  // Answers all logs that are left; no other thread may be answering.
   void replay_alone();
   // Writes L2's new answers to the traces. Returns the number of bytes by which the traces have grown.
   std::uint64_t tell_traces();
 
-  // What L2 has counted so far, by PTX instruction.
+  // The counts of L2 so far, by PTX instruction.
   const std::vector<InstructionCounters>& sites() const { return sites_; }
   // Number of sectors that L2 read from DRAM or made dirty. Must not be called while L2 answers.
   std::uint64_t dram_sectors() const { return dram_sectors_; }
@@ -118,11 +121,11 @@ class L2Round {
   std::vector<InstructionCounters> sites_;
   void replay_to(std::size_t end);
 
-  std::mutex mutex_;  // guards what follows, L2 and its traffic
+  std::mutex mutex_;  // guards the following members, L2 and its traffic
   std::vector<L2Log> logs_;
   double began_ = 0;
   std::uint64_t dram_sectors_ = 0;
-  std::size_t taken_ = 0, replayed_ = 0;  // of logs_
+  std::size_t taken_ = 0, replayed_ = 0;  // numbers of logs
   std::vector<L2Answer> answers_;
 };
 

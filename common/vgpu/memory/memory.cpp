@@ -13,14 +13,15 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Far from 0, so that a null pointer plus an index never hits a buffer, and far from the windows of address_windows.h.
+// Far from 0, so that a null pointer plus an index never reaches a buffer, and far from the windows of
+// address_windows.h.
 constexpr std::uint64_t kRegionBase[] = {0x5000'0000'0000, 0x7000'0000'0000, Memory::kConstantBase,
                                          Memory::kConstantEnd};
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// mmap: zero pages cost no host memory until touched, so a huge buffer costs only what is used of it. A buffer with
-// huge pages is aligned to one; the bytes before it are never touched.
+// Host memory comes from mmap: zero pages cost nothing until touched, so a huge buffer costs only the part that is
+// used. A buffer with huge pages is aligned to one; the bytes before it are never touched.
 constexpr std::uint64_t kHugePageBytes = 2u << 20;
 std::uint64_t mapped_bytes(std::uint64_t size_bytes) {
   return round_up(size_bytes, 4096) + 64 + (size_bytes >= kHugePageBytes ? kHugePageBytes : 0);
@@ -99,7 +100,7 @@ std::uint64_t Memory::free_frame(std::uint64_t size_bytes, Region region, std::u
 }
 
 std::uint64_t Memory::free_address(std::uint64_t size_bytes) const {
-  constexpr std::uint64_t kMostMore = 4 * kGapBytes;  // maximum that is added to a gap
+  constexpr std::uint64_t kMostMore = 4 * kGapBytes;  // the most that is added to a gap
   const std::uint64_t base = kRegionBase[static_cast<int>(Region::buffers)];
   const auto more_after = [this](std::uint64_t place) {
     return mix(layout_ + place) % kMostMore / kLayoutAlignBytes * kLayoutAlignBytes;

@@ -1,6 +1,6 @@
 // The virtual GPU's device memory: named buffers with exact bounds in one address space. Addresses depend only on the
-// layout and on which buffers exist, never on history. Frames (frames.h), which select cache sets, depend on the
-// buffers alone, so counts are the same for every layout.
+// layout and on which buffers exist, not on earlier allocations. Frames (frames.h), which select cache sets, depend
+// on the buffers only, so counts are the same for every layout.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Buffer {
   }
 };
 
-// Bytes whose last writer is reported.
+// Device memory whose last writer is reported.
 struct WatchedBytes {
   std::uint64_t address = 0, bytes = 0;
 
@@ -42,13 +42,14 @@ std::string read_only_message(std::string_view verb, const Buffer& buffer, std::
 
 class Memory {
  public:
-  // Each region holds buffers of one lifetime, so that one region's growth does not move addresses of another.
+  // Each region holds buffers with the same lifetime, so that growth of one region does not move addresses of
+  // another.
   enum class Region { arguments, buffers, constants, globals };
 
   // Address range of constant memory, which kernels cannot write.
   static constexpr std::uint64_t kConstantBase = 0x7d00'0000'0000, kConstantEnd = 0x7f00'0000'0000;
-  // For the caches, all constants lie side by side in one bank: the offset in the bank is the address modulo this. 64
-  // KiB (PTX ISA, constant state space) plus what alignment may add.
+  // To the caches, all constants are adjacent in one bank: the offset in the bank is the address modulo this. 64 KiB
+  // (PTX ISA, constant state space) plus what alignment may add, rounded up to a power of two.
   static constexpr std::uint64_t kConstantBankBytes = 1ull << 17;
   static bool is_constant(std::uint64_t address) { return address >= kConstantBase && address < kConstantEnd; }
 
@@ -57,43 +58,44 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Takes the lowest free address of the region that fits, with gaps of at least kGapBytes on both sides. Zero-filled.
+  // Allocates at the lowest free address of the region, with gaps of at least kGapBytes on both sides. Zero-filled.
   Result<int> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes, Region region);
   // The same for a __constant__ variable at a given offset in the bank.
   Result<int> allocate_constant(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes,
                                 std::uint64_t place);
-  // Lays out buffers of Region::buffers allocated from now on: the seed decides where the region starts and how wide
-  // its gaps are, so that no kernel can hard-code an address. 0: the narrowest gaps.
+  // Sets the layout of buffers of Region::buffers that are allocated from now on. The seed determines where the
+  // region starts and how wide its gaps are, so that no kernel can hard-code an address. 0: the narrowest gaps.
   void lay_out(std::uint64_t seed);
-  // Frames for the caches; nullptr: frame and address are the same.
+  // Frames for the caches; nullptr: frame numbers are line numbers.
   const Frames* frames() const { return layout_ == 0 ? nullptr : &frames_; }
-  // From now on the buffer can be written only through `data`.
+  // From now on only `data` gives write access to the buffer.
   void protect(int id);
   void release(int id);
   void release_all(Region region);
 
-  // Marks these bytes undefined: a watched plan reports kernels that read them before they are written.
+  // Marks these bytes undefined. A watched plan reports kernels that read them before they are written.
   void forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes);
-  // Begins a plan, watched or not. Forgotten bytes stay forgotten for this plan only.
+  // Begins a plan, watched or not. Bytes that were marked undefined stay so for this plan only.
   void watch(bool on);
-  // Watched plans only; the bytes must lie in one buffer. The address of the first undefined byte, if there is one.
+  // For watched plans only; the bytes must be in one buffer. The address of the first undefined byte, if there is
+  // one.
   std::optional<std::uint64_t> first_undefined(std::uint64_t address, std::uint64_t size_bytes) const;
-  // Whether the bytes lie in one buffer and are known to be defined. May be false for long ranges of a partly undefined
-  // buffer.
+  // Whether the bytes are in one buffer and known to be defined. May be false for long ranges of a buffer that is
+  // partly undefined.
   bool surely_defined(std::uint64_t address, std::uint64_t size_bytes) const;
   void define(std::uint64_t address, std::uint64_t size_bytes);
   void copy_defined(std::uint64_t to, std::uint64_t from, std::uint64_t size_bytes);
 
   const Buffer& buffer(int id) const;
-  // The buffer that holds the address; nullptr where none does.
+  // The buffer that contains the address; nullptr if there is none.
   const Buffer* find(std::uint64_t address) const;
-  // The buffer whose range is nearest to an address that no buffer holds; nullptr where there is none.
+  // The buffer whose range is nearest to an address that is in no buffer; nullptr if there are no buffers.
   const Buffer* nearest(std::uint64_t address) const;
 
-  // Wide, so that an index that overruns a buffer stays nearest to that buffer.
+  // Wide gaps: an address behind the end of a buffer stays nearest to that buffer.
   static constexpr std::uint64_t kGapBytes = 1ull << 30;
   static constexpr std::uint64_t kAlignBytes = 4096;
-  // Alignment in a layout: what cudaMalloc guarantees (CUDA C++ Programming Guide, Device Memory Accesses).
+  // Alignment in a layout: cudaMalloc's (CUDA C++ Programming Guide, Device Memory Accesses).
   static constexpr std::uint64_t kLayoutAlignBytes = 256;
 
  private:
@@ -101,7 +103,7 @@ class Memory {
     Buffer buffer;
     Region region;
     std::uint64_t frame = 0;  // first frame
-    void* mapped = nullptr;   // start of the host mapping: `buffer.data` or somewhat below
+    void* mapped = nullptr;   // start of the host mapping: `buffer.data` or a lower address
     std::uint64_t forgotten_offset = 0, forgotten_bytes = 0;
     std::vector<std::uint8_t> undefined;  // by byte: 1 = undefined; empty: all bytes are defined
   };
@@ -109,11 +111,11 @@ class Memory {
   Result<int> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes, Region region,
                        std::uint64_t align_bytes, std::uint64_t offset);
   Entry& entry(int id) const;
-  Entry* entry_at(std::uint64_t address) const;  // nullptr: no buffer holds it
+  Entry* entry_at(std::uint64_t address) const;  // nullptr: no buffer contains it
 
   std::uint64_t free_frame(std::uint64_t size_bytes, Region region, std::uint64_t align_bytes,
                            std::uint64_t offset) const;
-  std::uint64_t free_address(std::uint64_t size_bytes) const;  // in a layout: for Region::buffers
+  std::uint64_t free_address(std::uint64_t size_bytes) const;  // in a layout: an address for Region::buffers
 
   std::uint64_t capacity_bytes_;
   std::uint64_t used_bytes_ = 0;

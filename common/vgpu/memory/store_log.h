@@ -1,5 +1,5 @@
-// The bytes that one SM stored to global memory in a round, kept until the round is over. The SM's own loads see them
-// at once, other SMs from the next round on. Results therefore do not depend on which SMs run concurrently, even if
+// The bytes that one SM stored to global memory in a round, kept until the round ends. The SM's own loads see them at
+// once, other SMs' loads from the next round on. So results do not depend on which SMs run concurrently, even if
 // blocks race.
 #pragma once
 
@@ -12,13 +12,13 @@ namespace roofwalk::vgpu {
 
 class StoreLog {
  public:
-  // Logs a store of `bytes` bytes to an address; `host` is the destination in host memory.
+  // Logs a store of `bytes` bytes to an address; `host`: the host address of the destination.
   void write(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes, std::uint8_t* host);
 
   std::size_t lines() const { return lines_.size(); }
   // Whether any byte of [low, end) may have been stored.
   bool may_hold(std::uint64_t low, std::uint64_t end) const { return low < end_ && end > low_; }
-  // Overlays logged stores onto `bytes` bytes loaded from an address; all lie within one line.
+  // Overlays logged stores onto `bytes` bytes that were loaded from an address; all are in one line.
   void overlay(std::uint64_t address, std::uint32_t bytes, std::uint8_t* loaded) const;
 
   // Writes all stores to memory and clears the log.
@@ -33,7 +33,7 @@ class StoreLog {
     alignas(32) std::uint8_t bytes[kLineBytes];
   };
 
-  // Index in table_ of the line, or of the free entry for it.
+  // The index in table_ of the line or, if it is not there, of the free entry for it.
   std::size_t slot_of(std::uint64_t line) const;
   Line& find_or_add(std::uint64_t line, std::uint8_t* host);
   void grow();
