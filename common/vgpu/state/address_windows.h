@@ -1,12 +1,12 @@
-// How generic addresses and the caches tell the state spaces apart.
+// The address ranges that tell generic addresses and the caches which state space an address belongs to.
 #pragma once
 
 #include <cstdint>
 
 namespace roofwalk::vgpu {
 
-// Generic addresses in these windows are shared or local memory; all others are global. Constant memory is among the
-// global buffers.
+// Generic addresses in these windows are in shared or local memory; all other addresses are global. Constant memory
+// is one of the global regions.
 inline constexpr std::uint64_t kSharedWindow = 0x2000'0000'0000, kLocalWindow = 0x3000'0000'0000;
 inline constexpr std::uint64_t kWindowBytes = 1ull << 32;
 // Base of the local memory addresses that the caches see: [multiprocessor][warp slot][word][lane].

@@ -19,24 +19,25 @@ class RaceDetector;
 inline constexpr std::uint32_t kStackBytes = 1024;
 
 inline constexpr int kBarriers = 16;
-// Per warp: last cp.async group covered by each phase of an mbarrier (0 = none).
+// For each warp: the last cp.async group that a phase of an mbarrier covers (0 = none).
 struct MbarrierCopies {
   std::vector<std::uint32_t> arriving, arrived;  // current phase, previous phase
 };
 
-// Phase numbers of an mbarrier, for traces: the current phase and the previous one (0 = none).
+// Phase numbers of an mbarrier in traces: the current phase and the previous one (0 = none).
 struct MbarrierPhases {
   std::uint32_t open = 0, over = 0;
 };
 
-// Last global stores of a traced block (global_flow.h). `number` is drawn from the same sequence as flag writes;
-// `warp` and `outcome` identify the store instruction.
+// The latest global stores of a traced block (global_flow.h). `number` is from the same sequence as the numbers of
+// flag writes; `warp` and `outcome` identify the store instruction.
 struct GlobalStore {
   std::uint32_t number = 0, warp = 0;
   std::uint32_t outcome = 0;  // index among the warp's outcomes
 };
 struct GlobalStores {
-  std::unordered_map<std::uint64_t, GlobalStore> by_sector, by_word;  // whole-sector stores; all other stores
+  std::unordered_map<std::uint64_t, GlobalStore> by_sector, by_word;  // by_sector: stores of whole sectors; by_word:
+                                                                      // all other stores
   std::unordered_set<std::uint32_t> awaited;                          // store numbers that some warp waits for
   std::uint64_t low = ~0ull, end = 0;                                 // address range of all recorded stores
 };
@@ -50,13 +51,14 @@ struct ResidentBlock {
   std::uint64_t memory_work = 0;   // BlockWork::memory
   std::vector<std::uint8_t> shared;
   std::shared_ptr<RaceDetector> own_shadow;                 // if the run is sanitized
-  std::shared_ptr<RaceDetector> shadow;                     // own_shadow, if this block is watched
+  std::shared_ptr<RaceDetector> shadow;                     // own_shadow if this block is watched, else null
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by offset in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // by offset in shared memory; traced blocks only
   std::vector<std::uint32_t> flags;  // number of the last flag write, by shared memory word (0 = none)
-  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;  // the same for global words changed by atomics
+  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;  // the same for words of global memory that atomics
+                                                                  // changed
   GlobalStores global_stores;
-  std::vector<std::uint32_t> swaps;  // lanes so far that swapped each word of shared memory (is_retried())
+  std::vector<std::uint32_t> swaps;  // by word of shared memory: number of lanes that have swapped it (is_retried())
   std::uint32_t most_swaps = 0;      // largest entry of `swaps`
   std::uint32_t meetings = 0;        // numbers assigned so far to phases and flag writes
   std::uint32_t followed = 0;        // `follows` meetings recorded so far

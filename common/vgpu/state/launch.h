@@ -23,7 +23,7 @@ namespace roofwalk::vgpu {
 
 class Printer;
 
-// Handles calls of extern functions, which only a plan may make: receives the bytes of the arguments, returns the
+// Executes calls of extern functions, which only a plan may make: receives the bytes of the arguments and returns the
 // result. An Error stops the run with its message.
 using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& call,
                                                      const std::vector<std::vector<std::uint8_t>>& arguments)>;
@@ -62,29 +62,29 @@ class Launch {
   std::vector<std::uint64_t> block_threads;  // active lanes summed over entries of each basic block
 
   std::uint64_t round = 0;                  // current round, from 1
-  bool sanitized = false;                   // reads of uninitialised global memory are faults
+  bool sanitized = false;                   // reads of uninitialized global memory are faults
   WatchedBytes watched;                     // set in sanitized runs
   std::optional<std::uint32_t> watched_pc;  // instruction that last wrote to `watched`
   bool counts = true;                       // count memory traffic (L1, L2, bank conflicts)
-  bool stores_wait = false;     // global stores go to the SM's store log, because other SMs may run concurrently
+  bool stores_wait = false;     // put global stores into the SM's store log, because other SMs may run concurrently
   std::uint64_t work_left = 0;  // share of the budget (work.h) for `sm` in this round
   std::uint64_t clock = 0;      // value of %clock: warp instructions so far
   CallHook call_hook;
   Printer* printer = nullptr;                    // printf output; nullptr: discarded
   std::function<int(std::uint32_t pc)> line_of;  // line in the learner's file, 0 = unknown; for faults
-  std::optional<Fault> fault;                    // without kernel, file and line: the owner of the module adds them
+  std::optional<Fault> fault;                    // without kernel, file and line, which the owner of the module adds
   std::uint32_t fault_pc = 0;
   std::optional<Error> refusal;  // an error of the call hook, or a limit of the host (which names no file)
-  // Sanitized runs: errors that happened to do no harm, one per instruction (pc). Like `fault`, without kernel and
-  // line.
+  // Sanitized runs: errors without consequences in this run, one per instruction (pc). Like `fault`, without kernel
+  // and line.
   std::vector<std::pair<std::uint32_t, Fault>> warnings;
 
-  // Thread index of a linear thread number within its block.
+  // The thread index for a linear thread number within its block.
   Dim3 thread_of(std::uint32_t linear) const {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
   }
 
-  // Deducts work from what is left, down to 0.
+  // Deducts work from what is left, but not below 0.
   void charge(std::uint64_t work) { work_left -= std::min(work_left, work); }
 
   // At the end of the launch, adds the counts held in shared_memos and product_runs to `sites`.
@@ -95,7 +95,7 @@ class Launch {
   const Op* stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message);
 };
 
-// First operation of a basic block; at kExitBlock, ends the warp.
+// The first operation of a basic block; at kExitBlock, ends the warp.
 const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block);
 
 }  // namespace roofwalk::vgpu

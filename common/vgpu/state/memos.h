@@ -8,15 +8,15 @@
 
 namespace roofwalk::vgpu {
 
-// The buffer that an instruction last accessed. Most instructions stay within one buffer.
+// The buffer that an instruction accessed last. Most instructions stay within one buffer.
 struct BufferMemo {
   std::uint64_t low = 1, high = 0;
   std::uint8_t* data = nullptr;  // host address: data + address - low
   std::uint64_t last = 0;        // address of the last tile-row load, for prefetching
 };
 
-// One sector per lane, copied side by side for loads that walk along 32 rows: the originals are far apart and would
-// evict each other from the host's caches. Valid for one round, within which global memory does not change.
+// One sector per lane, copied side by side, for loads that walk along 32 rows: the original sectors are far apart and
+// would evict each other from the host's caches. Valid for one round, during which global memory does not change.
 struct SectorCopies {
   std::uint64_t first = 1, stride = 0;  // sector address of lane 0; distance between lanes
   std::uint64_t round = 0;
@@ -29,14 +29,15 @@ struct SharedMemo {  // last shared memory address pattern of an instruction
   std::uint32_t mask = 0;
   std::uint16_t wavefronts = 0, conflicts = 0;
   std::uint32_t relative[kWarpSize] = {};
-  // In lockstep code the address pattern of an instruction is fixed: its cost, valid once steps_known is set.
+  // In lockstep code, an instruction's address pattern is fixed. These members hold its cost, valid if steps_known is
+  // set.
   bool steps_known = false;
   std::uint16_t steps_wavefronts = 0, steps_conflicts = 0;
   std::uint32_t steps_bytes = 0;     // over all lanes
-  std::uint64_t steps_requests = 0;  // requests with this cost, not yet added to the site by `count_steps`
+  std::uint64_t steps_requests = 0;  // requests with this cost that count_steps() has not yet added to the site
 };
 
-// How often a ProductRun ran (`count_steps` adds this to the sites of its loads), and the wavefronts of all its loads
+// How often a ProductRun ran (count_steps() adds this to the sites of its loads), and the wavefronts of all its loads
 // once they are known.
 struct ProductRunCount {
   bool known = false;

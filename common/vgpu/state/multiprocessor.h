@@ -1,4 +1,4 @@
-// A streaming multiprocessor of a launch: its caches, its resident blocks, and what it did in this round.
+// A streaming multiprocessor of a launch: its caches, its resident blocks, and its work in this round.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,18 @@ struct alignas(64) Multiprocessor {
       : l1(machine.l1_bytes, machine.l1_ways), fetches(machine, 1), constants(machine) {}
   int index = 0;
   L1Cache l1;
-  FetchLog fetches;  // of l1
+  FetchLog fetches;  // fetches of l1
   ConstantCache constants;
   std::vector<ResidentBlock> blocks;
   std::vector<std::uint64_t> block_executions;  // warp entries into each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
-  std::vector<std::uint32_t> swaps;  // lanes that swapped global words (is_retried()), by hash of the word
+  std::vector<std::uint32_t> swaps;  // by hash of a word of global memory: number of lanes that swapped it
+                                     // (is_retried())
   TraceSize traced;                  // size of all traces recorded so far, dropped ones included
   std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.asked_lines(); }
 
-  // This round only.
+  // The following members are for this round only.
   L2Log l2_log;
   StoreLog stores;
   std::uint64_t work = 0;            // work done (work.h)

@@ -16,7 +16,7 @@ struct ReconvergenceEntry {
   std::uint32_t reconvergence = kExitBlock;
 };
 
-// Lanes of a call that call the same function.
+// Lanes of one call instruction that call the same function.
 struct CallWay {
   const CallSite* site = nullptr;
   std::uint32_t lanes = 0;
@@ -27,14 +27,15 @@ struct CallWay {
 // A call that a warp is executing.
 struct CallFrame {
   CallWay now;
-  std::vector<CallWay> ahead, done;  // call through a pointer: other functions still to run (last first) and done
+  std::vector<CallWay> ahead, done;  // call through a pointer: functions still to run (last one first), and functions
+                                     // that have run
   std::size_t depth = 0;             // depth of the reconvergence stack at the call
   std::uint32_t caller_lanes = 0;    // Warp::here of the caller
   std::uint32_t caller_frame = 0;    // Warp::frame of the caller
   std::vector<std::uint8_t> registers, parameters;  // recursive call: saved registers and parameters of the caller
 };
 
-// Lanes of a warp that wait in front of a basic block with a barrier until the other lanes arrive or end
+// Lanes of a warp that wait in front of a basic block with a barrier until the other lanes arrive or exit
 // (divergent_barrier.h), with their own copy of the warp's control state.
 struct StandingLanes {
   const Op* entry = nullptr;  // first operation of that block
@@ -68,12 +69,12 @@ struct alignas(64) Warp {
   std::vector<std::uint32_t> local_written;  // sanitized: for each byte of local memory, the lanes that wrote it
   std::vector<ReconvergenceEntry> stack;
   std::vector<CallFrame> frames;
-  std::uint32_t frame = 0, stack_top = 0;  // recursion: local memory frame of this call, start of the next
+  std::uint32_t frame = 0, stack_top = 0;  // for recursion: local memory frame of this call, start of the next frame
   WarpTrace* trace = nullptr;              // trace of the warp; nullptr if it is not sampled
   std::size_t first_outcome = 0;           // index of the first outcome of the current basic block
   std::vector<StandingLanes> standing;     // live lanes that are neither in `here` nor in any call frame
 
-  // Where the cost of a memory instruction is recorded. Requires a trace.
+  // The place where the cost of a memory instruction is recorded. Only for traced warps.
   Outcome& outcome(const Op* op) const { return trace->outcomes[first_outcome + op->memory]; }
 
   template <class T>

@@ -2,9 +2,9 @@
 // exceeds its budget does not depend on the machine, the number of threads or the load of the computer.
 //
 // One unit is the host time of a plain warp instruction: 3 to 15 ns. More expensive instructions have a weight; a
-// memory access also costs by the lines that it touches and by the level that answers. The weights are the results of
-// tests/bench/budget_bench and arithmetic_budget_bench, rounded up. Where the cost of an instruction cannot be
-// predicted, the higher cost is charged.
+// memory access also costs for the lines that it touches and for the levels that serve it. The weights are the
+// results of tests/bench/budget_bench and arithmetic_budget_bench, rounded up. If the cost of an instruction cannot
+// be predicted, the higher cost is charged.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,24 @@ namespace roofwalk::vgpu {
 
 namespace work {
 
-// Per line: touched at L1, requested from L2, held in the store log until the round ends.
+// Per line: touched at L1; requested from L2; held in the store log until the round ends.
 inline constexpr std::uint64_t kL1Line = 1, kL2Line = 8, kStoredLine = 12;
 // Per lane that the sanitizer checks one by one in shared memory.
 inline constexpr std::uint64_t kCheckedLane = 8;
-// Per block, per warp of it; bytes of shared memory per unit, plain and sanitized.
+// Per block; per warp of a block. Bytes of shared memory per unit: plain and sanitized.
 inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSanitizedSharedBytes = 32;
-// Per launch; per operation, variable and register of its code; bytes per unit: of the machine's L1, of the registers
+// Per launch; per operation, variable and register of its code. Bytes per unit: of the machine's L1; of the registers
 // and local memory of its warps.
 inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kVariable = 20, kRegister = 1, kL1Bytes = 1024,
                                kHeldBytes = 32;
-// Per traced instruction; per operation that the timing model issues (an instruction may become many).
+// Per traced instruction; per operation that the timing model issues (one instruction may become many operations).
 inline constexpr std::uint64_t kReplayed = 3, kModelled = 12;
-// The timing model may always issue this many operations per launch, however little budget is left, so that a kernel
-// that used up nearly all of it still gets a time.
+// The timing model may issue this many operations per launch even if less budget is left, so that a kernel that used
+// up nearly all of the budget still gets a time.
 inline constexpr std::uint64_t kLeastModelled = 50'000'000;
-// Each time that lanes stop in front of a barrier, or a collective checks for such lanes.
+// For each time that lanes stop in front of a barrier, or that a collective checks for such lanes.
 inline constexpr std::uint64_t kStanding = 16;
-// Per basic block visited in the search for a path back to them; basic blocks per unit in clearing the set of visited
-// ones.
+// Per basic block that repeats_before() visits; basic blocks per unit to clear its set of visited ones.
 inline constexpr std::uint64_t kSoughtBlock = 4, kSeenBits = 512;
 // Per PTX and machine instruction that is scheduled for the timing model, once per plan.
 inline constexpr std::uint64_t kOrdered = 250;
@@ -41,7 +40,7 @@ inline constexpr std::uint64_t kOrdered = 250;
 inline constexpr std::uint64_t kMovedLine = 8;
 // Per thread that prints.
 inline constexpr std::uint64_t kPrint = 150;
-// Per word of global memory, or sector stored whole, that is looked up among the stores of a traced block.
+// Per lookup, among the stores of a traced block, of a word of global memory or of a sector stored whole.
 inline constexpr std::uint64_t kTracedWord = 4;
 
 }  // namespace work
