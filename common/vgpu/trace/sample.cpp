@@ -10,11 +10,11 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr unsigned kMostHalvings = 63;
-// In larger grids, qualifying blocks are estimated, not counted: counting would take as long as running them.
+// In larger grids, the number of qualifying blocks is estimated, because counting would take as long as running them.
 constexpr std::uint64_t kCountedBlocks = 1u << 20;
-// Share of a grid's cost that blocks unlike all traced ones may have. Other blocks then represent them.
+// The share of a grid's cost that blocks unlike all traced ones may have; then other blocks represent them.
 constexpr double kUntracedShare = 0.03;
-constexpr std::size_t kMostMissing = 64;  // blocks to trace in another run
+constexpr std::size_t kMostMissing = 64;  // limit on the blocks to trace in another run
 
 TraceSize size_of(const BlockTrace& trace) {
   TraceSize out{.bytes = trace.beside_bytes};
@@ -41,7 +41,7 @@ void drop_unseen(BlockTrace& block) {
     seen[number] = true;
   };
   const auto is_seen = [&](std::uint32_t number) { return number < seen.size() && seen[number]; };
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> follows;  // following phase, followed phase
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> follows;  // pairs: the following phase, the followed phase
   for (const WarpTrace& warp : block.warps) {
     std::uint32_t arrives = 0;
     for (auto at = warp.meetings.rbegin(); at != warp.meetings.rend(); ++at) {
@@ -50,7 +50,8 @@ void drop_unseen(BlockTrace& block) {
       if (at->kind == Meeting::Kind::follows) follows.emplace_back(arrives, at->number);
     }
   }
-  std::sort(follows.begin(), follows.end(), std::greater<>());  // a following phase has the greater number
+  std::sort(follows.begin(), follows.end(), std::greater<>());  // a following phase has the greater number, so it
+                                                                // comes first
   for (const auto& [later, earlier] : follows) {
     if (is_seen(later)) see(earlier);
   }
@@ -176,7 +177,9 @@ GridTrace Sample::take() {
   GridTrace out;
   out.complete = halvings_ == 0 && !ended_;
   for (auto& [index, trace] : traces_) {
-    for (WarpTrace& warp : trace->warps) sort_by_outcome(warp.found);            // appended by L2's late answers
+    for (WarpTrace& warp : trace->warps)
+      sort_by_outcome(warp.found);                                               // L2 answers late, so these were
+                                                                                 // appended out of order
     if (trace->work.instructions != 0) out.blocks.push_back(std::move(*trace));  // a fault leaves blocks unfinished
   }
   traces_.clear();
@@ -190,9 +193,10 @@ GridTrace Sample::take() {
   return out;
 }
 
-// Asks for traces of blocks from all strata without one, most expensive stratum first; one block per stratum once the
-// strata left are too cheap to matter (that block may still be the last to end). First come the block with the longest
-// warp and the one that waits longest, if they run or wait far longer than all traced blocks.
+// Requests traces of blocks from all strata that have none, most expensive stratum first. Once the remaining strata
+// are too cheap to matter, one block per stratum suffices (that block may still be the last to end). The block with
+// the longest warp and the block that waits longest come first, if they run or wait far longer than all traced
+// blocks.
 void Sample::find_missing(GridTrace& trace) const {
   double all = 0, untraced = 0;
   std::uint64_t longest = 0, longest_wait = 0;

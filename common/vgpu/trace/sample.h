@@ -1,7 +1,7 @@
-// Selects the blocks of a launch that leave a trace: at first all, later those whose hash lies below a threshold, which
-// is halved whenever traces exceed their limits. The sample is spread over the whole grid and depends only on the grid,
-// the key, the limits and what each round recorded. The key is a hash of the code, among other things, so code cannot
-// contain it: no block can tell whether it is in the sample.
+// Selects the blocks of a launch that leave a trace: at first all blocks, later those whose hash lies below a
+// threshold, which is halved whenever traces exceed their limits. The sample is spread over the whole grid and
+// depends only on the grid, the key, the limits and what each round recorded. The key is a hash of the code, among
+// other things, so code cannot contain its own key, and no block can tell whether it is in the sample.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@
 namespace roofwalk::vgpu {
 
 struct TraceLimits {
-  // Recorded PTX instructions (length_of()) beyond which fewer blocks are kept; 0: no traces.
+  // If more PTX instructions (length_of()) are recorded, fewer blocks are kept; 0: no traces.
   std::uint64_t instructions = 1'500'000;
-  int waves = 2;                                 // at least as many blocks are kept as an SM holds, times `waves`,
+  int waves = 2;                                 // at least `waves` times the blocks that an SM holds are kept,
   std::uint64_t bytes = 48u << 20;               // unless their traces need more memory than this
-  std::uint64_t most_instructions = 20'000'000;  // or are longer than this: what the clock can replay in seconds
-  bool complete = false;                         // keep every block, whatever it needs
+  std::uint64_t most_instructions = 20'000'000;  // or are longer than this, the most that the timing model can replay
+                                                 // in seconds
+  bool complete = false;                         // keep every block without a limit
   std::uint64_t key = 0;                         // selects the blocks if not all are kept
   std::vector<std::uint64_t> also = {};          // blocks that are always kept
 };
@@ -29,15 +30,15 @@ class Sample {
  public:
   Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_per_sm);
 
-  // The trace for a block to fill from its first instruction on; nullptr: the block is not in the sample.
+  // The trace that a block fills from its first instruction on; nullptr: the block is not in the sample.
   BlockTrace* start(std::uint64_t index, std::uint32_t warps);
 
-  // The block has ended, with or without a trace.
+  // Called when a block has ended, with or without a trace.
   void finish(std::uint64_t index, BlockTrace* trace, const BlockWork& work);
 
-  // Enforces the limits at the end of a round; `recorded` is everything recorded so far, dropped traces included.
-  // Returns true if blocks in flight must stop recording: those that no longer `keeps`, and all once `ended`. Dropped
-  // traces may still be written to until the next call.
+  // Enforces the limits at the end of a round; `recorded`: everything recorded so far, including dropped traces.
+  // Returns true if blocks in flight must stop recording: blocks that keeps() is now false for, or all blocks once
+  // ended() is true. Dropped traces may still be written to until the next call.
   bool hold_limits(const TraceSize& recorded);
   bool keeps(std::uint64_t index) const;
   bool ended() const { return ended_; }
@@ -54,13 +55,14 @@ class Sample {
   TraceLimits limits_;
   std::uint64_t grid_blocks_, minimum_blocks_;
   unsigned halvings_ = 0;  // of the hash threshold
-  bool ended_ = false;     // traces have used up their memory: nothing more is recorded
+  bool ended_ = false;     // traces have used up their memory, so nothing more is recorded
   bool takes_any_ = true;
-  std::vector<std::uint64_t> qualifying_;  // by halvings: blocks of the grid that are kept; filled on first use
+  std::vector<std::uint64_t> qualifying_;  // by halvings: number of blocks of the grid that are kept; filled on first
+                                           // use
   TraceSize dropped_;
   std::size_t usual_blocks_ = 0, usual_outcomes_ = 0;  // vector sizes of the last block's first warp, to reserve
   std::map<std::uint64_t, std::unique_ptr<BlockTrace>> traces_;
-  std::vector<std::unique_ptr<BlockTrace>> dropped_last_;  // L2's answers may still be written to them
+  std::vector<std::unique_ptr<BlockTrace>> dropped_last_;  // kept until L2 has written its answers to them
   Strata strata_;
 };
 

@@ -1,5 +1,5 @@
-// Groups the blocks of a grid into strata by what they did, so that the few blocks that the clock replays represent all
-// of them in the right numbers. Every block is counted here, traced or not.
+// Groups the blocks of a grid into strata by what they did, so that the few blocks that the timing model replays
+// represent all of them in the right numbers. Every block is counted, traced or not.
 #pragma once
 
 #include <array>
@@ -10,23 +10,23 @@
 
 namespace roofwalk::vgpu {
 
-// What a block did: those facts known without a trace that determine how long it takes.
+// What a block did: the facts that determine how long it takes, as far as they are known without a trace.
 struct BlockWork {
   std::uint64_t instructions = 0;    // PTX instructions of all its warps
-  std::uint64_t longest_warp = 0;    // of the warp with the most
+  std::uint64_t longest_warp = 0;    // instructions of its longest warp
   std::uint64_t memory = 0;          // lines and sectors at L1, shared memory wavefronts, lines requested from L2
-  std::uint64_t latency_cycles = 0;  // sum over its warps, each running alone with all loads served by L2
-  // Latency of the slowest warp if DRAM served all its L2 requests, one at a time.
+  std::uint64_t latency_cycles = 0;  // sum over its warps of the latency when alone, with all loads served by L2
+  // Latency of its slowest warp if DRAM served all of the warp's L2 requests, one at a time.
   std::uint64_t longest_wait_cycles = 0;
-  // Basic blocks entered and instructions skipped by its warps: sums of two hashes (PathSums).
+  // The basic blocks that its warps entered and the instructions that they skipped, as sums of two hashes (PathSums).
   std::array<std::uint64_t, 2> path = {};
 
   double cost() const { return static_cast<double>(instructions + memory); }
 };
 
-// Hash sums over the basic blocks that a warp enters and the instructions that it skips. Equal blocks in equal order
-// give equal sums; other blocks, or another order within the last eight, almost never do. Loop iterations add up, so a
-// few more iterations change the sums little.
+// Hash sums over the basic blocks that a warp enters and the instructions that it skips. Equal paths give equal sums.
+// Different blocks, or a different order within the last eight, almost never do. Loop iterations add up, so a few
+// more iterations change the sums little.
 struct PathSums {
   std::uint64_t latency_cycles = 0;
   std::uint64_t last = 0;  // the last eight basic blocks, latest in the low byte
@@ -37,7 +37,7 @@ struct PathSums {
     last = last << 8 ^ block;
     add(last);
   }
-  // An instruction whose guard is off in every lane. It is part of the path because it may serialize loads.
+  // For an instruction whose guard is off in every lane. It is part of the path because it may serialize loads.
   void skip(std::uint32_t pc) { add(last ^ std::uint64_t{pc} << 32); }
 
  private:
@@ -55,11 +55,12 @@ inline constexpr std::size_t kGridParts = 32;
 
 struct Stratum {
   std::uint64_t blocks = 0;
-  std::uint64_t instructions = 0, memory = 0, longest_warp = 0;  // sums; instructions of the longest warp
+  std::uint64_t instructions = 0, memory = 0, longest_warp = 0;  // instructions, memory: sums; longest_warp:
+                                                                 // instructions of the longest warp
   std::uint64_t longest_block = 0;                               // index of the block with that warp
   std::uint64_t longest_wait_cycles = 0, waiting_block = 0;      // the same for the warp that waits longest
   std::array<float, kGridParts> by_part = {};                    // blocks in each part of the grid
-  std::vector<std::uint64_t> examples;                           // block indices, lowest rank first
+  std::vector<std::uint64_t> examples;                           // block indices; those with the lowest ranks
   std::uint32_t traced = 0;                                      // blocks that have a trace
 
   double cost() const { return static_cast<double>(instructions + memory); }
@@ -69,21 +70,21 @@ class Strata {
  public:
   // Maximum number of strata. In a grid with more kinds of blocks, each stratum holds blocks that differ more.
   static constexpr std::size_t kMost = 4096, kExamples = 4;
-  // Key values have 16 steps per doubling at first; settle() halves that at most this often, so that blocks of a
-  // stratum remain alike. Each halving halves the steps of paths twice: latency, which separates waiting from working
-  // blocks, stays finer.
+  // Key values have 16 steps per doubling at first. settle() halves this at most this often, so that the blocks of a
+  // stratum stay similar. Each halving halves the steps of paths twice; latency, which tells waiting blocks from
+  // working ones, stays finer.
   static constexpr unsigned kCoarsest = 3;
 
   explicit Strata(std::uint64_t grid_blocks) : grid_blocks_(grid_blocks) {}
 
-  // `rank`: random; examples are the blocks with the lowest ranks.
+  // `rank` is random; the blocks with the lowest ranks become examples.
   void add(const BlockWork& work, std::uint64_t index, std::uint64_t rank);
 
   // Widens strata until those without a trace have at most `untraced_share` of the cost, or kCoarsest is reached.
   // Returns the stratum of each traced block.
   std::vector<std::uint32_t> settle(const std::vector<BlockWork>& traced, double untraced_share);
 
-  // In a fixed order; valid after settle().
+  // The strata in a fixed order; valid after settle().
   const std::vector<Stratum>& all() const { return settled_; }
 
  private:

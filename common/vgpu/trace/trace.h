@@ -1,6 +1,6 @@
-// Traces of the sampled blocks of a launch, for the clock to replay: the basic blocks that each warp entered, in order,
-// and the cost of each of their memory instructions. The counting run records them, so the clock never guesses an
-// outcome.
+// Traces of the sampled blocks of a launch, for the timing model to replay: the basic blocks that each warp entered,
+// in order, and the cost of each of their memory instructions. They are recorded by the run that counts, so the
+// timing model never guesses an outcome.
 #pragma once
 
 #include <algorithm>
@@ -11,37 +11,39 @@
 
 namespace roofwalk::vgpu {
 
-// Source of a line that a load finds in a cache although on hardware it would still be in flight: another block
-// requested it in the same round of turns (grid.h), and hardware runs those blocks concurrently.
+// The source of a line that a load finds in a cache here, although on hardware it would still be in flight: another
+// block requested it in the same round of turns (grid.h), and hardware runs these blocks concurrently.
 enum class Arrival : std::uint8_t { none, from_l2, from_dram };
 
-// One memory instruction in one entry of a basic block. All zero if its guard was off in every lane.
+// The cost of one memory instruction in one entry of a basic block. All zero if its guard was off in every lane.
 struct Outcome {
-  // At L1: 128-byte lines looked up, 32-byte sectors. Load of constant memory: passes, and passes that missed the first
-  // cache.
+  // At L1: 128-byte lines looked up, 32-byte sectors. For a load of constant memory: passes, and passes that missed
+  // the first cache.
   std::uint8_t lines = 0, sectors = 0;
   std::uint8_t l2_read_sectors = 0, l2_write_sectors = 0;      // requested from L2
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // L2 read misses; sectors that became dirty in L2
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // wavefronts, and those beyond the conflict-free minimum
   Arrival arrives = Arrival::none;  // load: source of an in-flight line that it also waits for
-  // A completed wait at an mbarrier: 1 + number of the warp's cp.async groups that may still be in flight. A barrier
-  // whose operands only the run knows (meets_by_value): the number of warps that it waits for; 0: all.
+  // For a completed wait at an mbarrier: 1 + number of the warp's cp.async groups that may still be in flight. For a
+  // barrier whose operands are known only at run time (meets_by_value): the number of warps that it waits for; 0:
+  // all.
   std::uint8_t copies = 0;
-  // A load: hash of its first line that missed L1 or was in flight. A barrier as above: 1 + its number.
+  // For a load: hash of its first line that missed L1 or was in flight. For a barrier as above: 1 + its number.
   std::uint16_t line = 0;
   bool operator==(const Outcome&) const = default;
 };
 
-// Adds to a field of an Outcome, saturating.
+// Adds to a field of an Outcome; the sum saturates.
 inline void add_to(std::uint8_t& field, std::uint64_t more) {
   field = static_cast<std::uint8_t>(std::min<std::uint64_t>(field + more, 255));
 }
 static_assert(sizeof(Outcome) == 12);
 
-// Warps of a block meet at phases of mbarriers and at flags in memory. Each phase and each write of a flag has its own
-// number within the block, from 1. A phase is over when all have arrived.
+// Warps of a block meet at mbarrier phases and at flags in memory. Each phase and each write of a flag has its own
+// number within the block, from 1. A phase ends when all expected arrivals have come.
 struct Meeting {
-  // One instruction may have several. `follows`: the phase that it arrives at is not over before phase `number` is.
+  // One instruction may have several. `follows`: the phase at which it arrives cannot end before phase `number` has
+  // ended.
   enum class Kind : std::uint8_t { waits, arrives, follows };
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
   std::uint32_t number = 0;
@@ -49,7 +51,7 @@ struct Meeting {
   bool operator==(const Meeting&) const = default;
 };
 
-// Lanes of an atomic that is a compare-and-swap loop (is_retried()) which change the same word.
+// Lanes that change one word by an atomic that is a compare-and-swap loop (is_retried()).
 struct Swaps {
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
   std::uint32_t word = 0;     // hash of the word
@@ -57,7 +59,7 @@ struct Swaps {
   bool shared = false;  // shared memory; false: global memory
 };
 
-// A load that hits what an earlier request of its block fetched: it is not complete before the fetch is.
+// A load of data that an earlier request of its block fetched: it does not complete before the fetch does.
 struct Found {
   std::uint32_t outcome = 0;        // index of the load's outcome among the warp's
   std::uint32_t fetching_warp = 0;  // index within the block
@@ -66,24 +68,24 @@ struct Found {
 };
 
 struct WarpTrace {
-  std::uint64_t block = 0;            // linear, within the grid
+  std::uint64_t block = 0;            // linear index within the grid
   std::uint32_t warp = 0;             // index within the block
   std::vector<std::uint32_t> blocks;  // basic blocks in the order of entry
   std::vector<Outcome> outcomes;      // per entry: one for each memory instruction of the basic block, in PTX order
-  std::vector<Meeting> meetings;      // ascending by outcome, like `swaps` and `found`
+  std::vector<Meeting> meetings;      // in ascending order of outcomes, like `swaps` and `found`
   std::vector<Swaps> swaps;           // one per word
   std::vector<Found> found;
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
-  std::uint64_t operations = 0;    // operations that they become in the clock's model
+  std::uint64_t operations = 0;    // operations into which the timing model expands them
 };
 
 struct BlockTrace {
-  std::uint64_t index = 0;  // linear, within the grid
+  std::uint64_t index = 0;  // linear index within the grid
   std::vector<WarpTrace> warps;
   std::uint64_t instructions = 0;  // recorded PTX instructions of all its warps
-  BlockWork work;                  // the whole block; more than recorded if recording ended early
+  BlockWork work;                  // of the whole block; more than was recorded if recording ended early
   BlockWork recorded = {};         // work done when recording ended early; empty if it did not
-  std::uint64_t beside_bytes = 0;  // memory used for its lookup tables while it runs (global_flow.h)
+  std::uint64_t beside_bytes = 0;  // memory for lookup tables while the block runs (global_flow.h)
   std::uint32_t stratum = 0;       // index in GridTrace::strata
   std::uint64_t operations = 0;    // sum over its warps
 };
@@ -92,19 +94,19 @@ struct TraceSize {
   std::uint64_t instructions = 0, bytes = 0, operations = 0;
 };
 
-// Length of a trace for the clock: its instructions, unless they expand to more operations than in usual kernels.
+// Length of a trace for the timing model: its instructions, or more if they expand to more operations than usual.
 inline std::uint64_t length_of(std::uint64_t instructions, std::uint64_t operations) {
   constexpr std::uint64_t kOperations = 4;  // per instruction; kernels have one to two, a division 70
   return std::max(instructions, operations / kOperations);
 }
 
-// Traces of blocks spread over the whole grid by a hash, or of all blocks; and what all blocks did.
+// Traces of blocks that a hash spreads over the whole grid, or of all blocks; and statistics of all blocks.
 struct GridTrace {
   std::vector<BlockTrace> blocks;  // ascending by index
   bool complete = false;           // holds every block of the grid
   std::uint64_t longest_warp = 0;  // PTX instructions of the grid's longest warp, traced or not
   std::vector<Stratum> strata;     // of all blocks of the grid; empty if every block is to be replayed
-  // Blocks unlike any traced one, with too large a share of the grid's work for other blocks to represent them.
+  // Blocks unlike any traced block, whose share of the grid's work is too large for other blocks to represent them.
   std::vector<std::uint64_t> missing;
 };
 
