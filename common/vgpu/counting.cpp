@@ -17,12 +17,13 @@ void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   if (info.form == Form::matrix_multiply) {
     if (!ptx::is_float(in.type)) return;
     const std::uint64_t of_warp = std::uint64_t{2} * in.shape.m * in.shape.n * in.shape.k;
-    out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);  // all threads of a warp execute it, or none
+    out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);  // either all threads of a warp execute it, or
+                                                                    // none
     return;
   }
   if (!ptx::is_float(in.type)) return;
   const std::uint64_t elements = ptx::is_pair(in.type) ? 2 : 1;
-  // Float atomics are additions only. They are not executed by lanes of an SM, and hardware does not count them as
+  // The only float atomics are additions. The lanes of an SM do not execute them, and hardware does not count them as
   // FLOPs.
   if (info.form == Form::atomic || info.form == Form::reduction) out.add(Counter::atomic_flops, threads * elements);
   if (info.flops == 0) return;
@@ -46,9 +47,9 @@ std::uint64_t lane_bytes(const Instruction& in) {
   return static_cast<std::uint64_t>(ptx::size_bytes(in.type)) * in.vector;
 }
 
-// The fewest sectors that could hold the requested bytes. Lanes that request the same bytes need fewer: then the actual
-// sectors are the minimum. Every request with sectors has at least one. The layout of a fragment's rows is the
-// machine's choice, so there the actual sectors count as ideal.
+// The fewest sectors that could hold the requested bytes. If lanes request the same bytes, fewer suffice: then the
+// actual sectors are the minimum. Every request with sectors has at least one. The machine chooses the layout of a
+// fragment's rows, so for fragments the actual sectors count as ideal.
 std::uint64_t ideal_sectors(const Instruction& in, const InstructionCounters& site, std::uint64_t requests,
                             std::uint64_t threads) {
   const Form form = ptx::info(in.opcode).form;
@@ -85,7 +86,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, std::uin
     out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site, loads, threads));
     return;
   }
-  // A generic access goes to shared or to global memory: only the latter has sectors.
+  // A generic access goes to shared or to global memory. Only an access to global memory has sectors.
   const bool near = site.wavefronts != 0 && site.sectors == 0;
   if (near) {
     out.add(load ? Counter::shared_load_requests : Counter::shared_store_requests, site.requests);
@@ -114,7 +115,7 @@ void add_load(const Instruction& in, const InstructionCounters& site, LineCounte
   line.loads.push_back({static_cast<double>(site.sectors), static_cast<double>(site.requests)});
 }
 
-// For each line with a barrier, sets held_up: the line at which the last warp to arrive had waited, and for what.
+// For each line with a barrier, sets held_up: the line where the last warp to arrive had waited, and for what.
 void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines) {
   const auto& code = input.function.instructions;
   std::map<int, std::map<int, WarpCycles>> by_line;
@@ -148,7 +149,8 @@ void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines)
 }  // namespace
 
 void set_to_zero(Counters& counters, Counted counted) {
-  constexpr auto kOfInstructions = static_cast<std::size_t>(Counter::barriers) + 1;  // memory counters come after these
+  constexpr auto kOfInstructions = static_cast<std::size_t>(Counter::barriers) + 1;  // the counters after `barriers`
+                                                                                     // are those of memory
   const std::size_t count = counted == Counted::everything ? kCounterCount : kOfInstructions;
   for (std::size_t i = 0; i < count; ++i) counters.set(static_cast<Counter>(i), 0);
 }

@@ -1,4 +1,4 @@
-// Turns the sites of a launch into named counters: of the kernel, and of each line of the learner's file.
+// Turns the sites of a launch into named counters, both of the kernel and of each line of the learner's file.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace roofwalk::vgpu {
 
-// What a launch counts: everything, or only instructions and what they compute.
+// What a launch counts: everything, or only instructions and their computations.
 enum class Counted { everything, instructions };
 
-// Zeroes all counters that are counted; the others stay unknown.
+// Sets all counters that are counted to 0; the others stay unknown.
 void set_to_zero(Counters& counters, Counted counted);
 
 struct CountingInput {
@@ -26,14 +26,14 @@ struct CountingInput {
   std::span<const BasicBlock> blocks;
   const LaunchTotals& totals;
   std::span<const std::uint64_t> block_threads;
-  std::span<const InstructionTraffic> traffic;  // by PTX instruction, write-backs included
+  std::span<const InstructionTraffic> traffic;  // by PTX instruction, including write-backs
   const ModelledTime& reading;
   const ptx::Module& module;
   const std::string& source_name;
   Counted counted = Counted::everything;
 };
 
-// Fills out.counters, out.waits and out.lines. Every counter that is counted is set, even if to 0.
+// Fills out.counters, out.waits and out.lines. Sets every counter that is counted, even if it is 0.
 void count_kernel(const CountingInput& input, KernelRecord& out);
 
 // Counters of a memset or copy.

@@ -15,7 +15,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Whether a kernel can obtain a generic pointer to constant memory other than by guessing an address.
+// Whether a kernel can obtain a generic pointer to constant memory in any way except by guessing an address.
 bool points_to_constants(const ptx::Module& module) {
   for (const ptx::Function& function : module.functions) {
     for (const ptx::Instruction& in : function.instructions) {

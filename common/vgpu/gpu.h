@@ -34,7 +34,7 @@ struct KernelCall {
   int line = 0;                              // line of the call, for the record
   int registers_per_thread = 0;              // from ptxas: determines occupancy
   std::uint32_t local_bytes_per_thread = 0;  // from ptxas: for the record
-  std::span<const MachineOp> code = {};      // from ptxas: the clock uses its instruction order
+  std::span<const MachineOp> code = {};      // from ptxas: the timing model uses its instruction order
 };
 
 class Gpu {
@@ -53,8 +53,8 @@ class Gpu {
 
   // Begins a plan. L2 is cold at its start, keeps its contents from step to step, and is written back at its end.
   void begin_plan(const RunLimits& limits);
-  // Runs one step. False after a fault of the kernel: the plan is over, end_plan() returns it. Errors: PTX that cannot
-  // be lowered.
+  // Runs one step. False after a fault of the kernel: the plan has ended, and end_plan() returns the fault. Errors:
+  // PTX that cannot be lowered.
   Result<bool> launch(const KernelCall& call);
   // `size_bytes` must not be 0.
   bool set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line);
@@ -67,28 +67,28 @@ class Gpu {
 
   // Adds kernel, file and line to a fault.
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
-  // With the file, where it has none.
+  // Adds the file to an error that has none.
   Error in_source(Error error) const;
   // Records a resource fault of a kernel; returns false.
   bool too_much(const Step& step, std::string message);
   // The kernel of this name, lowered at its first launch in the plan and shared by later launches.
   Result<const Kernel*> kernel_called(const std::string& name);
-  // The stages of a launch. Lowers the kernel, without checking limits.
+  // The following functions are the stages of a launch. This one lowers the kernel and checks no limits.
   Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call);
-  // Sets the step's occupancy and returns the host memory for the blocks resident at once. Without a result, but with a
+  // Sets the step's occupancy and returns the host memory for the blocks that are resident at once. nullopt, with a
   // fault, if the GPU or the host cannot hold them.
   std::optional<std::uint64_t> resident_bytes(Step& step);
   // False, with a fault, if the budget does not cover the launch.
   Result<bool> charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step);
-  // False, with the fault, where the launches of the plan would keep too much until it ends.
+  // False, with a fault, if the plan's launches would keep too much memory until the plan ends.
   bool can_keep(const Step& step);
   void put_in_order(const KernelCall& call, Step& step);
   GridTrace run_blocks(Launch& launch, std::vector<Multiprocessor>& sms, const Step& step);
   static void take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& step);
-  // Deducts work from the budget; false, with a fault, if less is left.
+  // Deducts work from the budget. False, with a fault, if less is left.
   bool charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble);
-  bool runs_too_long(const std::string& what, int line, const std::string& trouble);  // as too_much()
-  // Models the time of a launch that has run; false, with a fault, if modelling exceeds the budget.
+  bool runs_too_long(const std::string& what, int line, const std::string& trouble);  // see too_much()
+  // Models the time of a launch that has run. False, with a fault, if modelling exceeds the budget.
   bool read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step);
   bool charge_moved(std::uint64_t size_bytes, const char* what, int line);
   bool check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line);
@@ -101,16 +101,17 @@ class Gpu {
   L2Cache l2_;
   std::optional<ptx::Module> module_;
   std::string source_name_, source_path_;
-  std::map<std::string, std::uint64_t> addresses_;    // of module variables
+  std::map<std::string, std::uint64_t> addresses_;    // by name of a module variable
   bool points_to_constants_ = false;                  // the module has generic pointers to constant memory
-  std::map<std::string, ProgramSchedule> schedules_;  // of the kernels launched so far
+  std::map<std::string, ProgramSchedule> schedules_;  // by name of a kernel: its schedule
 
   std::unique_ptr<Printer> printer_;
-  RunLimits limits_;                                         // what is left of them
-  std::chrono::steady_clock::time_point began_{};            // the plan
-  std::uint64_t plan_operations_ = 0, kept_bytes_ = 0;       // of all launches of the plan: lowered, on the host
-  std::map<std::string, std::unique_ptr<Kernel>> kernels_;   // of the plan, by mangled name
-  std::set<std::string> ordered_;                            // kernels of the plan that `schedules_` has
+  RunLimits limits_;                                         // less what the plan has used
+  std::chrono::steady_clock::time_point began_{};            // when the plan began
+  std::uint64_t plan_operations_ = 0, kept_bytes_ = 0;       // totals of the plan's launches: lowered operations;
+                                                             // host memory
+  std::map<std::string, std::unique_ptr<Kernel>> kernels_;   // the plan's kernels, by mangled name
+  std::set<std::string> ordered_;                            // kernels of the plan that are in `schedules_`
   std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan
   std::vector<InstructionTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;

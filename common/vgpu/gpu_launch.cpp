@@ -1,5 +1,5 @@
-// The stages of a launch: lower the PTX, check the limits of GPU and host, schedule the code for the clock, run the
-// blocks, model the time.
+// The stages of a launch: lower the PTX, check the limits of GPU and host, schedule the code for the timing model,
+// run the blocks, model the time.
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -20,12 +20,12 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// All PTX registers are stored, for every resident warp (ptxas would share registers between values).
+// All PTX registers of every resident warp are stored, although ptxas would let values share registers.
 constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
-constexpr std::uint64_t kMaxLocalBytes = 2ull << 30;  // of resident threads, on the host
+constexpr std::uint64_t kMaxLocalBytes = 2ull << 30;  // of resident threads, in host memory
 constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
 
-// Minimum work of the whole grid: starting its blocks and beginning each of their warps.
+// The least work that the grid can take: to start its blocks and to begin each of their warps.
 UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t warps, bool sanitized) {
   const std::uint64_t first = program.ops.front().target;
   return UInt128{blocks} * (work_of_block(program, warps, sanitized) + warps * first);
@@ -39,7 +39,7 @@ std::uint64_t work_of_lowering(const Program& program) {
 
 std::uint64_t warps_of(const Dim3& block) { return (block.count() + kWarpSize - 1) / kWarpSize; }
 
-// Over all SMs, the number of lanes that swapped the global word swapped most often.
+// The number of lanes, over all SMs, that swapped the most swapped word of global memory.
 std::uint64_t most_swaps(const std::vector<Multiprocessor>& sms) {
   std::vector<std::uint64_t> swaps;
   for (const Multiprocessor& sm : sms) {
@@ -156,7 +156,7 @@ std::optional<std::uint64_t> Gpu::resident_bytes(Step& step) {
 }
 
 Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step) {
-  // If not even work::kLaunch is left, earlier launches used up the budget: the charge below reports that.
+  // If less than work::kLaunch is left, earlier launches used up the budget; the charge below reports that.
   if (limits_.work >= work::kLaunch &&
       least_work(*step.program, call.grid.count(), warps_of(call.block), limits_.sanitize) > limits_.work) {
     return Error{
@@ -167,7 +167,7 @@ Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes
         .line = call.line,
         .advice = "launch fewer blocks, and let each thread do more"};
   }
-  // Scheduling is charged once per kernel and plan, even if an earlier plan already cached the schedule.
+  // Scheduling is charged once per kernel and plan, even if the schedule is cached from an earlier plan.
   const bool is_ordered = !limits_.counts || !ordered_.insert(call.kernel).second;
   const std::size_t instructions = step.program->function->instructions.size();
   const std::uint64_t order = is_ordered ? 0 : (instructions + call.code.size()) * work::kOrdered;
@@ -178,7 +178,8 @@ Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes
   return can_keep(step);
 }
 
-// Every launch keeps its counters until the plan ends, and every kernel its code.
+// False, with the fault, if the plan keeps too much: it keeps the counters of every launch, and the code of every
+// kernel, until its end.
 bool Gpu::can_keep(const Step& step) {
   plan_operations_ += step.program->ops.size();
   if (plan_operations_ > kMaxPlanOperations) {
@@ -201,7 +202,7 @@ bool Gpu::can_keep(const Step& step) {
 // The schedule depends on the kernel only, not on the launch.
 void Gpu::put_in_order(const KernelCall& call, Step& step) {
   auto [at, is_new] = schedules_.try_emplace(call.kernel);
-  // If a kernel spills, ptxas has few registers left for hoisted loads.
+  // Registers that ptxas has left for hoisted loads in a kernel that spills.
   constexpr int kLeftWhereItSpills = 24;
   const int registers = call.local_bytes_per_thread != 0 ? std::min(call.registers_per_thread, kLeftWhereItSpills)
                                                          : call.registers_per_thread;
@@ -232,7 +233,7 @@ void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& st
 Result<bool> Gpu::launch(const KernelCall& call) {
   ROOFWALK_CHECK(module_ && !fault_);
   ROOFWALK_TRY(std::unique_ptr<Step> step, lower_kernel(call));
-  const ptx::Function& code = *step->kernel->code.function;  // with what the kernel calls
+  const ptx::Function& code = *step->kernel->code.function;  // with the functions that the kernel calls
   const auto held_bytes = resident_bytes(*step);
   if (!held_bytes) return false;
   ROOFWALK_TRY(const bool is_charged, charge_launch(call, *held_bytes, *step));

@@ -1,5 +1,5 @@
-// A step of a plan (a kernel, a memset or a copy), from its launch until its traffic is known. Only the source files of
-// Gpu include this.
+// A step of a plan (a kernel, a memset or a copy), from its launch until its traffic is known. Included only by the
+// source files of Gpu.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace roofwalk::vgpu {
 
-// A kernel of the plan, for all its launches.
+// A kernel of the plan; its launches share it.
 struct Gpu::Kernel {
   const ptx::Function* function = nullptr;  // the module's
   KernelCode code;
-  std::size_t lines = 0;  // of the learner's file that it has code for
+  std::size_t lines = 0;  // number of lines in the learner's file that have code in it
 };
 
 struct Gpu::Step {
@@ -30,13 +30,13 @@ struct Gpu::Step {
   std::uint32_t local_bytes_per_thread = 0;
   Occupancy occupancy;
   const Kernel* kernel = nullptr;                   // null for memsets and copies
-  std::optional<Program> program;                   // until the launch has run
-  std::uint32_t shared_bytes = 0, local_bytes = 0;  // the program's, of a block and of a thread
+  std::optional<Program> program;                   // dropped when the launch has run
+  std::uint32_t shared_bytes = 0, local_bytes = 0;  // of the program: per block and per thread
   LaunchTotals totals;
-  const ProgramSchedule* schedule = nullptr;  // null where there is no kernel
+  const ProgramSchedule* schedule = nullptr;  // null if the step is no kernel
   ModelledTime reading;
   std::vector<std::uint64_t> block_threads;
-  InstructionId first_site = 0;  // index into traffic_; the step has totals.sites.size() entries there
+  InstructionId first_site = 0;  // index into traffic_, where the step has totals.sites.size() entries
 };
 
 }  // namespace roofwalk::vgpu

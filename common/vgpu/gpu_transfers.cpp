@@ -1,4 +1,4 @@
-// Memsets and copies of a plan: the bytes that they move, and their traffic at L2.
+// Memsets and copies of a plan: they move bytes and count their traffic at L2.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -13,7 +13,7 @@ namespace roofwalk::vgpu {
 
 bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line) {
   const Buffer* buffer = memory_.find(address);
-  // Plans have no pointers to constants: such an address was guessed.
+  // A plan cannot get a pointer to a constant, so such an address was guessed.
   const bool is_constant = Memory::is_constant(address);
   const bool is_inside = buffer != nullptr && buffer->contains(address, size_bytes) && !is_constant;
   if (is_inside && !(writes && buffer->read_only)) return true;
@@ -69,7 +69,7 @@ void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Ste
   }
 }
 
-// Bytes moved are charged as work, so that the budget also ends a plan of memsets and copies only.
+// The bytes are charged as work, so that the budget also ends a plan that has only memsets and copies.
 bool Gpu::charge_moved(std::uint64_t size_bytes, const char* what, int line) {
   return charge(
       work::kLaunch + size_bytes / kLineBytes * work::kMovedLine, what, line,

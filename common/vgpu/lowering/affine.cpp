@@ -36,7 +36,7 @@ Shape join(const Shape& a, const Shape& b) {
   return kVarying;
 }
 
-// Shape of lane-wise operations without an affine rule: uniform where all sources are.
+// The shape for lane-wise operations without an affine rule: uniform if all sources are.
 Shape worst_of(std::initializer_list<Shape> sources) {
   bool unknown = false;
   for (const Shape& source : sources) {
@@ -63,7 +63,7 @@ AffineAnalysis::AffineAnalysis(const Program& program)
   find_readers();
   for (std::uint32_t i = 0; i < program.ops.size(); ++i) ask_again(i);
   settle();
-  // Registers without a definition, and all that depends on them, may hold anything.
+  // Registers without a definition may hold anything, and so may all that depend on them.
   for (std::size_t r = 0; r < shapes_.size(); ++r) {
     if (shapes_[r].kind != Kind::unknown) continue;
     shapes_[r] = kVarying;
@@ -98,7 +98,7 @@ void AffineAnalysis::ask_readers_again(std::size_t reg) {
   for (std::size_t i = first_reader_[reg]; i < first_reader_[reg + 1]; ++i) ask_again(readers_[i]);
 }
 
-// A register grows vaguer three times at most, so each operation is asked a few times for each of its sources.
+// A register's shape is widened at most three times, so each operation is analysed only a few times per source.
 void AffineAnalysis::settle() {
   while (!asked_.empty()) {
     const std::uint32_t op = asked_.front();
@@ -108,7 +108,7 @@ void AffineAnalysis::settle() {
   }
 }
 
-// Shapes only ever move towards `varying`, so settle() ends.
+// Shapes move only towards `varying`, so settle() ends.
 void AffineAnalysis::widen(int reg, const Shape& shape) {
   Shape& own = shapes_[static_cast<std::size_t>(reg)];
   const Shape joined = join(own, shape);
@@ -127,7 +127,7 @@ void AffineAnalysis::apply(const Op& op) {
     if (guard == Kind::unknown) shape = kUnknown;
   }
   for_each_result(in, [&](int reg) {
-    // A vector load of parameters becomes one operation per element.
+    // A vector load of parameters becomes several operations, one per element.
     if (is_kernel_parameter(op) && program_.register_slots[static_cast<std::size_t>(reg)] != op.s[0]) return;
     widen(reg, shape);
   });
@@ -173,7 +173,7 @@ Shape AffineAnalysis::shape_of(const Operand& operand, Slot at, std::uint32_t by
   if (at == kNoSlot) return kVarying;
   const std::uint32_t offset = at & 0x3fff'ffffu;
   switch (static_cast<Base>(at >> 30)) {
-    case Base::registers:  // written when a block starts
+    case Base::registers:  // these are written when a block starts
       return kUniform;
     case Base::constants: {
       std::uint64_t value = 0;
@@ -183,7 +183,7 @@ Shape AffineAnalysis::shape_of(const Operand& operand, Slot at, std::uint32_t by
     case Base::warp_constants:
       break;
   }
-  // Thread indices: affine where all warps have the same steps.
+  // Thread indices are affine if their steps are the same in all warps.
   const std::uint32_t stride = program_.warp_constant_bytes;
   std::array<std::uint64_t, kWarpSize> steps{};
   for (std::size_t start = 0; start + stride <= program_.warp_constants.size(); start += stride) {
@@ -301,7 +301,8 @@ Effect AffineAnalysis::convert(const Op& op) const {
 Effect AffineAnalysis::select(const Op& op) const {
   const Instruction& in = *op.instruction;
   const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
-  // A negated predicate swaps the slots (lower_select); the order of the shapes does not matter, as they are joined.
+  // A negated predicate swaps the slots (lower_select). The order of the shapes does not matter, because they are
+  // joined.
   const bool swapped = in.operands[3].negated;
   const Shape a = shape_of(in.operands[1], op.s[swapped ? 2 : 1], bytes);
   const Shape b = shape_of(in.operands[2], op.s[swapped ? 1 : 2], bytes);
@@ -342,7 +343,7 @@ Effect AffineAnalysis::load(const Op& op) const {
     });
     return out;
   }
-  // A uniform address gives a uniform value, except in local memory, which differs by lane.
+  // A uniform address gives a uniform value, except in local memory, where values differ by lane.
   if (in.space != Space::global && in.space != Space::shared && in.space != Space::constant) return {.shape = kVarying};
   return {.shape = worst_of({address_shape(op)})};
 }

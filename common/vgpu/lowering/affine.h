@@ -1,8 +1,8 @@
-// Static analysis of registers while all 32 lanes of a warp run together. A register is uniform (one value for the
-// warp), affine (a value of the warp plus an offset per lane that is the same in every warp) or neither. Addresses and
-// counters are nearly always affine, so one number stands for 32 (lockstep.h). It is a forward analysis over all
-// definitions of a register, in any order: when the shape of a register is weakened, its readers are analysed again.
-// Block shape and parameters are known, and so are the factors of thread indices.
+// Static analysis of registers for the case that all 32 lanes of a warp run together. A register is uniform (one
+// value for the warp), affine (a value of the warp plus an offset per lane that is the same in every warp) or
+// neither. Addresses and counters are nearly always affine, so one number represents 32 (lockstep.h). It is a forward
+// analysis over all definitions of a register, in any order: when the shape of a register is weakened, its readers
+// are analysed again. Block shape and parameters are known, and so are the factors of thread indices.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ struct Shape {
   enum class Kind : std::uint8_t {
     unknown,   // no definition seen yet
     constant,  // `value` in every lane of every warp
-    uniform,   // one value in all lanes of a warp; predicates: all or none
+    uniform,   // one value in all lanes of a warp; predicates: true in all lanes or in none
     affine,    // lane l: lane 0's value + steps[l]
     varying
   };
   Kind kind = Kind::unknown;
   std::uint64_t value = 0;
-  std::uint32_t steps = 0;  // affine: index into the analysis' steps; else 0, the all-zero steps
+  std::uint32_t steps = 0;  // affine: index into the analysis' list of steps; else 0, the all-zero steps
   bool operator==(const Shape&) const = default;
   bool is_one_number() const { return kind != Kind::unknown && kind != Kind::varying; }
   bool is_uniform() const { return kind == Kind::constant || kind == Kind::uniform; }
@@ -35,13 +35,14 @@ struct Shape {
 // An operation's result, as a function of its sources' shapes.
 struct Effect {
   Shape shape;                  // of its results
-  Handler on_lane_0 = nullptr;  // computes lane 0 alone, enough where the result is one number; nullptr: none
-  int checked = -1;             // index in Op::s of a widened affine 32-bit source: correct while no lane wraps
+  Handler on_lane_0 = nullptr;  // computes lane 0 only, which suffices if the result is one number; nullptr: none
+  int checked = -1;             // index in Op::s of a widened affine 32-bit source: the shape is right only while no
+                                // lane wraps around
   bool checked_signed = false;
   std::uint32_t checked_steps = 0;
 };
 
-// Whether it loads a parameter of the kernel, which lowering turns into a move of a constant.
+// Whether an operation loads a parameter of the kernel, which lowering turns into a move of a constant.
 bool is_kernel_parameter(const Op& op);
 
 class AffineAnalysis {
@@ -57,7 +58,7 @@ class AffineAnalysis {
 
  private:
   void find_readers();
-  // Asks for the effect of an operation, and of those that read a register, once more.
+  // Queues an operation, or all operations that read a register, for another analysis.
   void ask_again(std::uint32_t op);
   void ask_readers_again(std::size_t reg);
   void settle();
@@ -77,10 +78,10 @@ class AffineAnalysis {
 
   const Program& program_;
   std::vector<Shape> shapes_;  // by register
-  // Operations that read each register: those of register r from first_reader_[r] on.
+  // The operations that read each register; those of register r begin at first_reader_[r].
   std::vector<std::size_t> first_reader_;
   std::vector<std::uint32_t> readers_;
-  std::deque<std::uint32_t> asked_;  // operations
+  std::deque<std::uint32_t> asked_;  // operations to be analysed
   std::vector<bool> is_asked_;       // by operation
   // All steps found so far. Mutable: effect_of() may add to them.
   mutable std::vector<LaneOffsets> steps_;

@@ -30,7 +30,7 @@ class Registers {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= others.words_[i];
   }
   bool operator==(const Registers&) const = default;
-  // In ascending order.
+  // Visits the registers in ascending order.
   template <class F>
   void for_each(F&& f) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
@@ -44,7 +44,7 @@ class Registers {
   std::vector<std::uint64_t> words_;
 };
 
-// Where each register is read, and written whatever a guard says: by instruction, in order.
+// By register: the instructions that read it or write it unconditionally, in order.
 class Uses {
  public:
   explicit Uses(const Program& program) : first_(program.function->registers.size() + 1) {
@@ -55,7 +55,7 @@ class Uses {
     for_each(program, [&](std::size_t r, Use use) { uses_[next[r]++] = use; });
   }
 
-  // Whether the first use behind one instruction and before another reads the register; nothing where there is none.
+  // Whether the first use after one instruction and before another is a read; nullopt if there is no use.
   std::optional<bool> is_read_next(std::size_t r, std::uint32_t after, std::uint32_t before) const {
     const auto first = uses_.begin() + static_cast<std::ptrdiff_t>(first_[r]);
     const auto end = uses_.begin() + static_cast<std::ptrdiff_t>(first_[r + 1]);
@@ -70,7 +70,7 @@ class Uses {
     bool reads = false;
   };
 
-  // An instruction reads before it writes.
+  // Visits the reads of an instruction before its writes.
   template <class Visit>
   static void for_each(const Program& program, Visit&& visit) {
     const auto& code = program.function->instructions;
@@ -88,7 +88,7 @@ class Uses {
   std::vector<Use> uses_;
 };
 
-// Functions beyond these would take longer to look at, or more memory, than the code could gain.
+// Analysing larger functions would take more time or memory than lockstep code could save.
 constexpr std::size_t kMostBlockRegisters = std::size_t{1} << 20, kMostFilledAtChecks = std::size_t{1} << 20;
 
 class LockstepBuilder {
@@ -120,9 +120,9 @@ class LockstepBuilder {
 
  private:
   enum class Way {
-    whole,   // as in Program::ops
-    lane_0,  // on lane 0 alone
-    memory   // a load or store whose address is one number
+    whole,   // handlers as in Program::ops
+    lane_0,  // on lane 0 only
+    memory   // a load or store whose address is kept as one number
   };
 
   Way way_of(const Op& op, const Effect& effect) const {
@@ -149,7 +149,7 @@ class LockstepBuilder {
   }
   bool is_number(int reg) const { return !is_predicate(reg) && analysis_.shape(reg).is_one_number(); }
 
-  // Registers that some operation reads lane by lane keep all their lanes.
+  // Registers that some operation reads lane by lane must store all their lanes.
   void keep_what_others_read() {
     for (const Op& op : program_.ops) {
       if (op.instruction == nullptr) continue;
@@ -165,7 +165,8 @@ class LockstepBuilder {
     }
   }
 
-  // Each register goes against the flow from the blocks that read it first, once through every block where it lives.
+  // Liveness is propagated backwards, register by register, from the blocks that read the register before writing it.
+  // Each block is visited once per register that is live in it.
   void find_live_registers() {
     const std::size_t blocks = program_.blocks.size();
     live_in_.assign(blocks, Registers(function_.registers.size()));
@@ -219,7 +220,7 @@ class LockstepBuilder {
 
   bool lanes_are_missing(std::size_t r) const { return !kept_.contains(r) && is_number(static_cast<int>(r)); }
 
-  // The live registers of which only lane 0 is kept.
+  // The live registers of which only lane 0 is stored.
   std::vector<LockstepRegister> to_fill(const Registers& live) const {
     std::vector<LockstepRegister> out;
     live.for_each([&](std::size_t r) {
@@ -270,9 +271,9 @@ class LockstepBuilder {
     for_each_result(in, [&](int reg) { kept |= kept_.contains(static_cast<std::size_t>(reg)); });
     for_each_source(
         in, [&](int reg) { sources_kept &= is_predicate(reg) || kept_.contains(static_cast<std::size_t>(reg)); });
-    // Needed even if all lanes are computed: readers take the result for lane 0's value plus steps.
+    // The check is needed even if all lanes are computed, because readers use lane 0's value plus steps.
     if (effect.checked >= 0 && effect.checked_steps != 0) emit_check(index, effect);
-    // Where all lanes are needed and the sources have all theirs, the plain vector operation computes them.
+    // If all lanes are needed and the sources store all of theirs, the plain vector operation computes them.
     if (kept && sources_kept && ptx::info(in.opcode).form != Form::compare) return out_.ops.push_back(op);
     set_handler(op, effect.on_lane_0);
     out_.ops.push_back(op);
@@ -305,10 +306,10 @@ class LockstepBuilder {
     out_.ops.push_back(check);
   }
 
-  // Finds the registers that each check of the block fills in, in one backward walk.
+  // Finds the registers that each check in the block has to fill in, in one backward walk.
   void finish_checks(std::uint32_t b, const Registers& live_out) {
     if (checks_.empty()) return;
-    std::set<std::size_t> missing;  // live registers of which only lane 0 is kept
+    std::set<std::size_t> missing;  // live registers of which only lane 0 is stored
     live_out.for_each([&](std::size_t r) {
       if (lanes_are_missing(r)) missing.insert(r);
     });
@@ -351,10 +352,10 @@ class LockstepBuilder {
   const ptx::Function& function_;
   AffineAnalysis analysis_;
   Uses uses_;
-  Registers kept_;                                             // registers that keep all their lanes
+  Registers kept_;                                             // registers that store all their lanes
   std::vector<Registers> live_in_;                             // by basic block
   std::vector<std::pair<std::uint32_t, std::size_t>> checks_;  // of the block: instruction, index in at_checks
-  std::size_t filled_at_checks_ = 0;                           // registers, of all checks together
+  std::size_t filled_at_checks_ = 0;                           // number of registers, summed over all checks
   LockstepCode out_;
 };
 

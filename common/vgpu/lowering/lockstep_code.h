@@ -5,7 +5,7 @@
 
 namespace roofwalk::vgpu {
 
-// `ops` is empty where the function calls others or is too large to analyse.
+// `ops` is empty if the function calls others or is too large to analyse.
 LockstepCode make_lockstep_code(const Program& program);
 
 }  // namespace roofwalk::vgpu

@@ -1,5 +1,5 @@
-// Lowers a validated PTX function to a Program for one launch: slots for registers, constants for all that the launch
-// fixes, a handler for each instruction.
+// Lowers a validated PTX function to a Program for one launch: slots for registers, constants for all values that the
+// launch fixes, and a handler for each instruction.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -55,8 +55,8 @@ void Lowering::lay_out_memory() {
     const std::uint64_t wanted = std::uint64_t{round_up(shared_.static_bytes, 16)} + input_.dynamic_shared_bytes;
     program_.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~0u));
   }
-  // Call parameters come first, so that recursive calls save them in one piece. Local variables of recursive functions
-  // lie on a stack, at offsets within their frame.
+  // Call parameters come first, so that recursive calls can save them in one piece. Local variables of recursive
+  // functions are on a stack, at offsets within their frame.
   find_frames();
   std::uint32_t at = 0;
   for (const Variable& variable : function_.variables) {
@@ -302,7 +302,7 @@ Status Lowering::lower_instruction(const Instruction& in, std::uint32_t pc, std:
   return unsupported(in);
 }
 
-// Control flow, and instructions without results: sleep, trap, fence, prefetch.
+// Lowers control flow, and instructions without results: sleep, trap, fence, prefetch.
 Status Lowering::lower_control(const Instruction& in, Op op, std::uint32_t pc, std::uint32_t block) {
   switch (ptx::info(in.opcode).form) {
     case Form::branch:
@@ -347,7 +347,7 @@ Status Lowering::lower_indexed_branch(const Instruction& in, Op op, std::uint32_
   return emit_ok(op, op_indexed_branch);
 }
 
-// All cache policies are the same: the caches here have a single replacement policy.
+// All cache policies are treated alike, because the caches here have a single replacement policy.
 Status Lowering::lower_cache_policy(const Instruction& in, Op op) {
   op.s[0] = result(in.operands[0]);
   op.s[1] = slots_.constant(0, 8);

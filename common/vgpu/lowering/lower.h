@@ -1,4 +1,4 @@
-// From a validated PTX function to a Program for one launch.
+// Lowers a validated PTX function to a Program for one launch.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace roofwalk::vgpu {
 
-// Pointer value of each function, by name; small numbers, as with ptxas.
+// The pointer value of each function, by name: small numbers, as ptxas uses.
 std::map<std::string, std::uint64_t> function_numbers(const ptx::Module& module);
 
 // Everything that lowering needs.
@@ -28,16 +28,17 @@ struct LoweringInput {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::uint8_t> arguments;  // the parameter block
-  // Device address of a module variable (.global, .const), or the pointer value of a function.
+  // The device address of a module variable (.global, .const), or the pointer value of a function.
   std::function<std::uint64_t(const std::string& symbol)> address_of;
   std::string_view source_name = {};  // the learner's file, for line numbers in errors
   bool may_call_externs = false;      // plans only
   bool points_to_constants = false;   // the module makes generic pointers to constant memory
   WorkMode work_mode = {};
-  int sms = 1;  // what %nsmid reads
+  int sms = 1;  // value of %nsmid
 };
 
-// The parameter block of a function: offset of each parameter and the whole size, by the ABI (natural alignment).
+// The parameter block of a function by the ABI (natural alignment): the offset of each parameter, and the size of the
+// block.
 struct ParameterLayout {
   std::vector<std::uint32_t> offsets;
   std::uint32_t size_bytes = 0;
@@ -47,7 +48,8 @@ ParameterLayout parameter_layout(const ptx::Function& function);
 // Static shared memory of a function, in bytes.
 std::uint32_t static_shared_bytes(const ptx::Module& module, const ptx::Function& function);
 
-// Errors name the PTX line of what the machine cannot execute. `code`: of the input's function.
+// Errors name the PTX line of an instruction that the machine cannot execute. `code` must be that of the input's
+// function.
 Result<Program> lower(const LoweringInput& input, const KernelCode& code);
 Result<Program> lower(const LoweringInput& input);
 

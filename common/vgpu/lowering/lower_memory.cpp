@@ -38,7 +38,7 @@ bool Lowering::set_frame_address(const Operand& address, Op& op) {
   make.s[0] = slots_.new_register(8);
   make.offset = static_cast<std::int64_t>(symbol_value(address.symbol));
   if (op.instruction->space == Space::generic) make.offset += kLocalWindow;
-  // Without the instruction's guard, which would count the masked-off lanes twice.
+  // No guard here: it would count the masked-off lanes twice.
   make.run = op_frame_address;
   program_.ops.push_back(make);
   op.s[4] = make.s[0];
@@ -86,7 +86,7 @@ Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Oper
     }
     if (move.s[0] == kNoSlot) continue;
     emit(move, move_handler(static_cast<int>(reg)));
-    // Counts the lanes that the guard masks off only once.
+    // The lanes that the guard masks off are counted for the first operation only.
     if (in.guard >= 0 && std::exchange(counted, true)) program_.ops.back().run = op_guard_again;
   }
   return kOk;
@@ -161,8 +161,8 @@ Status Lowering::lower_async_group(const Instruction& in, Op op) {
   return emit_ok(op, async_group_handler(in));
 }
 
-// Whether an atomic polls: its basic block lies in a loop whose only accesses to global memory are atomics that fetch,
-// and its result decides a branch.
+// Whether an atomic polls: its basic block is in a loop whose only accesses to global memory are atomics with a
+// result, and its own result decides a branch.
 bool Lowering::polls(const Instruction& atomic, std::uint32_t block) {
   if (loops_of_atomics_.empty()) {
     loops_of_atomics_ = find_loops(program_.blocks, [&](const BasicBlock& part) {

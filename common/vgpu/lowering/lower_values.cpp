@@ -15,7 +15,7 @@ using ptx::Type;
 
 namespace {
 
-// What `set` writes where its comparison holds: 1 as a float, all ones as an integer.
+// The value that `set` writes if its comparison holds: 1 as a float, all ones as an integer.
 std::int64_t true_bits(Type type) {
   switch (type) {
     case Type::f32:

@@ -36,15 +36,15 @@ class Lowering {
   void lay_out_memory();
   void place_local(const Variable& variable, std::uint32_t& at);
   void find_frames();
-  // Size so far of the stack frame that holds a local variable of a recursive function; nullptr for other variables,
-  // such as the function's parameters, which calls save.
+  // The current size of the stack frame that contains a local variable of a recursive function; nullptr for other
+  // variables, such as the function's parameters, which calls save.
   std::uint32_t* frame_of(const std::string& name);
   // The value of a symbol: an offset in its window, or an address.
   std::uint64_t symbol_value(const std::string& name) const;
-  // Finds the registers that only ever hold a launch constant: parameters, thread and block indices, constants and
-  // copies of those. Their readers use the constant's slot, and the instructions that write them emit nothing.
+  // Finds the registers that always hold a launch constant: parameters, thread and block indices, constants and
+  // copies of these. Their readers use the constant's slot, and the instructions that write them emit nothing.
   void find_fixed_registers();
-  // The slot of that constant, for an instruction's only result; kNoSlot where it is not a launch constant.
+  // The slot of the launch constant that an instruction writes as its only result; kNoSlot if the result is not one.
   Slot fixed_value(const Instruction& in);
   // The slot of a source operand whose lanes have `bytes` (0: a predicate). kNoSlot: not supported.
   Slot source(const Operand& operand, std::uint32_t bytes);
@@ -64,7 +64,7 @@ class Lowering {
   // lower_calls.cpp
   Status lower_call(const Instruction& in, Op op, std::uint32_t block);
   Status lower_pointer_call(const Instruction& in, Op op);
-  // The function that begins at a label.
+  // The function whose code begins at a label.
   const LinkedPart& part_at(const Operand& label) const;
   // Adds the CallSite of a call for one of its possible callees.
   Status add_call_site(const Instruction& in, const LinkedPart& part);
@@ -91,14 +91,15 @@ class Lowering {
   // lower_memory.cpp
   // Fills s[4], offset and count (the width of the address register) from [base + offset].
   bool set_address(const Operand& address, Op& op);
-  // The same for a variable in a stack frame: its address is computed into a register.
+  // The same for a variable in a stack frame, whose address is computed into a register.
   bool set_frame_address(const Operand& address, Op& op);
   bool is_kernel_parameter(const Operand& address) const;
   Status lower_memory(const Instruction& in, Op op);
-  // Kernel parameters are known at launch: a load is a move of a constant.
+  // Kernel parameters are known at launch, so loading one is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
                          const std::vector<Operand>& parts);
-  // Slot of element `i` of such a load, for a register of this many bytes; kNoSlot beyond the parameters.
+  // The slot of element `i` of a parameter load, for a register of this many bytes; kNoSlot past the end of the
+  // parameters.
   Slot parameter(const Instruction& in, const Operand& address, std::size_t i, std::uint32_t register_bytes);
   Status lower_matrix_load(const Instruction& in, Op op);
   Status lower_matrix_multiply(const Instruction& in, Op op);
@@ -128,11 +129,11 @@ class Lowering {
   std::map<std::string_view, std::size_t> parameter_numbers_;  // by name
   Program program_;
   Slots slots_{input_, program_};
-  std::map<std::string_view, std::size_t> frames_;    // by local variable of a recursive part: the part
+  std::map<std::string_view, std::size_t> frames_;    // by name of a recursive part's local variable: the part
   std::map<std::size_t, std::uint32_t> frame_bytes_;  // by part: size of a recursive function's stack frame
   std::uint32_t next_memory_ = 0;                     // next index in the current block's BasicBlock::memory
-  // Computed for the first atomic. By basic block: whether it lies in a loop whose only accesses to global memory are
-  // atomics that fetch. By register: registers_that_decide().
+  // Computed for the first atomic. By basic block: whether it is in a loop whose only accesses to global memory are
+  // atomics with a result. By register: registers_that_decide().
   std::vector<bool> loops_of_atomics_, decides_way_;
 };
 

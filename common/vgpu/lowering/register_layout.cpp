@@ -46,7 +46,7 @@ Status Slots::lay_out_registers() {
   }
   std::map<std::uint32_t, std::vector<Slot>> unused;  // free slots by size
   for (const BasicBlock& block : program_.blocks) {
-    std::map<int, std::uint32_t> last;  // by register: the last instruction that touches it
+    std::map<int, std::uint32_t> last;  // by register: the last instruction of the block that reads or writes it
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
       const auto touch = [&](int reg) {
         if (!crosses[static_cast<std::size_t>(reg)] && !is_fixed(reg)) last[reg] = pc;
@@ -64,7 +64,8 @@ Status Slots::lay_out_registers() {
         program_.register_slots[r] = free.back();
         free.pop_back();
       });
-      // Freed only now: an instruction may become several operations, and the first may write before the others read.
+      // Freed only after results have their slots: an instruction may become several operations, and the first may
+      // write before the others read.
       const auto end = [&](int reg) {
         const auto found = last.find(reg);
         if (found == last.end() || found->second != pc) return;

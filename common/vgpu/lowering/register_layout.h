@@ -1,4 +1,4 @@
-// Assigns slots to everything that operands name: registers, constants, thread indices.
+// Assigns slots to all operands: registers, constants, thread indices.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ class Slots {
   // Fills in the program's slots, constants and sizes; its function and blocks must be set.
   Slots(const LoweringInput& input, Program& program);
 
-  // Makes the register an alias of slot `at`, which nothing writes while blocks run.
+  // Makes the register an alias of slot `at`, which does not change while blocks run.
   void fix_register(int reg, Slot at);
   bool is_fixed(int reg) const { return program_.fixed_registers[static_cast<std::size_t>(reg)]; }
-  // Assigns slots to all other registers. A register that carries a value between basic blocks has its own slot;
-  // block-local ones share slots by liveness (first write to last read), so unrolled code needs little more than what
-  // is live at once. Fails where too many registers cross blocks.
+  // Assigns slots to all other registers. A register that carries a value between basic blocks has its own slot.
+  // Block-local registers share slots by liveness (first write to last read), so unrolled code needs few more slots
+  // than values live at once. Fails if too many registers cross blocks.
   Status lay_out_registers();
 
   Slot of_register(int reg) const { return program_.register_slots[static_cast<std::size_t>(reg)]; }
-  // A slot beside those of the PTX registers, of this many bytes per lane.
+  // A new slot, separate from those of the PTX registers, with this many bytes per lane.
   Slot new_register(std::uint32_t bytes);
   // A value that is the same in every lane of every warp.
   Slot constant(std::uint64_t bits, std::uint32_t bytes);
-  // Slot of a special register; kNoSlot for those that change while a kernel runs.
+  // Slot of a special register; kNoSlot if its value changes while a kernel runs.
   Slot special(const ptx::Operand& operand);
 
   // To be called once every operand has its slot.
@@ -38,7 +38,7 @@ class Slots {
 
  private:
   Slot next_slot(std::uint32_t bytes);
-  // Thread indices and the like: 32-bit lanes that depend on the warp's place in its block.
+  // Thread indices and similar values: 32-bit lanes that depend on the warp's position in its block.
   Slot warp_constant(ptx::SpecialRegister special, int component);
   void fill_warp_constants();
   std::uint32_t warps() const;

@@ -1,4 +1,4 @@
-// What a warp instruction costs of the budget of work (work.h).
+// The cost of a warp instruction in the budget of work (work.h).
 #pragma once
 
 #include <cstdint>

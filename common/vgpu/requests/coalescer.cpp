@@ -18,7 +18,7 @@ void end_request(Multiprocessor& sm, const Warp& warp, const Op* op, L2Log::Kind
   sm.l2_log.end_request(kind, op->pc, warp.trace, warp.first_outcome + op->memory);
 }
 
-// Records for a traced load that it does not finish before a fetch by a warp of its block does.
+// Records that a traced load does not complete before a certain fetch by a warp of its block does.
 void note_found(Multiprocessor& sm, const Warp& warp, const Op* op, const Fetch& fetch) {
   std::vector<Found>& all = warp.trace->found;
   const Found found{static_cast<std::uint32_t>(warp.first_outcome + op->memory), fetch.warp, fetch.outcome};
@@ -29,8 +29,9 @@ void note_found(Multiprocessor& sm, const Warp& warp, const Op* op, const Fetch&
   sm.traced.bytes += sizeof found;
 }
 
-// Records for a traced load through L1 what it waits for besides its own requests. The timing model knows the fetches
-// of the load's own block; a line fetched by another block, which may be untraced, is in flight as long as it can be.
+// Records which fetches a traced load through L1 waits for, besides its own requests. The timing model knows the
+// fetches by the load's own block. A line fetched by another block, which may be untraced, is assumed to be in flight
+// as long as it can be.
 void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& access, std::uint64_t missed,
                   Outcome& outcome) {
   access.spell_out_lines();
@@ -50,7 +51,7 @@ void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& ac
   }
 }
 
-// The counts that stores and atomics share.
+// Updates the counts that stores and atomics have in common.
 void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
@@ -67,7 +68,7 @@ void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& a
   }
 }
 
-// Lets a load whose lanes have the same offset in 32 sectors read from SectorCopies.
+// Redirects a load whose lanes have the same offset in 32 sectors to SectorCopies.
 void read_copies(Launch& launch, Access& access, Pointers& at) {
   SectorCopies& copies = launch.sector_copies;
   const std::uint64_t offset = access.first % kSectorBytes, first = access.first - offset;
@@ -101,7 +102,7 @@ void read_copies(Launch& launch, Access& access, Pointers& at) {
   access.contiguous = true;
 }
 
-// Finds the usual pattern, a constant stride from active lane to active lane, without writing out 32 addresses.
+// Finds the usual pattern, a constant stride between active lanes, without storing 32 addresses.
 bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) {
   int from = 0, to = kWarpSize - 1;
   std::uint64_t of_lane_0 = base[0], stride = base[1] - base[0];
@@ -110,7 +111,7 @@ bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) 
   } else {
     from = std::countr_zero(out.mask);
     to -= std::countl_zero(out.mask);
-    // Inactive lanes usually fit the pattern as well; if not, the first two active ones give the stride.
+    // Inactive lanes usually fit the pattern, too; if not, the stride comes from the first two active lanes.
     if (!has_even_steps<false>(base, out.mask, of_lane_0, stride)) {
       const std::uint32_t rest = out.mask & (out.mask - 1);
       if (rest == 0) return false;
@@ -120,7 +121,7 @@ bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) 
       if (!has_even_steps<false>(base, out.mask, of_lane_0, stride)) return false;
     }
   }
-  constexpr std::uint64_t kFar = 1ull << 32;  // larger strides, which no buffer holds, may wrap around
+  constexpr std::uint64_t kFar = 1ull << 32;  // no buffer contains a larger stride, and such a stride may wrap around
   const std::uint64_t first = base[from] + offset, last = base[to] + offset;
   const bool upwards = stride < kFar;
   if (!(upwards ? last >= first : 0 - stride < kFar && last < first)) return false;
@@ -135,7 +136,7 @@ bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) 
   return true;
 }
 
-// Gives inactive lanes the address of an active one and finds the pattern.
+// Gives inactive lanes the address of an active lane, and finds the pattern.
 void settle(Access& out) {
   if (out.mask != kAllLanes) {
     const std::uint64_t some = out.address[std::countr_zero(out.mask)];
@@ -194,7 +195,7 @@ void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, st
 
 namespace {
 
-// Some lanes of a row of words.
+// For some lanes of a row of words.
 void coalesce_row(Access& access) {
   const std::uint32_t touched = sectors_of_row(access.first, access.mask);
   const auto lower = static_cast<std::uint8_t>(touched & 0xfu), upper = static_cast<std::uint8_t>(touched >> 4);
@@ -213,7 +214,7 @@ void coalesce_row(Access& access) {
 
 std::uint64_t line_of(std::uint64_t address) { return address / kLineBytes; }
 
-// All lanes adjacent.
+// For lanes with adjacent addresses, all active.
 void coalesce_contiguous(Access& access) {
   const std::uint64_t last = access.high + access.bytes - 1;
   const std::uint64_t first_line = line_of(access.low), last_line = line_of(last);
@@ -228,7 +229,7 @@ void coalesce_contiguous(Access& access) {
   }
 }
 
-// A line of its own for each lane.
+// For lanes that each touch a different line.
 void coalesce_line_a_lane(Access& access) {
   access.lines = kWarpSize;
   access.total_sectors = kWarpSize;
@@ -245,7 +246,7 @@ void coalesce_line_a_lane(Access& access) {
   }
 }
 
-// All addresses within two adjacent lines, as in most accesses by some lanes: one bit per sector.
+// For addresses within two adjacent lines, as in most accesses by some of the lanes: one bit per sector.
 void coalesce_two_lines(Access& access, std::uint64_t base) {
   std::uint32_t touched = 0;
   for (int l = 0; l < kWarpSize; ++l)
@@ -260,7 +261,8 @@ void coalesce_two_lines(Access& access, std::uint64_t base) {
   access.sectors[1] = starts_low ? upper : lower;
 }
 
-// Lanes usually walk upwards: the newest line is tried first, and a line above all others is new without a search.
+// For any addresses. Lanes usually go upwards, so the newest line is tried first, and a line above all others is
+// known to be new without a search.
 void coalesce_scattered(Access& access) {
   int lines = 0;
   std::uint64_t highest = 0;
@@ -361,7 +363,7 @@ void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access)
   const auto ones = static_cast<std::uint32_t>((1ull << access.bytes) - 1);
   if (access.contiguous) {
     for (int i = 0; i < access.lines; ++i) {
-      // Bytes [low, high + bytes) cut to this line.
+      // The bytes [low, high + bytes) that are in this line.
       const std::uint64_t start = std::max(access.low, access.line[i] * kLineBytes) - access.line[i] * kLineBytes;
       const std::uint64_t end =
           std::min(access.high + access.bytes, (access.line[i] + 1) * kLineBytes) - access.line[i] * kLineBytes;
@@ -373,7 +375,7 @@ void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access)
       }
     }
   } else {
-    int i = 0;  // the previous lane's line, which is often this one's, too
+    int i = 0;  // the previous lane's line, which is often this lane's, too
     for (int l = 0; l < kWarpSize; ++l) {
       const std::uint64_t address = access.of(l), line = address / kLineBytes;
       if (access.line[i] != line)
@@ -400,7 +402,7 @@ void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access
 }
 
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out) {
-  // The instruction's last buffer has already passed the checks of resolve_anew().
+  // If the access is in the instruction's last buffer, resolve_anew() has already checked that buffer.
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint64_t end = access.high + access.bytes;
   const std::uint32_t align = access.align_bytes != 0 ? access.align_bytes : access.bytes;

@@ -1,4 +1,4 @@
-// One warp-wide memory request: its addresses, their pattern, and what they cost the memory hierarchy.
+// One warp-wide memory request: its addresses, their pattern, and its costs in the memory hierarchy.
 #pragma once
 
 #include <bit>
@@ -13,24 +13,25 @@
 
 namespace roofwalk::vgpu {
 
-// Byte addresses of the 32 lanes.
+// The byte addresses of a warp's 32 lanes.
 struct Access {
-  // Inactive lanes repeat an active one. Not filled while `implied` holds.
+  // Inactive lanes have the address of an active one. Not filled while `implied` is true.
   alignas(64) std::uint64_t address[kWarpSize];
   bool implied = false;                 // address[l] = first + l * stride, for the active lanes
-  std::uint64_t first = 0, stride = 0;  // may run downwards, modulo 2^64
+  std::uint64_t first = 0, stride = 0;  // the stride may be negative, modulo 2^64
   std::uint32_t mask = 0;
   std::uint32_t bytes = 0;          // per lane, 1 to 16
   std::uint32_t align_bytes = 0;    // required alignment; 0: `bytes`
   std::uint64_t low = 0, high = 0;  // lowest and highest address
-  // Low bits that are 0 here are 0 in every address; the converse need not hold. ~0: each address is checked.
+  // A bit among the low bits that is 0 here is 0 in every address; a 1 says nothing. ~0: each address must be
+  // checked.
   std::uint64_t bits = ~0ull;
-  bool uniform = false;     // one address for all
+  bool uniform = false;     // all lanes have one address
   bool contiguous = false;  // address[l] = address[0] + l * bytes, all lanes active
 
   // Address of an active lane.
   std::uint64_t of(int l) const { return implied ? first + static_cast<std::uint64_t>(l) * stride : address[l]; }
-  // Fills `address` where only the pattern was kept.
+  // Fills `address` if only the pattern was stored.
   void spell_out() {
     if (!implied) return;
     if (mask == kAllLanes) {
@@ -42,17 +43,17 @@ struct Access {
     }
     implied = false;
   }
-  // Whether some lanes, not all, access words of one row, lane l's at first + 4 * l.
+  // Whether some lanes, but not all, access words of one row: lane l's word is at first + 4 * l.
   bool some_of_a_row() const { return implied && stride == 4 && bytes == 4 && mask != kAllLanes && first <= low; }
 
-  // Whether all lanes are active and each touches a line of its own, at a constant stride.
+  // Whether all lanes are active and each touches a different line, at a constant stride.
   bool has_line_a_lane() const {
     const bool upwards = static_cast<std::int64_t>(stride) > 0;
     return implied && mask == kAllLanes && (upwards ? stride : 0 - stride) >= kLineBytes;
   }
 
-  // The lines it touches, in the order in which the lanes first do. Where `line_step` is not 0, lane l touches the same
-  // sector of line[0] + l * line_step, and only entry 0 is filled.
+  // The lines that the access touches, in the order in which lanes first touch them. If `line_step` is not 0, lane l
+  // touches the same sector of line[0] + l * line_step, and only entry 0 is filled.
   int lines = 0;
   std::uint64_t line_step = 0;
   std::uint64_t total_sectors = 0;
@@ -98,8 +99,8 @@ inline bool has_even_steps(const std::uint64_t* base, std::uint32_t mask, std::u
 #endif
 }
 
-// For adjacent words, lane l's at first + l * 4: the sectors that the lanes in `mask` touch in first's line and the
-// next, four bits per line.
+// For adjacent words, with lane l's at first + l * 4: the sectors that the lanes in `mask` touch in the line of
+// `first` and in the next line, four bits per line.
 inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
   // A sector's lanes are one byte of the shifted mask; each byte is reduced to one bit.
   const std::uint64_t lanes = std::uint64_t{mask} << (first % kSectorBytes / 4);
@@ -112,27 +113,28 @@ inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
 // and finds their pattern.
 void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t offset, bool wide_address,
                  std::uint32_t bytes, Access& out);
-// The usual address: s[4] plus offset, for the executing lanes.
+// The same for the executing lanes and the usual address, s[4] plus offset.
 inline void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes, Access& out) {
   make_access(warp, warp.mask, op->s[4], op->offset, wide_address, bytes, out);
 }
 
-// From given addresses.
+// The same for given addresses.
 void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, std::uint32_t bytes, Access& out);
 
 // Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
 void coalesce(Access& access);
 
-// Where the launch counts: finds the lines and sectors, and counts a load through L1 (or past it, straight from L2), L2
-// and DRAM, a store to L2, an atomic at L2.
+// These count only if the launch counts. They find the lines and sectors, and count a load through L1 (or, with
+// past_l1, directly from L2), L2 and DRAM; a store to L2; or an atomic at L2.
 void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1 = false);
 void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access);
 void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access);
-// Where the launch counts: the passes of a load of constant memory, and its requests to the constant caches and L2.
+// If the launch counts: counts the passes of a load of constant memory, and its requests to the constant caches and
+// L2.
 void count_constants(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 
-// Host pointers of the lanes' bytes: one base for all where they lie in one buffer, else one per lane. resolve() is
-// false, with the fault recorded, where a lane is outside every buffer or misaligned.
+// Host pointers to the lanes' bytes: one base if all are in one buffer, else one pointer per lane. resolve() is
+// false, with a fault recorded, if a lane is outside every buffer or misaligned.
 struct Pointers {
   std::uint8_t* base = nullptr;  // if not null, lane l's bytes are at base + address - low_address
   std::uint64_t low_address = 0;
@@ -143,8 +145,8 @@ struct Pointers {
 };
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);
 
-// In sanitized runs: whether all bytes that the lanes read have been written; false with the fault recorded. define()
-// marks a store's bytes as written.
+// check_defined: in sanitized runs, whether all bytes that the lanes read have been written; false if a fault was
+// recorded. define: marks the bytes of a store as written.
 bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb);
 void define(Launch& launch, const Op* op, const Access& access);
 
@@ -154,32 +156,32 @@ struct LaneBytes {
   std::uint8_t* lane(int l, std::uint32_t spacing_bytes = 16) {
     return bytes + static_cast<std::uint32_t>(l) * spacing_bytes;
   }
-  // Pointers into it for a store, lane after lane without a gap.
+  // Pointers into this buffer for a store: lane after lane without gaps.
   Pointers pointers(const Access& access);
 };
-// Whether this SM may have stored, in this round, to what the access reads.
+// Whether this SM may have stored, in this round, to bytes that the access reads.
 inline bool may_be_stored(const Launch& launch, const Access& access) {
   return launch.sm->stores.may_hold(access.low, access.high + access.bytes);
 }
-// Redirects a load's pointers to `bytes`, filled with the data as this round's stores leave them; inactive lanes repeat
-// an active one.
+// Redirects a load's pointers to `bytes`, which is filled with the data including this round's stores; inactive lanes
+// have the data of an active one.
 void overlay_stores(const Launch& launch, const Access& access, Pointers& at, LaneBytes& bytes);
-// Puts the bytes of a store into the SM's log; `at` is their destination.
+// Puts the bytes of a store into the SM's store log; `at` is their destination.
 void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneBytes& bytes);
 
-// A load or store of global memory up to the movement of data: bounds and counts. False as for resolve(). A load may
-// redirect `access` and the pointers to copies of its data, in `bytes` or elsewhere.
+// Everything for a load or store of global memory except the movement of data: bounds and counts. False as resolve().
+// A load may redirect `access` and the pointers to copies of its data, in `bytes` or elsewhere.
 bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes);
-// The same including make_access(), for instructions that name global memory, the most frequent case.
+// The same including make_access(), for instructions with the .global state space, which are the most frequent.
 bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& access, Pointers& out,
                  LaneBytes& data);
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
 
-// A store of global memory, once its access is made; `move(access, pointers)` moves the lanes' bytes.
+// A store to global memory whose access is already made; `move(access, pointers)` moves the lanes' bytes.
 template <class Move>
 const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access, Move&& move);
 
-// The operation after a memory instruction; nullptr, which ends the turn for this round, where the SM's log is full.
+// The operation after a memory instruction; nullptr if the SM's log is full, which ends the turn for this round.
 inline const Op* after_memory(const Launch& launch, Warp& warp, const Op* op) {
   if (!launch.sm->l2_log.full()) return op + 1;
   warp.next = op + 1;

@@ -14,7 +14,7 @@ void count_constants(Launch& launch, const Warp& warp, const Op* op, const Acces
   ConstantCache& constants = sm.constants;
   const std::uint32_t width = std::min(access.bytes, kWidest);
   std::uint64_t passes = 0, misses = 0, from_l2 = 0;
-  std::optional<std::uint64_t> arriving;  // a line of the second cache that was fetched in this round
+  std::optional<std::uint64_t> arriving;  // a line that the second cache fetched in this round
   const auto pass = [&](std::uint64_t place) {
     ++passes;
     const ConstantCache::Level level = constants.read(place);
@@ -29,7 +29,7 @@ void count_constants(Launch& launch, const Warp& warp, const Op* op, const Acces
     if (!arriving && constants.came_this_round(place)) arriving = place / constants.line_bytes();
   };
   const auto place_of = [](std::uint64_t address) { return address % Memory::kConstantBankBytes; };
-  // 16 bytes per lane are two loads of 8.
+  // A request of 16 bytes per lane counts as two loads of 8.
   for (std::uint32_t part = 0; part < access.bytes; part += width) {
     if (access.uniform) {
       pass(place_of(access.low + part));

@@ -11,8 +11,8 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint64_t kWordBytes = 4, kWordsOfSector = kSectorBytes / kWordBytes;
-// The most entries in each map of a block (sectors, words, words of atomics), and of all running blocks. Further keys
-// share kShared entries, so that a load may wait for a store other than the one that it saw.
+// Limits on the entries in each map of a block (sectors, words, words of atomics), and of all running blocks. Further
+// keys share kShared entries, so a load may then wait for a different store than the one whose value it read.
 constexpr std::size_t kMostKept = 1u << 18, kMostOfAll = 1u << 22, kShared = 1u << 10;
 constexpr std::uint64_t kSharedKeys = 1ull << 63;
 
@@ -39,7 +39,7 @@ const GlobalStore* find(const Launch& launch, const Stores& stores, std::uint64_
   return found == stores.end() ? nullptr : &found->second;
 }
 
-// The load waits for the store; the first such wait adds the arrival to the storing warp's trace.
+// Makes the load wait for the store. The first wait for a store adds the arrival to the storing warp's trace.
 void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore& store) {
   if (store.warp == warp.index) return;
   ResidentBlock& block = *warp.block;
@@ -52,7 +52,7 @@ void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore&
 }  // namespace
 
 void add_beside(Launch& launch, const ResidentBlock& block) {
-  constexpr std::uint64_t kEntryBytes = 64;  // of a map, with its node and its share of the buckets
+  constexpr std::uint64_t kEntryBytes = 64;  // of a map entry, with its node and its share of the buckets
   block.trace->beside_bytes += kEntryBytes;
   launch.sm->traced.bytes += kEntryBytes;
 }

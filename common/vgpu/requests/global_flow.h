@@ -1,5 +1,5 @@
-// For traced blocks: values that pass between warps of a block through global memory. The timing model makes a load
-// wait for the store that it saw, whether plain or volatile (a polled flag).
+// For traced blocks: records values that warps of a block pass through global memory. The timing model makes a load
+// wait for the store whose value it read, plain or volatile (a polled flag).
 #pragma once
 
 #include "common/vgpu/requests/coalescer.h"
@@ -11,10 +11,10 @@ void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Acce
 // The same for one word (address / 4) that an atomic reads.
 void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word);
 
-// Adds one entry to the memory that a traced block needs while it runs, which counts with its trace.
+// Adds one entry to the memory that a traced block needs while it runs; this counts as memory of its trace.
 void add_beside(Launch& launch, const ResidentBlock& block);
 
-// The key in ResidentBlock::global_flags of a word (address / 4) that an atomic changed.
+// The key in ResidentBlock::global_flags for a word (address / 4) that an atomic changed.
 std::uint64_t global_flag_key(const Launch& launch, const ResidentBlock& block, std::uint64_t word);
 
 }  // namespace roofwalk::vgpu

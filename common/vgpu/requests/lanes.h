@@ -1,4 +1,4 @@
-// The machine's one masked-lane loop, which compilers turn into vector operations and a blend.
+// The only loop over masked lanes; compilers turn it into vector operations and a blend.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace roofwalk::vgpu {
 
-// Each lane's mask bit, in a word as wide as the vector elements that it selects.
+// The mask bit of each lane, in words as wide as the vector elements that they select.
 template <class Word>
 struct LaneBits {
   alignas(64) Word of[kWarpSize];
@@ -26,7 +26,7 @@ inline bool is_active(std::uint32_t mask, int lane) {
   return (Word{mask} & kLaneBits<Word>.of[lane]) != 0;
 }
 
-// result[lane] = f(lane) for the active lanes. `f` must be total: it may run for inactive lanes as well.
+// result[lane] = f(lane) for the active lanes. `f` must be total, because it may also run for inactive lanes.
 template <class R, class F>
 inline void for_lanes(R* __restrict result, std::uint32_t mask, F&& f) {
   R* const out = static_cast<R*>(__builtin_assume_aligned(result, 64));

@@ -1,4 +1,4 @@
-// Requests to local memory: bounds, and the layout that makes it coalesce.
+// Requests to local memory: bounds, and the interleaved layout that makes them coalesce.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace roofwalk::vgpu {
 
-// Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
+// Checks the bounds of local memory, which includes .param locals. False if a fault was recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
-// For the sanitizer. forget_local: marks bytes of the warp's local memory as unwritten. check_local_defined: false,
-// with the fault recorded, where a lane loads only unwritten bytes. define_local: marks a store's bytes as written.
+// For the sanitizer. forget_local marks bytes of the warp's local memory as unwritten. check_local_defined is false,
+// with a fault recorded, if a lane loads only unwritten bytes. define_local marks the bytes of a store as written.
 void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 void define_local(const Launch& launch, Warp& warp, const Access& access);
-// Counts the request word by word, as of global memory: word i of all lanes is contiguous.
+// Counts the request word by word, like requests to global memory: word i of all lanes is contiguous.
 void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store);
 // Copies between the interleaved words and one buffer of 16 bytes per lane.
 void gather_local(const Warp& warp, const Access& access, std::uint8_t (&bytes)[kWarpSize][16]);

@@ -19,7 +19,7 @@ void note_meeting(Launch& launch, const Warp& warp, const Op* op, std::uint32_t 
 
 namespace {
 
-// Records one instruction's reads and writes of flags.
+// Records which flags one instruction reads and writes.
 class FlagNotes {
  public:
   FlagNotes(Launch& launch, const Warp& warp, const Op* op, FlagUse use)
@@ -29,7 +29,8 @@ class FlagNotes {
   }
 
   void touch(std::uint64_t byte, std::uint32_t bytes) {
-    constexpr std::uint32_t kMostFollowed = 1u << 16;  // per block; beyond, one per instruction: flags are single words
+    constexpr std::uint32_t kMostFollowed = 1u << 16;  // per block; after that, one per instruction, which suffices
+                                                       // for flags, since they are single words
     ResidentBlock& block = *warp_.block;
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
@@ -54,7 +55,7 @@ class FlagNotes {
  private:
   static constexpr std::uint64_t kWordBytes = 4;
 
-  // The number of a word's last write; nullptr: not kept.
+  // The number of a word's last write; nullptr if none is kept.
   std::uint32_t* last_write(ResidentBlock& block, std::uint64_t word) const {
     if (!use_.global) return word < block.flags.size() ? &block.flags[word] : nullptr;
     const std::uint64_t key = global_flag_key(launch_, block, word);
@@ -86,7 +87,7 @@ void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& ac
 }
 
 void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
-  // Lanes that change the same bytes one after the other count as one write.
+  // Lanes that change the same bytes one after another count as one write.
   const auto& flags = warp.block->flags;
   const auto& all = warp.trace->meetings;
   const std::uint64_t word = byte / sizeof(std::uint32_t);

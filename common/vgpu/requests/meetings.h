@@ -7,16 +7,16 @@
 
 namespace roofwalk::vgpu {
 
-// Records, once, that an instruction of a traced warp takes part in the phase or flag write of that number.
+// Records, once, that an instruction of a traced warp takes part in the phase or flag write with this number.
 void note_meeting(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind);
-// The same for what may be a flag: a volatile or atomic access to shared memory, an atomic one to global memory. A read
-// waits for the last write of the word by another instruction of the block; each writing instruction gets a number. An
-// atomic write follows the write before it, so a wait for it is a wait for both.
+// Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. A
+// read waits for the last write of the word by another instruction of the block; each writing instruction gets a
+// number. An atomic write follows the write before it, so that a wait for it waits for both.
 struct FlagUse {
   bool reads = false, writes = false, atomic = false, global = false;
 };
 void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use);
-// The same for bytes that an mbarrier operation changes, which others may read as a flag.
+// The same for bytes that an mbarrier operation changes, because other instructions may read them as a flag.
 void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
 
 }  // namespace roofwalk::vgpu

@@ -1,4 +1,4 @@
-// Moves data between memory and the lanes of registers, and chooses handlers by what a load or store moves.
+// Moves data between memory and the lanes of registers, and chooses handlers by the type and number of values moved.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@
 
 namespace roofwalk::vgpu {
 
-// How a value of memory type M lands in a register of type R: as it is, or zero- or sign-extended.
+// Converts a value of memory type M to register type R: unchanged, or zero- or sign-extended.
 template <class R, class M>
 inline R extend(const std::uint8_t* from) {
   M value;
@@ -35,7 +35,7 @@ inline void transpose(FourWords (&m)[4]) {
   m[3] = __builtin_shufflevector(high, high2, 2, 3, 6, 7);
 }
 
-// 16 bytes per lane into four registers, all lanes active: four lanes at a time.
+// Loads 16 bytes per lane into four registers, four lanes at a time. All lanes must be active.
 inline void move_four_words_in(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
   std::uint32_t* const to[4] = {warp.lanes<std::uint32_t>(op->s[0]), warp.lanes<std::uint32_t>(op->s[1]),
                                 warp.lanes<std::uint32_t>(op->s[2]), warp.lanes<std::uint32_t>(op->s[3])};
@@ -64,7 +64,7 @@ inline bool moves_four_words(const Warp& warp, const Op* op) {
   }
 }
 
-// One word per active lane, from a row of words; the words of inactive lanes are not read.
+// Loads one word per active lane from a row of words. Words of inactive lanes are not read.
 inline void move_row_in(std::uint32_t* to, std::uint32_t mask, const std::uint8_t* row) {
 #ifdef __AVX512VL__
   for (int l = 0; l < kWarpSize; l += 8) {
@@ -143,10 +143,11 @@ inline void move_out(const Warp& warp, const Op* op, const Access& access, const
   }
 }
 
-// move_in or move_out, for code that is not instantiated for each of them.
+// Points to move_in or move_out, for code that should not be instantiated for each of them.
 using Mover = void (*)(const Warp&, const Op*, const Access&, const Pointers&);
 
-// Of<R, M, vector>::in(space) is the handler for registers of type R, memory of type M and 1, 2 or 4 elements per lane.
+// Selects Of<R, M, vector>::in(space), the handler for registers of type R, memory of type M and 1, 2 or 4 elements
+// per lane.
 template <template <class, class, int> class Of, class R, class M>
 Handler by_vector(const ptx::Instruction& in) {
   constexpr bool kFitsFour = sizeof(M) <= 4;
@@ -167,7 +168,7 @@ Handler by_vector(const ptx::Instruction& in) {
 
 template <template <class, class, int> class Of, class M>
 Handler by_register(const ptx::Instruction& in, int register_bytes) {
-  // Sign extension needs a signed register type; widths narrower than the memory type do not occur (validated). Where
+  // Sign extension needs a signed register type. Registers narrower than the memory type do not occur (validated). If
   // nothing is extended, one handler serves both signs.
   constexpr bool kSigned = std::is_signed_v<M>;
   if constexpr (kSigned) {
@@ -194,7 +195,7 @@ Handler by_register(const ptx::Instruction& in, int register_bytes) {
   }
 }
 
-// For stores, which extend nothing: chosen by size.
+// Handlers of stores are chosen by size only, because stores do not extend.
 template <template <class, class, int> class Of>
 Handler by_size(const ptx::Instruction& in, int register_bytes) {
   using ptx::Type;
@@ -223,7 +224,7 @@ Handler by_size(const ptx::Instruction& in, int register_bytes) {
   }
 }
 
-// For loads.
+// Handlers of loads are chosen by type.
 template <template <class, class, int> class Of>
 Handler by_form(const ptx::Instruction& in, int register_bytes) {
   using ptx::Type;

@@ -15,7 +15,8 @@ constexpr int kBanks = 32;
 
 bool active(const Access& access, int lane) { return (access.mask >> lane & 1u) != 0; }
 
-// The largest number of words in one bank, among lanes [first, last). Equal words count once unless `each`.
+// The largest number of words in one bank among lanes [first, last). Words at the same address count once, unless
+// `each`.
 int bank_wavefronts(const Access& access, int first, int last, bool each) {
   int turns[kBanks] = {};
   int most = 0;
@@ -36,7 +37,7 @@ int bank_wavefronts(const Access& access, int first, int last, bool each) {
   return most;
 }
 
-// The same where each lane's word, of at most 4 bytes, takes its own turn.
+// The same if every lane's word, of at most 4 bytes, takes a turn of its own.
 int turns_one_by_one(const Access& access) {
   std::uint32_t turns[kBanks] = {};
   std::uint32_t most = 0;
@@ -52,7 +53,7 @@ struct Turns {
   std::uint16_t wavefronts, conflicts;
 };
 
-// Whether each active lane has the same address as lane l ^ step, where that is active.
+// Whether each active lane has the same address as lane l ^ step, if that lane is active.
 bool in_pairs(const Access& access, int step) {
   for (int l = 0; l < kWarpSize; ++l) {
     if (active(access, l) && active(access, l ^ step) && access.address[l] != access.address[l ^ step]) return false;
@@ -86,7 +87,7 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
     access.high -= kSharedWindow;
   }
   const std::uint64_t extent = launch.program.shared_bytes;
-  // Written so that 64-bit addresses at the very end do not wrap around.
+  // Written so that 64-bit addresses at the end of the address space do not wrap around.
   const auto inside = [&](std::uint64_t address) { return address < extent && access.bytes <= extent - address; };
   for (int l = 0; l < kWarpSize; ++l) {
     if (inside(access.high)) break;
@@ -123,13 +124,14 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
     const Turns turns = turns_of(access, use);
     return add_shared_wavefronts(launch, warp, op, bytes, turns.wavefronts, turns.conflicts);
   }
-  // Shifting all addresses rotates the banks but changes no conflict, so the last pattern usually still holds.
+  // Shifting all addresses rotates the banks but does not change conflicts, so the last pattern usually still
+  // applies.
   SharedMemo& memo = launch.shared_memos[op->pc];
   const std::uint64_t first = access.address[0];
   std::uint32_t differs = memo.mask ^ access.mask;
   for (int l = 0; l < kWarpSize; ++l)
     differs |= memo.relative[l] ^ static_cast<std::uint32_t>(access.address[l] - first);
-  // Accesses of less than 4 bytes share words, so their offset within a word matters, too.
+  // Accesses of less than 4 bytes share words, so for them the offset within a word matters, too.
   if (differs != 0 || access.bytes < 4 || memo.mask == 0) {
     const Turns turns = turns_of(access, use);
     memo.mask = access.mask;
@@ -154,7 +156,8 @@ std::uint32_t shared_word_bytes(const ptx::Function& function) {
 }
 
 std::string shared_place(const Program& program, const ptx::Instruction& in, std::uint64_t byte) {
-  const auto at = static_cast<std::int64_t>(static_cast<std::int32_t>(byte));  // a negative index wraps around
+  const auto at = static_cast<std::int64_t>(static_cast<std::int32_t>(byte));  // a negative index wraps around, so
+                                                                               // the offset is signed
   if (program.shared_variables.empty()) return fmt::format("byte {} of shared memory", at);
   auto variable = program.shared_variables.upper_bound(static_cast<std::uint32_t>(std::max<std::int64_t>(at, 0)));
   if (variable != program.shared_variables.begin()) --variable;
@@ -162,7 +165,8 @@ std::string shared_place(const Program& program, const ptx::Instruction& in, std
   const std::size_t scope = name.rfind("::");
   const std::string shown = scope == std::string::npos ? name : name.substr(scope + 2);
   const std::int64_t offset = at - variable->first;
-  // PTX declares arrays as bytes; the instruction gives the element size. Asynchronous copies move several at once.
+  // PTX declares arrays as bytes, so the instruction gives the element size. An asynchronous copy moves several
+  // elements.
   const bool is_copy = ptx::info(in.opcode).form == ptx::Form::async_copy;
   const std::int64_t element = is_copy ? shared_word_bytes(*program.function) : std::max(ptx::size_bytes(in.type), 1);
   if (element == 1 || offset % element != 0) return fmt::format("byte {} of {}", offset, shown);

@@ -8,19 +8,19 @@
 
 namespace roofwalk::vgpu {
 
-// As `resolve`, within the block's shared memory. Turns generic addresses into offsets.
+// Like resolve(), within the block's shared memory. Turns generic addresses into offsets.
 bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out);
 
-enum class SharedUse { load, store, rows, atomic };  // rows: ldmatrix, one matrix per turn
+enum class SharedUse { load, store, rows, atomic };  // rows: ldmatrix, which reads one matrix at a time
 
-// Counts wavefronts of 32 banks of 4 bytes: distinct words of one bank take one each; 8- and 16-byte accesses are split
-// into half and quarter warps; lanes with the same word share a wavefront, except in atomics. Where lanes load in pairs
-// (n and n ^ 1 of all lanes the same, or n and n ^ 2), wide loads take half as many: each returns 128 bytes,
-// which pairs share (NVIDIA developer forum, "Unexpected shared memory bank conflict", for 7.x; assumed for later
-// chips).
+// Counts wavefronts of 32 banks of 4 bytes. Distinct words in one bank take one wavefront each; 8- and 16-byte
+// accesses are split into half and quarter warps; lanes with the same word share a wavefront, except in atomics. If
+// lanes load in pairs (all lanes n and n ^ 1 have the same address, or all n and n ^ 2), wide loads take half as
+// many: each wavefront returns 128 bytes, which pairs share (NVIDIA developer forum, "Unexpected shared memory bank
+// conflict", for 7.x; assumed for later chips).
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
-// Adds the counts of a request whose wavefronts are known; `bytes` of all its lanes.
+// Adds the counts of a request whose wavefronts are known; `bytes` is the sum over its lanes.
 inline void add_shared_wavefronts(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes,
                                   std::uint16_t wavefronts, std::uint16_t conflicts) {
   InstructionCounters& site = launch.sites[op->pc];
@@ -36,7 +36,7 @@ inline void add_shared_wavefronts(Launch& launch, const Warp& warp, const Op* op
   }
 }
 
-// The same for one of SharedMemo::steps_requests.
+// The same for one request that SharedMemo::steps_requests counts.
 inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
   SharedMemo& memo = launch.shared_memos[op.pc];
   ++memo.steps_requests;
@@ -48,11 +48,12 @@ inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
   }
 }
 
-// The race detector's word: the size in bytes of the kernel's narrowest access to shared memory, at most 4.
+// The granularity of the race detector: the size in bytes of the kernel's narrowest access to shared memory, at most
+// 4.
 std::uint32_t shared_word_bytes(const ptx::Function& function);
 
-// Names a byte of shared memory: "element 1 of tile", in elements of the instruction's type; in bytes where it lies
-// inside an element. Bytes past the end count to the last variable, bytes before the start to the first.
+// Names a byte of shared memory: "element 1 of tile", in elements of the instruction's type; in bytes if it is inside
+// an element. Bytes past the end are counted from the last variable, bytes before the start from the first.
 std::string shared_place(const Program& program, const ptx::Instruction& in, std::uint64_t byte);
 
 }  // namespace roofwalk::vgpu
