@@ -35,7 +35,7 @@ using Clock = std::chrono::steady_clock;
   ::_exit(0);
 }
 
-// Reads what the child writes until it ends or time runs out.
+// Reads the child's output until it ends or time runs out.
 bool read_until(int pipe, Clock::time_point end, std::string& text) {
   char part[4096];
   for (;;) {

@@ -1,4 +1,4 @@
-// Asks a question in a child process, because answering it may crash, hang or corrupt the process.
+// Asks a question in a child process, because answering it may crash, hang or corrupt the process that does so.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@ namespace roofwalk {
 struct ChildAnswer {
   enum class End { answered, not_started, late, crashed, unreadable };
   End end = End::not_started;
-  int signal = 0;  // where `end` is crashed
-  Json json;       // where `end` is answered; always an object
+  int signal = 0;  // if `end` is crashed
+  Json json;       // if `end` is answered; always an object
 };
 
-// Forks, calls `answer` in the child and returns the object that it produced. The child has no terminal, leaves no core
-// file and dies with us. A child that is late is killed; one that even SIGKILL does not end (it hangs in a driver) is
-// left behind. Call it before the program starts threads.
+// Forks, calls `answer` in the child and returns the object that it produced. The child has no terminal, leaves no
+// core file and is killed when this process dies. A child that is late is killed; a child that even SIGKILL does not
+// end, because it hangs in a driver, is left behind. Call this before the program starts threads.
 ChildAnswer ask_child(double timeout_s, const std::function<Json()>& answer);
 
 }  // namespace roofwalk

@@ -54,7 +54,7 @@ Status replace_file(const fs::path& file, std::string_view bytes) {
 
 Status replace_folder(const fs::path& fresh, const fs::path& folder) {
   std::error_code error;
-  // Exchanged, so that readers find the old folder or the new one at every moment.
+  // An exchange, so that readers find either the old or the new folder at every moment.
   if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) {
     fs::remove_all(fresh, error);
     return kOk;

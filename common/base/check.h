@@ -1,9 +1,9 @@
-// Assertions that stay on in release builds: the grader is never so hot that it may be wrong.
+// Assertions that also run in release builds: correct results matter more than the time that checks take.
 #pragma once
 
 namespace roofwalk {
 
-// Prints "file:line: check failed: expression" to stderr and exits with code 3 (our own fault).
+// Prints "file:line: check failed: expression" to stderr and exits with code 3, for faults of this program.
 [[noreturn]] void check_failed(const char* file, int line, const char* expression);
 
 }  // namespace roofwalk

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Everything the child needs, laid out before the fork: nothing may allocate between fork and exec.
+// All data that the child needs, prepared before the fork, because nothing may allocate between fork and exec.
 struct Prepared {
   std::string program;
   std::string directory;
@@ -49,13 +49,13 @@ void limit(decltype(RLIMIT_AS) resource, std::size_t most) {
   ::setrlimit(resource, &value);
 }
 
-// Drops all of root's privileges; false where that fails.
+// Drops all of root's privileges; false on failure.
 bool become_user(const UserId& user) {
   return ::setgroups(0, nullptr) == 0 && ::setresgid(user.group, user.group, user.group) == 0 &&
          ::setresuid(user.user, user.user, user.user) == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-// In the child: reports through the status pipe why the program cannot be started, and exits.
+// In the child: reports the reason why the program cannot be started through the status pipe, and exits.
 [[noreturn]] void give_up(int status) {
   const int code = errno;
   [[maybe_unused]] const auto written = ::write(status, &code, sizeof code);
@@ -66,9 +66,9 @@ bool become_user(const UserId& user) {
 [[noreturn]] void become(const ChildStart& child, Prepared& prepared, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // the parent died before the line above took hold
+  if (::getppid() != parent) ::_exit(127);  // the parent died before PR_SET_PDEATHSIG took effect
 
-  // Undo what the parent blocks or ignores.
+  // Undo signal masks and handlers that the child inherits from the parent.
   ::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -83,7 +83,8 @@ bool become_user(const UserId& user) {
     if (::dup2(passed.ours, passed.number) < 0) give_up(prepared.status);
   }
   if (!prepared.directory.empty() && ::chdir(prepared.directory.c_str()) != 0) give_up(prepared.status);
-  // With 0, a core pattern that pipes dumps to a program still gets them (core(5)); 1 stops that, too.
+  // With a limit of 0, a core pattern that pipes dumps to a program still receives them (core(5)); 1 prevents this,
+  // too.
   limit(RLIMIT_CORE, 1);
   if (child.max_memory_bytes > 0) limit(RLIMIT_AS, child.max_memory_bytes);
   if (child.max_file_bytes > 0) limit(RLIMIT_FSIZE, child.max_file_bytes);
@@ -98,7 +99,7 @@ bool become_user(const UserId& user) {
   give_up(prepared.status);
 }
 
-// A duplicate above the descriptors that the child uses.
+// Duplicates a descriptor to a number above those that the child uses.
 Descriptor above(int fd) { return Descriptor(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, kMostDescriptors)); }
 
 }  // namespace
@@ -152,7 +153,7 @@ Result<pid_t> start_child(const ChildStart& child) {
   const pid_t pid = ::fork();
   if (pid < 0) return cannot(errno);
   if (pid == 0) become(child, prepared, parent);
-  ::setpgid(pid, pid);  // in both processes, so that the group exists whichever runs first
+  ::setpgid(pid, pid);  // in both processes, so that the group exists no matter which of them runs first
   status.close();
 
   int code = 0;

@@ -1,4 +1,4 @@
-// Starts a program as a child with a clean state, whatever the parent has open, blocked or ignored.
+// Starts a program as a child with a clean state, independent of the parent's descriptors and signal handling.
 #pragma once
 
 #include <sys/types.h>
@@ -37,11 +37,11 @@ class Descriptor {
   int fd_;
 };
 
-// The absolute path of a program, so that changing directory does not change what runs. Searched on our PATH unless the
-// name contains a slash.
+// The absolute path of a program, so that changing the directory does not change which program runs. Searched on this
+// process's PATH unless the name contains a slash.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
-// One of our descriptors and the number under which the child gets it.
+// A descriptor of this process, and the number that it has in the child.
 struct PassedDescriptor {
   int ours = -1;
   int number = -1;  // below kMostDescriptors
@@ -54,27 +54,30 @@ struct UserId {
 
 struct ChildStart {
   std::filesystem::path program;                                  // as find_program returns it
-  std::vector<std::string> arguments;                             // [0] is the name that the program is called by
-  std::optional<std::map<std::string, std::string>> environment;  // none: inherits ours
-  std::filesystem::path working_directory = {};                   // empty: inherits ours
+  std::vector<std::string> arguments;                             // [0] is the name by which the program is called
+  std::optional<std::map<std::string, std::string>> environment;  // nullopt: inherits this process's
+  std::filesystem::path working_directory = {};                   // empty: inherits this process's
   int output = -1;                                                // becomes its stdout and stderr
   int channel = -1;                                               // becomes its descriptor 3; -1: none
   std::vector<PassedDescriptor> passed = {};                      // further descriptors
-  std::optional<UserId> run_as = {};  // another user, without groups and unable to gain privileges; only for root
+  std::optional<UserId> run_as = {};  // the user to run as, without groups and unable to gain privileges; only for
+                                      // root
   std::size_t max_memory_bytes = 0;   // address space of each process; 0 unlimited
   std::size_t max_file_bytes = 0;     // of each file written; 0 unlimited
   std::size_t max_stack_bytes = 0;    // of each process; 0 inherits ours
   std::size_t max_cpu_s = 0;          // processor time of each process; 0 unlimited
 };
 
-// The descriptor that is the child's `channel`.
+// The child's number for `channel`.
 inline constexpr int kChannelDescriptor = 3;
 
-// Starts the program in a process group of its own, with an empty stdin and only the descriptors named above. It leaves
-// no core dump and dies with the thread that started it. The caller reaps it. Error: the program cannot be started.
+// Starts the program in a process group of its own, with an empty stdin and only the descriptors named above. It
+// leaves no core dump and is killed when the thread that started it ends. The caller must reap it. Error: the program
+// cannot be started.
 Result<pid_t> start_child(const ChildStart& child);
 
-// Whether the program has ended. It stays a zombie, so that its process group cannot be reused before we kill it.
+// Whether the program has ended. It stays a zombie, so that its process group's number cannot be reused before the
+// caller kills the group.
 bool has_ended(pid_t pid);
 
 }  // namespace roofwalk

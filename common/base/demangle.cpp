@@ -8,11 +8,12 @@
 namespace roofwalk {
 namespace {
 
-// Each back reference may double the text so far.
+// a back reference may at most double the text before it
 constexpr std::size_t kMostBytes = 1024, kMostText = 1 << 20;
 
-// An upper bound on the text's length: every S_ and T_ counts as a reference, even where it is part of a name. Only
-// references inside template arguments and function types (I, F) can grow; without those the symbol is harmless.
+// Whether the demangled text could become very long. Estimates an upper bound on its length: every S_ and T_ counts
+// as a reference, even if it is part of a name. Only references inside template arguments and function types (I, F)
+// can make the text grow, so symbols without these are harmless.
 bool may_explode(const std::string& symbol) {
   if (symbol.find_first_of("IF") == std::string::npos) return false;
   std::size_t text = symbol.size();

@@ -1,4 +1,4 @@
-// Symbol names as written in the source.
+// Demangles symbol names.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace roofwalk {
 
-// "void scale<128>(float*)" for _Z5scaleILi128EEvPf. Nothing where `symbol` is not a mangled name, or where its text
-// could be absurdly long: symbols are untrusted, and one that refers back to parts of itself can expand to any length.
+// "void scale<128>(float*)" for _Z5scaleILi128EEvPf. nullopt if `symbol` is not a mangled name, or if its text could
+// be extremely long: symbols are untrusted, and one that refers back to parts of itself can expand to any length.
 std::optional<std::string> demangled(const std::string& symbol);
 
 }  // namespace roofwalk

@@ -9,7 +9,7 @@ namespace roofwalk {
 namespace {
 
 constexpr std::uint32_t kInfinity = 0x7f80'0000u, kHalfInfinity = 0x7c00u, kHalfNan = 0x7e00u;
-constexpr int kFractionShift = 13;  // extra fraction bits of a float
+constexpr int kFractionShift = 13;  // number of fraction bits that a float has more than a half
 
 }  // namespace
 
@@ -26,7 +26,8 @@ float half_rounded(double value) {
   return static_cast<float>(rounded);
 }
 
-// The exponent biases differ by 112: scaled by 2^-112 and shifted, a float's bits are a half's, subnormals included.
+// The exponent biases differ by 112: a float that is scaled by 2^-112 and shifted has the bits of a half, also for
+// subnormals.
 std::uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fff'ffffu, sign = bits >> 16 & 0x8000u;

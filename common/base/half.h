@@ -8,10 +8,10 @@ namespace roofwalk {
 // The nearest IEEE binary16 value, ties to even; infinite beyond its range.
 float half_rounded(double value);
 
-// The 16 bits of a value that a half represents exactly (otherwise extra bits are lost); NaN is 0x7e00.
+// The 16 bits of a value that a half represents exactly; other values lose bits. NaN becomes 0x7e00.
 std::uint16_t half_bits(float value);
 
-// Exact.
+// An exact conversion.
 float half_value(std::uint16_t bits);
 
 }  // namespace roofwalk

@@ -2,7 +2,7 @@
 
 namespace roofwalk {
 
-// 128-bit integers of GCC and clang; `__extension__` silences -Wpedantic.
+// The 128-bit integers of GCC and clang; `__extension__` suppresses -Wpedantic warnings.
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 UInt128;
 

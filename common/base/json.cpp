@@ -11,7 +11,7 @@ std::string json_line_ascii(const Json& json) { return json.dump(-1, ' ', true, 
 std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 std::string valid_utf8(std::string_view text) {
-  // The serializer's own replacement. It also escapes, which parsing undoes.
+  // Uses the serializer's replacement of invalid bytes. It also escapes characters, which parsing undoes.
   return parse_json(json_line(Json(text))).get<std::string>();
 }
 

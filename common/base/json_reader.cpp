@@ -38,7 +38,7 @@ void JsonReader::flag(const char* key, bool& out) {
 void JsonReader::take_number(const Json* value, const char* key, double& out, double most) {
   if (value == nullptr) return;
   const double number = value->is_number() ? value->get<double>() : -1;
-  // Written so that NaN is refused as well.
+  // Written so that NaN is also refused.
   if (!(number >= 0 && number <= most)) return fail(fmt::format("`{}` must be a number from 0 to {}", key, most));
   out = number;
 }

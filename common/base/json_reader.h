@@ -1,4 +1,4 @@
-// Reads untrusted JSON: each member by name, with its type and bounds checked; unknown members are refused.
+// Reads untrusted JSON: each member is read by name and its type and bounds are checked; unknown members are refused.
 #pragma once
 
 #include <concepts>
@@ -15,8 +15,8 @@
 
 namespace roofwalk {
 
-// Keeps the first error: later reads do nothing, and end() returns it. `what` names the object in messages: "the
-// record: `elapsed_ns` must be a number from 0 to 1e18". A value that is refused leaves `out` unchanged.
+// Keeps the first error: later reads do nothing, and end() returns the error. `what` names the object in messages:
+// "the record: `elapsed_ns` must be a number from 0 to 1e18". If a value is refused, `out` is unchanged.
 class JsonReader {
  public:
   JsonReader(const Json& object, std::string_view what);
@@ -42,19 +42,19 @@ class JsonReader {
     }
   }
 
-  // Calls read(value) -> Status with the member.
+  // Calls read(value) -> Status with the member's value.
   template <class Read>
   void with(const char* key, Read read) {
     if (const Json* value = member(key); value != nullptr) keep(read(*value));
   }
 
-  // The same, unless the member is null.
+  // The same, but does nothing if the member is null.
   template <class Read>
   void unless_null(const char* key, Read read) {
     if (const Json* value = member(key); value != nullptr && !value->is_null()) keep(read(*value));
   }
 
-  // An array of exactly `count` items: calls take(item, index) for each in order.
+  // For an array of exactly `count` items: calls take(item, index) for each in order.
   template <class Take>
   void exactly(const char* key, std::size_t count, Take take) {
     const Json* array = member(key);
@@ -73,11 +73,11 @@ class JsonReader {
   void fail(std::string message);  // "the record: MESSAGE"
   bool failed() const { return trouble_.has_value(); }
 
-  // The first error, or one about members that were never read.
+  // The first error, or else an error about members that were never read.
   Status end();
 
  private:
-  const Json* member(const char* key);  // null where it is missing or an error came before
+  const Json* member(const char* key);  // null if the member is missing or an error occurred before
   void refuse_array(const char* key, const char* how_many, std::size_t count);
 
   const Json& object_;

@@ -11,10 +11,10 @@ namespace roofwalk {
 
 class Pattern {
  public:
-  // ECMAScript syntax. Throws std::regex_error where `expression` is invalid.
+  // ECMAScript syntax. Throws std::regex_error if `expression` is invalid.
   explicit Pattern(const std::string& expression);
 
-  // [0] is the whole match, [1] the first group, ...; a group that did not take part is empty.
+  // [0] is the whole match, [1] the first group and so on; a group that took no part in the match is empty.
   using Groups = std::vector<std::string>;
 
   // These recurse once per character of `text`: limit untrusted text to a few thousand bytes.

@@ -1,4 +1,5 @@
-// A value or a located error. Learners' mistakes travel as Error values; programmers' mistakes are ROOFWALK_CHECK.
+// A value or an error with its location. Learners' mistakes are returned as Error values; programmers' mistakes end
+// the program by ROOFWALK_CHECK.
 #pragma once
 
 #include <string>
@@ -9,18 +10,18 @@
 
 namespace roofwalk {
 
-// What went wrong, where, and what to do about it. `file` is empty and `line` 0 where no source line is at fault.
+// The mistake, its location and advice. `file` is empty and `line` is 0 if no source line is at fault.
 struct Error {
   std::string message;
   std::string file = {};
   int line = 0;
   std::string advice = {};
 
-  // One line: "file:line: message (advice)", leaving out empty parts.
+  // One line: "file:line: message (advice)", without empty parts.
   std::string text() const;
 };
 
-// Either a T or an Error. Accessing the side that is absent is a programmer's mistake and ends the program.
+// Either a T or an Error. Accessing the one that is absent is a programmer's mistake and ends the program.
 template <class T>
 class [[nodiscard]] Result {
  public:

@@ -11,7 +11,7 @@ class Rng {
  public:
   explicit Rng(std::uint64_t seed) : state_(seed) {}
 
-  // A separate stream per name, so that adding an input does not change the others.
+  // A separate stream for each name, so that adding an input does not change the values of other inputs.
   Rng(std::uint64_t seed, std::string_view stream) : state_(seed) {
     for (const char c : stream) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ull + next();
   }
@@ -26,7 +26,8 @@ class Rng {
   // Uniform in [0, 1), 24 bits, exact in float.
   float uniform() { return static_cast<float>(next() >> 40) * 0x1p-24f; }
 
-  // Uniform in [-1, 1). Zero mean, because a tolerance tells float from half only where the mean does not dominate.
+  // Uniform in [-1, 1). The mean is 0, because a tolerance can tell float from half only if the mean does not
+  // dominate.
   float symmetric() { return 2.0f * uniform() - 1.0f; }
 
  private:

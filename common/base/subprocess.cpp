@@ -36,7 +36,7 @@ struct Stream {
   bool open = true;
   std::size_t thrown_bytes = 0;
 
-  // Reads what is available now.
+  // Reads the bytes that are available now.
   void read_some() {
     char buffer[16384];
     const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -53,9 +53,9 @@ struct Stream {
   }
 };
 
-// Collects output until the program ends or times out, then kills what is left of its process group.
+// Collects output until the program ends or times out, then kills the rest of its process group.
 void supervise(pid_t pid, std::vector<Stream>& streams, const Command& command, CommandResult& result) {
-  // A limit beyond what the clock can represent is as good as none.
+  // A limit that the clock cannot represent is treated as no limit.
   const double limit_s = std::clamp(command.timeout_s, 0.0, 1e6);
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
@@ -75,13 +75,14 @@ void supervise(pid_t pid, std::vector<Stream>& streams, const Command& command, 
     result.timed_out = Clock::now() >= deadline;
     result.flooded = std::any_of(streams.begin(), streams.end(), floods);
     if (result.timed_out || result.flooded) break;
-    // Short waits, because a grandchild may hold the pipe open after the program has ended, and the program may close
-    // it and run on.
+    // Wait only briefly: a grandchild may hold the pipe open after the program has ended, or the program may close
+    // the pipe and run on.
     read_ready(std::any_of(streams.begin(), streams.end(), is_open) ? 10 : 1);
   }
   ::kill(-pid, SIGKILL);
   result.exit_code = exit_code_of(reap(pid));
-  // Output written before the end is still in the pipes (64 KiB at most each); we do not wait for more.
+  // Output that was written before the end is still in the pipes (at most 64 KiB each). Later output is not waited
+  // for.
   for (int i = 0; i < 64 && read_ready(0); ++i) {
   }
 }

@@ -1,4 +1,4 @@
-// Runs a program and waits, with a time limit and capped output. No shell is involved.
+// Runs a program and waits for its end, with a time limit and limited output. No shell is involved.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,19 @@
 namespace roofwalk {
 
 struct Command {
-  std::vector<std::string> arguments;            // [0] is the program, searched on our PATH unless it contains a slash
-  std::filesystem::path working_directory = {};  // empty: inherits ours
-  std::map<std::string, std::string> environment = {};                     // replaces ours when not empty
-  double timeout_s = 60;                                                   // of wall time
-  std::size_t max_output_bytes = 1 << 20;                                  // more is read and discarded
-  std::size_t max_thrown_bytes = std::numeric_limits<std::size_t>::max();  // a program that writes even more is killed
-  std::size_t max_channel_bytes = 0;          // > 0: it gets a pipe at kChannelDescriptor, and this much is kept
-  std::vector<PassedDescriptor> passed = {};  // further descriptors it inherits
-  std::optional<UserId> run_as = {};          // as in ChildStart
+  std::vector<std::string> arguments;                   // [0] is the program, searched on this process's PATH unless it
+                                                        // contains a slash
+  std::filesystem::path working_directory = {};         // empty: inherits this process's
+  std::map<std::string, std::string> environment = {};  // replaces this process's environment
+                                                        // unless empty
+  double timeout_s = 60;                                // of wall time
+  std::size_t max_output_bytes = 1 << 20;               // output beyond this is read and discarded
+  std::size_t max_thrown_bytes = std::numeric_limits<std::size_t>::max();  // a program that writes even more than
+                                                                           // this is killed
+  std::size_t max_channel_bytes = 0;          // > 0: the program gets a pipe at kChannelDescriptor, of whose data
+                                              // this much is kept
+  std::vector<PassedDescriptor> passed = {};  // further descriptors that it inherits
+  std::optional<UserId> run_as = {};          // see ChildStart
   std::size_t max_memory_bytes = 0;           // address space of each process; 0 unlimited
   std::size_t max_file_bytes = 0;             // of each file written; 0 unlimited
   std::size_t max_stack_bytes = 0;            // of each process; 0 inherits ours
@@ -31,18 +35,18 @@ struct Command {
 };
 
 struct CommandResult {
-  int exit_code = -1;       // 128 + signal where a signal ended it
+  int exit_code = -1;       // 128 + signal if a signal ended the program
   bool timed_out = false;   // the limit passed and the whole group was killed
-  bool output_cut = false;  // there was more than max_output_bytes
+  bool output_cut = false;  // the output exceeded max_output_bytes and was cut
   std::string output = {};  // stdout and stderr together
   bool channel_cut = false;
   std::string channel = {};  // what it wrote to kChannelDescriptor
   bool flooded = false;      // it exceeded max_thrown_bytes, and the whole group was killed
 };
 
-// The program reads an empty stdin and inherits only the descriptors that are passed. It runs in its own process group,
-// which is killed at the limit and also once the program has ended, so that nothing it started lives on or keeps us
-// waiting. It dies with us. Errors: the program cannot be found or started.
+// The program reads an empty stdin and inherits only the descriptors that are passed. It runs in its own process
+// group, which is killed at the time limit and also when the program has ended, so that none of its children keeps
+// running or delays the caller. It is killed when this process dies. Errors: the program cannot be found or started.
 Result<CommandResult> run_command(const Command& command);
 
 }  // namespace roofwalk

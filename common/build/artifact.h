@@ -1,4 +1,4 @@
-// The result of compiling a learner's file: PTX for every device, resources for occupancy.
+// The result of compiling a learner's file: PTX for every device, and resources to compute occupancy.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 namespace roofwalk {
 
-// One instruction of the code that ptxas made for a kernel and the functions it calls.
+// One machine instruction of ptxas' code for a kernel and the functions that it calls.
 struct MachineInstruction {
-  std::uint32_t ptx_line = 0;   // the PTX line it was made for; 0 unknown
+  std::uint32_t ptx_line = 0;   // the PTX line that it implements; 0 unknown
   std::uint16_t operation = 0;  // low nine bits of the encoding: the operation, without its operands
   std::int32_t target = -1;     // index of a branch's target in the kernel's code; -1 none or unknown
   bool operator==(const MachineInstruction&) const = default;
 };
 
-// What ptxas assigned to one kernel, read from the cubin (not from the tool's text).
+// The resources that ptxas assigned to one kernel, read from the cubin (not from the tool's text).
 struct KernelResources {
   std::string name;  // mangled
   int registers_per_thread = 0;
   int static_shared_bytes = 0;
-  int local_bytes_per_thread = 0;  // stack frame, spills included
-  // In order, followed by the code of called functions; empty where the cubin does not give PTX lines.
+  int local_bytes_per_thread = 0;  // stack frame, including spills
+  // In order, followed by the code of called functions; empty if the cubin does not give PTX lines.
   std::vector<MachineInstruction> code;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostKernels = 10'000, kMostInstructions = 10'000'000;
 
-// In the order in which they are sent.
+// In the order of their bytes in `texts`.
 constexpr std::string Artifact::*kTexts[] = {&Artifact::source_path, &Artifact::source_name, &Artifact::source_text,
                                              &Artifact::ptx};
 

@@ -1,4 +1,4 @@
-// Serializes an Artifact for another process.
+// Converts an Artifact to JSON and back, to send it to another process.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace roofwalk {
 
-// The learner's texts may hold any bytes, so they do not go into the JSON: path, name, source and PTX are appended to
-// `texts`, and the JSON holds their lengths.
+// The learner's texts may contain any bytes, so they are not part of the JSON: path, name, source and PTX are
+// appended to `texts`, and the JSON contains their lengths.
 Json packed_json(const Artifact& artifact, std::string& texts);
 
 // Errors, in one line: a member that is missing, unknown, of the wrong type or too large; lengths that do not match

@@ -25,7 +25,8 @@ constexpr const char* kPlanEntry = "solve";
 constexpr std::size_t kMaxSourceBytes = 1 << 20;
 constexpr std::size_t kMaxHeaderBytes = 1 << 20;
 constexpr std::size_t kMaxPtxBytes = 4 << 20;    // a chapter's own PTX is 1 to 16 KB; ptxas needs minutes for more
-constexpr int kMaxStaticSharedBytes = 48 << 10;  // CUDA's limit for what a kernel declares, on every chip
+constexpr int kMaxStaticSharedBytes = 48 << 10;  // CUDA's limit for shared memory that a kernel declares, on every
+                                                 // chip
 
 using Headers = std::map<std::string, std::string>;  // name, text
 
@@ -89,13 +90,14 @@ Result<Headers> read_headers(const BuildRequest& request) {
   return headers;
 }
 
-// Everything that the result depends on. Each part has its length in front, so that no two lists give the same key.
+// Everything on which the result depends. Each part is preceded by its length, so that different lists have different
+// keys.
 std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
                       const Headers& headers) {
   std::string all;
   const auto add = [&all](std::string_view part) { all.append(std::to_string(part.size())).append(":").append(part); };
   add("roofwalk.compiled/7");
-  if (toolkit.isolation == Isolation::boxed) add("boxed");  // never reuse what was compiled outside of a box
+  if (toolkit.isolation == Isolation::boxed) add("boxed");  // never reuse what was compiled outside a box
   add(toolkit.version);
   add(request.arch);
   add(source);
@@ -113,8 +115,9 @@ Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& r
               .makes = "kernel.ptx",
               .max_made_bytes = kMaxPtxBytes,
               .timeout_s = request.timeout_s};
-  // A kernel that depends on when it was compiled cannot be graded, so these macros become an undeclared name. The
-  // compiler's own -Werror=date-time does not help: it is silent in code that calls itself a system header.
+  // A kernel that depends on its compile time cannot be graded, so these macros are replaced by an undeclared name.
+  // The compiler's own -Werror=date-time does not help: it does not warn in code that declares itself a system
+  // header.
   job.arguments.insert(job.arguments.end(), {"-Xcompiler", "-Wno-builtin-macro-redefined"});
   for (const char* macro : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
     job.arguments.push_back(fmt::format("-D{}={}", macro, kTimeOfCompiling));
@@ -149,7 +152,7 @@ Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const Buil
   return read_cubin(*outcome.made);
 }
 
-// Removes the plan entry from the kernels and checks the rest. ptxas itself checks shared memory only when linking.
+// Removes the plan entry from the kernels and checks the others. ptxas checks shared memory only when it links.
 Status check_kernels(const BuildRequest& request, const std::string& ptx, std::vector<KernelResources>& kernels) {
   if (std::erase_if(kernels, [](const KernelResources& kernel) { return kernel.name == kPlanEntry; }) == 0) {
     return unusable(request, "the file defines no SOLVE(...)",
@@ -168,9 +171,11 @@ Status check_kernels(const BuildRequest& request, const std::string& ptx, std::v
 
 Result<Compiled> compile(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
                          const Headers& headers, const std::string& key) {
-  // Half of the hash keeps the path short; the path is part of the PTX.
+  // Half of the hash, to keep the path short, because the path is part of the PTX.
   ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32)));
-  if (auto done = load_compiled(request.cache, key)) return *std::move(done);  // compiled while we waited
+  if (auto done = load_compiled(request.cache, key))
+    return *std::move(done);  // another process compiled it while
+                              // this one waited
   Compiled compiled;
   ROOFWALK_TRY(compiled.ptx, compile_to_ptx(toolkit, request, compile_folder.path(), source, headers));
   ROOFWALK_TRY(compiled.kernels, assemble(toolkit, request, compile_folder.path(), compiled.ptx));

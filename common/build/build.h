@@ -16,13 +16,13 @@ struct Toolkit {
   Isolation isolation = Isolation::none;  // for the compilers
 };
 
-// The CUDA toolkit that setup chose: $ROOFWALK_CUDA, else the first nvcc 13 or later on the PATH, in $CUDA_HOME,
-// $CUDA_PATH, /usr/local/cuda, /opt/cuda or the project's own .venv/cuda. Older versions are skipped wherever they are.
-// Errors say what was found and what to run.
+// The CUDA toolkit: $ROOFWALK_CUDA, else the first nvcc 13 or later on the PATH, in $CUDA_HOME, $CUDA_PATH,
+// /usr/local/cuda, /opt/cuda or the project's own .venv/cuda. Older versions are skipped. Errors say which toolkit
+// was found and what to run.
 Result<Toolkit> find_toolkit(const std::filesystem::path& project_root);
 
-// The compilers' limit is processor time (kCompileLimits), which is the same on a busy machine. This wall time only
-// ends one that hangs: it is more than all processes of nvcc take together at their limits.
+// The compilers' actual limit is processor time (kCompileLimits), which does not depend on the machine's load. This
+// wall time only ends a compiler that hangs: it is more than all processes of nvcc take together at their limits.
 inline constexpr double kCompilerWallSeconds = 300;
 
 struct BuildRequest {
@@ -31,7 +31,8 @@ struct BuildRequest {
   std::filesystem::path include;            // the folder of roofwalk.cuh
   std::filesystem::path cache;              // folder of artifacts by content
   double timeout_s = kCompilerWallSeconds;  // for each of the two compilers
-  std::filesystem::path headers = {};       // a folder of additional headers, for kernels of our own; empty: none
+  std::filesystem::path headers = {};       // a folder of additional headers, for this program's own kernels; empty:
+                                            // none
 };
 
 // Compiles, or takes the artifact from the cache (under a millisecond). The source is first copied under a fixed name
@@ -48,7 +49,7 @@ struct BuildRequest {
 // - a compiler did not end within `timeout_s` (without `file`: the machine is too busy)
 // - a kernel declares more shared memory than CUDA allows
 // - no box can be made (without `file`: it is not the learner's fault)
-// A cache that cannot be written is no error.
+// Failing to write to the cache is not an error.
 Result<Artifact> build(const Toolkit& toolkit, const BuildRequest& request);
 
 }  // namespace roofwalk

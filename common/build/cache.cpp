@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 constexpr const char* kSchema = "roofwalk.compiled/2";
 constexpr std::size_t kMaxFileBytes = 16 << 20;
 
-// Machine code as text: line, operation and target of each instruction, with a space after each number. Parsing stops
-// at anything else.
+// Machine code as text: line, operation and target of each instruction, with a space after each number. The parser
+// stops at any other character.
 std::string write_code(const std::vector<MachineInstruction>& code) {
   std::string out;
   for (const MachineInstruction& in : code) out += fmt::format("{} {} {} ", in.ptx_line, in.operation, in.target);
@@ -62,7 +62,7 @@ std::optional<Compiled> load_compiled(const fs::path& cache, const std::string& 
   if (!text || !ptx) return std::nullopt;
   try {
     return parse(*text, *std::move(ptx));
-  } catch (const Json::exception&) {  // valid JSON of the wrong shape: damaged
+  } catch (const Json::exception&) {  // valid JSON of the wrong structure: the entry is damaged
     return std::nullopt;
   }
 }
@@ -78,8 +78,8 @@ void save_compiled(const fs::path& cache, const std::string& key, const Compiled
   }
   const Json json{{"schema", kSchema}, {"ptx_sha256", sha256_hex(compiled.ptx)}, {"kernels", kernels}};
 
-  // The caller holds the key's lock, so no other thread publishes this entry now and the process number in the name is
-  // unique enough.
+  // The caller holds the key's lock, so no other thread publishes this entry now, and the process number makes the
+  // name unique enough.
   const fs::path temporary = fresh_beside(cache / key);
   std::error_code error;
   fs::create_directories(temporary, error);

@@ -1,4 +1,4 @@
-// Compiled artifacts on disk, keyed by content. Losing them costs only time; a damaged entry counts as absent.
+// Compiled artifacts on disk, keyed by content. Deleting them costs only time; a damaged entry counts as absent.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace roofwalk {
 
-// The output of a compilation; the source is known from the key.
+// The output of a compilation. The source is not stored, because the key identifies it.
 struct Compiled {
   std::string ptx;
   std::vector<KernelResources> kernels;
@@ -17,7 +17,8 @@ struct Compiled {
 
 std::optional<Compiled> load_compiled(const std::filesystem::path& cache, const std::string& key);
 
-// Published by one rename: readers see a complete entry or none. A folder that cannot be written is left unchanged.
+// One rename publishes the entry, so readers see a complete entry or none. If the folder cannot be written, nothing
+// changes.
 void save_compiled(const std::filesystem::path& cache, const std::string& key, const Compiled& compiled);
 
 }  // namespace roofwalk

@@ -18,8 +18,8 @@ Error cannot(const std::string& what, const fs::path& path) {
   return {.message = "cannot " + what + " " + path.string() + ": " + std::strerror(errno)};
 }
 
-// The folder that holds all of this user's compile folders. /tmp is open to everyone, so a folder that is not
-// exclusively ours is refused.
+// The folder that contains all of this user's compile folders. Everyone can write to /tmp, so a folder that does not
+// belong exclusively to this user is refused.
 Result<fs::path> user_folder() {
   fs::path folder = "/tmp/roofwalk-" + std::to_string(::geteuid());
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make the folder", folder);
@@ -32,8 +32,8 @@ Result<fs::path> user_folder() {
   return folder;
 }
 
-// Opens and locks the file. The previous holder deletes it at the end, so after locking we check that the path still
-// names the locked file, and try again otherwise.
+// Opens and locks the file. The previous holder deletes the file at the end, so the path may no longer name the
+// locked file; then this tries again.
 int lock_file(const fs::path& path) {
   while (true) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -76,7 +76,7 @@ CompileFolder::~CompileFolder() {
   if (lock_ < 0) return;
   std::error_code ignored;
   fs::remove_all(path_, ignored);
-  ::unlink(lock_path_.c_str());  // before unlocking: processes waiting for the lock see that the name is gone
+  ::unlink(lock_path_.c_str());  // before unlocking, so that processes waiting for the lock see that the name is gone
   ::close(lock_);
 }
 

@@ -9,10 +9,10 @@
 
 namespace roofwalk {
 
-// /tmp/roofwalk-UID/KEY: empty, accessible only to us and held by one process at a time. Deleted at the end.
+// /tmp/roofwalk-UID/KEY: empty, accessible only to this user, held by one process at a time, and deleted at the end.
 class CompileFolder {
  public:
-  // Waits while another process holds the same key. Errors: the folder is not ours or cannot be made.
+  // Waits while another process holds the same key. Errors: the folder belongs to another user or cannot be made.
   static Result<CompileFolder> open(const std::string& key);
   ~CompileFolder();
   CompileFolder(CompileFolder&& other) noexcept;

@@ -12,7 +12,7 @@
 namespace roofwalk {
 namespace {
 
-// The parts of ELF64 and of NVIDIA's extensions that we need.
+// The parts of ELF64 and of NVIDIA's extensions that are needed here.
 constexpr std::uint16_t kMachineCuda = 190;
 constexpr std::uint32_t kTypeSymbols = 2, kTypeRela = 4, kTypeRel = 9;
 constexpr std::uint8_t kSymbolIsEntry = 0x10;       // in st_other
@@ -20,7 +20,7 @@ constexpr std::uint8_t kFormatSized = 4;            // an .nv.info record whose 
 constexpr std::uint8_t kAttributeFrameSize = 0x11;  // payload: symbol, bytes
 constexpr std::uint8_t kAttributeRegisters = 0x2f;  // payload: symbol, registers per thread
 constexpr std::uint32_t kMostRegisters = 255;       // the most that an instruction can name
-// Markers in .nv.callgraph: each gives the meaning of the pairs that follow, up to the next marker.
+// Markers in .nv.callgraph: each gives the meaning of the pairs from it up to the next marker.
 constexpr std::uint32_t kGraphFirstMarker = 0xfffffff0;
 constexpr std::uint32_t kGraphCalls = 0xffffffff;           // caller, callee
 constexpr std::uint32_t kGraphAddressTaken = 0xfffffffe;    // function whose address is taken, prototype
@@ -53,7 +53,7 @@ struct Function {
   std::vector<MachineInstruction> code;
 };
 
-// Reads little-endian integers; never touches anything outside `bytes`.
+// Reads little-endian integers; never reads outside `bytes`.
 template <class T>
 std::optional<T> read(std::string_view bytes, std::uint64_t offset) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
@@ -88,7 +88,7 @@ class CubinReader {
  public:
   explicit CubinReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // Each returns false where the file is inconsistent.
+  // Each of these returns false if the file is inconsistent.
   bool read_sections();
   bool read_symbols();
   bool read_functions();
@@ -221,9 +221,9 @@ bool CubinReader::read_info() {
   return true;
 }
 
-// A function that calls an address may call any function whose address is taken, because addresses travel through
-// memory and casts. An extra function without code stands for calls through an address; its callees are those
-// functions.
+// A function that calls an address may call any function whose address is taken, because addresses can pass through
+// memory and casts. Calls through an address are represented by a call of an extra function without code, whose
+// callees are all of those functions.
 bool CubinReader::read_calls() {
   const Section* graph = section(".nv.callgraph");
   if (graph == nullptr) return true;
@@ -248,7 +248,7 @@ bool CubinReader::read_calls() {
   return true;
 }
 
-// Shared variables of functions that are not kernels get a section only at link time; until then, a function's
+// Shared variables of functions that are not kernels get a section only at link time. Until then, a function's
 // relocations tell which variables it uses.
 bool CubinReader::read_shared_variables() {
   for (const Section& section : sections_) {
@@ -268,7 +268,7 @@ bool CubinReader::read_shared_variables() {
   return true;
 }
 
-// Reads the functions' instructions with their PTX lines, as far as the cubin has them.
+// Reads the functions' instructions and their PTX lines, if the cubin contains the lines.
 void CubinReader::read_code() {
   constexpr std::string_view kLines = ".nv_debug_line_sass";
   const Section* lines = section(kLines);
@@ -313,7 +313,7 @@ std::set<std::size_t> CubinReader::reachable(std::size_t function) const {
 
 std::uint64_t CubinReader::deepest_stack(std::size_t function, std::vector<std::optional<std::uint64_t>>& known) const {
   if (known[function]) return *known[function];
-  known[function] = 0;  // while being computed: recursion adds nothing
+  known[function] = 0;  // avoids endless recursion: a recursive call adds nothing
   std::uint64_t below = 0;
   for (const std::size_t callee : functions_[function].callees) below = std::max(below, deepest_stack(callee, known));
   known[function] = functions_[function].frame_bytes + below;
@@ -321,7 +321,7 @@ std::uint64_t CubinReader::deepest_stack(std::size_t function, std::vector<std::
 }
 
 std::vector<KernelResources> CubinReader::kernels() const {
-  constexpr std::uint64_t kMost = 1 << 30;  // larger values are refused later anyway; fits an int
+  constexpr std::uint64_t kMost = 1 << 30;  // larger values are refused later; this fits an int
   std::vector<KernelResources> kernels;
   std::size_t copied = 0;
   for (std::size_t i = 0; i < functions_.size(); ++i) {

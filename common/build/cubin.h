@@ -1,4 +1,5 @@
-// Reads what ptxas assigned to each kernel from a relocatable cubin (an ELF file). Malformed bytes only cause an Error.
+// Reads each kernel's resources from ptxas' relocatable cubin (an ELF file). Malformed bytes cause an Error, nothing
+// worse.
 #pragma once
 
 #include <string_view>

@@ -20,15 +20,15 @@ constexpr std::size_t kMaxLineBytes = 400;
 constexpr int kMostSignal = 64;
 
 struct Diagnostic {
-  std::string file;  // as the compiler names it
+  std::string file;  // the compiler's name for it
   int line = 0;      // 0 unknown
   bool is_error = false;
   std::string message;
   std::string advice = {};
 };
 
-// Splits into lines and drops control characters, escape sequences and non-ASCII bytes: a learner's #error may hold
-// anything.
+// Splits into lines and drops control characters, escape sequences and non-ASCII bytes, because a learner's #error
+// may contain any bytes.
 std::vector<std::string> clean_lines(std::string_view output) {
   std::vector<std::string> lines(1);
   for (std::size_t i = 0; i < output.size(); ++i) {
@@ -52,7 +52,7 @@ std::optional<int> number_of(std::string_view text) {
   return value;
 }
 
-// Splits "error #20-D: text" into severity and text; false where the line is not a diagnostic.
+// Splits "error #20-D: text" into severity and text; false if the line is not a diagnostic.
 bool split_severity(std::string_view rest, Diagnostic& diagnostic) {
   const std::size_t colon = rest.find(": ");
   if (colon == std::string_view::npos) return false;
@@ -96,7 +96,7 @@ std::optional<Diagnostic> parse_line(std::string_view line) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// The number after the last `marker` in the line; 0 where there is none.
+// The number after the last `marker` in the line; 0 if there is none.
 int number_after(const std::string& line, std::string_view marker) {
   const std::size_t at = line.rfind(marker);
   if (at == std::string::npos) return 0;
@@ -173,7 +173,7 @@ bool rewrite_time(Diagnostic& diagnostic) {
   return true;
 }
 
-// Advice for code that was written for the host.
+// Adds advice to errors that are due to code written for the host.
 void advise_on_host_code(Diagnostic& diagnostic) {
   if (diagnostic.message.starts_with("namespace \"std\" has no member")) {
     diagnostic.advice =
@@ -242,12 +242,12 @@ Error compose(const std::vector<Diagnostic>& errors, const std::string& source_p
   return error;
 }
 
-// The compiler failed without a diagnostic: time, memory or a crash.
+// Explains an end without a diagnostic: time or memory ran out, or the compiler crashed.
 Error explain_end(const CommandResult& run, const std::string& source_path, const char* what, double timeout_s) {
   const auto says = [&run](const char* text) { return run.output.find(text) != std::string::npos; };
   Error error{.message = "", .file = source_path};
   if (run.timed_out) {
-    // Its processor time has a limit of its own, so the file is not to blame.
+    // Processor time has its own limit, so the file is not to blame.
     return {.message = fmt::format("{} did not end within {:g} s: this machine is too busy", what, timeout_s),
             .advice = "give the same command again when other programs have ended"};
   }
@@ -286,7 +286,7 @@ Error explain_nvcc(const CommandResult& run, const std::string& source_path, std
   const std::vector<Diagnostic> errors = run.timed_out ? std::vector<Diagnostic>() : collect_errors(run.output);
   if (errors.empty()) return explain_end(run, source_path, "nvcc", timeout_s);
   Error error = compose(errors, source_path);
-  // Next to a string or in a directive, the macro causes a different error, on a line that nvcc prints.
+  // In a string or a directive, the macro causes a different error, on a line that nvcc prints.
   if (error.advice.empty() && run.output.find(kTimeOfCompiling) != std::string::npos) error.advice = kWithoutTime;
   if (source_text.find("roofwalk.cuh") == std::string_view::npos) {
     error.advice = "the file must start with #include <roofwalk.cuh>, which defines SOLVE";
@@ -301,7 +301,8 @@ Error explain_ptxas(const CommandResult& run, const std::string& source_path, st
     // "ptxas kernel.ptx, line 39; error   : text", "ptxas error   : text"
     const std::size_t colon = line.find(" : ");
     if (!line.starts_with(kTool) || colon == std::string::npos) continue;
-    const bool has_place = line.find(kPlace) < colon;  // a fatal error without a place is about ptxas itself
+    const bool has_place = line.find(kPlace) < colon;  // a fatal error without a place is about ptxas itself, not
+                                                       // about the file
     const bool is_error = line.find("error") < colon || (has_place && line.find("fatal") < colon);
     if (!is_error || line.find("aborted due to errors") != std::string::npos) continue;
     Diagnostic diagnostic{.file = std::string(kSourceName), .is_error = true, .message = line.substr(colon + 3)};

@@ -9,7 +9,7 @@
 
 namespace roofwalk {
 
-// Replaces __DATE__, __TIME__ and __TIMESTAMP__ in a learner's file: an undeclared name.
+// The undeclared name that replaces __DATE__, __TIME__ and __TIMESTAMP__ in a learner's file.
 inline constexpr std::string_view kTimeOfCompiling = "roofwalk_time_of_compiling";
 
 // `source_path` is the file's name as the learner knows it, `source_text` its text. The run must have failed.

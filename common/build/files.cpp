@@ -10,7 +10,7 @@ std::optional<std::string> read_file(const std::filesystem::path& file, std::siz
   std::ifstream in(file, std::ios::binary);
   const auto size = std::filesystem::file_size(file, error);
   if (error || size > max_bytes) return std::nullopt;
-  std::string bytes(size + 1, '\0');  // one extra byte, to notice that the file has grown
+  std::string bytes(size + 1, '\0');  // one extra byte, to notice if the file has grown
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (in.bad() || in.gcount() > static_cast<std::streamsize>(size)) return std::nullopt;
   bytes.resize(static_cast<std::size_t>(in.gcount()));

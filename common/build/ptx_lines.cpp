@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view line) {
   return start == std::string_view::npos ? std::string_view() : line.substr(start);
 }
 
-// Removes a decimal number from the front; 0 where there is none.
+// Removes a decimal number from the front of the text; 0 if there is none.
 int take_number(std::string_view& text) {
   text = trimmed(text);
   int value = 0;
@@ -31,7 +31,7 @@ int take_number(std::string_view& text) {
   return error == std::errc() ? value : 0;
 }
 
-// The number that `.file` gives the learner's file; 0 where there is none.
+// The number that `.file` assigns to the learner's file; 0 if there is none.
 int source_file_number(std::string_view ptx) {
   const std::string ending = fmt::format("/{}\"", kSourceName);
   while (!ptx.empty()) {
@@ -44,7 +44,7 @@ int source_file_number(std::string_view ptx) {
   return 0;
 }
 
-// The learner's line in a `.loc`, either directly or as the place where the code was inlined; 0 for none.
+// The learner's line in a `.loc`: its own line, or the line where the code was inlined; 0 if neither is in the file.
 int line_of_loc(std::string_view loc, int file_number) {
   constexpr std::string_view kLoc = ".loc", kInlined = "inlined_at";
   loc.remove_prefix(kLoc.size());
@@ -75,7 +75,8 @@ int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name) {
   while (!ptx.empty()) {
     const std::string_view line = trimmed(take_line(ptx));
     const std::size_t entry = line.find(".entry ");
-    // A kernel may be declared without a body before it is defined: the next header ends its search.
+    // A kernel may be declared without a body before its definition, so the search for its lines ends at the next
+    // header.
     if (entry != std::string_view::npos) {
       inside = line.substr(entry + 7).starts_with(mangled_name) &&
                line.substr(entry + 7 + mangled_name.size()).find_first_not_of("( \t\r") == std::string_view::npos;
@@ -91,7 +92,8 @@ int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name) {
 std::string one_instruction_a_line(std::string_view ptx) {
   std::string out;
   out.reserve(ptx.size());
-  bool statement_ended = false;  // on this line; the next token starts a new line
+  bool statement_ended = false;  // whether a statement has ended on this line; if so, the next token starts a new
+                                 // line
   for (std::size_t at = 0; at < ptx.size();) {
     const std::string_view rest = ptx.substr(at);
     std::size_t size = 1;

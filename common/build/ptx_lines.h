@@ -6,17 +6,18 @@
 
 namespace roofwalk {
 
-// The name under which the compiler sees every source; fixed, so that no learner's file name reaches a compiler.
+// The name under which the compiler sees every source. It is fixed, so that no learner's file name reaches a
+// compiler.
 inline constexpr std::string_view kSourceName = "kernel.cu";
 
-// The source line of a PTX line (1-based), or 0 where there is none.
+// The source line of a PTX line (1-based); 0 if there is none.
 int source_line_of_ptx_line(std::string_view ptx, int ptx_line);
 
-// The first source line in a kernel's body, or 0.
+// The first source line in a kernel's body; 0 if there is none.
 int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name);
 
-// The same PTX with at most one instruction per line. Inline assembly may put several on a line, and ptxas tells only
-// the line of a machine instruction. Other lines stay as they are.
+// The same PTX with at most one instruction per line, because inline assembly may put several on a line, and ptxas
+// reports only the line of a machine instruction. Other lines are unchanged.
 std::string one_instruction_a_line(std::string_view ptx);
 
 }  // namespace roofwalk

@@ -10,7 +10,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxLogBytes = 64 << 10;
-constexpr std::size_t kMaxThrownBytes = 16 << 20;  // a longer log is useless: the compiler is stopped
+constexpr std::size_t kMaxThrownBytes = 16 << 20;  // if the log is longer, the compiler is stopped, because such a
+                                                   // log is useless
 
 Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, ToolJob job) {
   const fs::path bin = toolkit.root / "bin";
@@ -43,8 +44,8 @@ Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, Too
   return outcome;
 }
 
-// The tool's output stays inside the box. A shell that has read nothing of the learner's copies it to the one
-// descriptor that leads out; the tool itself does not have that descriptor.
+// The tool's output stays inside the box. A shell that has not read any of the learner's data copies the result to
+// the one descriptor that leads out; the tool itself does not have that descriptor.
 Result<ToolOutcome> run_in_box(const Toolkit& toolkit, ToolJob job) {
   Box box = compile_box(toolkit.root);
   for (auto& [name, bytes] : job.files) {

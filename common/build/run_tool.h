@@ -23,12 +23,13 @@ struct ToolJob {
 
 struct ToolOutcome {
   CommandResult run;
-  std::optional<std::string> made;  // on success; absent: larger than max_made_bytes, or not written
+  std::optional<std::string> made;  // the output file, on success; nullopt: larger than max_made_bytes, or not
+                                    // written
 };
 
-// Runs the tool with a clean environment and limits on time, memory and output, the same in and outside of a box.
-// Outside, it runs and writes in `folder`, which only we use; in a box (Toolkit::isolation) it cannot write to this
-// machine's disks. Errors are not the learner's: a full disk, a box that cannot be made.
+// Runs the tool with a clean environment and limits on time, memory and output, which are the same inside and outside
+// a box. Outside, it runs and writes in `folder`, which no one else uses; in a box (Toolkit::isolation) it cannot
+// write to this machine's disks. Errors are not the learner's fault: a full disk, or a box that cannot be made.
 Result<ToolOutcome> run_tool(const Toolkit& toolkit, const std::filesystem::path& folder, ToolJob job);
 
 }  // namespace roofwalk

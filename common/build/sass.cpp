@@ -9,7 +9,7 @@ namespace {
 // Low nine bits of an encoding, found by assembling kernels; the three bits above them give the operand kinds.
 constexpr std::uint16_t kNop = 0x118, kBranch = 0x147;
 
-// Reads from the front; `failed` once too few bytes are left.
+// Reads from the front; sets `failed` if too few bytes are left.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes, std::size_t at = 0) : bytes_(bytes), at_(at) {}
@@ -30,7 +30,7 @@ class Bytes {
     return value;
   }
 
-  // LEB128; bits beyond 64 are lost.
+  // Reads a LEB128 number; bits beyond 64 are lost.
   std::uint64_t take_number(bool is_signed = false) {
     std::uint64_t value = 0;
     unsigned shift = 0;
@@ -123,8 +123,8 @@ void run_line_program(std::string_view table, std::size_t at, std::size_t end, c
   }
 }
 
-// The target of a branch at `address`, from the 128 bits of its encoding. Hopper and later keep eight bits of the
-// distance elsewhere.
+// The target of a branch at `address`, from the 128 bits of its encoding. On Hopper and later, eight bits of the
+// distance are in a different place.
 std::int64_t branch_target(std::uint64_t low, std::uint64_t high, std::uint64_t address, int architecture) {
   const auto words =
       static_cast<std::int64_t>((high << 46 | low >> 18) & ~std::uint64_t{0xffff}) >> 16;  // bits 34 to 81
@@ -180,7 +180,7 @@ std::vector<MachineInstruction> read_machine_code(std::string_view text, int arc
     code[i].target = static_cast<std::int32_t>(target / static_cast<std::int64_t>(kInstructionBytes));
   }
   while (!code.empty() && code.back().operation == kNop) code.pop_back();
-  // The code ends with an unreachable branch to itself.
+  // The code ends with an unreachable branch to itself, which is removed.
   if (!code.empty() && code.back().target == static_cast<std::int32_t>(code.size()) - 1) code.pop_back();
   return code;
 }

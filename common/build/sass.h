@@ -13,7 +13,7 @@ namespace roofwalk {
 
 inline constexpr std::size_t kInstructionBytes = 16;
 
-// Instructions from this address on, up to the next row, were made for `line`.
+// Instructions from this address up to the next row implement this `line`.
 struct LineRow {
   std::uint64_t address = 0;
   std::uint32_t line = 0;

@@ -20,7 +20,7 @@ constexpr int kOldestMajor = 13;
 
 struct Version {
   int major = 0;
-  std::string text;  // "13.0.88"; empty where nvcc does not run
+  std::string text;  // "13.0.88"; empty if nvcc does not run
 };
 
 Version version_of(const fs::path& root) {
@@ -39,8 +39,8 @@ Version version_of(const fs::path& root) {
   return version;
 }
 
-// The real folder of the toolkit. Where nvcc is a script that calls an nvcc elsewhere, a dry run prints that one's
-// folder; a box with only the script's folder could not compile.
+// The real folder of the toolkit. If nvcc is a script that calls an nvcc elsewhere, a dry run prints the folder of
+// that nvcc; a box with only the script's folder could not compile.
 fs::path home_of(const fs::path& root) {
   const fs::path nvcc = root / "bin/nvcc";
   char magic[2] = {};

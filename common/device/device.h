@@ -1,4 +1,4 @@
-// The interface that runs kernels: implemented by the virtual GPU, a CUDA device, and a scripted fake in tests.
+// The interface of devices that run kernels: the virtual GPU, a CUDA device, and a scripted fake in tests.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace roofwalk {
 
 struct DeviceBuffer {
   int id = -1;
-  std::uint64_t address = 0;  // as kernels see it; at least 256-byte aligned
+  std::uint64_t address = 0;  // the address that kernels see; at least 256-byte aligned
   std::uint64_t size_bytes = 0;
 };
 
@@ -27,19 +27,19 @@ struct RunOptions {
   // Virtual GPU: limit in warp instructions and equally costly work (vgpu/state/work.h); a longer run is a `runaway`
   // fault.
   std::uint64_t max_work = 20'000'000'000;
-  // Limit of wall time. On the virtual GPU, exceeding it is an Error, trouble with the host: counts decide which
-  // kernels end. On a real GPU only this ends an endless loop: a `runaway` fault.
+  // Limit of wall time. On the virtual GPU, exceeding it is an Error, because the host is in trouble: counts alone
+  // decide which kernels run too long. On a real GPU only this limit ends an endless loop, as a `runaway` fault.
   double max_seconds = 300;
   int threads = 0;        // virtual GPU: maximum; 0: all that the machine has. Does not affect any figure
   bool lockstep = true;   // virtual GPU: run whole warps as one (vgpu/exec/lockstep). Does not affect any figure
   bool sanitize = false;  // virtual GPU: races and reads of uninitialised memory are faults
-  // Sanitized runs: the number of blocks per launch, roughly, in which shared memory is watched: the first ones and
-  // others chosen by the seed; 0: all.
+  // In sanitized runs: shared memory is watched in about this many blocks per launch, namely the first ones and
+  // others chosen by the seed. 0: in all blocks.
   std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
-  // Sanitized runs: a range of device memory. The record tells which line wrote to it last.
+  // In sanitized runs: a range of device memory. The record tells which line wrote to it last.
   std::uint64_t watched_address = 0, watched_bytes = 0;
-  // The virtual GPU's time. `clock` replays sampled blocks on a model of the SMs; `whole_clock` replays every block;
-  // `least` replays none: elapsed_ns is the lower bound that the counts imply, and waits are empty.
+  // The virtual GPU's time. `clock`: the timing model replays sampled blocks. `whole_clock`: it replays every block.
+  // `least`: no replay; elapsed_ns is the lower bound that the counts imply, and waits are empty.
   enum class Time { clock, whole_clock, least };
   Time time = Time::clock;
   // For `clock`: the sample of replayed blocks is pseudo-random and depends on the code and this seed. `also_traced`
@@ -81,7 +81,7 @@ class Device {
   void release(const DeviceBuffer& buffer) { do_release(buffer); }
 
   // Makes the buffer read-only for plans. A device that sees every access (the virtual GPU) reports a write as a
-  // `read_only` fault; on others the caller must compare contents afterwards.
+  // `read_only` fault; with other devices the caller must compare the contents afterwards.
   void protect(const DeviceBuffer& buffer) { do_protect(buffer); }
 
   // Virtual GPU: randomises the addresses of buffers allocated from now on by the seed; 0: the default addresses. Does
@@ -98,7 +98,8 @@ class Device {
     do_read(buffer, offset_bytes, data);
   }
 
-  // Marks these bytes as uninitialised. A sanitized run of the virtual GPU finds kernels that read them first.
+  // Marks these bytes as uninitialized. A sanitized run of the virtual GPU reports kernels that read them before
+  // writing.
   void forget(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes) {
     ROOFWALK_CHECK(offset_bytes + size_bytes <= buffer.size_bytes);
     do_forget(buffer, offset_bytes, size_bytes);
@@ -115,16 +116,16 @@ class Device {
     return do_plan(arguments, allocate_scratch);
   }
 
-  // Runs the plan once, from a cold L2; the module's globals are as set by `load` or the last run. A learner's fault is
-  // a RunRecord with `fault` set; an Error is trouble of the harness. A plan contains addresses of buffers and is valid
-  // as long as they live.
+  // Runs the plan once, from a cold L2. The module's globals are as `load` or the last run left them. After a
+  // learner's fault, the RunRecord has `fault`; an Error is trouble of the harness. A plan contains addresses of
+  // buffers and is valid as long as they live.
   Result<RunRecord> run(const Plan& plan, const RunOptions& options = {}) { return do_run(plan, options); }
 
-  // A device can be lost: a kernel corrupted its context, or its process ended. All buffers are gone then, and this
-  // returns the reason as an Error; `read` gives zeros, `write` and `forget` do nothing, `allocate`, `load` and `run`
-  // return Errors. Callers that act on data they read must check this afterwards. A device that can restart does so
-  // when the last of the lost buffers is released: this is kOk again, and the caller must allocate, load and plan
-  // again.
+  // A device can be lost: a kernel corrupted its context, or its process ended. Then all buffers are gone, and this
+  // returns the reason as an Error; `read` gives zeros, `write` and `forget` do nothing, and `allocate`, `load` and
+  // `run` return Errors. Callers that use data they read must check this afterwards. A device that can restart does
+  // so when the last of the lost buffers is released: then this is kOk again, and the caller must allocate, load and
+  // plan again.
   Status alive() const { return do_alive(); }
 
  private:
@@ -147,7 +148,7 @@ class Device {
   virtual Status do_alive() const { return kOk; }
 };
 
-// "virtual:classroom", "virtual:my-gpu.toml"; "virtual" and "auto" mean virtual:classroom.
+// Opens a device by name: "virtual:classroom", "virtual:my-gpu.toml". "virtual" and "auto" mean virtual:classroom.
 Result<std::unique_ptr<Device>> open_device(std::string_view name);
 
 }  // namespace roofwalk

@@ -18,14 +18,15 @@ namespace {
 
 constexpr double kPoll = 0.02;   // seconds; interval of checks whether the GPU is free
 constexpr double kTell = 0.5;    // seconds; interval of calls to while_waiting
-constexpr double kAsleep = 2.0;  // seconds that a free GPU is not taken: the next in line was suspended with Ctrl-Z
+constexpr double kAsleep = 2.0;  // seconds for which a free GPU is not taken, because the next in line was suspended
+                                 // with Ctrl-Z
 
 std::string own_name() {
   const passwd* entry = ::getpwuid(::geteuid());
   return entry != nullptr ? entry->pw_name : fmt::format("user {}", ::geteuid());
 }
 
-// "12 s", "3 min", "2 h"
+// A duration for people: "12 s", "3 min", "2 h".
 std::string for_people(double seconds) {
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
   if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
@@ -34,7 +35,7 @@ std::string for_people(double seconds) {
 
 std::string who(const GpuHolder& holder) { return holder.same_user ? "your other run" : holder.user; }
 
-// What the holder of a ticket sees while waiting; `tickets` are those of the others.
+// The state that the holder of a ticket sees while waiting; `tickets` are those of the others.
 GpuWait look(const QueueFile& file, const std::vector<std::int64_t>& tickets, std::string_view user, double waited_s) {
   GpuWait wait{.waited_s = waited_s};
   const double now = queue_seconds();
@@ -71,7 +72,7 @@ Error waited_too_long(const QueueFile& file, const GpuWait& wait) {
           .advice = "try again later; a run that was stopped with Ctrl-Z keeps the GPU"};
 }
 
-// Detects a free GPU whose next in line is suspended, and lets those behind it go ahead, in order.
+// Detects that the GPU is free but the next in line is suspended, and lets those behind it go ahead, in order.
 class IdleWatch {
  public:
   // Whether we have the turn although others are before us. Call it regularly, with the tickets of all others.
@@ -135,7 +136,7 @@ Result<GpuTurn> GpuTurn::wait(const GpuRequest& request, const std::function<voi
     if (!ours && now < tell) continue;
     const std::vector<std::int64_t> tickets = file->tickets_of_others();
     ours = ours || idle.take(*file, tickets);
-    if (!file->still_there()) {  // somebody removed it: newcomers join a new file, and so must we
+    if (!file->still_there()) {  // the file was removed: newcomers join a new file, so this process must, too
       ROOFWALK_TRY(file, join());
       continue;
     }

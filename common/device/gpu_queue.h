@@ -1,5 +1,5 @@
-// Decides who may measure on a GPU. Users of a shared machine compile and plan in parallel, but only one at a time
-// measures on a GPU; the others wait in order of arrival.
+// Decides which process may measure on a GPU. Users of a shared machine compile and plan in parallel, but only one at
+// a time measures on a GPU; the others wait in order of arrival.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct GpuRequest {
   std::string gpu_uuid;       // of the GPU or MIG instance, as the driver spells it: "GPU-...", "MIG-..."
   std::string doing = {};     // shown to others: the chapter
   std::string user = {};      // shown to others; empty: the account's name
-  double most_seconds = 600;  // longest wait
+  double most_seconds = 600;  // the longest time to wait
 };
 
 struct GpuHolder {
-  std::string user = {};  // printable ASCII, like `doing`, because another user's program wrote it
+  std::string user = {};  // printable ASCII, as is `doing`, because another user's program wrote it
   std::string doing = {};
   std::int64_t pid = 0;
   double held_s = 0;
@@ -28,10 +28,12 @@ struct GpuHolder {
 };
 
 struct GpuWait {
-  std::optional<GpuHolder> holder = {};  // nullopt between two turns, and while a foreign program has the lock
+  std::optional<GpuHolder> holder = {};  // nullopt between two turns, and while another kind of program holds the
+                                         // lock
   int before = 0;                        // number of waiting processes before us, without the holder
   double waited_s = 0;
-  std::optional<double> estimate_s = {};  // until our turn, by the length of recent turns; nullopt before the first
+  std::optional<double> estimate_s = {};  // time until our turn, estimated from recent turns; nullopt before the
+                                          // first turn
 };
 
 // "waiting for the GPU: anna has had it for 12 s, 3 before you, about 40 s to go": one line of at most 80 columns.
@@ -39,8 +41,8 @@ std::string waiting_line(const GpuWait& wait);
 
 class QueueFile;
 
-// The GPU is ours from `wait` until this is destroyed: hold it only for the timed runs. A killed process gives up its
-// turn or its place in the queue. Child processes do not hold the turn.
+// The right to use the GPU, from `wait` until this object is destroyed: hold it only for the timed runs. If the
+// process is killed, it loses its turn or its place in the queue. Child processes do not inherit the turn.
 class GpuTurn {
  public:
   // Waits for the turn. Calls `while_waiting` as soon as it has to wait, then twice a second. The queue is a file in

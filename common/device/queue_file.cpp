@@ -27,10 +27,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLine = 256;
-constexpr std::int64_t kLines = 256;                          // for tickets; more processes than this share lines
+constexpr std::int64_t kLines = 256;                          // lines for tickets; if there are more processes, they
+                                                              // share lines
 constexpr std::int64_t kTicketBytes = std::int64_t{1} << 40;  // ticket t is the byte kTicketBytes + t
 constexpr std::int64_t kMostTickets = std::int64_t{1} << 50;
-constexpr std::size_t kMostTold = 1000;  // tickets, even if a hostile program holds more
+constexpr std::size_t kMostTold = 1000;  // limit on tickets that are listed, even if a hostile program holds more
 constexpr const char* kFolderAdvice =
     "set ROOFWALK_LOCK_DIR to a folder on a disk of this machine that all users of the GPU may write to (chmod 1777)";
 
@@ -44,12 +45,12 @@ bool lock_byte(int descriptor, std::int64_t ticket, short type) {
   return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
 }
 
-// A range of adjacent tickets. We lock one; other programs with access to the file may lock any range.
+// A range of adjacent tickets. This program locks one; other programs with access to the file may lock any range.
 struct Tickets {
   std::int64_t first = 0, last = 0;
 };
 
-// One range of tickets within these that another process holds.
+// A range of tickets within these that another process holds.
 std::optional<Tickets> held_within(int descriptor, const Tickets& tickets) {
   if (tickets.first > tickets.last) return std::nullopt;
   struct flock lock {};
@@ -68,12 +69,12 @@ std::string name_of(uid_t uid) {
   return entry != nullptr ? plain_text(entry->pw_name, 32) : fmt::format("user {}", uid);
 }
 
-// World-writable and sticky, like /tmp: users cannot remove each other's files.
+// Whether users cannot remove each other's files in the folder: it is world-writable and sticky, like /tmp.
 bool serves_all(const struct stat& info) {
   return S_ISDIR(info.st_mode) && (info.st_mode & S_IWOTH) != 0 && (info.st_mode & S_ISVTX) != 0;
 }
 
-// The same folder for every user, root included: separate folders would make separate queues.
+// The folder is the same for every user, including root, because separate folders would make separate queues.
 Result<fs::path> queue_folder() {
   struct stat info {};
   if (const char* named = std::getenv("ROOFWALK_LOCK_DIR"); named != nullptr && *named != '\0') {
@@ -95,15 +96,15 @@ Result<fs::path> queue_folder() {
                .advice = kFolderAdvice};
 }
 
-// Opens the file or creates it for everybody, whatever the umask. In two steps, because with fs.protected_regular
-// O_CREAT refuses other users' files in such folders, even for root. -1: see errno.
+// Opens the file, or creates it with access for everybody, whatever the umask is. It does so in two steps, because
+// with fs.protected_regular, O_CREAT refuses other users' files in such folders, even for root. -1: see errno.
 int open_or_make(const fs::path& path) {
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   using namespace std::chrono_literals;
   for (int attempt = 0;; ++attempt) {
     int descriptor = ::open(path.c_str(), kFlags);
     if (descriptor >= 0) return descriptor;
-    // Between another process's open and fchmod, only its user can open the file.
+    // Between open and fchmod of the process that creates the file, only its user can open the file.
     if (errno == EACCES && attempt < 50) {
       std::this_thread::sleep_for(10ms);
       continue;
@@ -140,7 +141,7 @@ std::string line_of(const Json& json) {
   return line + '\n';
 }
 
-// The record in line `line`; null if we did not write it.
+// The record in line `line`; null if no instance of this program wrote it.
 Json read_line(int descriptor, std::int64_t line) {
   char text[kLine];
   const auto size = ::pread(descriptor, text, kLine, line * static_cast<std::int64_t>(kLine));
@@ -149,7 +150,7 @@ Json read_line(int descriptor, std::int64_t line) {
   return json.is_object() ? json : nullptr;
 }
 
-// Errors are ignored: a missing line harms nobody, and a full disk must not prevent measurements.
+// Errors are ignored: a missing line does no harm, and a full disk must not prevent measurements.
 void write_line(int descriptor, std::int64_t line, const Json& json) {
   const std::string text = line_of(json);
   [[maybe_unused]] const auto written =
@@ -228,7 +229,7 @@ Result<std::unique_ptr<QueueFile>> QueueFile::open(std::string_view gpu_uuid) {
   const int descriptor = open_or_make(path);
   if (descriptor < 0) return cannot_open(path, errno);
   auto file = std::make_unique<QueueFile>(path, descriptor);
-  // A file with a second hard link may be somebody's own file, and we write to it.
+  // This program writes to the file. If the file has a second hard link, it may be somebody's own.
   struct stat info {};
   if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1) {
     return Error{.message = path.string() + " is not a regular file of its own",
@@ -240,7 +241,7 @@ Result<std::unique_ptr<QueueFile>> QueueFile::open(std::string_view gpu_uuid) {
 QueueFile::QueueFile(fs::path path, int descriptor)
     : path_(std::move(path)), descriptor_(descriptor), owner_(::getpid()) {}
 
-// Closing alone does not suffice: a forked child would keep the locks alive.
+// Closing the file does not suffice, because a forked child would keep the locks.
 QueueFile::~QueueFile() {
   if (owner_ == ::getpid()) {
     if (has_turn_ && record_.since_s) add_turn(queue_seconds() - *record_.since_s);
@@ -267,7 +268,7 @@ Status QueueFile::take_ticket(QueueRecord record) {
                .advice = kFolderAdvice};
 }
 
-// The kernel reports one held lock; further ones are searched on both sides of it.
+// The kernel reports one held lock; further ones are searched for on both sides of it.
 std::vector<std::int64_t> QueueFile::tickets_of_others() const {
   std::vector<std::int64_t> found;
   std::vector<Tickets> open = {{1, kMostTickets}};
@@ -324,7 +325,7 @@ std::optional<QueueRecord> QueueFile::record_of(std::int64_t ticket) const {
 
 std::optional<double> QueueFile::usual_turn_s() const { return number_in(read_line(descriptor_, 0), "usual_turn_s"); }
 
-// Moving average in which each turn weighs 0.7 of the next one.
+// Updates the moving average of turn lengths, in which each turn weighs 0.7 times as much as the next one.
 void QueueFile::add_turn(double turn_s) const {
   const auto usual = usual_turn_s();
   write_line(descriptor_, 0, {{"queue", "roofwalk"}, {"usual_turn_s", usual ? 0.7 * *usual + 0.3 * turn_s : turn_s}});

@@ -1,11 +1,11 @@
-// The file behind a GPU's queue. Only its locks count; the kernel releases them when their process ends:
+// The file behind a GPU's queue. Only its locks count; the kernel releases them when their process ends.
 //
-// - flock on the file is the turn itself, as `flock FILE command` takes it in a shell;
+// - flock on the file is the turn itself; in a shell, `flock FILE command` takes it, too;
 // - a ticket is a lock on one byte, far behind the text; the lowest ticket is next. A new ticket is one above the
-//   highest held one; if another process takes it first, we try again.
+//   highest held one; if another process takes it first, the next number is tried.
 //
-// The text only describes the processes, because everybody may write it. Lines have 256 bytes each: the first is about
-// the queue, the others are about tickets.
+// The text only describes the processes and decides nothing, because everybody may write it. Lines have 256 bytes
+// each: the first describes the queue, the others describe tickets.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +27,7 @@ struct QueueRecord {
   std::int64_t ticket = 0;
   std::int64_t pid = 0;
   std::string user = {}, doing = {};
-  std::optional<double> since_s = {};  // start of its turn, in `queue_seconds`
+  std::optional<double> since_s = {};  // start of its turn, in seconds of queue_seconds()
 };
 
 class QueueFile {
@@ -38,7 +38,7 @@ class QueueFile {
   explicit QueueFile(std::filesystem::path path, int descriptor);
   QueueFile(const QueueFile&) = delete;
   QueueFile& operator=(const QueueFile&) = delete;
-  ~QueueFile();  // releases the turn, recording its length, and the ticket
+  ~QueueFile();  // releases the turn, after recording its length, and the ticket
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -47,17 +47,17 @@ class QueueFile {
   std::int64_t ticket() const { return record_.ticket; }
 
   std::vector<std::int64_t> tickets_of_others() const;  // in order, up to 1000
-  bool anyone_before() const;                           // with a lower ticket than ours
+  bool anyone_before() const;                           // whether another process has a lower ticket
 
   bool try_turn();   // tries to take the turn
   void give_turn();  // releases it
-  void mark_turn();  // records the start of our turn for the others to see
+  void mark_turn();  // records the start of this process's turn, so that others can see it
 
   std::optional<QueueRecord> record_of(std::int64_t ticket) const;
 
   std::optional<double> usual_turn_s() const;  // length of recent turns
 
-  // Whether newcomers still open this same file: somebody may have removed it.
+  // Whether newcomers still open the same file; it may have been removed.
   bool still_there() const;
 
  private:
@@ -66,7 +66,7 @@ class QueueFile {
 
   std::filesystem::path path_;
   int descriptor_;
-  pid_t owner_;  // a forked child shares the locks and must not release them
+  pid_t owner_;  // the process that opened this; a forked child shares the locks and must not release them
   bool has_turn_ = false;
   QueueRecord record_;
 };
@@ -77,7 +77,8 @@ double queue_seconds();
 // Printable ASCII without quotes and backslashes, at most `most` characters.
 std::string plain_text(std::string_view text, std::size_t most);
 
-// The name of a network file system, or null. Locks there may not work, and a GPU belongs to one machine.
+// The name of the file system if it is a network file system, else null. On these, locks may not work, and other
+// machines, which have their own GPUs, see the file.
 const char* network_filesystem(std::uint64_t statfs_type);
 
 }  // namespace roofwalk

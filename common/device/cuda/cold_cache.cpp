@@ -10,8 +10,8 @@ namespace {
 constexpr unsigned kBlockThreads = 512;
 constexpr std::uint64_t kVectorBytes = 16;
 
-// A grid-stride loop over 16-byte loads; .cg bypasses L1. The combined result would be stored if it were not zero,
-// which it always is: the compiler cannot drop the loads, and no cache line becomes dirty.
+// A grid-stride loop over 16-byte loads; .cg bypasses L1. The result would be stored if it were not zero; it is
+// always zero. So the compiler cannot drop the loads, and no cache line becomes dirty.
 constexpr std::string_view kPtx = R"(.version 7.0
 .target sm_75
 .address_size 64
@@ -79,7 +79,7 @@ ColdCache::~ColdCache() {
 Status ColdCache::open(const DriverApi& api, const GpuProperties& card) {
   api_ = &api;
   may_persist_ = card.persisting_l2_bytes > 0;
-  constexpr std::uint64_t kLeast = 1 << 20;  // where the driver does not report the size of L2
+  constexpr std::uint64_t kLeast = 1 << 20;  // used if the driver does not report the size of L2
   bytes_ = std::max<std::uint64_t>(2 * static_cast<std::uint64_t>(std::max<std::int64_t>(card.l2_bytes, 0)), kLeast);
   blocks_ =
       static_cast<unsigned>(card.sms) * std::max(1u, static_cast<unsigned>(card.max_threads_per_sm) / kBlockThreads);

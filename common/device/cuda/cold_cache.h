@@ -1,4 +1,4 @@
-// Clears L2 of data that the next kernel uses and of dirty lines, by reading a large buffer through it.
+// Evicts dirty lines and data that the next kernel uses from L2, by reading a large buffer through it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class ColdCache {
   // Queues `rounds` reads of the buffer. Work queued afterwards finds a cold L2.
   CUresult sweep(CUstream stream, std::uint32_t rounds = 1) const;
 
-  // For a lost context: nothing is released.
+  // For a lost context: forgets the resources without releasing them.
   void abandon() { buffer_ = 0, module_ = nullptr; }
 
   std::uint64_t bytes() const { return bytes_; }
@@ -35,7 +35,7 @@ class ColdCache {
   static constexpr const char* kKernel = "read_all_of_l2";
 
  private:
-  CUresult give_back() const;  // releases what was set aside in L2
+  CUresult give_back() const;  // releases the part of L2 that was set aside
 
   const DriverApi* api_ = nullptr;
   CUmodule module_ = nullptr;

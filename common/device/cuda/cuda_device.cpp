@@ -29,7 +29,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(const DriverApi& api, CudaO
 
 CudaDevice::~CudaDevice() {
   counters_.reset();
-  if (lost_) {  // any call would fail or wait for an endless kernel; the end of the process frees everything
+  if (lost_) {  // any call would fail, or wait for an endless kernel; the end of the process releases everything
     module_.abandon();
     cold_.abandon();
     return;
@@ -44,7 +44,7 @@ Status CudaDevice::start() {
   ROOFWALK_TRY_STATUS(check(api_.cuDeviceGet(&device_, options_.ordinal), "find the GPU"));
   ROOFWALK_TRY_STATUS(check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "start a context on the GPU"));
   ROOFWALK_TRY_STATUS(check(api_.cuCtxSetCurrent(context_), "use the GPU's context"));
-  // Not a non-blocking stream: copies from the host must finish before a kernel starts.
+  // This stream is not non-blocking, so that copies from the host finish before a kernel starts.
   ROOFWALK_TRY_STATUS(check(api_.cuStreamCreate(&stream_, CU_STREAM_DEFAULT), "make a stream"));
   ROOFWALK_TRY_STATUS(cold_.open(api_, card_));
   ROOFWALK_TRY_STATUS(calibrate());

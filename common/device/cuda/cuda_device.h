@@ -1,4 +1,4 @@
-// A real GPU behind the device interface, in this process. Whatever a learner's kernel does to its context, it does to
+// A real GPU behind the device interface, in this process. If a learner's kernel corrupts its context, it corrupts
 // the process, which may have to end after a fault (Device::alive). Use it from one thread only.
 #pragma once
 
@@ -39,7 +39,7 @@ struct CudaOptions {
   std::function<double()> host_ns;        // a monotonic clock of the host; empty: std::chrono::steady_clock
 };
 
-// A record's note on why it has no counters.
+// The note in a record that says why it has no counters.
 std::string without_counters(const Error& error);
 
 class CudaDevice final : public Device {
@@ -83,7 +83,7 @@ class CudaDevice final : public Device {
   Status start();
   Status calibrate();
   Result<std::string> image_of(const Artifact& artifact);
-  // The Error for `code`, if any; records the loss of the device.
+  // The Error for `code`, or success. Records the loss of the device.
   Status check(CUresult code, std::string_view what) const;
   void lose(Error error) const;
   double host_ns() const;
@@ -121,10 +121,12 @@ class CudaDevice final : public Device {
   ColdCache cold_;
   LoadedModule module_;
   std::string source_path_;
-  std::map<std::string, std::uint64_t> own_local_bytes_;  // by kernel: its arrays in local memory, without spills
+  std::map<std::string, std::uint64_t> own_local_bytes_;  // by kernel: bytes of its own arrays in local memory,
+                                                          // without spills
   bool has_run_ = false;                                  // since loading
-  bool prints_ = false;                                   // or asserts
-  bool has_variables_ = false;                            // in global memory, which a run may change
+  bool prints_ = false;                                   // whether kernels print or assert
+  bool has_variables_ = false;                            // whether it has variables in global memory, which a run
+                                                          // may change
   std::map<std::string, std::string> images_;             // by their inputs
   std::map<int, Allocation> buffers_;
   int next_id_ = 0;

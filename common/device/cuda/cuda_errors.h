@@ -1,5 +1,5 @@
-// The driver's errors in plain words: what they mean, who can fix them, and whether the process can continue. The
-// driver's own texts say neither.
+// The driver's errors in plain words: their meaning, who can fix them, and whether the process can continue. The
+// driver's own texts do not tell the latter two.
 #pragma once
 
 #include <cuda.h>
@@ -18,7 +18,7 @@ struct CudaError {
   CUresult number = CUDA_SUCCESS;
   std::string_view name;           // "CUDA_ERROR_OUT_OF_MEMORY"
   bool is_sticky = false;          // every later call fails too, until the process is restarted
-  std::optional<FaultKind> fault;  // a learner's mistake of that kind; nullopt: the machine's trouble
+  std::optional<FaultKind> fault;  // the kind of a learner's mistake; nullopt: trouble of the machine
   std::string_view cause, advice;
 };
 

@@ -1,4 +1,4 @@
-// What a CudaDevice knows of a launch before it runs, its occupancy among it, and whose fault it is where one breaks.
+// What a CudaDevice knows about a launch before it runs, e.g. its occupancy, and who is at fault if a launch fails.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,7 +103,7 @@ Result<std::optional<Fault>> CudaDevice::describe_launch(const KernelLaunch& lau
   return std::optional<Fault>();
 }
 
-// Fills in what is known before the run.
+// Fills in the facts that are known before the run.
 Result<std::optional<Fault>> CudaDevice::describe(const Plan& plan, RunRecord& record) {
   for (const PlanStep& step : plan.steps) {
     KernelRecord& kernel = record.kernels.emplace_back();
@@ -140,7 +140,7 @@ Fault CudaDevice::fault_at(FaultKind kind, const Plan& plan, std::optional<std::
   return fault;
 }
 
-// True if nothing went wrong; otherwise the record holds the learner's fault, or there is an Error.
+// True if nothing went wrong. False: the record contains the learner's fault. Error: the machine is at fault.
 Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan& plan, RunRecord& record) const {
   if (!broken) return true;
   record.counters = {};
@@ -153,7 +153,7 @@ Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan&
     return false;
   }
   const CudaError* known = find_cuda_error(broken->code);
-  // A launch that asks for more than the GPU has is the learner's fault, too.
+  // A launch that requests more than the GPU has is also the learner's fault.
   const bool refused_launch =
       broken->step && (broken->code == CUDA_ERROR_INVALID_VALUE || broken->code == CUDA_ERROR_OUT_OF_MEMORY);
   if ((known == nullptr || !known->fault) && !refused_launch) {
@@ -176,10 +176,10 @@ Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan&
   return false;
 }
 
-// Collects the output since the last restart; the driver hands it over on synchronization.
+// Collects the output since the last restart; the driver delivers it at synchronization.
 void CudaDevice::take_output(OutputCapture& output, bool is_busy, RunRecord& record) const {
   if (!prints_ || is_busy) return;
-  api_.cuStreamSynchronize(stream_);  // after a fault, returns that fault again
+  api_.cuStreamSynchronize(stream_);  // after a fault, this returns the same fault again
   record.printed = printed_of(output.out());
   if (!record.fault || record.fault->kind != FaultKind::assertion) return;
   const auto failed = assertion_in(output.err());

@@ -14,7 +14,7 @@ namespace roofwalk {
 namespace {
 
 constexpr const char* kWholePlan = "plan";
-constexpr std::size_t kMostCountedSteps = 1000;  // more ranges, one per step, may not fit into a pass of CUPTI
+constexpr std::size_t kMostCountedSteps = 1000;  // more ranges (one per step) may not fit into one pass of CUPTI
 // A stream takes about 1000 launches before it blocks the host (undocumented; half of that certainly fits).
 constexpr std::size_t kMostQueuedSteps = 500;
 
@@ -26,7 +26,7 @@ std::string without_counters(const Error& error) {
   return text.starts_with(kWords) ? text : fmt::format("{}: {}", kWords, text);
 }
 
-// Copies of all buffers: on the GPU where they fit next to the originals, otherwise on the host.
+// Copies of all buffers: on the GPU if they fit next to the originals, otherwise on the host.
 class CudaDevice::Saved {
  public:
   explicit Saved(const CudaDevice& device) : device_(device) {}
@@ -173,7 +173,7 @@ std::optional<CudaDevice::Broken> CudaDevice::find_kernels(const Plan& plan) {
   return std::nullopt;
 }
 
-// Polls instead of waiting in the driver, where an endless kernel would block us forever.
+// Polls, because waiting in the driver for an endless kernel would block forever.
 std::optional<CudaDevice::Broken> CudaDevice::wait(CUevent event) const {
   constexpr auto kLongestPause = std::chrono::microseconds(1000);
   for (auto pause = std::chrono::microseconds(10);; pause = std::min(2 * pause, kLongestPause)) {
@@ -185,7 +185,7 @@ std::optional<CudaDevice::Broken> CudaDevice::wait(CUevent event) const {
   }
 }
 
-// Runs work on an idle GPU, which would be slow at first.
+// Runs work before timing if the GPU was idle, because an idle GPU is slow at first.
 std::optional<CudaDevice::Broken> CudaDevice::preheat() {
   constexpr auto kIdle = std::chrono::seconds(1);
   constexpr double kPieceNs = 1e6;
@@ -217,7 +217,7 @@ Status CudaDevice::restore(const Saved& saved) {
   return loaded;
 }
 
-// Runs step by step and waits for each, so that a fault's step is known.
+// Runs step by step and waits for each step, so that a fault can be attributed to a step.
 std::optional<CudaDevice::Broken> CudaDevice::check_steps(const Plan& plan) {
   Events events(*this);
   if (const CUresult code = events.make(1); code != CUDA_SUCCESS) return Broken{.code = code};
@@ -233,20 +233,20 @@ std::optional<CudaDevice::Broken> CudaDevice::check_steps(const Plan& plan) {
   return std::nullopt;
 }
 
-// The number of L2 sweeps that take twice as long as the host needs to queue `calls`, at most a second. sweep_ns_
-// includes the launch, which happens only once for all rounds, so the result is too low where L2 is small: callers add
-// some calls.
+// The number of L2 sweeps that take twice as long as the host needs to queue `calls`, limited to one second.
+// sweep_ns_ includes the launch, which happens only once for all rounds, so the result is too low if L2 is small:
+// callers add some calls.
 std::uint32_t CudaDevice::rounds_for(double calls) const {
   constexpr double kMostNs = 1e9;
   return static_cast<std::uint32_t>(
       std::ceil(std::clamp(2 * calls * queue_ns_, 1.0, kMostNs) / std::max(sweep_ns_, 1.0)));
 }
 
-// Takes events before and after the plan. The L2 sweep in front of it takes longer than the host needs to queue all
-// steps, so the GPU never waits for the host; if it did, the record says so. Plans with more steps than a stream takes
-// without blocking the host are launched as one graph.
+// Records events before and after the plan. The L2 sweep before the plan takes longer than the host needs to queue
+// all steps, so the GPU never waits for the host; if it does, the record says so. A plan with more steps than a
+// stream takes without blocking the host is launched as one graph.
 Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan, RunRecord& record) {
-  if (const auto broken = find_kernels(plan)) return broken;  // a reloaded module has none yet
+  if (const auto broken = find_kernels(plan)) return broken;  // a reloaded module has no kernels looked up yet
   if (const auto broken = preheat()) return broken;
   Events events(*this);
   ROOFWALK_TRY_STATUS(check(events.make(2), "make events"));
@@ -261,7 +261,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan
     if (refused) return refused;
     ROOFWALK_TRY_STATUS(check(code, "make one graph of all steps"));
   }
-  constexpr double kLaunchesOfAStep = 0.25;  // host time per step of a graph, in launches: much less than one
+  constexpr double kLaunchesOfAStep = 0.25;  // host time for one step of a graph, in launches
   const double calls = (graph ? kLaunchesOfAStep : 1) * static_cast<double>(plan.steps.size());
   ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_, rounds_for(calls + 6)), "empty L2"));
   ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
@@ -305,7 +305,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::time_steps(const Plan& pla
   return std::optional<Broken>();
 }
 
-// Counts the whole plan as one range; then, if it has several steps, each step as a range.
+// Counts the whole plan as one range and then, if it has several steps, each step as a range.
 Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, const Saved& saved, RunRecord& record) {
   Events events(*this);
   ROOFWALK_TRY_STATUS(check(events.make(1), "make events"));
@@ -321,7 +321,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, co
   const auto pass = [&](RangeCounters::Pass& ranges, bool by_step) -> Status {
     ROOFWALK_TRY_STATUS(restore(saved));
     ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_), "empty L2"));
-    ROOFWALK_TRY_STATUS(finish({}));  // none of this may fall into the range
+    ROOFWALK_TRY_STATUS(finish({}));  // so that none of this is counted in the range
     if (!by_step) ROOFWALK_TRY_STATUS(ranges.begin(kWholePlan));
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       if (by_step) ROOFWALK_TRY_STATUS(ranges.begin(std::to_string(i)));
@@ -344,7 +344,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, co
     if (broken) return broken;
     if (lost_) return *lost_;
     if (!values) {
-      supported_ = {};  // until counting works again
+      supported_ = {};  // reported as unsupported until counting works again
       record.counters = {};
       for (KernelRecord& kernel : record.kernels) kernel.counters = {};
       record.notes.push_back(without_counters(values.error()));
@@ -390,7 +390,7 @@ Status CudaDevice::replay(const Plan& plan, RunOptions::Figures figures, bool on
     if (!went_well) return kOk;
   }
   if (figures == Figures::none) return kOk;
-  if (saved) ROOFWALK_TRY_STATUS(restore(*saved));  // last, because its results are the ones that are judged
+  if (saved) ROOFWALK_TRY_STATUS(restore(*saved));  // the last pass, because its results are judged
   if (prints_) api_.cuStreamSynchronize(stream_);   // flushes output of the earlier passes
   output.restart();
   ROOFWALK_TRY(const auto broken, time_plan(plan, record));
@@ -414,7 +414,7 @@ Result<RunRecord> CudaDevice::do_run(const Plan& plan, const RunOptions& options
     record.kernels.clear();
     return record;
   }
-  // Passes need the variables as `load` set them; variables that an earlier run changed allow one pass only.
+  // Passes need the variables as `load` set them. If an earlier run changed them, only one pass is possible.
   const bool once = has_variables_ && std::exchange(has_run_, true);
   OutputCapture output(prints_);
   ROOFWALK_TRY_STATUS(replay(plan, options.figures, once, output, record));

@@ -1,4 +1,4 @@
-// One GPU as its driver describes it, and the Machine that stands for it in the course.
+// One GPU as its driver describes it, and the Machine that represents it in the course.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct GpuProperties {
   int driver_version = 0;      // 13000 for CUDA 13.0
   int compute_capability = 0;  // 90 for 9.0
   int sms = 0;
-  double clock_hz = 0, memory_clock_hz = 0;  // the highest
+  double clock_hz = 0, memory_clock_hz = 0;  // the highest possible
   int memory_bus_bits = 0;
   std::int64_t memory_bytes = 0, l2_bytes = 0;
   int persisting_l2_bytes = 0;  // 0: no part of L2 can be set aside
@@ -31,8 +31,9 @@ struct GpuProperties {
 // Errors: there is no such GPU; the driver's own.
 Result<GpuProperties> query_gpu(const DriverApi& api, int ordinal);
 
-// The machine file that names this card (`driver_name`) and has the same number of SMs, with the actual memory size.
-// Otherwise a machine made from what the driver reports; what it does not report stays 0, "not known".
+// The machine file that names this card (`driver_name`) and has the same number of SMs, but with the actual memory
+// size. If there is none, a machine made from the driver's report, with 0, "not known", for values that the driver
+// does not report.
 Machine machine_of(const GpuProperties& card);
 
 }  // namespace roofwalk

@@ -31,7 +31,7 @@ Status LoadedModule::reload() {
   if (last_code_ == CUDA_SUCCESS) return kOk;
   module_ = nullptr;
   const std::string_view text = log.data();
-  if (text.find("error") != std::string_view::npos) {  // the driver's compiler has ptxas's message format
+  if (text.find("error") != std::string_view::npos) {  // the driver's compiler uses ptxas's message format
     return explain_ptxas({.exit_code = 1, .output = std::string(text)}, source_path_, ptx_, 0);
   }
   Error error = cuda_error(api_, last_code_, "load this kernel");
@@ -45,11 +45,11 @@ CUresult LoadedModule::function(const std::string& mangled, std::uint32_t dynami
   CUresult code = CUDA_SUCCESS;
   if (is_new) {
     code = api_.cuModuleGetFunction(&function.handle, module_, mangled.c_str());
-    // Otherwise the first launch loads it, within the measured time.
+    // Load it now; otherwise the first launch would load it, within the measured time.
     if (code == CUDA_SUCCESS) code = api_.cuFuncLoad(function.handle);
   }
   if (code == CUDA_SUCCESS && dynamic_shared_bytes > function.opted_in_bytes) {
-    // Kernels must opt in to more than 48 KiB; the plan's cudaFuncSetAttribute does nothing.
+    // Kernels must opt in to more than 48 KiB, because the plan's cudaFuncSetAttribute does nothing.
     code = api_.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                    static_cast<int>(dynamic_shared_bytes));
     if (code == CUDA_SUCCESS) function.opted_in_bytes = dynamic_shared_bytes;

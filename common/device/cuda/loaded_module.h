@@ -27,7 +27,7 @@ class LoadedModule {
   // The kernel, ready to launch with that much dynamic shared memory.
   CUresult function(const std::string& mangled, std::uint32_t dynamic_shared_bytes, CUfunction& out);
 
-  // For a lost context: nothing is released.
+  // For a lost context: forgets the module without releasing it.
   void abandon() { module_ = nullptr; }
 
  private:

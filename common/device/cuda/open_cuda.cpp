@@ -23,7 +23,7 @@ const Result<DriverApi>& driver_api() {
   return driver;
 }
 
-// Runs in a child process, because it may crash.
+// Runs in a child process, because CUPTI may crash.
 CounterProbe probe(int ordinal, const std::optional<Toolkit>& toolkit) {
   const auto refused = [](const Error& error) {
     return CounterProbe{.cause = "other", .message = error.message, .advice = error.advice};
@@ -61,7 +61,7 @@ CounterProbe probe_in_child(int ordinal, const std::optional<Toolkit>& toolkit) 
           .advice = "`./roofwalk doctor` looks at the driver and at who uses the GPU"};
 }
 
-// If there are no counters, its `open` returns the reason.
+// If there are no counters, the result's `open` returns the reason.
 CounterSource counter_source(int ordinal, const std::optional<Toolkit>& toolkit) {
   const CounterProbe found = probe_in_child(ordinal, toolkit);
   static const Result<CuptiApi> cupti = load_cupti_api(root_of(toolkit));  // stays loaded until the process ends

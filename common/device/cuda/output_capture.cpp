@@ -21,7 +21,9 @@ OutputCapture::OutputCapture(bool wanted) {
   for (Stream& stream : streams_) {
     stream.file = ::memfd_create("roofwalk-printed", MFD_CLOEXEC);
     stream.original = stream.file < 0 ? -1 : ::dup(stream.number);
-    if (stream.original < 0 || ::dup2(stream.file, stream.number) < 0) stream.file = -1;  // output is printed as usual
+    if (stream.original < 0 || ::dup2(stream.file, stream.number) < 0)
+      stream.file = -1;  // output is then printed as
+                         // usual
   }
 }
 
@@ -72,7 +74,7 @@ Printed printed_of(std::string_view text) {
 std::optional<FailedAssertion> assertion_in(std::string_view text) {
   static const Pattern kMessage(
       R"(:(\d{1,7}): [^\n]*block: \[(\d{1,10}),(\d{1,10}),(\d{1,10})\], thread: \[(\d{1,4}),(\d{1,4}),(\d{1,4})\] Assertion `([^\n]*)` failed)");
-  // Regular expressions recurse, and a line printed by a learner may be long.
+  // The pattern matcher recurses for each character, and a line printed by a learner may be long.
   constexpr std::size_t kLongest = 2000;
   while (!text.empty()) {
     const std::string line(text.substr(0, std::min(text.find('\n'), kLongest)));

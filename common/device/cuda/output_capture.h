@@ -33,8 +33,8 @@ class OutputCapture {
 // Formats text as the virtual GPU keeps it: the first 64 KiB, whole lines, no control characters, `?` for non-ASCII.
 Printed printed_of(std::string_view text);
 
-// Parsed from "kernel.cu:5: void k(float *): block: [0,0,0], thread: [31,0,0] Assertion `x > 0` failed.", the format in
-// the CUDA C++ Programming Guide.
+// Parsed from a line such as "kernel.cu:5: void k(float *): block: [0,0,0], thread: [31,0,0] Assertion `x > 0`
+// failed.", the format in the CUDA C++ Programming Guide.
 struct FailedAssertion {
   int line = 0;
   Dim3 block, thread;

@@ -19,7 +19,7 @@ unsigned number_in(std::string_view text) {
   return number;
 }
 
-// Parent PID of each process. Processes that end meanwhile are left out.
+// Parent PID by PID. Processes that end in the meantime are left out.
 std::map<unsigned, unsigned> parents() {
   std::map<unsigned, unsigned> out;
   std::error_code error;
@@ -29,7 +29,7 @@ std::map<unsigned, unsigned> parents() {
     std::ifstream in(at->path() / "stat");
     std::string line;
     std::getline(in, line);
-    const auto name_end = line.rfind(')');  // the name may contain anything; state and parent follow it
+    const auto name_end = line.rfind(')');  // the name may contain any characters; state and parent PID follow it
     if (name_end == std::string::npos || name_end + 4 >= line.size()) continue;
     out[pid] = number_in(std::string_view(line).substr(name_end + 4));
   }

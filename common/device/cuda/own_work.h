@@ -5,7 +5,8 @@
 
 namespace roofwalk {
 
-// This process and all its descendants, from /proc. `workers`: how many of them use the GPU, for when PIDs cannot tell.
+// This process and all its descendants, from /proc. `workers`: how many of them use the GPU, which matters if PIDs
+// cannot tell.
 OwnWork own_work(std::size_t workers);
 
 }  // namespace roofwalk

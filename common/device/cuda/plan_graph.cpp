@@ -8,16 +8,17 @@ PlanGraph::~PlanGraph() {
 }
 
 CUresult PlanGraph::capture(CUstream stream, const std::function<CUresult()>& queue) {
-  // Relaxed: only our work is queued, and no other thread's calls need to be kept out.
+  // Relaxed mode: only this program's work is queued, so calls of other threads need not be kept out.
   if (const CUresult code = api_.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED); code != CUDA_SUCCESS) {
     return code;
   }
   const CUresult queued = queue();
-  const CUresult ended = api_.cuStreamEndCapture(stream, &graph_);  // always, or the stream stays in capture mode
+  const CUresult ended = api_.cuStreamEndCapture(stream, &graph_);  // always called, because otherwise the stream
+                                                                    // would stay in capture mode
   if (queued != CUDA_SUCCESS) return queued;
   if (ended != CUDA_SUCCESS) return ended;
   const CUresult made = api_.cuGraphInstantiateWithFlags(&ready_, graph_, 0);
-  // Otherwise the first launch uploads it, within the measured time.
+  // Upload it now; otherwise the first launch would upload it, within the measured time.
   return made == CUDA_SUCCESS ? api_.cuGraphUpload(ready_, stream) : made;
 }
 

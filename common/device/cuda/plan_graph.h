@@ -1,5 +1,5 @@
-// A plan's steps as one CUDA graph, which is launched at once; queueing many short steps one by one may be slower than
-// running them.
+// A plan's steps as one CUDA graph, launched with one call, because queueing many short steps one by one may take
+// longer than running them.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,8 @@ class PlanGraph {
   PlanGraph(const PlanGraph&) = delete;
   PlanGraph& operator=(const PlanGraph&) = delete;
 
-  // Captures what `queue` puts into the stream without running it. `queue` returns the driver's first refusal, if any.
+  // Captures the work that `queue` puts into the stream, without running it. `queue` returns the driver's first
+  // refusal, if any.
   CUresult capture(CUstream stream, const std::function<CUresult()>& queue);
   CUresult launch(CUstream stream) const { return api_.cuGraphLaunch(ready_, stream); }
 

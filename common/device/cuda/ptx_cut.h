@@ -1,4 +1,5 @@
-// Extracts the kernels of a learner's PTX, for a GPU. SOLVE is left out: the virtual GPU steps through it.
+// Extracts the kernels from a learner's PTX, to run them on a GPU. SOLVE is left out, because the virtual GPU
+// executes it.
 #pragma once
 
 #include <string>

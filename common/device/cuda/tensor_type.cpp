@@ -5,7 +5,7 @@
 namespace roofwalk {
 namespace {
 
-// nullopt where no metric counts it.
+// nullopt if no metric counts it.
 std::optional<TensorType> type_of(const ptx::Instruction& in) {
   if (in.type != in.sum_type) return std::nullopt;
   switch (in.source_type) {

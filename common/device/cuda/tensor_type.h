@@ -1,4 +1,4 @@
-// Finds the tensor type of a module: a pass of CUPTI counts FLOPs of one type only.
+// Finds the tensor type of a module, because one pass of CUPTI counts the FLOPs of one type only.
 #pragma once
 
 #include <optional>

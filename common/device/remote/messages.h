@@ -1,4 +1,4 @@
-// The protocol of a device in another process: one request, one answer, in turn.
+// The protocol of a device in another process: each request is followed by its answer.
 //
 //   the worker first, once it has opened its device    {"protocol", "machine", "uuid", "driver_version", "card",
 //                                                       "counters": [names]}
@@ -15,8 +15,8 @@
 //                                                                        buffer first, its size, and no plan}
 //   {"ask": "run", "plan", "options"} and argument bytes                {"record"}
 //
-// Each answer is {"error": null or an Error, "lost": null or an Error, "value": as above, null with an error}. `lost`:
-// the device cannot do anything more, whatever the answer is (Device::alive).
+// Each answer is {"error": null or an Error, "lost": null or an Error, "value": as above, null if there is an error}.
+// `lost`: the device cannot be used any more, independent of the answer (Device::alive).
 #pragma once
 
 #include "common/base/json_fwd.h"
@@ -25,17 +25,17 @@
 
 namespace roofwalk {
 
-// Increment with any change of the messages here or of the layers' JSON.
+// Increment on every change of these messages or of JSON inside them.
 inline constexpr int kWorkerProtocol = 3;
 
-// The most bytes of a buffer that one message carries.
+// The most bytes of a buffer in one message.
 inline constexpr std::uint64_t kChunkBytes = 4 << 20;
 
 Json to_json(const Error& error);
-// Writes to `error`. Errors: `json` is not an Error.
+// Reads an Error from `json` into `error`. Errors: `json` is not an Error.
 Status read_error(const Json& json, Error& error);
 
-inline constexpr std::size_t kMostArguments = 256;  // of `solve`
+inline constexpr std::size_t kMostArguments = 256;  // limit for `solve`
 
 // Two digits per byte.
 std::string hex_text(std::span<const std::uint8_t> bytes);

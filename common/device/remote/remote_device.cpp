@@ -25,10 +25,10 @@ Clock::time_point after(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// For answers without a record.
+// Limit for the heads of answers that contain no record.
 constexpr std::uint32_t kShortHeadBytes = 1 << 20;
 
-// Names of signals that a process causes itself; null: it came from outside.
+// The name of a signal that a process causes itself; null if the signal came from outside.
 const char* own_signal(int signal) {
   switch (signal) {
     case SIGSEGV:
@@ -48,7 +48,7 @@ const char* own_signal(int signal) {
   }
 }
 
-// What the worker reports at its start.
+// The worker's report when it starts.
 struct Greeting {
   Machine machine;
   DeviceIdentity identity;
@@ -83,7 +83,7 @@ Result<Greeting> greeting_from_json(const Json& json) {
   return out;
 }
 
-// A record that is consistent with the request. Everything else in it is unverified, for the caller to judge.
+// Checks that the record is consistent with the request. The caller must verify everything else in it.
 Result<RunRecord> record_of_run(const Json& value, const Plan& plan, double wall_ns) {
   RunRecord record;
   JsonReader in(value, "the answer");
@@ -115,15 +115,15 @@ class RemoteDevice final : public Device {
     Error error;
   };
 
-  // Separate from the device and mutable, because even a read may lose the device.
+  // The state is separate from the device and mutable, because even a read may lose the device.
   struct State {
     State(WorkerCommand command_in, std::string name_in, const RemoteLimits& limits_in, const RemoteDuties& duties_in)
         : command(std::move(command_in)), name(std::move(name_in)), limits(limits_in), duties(duties_in) {}
 
     Status start();
-    Status usable();  // there is a worker, or one can be started
-    // Sends one request and takes its answer; the answer's body goes to `reply`. An Error is the device's own, or the
-    // worker was lost and `worker` is null.
+    Status usable();  // Ok if there is a worker or one can be started.
+    // Sends one request and receives its answer; the answer's body goes to `reply`. An Error is the device's own, or
+    // it says that the worker was lost; then `worker` is null.
     Result<Json> ask(const Json& request, std::span<const std::uint8_t> body, std::span<std::uint8_t> reply,
                      double seconds, std::uint32_t most_head_bytes = kShortHeadBytes);
     Result<Json> take_answer(std::uint64_t expected_serial, std::span<std::uint8_t> reply, Clock::time_point deadline,
@@ -139,11 +139,11 @@ class RemoteDevice final : public Device {
     RemoteLimits limits;
     RemoteDuties duties;
     std::unique_ptr<WorkerProcess> worker;
-    std::optional<Greeting> greeting;     // the first worker's
-    std::map<int, DeviceBuffer> buffers;  // that the worker holds, or that a lost one held
+    std::optional<Greeting> greeting;     // greeting of the first worker
+    std::map<int, DeviceBuffer> buffers;  // buffers that the worker holds, or that a lost worker held
     std::optional<Loss> loss;             // of the last worker, while its buffers exist
-    std::optional<Loss> last_loss;        // by the current request
-    std::string source_path;              // the artifact's
+    std::optional<Loss> last_loss;        // loss of a worker by the current request
+    std::string source_path;              // source path of the artifact
     bool loaded = false;
     std::uint64_t serial = 0;
     int next_id = 0;
@@ -174,7 +174,7 @@ class RemoteDevice final : public Device {
   std::unique_ptr<State> state_;
 };
 
-// Ends the worker and records why. Returns the Error for the caller.
+// Ends the worker and records the reason. Returns the Error for the caller.
 Error RemoteDevice::State::lose(Loss::Kind kind, const std::string& why) {
   constexpr double kOwnEndSeconds = 1;  // the connection closes a moment before the process ends
   const std::string words = worker->wire().last_words();
@@ -189,7 +189,7 @@ Error RemoteDevice::State::lose(Loss::Kind kind, const std::string& why) {
                            : fmt::format("it ended (exit code {})", end.exit_code);
     if (own == nullptr) kind = Loss::Kind::other;
   } else if (kind == Loss::Kind::died) {
-    kind = Loss::Kind::other;  // it closed the connection but kept running
+    kind = Loss::Kind::other;  // the worker closed the connection but kept running
   }
   if (!words.empty()) how += fmt::format(", its last words: {}", words);
   Error error{.message = fmt::format("the process that runs {}: {}", name, how)};
@@ -266,7 +266,7 @@ Status RemoteDevice::State::start() {
   last_loss.reset();
   auto answer = take_answer(0, {}, after(limits.start_s));
   if (!answer) {
-    worker.reset();  // it has no device and exits
+    worker.reset();  // the worker has no device and exits
     return answer.error();
   }
   auto said = greeting_from_json(*answer);
@@ -425,7 +425,8 @@ Result<Plan> RemoteDevice::plan_there(std::span<const ArgumentBytes> arguments,
 }
 
 Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& options) {
-  constexpr double kLongestSeconds = 1e6;  // what a clock can represent; also replaces infinity
+  constexpr double kLongestSeconds = 1e6;  // the most that a clock can represent; replaces larger values, such as
+                                           // infinity
   State& s = *state_;
   ROOFWALK_TRY_STATUS(s.usable());
   if (!s.loaded) return Error{.message = "nothing is loaded: the device was lost, and is a fresh one"};
@@ -449,13 +450,13 @@ Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& optio
   return record;
 }
 
-// The record of a run whose worker was lost.
+// The record of a run whose worker was lost during the run.
 RunRecord RemoteDevice::fault_of(const Loss& loss, const Plan& plan, double seconds) const {
   RunRecord record;
   record.device = state_->name;
   Fault fault;
   fault.file = state_->source_path;
-  // With a single launch, its line is the place of the fault.
+  // If there is a single launch, the fault is at its line.
   const auto is_launch = [](const PlanStep& step) { return std::holds_alternative<KernelLaunch>(step); };
   if (std::count_if(plan.steps.begin(), plan.steps.end(), is_launch) == 1) {
     fault.line = std::get<KernelLaunch>(*std::find_if(plan.steps.begin(), plan.steps.end(), is_launch)).line;

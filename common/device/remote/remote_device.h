@@ -1,5 +1,5 @@
-// A device in a disposable process of its own. If device code can read the memory of the process that launched it
-// (pageable memory on a real GPU), it finds only the inputs there; the results are judged in the parent.
+// A device in a disposable process of its own. If device code can read the memory of the process that launches it
+// (pageable memory on a real GPU), it finds only the inputs there; the results are judged in the parent process.
 #pragma once
 
 #include <memory>
@@ -10,28 +10,28 @@
 
 namespace roofwalk {
 
-// Limits of wall time for a worker, in seconds. A worker that takes longer is killed.
+// Limits of wall time for a worker, in seconds. A worker that exceeds one is killed.
 struct RemoteLimits {
-  double start_s = 120;     // opening its device; querying counters may take half of this
-  double load_s = 120;      // compiling a kernel
-  double request_s = 30;    // any other request except a run; moves at most 4 MiB
-  double run_slack_s = 10;  // in addition to RunOptions::max_seconds
-  double end_s = 5;         // ending after a kill; afterwards its device counts as held
+  double start_s = 120;     // to open its device; querying counters may take half of this
+  double load_s = 120;      // to compile a kernel
+  double request_s = 30;    // for any other request except a run; a request moves at most 4 MiB
+  double run_slack_s = 10;  // for a run, in addition to RunOptions::max_seconds
+  double end_s = 5;         // to end after a kill; if it does not, its device counts as held
 };
 
-// The purpose of the process.
+// The tasks of the worker process.
 struct RemoteDuties {
   bool plans = false;  // it also makes the launch plans, so that this process reads nothing of an artifact
   // On hardware, a kernel can crash its process or never end. An interpreter ends kernels by counts, so there a crash
-  // or a timeout is its own fault or the host's, never a learner's: an Error.
+  // or a timeout is never a learner's fault but the interpreter's or the host's: an Error.
   bool kernels_may_end_it = true;
 };
 
-// Starts the worker. `device` names the device it occupies, for messages and to refuse a worker on a GPU that a dead
-// one still holds. Errors: the device's; the worker cannot be started or gives no valid greeting.
+// Starts the worker. `device` names the device that the worker occupies, for messages, and to refuse a worker on a
+// GPU that a dead worker still holds. Errors: the device's; the worker cannot be started or sends no valid greeting.
 //
-// A worker that is late, dies, or gives an invalid answer is killed, and the device is lost until all its buffers are
-// released (Device::alive); the next request starts a fresh worker. The run that was lost returns:
+// A worker that is late, dies, or sends an invalid answer is killed, and the device is lost until all its buffers are
+// released (Device::alive). The next request starts a new worker. The run during which it was lost returns:
 //   too long                a `runaway` fault, or an Error (RemoteDuties)
 //   died of its own signal  a `trap` fault, or an Error
 //   anything else           an Error: killed from outside, an invalid answer

@@ -46,7 +46,7 @@ std::size_t character_bytes(std::string_view text) {
   for (std::size_t i = 1; i < count; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Overlong encodings, surrogate halves, and beyond the last character.
+  // Invalid: overlong encodings, surrogate halves, and code points beyond the last one.
   const bool odd = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
                    (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90);
   return odd ? 0 : count;
@@ -82,7 +82,7 @@ std::string plain_text(std::string_view text) {
 }
 
 Result<Json> parse_untrusted(std::string_view text) {
-  // The library searches members linearly and frees nested values recursively.
+  // These limits are needed because the library searches members linearly and frees nested values recursively.
   constexpr std::size_t kMostLevels = 16, kMostMembers = 128;
   std::array<std::size_t, kMostLevels + 1> members{};
   std::size_t level = 0;
@@ -202,7 +202,7 @@ std::string Wire::last_words() {
   for (int i = 0; i < 64 && words_fd_ >= 0 && ::poll(&waiting, 1, 0) > 0; ++i) take_words();
   std::string_view text = words_;
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-  text.remove_prefix(text.rfind('\n') + 1);  // npos + 1 is 0
+  text.remove_prefix(text.rfind('\n') + 1);  // if there is no newline, npos + 1 is 0
   return plain_text(text.substr(0, kMost));
 }
 

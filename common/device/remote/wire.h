@@ -1,4 +1,4 @@
-// Messages over a socketpair: a JSON head and raw bytes. Incoming data is untrusted.
+// Messages over a socketpair, each a JSON head and raw bytes. Incoming data is untrusted.
 //
 // A message is 24 bytes (magic u32, head bytes u32, body bytes u64, serial u64, in host byte order, as both ends are on
 // one machine), then the head's text, then the body.
@@ -16,7 +16,7 @@
 
 namespace roofwalk {
 
-// Longer heads are never sent; receiving one ends the connection.
+// Longer heads are never sent; if one is received, the connection ends.
 inline constexpr std::uint32_t kMostHeadBytes = 64 << 20;
 
 struct WireTrouble {
@@ -35,14 +35,14 @@ class Wire {
     std::uint64_t body_bytes = 0;
   };
 
-  // Both descriptors belong to the caller and stay open. `words_fd` is the other side's stderr, which is read in the
-  // meantime so that the other side never blocks on it; -1: none.
+  // The caller owns both descriptors, which stay open. `words_fd` is the other side's stderr; it is read during
+  // transfers, so that the other side never blocks on it; -1: none.
   explicit Wire(int fd, int words_fd = -1) : fd_(fd), words_fd_(words_fd) {}
 
   // Strings in `head` that are not UTF-8 are sent as plain_text.
   std::optional<WireTrouble> send(std::uint64_t serial, const Json& head, std::span<const std::uint8_t> body,
                                   Deadline deadline = {});
-  // The next message without its body, which must then be read with take_body. All strings are plain_text.
+  // Receives the next message without its body, which must then be read with take_body. All strings are plain_text.
   std::optional<WireTrouble> take_head(Head& head, Deadline deadline = {}, std::uint32_t most_bytes = kMostHeadBytes);
   std::optional<WireTrouble> take_body(std::span<std::uint8_t> body, Deadline deadline = {});
 
@@ -58,8 +58,8 @@ class Wire {
   std::string words_;
 };
 
-// Parses untrusted JSON. Limits are checked before anything is built: at most 16 levels, and 128 members per object.
-// Errors: invalid or over a limit.
+// Parses untrusted JSON. Limits are checked before values are built: at most 16 levels, and 128 members per object.
+// Errors: invalid JSON, or over a limit.
 Result<Json> parse_untrusted(std::string_view text);
 
 // The text as UTF-8 without control characters except newlines and tabs; anything else becomes '?'.

@@ -23,14 +23,14 @@
 namespace roofwalk {
 namespace {
 
-// Captures stdout while the device works, because a real GPU's printf writes there. A thread drains the pipe, so that
-// no writer blocks.
+// Captures stdout while the device works, because printf on a real GPU writes there. A thread empties the pipe, so
+// that writers never block for long.
 class PrintedByDevice {
  public:
   PrintedByDevice() {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
-    // Writers block while the pipe is full; only the reader must not.
+    // The writing end may block while the pipe is full; the reading end must not.
     ::fcntl(ends[1], F_SETFL, 0);
     read_.reset(ends[0]);
     ::dup2(ends[1], STDOUT_FILENO);
@@ -38,7 +38,7 @@ class PrintedByDevice {
     std::thread([this] { empty_for_ever(); }).detach();
   }
 
-  // The output since the last call.
+  // Returns the output since the last call.
   Printed take() {
     std::fflush(stdout);
     const std::lock_guard lock(mutex_);
@@ -79,7 +79,7 @@ class Server {
  public:
   explicit Server(Device& device) : device_(device) {}
 
-  // False when the connection ends.
+  // Answers one request. False if the connection has ended.
   bool answer_one(Wire& wire) {
     constexpr std::uint64_t kMostBody = 256 << 20;
     Wire::Head head;
@@ -162,7 +162,7 @@ class Server {
     return Json::object();
   }
 
-  // Plans from the start with each new scratch address; planning is deterministic.
+  // Makes the plan again from the start each time that a scratch address is added; planning is deterministic.
   Result<Json> plan(JsonReader& in) {
     if (!loaded_) return Error{.message = "the request: nothing is loaded"};
     const PlanLimits limits;
@@ -221,7 +221,7 @@ class Server {
     return Json{{"record", whole_json(*record)}};
   }
 
-  // Requests about a range of one buffer.
+  // Handles requests about a range of one buffer.
   Result<Json> touch(JsonReader& in, const std::string& ask) {
     int id = 0;
     std::uint64_t offset_bytes = 0, size_bytes = body_.size();
@@ -254,7 +254,8 @@ class Server {
   }
 
   Device& device_;
-  PrintedByDevice& printed_ = *new PrintedByDevice;  // never destroyed: its thread lives as long as the process
+  PrintedByDevice& printed_ = *new PrintedByDevice;  // never destroyed, because its thread lives as long as the
+                                                     // process
   std::map<int, DeviceBuffer> buffers_;
   std::optional<Artifact> loaded_;
   std::vector<std::uint8_t> body_, reply_;
@@ -277,7 +278,7 @@ Json hello(const Result<std::unique_ptr<Device>>& device) {
   return answer;
 }
 
-// This process is the most expendable one. Raising the score needs no privilege.
+// Makes this process the first to be killed when memory runs out. Raising the score needs no privilege.
 void offer_itself_to_the_oom_killer() {
   if (std::FILE* file = std::fopen("/proc/self/oom_score_adj", "we")) {
     std::fputs("1000", file);

@@ -1,5 +1,5 @@
-// The code inside a worker process: serves a device on a descriptor until that closes. It stores what it is sent and
-// makes no decisions.
+// The code of a worker process: serves a device on a descriptor until that closes. It executes requests and makes no
+// decisions of its own.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace roofwalk {
 
-// Whether this process was started as a worker: kChannelDescriptor is a socket.
+// Whether this process was started as a worker, i.e. kChannelDescriptor is a socket.
 bool is_worker();
 
-// Opens the device, sends a greeting over kChannelDescriptor, and answers requests (messages.h) one by one. What the
-// device writes to this process's stdout goes into the run's record. The process makes itself the kernel's first choice
-// when memory runs out. Returns the exit code: 0 once the descriptor closes or an invalid message arrives, 1 if the
-// device cannot be opened or the greeting cannot be sent.
+// Opens the device, sends a greeting over kChannelDescriptor, and answers requests (messages.h) one by one. Output of
+// the device to this process's stdout becomes part of the run's record. The process makes itself the kernel's first
+// choice to be killed when memory runs out. Returns the exit code: 0 when the descriptor closes or an invalid message
+// arrives, 1 if the device cannot be opened or the greeting cannot be sent.
 int serve_device(const std::function<Result<std::unique_ptr<Device>>()>& open);
 
 }  // namespace roofwalk

@@ -25,7 +25,7 @@ constexpr std::size_t kThreadBytes = 128 << 20;
 
 Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root, const std::string& device,
                                    int threads) {
-  // A run without a thread count uses all of the machine's threads.
+  // A run without a thread count uses all threads of the machine.
   threads = std::max(threads, static_cast<int>(std::thread::hardware_concurrency()));
   Box box;
   box.mounts = {
@@ -42,8 +42,8 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
                 .stack_bytes = 8 << 20,
                 .processes = threads + 16,
                 .descriptors = 64};
-  // Copied rather than mounted: only their owner may be able to enter the folder, and root drops its privileges before
-  // the box is made.
+  // The files are copied, not mounted: maybe only their owner can enter the folder, and root drops its privileges
+  // before the box is made.
   const std::string specs = std::string(kBoxFolder) + "/common/specs/";
   std::error_code error;
   for (fs::directory_iterator at(root / "common/specs", error), end; !error && at != end; at.increment(error)) {
@@ -63,7 +63,7 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
   }
   std::string inside = device;
   constexpr std::string_view kVirtual = "virtual:";
-  if (device.ends_with(".toml") && device.starts_with(kVirtual)) {  // a machine file of the user's own
+  if (device.ends_with(".toml") && device.starts_with(kVirtual)) {  // a machine file that belongs to the user
     const fs::path file = device.substr(kVirtual.size());
     auto text = read_file(file, kMaxMachineBytes);
     if (!text) return Error{.message = "there is no such machine file", .file = file.string()};

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Killed workers that have not ended yet, by the device that they hold.
+// Killed workers that have not ended yet, by the device that each holds.
 class StuckWorkers {
  public:
   void add(const std::string& device, pid_t pid) {

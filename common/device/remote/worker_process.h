@@ -1,4 +1,4 @@
-// The parent's side of a remote device's process.
+// The parent process's side of a worker process.
 #pragma once
 
 #include <sys/types.h>
@@ -18,18 +18,20 @@ namespace roofwalk {
 
 // How to start a worker: a program that calls serve_device.
 struct WorkerCommand {
-  std::vector<std::string> arguments;              // [0] is the program, searched on our PATH if it has no slash
-  std::map<std::string, std::string> environment;  // complete; in a box: the box's
+  std::vector<std::string> arguments;              // [0] is the program, searched on this process's PATH if it has no
+                                                   // slash
+  std::map<std::string, std::string> environment;  // complete; if there is a box, the box's
   std::optional<Box> box = {};                     // if set, the program is a path inside the box
 };
 
-// The variables of ours that a device may need: paths of programs, libraries and caches, and the visible GPUs.
+// The variables of this process that a device may need: paths of programs, libraries and caches, and the visible
+// GPUs.
 std::map<std::string, std::string> worker_environment();
 
 class WorkerProcess {
  public:
-  // `device` names the device it occupies. Errors: it cannot be started; an earlier worker could not be ended and still
-  // holds the device.
+  // `device` names the device that the worker occupies. Errors: the worker cannot be started; an earlier worker could
+  // not be ended and still holds the device.
   static Result<std::unique_ptr<WorkerProcess>> start(const WorkerCommand& command, std::string device);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
@@ -38,14 +40,14 @@ class WorkerProcess {
   Wire& wire() { return wire_; }
 
   struct End {
-    bool by_itself = false;  // before we killed it
-    int signal = 0;          // that killed it; 0: none
+    bool by_itself = false;  // whether it ended before it was killed
+    int signal = 0;          // the signal that ended it; 0: none
     int exit_code = 0;
-    bool stuck = false;  // killed but not ended
+    bool stuck = false;  // whether it was killed but has not ended
   };
-  // Waits up to `patience_s` for it to end by itself, then kills its process group and waits up to `end_s`. A process
-  // that still does not end (it hangs in the kernel, in a driver) is abandoned; start() refuses its device until it has
-  // ended.
+  // Waits up to `patience_s` for the process to end by itself, then kills its process group and waits up to `end_s`.
+  // A process that still does not end, because it hangs in a driver, is abandoned; start() refuses its device until
+  // it has ended.
   End end(double patience_s, double end_s);
 
  private:

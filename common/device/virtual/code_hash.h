@@ -7,7 +7,7 @@
 namespace roofwalk {
 
 // Equal for PTX texts that differ only in comments, line numbers, debug sections, or the digits in names of static
-// symbols, which nvcc derives from the source: a comment in a kernel does not change any figure.
+// symbols, which nvcc derives from the source. So a comment in a kernel does not change any figure.
 std::uint64_t hash_of_code(std::string_view ptx);
 
 }  // namespace roofwalk

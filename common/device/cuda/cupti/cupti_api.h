@@ -61,8 +61,8 @@ struct CuptiApi {
   type name = {};                         \
   name.structSize = type##_STRUCT_SIZE
 
-// Opens the CUPTI of the toolkit, otherwise the one that the system's loader finds. The library stays loaded, because
-// it leaves hooks in the driver. An empty path: no toolkit. Errors: not found; not CUPTI 13 or later.
+// Opens the toolkit's CUPTI or, if there is none, the one that the system's loader finds. An empty path means no
+// toolkit. The library stays loaded, because it leaves hooks in the driver. Errors: not found; not CUPTI 13 or later.
 Result<CuptiApi> load_cupti_api(const std::filesystem::path& toolkit_root, const char* library = "libcupti.so.13");
 
 }  // namespace roofwalk

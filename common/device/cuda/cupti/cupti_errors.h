@@ -1,4 +1,4 @@
-// CUPTI's errors in plain words: what they mean and who can fix them.
+// CUPTI's errors in plain words: their meaning and who can fix them.
 #pragma once
 
 #include <span>

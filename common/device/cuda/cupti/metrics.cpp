@@ -129,8 +129,8 @@ std::optional<double> value_of(const Row& row, unsigned family, const RangeValue
   for (const Term& term : row.terms) {
     if ((term.families & family) == 0) continue;
     const auto found = values.metrics.find(term.metric);
-    // Not >= 0, so that NaN is refused too. CUPTI gives NaN or a negative value for what it could not count, 0 only for
-    // a real zero.
+    // Written as !(x >= 0), so that NaN is refused, too. CUPTI gives NaN or a negative value if it could not count, and
+    // 0 only for a real zero.
     if (found == values.metrics.end() || !(found->second >= 0)) return std::nullopt;
     total += term.weight * found->second;
   }

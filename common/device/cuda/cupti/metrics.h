@@ -1,4 +1,4 @@
-// Maps CUPTI's metric names, which differ by chip, to our Counters. Only tables and arithmetic; no CUPTI calls.
+// Maps CUPTI's metric names, which differ by chip, to Counters. Contains only tables and arithmetic, no CUPTI calls.
 #pragma once
 
 #include <map>
@@ -40,7 +40,7 @@ enum class TensorType {
 #undef TENSOR
 };
 
-// Replays needed for one set of metrics, on every chip and for every type.
+// Number of replays for one set of metrics, on every chip and for every type.
 inline constexpr int kCounterPasses = 2;
 
 std::span<const std::string_view> counted_chips();
@@ -49,16 +49,16 @@ std::span<const TensorType> tensor_types();
 std::string_view quantity_name(MetricSum quantity);  // "gpu_time_ns"
 std::string_view tensor_type_name(TensorType type);  // "f16_f32"
 
-// The metrics to ask for, each once; empty for an unknown chip. `tensor`: the one type that the module uses on tensor
-// cores; nullopt if it uses none, several, or one that this chip cannot count. Then tensor instructions are counted
-// instead of FLOPs.
+// The metrics to request, each once; empty for an unknown chip. `tensor`: the one type that the module uses on tensor
+// cores; nullopt if it uses none or several, or one that this chip cannot count. Without a type, tensor instructions
+// are counted instead of FLOPs.
 std::vector<std::string> metrics_of(std::string_view chip, std::optional<TensorType> tensor = std::nullopt);
 
-// nullopt where the chip cannot count it, or where one of its metrics is missing, NaN or negative.
+// nullopt if the chip cannot count it, or if one of its metrics is missing, NaN or negative.
 std::optional<double> value_of(MetricSum quantity, std::string_view chip, const RangeValues& values);
 
-// All Counters that follow from the values; the others are absent. flops_tensor: of the type that was asked for; 0 if
-// no tensor core was used; absent if one was used but no type was asked for.
+// All Counters that follow from the values; the others are absent. flops_tensor counts the requested type; it is 0 if
+// no tensor core was used, and absent if one was used but no type was requested.
 Counters counters_of(std::string_view chip, const RangeValues& values);
 
 // The Counters that a run on this chip can have, indexed by Counter; empty for an unknown chip.

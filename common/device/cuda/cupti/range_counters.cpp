@@ -12,10 +12,10 @@
 namespace roofwalk {
 namespace {
 
-// A set that needs this many more turns than it has passes never ends.
+// limit on turns beyond the set's number of passes; a set that needs more would never end
 constexpr std::size_t kSpareTurns = 4;
 
-// Room for ranges before their number is known: each takes memory on the host and the GPU.
+// Space for ranges before their number is known; each takes memory on the host and the GPU.
 constexpr std::size_t kFewRanges = 64;
 
 // One replay. The profiler starts with the first range, so that resets and the L2 sweep before it are not counted. The
@@ -82,7 +82,7 @@ class CuptiRangeCounters final : public RangeCounters {
     make_room(kFewRanges);
   }
 
-  // Checks what can be counted.
+  // Checks which counters can be read.
   Status open() {
     ROOFWALK_TRY_STATUS(profiler_.start(results_));
     ROOFWALK_TRY_STATUS(check_supported());
@@ -181,7 +181,9 @@ class CuptiRangeCounters final : public RangeCounters {
     for (std::size_t turn = 0; turn < set_->passes() + kSpareTurns; ++turn) {
       Turn current(session, turn == 0, names, labels_);
       ROOFWALK_TRY_STATUS(pass(current));
-      if (names.empty() || names.size() > labels_.size()) return kOk;  // nothing to count, or too much
+      if (names.empty() || names.size() > labels_.size())
+        return kOk;  // no range to count, or more ranges than
+                     // labels
       ROOFWALK_TRY(const bool is_last, current.finish());
       if (is_last) return kOk;
     }

@@ -1,5 +1,5 @@
-// Hardware counters between two marks on a GPU, through CUPTI's range profiler: we push and pop ranges and replay
-// passes. Only launches inside a range count, so caches and inputs are reset outside of ranges.
+// Hardware counters between two marks on a GPU, through CUPTI's range profiler: this code pushes and pops ranges and
+// replays passes. Only launches inside a range count, so caches and inputs are reset outside ranges.
 #pragma once
 
 #include <functional>
@@ -27,49 +27,50 @@ class RangeCounters {
     virtual Status end() = 0;
   };
 
-  // Runs `pass` once for each pass that the set needs, and once more if it opens more ranges than there was room for.
-  // Each time it must bring inputs and caches to the same state, synchronise, and open the same ranges in the same
-  // order: the whole plan, or one per launch. Names need not be unique. Returns the ranges in that order, or none if
-  // there is no range; a metric that could not be counted is NaN, never 0. Errors: those of `pass`; CUPTI's, in plain
-  // words; passes that differ; dropped counts; more than kMostRanges ranges. Afterwards the profiler is off, and this
-  // object stays usable.
+  // Runs `pass` once for each pass that the set of metrics needs, and once more if `pass` opens more ranges than
+  // there was space for. Each time, `pass` must bring inputs and caches to the same state, synchronize, and open the
+  // same ranges in the same order: the whole plan, or one per launch. Names need not be unique. Returns the ranges in
+  // that order, or none if there is no range; a metric that could not be counted is NaN, never 0. Errors: those of
+  // `pass`; CUPTI's, in plain words; passes that differ; dropped counts; more than kMostRanges ranges. Afterwards the
+  // profiler is off, and this object can be used again.
   virtual Result<std::vector<RangeValues>> count(const std::function<Status(Pass&)>& pass) = 0;
 
-  // The chip to pass to counters_of and counters_known; empty if those do not apply to the values.
+  // The chip to pass to counters_of and counters_known; empty if these do not apply to the values.
   virtual std::string_view chip() const { return {}; }
 
-  // Sets the type that the module to be counted uses on tensor cores (tensor_type_of); none at first. Errors: CUPTI's;
-  // the set of metrics then stays as it was.
+  // Sets the type that the next module uses on tensor cores (tensor_type_of); initially none. Errors: CUPTI's; then
+  // the set of metrics is unchanged.
   virtual Status expect_tensor(std::optional<TensorType>) { return kOk; }
 };
 
-// What to count on. `context` is current in the calling thread and stays so.
+// The context in which to count. `context` is current in the calling thread and stays current.
 struct CounterTarget {
   CUcontext context = nullptr;
   CUdevice device = 0;      // from cuDeviceGet
   std::size_t ordinal = 0;  // the argument of cuDeviceGet
 };
 
-// In one pass. With more than about two thousand, users report INVALID_OPERATION.
+// Limit for one pass. With more than about two thousand ranges, users report INVALID_OPERATION.
 inline constexpr std::size_t kMostRanges = 1000;
 
 // Starts CUPTI in this process and makes the set of metrics for the chip. The profiler is on only during count(), so
-// that times are taken without it. One per process at a time; `api` must outlive it. Call it only if a driver answers
-// and `context` exists: CUPTI crashes otherwise. Errors: a GPU, configuration or chip without counters.
+// that it does not affect times. Only one object per process at a time; `api` must outlive it. Call this only if
+// there is a driver and `context` exists, because CUPTI crashes otherwise. Errors: a GPU, configuration or chip
+// without counters.
 Result<std::unique_ptr<RangeCounters>> open_range_counters(const CuptiApi& api, const CounterTarget& target);
 
-// Whether the counters can be read and work. Only counting a launch can tell.
+// Whether the counters can be read and work, which only counting a launch can tell.
 struct CounterProbe {
   bool available = false;
-  std::string chip = {};   // "GH100"; empty if its name was not found out
-  std::string cause = {};  // an id of cupti_errors.def, "no_values", "crashed" or "other"; empty where available
-  std::string message = {}, advice = {};  // in plain words; empty where available
+  std::string chip = {};   // "GH100"; empty if the name is unknown
+  std::string cause = {};  // an id of cupti_errors.def, "no_values", "crashed" or "other"; empty if available
+  std::string message = {}, advice = {};  // in plain words; empty if available
 
   bool operator==(const CounterProbe&) const = default;
 };
 
-// Counts one call of `launch`, which launches a small kernel. Call it in a process that may die: on some machines CUPTI
-// crashes where it should report an error.
+// Counts one call of `launch`, which launches a small kernel. Call this in a process that may crash, because on some
+// machines CUPTI crashes instead of reporting an error.
 CounterProbe probe_counters(const CuptiApi& api, const CounterTarget& target, const std::function<Status()>& launch);
 // The result for a probe process that ended without an answer.
 CounterProbe crashed_probe(int signal);

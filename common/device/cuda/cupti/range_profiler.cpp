@@ -29,7 +29,7 @@ CuptiProfiler::~CuptiProfiler() {
 Status CuptiProfiler::start(CuptiResults& results) {
   ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
   CUptiResult result = api_.cuptiProfilerInitialize(&params);
-  // The result without a driver: this call does not distinguish a missing driver from one that does not answer.
+  // This call returns the same result without a driver and with a driver that does not answer.
   if (result == CUPTI_ERROR_UNKNOWN) result = CUPTI_ERROR_NOT_INITIALIZED;
   ROOFWALK_TRY_STATUS(results.check(result, "cuptiProfilerInitialize"));
   started_ = true;
@@ -50,14 +50,14 @@ CuptiMetricSet::~CuptiMetricSet() {
 
 Status CuptiMetricSet::make(CuptiResults& results, const std::string& chip) {
   {
-    // No image of the GPU's available counters is passed: counters that it lacks come back as NaN.
+    // No image of the GPU's available counters is passed, so counters that the GPU lacks are NaN.
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
     params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
     params.pChipName = chip.c_str();
     ROOFWALK_CUPTI_TRY(api_, results, cuptiProfilerHostInitialize, params);
     host_ = params.pHostObject;
   }
-  // One unknown name fails the whole set without saying which name it is.
+  // A single unknown name fails the whole set, and CUPTI does not say which name it is, so each is checked.
   for (const std::string& name : names_) {
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, params);
     params.pHostObject = host_;
@@ -100,7 +100,7 @@ Status CuptiMetricSet::make(CuptiResults& results, const std::string& chip) {
 Result<std::map<std::string, double>> CuptiMetricSet::evaluate(CuptiResults& results,
                                                                const std::vector<std::uint8_t>& image,
                                                                std::size_t range) const {
-  // NaN, in case CUPTI does not write a value.
+  // NaN in case CUPTI does not write a value.
   std::vector<double> values(names_.size(), std::numeric_limits<double>::quiet_NaN());
   ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
   params.pHostObject = host_;

@@ -1,5 +1,5 @@
-// CUPTI's range profiler, an object for each thing that has to be given back: the profiler of this process, the set of
-// metrics of a chip, a session on a context.
+// CUPTI's range profiler, as one object for each resource that must be released: the profiler of this process, the
+// set of metrics of a chip, a session on a context.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace roofwalk {
 
 inline constexpr const char* kReportAdvice = "please report it with what `./roofwalk doctor` prints";
 
-// Turns results into errors and keeps the first one for the probe; errors from tearing down come later.
+// Turns results into errors and keeps the first one for the probe, since errors from tearing down come later.
 class CuptiResults {
  public:
   Status check(CUptiResult result, std::string_view call);
@@ -29,7 +29,7 @@ class CuptiResults {
 #define ROOFWALK_CUPTI_TRY(api, results, call, params) \
   ROOFWALK_TRY_STATUS((results).check((api).call(&(params)), #call))
 
-// Started and ended with each RangeCounters.
+// The profiler of this process, started and ended with each RangeCounters.
 class CuptiProfiler {
  public:
   explicit CuptiProfiler(const CuptiApi& api) : api_(api) {}

@@ -10,10 +10,10 @@ namespace roofwalk {
 
 static_assert(CUDA_VERSION >= 13000, "the headers of CUDA 13 or later are needed");
 
-// All driver calls that we use. cuda.h adds a version to some names (cuMemAlloc is cuMemAlloc_v2): DriverApi's members
-// take the new name, and the driver is asked for the plain one. A call that cuda.h renames to something else must be
-// listed under the new name: for cuGraphInstantiate the driver still returns the function of CUDA 11, which takes five
-// arguments (cudaTypedefs.h).
+// All driver calls that this program uses. cuda.h adds a version to some names (cuMemAlloc is cuMemAlloc_v2):
+// DriverApi's members have the versioned name, and the driver is asked for the plain name. A call that cuda.h renames
+// to a different name must be listed under that name: for cuGraphInstantiate the driver still returns the function of
+// CUDA 11, which takes five arguments (cudaTypedefs.h).
 #define ROOFWALK_DRIVER_CALLS(X)                 \
   X(cuInit)                                      \
   X(cuDriverGetVersion)                          \
@@ -66,14 +66,15 @@ struct DriverApi {
 #undef ROOFWALK_MEMBER
 };
 
-// The oldest driver that runs what the CUDA 13 toolkit produces, in cuDriverGetVersion's numbers: 13000 comes with 580.
+// The oldest driver that runs the output of the CUDA 13 toolkit, in cuDriverGetVersion's numbers: 13000 comes with
+// 580.
 inline constexpr int kOldestDriverVersion = 13000;
 
 // Opens the driver and starts it (cuInit). The library stays loaded. Errors, with advice: there is no driver, it is too
 // old, or it does not start.
 Result<DriverApi> load_driver_api(const char* library = "libcuda.so.1");
 
-// The Error for a driver from before CUDA 13; `found` is the evidence.
+// The Error for a driver from before CUDA 13; `found` describes the driver that was found.
 Error too_old_driver(const std::string& found);
 
 // Starts the driver and checks its version. load_driver_api calls this once it has loaded the calls.

@@ -10,7 +10,7 @@
 namespace roofwalk {
 namespace {
 
-// The part of the driver API that is needed here, from cuda.h of CUDA 13.0. Every driver since 2019 has all of it.
+// The part of the driver API that is needed here, from cuda.h of CUDA 13.0. All drivers since 2019 have it.
 constexpr int kMajor = 75, kMinor = 76, kPageableMemoryAccess = 88;  // CUdevice_attribute
 
 struct Functions {
@@ -36,7 +36,7 @@ bool find_functions(void* library, Functions& functions) {
          find(functions.error_name, "cuGetErrorName");
 }
 
-// The text after "GPU-" or "MIG-" in a UUID, from its sixteen bytes.
+// The part of a UUID after "GPU-" or "MIG-", as text, from its sixteen bytes.
 std::string hex_groups(const unsigned char* bytes) {
   std::string text;
   for (int i = 0; i < 16; ++i) {
@@ -64,7 +64,7 @@ Json ask_nvml(const char* library, const std::vector<std::string>& uuids, Json& 
   return trouble;
 }
 
-// Runs in the child.
+// Asks the driver; runs in the child.
 Json ask_driver(const ProbeOptions& options) {
   Json answer = {{"has_library", false}, {"cuda_version", 0}, {"error", 0}, {"trouble", ""}};
   void* library = ::dlopen(options.driver, RTLD_NOW | RTLD_LOCAL);

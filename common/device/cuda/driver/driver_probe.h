@@ -1,5 +1,5 @@
-// What the driver says about this machine's GPUs. Asked in a child process, because a broken driver may crash or hang,
-// and that must be a finding rather than the end of the program.
+// The driver's report on this machine's GPUs. A child process asks for it, because a broken driver may crash or hang,
+// which must be reported and not end the program.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ struct ProbedGpu {
   std::string name = {};
   int major = 0, minor = 0;                      // compute capability
   std::optional<bool> reaches_host_memory = {};  // CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
-  GpuState state = {};                           // always has the uuid; the rest as far as NVML reports it
+  GpuState state = {};                           // always has the uuid; further values as far as NVML reports them
 };
 
 struct DriverProbe {
   bool has_library = false;       // libcuda.so.1 can be opened
-  int cuda_version = 0;           // the newest that it supports: 13000 is 13.0; 0: not reported
+  int cuda_version = 0;           // the newest version that the driver supports: 13000 is 13.0; 0: not reported
   int error = 0;                  // result of cuInit or of counting the devices; 0: no error
   std::string trouble = {};       // in words, if there was an error or the driver crashed or hung
-  std::string nvml_trouble = {};  // why the states are incomplete
+  std::string nvml_trouble = {};  // the reason why the states are incomplete
   std::vector<ProbedGpu> gpus = {};
 };
 

@@ -17,8 +17,8 @@ namespace {
 
 using Weight = ClockReason::Weight;
 
-// Bits and meanings: NVML API reference, NvmlClocksEventReasons. Weights: a brake that halves the clock spoils times;
-// power and heat limits are normal under load and are only noted.
+// Bits and meanings: NVML API reference, NvmlClocksEventReasons. Weights: a brake that halves the clock makes times
+// useless; power and heat limits are normal under load and are only noted.
 constexpr std::array kReasons = {
     ClockReason{0x1, "idle", "low, because nothing ran", Weight::none},
     ClockReason{0x2, "application_clocks", "set by an administrator", Weight::none},
@@ -39,8 +39,8 @@ constexpr const char* kComputeModes[] = {"default", "exclusive_thread", "prohibi
 constexpr const char* kVirtualizationModes[] = {"none", "passthrough", "vgpu", "host_vgpu", "host_vsga"};
 
 constexpr double kClockTolerance = 0.05;
-// Allowed change of foreign memory between two states with the same allocations of ours: less than a CUDA context
-// takes, more than the driver's own bookkeeping varies. Our choice, to be checked on GPUs.
+// Allowed change of foreign memory between two states if this program's allocations are the same: less than a CUDA
+// context takes, and more than the driver's own bookkeeping varies. Not taken from a source; to be checked on GPUs.
 constexpr std::uint64_t kForeignBytes = 64ull << 20;
 
 template <std::size_t size>
@@ -49,7 +49,7 @@ std::optional<std::string> mode_name(const char* const (&names)[size], std::opti
   return names[*mode];
 }
 
-// Process names are untrusted text.
+// Replaces characters that are not printable, because process names are untrusted text.
 std::string harmless(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
@@ -86,7 +86,7 @@ std::string process_text(const GpuProcess& process) {
   return text + ")";
 }
 
-// Reads one value after another; what cannot be read stays absent. Remembers whether the GPU is gone.
+// Reads one value after another; values that cannot be read are absent. Remembers whether the GPU is gone.
 class Reader {
  public:
   explicit Reader(nvml::Device device) : device_(device) {}
@@ -114,7 +114,7 @@ class Reader {
 
   std::optional<std::vector<GpuProcess>> processes(nvml::Return (*function)(nvml::Device, unsigned*, nvml::Process*)) {
     if (function == nullptr) return std::nullopt;
-    // The number of processes may change between two calls.
+    // The list may grow between the calls that ask for its length and for its contents.
     std::vector<nvml::Process> list(16);
     for (int turn = 0; turn < 4; ++turn) {
       auto count = static_cast<unsigned>(list.size());
@@ -202,7 +202,7 @@ void add_reasons(const GpuState& before, const GpuState& after, std::vector<Doub
   }
 }
 
-// `is_explained`: a power or heat limit was already reported; those are normal under load.
+// `is_explained`: a power or heat limit was already reported; such limits are normal under load.
 void add_clock(std::string_view what, std::optional<int> before, std::optional<int> after, bool is_explained,
                std::vector<Doubt>& doubts) {
   if (!before || !after || *before <= 0 || *after <= 0) return;
@@ -307,7 +307,7 @@ Result<std::unique_ptr<Nvml>> Nvml::open(const NvmlApi& api) {
   std::unique_ptr<Nvml> nvml(new Nvml(api));
   const nvml::Return result = api.init();
   if (result == nvml::kSuccess) return nvml;
-  nvml->api_.shutdown = nullptr;  // it did not start, so do not shut it down
+  nvml->api_.shutdown = nullptr;  // it did not start, so it must not be shut down
   return nvml->error("the GPUs' states cannot be read", result);
 }
 
@@ -324,7 +324,7 @@ Result<std::vector<std::string>> Nvml::uuids() const {
   for (unsigned i = 0; i < count; ++i) {
     nvml::Device device = nullptr;
     nvml::Return result = api_.device_by_index(i, &device);
-    if (result == nvml::kNoPermission) continue;  // somebody else's GPU, in a container or a job
+    if (result == nvml::kNoPermission) continue;  // another user's GPU, as seen in a container or a job
     char uuid[nvml::kTextLength] = {};
     if (result == nvml::kSuccess) result = api_.uuid(device, uuid, nvml::kTextLength - 1);
     if (result != nvml::kSuccess) return error(fmt::format("GPU {} does not answer", i), result);
@@ -403,7 +403,7 @@ std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const 
   add_foreign(after, own, doubts);
   add_memory(before, after, doubts);
   add_reasons(before, after, doubts);
-  // The clock of an idle GPU says nothing about the clock under load.
+  // The clock of an idle GPU does not tell the clock under load.
   const std::uint64_t bits = before.clock_reason_bits.value_or(0) | after.clock_reason_bits.value_or(0);
   if ((bits & kIdle) == 0) {
     const bool is_explained = std::any_of(kReasons.begin(), kReasons.end(), [&](const ClockReason& reason) {

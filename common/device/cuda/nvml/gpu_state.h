@@ -1,5 +1,5 @@
-// A snapshot of a GPU's state from NVML, and what makes the time between two snapshots unfit for a measurement.
-// Read-only: nothing is ever set.
+// A snapshot of a GPU's state from NVML, and reasons why the time between two snapshots is unfit for a measurement.
+// Read-only: this never changes a setting.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ std::vector<std::string> clock_reason_names(std::uint64_t bits);
 struct GpuProcess {
   unsigned pid = 0;  // the host's, even inside a container
   std::optional<std::uint64_t> used_bytes = {};
-  std::string name = {}, user = {};  // empty where not visible
+  std::string name = {}, user = {};  // empty if not visible
 };
 
-// Absent values could not be read: the driver is too old, the card lacks them, or we lack permission.
+// Absent values could not be read: the driver is too old, the card does not have them, or permission is missing.
 struct GpuState {
   std::string uuid;  // "GPU-..." or, for a slice, "MIG-..."
   std::optional<std::string> name = {}, driver_version = {};
@@ -43,7 +43,8 @@ struct GpuState {
   std::optional<std::uint64_t> clock_reason_bits = {};
   std::optional<int> temperature_c = {};
   std::optional<double> power_w = {}, power_limit_w = {};
-  std::optional<int> busy_percent = {};  // of the last sampling period, up to a second; includes our own work
+  std::optional<int> busy_percent = {};  // in the last sampling period of up to a second; includes this program's own
+                                         // work
   std::optional<std::uint64_t> memory_used_bytes = {}, memory_total_bytes = {};
   std::optional<std::vector<GpuProcess>> processes = {};  // compute processes, without graphics
   std::optional<bool> mig = {}, persistence = {}, ecc = {};
@@ -51,7 +52,7 @@ struct GpuState {
   std::optional<std::string> virtualization = {};  // "none", "passthrough", "vgpu", "host_vgpu", "host_vsga"
 };
 
-// Keys in the order above; null where absent.
+// Keys in the order of the members; null if absent.
 Json to_json(const GpuState& state);
 GpuState gpu_state_from_json(const Json& json);  // missing keys and wrong types become absent
 
@@ -64,7 +65,7 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // Of all GPUs visible to this process. Errors: NVML's.
+  // The UUIDs of all GPUs that this process can see. Errors: NVML's.
   Result<std::vector<std::string>> uuids() const;
 
   // A slice ("MIG-...") has its own name, memory and processes; the rest comes from its GPU. Errors: there is no such
@@ -78,14 +79,14 @@ class Nvml {
   NvmlApi api_;
 };
 
-// False inside a container with its own PID namespace: the driver reports the host's PIDs, which mean nothing here.
+// False inside a container with its own PID namespace: there, the host's PIDs that the driver reports mean nothing.
 bool sees_host_pids();
 
 // The processes on the GPU that belong to the measurement.
 struct OwnWork {
   std::vector<unsigned> pids;
-  bool pids_are_hosts = true;  // sees_host_pids()
-  std::size_t processes = 1;   // how many are ours, at most, where PIDs cannot tell
+  bool pids_are_hosts = true;  // whether `pids` are the host's: sees_host_pids()
+  std::size_t processes = 1;   // if PIDs cannot tell: at most how many processes on the GPU belong to the measurement
 };
 
 // A reason, in plain words, to doubt times taken between two states. Both states have the same memory allocated.

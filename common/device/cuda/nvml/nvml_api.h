@@ -14,7 +14,7 @@ namespace nvml {
 using Return = int;               // nvmlReturn_t
 using Device = struct DeviceOf*;  // nvmlDevice_t
 
-// nvmlReturn_t: the values that we distinguish.
+// The values of nvmlReturn_t that matter here.
 inline constexpr Return kSuccess = 0, kNotSupported = 3, kNoPermission = 4, kNotFound = 6, kInsufficientSize = 7,
                         kDriverNotLoaded = 9, kGpuIsLost = 15, kResetRequired = 16, kLibraryMismatch = 18;
 
@@ -53,7 +53,7 @@ inline constexpr unsigned kTextLength = 96;           // NVML_DEVICE_NAME_V2_BUF
 
 }  // namespace nvml
 
-// Functions that the loaded library lacks are null: older drivers lack some. Tests fill it with fakes.
+// Pointers are null if the loaded library lacks the function, as older drivers do. Tests fill this with fakes.
 struct NvmlApi {
   using Return = nvml::Return;
   using Device = nvml::Device;
@@ -90,7 +90,8 @@ struct NvmlApi {
   Return (*virtualization_mode)(Device device, int* mode) = nullptr;
 };
 
-// The library stays open until the program ends. Errors: it is missing, or too old for the functions that must exist.
+// Loads the library, which stays open until the program ends. Errors: the library is missing, or too old for the
+// functions that must exist.
 Result<NvmlApi> load_nvml_api(const char* library = "libnvidia-ml.so.1");
 
 }  // namespace roofwalk
