@@ -51,7 +51,7 @@ struct RunOptions {
   //   all: counters where available, the time of each step, and the plan's time
   //   time: the plan's time, in one pass. A fault in a plan of several steps does not tell the step. The virtual GPU:
   //     same as all
-  //   none: one pass, step by step, only for results and faults. The virtual GPU counts instructions and what they do
+  //   none: one pass, step by step, only for results and faults. The virtual GPU counts instructions and their work
   //     (warp_instructions to barriers), nothing about memory, and has no time
   enum class Figures { all, time, none };
   Figures figures = Figures::all;
@@ -109,8 +109,8 @@ class Device {
   // resets its globals.
   Status load(const Artifact& artifact) { return do_load(artifact); }
 
-  // Makes the launch plan of the loaded artifact, as make_plan does and with its errors. For devices in a process of
-  // their own, so that this process does not read untrusted artifacts. nullopt: the caller does the planning.
+  // Makes the launch plan of the loaded artifact, as make_plan does and with the same errors. Implemented by devices in
+  // a process of their own, so that this process does not read untrusted artifacts. nullopt: the caller must plan.
   using AllocateScratch = std::function<Result<std::uint64_t>(std::uint64_t size_bytes)>;
   std::optional<Result<Plan>> plan(std::span<const ArgumentBytes> arguments, const AllocateScratch& allocate_scratch) {
     return do_plan(arguments, allocate_scratch);

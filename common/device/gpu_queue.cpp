@@ -75,7 +75,7 @@ Error waited_too_long(const QueueFile& file, const GpuWait& wait) {
 // Detects that the GPU is free but the next in line is suspended, and lets those behind it go ahead, in order.
 class IdleWatch {
  public:
-  // Whether we have the turn although others are before us. Call it regularly, with the tickets of all others.
+  // Whether it is our turn although others are before us. Must be called regularly, with the tickets of all others.
   bool take(QueueFile& file, const std::vector<std::int64_t>& tickets) {
     if (tickets.empty() || tickets.front() > file.ticket()) return false;
     const double now = queue_seconds();

@@ -1,5 +1,5 @@
-// A chapter read from its folder: exercise.toml and the paths of its files. Chapters are found by walking; there is no
-// list.
+// A chapter read from its folder: exercise.toml and the paths of its files. Chapters are found by listing the folder;
+// no list of them exists.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace roofwalk {
 
-// What a goal requires of the dot. Thresholds are ratios; `pass` and `ace` are each optional, but one must be set.
+// A goal's requirements for the dot. Thresholds are ratios; `pass` and `ace` are each optional, but one must be set.
 struct Goal {
   enum class Axis { right, up };
   enum class What { ai_over_starter, share_of_algorithmic_ai, share_of_roof, flops_over_starter };
@@ -28,18 +28,19 @@ std::string goal_what_name(Goal::What what);  // as in exercise.toml: "ai_over_s
 
 struct Hint {
   std::string text;
-  std::vector<std::string> causes;  // the diagnoses that it is for (`for` in exercise.toml); empty: any attempt
+  std::vector<std::string> causes;  // the diagnoses for which the hint is shown (`for` in exercise.toml); empty: any
+                                    // attempt
 };
 
 struct Chapter {
   std::string number;  // "01"; only for sorting
-  std::string name;    // "vector-add": the identity
+  std::string name;    // "vector-add": identifies the chapter
   std::string title;
   std::string summary;                         // half a sentence for the book's contents; may be empty
   std::filesystem::path folder;                // root/chapters/01-vector-add
   int min_compute_capability = 0;              // 75 for 7.5; 0: any
   std::vector<Size> correctness_sizes;         // in the order of the manifest
-  std::map<std::string, Size> measured_sizes;  // by machine name; "default" for the others
+  std::map<std::string, Size> measured_sizes;  // by machine name; "default" for machines without their own
   std::vector<Goal> goals;
   std::vector<Hint> hints;  // from gentle to concrete
 

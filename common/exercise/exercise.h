@@ -1,4 +1,4 @@
-// What a chapter knows about its problem: inputs, reference, work, tolerance. It does not grade, time or print.
+// A chapter's definition of its problem: inputs, reference, work, tolerance. It does not grade, time or print.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Size {
   std::vector<std::pair<std::string, std::int64_t>> values_;
 };
 
-// Element type on the device. On the host, values are floats either way.
+// Element type on the device. On the host, values are floats in both cases.
 enum class Element { f32, f16 };
 constexpr std::uint32_t element_bytes(Element element) { return element == Element::f16 ? 2 : 4; }
 
@@ -62,7 +62,8 @@ struct Problem {
 struct Expected {
   std::string name;                // of the OutputBuffer
   std::vector<double> values;      // finite
-  std::vector<double> tolerances;  // absolute, per element; fp32 stays within, half precision does not
+  std::vector<double> tolerances;  // absolute, per element: errors of fp32 are within it, errors of half precision
+                                   // are not
   std::int64_t row_length = 0;     // > 0: messages give [row, column]
 };
 
@@ -78,10 +79,10 @@ class Exercise {
   virtual std::vector<Expected> reference(const Size& size, const Problem& problem) const = 0;
 };
 
-// Each exercise.cpp registers itself under its chapter's name: `ROOFWALK_EXERCISE("vector-add", VectorAdd);`
+// Each exercise.cpp registers its exercise under the chapter's name: `ROOFWALK_EXERCISE("vector-add", VectorAdd);`
 using ExerciseFactory = std::unique_ptr<Exercise> (*)();
 bool register_exercise(std::string_view chapter, ExerciseFactory factory);
-const Exercise* find_exercise(std::string_view chapter);  // nullptr where none is registered
+const Exercise* find_exercise(std::string_view chapter);  // nullptr if none is registered
 
 #define ROOFWALK_EXERCISE(chapter, Type)                                                  \
   [[maybe_unused]] static const bool roofwalk_registered = ::roofwalk::register_exercise( \

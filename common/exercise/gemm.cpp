@@ -14,9 +14,9 @@ struct Shape {
 };
 Shape shape_of(const Size& size) { return {size["m"], size["n"], size["k"]}; }
 
-// Computes rows first..last of the product in double, and of the sums of squared products, which the tolerance needs.
-// The squares may be rounded to float: a relative error of 1e-5 does not matter for a tolerance. Four k at a time, so
-// that each sum is loaded and stored once per four products.
+// Computes rows first..last of the product in double, and the sums of squared products, which the tolerance needs.
+// The squares may be rounded to float, because a relative error of 1e-5 does not matter for a tolerance. Takes four k
+// at a time, so that each sum is loaded and stored once per four products.
 void multiply_rows(const Shape& shape, const float* a, const float* b, double* sums, float* squares, std::int64_t first,
                    std::int64_t last) {
   const auto [m, n, k] = shape;
@@ -69,7 +69,7 @@ std::vector<Expected> Gemm::reference(const Size& size, const Problem& problem) 
              .row_length = shape.n};
   std::vector<float> squares(count);
   const float *a = problem.input("a").data(), *b = problem.input("b").data();
-  // Rows are independent: two threads give the same bits as one.
+  // Rows are independent, so two threads give the same bits as one.
   const std::int64_t half = shape.m / 2;
   std::thread upper([&] { multiply_rows(shape, a, b, c.values.data(), squares.data(), 0, half); });
   multiply_rows(shape, a, b, c.values.data(), squares.data(), half, shape.m);

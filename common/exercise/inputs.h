@@ -1,4 +1,4 @@
-// Input values that exercises share.
+// Input values that several exercises use.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace roofwalk {
 
-// Uniform in [-1, 1). Zero-mean on purpose: where a mean dominates the sums, fp32 rounding errors look like those of
-// half precision. Streams ("a", "b") are independent of each other for the same seed.
+// Uniform in [-1, 1). The mean is 0 on purpose: if a mean dominates the sums, fp32 rounding errors look like those of
+// half precision. Streams ("a", "b") with the same seed are independent of each other.
 std::vector<float> random_values(std::int64_t count, std::uint64_t seed, std::string_view stream);
 
-// The same, in multiples of 2^-10: a half holds each value exactly, and eight times each value, too.
+// The same, but multiples of 2^-10: a half represents each value exactly, and also eight times each value.
 std::vector<float> random_halves(std::int64_t count, std::uint64_t seed, std::string_view stream);
 
 }  // namespace roofwalk

@@ -42,7 +42,7 @@ class ManifestReader {
     return Error{std::move(message), file_, static_cast<int>(node.source().begin.line), std::move(advice)};
   }
 
-  // A table's members in file order: the library sorts them by key.
+  // A table's members in file order; the library sorts them by key.
   static Members in_order(const toml::table& table) {
     Members members;
     for (const auto& [key, node] : table) members.emplace_back(std::string(key.str()), &node);
@@ -199,8 +199,8 @@ class ManifestReader {
     return kOk;
   }
 
-  // for = ["over_fetch", "no_reuse"]: ids of diagnoses. Not checked here, because the roofline layer defines them; `dev
-  // check` checks them.
+  // for = ["over_fetch", "no_reuse"]: ids of diagnoses. They are not checked here, because the roofline layer defines
+  // them; `dev check` checks them.
   Result<std::vector<std::string>> causes_of_hint(const toml::table& table) const {
     std::vector<std::string> causes;
     const toml::node* node = table.get("for");

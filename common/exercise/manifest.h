@@ -9,8 +9,8 @@
 
 namespace roofwalk {
 
-// Fills everything except `number` and `folder`. `file` is the name for errors. Unknown keys are errors, so that a goal
-// with a misspelt key is not ignored.
+// Fills all members except `number` and `folder`. `file` is the name for errors. Unknown keys are errors, so that a
+// misspelt key is noticed.
 Result<Chapter> parse_manifest(const std::string& text, const std::filesystem::path& file);
 
 }  // namespace roofwalk

@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-// The sum of counters times `scale`; unsupported if any of them is.
+// The sum of counters times `scale`; unsupported if any of the counters is.
 Quantity sum(const Counters& counters, std::initializer_list<Counter> parts, std::string_view unit, Obtained obtained,
              double scale = 1) {
   double total = 0;
@@ -20,7 +20,7 @@ Quantity sum(const Counters& counters, std::initializer_list<Counter> parts, std
   return {total * scale, unit, obtained};
 }
 
-// a / b if both are known and b > 0; its origin is `from`.
+// a / b with origin `from`, if both are known and b > 0.
 Quantity ratio(const Quantity& a, const Quantity& b, std::string_view unit, Obtained from) {
   if (!a.known() || !b.known() || b.value <= 0) return {.unit = unit};
   return {a.value / b.value, unit, from};
@@ -77,7 +77,8 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
     m.achieved_flops_per_s = {m.useful_flops.value / (record.elapsed_ns * 1e-9), "FLOP/s", time};
   }
   const Quantity dram_bytes = sum(c, {Counter::dram_read_bytes, Counter::dram_write_bytes}, "B", bytes);
-  // The constant caches are next to L1, at the same distance from a warp: what they deliver is not asked of L1.
+  // The constant caches are next to L1, at the same distance from a warp; bytes that they deliver are not requested
+  // from L1.
   Quantity nearest_bytes = m.l1_bytes;
   if (nearest_bytes.known() && m.constant_bytes.known()) nearest_bytes.value += m.constant_bytes.value;
   m.levels = {level_of("dram", dram_bytes, m.useful_flops, roofs), level_of("l2", m.l2_bytes, m.useful_flops, roofs),
@@ -98,7 +99,8 @@ std::vector<std::string> implausible(const Measurement& m, const Roofs& roofs, c
   input.bytes = m.level("dram").bytes.value + uncounted.dram_bytes;
   input.compulsory_bytes = m.compulsory_bytes.value;
   input.useful_flops = m.useful_flops.value;
-  // If a device cannot count FLOPs, assume that all were executed. Sums by atomics are executed work, too.
+  // If a device cannot count FLOPs, all useful FLOPs are assumed to be executed. Sums by atomics also are executed
+  // work.
   const bool has_all_flops = m.executed_flops.known() && !uncounted.has_atomic_flops;
   input.executed_flops =
       has_all_flops ? m.executed_flops.value + m.atomic_flops.get().value_or(0) : m.useful_flops.value;

@@ -1,9 +1,10 @@
-// Decides whether an attempt is faster than the starter, and by how much, on a GPU with varying clocks and other users.
+// Decides whether an attempt is faster than the starter, and by how much, on a GPU with varying clocks and other
+// users.
 //
-// The two are timed in pairs, back to back, in random order: whatever slows the GPU slows both, so their ratio stays.
-// The result is the median of the log ratios with a 95 % confidence interval that allows for repeated looks. A goal is
-// passed if the whole interval meets it and failed if none of it does; otherwise more pairs are timed, and after the
-// last one the decision is "too noisy to tell", which is neither.
+// Both are timed in pairs, back to back, in random order: a disturbance slows both, so their ratio hardly changes.
+// The result is the median of the log ratios with a 95 % confidence interval that allows for repeated looks. A goal
+// is passed if the whole interval meets it, and failed if no part of it does. Otherwise more pairs are timed; after
+// the last one the decision is "too noisy to tell", which is neither passed nor failed.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +29,12 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-// A confidence interval for the median of the distribution of the values (confidence from 0 to 1). It assumes nothing
-// about the distribution except that all values come from it; nullopt if there are too few: 95 % needs 6.
+// A confidence interval for the median of the values' distribution (confidence from 0 to 1). It assumes only that all
+// values come from the same distribution. nullopt if there are too few values: 95 % needs 6.
 std::optional<Interval> median_interval(std::vector<double> values, double confidence);
 
-// What a verdict requires of the times: either a speed-up over the starter or a time of the attempt itself. Exactly one
-// is set.
+// A goal for the times: either a speed-up over the starter or a time of the attempt itself. Exactly one of the two is
+// set.
 struct TimeGoal {
   std::string name;          // for reports: "pass", "ace"
   double least_speedup = 0;  // starter time over attempt time
@@ -52,11 +53,11 @@ struct GoalDecision {
 
 // The times of one of the two kernels. Noise only makes times longer, so there is no mean and no standard deviation
 // (Chen, Revels: Robust benchmarking in noisy environments, arXiv 1608.04295). A share of a roof uses the median and
-// its interval, as the roof does; the minimum is what the undisturbed GPU can do.
+// its interval, as the roof itself does; the minimum is the time on an undisturbed GPU.
 struct TimeSummary {
   double minimum_ns = 0, lower_quartile_ns = 0, median_ns = 0;
   Interval median_interval_ns;
-  double scatter = 0;  // of single times, relative to the median; insensitive to spikes
+  double scatter = 0;  // scatter of single times, relative to the median; insensitive to spikes
   int spikes = 0;      // times over 1.2 medians
 };
 
@@ -64,7 +65,8 @@ struct PairOptions {
   std::vector<TimeGoal> goals;
   int first_pairs = 15;
   int most_pairs = 121;
-  double most_seconds = 20;              // no further pairs after that, except for the minimum that an interval needs
+  double most_seconds = 20;              // no further pairs after this time, except the minimum that an interval
+                                         // needs
   std::uint64_t seed = 1;                // for the order within the pairs
   std::function<double()> seconds = {};  // a clock; empty: the machine's
 };
@@ -73,14 +75,14 @@ struct PairedTimes {
   std::vector<TimePair> pairs;  // all samples, in the order of the runs
   std::uint64_t seed = 0;
   int looks = 0;          // how often the pairs were judged
-  double confidence = 0;  // of each interval at each look: over all looks, 95 %
+  double confidence = 0;  // of each interval at each look, so that it is 95 % over all looks
   double speedup = 0;     // the median of starter time over attempt time
   Interval speedup_interval;
   TimeSummary starter, attempt;
   std::vector<GoalDecision> goals;  // in the order of the options
   std::vector<std::string> notes;   // drift, spikes, scatter: one sentence each
 
-  bool decided() const;  // false if a goal is too noisy to tell
+  bool decided() const;  // false if some goal is too noisy to tell
 };
 
 // Times one pair in the given order.
@@ -90,7 +92,7 @@ using TimeOnePair = std::function<Result<TimePair>(bool starter_first)>;
 // first_pairs. Errors: those of `time_pair`; an invalid time.
 Result<PairedTimes> measure_pairs(const TimeOnePair& time_pair, const PairOptions& options);
 
-// Keys may be added, never renamed or removed: "roofwalk.pairs/1".
+// Format "roofwalk.pairs/1". Keys may be added, never renamed or removed.
 Json to_json(const PairedTimes& times);
 
 // The number of runs to average in one sample, so that they last 20 us together. Each run has its own pair of events,

@@ -20,13 +20,13 @@ inline constexpr std::array kRoofs = {Roof::dram_read, Roof::dram_write, Roof::d
 std::string_view roof_title(Roof roof);  // for people: "DRAM, read"
 std::string_view roof_unit(Roof roof);   // "B/s" or "FLOP/s"
 
-// In roof_unit(). A rate is absent if the device cannot count it or has no such part.
+// Rates in roof_unit(). A rate is absent if the device cannot count it or has no such part.
 class RoofRates {
  public:
   std::optional<double> operator[](Roof roof) const { return rates_[static_cast<std::size_t>(roof)]; }
   void set(Roof roof, std::optional<double> rate) { rates_[static_cast<std::size_t>(roof)] = rate; }
 
-  // The best of the four streams, in bytes/s: which one is best depends on the chip, and no kernel is faster than it.
+  // The best of the four streams, in bytes/s. Which one is best depends on the chip; no kernel is faster than this.
   std::optional<double> dram_bytes_per_s() const;
 
   bool operator==(const RoofRates&) const = default;
@@ -35,7 +35,7 @@ class RoofRates {
   std::array<std::optional<double>, kRoofs.size()> rates_{};
 };
 
-// From the machine file. For the tensor cores, the peak of the chip's widest instruction.
+// The rates of the machine file. For the tensor cores, the peak of the chip's widest instruction.
 RoofRates data_sheet_rates(const Machine& machine);
 
 // {"dram_bytes_per_s": {"read": ..., "write": ..., "copy": ..., "triad": ...}, "l2_bytes_per_s": ...,

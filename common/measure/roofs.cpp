@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto kDataSheet = "data sheet", kMeasured = "measured";
 
-// 0 is not a figure: it means a card without a machine file.
+// 0 means that the card has no machine file and so no figure.
 std::optional<double> promise(double data_sheet) {
   return data_sheet > 0 ? std::optional<double>(data_sheet) : std::nullopt;
 }
@@ -39,7 +39,8 @@ Roofs roofs_of(const Machine& machine, const RoofRates& measured) {
                   memory_roof("l1", machine.l1_bytes_per_s(), measured[Roof::l1]),
                   memory_roof("shared", machine.shared_bytes_per_s(), measured[Roof::shared])};
   std::erase_if(roofs.memory, [](const MemoryRoof& roof) { return roof.bytes_per_s <= 0; });
-  // Sorted by the data sheet, so that L1 and shared memory keep their order even if measurements reverse it.
+  // Sorted by the data sheet, so that L1 and shared memory keep their order even if their measured rates are
+  // reversed.
   const auto promised = [](const MemoryRoof& roof) { return roof.data_sheet_bytes_per_s.value_or(roof.bytes_per_s); };
   std::stable_sort(roofs.memory.begin(), roofs.memory.end(),
                    [&](const MemoryRoof& a, const MemoryRoof& b) { return promised(a) < promised(b); });

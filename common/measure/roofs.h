@@ -10,11 +10,11 @@ namespace roofwalk {
 // From the data sheet.
 Roofs roofs_of(const Machine& machine);
 
-// From measurements, with the data sheet's figure for comparison. A roof that was not measured is the data sheet's; one
-// that is in neither is left out.
+// Measured roofs, with the data sheet's figures for comparison. A roof that was not measured is the data sheet's; one
+// that has neither is left out.
 Roofs roofs_of(const Machine& machine, const RoofRates& measured);
 
-// The peak of one kind of arithmetic (fp32, half2 or mma), measured if available.
+// The peak of one kind of arithmetic (fp32, half2 or mma): the measured one if there is one.
 ComputeRoof compute_roof_of(const Machine& machine, const RoofRates& measured, Roof roof);
 
 }  // namespace roofwalk

@@ -113,7 +113,7 @@ Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction
   return std::uint64_t{0};
 }
 
-// Constants keep their compiled values, because a device caches them without coherence with copies.
+// Constants keep their compiled values, because a device's constant caches are not coherent with copies.
 Status refuse_constants(const PlanBuilder& builder, const ptx::Instruction& in, std::uint64_t address,
                         const char* verb) {
   const auto behind = builder.constants.upper_bound(address);
@@ -134,7 +134,7 @@ Result<std::uint64_t> memset_async(PlanBuilder& builder, const ptx::Instruction&
                         static_cast<std::uint8_t>(argument<std::uint32_t>(arguments, 1)),
                         argument<std::uint64_t>(arguments, 2), builder.line_of(in)};
   ROOFWALK_TRY_STATUS(refuse_constants(builder, in, step.address, "sets"));
-  if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));  // an empty memset is no step
+  if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));  // an empty memset is not a step
   return std::uint64_t{0};
 }
 

@@ -1,5 +1,5 @@
-// The functions that `solve` may call: launches, memsets, copies, scratch memory. Each is an extern in the PTX that the
-// plan's machine handles; nothing runs on a GPU.
+// The functions that `solve` may call: launches, memsets, copies, scratch memory. Each is an extern in the PTX that
+// the machine which executes the plan implements; nothing runs on a GPU.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct PlanBuilder {
   Plan plan = {};
   std::uint64_t scratch_bytes = 0;
   std::size_t scratch_buffers = 0;
-  std::map<std::uint64_t, KernelLaunch> open_launches = {};  // parameter buffers whose launch has not been made yet
+  std::map<std::uint64_t, KernelLaunch> open_launches = {};  // parameter buffers that have not been launched yet
 
   int line_of(const ptx::Instruction& in) const { return module.line_in(in, source_name); }
   Error refuse(const ptx::Instruction& in, std::string message, std::string advice = {}) const {
@@ -35,7 +35,7 @@ struct PlanBuilder {
 
 using CallArguments = std::vector<std::vector<std::uint8_t>>;
 
-// Handles one call. Errors refuse the plan.
+// Executes one call. An Error refuses the plan.
 Result<std::uint64_t> answer_call(PlanBuilder& builder, const ptx::Instruction& call, const CallArguments& arguments);
 
 // Whether a plan may call this extern. The error says, in one sentence, what to do instead.

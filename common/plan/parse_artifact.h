@@ -7,7 +7,7 @@
 
 namespace roofwalk {
 
-// Errors are reported as the learner's, even if the PTX gives no line: inline assembly can put anything into it.
+// Errors count as the learner's even if the PTX gives no line, because inline assembly can put any text into the PTX.
 Result<ptx::Module> parse_artifact(const Artifact& artifact);
 
 }  // namespace roofwalk

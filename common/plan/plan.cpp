@@ -15,12 +15,12 @@
 namespace roofwalk {
 namespace {
 
-// Numbers that serve as kernels' addresses: outside every memory region.
+// Numbers that represent kernels' addresses; they are outside every memory region.
 constexpr std::uint64_t kKernelBase = 0x6000'0000'0000, kKernelStride = 16;
-// The same for __constant__ variables that a plan refers to; the stride is larger than any of them.
+// The same for __constant__ variables that a plan refers to; the stride is larger than any such variable.
 constexpr std::uint64_t kConstantBase = 0x6800'0000'0000, kConstantStride = 1 << 20;
 
-// Enough for one thread; only sizes that the machine divides by matter here.
+// A machine for one thread. Only sizes by which the virtual GPU divides matter.
 Machine plan_machine() {
   Machine machine;
   machine.name = "plan";
@@ -47,7 +47,7 @@ Result<std::vector<std::uint8_t>> parameter_block(const Artifact& artifact, cons
   return block;
 }
 
-// What a plan's pointers to kernels and to __constant__ variables are: numbers that stand for them.
+// The numbers that represent a plan's pointers to kernels and to __constant__ variables.
 struct PlanAddresses {
   std::map<std::uint64_t, std::string> kernels, constants;
   std::map<std::string, std::uint64_t> of_name;
@@ -70,7 +70,7 @@ PlanAddresses addresses_of(const ptx::Module& module, const ptx::Function& solve
   return out;
 }
 
-// SOLVE as one thread's program. `addresses`: by name of a variable or function.
+// SOLVE, lowered as a program for one thread. `addresses`: by name of a variable or function.
 Result<vgpu::Program> lower_solve(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
                                   const std::map<std::string, std::uint64_t>& addresses,
                                   std::span<const std::uint8_t> arguments) {

@@ -1,5 +1,5 @@
-// The launch plan: what a learner's `solve` asks the device to do, in order. It is found by executing `solve` on the
-// PTX machine; no code of the learner's runs anywhere else.
+// The launch plan: the steps that a learner's `solve` requests from the device, in order. The PTX machine executes
+// `solve` to find them; no code of the learner's runs on the host.
 #pragma once
 
 #include <array>

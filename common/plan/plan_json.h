@@ -1,4 +1,4 @@
-// Serializes a Plan for another process.
+// Converts a Plan to JSON and back, to send it to another process.
 #pragma once
 
 #include <cstdint>

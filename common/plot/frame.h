@@ -1,4 +1,4 @@
-// What the drawn chart and the text plot share: axis ranges, and the roofs and the goal as curves.
+// Used by both the drawn chart and the text plot: axis ranges, and the roofs and the goal as curves.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct Frame {
   std::vector<double> y_ticks() const;
 };
 
-// Contains every point, the ridge, the wall and the goal with margins; x in whole decades.
+// A frame that contains every point, the ridge, the wall and the goal, with margins; x in whole decades.
 Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points);
 
 double bandwidth(const Chart& chart);  // of the chart's level, bytes/s

@@ -134,7 +134,7 @@ class Script {
 
   void set_axes() {
     line("set logscale xy");
-    // Slightly wider: gnuplot may drop a tick at the very edge by rounding.
+    // Slightly wider, because gnuplot may drop a tick at the very edge due to rounding.
     line("set xrange [{:.8g}:{:.8g}]", frame_.x_low * 0.999999, frame_.x_high * 1.000001);
     line("set yrange [{:.8g}:{:.8g}]", frame_.y_low * 0.999999, frame_.y_high * 1.000001);
     line("set border 3 lc rgb '{}' lw 1", kQuiet);
@@ -193,14 +193,14 @@ class Script {
     add_roof(chart_.level, slanted(bandwidth(chart_)), 3, roof_style(chart_.level).line);
   }
 
-  // From the frame's left or lower edge to a compute roof.
+  // A memory roof, from the frame's left or lower edge to a compute roof.
   std::vector<Point> slanted(double bytes_per_s, double flops_per_s) const {
     const double left = std::max(frame_.x_low, frame_.y_low / bytes_per_s);
     return {{left, left * bytes_per_s}, {flops_per_s / bytes_per_s, flops_per_s}};
   }
   std::vector<Point> slanted(double bytes_per_s) const { return slanted(bytes_per_s, peak(chart_)); }
 
-  // The data sheet's roofs, dashed and thin, where they are visibly apart from the drawn ones.
+  // Draws the data sheet's roofs, dashed and thin, if they are visibly apart from the drawn ones.
   void add_promises() {
     const auto add = [&](const std::string& name, const std::vector<Point>& ends, const char* colour) {
       block("promise_" + name, ends);
@@ -232,7 +232,7 @@ class Script {
     avoid(ends[0], ends[1], 4, 4);
   }
 
-  // A line up to the roof, hatched on the side that no kernel can reach.
+  // Draws a line up to the roof, hatched on the side that no kernel can reach.
   void add_wall(double ai) {
     const Pixel low = pixel(ai, frame_.y_low), high = pixel(ai, roof_at(chart_, ai));
     constexpr double kHatch = 7, kSpacing = 9;
@@ -274,7 +274,7 @@ class Script {
     return kDotRadius;
   }
 
-  // From rim to rim; dots that touch get no arrow.
+  // Draws arrows from rim to rim; dots that touch get none.
   void add_arrows() {
     for (std::size_t i = 1; i < walk_.points.size(); ++i) {
       const Pixel from = pixel(walk_.points[i - 1].point), to = pixel(walk_.points[i].point);
@@ -311,7 +311,7 @@ class Script {
          angle_deg == 0 ? "" : fmt::format(" rotate by {:.2f}", angle_deg), size, colour);
   }
 
-  // Writes the text at the first of several centres that is free.
+  // Writes the text at the first of several centres where it covers nothing.
   void text_in_free_place(const std::string& text, const std::vector<Pixel>& centers, const std::string& colour,
                           double size, double angle_deg = 0) {
     std::vector<TextBox> boxes;
@@ -319,7 +319,7 @@ class Script {
     text_at(centers[placer_.place(boxes)], text, Align::center, colour, size, angle_deg);
   }
 
-  // Along the line and above it, starting near its left end.
+  // Writes the names of roofs along and above their lines, near the left ends.
   void label_roofs() {
     const double angle_deg = roof_angle_deg();
     const double rise = kLineHeight * 0.72;
@@ -368,8 +368,8 @@ class Script {
     beside("ridge " + si_text(ridge(chart_), "FLOP/B"), ridge(chart_), pixel(1, peak(chart_)).y, kQuiet);
   }
 
-  // Inside the region, under the compute roof if possible, otherwise along the memory roof; beside the region if it is
-  // too small.
+  // Writes the goal's name inside its region: under the compute roof if possible, otherwise along the memory roof;
+  // beside the region if that is too small.
   void label_goal() {
     const auto outline = goal_outline(chart_, frame_);
     if (!outline || chart_.goal->label.empty()) return;
@@ -392,7 +392,7 @@ class Script {
     text_in_free_place(text, flat, kGoalText, kFont);
   }
 
-  // Preferably below and to the right, because dots are under roofs.
+  // Writes the names of dots, preferably below and to the right, because roofs are above the dots.
   void label_dots() {
     for (auto dot = dots_.rbegin(); dot != dots_.rend(); ++dot) {
       const std::string text = joined_labels(dot->labels);
@@ -419,7 +419,7 @@ class Script {
     text_at({kWidth - kRight, 10}, roof_sources(chart_, has_promises_), Align::right, kQuiet, 11);
   }
 
-  // A modelled dot is a disc with a smaller white disc on it, so that its rim has a constant width.
+  // Draws the dots. A modelled dot is a disc with a smaller white disc on it, so that its rim has a constant width.
   void add_plot() {
     std::string data;
     for (const Dot& dot : dots_) {
@@ -446,7 +446,7 @@ class Script {
   std::vector<Dot> dots_;
   std::string out_, blocks_;
   std::vector<std::string> plots_;
-  bool has_promises_ = false;  // dashed roofs are drawn
+  bool has_promises_ = false;  // whether dashed roofs are drawn
 };
 
 }  // namespace

@@ -26,14 +26,14 @@ class LabelPlacer {
   // Texts must stay inside this rectangle.
   LabelPlacer(Pixel low, Pixel high) : low_(low), high_(high) {}
 
-  // Obstacles for texts; covering one of higher weight is worse.
+  // Obstacles for texts; covering one with a higher weight costs more.
   void add_segment(Pixel from, Pixel to, double clearance, double weight);
   void add_disc(Pixel center, double radius, double weight);
 
-  // The index of the candidate with the lowest cost, the first of equals; it becomes an obstacle.
+  // Returns the index of the candidate with the lowest cost (the first of several). It becomes an obstacle.
   std::size_t place(const std::vector<TextBox>& candidates);
 
-  // How much the text covers; 0 is free.
+  // How much the text covers; 0 is nothing.
   double cost(const TextBox& box) const;
 
  private:

@@ -18,8 +18,8 @@ struct PlotPoint {
   bool accepted = false;  // met its goals
 };
 
-// The region that meets the goals: AI of at least min_ai, and FLOP/s of at least share_of_roof x roof(ai) and
-// min_flops_per_s.
+// The region that meets the goals: AI is at least min_ai, and FLOP/s are at least share_of_roof x roof(ai) and at
+// least min_flops_per_s.
 struct GoalRegion {
   double min_ai = 0;           // 0: no bound
   double share_of_roof = 0;    // 0: no bound
@@ -27,9 +27,9 @@ struct GoalRegion {
   std::string label;           // "pass"
 };
 
-// The roofs must contain the chart's level and one compute roof. A dot that has no place on logarithmic axes (an AI or
-// FLOP/s that is not positive and finite) is left out, and the chart says so. Of more than 12 dots, only the starter,
-// the fastest and the last 10 are drawn.
+// The roofs must contain the chart's level and one compute roof. A dot without a place on logarithmic axes (its AI or
+// FLOP/s is not positive and finite) is left out, and the chart says so. If there are more than 12 dots, only the
+// starter, the fastest and the last 10 are drawn.
 struct Chart {
   std::string title;  // "vector-add on virtual:classroom (n=1048576)"
   std::string level;  // "dram": names the x axis and selects the memory roof for the points
@@ -41,8 +41,8 @@ struct Chart {
   bool is_walk = true;  // false: unordered dots, drawn without arrows and with equal weight
 };
 
-// The complete gnuplot script, including data. Does not need gnuplot, and is the same on every machine. The script
-// writes to `output`'s file name in gnuplot's working folder. `terminal` is "svg" or "pngcairo".
+// The complete gnuplot script, including data. Making it does not need gnuplot, and it is the same on every machine.
+// The script writes to `output`'s file name in gnuplot's working folder. `terminal` is "svg" or "pngcairo".
 std::string gnuplot_script(const Chart& chart, const std::filesystem::path& output, const std::string& terminal);
 
 // Writes PATH (.svg or .png) and the script next to it (.gp), creating folders. Errors: another extension; a folder

@@ -11,7 +11,7 @@ RoofStyle roof_style(const std::string& level) {
   return {"#999999", "#666666"};
 }
 
-// gnuplot does not expand single-quoted strings, but a quote inside is a problem: even a doubled one may end the string
+// gnuplot does not expand single-quoted strings, but a single quote inside, even a doubled one, may end the string
 // (gnuplot 5.4), so it becomes a typographic apostrophe. Control characters would break the script's lines.
 std::string quoted(const std::string& text) {
   std::string out = "'";

@@ -26,7 +26,7 @@ RoofStyle roof_style(const std::string& level);
 int lighter(const char* colour, double share);
 int rgb(const char* colour);
 
-// The text as a gnuplot string, including quotes, whatever it contains.
+// The text as a gnuplot string, including quotes. The text may contain any characters.
 std::string quoted(const std::string& text);
 
 }  // namespace roofwalk

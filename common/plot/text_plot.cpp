@@ -42,7 +42,7 @@ class Canvas {
  public:
   Canvas(int columns, int rows) : columns_(columns), rows_(rows), cells_(static_cast<std::size_t>(columns * rows)) {}
 
-  // Row 0 is the top. Anything outside is clipped.
+  // Row 0 is the top. Characters outside the canvas are dropped.
   void put(int column, int row, char c, Paint paint) {
     if (inside(column, row)) at(column, row) = {c, paint, true};
   }
@@ -87,7 +87,7 @@ class Canvas {
   struct Cell {
     char c = ' ';
     Paint paint = Paint::none;
-    bool taken = false;  // also for a blank inside a text
+    bool taken = false;  // also true for a blank inside a text
   };
   Cell& at(int column, int row) { return cells_[static_cast<std::size_t>(row * columns_ + column)]; }
   const Cell& cell(int column, int row) const { return cells_[static_cast<std::size_t>(row * columns_ + column)]; }
@@ -123,7 +123,7 @@ class TextPlot {
   int column_of(double ai) const {
     return kLeftColumns + static_cast<int>(std::lround(frame_.x_share(ai) * (width() - 1)));
   }
-  // In rows from the top, as a fraction; the middle of a row is .0.
+  // The position in rows from the top, with a fraction; .0 is the middle of a row.
   double height_of(double flops_per_s) const { return kTopRows + (1 - frame_.y_share(flops_per_s)) * (height() - 1); }
   int row_of(double flops_per_s) const { return static_cast<int>(std::lround(height_of(flops_per_s))); }
   double ai_of(int column) const {
@@ -154,7 +154,7 @@ class TextPlot {
     }
   }
 
-  // The lower edge of the goal region: "~".
+  // Draws the lower edge of the goal region as "~".
   void add_goal() {
     const auto outline = goal_outline(chart_, frame_);
     if (!outline) return;
@@ -180,7 +180,7 @@ class TextPlot {
     for (int row = row_of(roof_at(chart_, ai)); row < bottom(); ++row) plot(column_of(ai), row, '|', Paint::none);
   }
 
-  // The chart's own roof: characters are high, low or in the middle of their row.
+  // Draws the chart's own roof with characters that are high, low or in the middle of their row.
   void add_roof() {
     for (int column = kLeftColumns; column < kLeftColumns + width(); ++column) {
       const double place = height_of(roof_at(chart_, ai_of(column)));
@@ -205,7 +205,7 @@ class TextPlot {
       const Point& point = walk_.points[i].point;
       places_.push_back({std::min(column_of(point.ai), kLeftColumns + width() - 2), row_of(point.flops_per_s)});
     }
-    // Newest first; a number that would touch another becomes an "o".
+    // Newest first; a number that would touch another one becomes an "o".
     std::vector<std::pair<int, int>> digits;
     for (std::size_t i = places_.size(); i-- > 0;) {
       const auto [column, row] = places_[i];
@@ -225,7 +225,7 @@ class TextPlot {
     if (more.empty() || !label_roof(own, true, more)) label_roof(own, true);
   }
 
-  // Dotted, where nothing else is drawn; a roof without room for its name is omitted.
+  // Draws the other roofs with dots, in free cells only. A roof without room for its name is omitted.
   void add_other_roofs() {
     for (const MemoryRoof& roof : chart_.roofs.memory) {
       if (roof.level == chart_.level || !label_roof(roof, false)) continue;
@@ -237,8 +237,8 @@ class TextPlot {
     }
   }
 
-  // The chart's own roof has its name right below or above it (a long name only below: above, it would reach into other
-  // roofs); another roof has it in its line or left of it. False if there is no room.
+  // The name of the chart's own roof is directly below or above it (a long name only below, because above it would
+  // reach into other roofs); the name of another roof is in its line or left of it. False if there is no room.
   bool label_roof(const MemoryRoof& roof, bool own, const std::string& more = {}) {
     const std::string label = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s") + more;
     const int length = static_cast<int>(label.size());
@@ -270,7 +270,7 @@ class TextPlot {
     return std::find(places_.begin() + static_cast<std::ptrdiff_t>(i) + 1, places_.end(), places_[i]) != places_.end();
   }
 
-  // "under *: 1, 2" for dots hidden by a later one; "under *: 7 dots" if there is no room for their names.
+  // Adds "under *: 1, 2" for dots hidden by a later one; "under *: 7 dots" if there is no room for their names.
   void add_hidden(std::string& legend) const {
     for (std::size_t top = 0; top < places_.size(); ++top) {
       std::vector<std::string> labels;
@@ -284,7 +284,7 @@ class TextPlot {
     }
   }
 
-  // Appends the part if it fits completely; false otherwise.
+  // Appends the part if it fits completely; otherwise returns false.
   bool add_part(const std::string& part, std::string& legend) const {
     const std::string longer = legend.empty() ? part : legend + "  " + part;
     if (longer.size() > static_cast<std::size_t>(columns_)) return false;

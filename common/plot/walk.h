@@ -1,4 +1,4 @@
-// Selects the dots of a walk to draw, and names dots at the same place.
+// Selects the dots of a walk that are drawn, and names dots at the same place.
 #pragma once
 
 #include <string>

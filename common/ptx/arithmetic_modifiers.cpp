@@ -42,7 +42,7 @@ bool take_shift(ModifierReader& reader, Instruction& i) {
   return true;
 }
 
-// Whether the modifiers that were read are allowed by the row.
+// Whether the row allows the modifiers that were read.
 Reason check_form(const Instruction& i) {
   const ArithmeticForm form = form_of(i);
   if ((form.modes & bit(i.mul)) == 0) {
@@ -134,7 +134,7 @@ Reason read_arithmetic(ModifierReader& reader, Instruction& i) {
   return reader.at_end() ? check_form(i) : kUnsupported;
 }
 
-// add.cc, addc, addc.cc and the like. Plain add, sub and mad never reach this.
+// add.cc, addc, addc.cc and similar. Plain add, sub and mad never reach this.
 Reason read_carry(ModifierReader& reader, Instruction& i) {
   if (has_trait(i, kMultiplies) && (!reader.take(kMulModeNames, i.mul) || i.mul == MulMode::wide)) return kUnsupported;
   i.carry_out = reader.take(".cc");

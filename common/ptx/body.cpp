@@ -12,7 +12,7 @@
 namespace roofwalk::ptx {
 namespace {
 
-// add.cc, sub.cc and mad.cc are treated as addc.cc and the like, without reading the carry.
+// The opcode of the row for add.cc, sub.cc and mad.cc, which are treated as addc.cc etc. without reading the carry.
 Opcode setting_carry(Opcode opcode) {
   const auto carry = find_opcode(std::string(info(opcode).mnemonic) + "c");
   return carry && info(*carry).form == Form::carry ? *carry : opcode;
@@ -20,7 +20,7 @@ Opcode setting_carry(Opcode opcode) {
 
 }  // namespace
 
-// Reads up to the closing brace but does not advance past it, because the text may end there.
+// Reads up to the closing brace, but does not advance past it, because the text may end there.
 void Parser::body(Function& function) {
   function_ = &function;
   names_used_.clear();
@@ -238,7 +238,7 @@ void Parser::local_variables(Space space) {
   expect(';');
 }
 
-// A name is made unique by a number if it hides one of this function or module, or repeats one of a sibling scope.
+// Appends a number to a name if it hides a name of this function or module, or repeats a name of a sibling scope.
 std::string Parser::unique_name(std::string_view name) {
   int& uses = names_used_[name];
   if (uses == 0 && symbols_.find(name) != nullptr) ++uses;
@@ -347,7 +347,7 @@ void Parser::indexed_branch_operands(Instruction& made) {
   Operand& table = made.operands.emplace_back();
   table.kind = Operand::Kind::vector;
   for (const std::string_view label : branch_tables_[static_cast<std::size_t>(symbol->index)]) {
-    count_symbol();  // limits tables that many instructions refer to
+    count_symbol();  // limits tables to which many instructions refer
     Operand& target = table.elements.emplace_back();
     target.kind = Operand::Kind::label;
     label_scopes_.back().pending.push_back(
@@ -395,7 +395,7 @@ void Parser::pointer_call_operands(Instruction& made, std::string_view name, con
   check_call(made, name, prototype.results, prototype.parameters);
 }
 
-// The header of a callable function. It is already in the module when the function calls itself.
+// The header of a callable function. If the function calls itself, its header is already in the module.
 const Function& Parser::callee(std::string_view name) const {
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", in_quotes(name)));
@@ -437,7 +437,7 @@ void Parser::check_passed(const Operand& passed, const Variable& parameter) cons
   }
 }
 
-// Empty for what cannot be passed.
+// The type of an operand that can be passed; empty for others.
 Parser::Passed Parser::passed_by(const Operand& passed) const {
   if (passed.kind == Operand::Kind::reg && !passed.negated) {
     const Type type = function_->registers[static_cast<std::size_t>(passed.index)].type;

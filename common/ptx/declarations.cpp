@@ -1,4 +1,4 @@
-// Parses what is outside of braces, except variables: the header, function headers, files.
+// Parses everything outside braces except variables: the header, function headers, files.
 #include <algorithm>
 #include <iterator>
 
@@ -15,7 +15,7 @@ constexpr std::size_t kMaxParameterBytes = 32764;
 constexpr std::uint64_t kMaxThreads = 1u << 20;
 constexpr std::uint64_t kMaxUnsigned = 0xffffffff;
 
-// The calls of a device-side launch. The machine handles calls to these names itself, with exactly these arguments.
+// The calls for a device-side launch. The machine implements these names itself, with exactly these arguments.
 struct Reserved {
   std::string_view name;
   std::uint64_t result_bytes;
@@ -104,7 +104,7 @@ void Parser::file_directive() {
   while (take(',')) expect_integer("a time stamp or size", ~std::uint64_t{0});
 }
 
-// DWARF for debuggers. Only its braces matter here.
+// Skips DWARF for debuggers. Only its braces matter here.
 void Parser::debug_section() {
   if (token_.kind != Token::Kind::dotted || !token_.text.starts_with(".debug_")) refuse_token("a `.debug_` section");
   advance();
@@ -141,7 +141,8 @@ void Parser::function(const Linkage& linkage, bool is_entry) {
   const auto index = static_cast<std::size_t>(declare_function(made, linkage, is_definition));
   if (!is_definition) return;
 
-  // The body may call all functions declared so far, including itself. module_.functions does not grow meanwhile.
+  // The body may call all functions declared so far, including itself. module_.functions does not grow during the
+  // call.
   body(made);
   module_.functions[index] = std::move(made);
   advance();
@@ -220,7 +221,7 @@ int Parser::declare_function(const Function& made, const Linkage& linkage, bool 
   const Symbol* known = symbols_.find(made.name);
   if (known == nullptr) {
     const int index = static_cast<int>(module_.functions.size());
-    // The name must be kept, because `made` moves.
+    // The name must be stored, because `made` moves.
     Symbol symbol{Symbol::Kind::function};
     symbol.index = index;
     symbols_.declare(symbols_.keep(made.name), symbol);

@@ -4,7 +4,7 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Shapes and types of mma.sync and wmma on sm_80; the types of sums are below.
+// Shapes and types of mma.sync and wmma on sm_80; sum_types() gives the types of sums.
 struct MatrixForm {
   std::string_view word;
   MatrixShape shape;
@@ -27,7 +27,7 @@ constexpr MatrixForm kFragmentForms[] = {
     {".m32n8k16", {32, 8, 16}, kF16 | kBf16 | kBytes},
 };
 
-// The types that products of these factors can be summed in.
+// The types in which products of these factors can be summed.
 TypeSet sum_types(Type factor) {
   switch (factor) {
     case Type::f16:
@@ -52,7 +52,8 @@ TypeSet take_shape(ModifierReader& reader, std::span<const MatrixForm> forms, In
   return 0;
 }
 
-// Reads the types of d, a, b and c. 8-bit factors may differ in sign; other factors have the same type, as have sums.
+// Reads the types of d, a, b and c. 8-bit factors may differ in sign; other factors have the same type, and so do
+// sums.
 Reason take_matrix_types(ModifierReader& reader, TypeSet factors, Instruction& i) {
   if (!reader.take_type(info(i.opcode).types, i.type) || !reader.take_type(factors, i.source_type)) return kUnsupported;
   const bool bytes = (bit(i.source_type) & kBytes) != 0;

@@ -107,7 +107,8 @@ Reason read_async_copy(ModifierReader& reader, Instruction& i) {
 
 Reason read_atomic(ModifierReader& reader, Instruction& i) {
   const bool is_reduction = info(i.opcode).form == Form::reduction;
-  // The machine executes warps in one order, so all orderings are equivalent; only the sanitizer distinguishes them.
+  // The machine executes warps in one order, so all memory orderings are equivalent; only the sanitizer distinguishes
+  // them.
   const auto take_order = [&] {
     if (reader.take(".relaxed")) return true;
     const bool both = !is_reduction && reader.take(".acq_rel");

@@ -36,7 +36,7 @@ struct ArithmeticForm {
 extern const std::span<const ArithmeticForm> kArithmeticForms;
 
 // Fills the fields of `instruction` (whose opcode is set) from `words`, which include their dots. Returns nullopt on
-// success, otherwise why it is refused: an empty string if the form is merely not supported.
+// success, otherwise the reason for the refusal, which is an empty string if the form is merely not supported.
 std::optional<std::string> read_modifiers(std::span<const std::string_view> words, Instruction& instruction);
 
 }  // namespace roofwalk::ptx

@@ -1,4 +1,4 @@
-// PTX as a value: parsed from a module's text and lowered by the machine. Registers are numbered per function (nested
+// PTX as a value, parsed from a module's text and lowered by the machine. Registers are numbered per function (nested
 // scopes are resolved), labels are instruction indices, and every instruction has its line in the PTX and in the
 // learner's source.
 #pragma once
@@ -105,7 +105,7 @@ struct MatrixShape {
   std::uint8_t m = 0, n = 0, k = 0;
 };
 
-// One frame of `.loc`: file is an index into Module::files, -1 unknown.
+// One frame of `.loc`: `file` is an index into Module::files; -1: unknown.
 struct SourceFrame {
   int file = -1;
   int line = 0;
@@ -116,7 +116,7 @@ struct Instruction {
   Type type = Type::none;         // of the operation; for cvt, of the result
   Type source_type = Type::none;  // cvt, set, mma: of the (factor) sources; for setp, the compared type is `type`
   Type second_type = Type::none;  // mma, dp4a, dp2a: of the second factor; the first has source_type
-  Type sum_type = Type::none;     // mma: of c; `type` is that of d
+  Type sum_type = Type::none;     // mma: of c; `type` is the type of d
   Rounding rounding = Rounding::none;
   MulMode mul = MulMode::none;
   Compare compare = Compare::none;
@@ -147,7 +147,7 @@ struct Instruction {
   bool carry_out = false;     // .cc: the carry flag is the second result
   bool wrap = false;          // bmsk.wrap
   bool non_coherent = false;  // ld.global.nc
-  bool is_volatile = false;   // also .relaxed, .acquire, .release: must not be moved
+  bool is_volatile = false;   // also .relaxed, .acquire, .release: the instruction must not be moved
   bool acquires = false;      // .acquire, .acq_rel: later accesses stay after it
   bool releases = false;      // .release, .acq_rel: earlier accesses stay before it
   bool of_block = false;      // .cta: orders accesses as seen within a block
@@ -155,23 +155,23 @@ struct Instruction {
   bool to = false;            // cvta.to
   bool transposed = false;    // ldmatrix.trans
   bool needs_count = false;   // mbarrier.arrive.noComplete
-  bool parity = false;        // mbarrier waits: on a parity, not a state
+  bool parity = false;        // mbarrier waits: for a parity, not a state
   bool no_increment = false;  // cp.async.mbarrier.arrive.noinc
-  int guard = -1;             // register of @p, -1 none
+  int guard = -1;             // register of @p; -1: none
   int prototype = -1;         // for a call through a pointer: index into Function::prototypes
   bool guard_negated = false;
-  // Results first, as in the text. setp p|q, shfl d|p: two results, the second Kind::none if absent. call: operands[0]
-  // is the function, or the register that points to it; results and arguments are below.
+  // Results first, as in the text. setp p|q, shfl d|p: two results, the second Kind::none if absent. call:
+  // operands[0] is the function, or the register that points to it; results and arguments are in the next member.
   std::vector<Operand> operands;
   std::vector<Operand> call_results, call_arguments;  // Kind::variable for .param locals, or registers/immediates
   int ptx_line = 0;
-  int location = -1;  // index into Module::locations, -1 unknown
+  int location = -1;  // index into Module::locations; -1: unknown
 };
 
 bool has_trait(const Instruction& instruction, TraitSet trait);
-// Whether it is arithmetic that computes exactly this: `computes(in, kMultiplies | kAdds)`.
+// Whether it is arithmetic that computes exactly `what`: `computes(in, kMultiplies | kAdds)`.
 bool computes(const Instruction& instruction, TraitSet what);
-// For arithmetic: the types of the result and the sources (numbered from 0) by its row.
+// For arithmetic: the types of the result and of the sources (numbered from 0), by its row in the table.
 Type type_of_result(const Instruction& instruction);
 Type type_of_source(const Instruction& instruction, std::size_t index);
 
@@ -189,7 +189,7 @@ struct Variable {
   int align_bytes = 1;
   bool is_extern = false;
   std::vector<std::uint8_t> initial;  // empty: zeros. .global and .const only
-  // Addresses in `initial` (8 bytes each): the symbol to insert at a byte offset.
+  // Addresses in `initial` (8 bytes each): the byte offset, and the symbol whose address goes there.
   struct Fixup {
     std::uint64_t offset_bytes;
     std::string symbol;
@@ -201,8 +201,9 @@ struct Variable {
 
 // The signature of functions that may be called through a pointer.
 struct Prototype {
-  std::vector<Variable> results, parameters;  // names are meaningless
-  std::vector<std::string> targets;           // .calltargets: one of these; empty: any function with this signature
+  std::vector<Variable> results, parameters;  // the names have no meaning
+  std::vector<std::string> targets;           // .calltargets: the callee is one of these; empty: any function with
+                                              // this signature
 };
 // Whether a call with parameters `a` fits a function with parameters `b`.
 bool same_parameters(const std::vector<Variable>& a, const std::vector<Variable>& b);
@@ -233,10 +234,10 @@ struct Module {
   const Function* find_function(std::string_view name) const;
   const Variable* find_variable(std::string_view name) const;
 
-  // The instruction's line in the file whose path ends in `source_name` ("kernel.cu"), in the innermost such frame; 0
-  // if there is none.
+  // The instruction's line in the file whose path ends in `source_name` ("kernel.cu"), from the innermost frame in
+  // that file; 0 if there is none.
   int line_in(const Instruction& instruction, std::string_view source_name) const;
-  // The line of the call where that line's function was inlined in the same source; 0 if it was not.
+  // The line of the call where that line's function was inlined in the same source; 0 if it was not inlined.
   int caller_in(const Instruction& instruction, std::string_view source_name) const;
 };
 
@@ -255,7 +256,7 @@ struct Limits {
 
 // Parses and validates. Errors name the PTX line and, if `.loc` gives it, the source line:
 //   file "kernel.cu", line 12, message "PTX line 340: `wgmma.fence` is not supported by the virtual GPU yet".
-// `source_name` tells which `.file` is the learner's. Opens no files. Never crashes, whatever the text.
+// `source_name` tells which `.file` is the learner's. Opens no files. Never crashes, for any text.
 Result<Module> parse(std::string_view text, std::string_view source_name, const Limits& limits = {});
 
 }  // namespace roofwalk::ptx

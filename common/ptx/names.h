@@ -47,7 +47,8 @@ std::optional<Value> find_name(std::span<const Name<Value>> names, std::string_v
   return std::nullopt;
 }
 
-// The row with the mnemonic `word`. For mnemonics that include a modifier, the caller first tries both words together.
+// The row with the mnemonic `word`. For mnemonics that include a modifier, the caller first tries both words
+// together.
 std::optional<Opcode> find_opcode(std::string_view word);
 
 // An instruction listed in refused.def.

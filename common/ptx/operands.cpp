@@ -8,7 +8,7 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Special registers of PTX that this machine lacks, by prefix; cooperative groups read the first two.
+// Why a special register of PTX is missing in this machine, by prefix. Cooperative groups read the first two.
 std::string_view why_missing(std::string_view name) {
   if (name.starts_with("%envreg"))
     return "what only the driver sets, for grid.sync(): a grid does not wait for itself here; end the kernel, and go "
@@ -35,7 +35,7 @@ void Parser::operands(Instruction& made) {
   } while (take(','));
 }
 
-// A function's inputs must not be written, nor its results read, by name; .param variables of its calls allow both.
+// A function may not write its inputs or read its results by name; .param variables for its calls allow both.
 void Parser::check_parameter_access(const Instruction& made) const {
   const bool writes = info(made.opcode).form == Form::store;
   if (!writes && info(made.opcode).form != Form::load) return;
@@ -62,7 +62,7 @@ Operand Parser::operand() {
   return number_operand();
 }
 
-// Keeps the notation: see Written.
+// Also stores the notation: see Written.
 Operand Parser::number_operand() {
   Operand made;
   made.kind = Operand::Kind::immediate;

@@ -1,6 +1,5 @@
-// Recursive descent parser for a module, private to this layer. declarations.cpp and variables.cpp parse what is
-// outside of braces, body.cpp and operands.cpp what is inside; parser.cpp handles tokens and turns a Refusal into an
-// Error.
+// Recursive descent parser for a module, private to this layer. declarations.cpp and variables.cpp parse text outside
+// braces, body.cpp and operands.cpp text inside; parser.cpp handles tokens and turns a Refusal into an Error.
 #pragma once
 
 #include <string>
@@ -64,7 +63,7 @@ class Parser {
   void count_symbol();
   Error located(const Refusal& refusal);
 
-  // Outside of braces (declarations.cpp, variables.cpp).
+  // Outside braces (declarations.cpp, variables.cpp).
   void header();
   void module_item();
   void target();
@@ -91,7 +90,7 @@ class Parser {
   InitialValue initial_value(Type type);
   InitialValue initial_symbol();
 
-  // Inside of braces (body.cpp, operands.cpp).
+  // Inside braces (body.cpp, operands.cpp).
   void body(Function& function);
   void statement();
   void open_block();
@@ -140,11 +139,11 @@ class Parser {
   SymbolTable symbols_;
   std::size_t symbol_count_ = 0, register_count_ = 0, instruction_count_ = 0, initializer_bytes_ = 0;
   std::uint64_t constant_bytes_ = 0;
-  std::vector<FunctionState> function_states_;  // of module_.functions
+  std::vector<FunctionState> function_states_;  // by index in module_.functions
 
-  Function* function_ = nullptr;  // whose body is being parsed
+  Function* function_ = nullptr;  // the function whose body is being parsed
   std::vector<LabelScope> label_scopes_;
-  std::vector<std::vector<std::string_view>> branch_tables_;  // of this function: the labels of each
+  std::vector<std::vector<std::string_view>> branch_tables_;  // of this function: the labels of each table
   std::unordered_map<std::string_view, int> names_used_;      // how often each variable name occurs in this function
   std::unordered_map<std::string, Passed> passable_;          // this function's .param variables, by unique name
   int carry_ = -1;                                            // this function's carry flag, a register; -1: none yet

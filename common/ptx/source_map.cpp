@@ -8,7 +8,7 @@ constexpr std::uint64_t kMaxLine = 1u << 24;
 constexpr std::size_t kMaxInlineDepth = 64;
 constexpr std::size_t kMaxFrames = 4'000'000;
 
-// Numbers that no compiler writes count as "unknown", so that they never become an index.
+// Numbers that no compiler writes become "unknown", so that they are never used as an index.
 SourceFrame frame_of(const Place& place) {
   if (place.file >= kMaxFiles || place.line > kMaxLine) return {};
   return {static_cast<int>(place.file), static_cast<int>(place.line)};

@@ -11,7 +11,7 @@
 
 namespace roofwalk::ptx {
 
-// A place in `.loc`. The numbers are untrusted.
+// A place in `.loc`. Its numbers are untrusted.
 struct Place {
   std::uint64_t file = 0;
   std::uint64_t line = 0;
@@ -22,22 +22,22 @@ struct Place {
 
 class SourceMap {
  public:
-  // `.file index "path"`. An index out of range is ignored; its lines stay unknown.
+  // Handles `.file index "path"`. An index out of range is ignored; its lines stay unknown.
   void add_file(std::uint64_t index, std::string_view path);
 
-  // `.loc place [, function_name ..., inlined_at *inlined_at]` applies to the following instructions.
+  // Handles `.loc place [, function_name ..., inlined_at *inlined_at]`, which applies to the following instructions.
   void set_location(const Place& place, const Place* inlined_at);
 
   // Starts a new function: no `.loc` applies.
   void reset() { current_ = -1; }
 
-  // Makes an earlier location current again, for a message about something there.
+  // Makes an earlier location current again, for a message about an instruction there.
   void restore(int location) { current_ = location; }
 
-  // Index of the current `.loc` among the locations, -1 if there is none.
+  // Index of the current `.loc` among the locations; -1: none.
   int current() const { return current_; }
 
-  // Moves the tables to the module; frames of undeclared files become unknown.
+  // Moves the tables to the module; frames in undeclared files become unknown.
   void move_to(Module& module);
 
  private:
@@ -57,7 +57,7 @@ class SourceMap {
   int current_ = -1;
 };
 
-// Whether `path` is `source_name` itself or ends in a folder's separator and `source_name`.
+// Whether `path` is `source_name` itself or ends in a folder separator and `source_name`.
 bool is_source(std::string_view path, std::string_view source_name);
 
 }  // namespace roofwalk::ptx

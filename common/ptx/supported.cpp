@@ -24,7 +24,7 @@ std::string types_text(TypeSet types) {
   return names.empty() ? "" : fmt::format("`{}`", fmt::join(names, " "));
 }
 
-// Instructions with special syntax: what may follow the mnemonic. `{a,b}`: one of them; `[c]`: optional.
+// Instructions with special syntax: the syntax after the mnemonic. `{a,b}`: one of them; `[c]`: optional.
 struct Shape {
   Form form;
   std::string_view written_as;

@@ -157,7 +157,7 @@ class Checker {
     }
   }
 
-  // At least one register, and all of the same type; .b matches any type of its width.
+  // Requires at least one register, and registers of the same type; .b matches any type of its width.
   void check_elements(const Operand& vector) const {
     Type common = Type::none;
     bool any = false;
@@ -171,7 +171,7 @@ class Checker {
     if (!any) refuse("has a vector without a register");
   }
 
-  // mov.b64 %rd, {%r1, %r2} and the reverse: elements of equal size that fill the whole register.
+  // Checks mov.b64 %rd, {%r1, %r2} and the reverse: the elements must have equal size and fill the whole register.
   void check_packing() {
     const bool packs = is_vector(instruction_.operands[1]);
     Operand& whole = instruction_.operands[packs ? 0 : 1];

@@ -8,15 +8,15 @@
 
 namespace roofwalk::ptx {
 
-// Notation of a number. Before check_operands runs, an immediate operand has its magnitude in `bits`, its minus sign in
-// `negated` and its Written in `component`.
+// The notation of a number. Before check_operands runs, an immediate operand has its magnitude in `bits`, its minus
+// sign in `negated` and its Written in `component`.
 enum class Written : std::uint8_t { integer, float32, float64 };
 
 // Checks the number, kinds and widths of the operands, for all forms except branch and call, and converts immediates to
 // the bits of their operand's type. `text` is the opcode with its modifiers, for messages. Throws Refusal.
 void check_operands(Instruction& instruction, const std::vector<Register>& registers, std::string_view text);
 
-// Whether the result may be `first|second`. If the text has no second result, we add an empty one.
+// Whether the result may be `first|second`. If the text has no second result, an empty one is added.
 bool has_second_result(const Instruction& instruction);
 
 // The bits of a number in the type `type`. Throws Refusal, with `text` as its name, if it does not fit.

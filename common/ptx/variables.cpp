@@ -56,7 +56,7 @@ void Parser::redeclare_variable(Variable made, const Linkage& linkage, const Sym
   refuse(fmt::format("{} is declared twice", in_quotes(made.name)));
 }
 
-// After the space: attributes, type, name, extents and a value: ".align 4 .b8 name[12] = {1, 2}".
+// Parses the part after the space: attributes, type, name, extents and a value: ".align 4 .b8 name[12] = {1, 2}".
 Variable Parser::variable(Space space, bool may_be_unnamed) {
   Variable made;
   made.space = space;
@@ -129,7 +129,7 @@ void Parser::initializer(Variable& made, const std::vector<std::uint64_t>& exten
   initial_elements(made, extents, 0, 0);
 }
 
-// Parses one brace of the value: `depth` is its dimension, `first` the index of its first element.
+// Parses one brace of the initial value: `depth` is its dimension, `first` the index of its first element.
 void Parser::initial_elements(Variable& made, const std::vector<std::uint64_t>& extents, std::size_t depth,
                               std::uint64_t first) {
   expect('{');

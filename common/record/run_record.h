@@ -1,4 +1,4 @@
-// What a device reports about one run of a plan. Counters that a device cannot count are absent, never 0.
+// A device's report on one run of a plan. Counters that a device cannot count are absent, never 0.
 #pragma once
 
 #include <array>
@@ -123,12 +123,12 @@ struct WarpCycles {
   void add(const WarpCycles& other, double times = 1);
 };
 
-// Part of the wait at a barrier: what the last warp to arrive did after the first one had arrived: worked (`issued`),
-// or waited, and at which line. Queueing for shared memory or L1 counts as waiting for that memory.
+// Part of the wait at a barrier: the activity of the last warp to arrive, since the first one arrived. It worked
+// (`issued`) or waited, at this line. Queueing for shared memory or L1 counts as waiting for that memory.
 struct HeldUpBy {
   int line = 0;  // 0: code without a line
   Wait wait = Wait::issued;
-  double cycles = 0;  // of the waiting warps
+  double cycles = 0;  // cycles that other warps waited
 };
 
 // Counters of one line of the learner's file (line 0: code without a line).
@@ -137,16 +137,16 @@ struct LineCounters {
   Counters counters;
   WarpCycles waits = {};
   std::vector<HeldUpBy> held_up = {};  // most first
-  // Its loads of global memory: sectors and requests of each PTX instruction.
+  // Its loads of global memory: the sectors and requests of each PTX instruction.
   struct Load {
     double sectors = 0, requests = 0;
   };
   std::vector<Load> loads = {};
-  std::vector<int> callers = {};  // lines at which the function with this line was inlined, ascending
+  std::vector<int> callers = {};  // lines where the function with this line was inlined, ascending
 };
 
-// The parts of a kernel's modelled time, in ns: the minimum for each part of the machine on its own; the additional
-// time by the clock beyond the slowest of these, because warps wait (latency); and the launch.
+// The parts of a kernel's modelled time, in ns: the minimum time of each part of the machine on its own; latency_ns,
+// the additional time beyond the slowest of these that the timing model finds because warps wait; and the launch.
 struct TimeParts {
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
   double constant_ns = 0;
@@ -159,7 +159,8 @@ struct KernelRecord {
   int registers_per_thread = 0;
   std::uint32_t shared_bytes = 0;              // per block, static and dynamic
   std::uint64_t local_bytes_per_thread = 0;    // from ptxas: the kernel's own arrays and spilled registers
-  std::uint64_t spilled_bytes_per_thread = 0;  // the spilled part of it; PTX contains no spills to count
+  std::uint64_t spilled_bytes_per_thread = 0;  // the spilled part of local_bytes_per_thread; PTX contains no spills
+                                               // to count
   int resident_blocks_per_sm = 0;
   double occupancy = 0;  // resident warps over the SM's maximum
   double elapsed_ns = 0;
@@ -181,14 +182,14 @@ enum class FaultKind {
   trap,
   assertion,
   stack_overflow,
-  bad_call,  // through a pointer that does not point to a function
+  bad_call,  // a call through a pointer that does not point to a function
   unsupported,
   resource
 };
 
 std::string_view fault_name(FaultKind kind);
 
-// A learner's mistake that a run found. Nothing is measured after it; the device tells whether it is still usable.
+// A learner's mistake that a run found. Nothing is measured after it; the device tells whether it can still be used.
 struct Fault {
   FaultKind kind = FaultKind::trap;
   std::string kernel;  // as in KernelRecord::name
@@ -220,19 +221,20 @@ struct RunRecord {
   Counters counters;                  // of the whole plan, including the write-back at its end
   std::vector<KernelRecord> kernels;  // one per launch, memset ("memset") and copy ("memcpy"), in plan order
   Printed printed;
-  std::vector<Fault> warnings;  // of a sanitized run: mistakes that happened to do no harm; the first few
+  std::vector<Fault> warnings;  // of a sanitized run: the first few mistakes that had no consequences
   int watched_line = 0;         // the last line that wrote to the range watched by RunOptions; 0: none or unknown
-  // Modelled time, by launch: blocks that resemble none of the replayed ones and have too much of the launch's work for
-  // others to stand in for them. Empty if the time is trustworthy.
+  // Modelled time, by launch: blocks that resemble no replayed block and have too large a part of the launch's work
+  // for others to represent them. Empty if the time is trustworthy.
   BlockNumbers untraced_blocks;
-  // What readers of the figures must know, one sentence each: missing counters and why, a host that was too slow.
+  // Facts that readers of the figures must know, one sentence each: missing counters and why, a host that was too
+  // slow.
   std::vector<std::string> notes;
   std::optional<Fault> fault;
 };
 
 Json to_json(const Counters& counters);
 Json to_json(const WarpCycles& waits);  // null if unknown
-Json to_json(const RunRecord& record);  // everything, as whole_json() (run_record_json.h)
+Json to_json(const RunRecord& record);  // every member, as in whole_json() (run_record_json.h)
 Json to_json(const Fault& fault);
 Json to_json(const std::vector<Fault>& warnings);
 Json to_json(const Printed& printed);

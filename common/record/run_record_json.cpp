@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-// Above what any run can have: a plan has at most 10,000 steps, a source 1 MiB.
+// Larger than any run can have: a plan has at most 10,000 steps, a source 1 MiB.
 constexpr std::size_t kMostKernels = 100'000, kMostLines = 1 << 20, kMostOfALine = 1 << 20, kMostWarnings = 1000,
                       kMostNotes = 100;
 constexpr std::size_t kMostPrintedBytes = 1 << 20;

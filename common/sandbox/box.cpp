@@ -17,7 +17,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kFolderBytes = 64 << 20;  // size of kBoxFolder, including a program of ours
+constexpr std::size_t kFolderBytes = 64 << 20;  // size of kBoxFolder, including a program of this project
 constexpr const char* kLimiter = "/usr/bin/prlimit";
 
 // An unnamed file with these contents, positioned at its start. -1 on failure, with errno.
@@ -31,7 +31,7 @@ Descriptor memory_file(const std::string& bytes) {
   return file;
 }
 
-// The user that owns nothing; used instead of root.
+// The user without any files, used instead of root.
 UserId nobody() {
   constexpr UserId kUsual{65534, 65534};
   const passwd* entry = ::getpwnam("nobody");
@@ -47,13 +47,13 @@ class CommandLine {
     (start_.arguments.emplace_back(std::forward<Words>(words)), ...);
   }
 
-  // Adds an option that takes a descriptor number.
+  // Adds an option and the number of a descriptor that bubblewrap inherits.
   void add_descriptor(const char* option, int ours) {
     start_.passed.push_back({ours, next_number_});
     add(option, std::to_string(next_number_++));
   }
 
-  // The same for a file with these contents.
+  // The same with a descriptor of a file with these contents.
   Status add_bytes(const char* option, const std::string& bytes) {
     Descriptor file = memory_file(bytes);
     if (file.get() < 0) return Error{.message = fmt::format("cannot prepare a sandbox: {}", std::strerror(errno))};
@@ -67,7 +67,7 @@ class CommandLine {
   int next_number_ = kChannelDescriptor + 1;
 };
 
-// Sets the limits inside the box, where only its own processes are counted.
+// Sets the limits from inside the box, where only the box's own processes are counted.
 void add_limits(CommandLine& line, const BoxLimits& limits) {
   line.add(kLimiter);
   if (limits.cpu_s > 0) line.add(fmt::format("--cpu={}", static_cast<long>(limits.cpu_s)));
@@ -89,10 +89,10 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
   BoxStart start;
   CommandLine line(start);
   line.add(bubblewrap->string());
-  // Nothing is shared with the system, and the box cannot create namespaces, in which it would have privileges.
+  // The box shares nothing with the system, and cannot create namespaces, in which it would have privileges.
   line.add("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
            "--disable-userns");
-  // The box cannot inject input into our terminal, and ends with us.
+  // The box cannot inject input into this terminal, and is killed when this process dies.
   line.add("--new-session", "--die-with-parent");
   line.add("--clearenv");
   for (const auto& [name, value] : box.environment) line.add("--setenv", name, value);

@@ -1,5 +1,5 @@
-// A box: a sandbox for programs that read untrusted input. Only what is listed here exists inside: no other folder, no
-// network, no other process, descriptor or environment variable. bubblewrap creates it.
+// A box: a sandbox for programs that read untrusted input. Only the files listed here exist inside; there are no
+// other folders, no network, no other processes, descriptors or environment variables. bubblewrap creates it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace roofwalk {
 
-// How to run programs that read a learner's files. Users' own files on their own computer need limits but no box.
+// How to run programs that read a learner's files. On their own computers, users' own files need limits but no box.
 enum class Isolation { none, boxed };
 
 // A folder or file of this machine, readable inside the box at the path `to`.
@@ -54,14 +54,15 @@ struct Box {
 // The working folder inside a box; contains Box::files. Only /tmp is writable.
 inline constexpr const char* kBoxFolder = "/src";
 
-// The user that root switches to before creating a box; nullopt if we are not root.
+// The user to which root switches before creating a box; nullopt if this process is not root's.
 std::optional<UserId> box_user();
 
 // How to start bubblewrap so that it creates a box and runs a program in it.
 struct BoxStart {
   std::vector<std::string> arguments;
-  std::vector<PassedDescriptor> passed;  // what bubblewrap reads and reports its status to
-  std::optional<UserId> run_as;  // root drops privileges first: in a box it could still read all of root's files
+  std::vector<PassedDescriptor> passed;  // descriptors that bubblewrap reads or reports its status to
+  std::optional<UserId> run_as;  // root switches to this user first, because in a box it could still read all of
+                                 // root's files
   std::vector<Descriptor> held;  // referred to by `passed`; keep open until bubblewrap has started
   Descriptor status;             // bubblewrap's status messages, for BoxStatus
 };
@@ -78,8 +79,8 @@ class BoxStatus {
   // Whether the program was started. Call it after bubblewrap has ended by itself.
   bool was_made();
 
-  // Once bubblewrap has ended or been killed, the kernel kills everything in the box. Waits until that is done; false
-  // on timeout.
+  // Once bubblewrap has ended or been killed, the kernel kills all processes in the box. Waits until that is done;
+  // false on timeout.
   bool wait_until_gone(double seconds);
 
  private:

@@ -10,8 +10,9 @@ namespace roofwalk {
 // Path of the toolkit inside the box.
 inline constexpr const char* kBoxToolkit = "/cuda";
 
-// Limits of compilers, the same in and outside of a box, so that a class is graded on what compiles at home. The
-// toolkit's heaviest headers (CUB, cooperative groups) take a tenth of the processor time and a quarter of the memory.
+// Limits of compilers, the same inside and outside a box, so that a file that compiles at home also compiles when it
+// is graded. The toolkit's heaviest headers (CUB, cooperative groups) take a tenth of the processor time and a
+// quarter of the memory.
 inline constexpr BoxLimits kCompileLimits{.cpu_s = 20};
 
 // The box without files. `#include` can read everything in the system's folders of programs, libraries and headers, and

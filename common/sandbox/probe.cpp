@@ -35,7 +35,7 @@ std::string last_line(const std::string& text) {
   return last;
 }
 
-// Everything except whether a box works.
+// All facts except whether a box works.
 BoxFacts facts_without_trial() {
   BoxFacts facts;
   const auto version = run_command({.arguments = {"bwrap", "--version"}, .timeout_s = 10, .max_output_bytes = 256});
@@ -84,7 +84,7 @@ std::vector<std::string> remedy_for(const BoxFacts& facts) {
   return {"ask an administrator to allow user namespaces for bubblewrap"};
 }
 
-// In one line, including commands.
+// The Error for machines where boxes do not work: one line, including commands.
 Error trouble_of(const BoxFacts& facts) {
   const BoxProbe probe = judge_boxes(facts);
   Error error{.message = probe.what};

@@ -10,10 +10,10 @@
 
 namespace roofwalk {
 
-// The facts that decide it, as plain values.
+// The facts that decide whether boxes work, as plain values.
 struct BoxFacts {
   std::string bubblewrap;                   // "bubblewrap 0.8.0"; empty: not installed
-  std::optional<bool> works;                // whether a box could be created; absent: not tried
+  std::optional<bool> works;                // whether a box could be created; nullopt: not tried
   std::string trouble;                      // bubblewrap's last line
   std::optional<long> user_namespaces;      // maximum per user
   std::optional<bool> namespaces_for_root;  // Debian's switch
@@ -22,10 +22,10 @@ struct BoxFacts {
   bool is_root = false;
 };
 
-// Looks around and tries an empty box. Takes about 20 ms; changes nothing.
+// Collects the facts and tries an empty box. Takes about 20 ms; changes nothing.
 BoxFacts box_facts();
 
-// "docker", "podman", "kubernetes", "lxc", ...; empty outside a container.
+// The kind of container that this process is in: "docker", "podman", "kubernetes", "lxc", ...; empty: none.
 std::string container_around();
 
 struct BoxProbe {
@@ -36,14 +36,15 @@ struct BoxProbe {
 
 BoxProbe judge_boxes(const BoxFacts& facts);
 
-// Error for when bubblewrap failed to create a box: its message, the cause, what to do.
+// The Error after bubblewrap failed to create a box: its message, the cause, advice.
 Error box_trouble(const std::string& log);
 
 // kOk if boxes work; otherwise an Error in one line, with commands in its advice.
 Status require_boxes();
 
-// kOk if a program in a box can reach a folder that is mounted there: root drops privileges before creating the box,
-// and a parent folder may be accessible to root only. `what` names the folder in the Error: "the CUDA toolkit".
+// kOk if a program in a box can reach a folder that is mounted there. It may not: root drops privileges before
+// creating the box, and only root may have access to a parent folder. `what` names the folder in the Error: "the CUDA
+// toolkit".
 Status require_reach(const std::filesystem::path& folder, const std::string& what);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// Runs a program in a box and waits.
+// Runs a program in a box and waits for its end.
 #pragma once
 
 #include <string>
@@ -12,8 +12,10 @@ namespace roofwalk {
 struct BoxedRun {
   double timeout_s = 20;                    // of wall time
   std::size_t max_log_bytes = 64 << 10;     // of stdout and stderr together; more is discarded
-  std::size_t max_result_bytes = 4 << 20;   // of what it writes to kChannelDescriptor; more is discarded
-  std::size_t max_thrown_bytes = 16 << 20;  // discarded bytes of either; a program that writes even more is killed
+  std::size_t max_result_bytes = 4 << 20;   // limit for the data that it writes to kChannelDescriptor; more is
+                                            // discarded
+  std::size_t max_thrown_bytes = 16 << 20;  // limit for discarded bytes of either; a program that writes even more is
+                                            // killed
 };
 
 // `program`[0] is a path inside the box. On return, nothing from the box is still running. Errors: boxes do not work

@@ -16,7 +16,8 @@
 namespace roofwalk {
 namespace {
 
-// Access to other processes; keys that outlive the box; large or new kernel interfaces; mounts and namespaces; modules.
+// Calls for access to other processes; keys that outlive the box; large or new kernel interfaces; mounts and
+// namespaces; modules.
 constexpr int kForbidden[] = {SCMP_SYS(ptrace),
                               SCMP_SYS(process_vm_readv),
                               SCMP_SYS(process_vm_writev),
@@ -52,7 +53,7 @@ constexpr int kForbidden[] = {SCMP_SYS(ptrace),
                               SCMP_SYS(name_to_handle_at),
                               SCMP_SYS(open_by_handle_at)};
 
-// The library's macros for this leave fields uninitialised, which some compilers reject.
+// Replaces the library's macros, which leave fields uninitialized; some compilers reject that.
 scmp_arg_cmp of_argument(unsigned index, scmp_compare operation, scmp_datum_t value, scmp_datum_t masked = 0) {
   return {.arg = index, .op = operation, .datum_a = value, .datum_b = masked};
 }
@@ -73,10 +74,11 @@ Result<std::string> system_call_filter() {
   };
   for (const int call : kForbidden) add(SCMP_ACT_ERRNO(EPERM), call);
   add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), of_argument(0, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
-  add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));  // the C library then falls back to clone, whose flags can be checked
+  add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));  // the C library then uses clone instead, whose flags can be checked
   add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), of_argument(1, SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCSTI));
   add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), of_argument(1, SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCLINUX));
-  // A network namespace still allows sockets of other families: AF_VSOCK reaches the host of a virtual machine.
+  // A network namespace still allows sockets of other families, such as AF_VSOCK, which reaches the host of a virtual
+  // machine.
   add(SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), of_argument(0, SCMP_CMP_NE, AF_UNIX));
   if (failed != 0) return cannot(failed);
 

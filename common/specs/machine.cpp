@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 struct Quantity {
   std::string_view key;
   std::string_view unit;
-  double least, most;  // values outside are typing errors
+  double least, most;  // values outside this range are typing errors
 };
 
 // A number of the machine: the key is the member's name.
@@ -98,7 +98,7 @@ constexpr auto kFields = std::to_array<Field>({
     {"launch_ns", "ns", 1, 1e9, &Machine::launch_ns},
 });
 
-// What [data_sheet] may hold.
+// The keys that [data_sheet] may contain.
 constexpr auto kPromises = std::to_array<Quantity>({
     {"fp32_flops_per_s", "FLOP/s", 1e9, 1e18},
     {"half_flops_per_s", "FLOP/s", 1e9, 1e18},
@@ -190,7 +190,7 @@ Result<const toml::node*> Reader::number(const toml::table& section, const Quant
     return error(fmt::format("'{}' must be {} number", quantity.key, whole ? "a whole" : "a"), &node);
   }
   const double value = *node.value<double>();
-  // Written so that NaN is refused as well.
+  // Written so that NaN is also refused.
   if (!(value >= quantity.least && value <= quantity.most)) {
     return error(fmt::format("'{}' is {}, which is not between {} and {} {}", quantity.key, value, quantity.least,
                              quantity.most, quantity.unit),
@@ -237,7 +237,7 @@ Status Reader::refuse_unknown_keys() const {
   return kOk;
 }
 
-// Refuses figures that are each valid but contradict each other.
+// Refuses figures that contradict each other although each is valid.
 Status Reader::check_together(const Machine& m) const {
   constexpr int kWarp = 32, kLineBytes = 128;
   const auto at = [this](std::string_view key, std::string message) {
@@ -340,7 +340,7 @@ Result<MachineFile> Reader::read_file() const {
   return MachineFile{machine, figures(machine), std::move(data_sheet), std::move(sources)};
 }
 
-// A machine's name in walks and messages is its file's name.
+// Checks a machine's name in walks and messages, which is its file's name.
 Status check_own_name(const fs::path& file, const std::vector<std::string>& known) {
   const std::string name = file.stem().string();
   const auto is_plain = [](unsigned char c) { return c < 0x80 && std::isalnum(c) != 0; };
@@ -368,7 +368,7 @@ Result<MachineFile> load_machine_file(const std::string& name) {
   if (name.ends_with(".toml")) {
     ROOFWALK_TRY_STATUS(check_own_name(file, known));
   } else {
-    // Looked up among the known names, so that nothing like "../x" becomes a path.
+    // The name must be a known one, so that text such as "../x" never becomes a path.
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return Error{.message = fmt::format("there is no machine '{}'", name),
                    .advice = fmt::format("known: {}; or give a file that ends in .toml", fmt::join(known, ", "))};
@@ -445,7 +445,7 @@ Result<Machine> machine_from_json(const Json& json) {
         field.member);
   }
   if (in.failed()) return in.end().error();
-  // Refuses inconsistent derived figures and unknown members.
+  // Refuses contradictory derived figures and unknown members.
   if (json_line(to_json(machine)) != json_line(json))
     return Error{.message = "the machine: its figures contradict each other"};
   return machine;

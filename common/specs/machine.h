@@ -1,4 +1,5 @@
-// A GPU as data: one TOML file per machine, with a source for every number. No number depends on a chapter or a test.
+// A GPU as data: one TOML file per machine, with a source for every number. No number is tuned for a chapter or a
+// test.
 #pragma once
 
 #include <cstdint>
@@ -41,19 +42,19 @@ struct Machine {
   int special_lanes_per_sm = 0;      // ex2, rsqrt, ... per clock
   int memory_lanes_per_sm = 0;       // lanes of loads and stores issued per clock
   double tensor_fmas_per_clock = 0;  // per SM: f16 and bf16 factors, f32 sums, dense, by the chip's widest instruction
-  double mma_sync_share = 0;         // share of them that mma.sync reaches
+  double mma_sync_share = 0;         // share of these FMAs that mma.sync reaches
 
   int l1_bytes = 0;  // per SM
   int l1_ways = 0;
   double l1_bytes_per_clock = 0;  // per SM
   double l1_lines_per_clock = 0;  // tag look-ups, per SM
   double l1_latency_cycles = 0;
-  int constant_l1_bytes = 0;  // per SM; the first cache for indexed loads of constant memory
+  int constant_l1_bytes = 0;  // per SM; the first-level cache for loads of constant memory at computed addresses
   int constant_l1_line_bytes = 0;
   int constant_l1_ways = 0;
   double constant_words_per_clock = 0;  // delivered to a warp, per SM: one per pass
   double constant_l1_latency_cycles = 0;
-  int constant_l15_bytes = 0;  // the next level, per SM; misses go to L2
+  int constant_l15_bytes = 0;  // per SM; the second-level constant cache, whose misses go to L2
   int constant_l15_line_bytes = 0;
   int constant_l15_ways = 0;
   double constant_l15_latency_cycles = 0;
@@ -64,7 +65,7 @@ struct Machine {
   int sectors_in_flight_per_sm = 0;    // outstanding L2 requests per SM
   double l2_latency_cycles = 0;
   double dram_bytes_per_s = 0;      // from the data sheet
-  double dram_sustained_share = 0;  // share of it that a long stream reaches
+  double dram_sustained_share = 0;  // share of dram_bytes_per_s that a long stream reaches
   double dram_latency_cycles = 0;
   double shared_bytes_per_clock = 0;  // per SM
   double shared_latency_cycles = 0;
@@ -96,8 +97,8 @@ std::vector<std::string> machine_names();
 
 Json to_json(const Machine& machine);
 
-// The inverse, for a machine described by another process. Errors: not exactly what to_json writes for a machine whose
-// figures are between 0 (unknown) and the maximum that a machine file may give.
+// The inverse, for a machine described by another process. Errors: the JSON is not exactly what to_json writes for a
+// machine whose figures are between 0 (unknown) and the maximum for a machine file.
 Result<Machine> machine_from_json(const Json& json);
 
 }  // namespace roofwalk

@@ -20,8 +20,8 @@ struct MachineFigure {
 struct MachineFile {
   Machine machine;
   std::vector<MachineFigure> figures;
-  // [data_sheet]: the peaks (dense) and the bandwidth that the vendor promises. The model does not read them; tests
-  // hold the machine's peaks to them. Empty where the file has no such section.
+  // [data_sheet]: the peaks (dense) and the bandwidth that the vendor promises. The model does not use them; tests
+  // compare the machine's peaks with them. Empty if the file has no such section.
   std::vector<MachineFigure> data_sheet;
   // Short names of sources used by the figures, and their full titles.
   std::vector<std::pair<std::string, std::string>> sources;

@@ -65,7 +65,7 @@ Statement& Statement::bind(std::int64_t number) {
 }
 
 bool Statement::step() {
-  if (!handle_) return false;  // keeps the error code of the failed preparation
+  if (!handle_) return false;  // keeps the error code of the statement that could not be prepared
   database_.code_ = sqlite3_step(handle_.get());
   return database_.code_ == SQLITE_ROW;
 }

@@ -16,14 +16,14 @@ class Statement;
 
 inline constexpr int kBusyMs = 30'000;  // how long a store waits for other processes
 
-// For every connection. Without recursive triggers, INSERT OR REPLACE would bypass a store's triggers.
+// Settings for every connection. Without recursive triggers, INSERT OR REPLACE would bypass a store's triggers.
 inline constexpr const char* kSafeSettings = R"sql(
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
   PRAGMA recursive_triggers = ON;
 )sql";
 
-// Whether the file itself is damaged, rather than the query wrong.
+// Whether the error code means that the file is damaged, not that the query is wrong.
 inline bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
 
 // One connection. Errors are SQLite's codes; the store translates them for learners.
@@ -39,7 +39,7 @@ class Database {
   // Runs statements without result rows. False if one fails.
   bool run(const char* sql);
 
-  // Retries until the busy time is over: SQLite fails at once, without waiting, if another process opens the file at
+  // Retries until the busy time is over, because SQLite fails without waiting if another process opens the file at
   // the same moment.
   bool use_write_ahead_log();
 
@@ -56,7 +56,7 @@ class Database {
   int busy_ms_ = 0;
 };
 
-// Rolls back unless committed, so that an early return leaves nothing half done.
+// Rolls back unless committed, so that an early return does not leave a partial change.
 class Transaction {
  public:
   explicit Transaction(Database& database) : database_(database), open_(database.run("BEGIN IMMEDIATE")) {}
@@ -82,7 +82,7 @@ class Statement {
   Statement& bind(std::string_view text);
   Statement& bind(std::int64_t number);
 
-  // True while there is a row. Afterwards, done() distinguishes the end from a failure.
+  // True while there is a row. After false, done() tells the end of the rows from a failure.
   bool step();
   bool done() const { return database_.code_ == SQLITE_DONE; }
 

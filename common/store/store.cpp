@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kSchemaVersion = 2;
 
-// A walk starts with a chapter's first attempt or a reset; the latest walk is the current one.
+// A walk starts with a chapter's first attempt or with a reset. The latest walk is the current one.
 constexpr const char* kSchema = R"sql(
   CREATE TABLE walks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -46,7 +46,7 @@ constexpr const char* kSchema = R"sql(
   PRAGMA user_version = 2;
 )sql";
 
-// From schema 1, which had no notes.
+// Upgrades from schema 1, which had no notes.
 constexpr const char* kUpgrade = R"sql(
   DROP INDEX attempts_by_walk;
   CREATE INDEX attempts_by_chapter ON attempts (chapter, device, id);
@@ -89,7 +89,7 @@ Status bring_up_to_date(Database& database, const fs::path& file) {
   Transaction transaction(database);
   if (!transaction.is_open()) return failure(database, file);
   const std::int64_t version = database.number("PRAGMA user_version", -1);
-  if (version == kSchemaVersion) return kOk;  // another process was first
+  if (version == kSchemaVersion) return kOk;  // another process has already upgraded the file
   if (version != 0 && version != 1) return failure(database, file);
   if (version == 0 && database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
     return Error{
@@ -115,7 +115,7 @@ Status prepare(Database& database, const fs::path& file) {
   return database.number("SELECT count(*) FROM walks WHERE id < 0", -1) == 0 ? Status(kOk) : failure(database, file);
 }
 
-// Renames a damaged file and its log. The caller holds the folder's lock.
+// Renames a damaged file and its log. The caller must hold the folder's lock.
 Error put_aside(const fs::path& file) {
   std::error_code error;
   const fs::path kept = move_aside(file, "corrupt", error);
@@ -179,7 +179,7 @@ Result<Store> Store::open(const fs::path& file) {
   auto impl = std::make_unique<Impl>(file, Database(file, kBusyMs));
   Status ready = prepare(impl->database, file);
   if (!ready && is_damage(impl->database.code())) {
-    // Two processes may detect the damage at once: under the folder's lock, the second one checks again.
+    // Two processes may detect the damage at once, so the second one checks again under the folder's lock.
     const int folder = ::open(file.has_parent_path() ? file.parent_path().c_str() : ".", O_RDONLY | O_CLOEXEC);
     if (folder >= 0) ::flock(folder, LOCK_EX);
     impl = std::make_unique<Impl>(file, Database(file, kBusyMs));
@@ -205,7 +205,7 @@ Result<std::int64_t> Store::add(const StoredAttempt& attempt) {
   std::int64_t walk = impl_->current_walk(attempt.chapter);
   if (walk == 0) walk = impl_->insert_walk(attempt.chapter);
   if (walk < 0) return impl_->failed();
-  // Bytes in a path or a message that are not UTF-8 are replaced, so that the attempt is not lost.
+  // Invalid UTF-8 in a path or a message is replaced, so that the attempt is not lost.
   const std::string text = json_line(attempt.attempt);
   std::int64_t id = 0;
   {

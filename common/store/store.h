@@ -1,4 +1,4 @@
-// Attempts in SQLite: append-only, survives kill -9, one file per checkout (my/roofwalk.db).
+// Attempts in SQLite: append-only, durable even after kill -9, one file per checkout (my/roofwalk.db).
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct StoredAttempt;  // stored_attempt.h
 // Several processes may use one file at once; each waits for the others, up to half a minute.
 class Store {
  public:
-  // Opens or creates the file and its folders. Errors: a damaged file (it is renamed as the message says, and the next
-  // open starts a new one), a newer schema, not a store, no permission.
+  // Opens or creates the file and its folders. Errors: a damaged file (it is renamed as the message says, and the
+  // next open creates a new one), a newer schema, not a store, no permission.
   static Result<Store> open(const std::filesystem::path& file);
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
 
-  // Adds one attempt and returns its id. Durable on return. `attempt.id` is ignored.
+  // Adds one attempt and returns its id. The attempt is durable on return. `attempt.id` is ignored.
   Result<std::int64_t> add(const StoredAttempt& attempt);
 
   // A chapter's current walk on a device, oldest first, without starter measurements.
@@ -33,15 +33,15 @@ class Store {
   // All attempts at a chapter on a device, oldest first: of all walks, including starter measurements.
   Result<std::vector<StoredAttempt>> history(const std::string& chapter, const std::string& device) const;
 
-  // What a person said or was told, by key: a prediction, the hints shown. As durable as attempts.
+  // Statements by a person or shown to a person, by key: a prediction, the hints shown. As durable as attempts.
   std::optional<std::string> note(const std::string& key) const;
   Status set_note(const std::string& key, const std::string& value);
 
-  // Cached values, by key (a hash of everything they depend on). Losing them costs only time.
+  // Cached values, by key (a hash of everything on which they depend). Losing them costs only time.
   std::optional<std::string> cached(const std::string& key) const;
   Status cache(const std::string& key, const std::string& value);
 
-  // Starts a new walk of a chapter; the old rows stay, marked as an earlier walk's.
+  // Starts a new walk of a chapter; older attempts remain, as parts of an earlier walk.
   Status start_new_walk(const std::string& chapter);
 
  private:

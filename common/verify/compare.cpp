@@ -15,7 +15,7 @@ constexpr std::uint32_t kInfinityBits = 0x7f80'0000u;
 // A half keeps 10 bits of a float's 23-bit fraction.
 constexpr std::uint32_t kBitsBelowHalf = (1u << 13) - 1;
 
-// By bits, not by value: fast-math would break comparisons with NaN.
+// Classifies by bits, not by value, because fast-math would break comparisons with NaN.
 Wrong classify(float value, double expected, double tolerance) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if (bits == kPoison) return Wrong::unwritten;
@@ -74,7 +74,7 @@ std::string describe(Wrong wrong, const std::string& where, float value, double 
 
 Correctness compare(std::span<const float> values, const Expected& expected) {
   ROOFWALK_CHECK(values.size() == expected.values.size() && values.size() == expected.tolerances.size());
-  // The order in which kinds of errors are reported: causes before consequences.
+  // The order in which kinds of errors are reported: possible causes before their consequences.
   constexpr Wrong kOrder[] = {Wrong::unwritten, Wrong::nan, Wrong::infinite, Wrong::off};
   std::int64_t counts[std::size(kOrder)] = {}, firsts[std::size(kOrder)] = {};
   Correctness result;

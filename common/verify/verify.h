@@ -1,5 +1,5 @@
 // Checks the output. Buffers are guarded and poisoned before each run, and compared by value and bit pattern
-// afterwards. Strict floating point: this library is never built with fast-math. It does not measure time.
+// afterwards. This library is never built with fast-math. It does not measure time.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Correctness {
   Wrong wrong = Wrong::none;
   double worst_error = 0;        // largest |value - expected| of finite values
   std::string buffer;            // the first wrong buffer; empty if correct
-  std::int64_t index = -1;       // its element
+  std::int64_t index = -1;       // index of its first wrong element
   std::string reason;            // one line: "c[1000002] was never written (3 of 1000003 elements)"
   std::int64_t wrong_count = 0;  // number of wrong elements in that buffer, of any kind
   bool looks_like_half = false;  // all errors look like those of half-precision arithmetic
@@ -43,9 +43,10 @@ class Workspace {
   using AllocateScratch = std::function<Result<std::uint64_t>(std::uint64_t size_bytes)>;
   using Planner = std::function<Result<Plan>(std::span<const ArgumentBytes>, const AllocateScratch&)>;
 
-  // Writes the inputs, poisons the outputs. `device` must outlive the workspace; `problem` is kept. `guard_bytes`, a
-  // multiple of 256 up to kGuardBytes, is added on each side of every buffer. Use 0 for a device that faults exactly at
-  // a buffer's ends (the virtual GPU): guards would only blur those faults. Errors: the device is out of memory.
+  // Writes the inputs and poisons the outputs. `device` must outlive the workspace, which stores `problem`.
+  // `guard_bytes`, a multiple of 256 up to kGuardBytes, is added on each side of every buffer. Use 0 for a device
+  // that faults exactly at a buffer's ends (the virtual GPU), because guards would make those faults less exact.
+  // Errors: the device is out of memory.
   static Result<Workspace> make(Device& device, Problem problem, std::uint64_t guard_bytes = 0);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
@@ -57,9 +58,9 @@ class Workspace {
   // Resets inputs to the problem's, and poisons outputs and guards.
   void reset();
 
-  // Reloads the artifact (so that a module's globals carry nothing over), plans (scratch is poisoned), resets and runs
-  // once, or a second time if the clock needs more blocks (RunRecord::untraced_blocks). Scratch is released afterwards.
-  // Refusals by loading and planning are Errors; a learner's fault is in the record.
+  // Reloads the artifact (which resets the module's globals), makes the plan (scratch is poisoned), resets and runs
+  // once, or twice if the timing model needs more blocks (RunRecord::untraced_blocks). Scratch is released
+  // afterwards. Refusals by loading and planning are Errors; a learner's fault is in the record.
   Result<RunRecord> run(const Artifact& artifact, const RunOptions& options = {});
 
   // The same with another planner.

@@ -77,7 +77,7 @@ void Workspace::Impl::release_scratch() {
 }
 
 Result<std::uint64_t> Workspace::Impl::allocate_scratch(std::uint64_t size_bytes) {
-  // Devices do not allocate empty buffers; with one byte, any float access still faults.
+  // Devices do not allocate empty buffers, so this allocates one byte; any access to a float still faults.
   const std::uint64_t data_bytes = std::max<std::uint64_t>(size_bytes, 1);
   ROOFWALK_TRY(Buffer buffer, allocate(fmt::format("scratch {}", scratch.size() + 1), data_bytes, Element::f32));
   scratch.push_back(buffer);

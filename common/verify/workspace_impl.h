@@ -42,7 +42,7 @@ struct Workspace::Impl {
   std::vector<Buffer> scratch;  // of the current run
   std::vector<ArgumentBytes> arguments;
   std::optional<Fault> fault;          // in the last run
-  std::optional<Correctness> overrun;  // of a guard in the last run, whose scratch is already released
+  std::optional<Correctness> overrun;  // a damaged guard in the last run, whose scratch is already released
 };
 
 }  // namespace roofwalk

@@ -1,4 +1,5 @@
-// The only function of this library that needs the planner; separate, so that tests of the rest do not link it.
+// The only function of this library that needs the planner. It is in a separate file, so that tests of the rest need
+// not link the planner.
 #include "common/plan/plan.h"
 #include "common/verify/workspace_impl.h"
 

@@ -28,7 +28,7 @@ constexpr TypeSet kKeptTypes[] = {
 #undef PTX_COST_CLASS
 };
 
-// A class, or any.
+// A cost class, or any.
 enum class WorkClass : std::uint8_t {
 #define PTX_COST_CLASS(name, kept) name,
 #define PTX_WORK(...)

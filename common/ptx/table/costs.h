@@ -35,7 +35,7 @@ struct CostRow {
   Kind kind;
   MachineInstructions instructions;
 };
-// For arithmetic; nullptr: the cost follows from units.def and the width.
+// For arithmetic. nullptr: the cost follows from units.def and the width.
 const CostRow* find_cost(const Instruction& instruction);
 
 // The `kept` types in costs.def.

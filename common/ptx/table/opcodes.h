@@ -62,8 +62,9 @@ enum class Units : std::uint8_t {
 };
 struct UnitsInfo {
   Unit of_f32, of_half, of_f64, of_others;
-  UnitSet besides;         // others, by operands or modifiers: the clock's rules decide (instruction_cost.cpp)
-  std::string_view words;  // in the book
+  UnitSet besides;         // further units, depending on operands or modifiers: the timing model decides
+                           // (instruction_cost.cpp)
+  std::string_view words;  // the text in the book
 };
 const UnitsInfo& info(Units units);
 Unit unit_of(Units units, Type type);
@@ -107,13 +108,13 @@ enum class CostClass : std::uint8_t {
 
 // Further properties of some opcodes.
 using TraitSet = std::uint32_t;
-// What arithmetic computes, in the width of its result: address computations use it, and loops of sums and products run
-// as one. Carry instructions also use the flag.
+// What arithmetic computes, in the width of its result. Address computations use this, and so do runs of sums and
+// products. Carry instructions also use the flag.
 inline constexpr TraitSet kAdds = 1;  // adds the first two sources; with kMultiplies, the third source to their product
 inline constexpr TraitSet kSubtracts = 2, kMultiplies = 4, kShiftsLeft = 8;
 // Other traits.
 inline constexpr TraitSet kMayBeUniform = 16;   // .uni
-inline constexpr TraitSet kReturns = 32;        // returns from a function; outside of one, ends the thread
+inline constexpr TraitSet kReturns = 32;        // returns from a function; outside a function, ends the thread
 inline constexpr TraitSet kMeetsInWarps = 64;   // .warp.sync
 inline constexpr TraitSet kMayBeAligned = 128;  // .aligned
 inline constexpr TraitSet kNamesLevels = 256;   // .cta, .gl, .sys instead of an order and a scope

@@ -57,8 +57,8 @@ int registers_of(int elements, Type element) {
   return elements / kWarpLanes / (size_bytes(held_in(element)) / size_bytes(element));
 }
 
-// d, a, b, c: each lane holds its share of the matrices, with several narrow elements per register. For wmma's f16
-// factors it holds 16 elements, whatever the shape: some of them twice.
+// d, a, b, c: each lane holds its share of the matrices, several narrow elements per register. Of wmma's f16 factors
+// it holds 16 elements for every shape, some of them twice.
 void add_matrices(Signature& s, const Instruction& i) {
   const MatrixShape shape = i.shape;
   const auto add = [&](Slot::Role role, int elements, Type type) {
@@ -74,7 +74,7 @@ void add_matrices(Signature& s, const Instruction& i) {
   add(Slot::Role::source, shape.m * shape.n, i.sum_type);
 }
 
-// A fragment in braces, the address of its matrix, and optionally the stride of its rows or columns.
+// A fragment in braces, the address of its matrix and, optionally, the stride of its rows or columns.
 void add_fragment(Signature& s, const Instruction& i) {
   const bool is_factor = i.fragment == Fragment::a || i.fragment == Fragment::b;
   const int rows = i.fragment == Fragment::b ? i.shape.k : i.shape.m;
