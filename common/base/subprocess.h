@@ -15,17 +15,17 @@
 namespace roofwalk {
 
 struct Command {
-  std::vector<std::string> arguments;                   // [0] is the program, searched on this process's PATH unless it
-                                                        // contains a slash
-  std::filesystem::path working_directory = {};         // empty: inherits this process's
-  std::map<std::string, std::string> environment = {};  // replaces this process's environment
-                                                        // unless empty
-  double timeout_s = 60;                                // of wall time
-  std::size_t max_output_bytes = 1 << 20;               // output beyond this is read and discarded
-  std::size_t max_thrown_bytes = std::numeric_limits<std::size_t>::max();  // a program that writes even more than
-                                                                           // this is killed
-  std::size_t max_channel_bytes = 0;          // > 0: the program gets a pipe at kChannelDescriptor, of whose data
-                                              // this much is kept
+  // [0] is the program, searched on this process's PATH unless it contains a slash.
+  std::vector<std::string> arguments;
+  std::filesystem::path working_directory = {};  // empty: inherits this process's
+  // Replaces this process's environment unless empty.
+  std::map<std::string, std::string> environment = {};
+  double timeout_s = 60;                   // of wall time
+  std::size_t max_output_bytes = 1 << 20;  // output beyond this is read and discarded
+  // A program that writes even more than this is killed.
+  std::size_t max_thrown_bytes = std::numeric_limits<std::size_t>::max();
+  // > 0: the program gets a pipe at kChannelDescriptor, of whose data this much is kept.
+  std::size_t max_channel_bytes = 0;
   std::vector<PassedDescriptor> passed = {};  // further descriptors that it inherits
   std::optional<UserId> run_as = {};          // see ChildStart
   std::size_t max_memory_bytes = 0;           // address space of each process; 0 unlimited

@@ -24,9 +24,9 @@ namespace fs = std::filesystem;
 constexpr const char* kPlanEntry = "solve";
 constexpr std::size_t kMaxSourceBytes = 1 << 20;
 constexpr std::size_t kMaxHeaderBytes = 1 << 20;
-constexpr std::size_t kMaxPtxBytes = 4 << 20;    // a chapter's own PTX is 1 to 16 KB; ptxas needs minutes for more
-constexpr int kMaxStaticSharedBytes = 48 << 10;  // CUDA's limit for shared memory that a kernel declares, on every
-                                                 // chip
+constexpr std::size_t kMaxPtxBytes = 4 << 20;  // a chapter's own PTX is 1 to 16 KB; ptxas needs minutes for more
+// CUDA's limit for shared memory that a kernel declares, on every chip.
+constexpr int kMaxStaticSharedBytes = 48 << 10;
 
 using Headers = std::map<std::string, std::string>;  // name, text
 
@@ -173,9 +173,8 @@ Result<Compiled> compile(const Toolkit& toolkit, const BuildRequest& request, co
                          const Headers& headers, const std::string& key) {
   // Half of the hash, to keep the path short, because the path is part of the PTX.
   ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32)));
-  if (auto done = load_compiled(request.cache, key))
-    return *std::move(done);  // another process compiled it while
-                              // this one waited
+  // Another process may have compiled it while this one waited.
+  if (auto done = load_compiled(request.cache, key)) return *std::move(done);
   Compiled compiled;
   ROOFWALK_TRY(compiled.ptx, compile_to_ptx(toolkit, request, compile_folder.path(), source, headers));
   ROOFWALK_TRY(compiled.kernels, assemble(toolkit, request, compile_folder.path(), compiled.ptx));

@@ -301,8 +301,8 @@ Error explain_ptxas(const CommandResult& run, const std::string& source_path, st
     // "ptxas kernel.ptx, line 39; error   : text", "ptxas error   : text"
     const std::size_t colon = line.find(" : ");
     if (!line.starts_with(kTool) || colon == std::string::npos) continue;
-    const bool has_place = line.find(kPlace) < colon;  // a fatal error without a place is about ptxas itself, not
-                                                       // about the file
+    // A fatal error without a place is about ptxas itself, not about the file.
+    const bool has_place = line.find(kPlace) < colon;
     const bool is_error = line.find("error") < colon || (has_place && line.find("fatal") < colon);
     if (!is_error || line.find("aborted due to errors") != std::string::npos) continue;
     Diagnostic diagnostic{.file = std::string(kSourceName), .is_error = true, .message = line.substr(colon + 3)};

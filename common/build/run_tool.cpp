@@ -10,8 +10,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxLogBytes = 64 << 10;
-constexpr std::size_t kMaxThrownBytes = 16 << 20;  // if the log is longer, the compiler is stopped, because such a
-                                                   // log is useless
+// If the log is longer, the compiler is stopped, because such a log is useless.
+constexpr std::size_t kMaxThrownBytes = 16 << 20;
 
 Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, ToolJob job) {
   const fs::path bin = toolkit.root / "bin";

@@ -27,8 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLine = 256;
-constexpr std::int64_t kLines = 256;                          // lines for tickets; if there are more processes, they
-                                                              // share lines
+// Lines for tickets; if there are more processes, they share lines.
+constexpr std::int64_t kLines = 256;
 constexpr std::int64_t kTicketBytes = std::int64_t{1} << 40;  // ticket t is the byte kTicketBytes + t
 constexpr std::int64_t kMostTickets = std::int64_t{1} << 50;
 constexpr std::size_t kMostTold = 1000;  // limit on tickets that are listed, even if a hostile program holds more

@@ -202,8 +202,8 @@ struct Variable {
 // The signature of functions that may be called through a pointer.
 struct Prototype {
   std::vector<Variable> results, parameters;  // the names have no meaning
-  std::vector<std::string> targets;           // .calltargets: the callee is one of these; empty: any function with
-                                              // this signature
+  // .calltargets: the callee is one of these; empty: any function with this signature.
+  std::vector<std::string> targets;
 };
 // Whether a call with parameters `a` fits a function with parameters `b`.
 bool same_parameters(const std::vector<Variable>& a, const std::vector<Variable>& b);

@@ -157,10 +157,10 @@ struct KernelRecord {
   Dim3 grid, block;
   int line = 0;  // of the launch
   int registers_per_thread = 0;
-  std::uint32_t shared_bytes = 0;              // per block, static and dynamic
-  std::uint64_t local_bytes_per_thread = 0;    // from ptxas: the kernel's own arrays and spilled registers
-  std::uint64_t spilled_bytes_per_thread = 0;  // the spilled part of local_bytes_per_thread; PTX contains no spills
-                                               // to count
+  std::uint32_t shared_bytes = 0;            // per block, static and dynamic
+  std::uint64_t local_bytes_per_thread = 0;  // from ptxas: the kernel's own arrays and spilled registers
+  // The spilled part of local_bytes_per_thread; PTX contains no spills to count.
+  std::uint64_t spilled_bytes_per_thread = 0;
   int resident_blocks_per_sm = 0;
   double occupancy = 0;  // resident warps over the SM's maximum
   double elapsed_ns = 0;

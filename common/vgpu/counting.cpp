@@ -17,8 +17,8 @@ void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   if (info.form == Form::matrix_multiply) {
     if (!ptx::is_float(in.type)) return;
     const std::uint64_t of_warp = std::uint64_t{2} * in.shape.m * in.shape.n * in.shape.k;
-    out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);  // either all threads of a warp execute it, or
-                                                                    // none
+    // Either all threads of a warp execute it, or none.
+    out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);
     return;
   }
   if (!ptx::is_float(in.type)) return;
@@ -149,8 +149,8 @@ void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines)
 }  // namespace
 
 void set_to_zero(Counters& counters, Counted counted) {
-  constexpr auto kOfInstructions = static_cast<std::size_t>(Counter::barriers) + 1;  // the counters after `barriers`
-                                                                                     // are those of memory
+  // The counters after `barriers` are those of memory.
+  constexpr auto kOfInstructions = static_cast<std::size_t>(Counter::barriers) + 1;
   const std::size_t count = counted == Counted::everything ? kCounterCount : kOfInstructions;
   for (std::size_t i = 0; i < count; ++i) counters.set(static_cast<Counter>(i), 0);
 }

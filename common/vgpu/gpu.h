@@ -106,10 +106,10 @@ class Gpu {
   std::map<std::string, ProgramSchedule> schedules_;  // by name of a kernel: its schedule
 
   std::unique_ptr<Printer> printer_;
-  RunLimits limits_;                                         // less what the plan has used
-  std::chrono::steady_clock::time_point began_{};            // when the plan began
-  std::uint64_t plan_operations_ = 0, kept_bytes_ = 0;       // totals of the plan's launches: lowered operations;
-                                                             // host memory
+  RunLimits limits_;                               // less what the plan has used
+  std::chrono::steady_clock::time_point began_{};  // when the plan began
+  // Totals of the plan's launches: lowered operations; host memory.
+  std::uint64_t plan_operations_ = 0, kept_bytes_ = 0;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;   // the plan's kernels, by mangled name
   std::set<std::string> ordered_;                            // kernels of the plan that are in `schedules_`
   std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan

@@ -121,13 +121,13 @@ class CudaDevice final : public Device {
   ColdCache cold_;
   LoadedModule module_;
   std::string source_path_;
-  std::map<std::string, std::uint64_t> own_local_bytes_;  // by kernel: bytes of its own arrays in local memory,
-                                                          // without spills
-  bool has_run_ = false;                                  // since loading
-  bool prints_ = false;                                   // whether kernels print or assert
-  bool has_variables_ = false;                            // whether it has variables in global memory, which a run
-                                                          // may change
-  std::map<std::string, std::string> images_;             // by their inputs
+  // By kernel: bytes of its own arrays in local memory, without spills.
+  std::map<std::string, std::uint64_t> own_local_bytes_;
+  bool has_run_ = false;  // since loading
+  bool prints_ = false;   // whether kernels print or assert
+  // Whether it has variables in global memory, which a run may change.
+  bool has_variables_ = false;
+  std::map<std::string, std::string> images_;  // by their inputs
   std::map<int, Allocation> buffers_;
   int next_id_ = 0;
 

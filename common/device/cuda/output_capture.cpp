@@ -21,9 +21,7 @@ OutputCapture::OutputCapture(bool wanted) {
   for (Stream& stream : streams_) {
     stream.file = ::memfd_create("roofwalk-printed", MFD_CLOEXEC);
     stream.original = stream.file < 0 ? -1 : ::dup(stream.number);
-    if (stream.original < 0 || ::dup2(stream.file, stream.number) < 0)
-      stream.file = -1;  // output is then printed as
-                         // usual
+    if (stream.original < 0 || ::dup2(stream.file, stream.number) < 0) stream.file = -1;  // output is printed as usual
   }
 }
 

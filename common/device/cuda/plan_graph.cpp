@@ -13,8 +13,8 @@ CUresult PlanGraph::capture(CUstream stream, const std::function<CUresult()>& qu
     return code;
   }
   const CUresult queued = queue();
-  const CUresult ended = api_.cuStreamEndCapture(stream, &graph_);  // always called, because otherwise the stream
-                                                                    // would stay in capture mode
+  // Always called, because otherwise the stream would stay in capture mode.
+  const CUresult ended = api_.cuStreamEndCapture(stream, &graph_);
   if (queued != CUDA_SUCCESS) return queued;
   if (ended != CUDA_SUCCESS) return ended;
   const CUresult made = api_.cuGraphInstantiateWithFlags(&ready_, graph_, 0);

@@ -254,8 +254,8 @@ class Server {
   }
 
   Device& device_;
-  PrintedByDevice& printed_ = *new PrintedByDevice;  // never destroyed, because its thread lives as long as the
-                                                     // process
+  // Never destroyed, because its thread lives as long as the process.
+  PrintedByDevice& printed_ = *new PrintedByDevice;
   std::map<int, DeviceBuffer> buffers_;
   std::optional<Artifact> loaded_;
   std::vector<std::uint8_t> body_, reply_;

@@ -18,8 +18,8 @@ namespace roofwalk {
 
 // How to start a worker: a program that calls serve_device.
 struct WorkerCommand {
-  std::vector<std::string> arguments;              // [0] is the program, searched on this process's PATH if it has no
-                                                   // slash
+  // [0] is the program, searched on this process's PATH if it has no slash.
+  std::vector<std::string> arguments;
   std::map<std::string, std::string> environment;  // complete; if there is a box, the box's
   std::optional<Box> box = {};                     // if set, the program is a path inside the box
 };

@@ -45,12 +45,12 @@ struct RunLimits {
   // In sanitized runs: shared memory is watched in about this many blocks per launch, chosen by the seed. 0: in all
   // blocks.
   std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
-  bool lockstep = true;                               // lockstep code (lockstep.h); no figure depends on it
-  bool counts = true;                                 // count memory traffic; if false, L1, L2 and banks are not
-                                                      // modelled
-  double spent_seconds = 0;                           // the part of `seconds` that is already used
-  std::uint64_t kept_bytes = std::uint64_t{1} << 30;  // limit of host memory that a plan's launches keep until its
-                                                      // end
+  bool lockstep = true;  // lockstep code (lockstep.h); no figure depends on it
+  // Count memory traffic; if false, L1, L2 and banks are not modelled.
+  bool counts = true;
+  double spent_seconds = 0;  // the part of `seconds` that is already used
+  // Limit of host memory that a plan's launches keep until its end.
+  std::uint64_t kept_bytes = std::uint64_t{1} << 30;
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` return with their counters; their L1 is

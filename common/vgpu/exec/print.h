@@ -16,10 +16,10 @@ namespace roofwalk::vgpu {
 // Source of the arguments of conversions. Its functions return nothing if no argument is left or memory cannot be
 // read.
 struct PrintSource {
-  std::function<std::optional<std::uint64_t>(std::uint32_t bytes)> next;  // the next argument, of 4 or 8 bytes, as in
-                                                                          // varargs
-  std::function<std::optional<std::string>(std::uint64_t address)> text;  // the string at an address, without its
-                                                                          // NUL; for %s
+  // The next argument, of 4 or 8 bytes, as in varargs.
+  std::function<std::optional<std::uint64_t>(std::uint32_t bytes)> next;
+  // The string at an address, without its NUL; for %s.
+  std::function<std::optional<std::string>(std::uint64_t address)> text;
 };
 
 struct Formatted {

@@ -44,8 +44,8 @@ std::uint64_t host_bytes_of(const KernelCode& code) {
 }  // namespace
 
 SharedLayout shared_layout(const ptx::Module& module, const Function& function) {
-  std::map<std::string_view, const Variable*> variables;  // a function's variable hides the module's variable of the
-                                                          // same name
+  // A function's variable hides the module's variable of the same name.
+  std::map<std::string_view, const Variable*> variables;
   for (const auto* list : {&function.variables, &module.variables}) {
     for (const Variable& variable : *list) variables.try_emplace(variable.name, &variable);
   }

@@ -334,8 +334,8 @@ class Linker {
     }
 
    private:
-    std::map<std::string_view, std::pair<std::size_t, std::size_t>> uses_;  // by name: the first and the last
-                                                                            // instruction that uses it
+    // By name: the first and the last instruction that uses it.
+    std::map<std::string_view, std::pair<std::size_t, std::size_t>> uses_;
     std::vector<std::size_t> next_turn_;  // by instruction: the first one, from it on, that calls, branches or
                                           // returns
   };

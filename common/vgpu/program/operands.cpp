@@ -40,8 +40,8 @@ std::size_t result_count(const ptx::Instruction& in) {
 
 std::vector<bool> registers_that_decide(const ptx::Function& function) {
   const auto& code = function.instructions;
-  std::vector<std::vector<std::uint32_t>> makers(function.registers.size());  // by register: the instructions that
-                                                                              // write it
+  // By register: the instructions that write it.
+  std::vector<std::vector<std::uint32_t>> makers(function.registers.size());
   std::vector<bool> decides(makers.size()), seen(code.size());
   std::vector<int> ahead;  // registers whose writing instructions are still to be examined
   const auto read = [&](int reg) {
@@ -66,8 +66,8 @@ std::vector<bool> registers_that_decide(const ptx::Function& function) {
 
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks) {
   std::vector<bool> crosses(function.registers.size());
-  std::vector<std::uint32_t> home(crosses.size(), kExitBlock);  // the last block that wrote the register; kExitBlock:
-                                                                // none so far
+  // The last block that wrote the register; kExitBlock: none so far.
+  std::vector<std::uint32_t> home(crosses.size(), kExitBlock);
   for (std::uint32_t b = 0; b < blocks.size(); ++b) {
     for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc) {
       const ptx::Instruction& in = function.instructions[pc];

@@ -86,9 +86,9 @@ struct CallSite {
     std::uint32_t local = 0, bytes = 0;
   };
   std::vector<std::pair<Place, Place>> arguments, results;  // from, to
-  bool recursive = false;                                   // the callee is recursive: its registers are saved around
-                                                            // the call
-  std::uint32_t frame_bytes = 0;                            // recursive: local memory of one activation of the callee
+  // The callee is recursive: its registers are saved around the call.
+  bool recursive = false;
+  std::uint32_t frame_bytes = 0;  // recursive: local memory of one activation of the callee
 };
 
 // One possible target of a call through a pointer, and the pointer value that selects it.
@@ -128,8 +128,8 @@ struct ProductRun {
   };
   struct Side {
     std::vector<Load> loads;
-    std::int64_t low = 0, high = 0;              // offset from the register of the first and last word over all loads
-                                                 // and lanes
+    // Offset from the register of the first and last word over all loads and lanes.
+    std::int64_t low = 0, high = 0;
     std::uint64_t bits = 0;                      // OR of all offsets and lane differences, to check alignment
     std::array<std::int64_t, 4> of_eights = {};  // difference of the first lane of each group of eight from lane 0
   };
@@ -155,9 +155,9 @@ struct Program {
   std::vector<BasicBlock> blocks;
   std::vector<Op> ops;
   LockstepCode lockstep;
-  std::vector<Slot> register_slots;             // by PTX register
-  std::vector<bool> fixed_registers;            // by PTX register: whether it is constant during a launch and is in
-                                                // its slot from the start
+  std::vector<Slot> register_slots;  // by PTX register
+  // By PTX register: whether it is constant during a launch and is in its slot from the start.
+  std::vector<bool> fixed_registers;
   std::uint32_t register_bytes = 0;             // per warp
   std::vector<Slot> matrix_slots;               // operands of mma (d, a, b, c), too many for an Op
   std::vector<std::uint8_t> constants;          // each broadcast to 32 lanes

@@ -34,8 +34,8 @@ class PostDominators {
 
  private:
   void search(const Ways& from) {
-    std::vector<std::pair<std::uint32_t, std::size_t>> stack;  // the number of a block, and how many of its edges
-                                                               // were followed
+    // The number of a block, and how many of its edges were followed.
+    std::vector<std::pair<std::uint32_t, std::size_t>> stack;
     const auto enter = [&](std::uint32_t block, std::uint32_t parent) {
       number_[block] = static_cast<std::uint32_t>(block_.size());
       stack.emplace_back(number_[block], 0);
@@ -55,8 +55,8 @@ class PostDominators {
   }
 
   void find(const Ways& to) {
-    std::vector<std::vector<std::uint32_t>> waiting(block_.size());  // by semidominator: the nodes whose dominator is
-                                                                     // still to be found
+    // By semidominator: the nodes whose dominator is still to be found.
+    std::vector<std::vector<std::uint32_t>> waiting(block_.size());
     for (auto w = static_cast<std::uint32_t>(block_.size()); w-- > 1;) {
       for (const std::uint32_t block : to[block_[w]]) {
         if (number_[block] != kNone) semi_[w] = std::min(semi_[w], semi_[best_above(number_[block])]);
@@ -88,10 +88,10 @@ class PostDominators {
     return best_[v];
   }
 
-  std::vector<std::uint32_t> number_;                  // by block: its depth-first number
-  std::vector<std::uint32_t> block_, parent_;          // these and the following: by number
-  std::vector<std::uint32_t> semi_, best_, ancestor_;  // semi_: semidominators; ancestor_: the forest; best_: the
-                                                       // best node on the compressed path
+  std::vector<std::uint32_t> number_;          // by block: its depth-first number
+  std::vector<std::uint32_t> block_, parent_;  // these and the following: by number
+  // semi_: semidominators; ancestor_: the forest; best_: the best node on the compressed path.
+  std::vector<std::uint32_t> semi_, best_, ancestor_;
   std::vector<std::uint32_t> dominator_;
   std::vector<std::uint32_t> path_;
 };

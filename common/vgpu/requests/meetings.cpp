@@ -29,8 +29,8 @@ class FlagNotes {
   }
 
   void touch(std::uint64_t byte, std::uint32_t bytes) {
-    constexpr std::uint32_t kMostFollowed = 1u << 16;  // per block; after that, one per instruction, which suffices
-                                                       // for flags, since they are single words
+    // Per block; after that, one per instruction, which suffices for flags, since they are single words.
+    constexpr std::uint32_t kMostFollowed = 1u << 16;
     ResidentBlock& block = *warp_.block;
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);

@@ -156,8 +156,8 @@ std::uint32_t shared_word_bytes(const ptx::Function& function) {
 }
 
 std::string shared_place(const Program& program, const ptx::Instruction& in, std::uint64_t byte) {
-  const auto at = static_cast<std::int64_t>(static_cast<std::int32_t>(byte));  // a negative index wraps around, so
-                                                                               // the offset is signed
+  // A negative index wraps around, so the offset is signed.
+  const auto at = static_cast<std::int64_t>(static_cast<std::int32_t>(byte));
   if (program.shared_variables.empty()) return fmt::format("byte {} of shared memory", at);
   auto variable = program.shared_variables.upper_bound(static_cast<std::uint32_t>(std::max<std::int64_t>(at, 0)));
   if (variable != program.shared_variables.begin()) --variable;

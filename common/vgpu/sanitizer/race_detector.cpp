@@ -95,8 +95,8 @@ void RaceDetector::forget_the_old() {
       wanted[number(id) - first_kept_] = true;
     }
   });
-  std::vector<Id> numbers(log_.size() + 1);  // new numbers by old number; for a dropped touch, the new number of the
-                                             // next one that is kept
+  // New numbers by old number; for a dropped touch, the new number of the next one that is kept.
+  std::vector<Id> numbers(log_.size() + 1);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < log_.size(); ++i) {
     numbers[i] = static_cast<Id>(first_kept_ + kept);
@@ -259,8 +259,8 @@ bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
 std::unique_ptr<const RaceDetector::Pattern> RaceDetector::make_pattern(std::span<const ProductRun::Load> loads,
                                                                         std::int64_t low, const LaneOffsets& steps,
                                                                         std::uint32_t bytes) const {
-  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> touched;  // by word: the lanes that touch it and
-                                                                             // the instruction
+  // By word: the lanes that touch it and the instruction.
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> touched;
   for (const ProductRun::Load& load : loads) {
     std::map<std::uint32_t, std::uint32_t> lanes;
     for (std::size_t l = 0; l < kWarpSize; ++l) {

@@ -213,23 +213,23 @@ class RaceDetector {
                                        const SharedWrites& writes, std::uint32_t pc);
 
   struct Mbarrier {
-    Knowledge arriving, arrived;                                  // arriving: passed to waiters of this phase;
-                                                                  // arrived: passed to waiters of the last phase
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // copies that arrive in this phase: the warp, and
-                                                                  // how many of its groups
+    // arriving: passed to waiters of this phase; arrived: passed to waiters of the last phase.
+    Knowledge arriving, arrived;
+    // Copies that arrive in this phase: the warp, and how many of its groups.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;
   };
 
   int word_shift_;  // from byte offset to word index
   // By word: the latest write; the latest read since that write; and an older read that a write may also race with.
   std::vector<Id> writes_, reads_, older_reads_;
-  std::vector<Record> log_;                               // touches by number, beginning with first_kept_
-  std::size_t first_kept_ = 0;                            // the number of the first touch in log_
-  std::size_t most_kept_ = 0;                             // forget_the_old() runs at this size
-  Id whole_block_met_ = 0;                                // the Id of the first touch after the last barrier of the
-                                                          // whole block
+  std::vector<Record> log_;     // touches by number, beginning with first_kept_
+  std::size_t first_kept_ = 0;  // the number of the first touch in log_
+  std::size_t most_kept_ = 0;   // forget_the_old() runs at this size
+  // The Id of the first touch after the last barrier of the whole block.
+  Id whole_block_met_ = 0;
   std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
-  std::vector<std::unique_ptr<const Pattern>> sides_;     // patterns of the sides of ProductRuns; an empty one: the
-                                                          // loads are checked one by one
+  // Patterns of the sides of ProductRuns; an empty one: the loads are checked one by one.
+  std::vector<std::unique_ptr<const Pattern>> sides_;
   std::vector<WarpClocks> warps_;
   std::map<std::size_t, Knowledge> locks_;       // by word: the vector clock that the next acquire joins
   Knowledge barriers_[kBarriers];                // the vector clock that released warps join

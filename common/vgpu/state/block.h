@@ -36,10 +36,10 @@ struct GlobalStore {
   std::uint32_t outcome = 0;  // index among the warp's outcomes
 };
 struct GlobalStores {
-  std::unordered_map<std::uint64_t, GlobalStore> by_sector, by_word;  // by_sector: stores of whole sectors; by_word:
-                                                                      // all other stores
-  std::unordered_set<std::uint32_t> awaited;                          // store numbers that some warp waits for
-  std::uint64_t low = ~0ull, end = 0;                                 // address range of all recorded stores
+  // by_sector: stores of whole sectors; by_word: all other stores.
+  std::unordered_map<std::uint64_t, GlobalStore> by_sector, by_word;
+  std::unordered_set<std::uint32_t> awaited;  // store numbers that some warp waits for
+  std::uint64_t low = ~0ull, end = 0;         // address range of all recorded stores
 };
 
 struct ResidentBlock {
@@ -55,8 +55,8 @@ struct ResidentBlock {
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by offset in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // by offset in shared memory; traced blocks only
   std::vector<std::uint32_t> flags;  // number of the last flag write, by shared memory word (0 = none)
-  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;  // the same for words of global memory that atomics
-                                                                  // changed
+  // The same for words of global memory that atomics changed.
+  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;
   GlobalStores global_stores;
   std::vector<std::uint32_t> swaps;  // by word of shared memory: number of lanes that have swapped it (is_retried())
   std::uint32_t most_swaps = 0;      // largest entry of `swaps`

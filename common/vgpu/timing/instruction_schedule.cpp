@@ -71,9 +71,7 @@ void StaticScheduler::add_forms(const std::vector<BlockCode>& forms, ProgramSche
 
 void StaticScheduler::add(const BlockCode& form, const Lack& lack, ProgramSchedule& out) {
   find_sources(form.copies);
-  if (merged_.members > 1 && merged_waits_left_ == 0)
-    return;  // the basic blocks of the merged block then run one by
-             // one
+  if (merged_.members > 1 && merged_waits_left_ == 0) return;  // the merged block's members then run one by one
   Schedule schedule = emit(items_of(form, lack));
   schedule.copies = form.copies;
   schedule.members = merged_.members;
@@ -106,9 +104,9 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
 // within 16 bytes of shared memory and drops loads whose result is not read. ptxas folds some of the other
 // instructions, but if there are many, never most of them.
 StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
-  constexpr std::uint32_t kNeighbours = 4;           // words
-  constexpr std::uint32_t kShrinks = 3, kFewer = 4;  // by what factor, and by how many for each copy, ptxas may
-                                                     // shrink arithmetic
+  constexpr std::uint32_t kNeighbours = 4;  // words
+  // By what factor, and by how many for each copy, ptxas may shrink arithmetic.
+  constexpr std::uint32_t kShrinks = 3, kFewer = 4;
   std::vector<std::uint32_t> mains(block_->count);
   std::uint64_t issues = 0, by_rules = 0, shared = 0, shared_mains = 0;
   using Neighbours = std::tuple<Form, int, std::string_view, std::int64_t>;

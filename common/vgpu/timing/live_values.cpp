@@ -156,8 +156,8 @@ void HandedWords::find_returns() {
 
 void HandedWords::find_across_blocks() {
   across_blocks_.assign(static_cast<std::size_t>(next_ - registers_), false);
-  std::vector<std::uint32_t> home(across_blocks_.size(), kExitBlock);  // by word: the only block so far that accesses
-                                                                       // it
+  // By word: the only block so far that accesses it.
+  std::vector<std::uint32_t> home(across_blocks_.size(), kExitBlock);
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
     const auto touch = [&](int reg, bool reads) {
       if (reg < registers_) return;

@@ -57,14 +57,14 @@ class HandedWords {
   void find_across_blocks();
 
   const Program& program_;
-  int registers_ = 0, next_ = 0;                         // number of PTX registers; next free number
-  int last_ = -1;                                        // the word shared by all variables that got no word of their
-                                                         // own
-  std::map<std::string, Place> words_;                   // by variable name: its words
-  std::map<std::uint32_t, std::vector<Place>> results_;  // by a function's first instruction: the places of its
-                                                         // results
-  std::set<std::uint32_t> behind_pointers_;              // first instructions of functions called through pointers
-  std::vector<Place> found_;                             // the words where calls through pointers look for results
+  int registers_ = 0, next_ = 0;  // number of PTX registers; next free number
+  // The word shared by all variables that got no word of their own.
+  int last_ = -1;
+  std::map<std::string, Place> words_;  // by variable name: its words
+  // By a function's first instruction: the places of its results.
+  std::map<std::uint32_t, std::vector<Place>> results_;
+  std::set<std::uint32_t> behind_pointers_;  // first instructions of functions called through pointers
+  std::vector<Place> found_;                 // the words where calls through pointers look for results
   Moves at_, before_;
   std::vector<bool> across_blocks_;
 };

@@ -152,9 +152,9 @@ class CodeMap {
       std::fill_n(block_of.begin() + block.first, block.count, b);
     }
     by_block_.resize(blocks_.size());
-    std::vector<bool> apart(pieces_);                  // by piece: whether it is rare code, e.g. for a diverged warp
-    std::vector<std::uint32_t> calls(pieces_, kNone);  // by piece: the PTX instruction for which it calls a
-                                                       // subroutine
+    std::vector<bool> apart(pieces_);  // by piece: whether it is rare code, e.g. for a diverged warp
+    // By piece: the PTX instruction for which it calls a subroutine.
+    std::vector<std::uint32_t> calls(pieces_, kNone);
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (ends_collective(code_[i].operation)) apart[piece_[i]] = true;
       // A call that the PTX does not contain leads to rare code, for unusual operands of a float division or for a

@@ -106,10 +106,8 @@ class Simulation {
   const std::vector<Cycle>& ends() const { return ends_; }      // in the same order
   const std::vector<WarpCycles>& waits() const { return waits_; }
   const std::vector<HeldUp>& held_up() const { return held_up_; }
-  std::uint64_t operations() const {
-    return operations_;
-  }  // operations issued, plus other work in units of one
-     // operation's cost
+  // Operations issued, plus other work in units of one operation's cost.
+  std::uint64_t operations() const { return operations_; }
   // Cycles that a warp takes per PTX instruction, including waits.
   double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
 

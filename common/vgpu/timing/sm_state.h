@@ -131,10 +131,10 @@ struct SimWarp {
   std::vector<std::size_t> parts;  // by part of the schedule: its first outcome, or kNotEntered
   std::uint32_t op = 0;
   std::uint32_t sim_block = 0, scheduler = 0, place = 0;  // place: index among the scheduler's warps
-  Score blocked;                                          // when the next operation's operands are ready, and why not
-                                                          // before
-  Cycle free_since = 0;                                   // end of the last issue
-  int barrier = -1;                                       // barrier at which it waits; -1: none
+  // When the next operation's operands are ready, and why not before.
+  Score blocked;
+  Cycle free_since = 0;  // end of the last issue
+  int barrier = -1;      // barrier at which it waits; -1: none
   std::vector<Score> scores;
   std::vector<Late> late;              // what it did since other warps wait at a barrier
   std::size_t most_late = kMostNotes;  // number of notes at which fold() merges them

@@ -101,8 +101,8 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
 // exit at once, and all together do almost nothing. Returns the cycles for which these blocks hold slots on SMs,
 // summed.
 double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& alone) {
-  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;     // of the total cost; of the cost of an average working
-                                                             // block
+  // Of the total cost; of the cost of an average working block.
+  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;
   const double idle_wait = 2 * machine.dram_latency_cycles;  // the wait of a guard that loads the value that it tests
   double all = 0, blocks = 0;
   for (const Kind& kind : kinds) all += kind.blocks * kind.cost, blocks += kind.blocks;

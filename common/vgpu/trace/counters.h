@@ -8,8 +8,8 @@ namespace roofwalk::vgpu {
 struct InstructionCounters {  // of one memory or predicated instruction
   std::uint64_t requests = 0, sectors = 0, lines = 0, hit_sectors = 0;
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
-  std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;  // load requests, by the farthest level that
-                                                                         // served a part of them
+  // Load requests, by the farthest level that served a part of them.
+  std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;
   // Shared memory. For loads of constant memory, `wavefronts` are passes and `conflicts` are misses of the first
   // cache.
   std::uint64_t bytes = 0, wavefronts = 0, conflicts = 0;

@@ -50,8 +50,8 @@ void drop_unseen(BlockTrace& block) {
       if (at->kind == Meeting::Kind::follows) follows.emplace_back(arrives, at->number);
     }
   }
-  std::sort(follows.begin(), follows.end(), std::greater<>());  // a following phase has the greater number, so it
-                                                                // comes first
+  // A following phase has the greater number, so it comes first.
+  std::sort(follows.begin(), follows.end(), std::greater<>());
   for (const auto& [later, earlier] : follows) {
     if (is_seen(later)) see(earlier);
   }
@@ -177,9 +177,7 @@ GridTrace Sample::take() {
   GridTrace out;
   out.complete = halvings_ == 0 && !ended_;
   for (auto& [index, trace] : traces_) {
-    for (WarpTrace& warp : trace->warps)
-      sort_by_outcome(warp.found);                                               // L2 answers late, so these were
-                                                                                 // appended out of order
+    for (WarpTrace& warp : trace->warps) sort_by_outcome(warp.found);            // L2 answers late, out of order
     if (trace->work.instructions != 0) out.blocks.push_back(std::move(*trace));  // a fault leaves blocks unfinished
   }
   traces_.clear();

@@ -55,13 +55,13 @@ inline constexpr std::size_t kGridParts = 32;
 
 struct Stratum {
   std::uint64_t blocks = 0;
-  std::uint64_t instructions = 0, memory = 0, longest_warp = 0;  // instructions, memory: sums; longest_warp:
-                                                                 // instructions of the longest warp
-  std::uint64_t longest_block = 0;                               // index of the block with that warp
-  std::uint64_t longest_wait_cycles = 0, waiting_block = 0;      // the same for the warp that waits longest
-  std::array<float, kGridParts> by_part = {};                    // blocks in each part of the grid
-  std::vector<std::uint64_t> examples;                           // block indices; those with the lowest ranks
-  std::uint32_t traced = 0;                                      // blocks that have a trace
+  // Instructions, memory: sums; longest_warp: instructions of the longest warp.
+  std::uint64_t instructions = 0, memory = 0, longest_warp = 0;
+  std::uint64_t longest_block = 0;                           // index of the block with that warp
+  std::uint64_t longest_wait_cycles = 0, waiting_block = 0;  // the same for the warp that waits longest
+  std::array<float, kGridParts> by_part = {};                // blocks in each part of the grid
+  std::vector<std::uint64_t> examples;                       // block indices; those with the lowest ranks
+  std::uint32_t traced = 0;                                  // blocks that have a trace
 
   double cost() const { return static_cast<double>(instructions + memory); }
 };

@@ -181,9 +181,7 @@ class CuptiRangeCounters final : public RangeCounters {
     for (std::size_t turn = 0; turn < set_->passes() + kSpareTurns; ++turn) {
       Turn current(session, turn == 0, names, labels_);
       ROOFWALK_TRY_STATUS(pass(current));
-      if (names.empty() || names.size() > labels_.size())
-        return kOk;  // no range to count, or more ranges than
-                     // labels
+      if (names.empty() || names.size() > labels_.size()) return kOk;  // no range, or more than there are labels
       ROOFWALK_TRY(const bool is_last, current.finish());
       if (is_last) return kOk;
     }

@@ -150,8 +150,8 @@ inline std::uint64_t base_address(const Warp& warp, const Op& load) {
 inline bool is_inside(const Launch& launch, const ProductRun::Side& side, std::uint64_t base) {
   const std::uint64_t extent = launch.program.shared_bytes;
   const auto from = static_cast<std::int64_t>(base);
-  constexpr std::uint64_t kFar = 1ull << 40;  // the register may hold an address outside shared memory if the offsets
-                                              // lead back inside
+  // The register may hold an address outside shared memory if the offsets lead back inside.
+  constexpr std::uint64_t kFar = 1ull << 40;
   return base < kFar && ((base | side.bits) & (kWordBytes - 1)) == 0 && from + side.low >= 0 &&
          from + side.high + kWordBytes <= static_cast<std::int64_t>(extent);
 }

@@ -16,8 +16,8 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op);
 const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op);  // brx.idx: s[0] the index
 const Op* op_exit(Launch& launch, Warp& warp, const Op* op);
 const Op* op_guard(Launch& launch, Warp& warp, const Op* op);
-const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op);  // for the further operations of a guarded
-                                                                     // instruction
+// For the further operations of a guarded instruction.
+const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op);
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
 const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op);  // for the whole block, as __syncthreads()
 const Op* op_nothing(Launch& launch, Warp& warp, const Op* op);

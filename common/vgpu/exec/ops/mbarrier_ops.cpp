@@ -210,10 +210,7 @@ const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
   if (!reach(launch, warp, op, SharedUse::store, SharedTouch::atomic, access, at)) return nullptr;
   ResidentBlock& block = *warp.block;
   ++warp.copy_groups;
-  if (warp.trace != nullptr && access.mask != 0)
-    warp.outcome(op).shared_wavefronts = 1;  // shows the timing model
-                                             // that the instruction
-                                             // executed
+  if (warp.trace != nullptr && access.mask != 0) warp.outcome(op).shared_wavefronts = 1;  // shows that it executed
   for_each_object(access, [&](std::uint64_t byte) {
     if (block.shadow != nullptr) block.shadow->arrive(byte, warp.index, true);
     MbarrierCopies& copies = block.mbarrier_copies[byte];

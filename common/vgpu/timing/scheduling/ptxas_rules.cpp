@@ -136,9 +136,8 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
       const std::uint32_t own_words = load ? words_of(in) : 0;
       bool late = false;
       for (const Value source : sources_[i]) {
-        if (source < 0 && stops_[block_->first + i])
-          break;  // this source and all after it come from before the
-                  // basic block
+        // This source and all after it come from before the basic block.
+        if (source < 0 && stops_[block_->first + i]) break;
         late = late || (source >= static_cast<Value>(from) && waits[static_cast<std::uint32_t>(source) - from]);
       }
       if (load && !late && (!stored || in.non_coherent) && (i == from || words + own_words <= most_hoisted_)) {

@@ -42,8 +42,8 @@ Operation::Class class_of(TimedKind kind) {
 std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& form, const Lack& lack) const {
   std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count),
       singles(block_->count);
-  std::vector<std::size_t> first_own(block_->count, kNever);  // index of the first operation that is the instruction
-                                                              // itself
+  // Index of the first operation that is the instruction itself.
+  std::vector<std::size_t> first_own(block_->count, kNever);
   for (std::size_t place = form.ops.size(); place-- > 0;) {
     const BlockOp& op = form.ops[place];
     if (op.extra) continue;

@@ -123,9 +123,8 @@ std::vector<StaticScheduler::Links> StaticScheduler::link(const std::vector<Item
     if (items[i].node == kNowhere) continue;
     const auto node = static_cast<std::size_t>(items[i].node);
     const bool maker = made_at_[node] == i;
-    if (made_at_[node] < i)
-      continue;  // comes after the operation that makes the node's value, so nothing depends on
-                 // it
+    // Nothing depends on operations after the one that makes the node's value.
+    if (made_at_[node] < i) continue;
     if (handed[node] != kNoValue) links[i].sources.push_back(handed[node]);
     if (!has_read[node] && (!items[i].constant || maker)) {
       has_read[node] = true;

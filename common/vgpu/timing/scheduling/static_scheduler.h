@@ -73,9 +73,9 @@ class StaticScheduler {
   };
   struct Slots {
     std::vector<std::uint16_t> of_value, unused;
-    std::vector<std::vector<std::uint16_t>> freed;  // by index of an operation: slots that are free from that
-                                                    // operation on
-    std::set<int> in_place;                         // registers whose last value is written directly to their slot
+    // By index of an operation: slots that are free from that operation on.
+    std::vector<std::vector<std::uint16_t>> freed;
+    std::set<int> in_place;  // registers whose last value is written directly to their slot
     std::uint32_t next = 0;
   };
 
