@@ -29,7 +29,7 @@ Result<std::vector<fs::path>> write_tables(const Batch& batch, const Gradebook& 
 Result<fs::path> write_site(Batch& batch, const Rig& rig, const Gradebook& book, bool shows_names) {
   ROOFWALK_TRY(const std::string salt, batch.store().salt());
   ROOFWALK_TRY(const auto grades, batch.store().grades());
-  std::map<std::string, std::int64_t> ids;  // the last round of each key
+  std::map<std::string, std::int64_t> ids;  // by key: the grade of its last round
   for (const StoredGrade& grade : grades) ids[grade.key] = grade.id;
   std::vector<Chart> charts;
   std::vector<std::optional<Point>> starters;
@@ -46,7 +46,7 @@ Result<fs::path> write_site(Batch& batch, const Rig& rig, const Gradebook& book,
     const auto at = dot.points.find(column.level);
     starters.push_back(at == dot.points.end() ? std::nullopt : std::optional<Point>(at->second));
   }
-  // A new folder replaces the old one, so that no page of an older report is left.
+  // A new folder replaces the old one, so that no page of an older report remains.
   const fs::path folder = batch.folder() / (shows_names ? kNamedSite : kSite), fresh = fresh_beside(folder);
   std::error_code error;
   fs::remove_all(fresh, error);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kMostName = 32;
 
-// Columns of UTF-8 on the screen: characters with these first bytes are mostly East Asian or emoji, and twice as wide.
+// Number of columns that UTF-8 text takes on the screen. Characters with these first bytes are mostly East Asian or
+// emoji, and twice as wide.
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
   for (const char c : text) {
@@ -22,14 +23,14 @@ std::size_t width_of(std::string_view text) {
   return width;
 }
 
-// Pads by width_of(): names may have wide characters.
+// Pads according to width_of(), because names may contain wide characters.
 std::string aligned(std::string text, std::size_t width, bool right = false) {
   const std::size_t has = width_of(text);
   const std::string space(width > has ? width - has : 0, ' ');
   return right ? space + text : text + space;
 }
 
-// Keeps the end, where the platform's number is.
+// Shortens a name but keeps its end, where the platform's number is.
 std::string short_name(const std::string& name) {
   constexpr std::size_t kMostTail = 14;
   std::vector<std::string_view> characters;
@@ -53,7 +54,7 @@ std::string short_name(const std::string& name) {
   return text;
 }
 
-// The names of the rows: shortened, unless two would be equal.
+// The names of the rows: shortened, unless two would become equal.
 std::vector<std::string> shown_names(const Gradebook& book) {
   std::map<std::string, std::size_t> count;
   for (const StudentRow& row : book.rows) ++count[short_name(printable(row.owner.student))];
@@ -83,7 +84,7 @@ std::string count_of(std::size_t count, const std::string& one, const std::strin
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-// "12 ace, 100 pass, 3 goal missed, 2 does not compile; median 8.1 of 10".
+// For example: "12 ace, 100 pass, 3 goal missed, 2 does not compile; median 8.1 of 10".
 std::string statistics(const Gradebook& book, std::size_t column) {
   constexpr std::array kOrder = {"ace",          "pass",         "goal missed",      "starter unchanged",
                                  "wrong result", "kernel fault", "not allowed",      "does not compile",

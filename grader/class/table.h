@@ -1,4 +1,4 @@
-// The gradebook for a terminal: one line per student, then what needs a look.
+// The gradebook for a terminal: one line per student, then lines about entries that an instructor must look at.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// By content, not by build time: the same sources built again grade the same way.
+// A hash of the program's bytes, not of its build time: the same sources, built again, grade in the same way.
 std::string program_hash() { return sha256_hex(file_text("/proc/self/exe")); }
 
 Json goals_json(const Chapter& chapter) {

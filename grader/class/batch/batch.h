@@ -1,9 +1,9 @@
-// A class on disk: its terms, its chapters, and the folder that holds what was handed in and the grades.
+// A class on disk: its terms, its chapters, and the folder with its submissions and grades.
 //   grades.db      the grades (grade_store.h)
-//   sources/       every file that was handed in, named by the hash of its bytes
-//   work/          what is being graded now; emptied at every start
-//   regrading.json what an interrupted `grade --again` still has to do (grade_all.h)
-// Everything else in the folder is made from these, and can be made again.
+//   sources/       every submitted file, named by the hash of its bytes
+//   work/          files of the submissions that are being graded; emptied at every start
+//   regrading.json the rest of the work of an interrupted `grade --again` (grade_all.h)
+// All other files in the folder are made from these and can be made again.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ namespace roofwalk {
 struct BatchPlaces {
   std::filesystem::path course_file;  // empty: plain_terms()
   std::filesystem::path folder;
-  std::optional<std::string> secrets = {};  // the secrets' text, instead of the file that course.toml names
+  std::optional<std::string> secrets = {};  // the text of the secrets, instead of the file that course.toml names
 };
 
 class Batch {
@@ -45,17 +45,17 @@ class Batch {
   }
   Status keep_source(const std::string& sha256, const std::string& bytes) const;
 
-  // Hashes all that a grade depends on but the submission itself. key() needs these hashes.
+  // Hashes everything on which a grade depends except the submission itself. key() needs these hashes.
   void use_bench(const Rig& rig);
   std::string key(const Submission& submission) const;
-  // A hash of what the instructor decides: device, goals, hidden cases. Kept with each grade.
+  // A hash of the instructor's decisions: device, goals, hidden cases. Stored with each grade.
   std::string terms_key(const std::string& chapter) const;
 
   GradedBy graded_by(const Submission& submission, const StoredGrade& grade) const;
 
-  // The columns are the chapters of the terms; without a course.toml, those with submissions. Grades are found by key;
-  // a submission that this grader has not graded gets the newest grade of the same bytes, and its entry says so
-  // (GradedBy).
+  // The columns are the chapters of the terms; without a course.toml, the chapters with submissions. Grades are found
+  // by key. A submission without a grade from this grader gets the newest grade of the same bytes, and its entry says
+  // so (GradedBy).
   Result<Gradebook> gradebook() const;
 
  private:
@@ -67,8 +67,8 @@ class Batch {
   std::map<std::string, std::string> chapter_keys_, terms_keys_;
 };
 
-// One line for grades that this program would not give now, with the command that makes them anew; empty if there are
-// none.
+// One line about grades that this program would not give now, with the command that grades again; empty if there are
+// no such grades.
 std::string stale_text(const Gradebook& book, const std::string& grade_command);
 
 }  // namespace roofwalk

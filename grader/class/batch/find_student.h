@@ -1,5 +1,5 @@
-// Finds the student that somebody typed: by the whole name, else by the platform's number, else by a part of the name.
-// Each must be unique.
+// Finds a student by typed text: by the whole name, else by the platform's number, else by a part of the name. The
+// match must be unique.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace roofwalk {
 
-// Points into `book`. Errors: no student fits, or several do, with similar names.
+// Points into `book`. Errors: no student matches, or several do; the message lists similar names.
 Result<const StudentRow*> find_student(const Gradebook& book, const std::string& typed);
 
 }  // namespace roofwalk

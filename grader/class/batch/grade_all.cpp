@@ -37,7 +37,8 @@ struct Backlog {
 
 fs::path regrading_file(const Batch& batch) { return batch.folder() / "regrading.json"; }
 
-// The round that each of the keys gets. An interrupted regrade of the same keys goes on; any other begins anew.
+// The round for each of the keys. An interrupted regrade of the same keys continues; any other regrade begins a new
+// round.
 Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const GradeStore& store,
                                                       const std::set<std::string>& keys) {
   std::map<std::string, std::int64_t> rounds;
@@ -53,12 +54,12 @@ Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const 
   return rounds;
 }
 
-// One task per key, however many students handed it in.
+// One task per key, even if several students submitted the same file.
 Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, const std::vector<Submission>& named,
                          bool again) {
   ROOFWALK_TRY(const auto submissions, store.submissions());
   ROOFWALK_TRY(const auto grades, store.grades());
-  std::set<std::string> named_keys, graded;  // graded: by any grader, under any terms
+  std::set<std::string> named_keys, graded;  // keys with a grade by any grader, under any terms
   for (const Submission& s : named) named_keys.insert(batch.key(s));
   named_keys.erase("");  // chapters that are not graded now
   for (const StoredGrade& grade : grades) graded.insert(grade.chapter + grade.source_sha256);
@@ -153,7 +154,7 @@ class Grading {
     } else {
       ++faults_;
       summary_.last_trouble = kept.error().text();
-      // If that cannot be written either, the submission stays without a grade, and the next call tries it again.
+      // If this cannot be written either, the submission stays without a grade, and the next call tries it again.
       [[maybe_unused]] const Status noted = batch_.store().add(
           StoredFault{.key = task.key, .reason = summary_.last_trouble, .at = "", .round = task.round});
       if (++task.tries < kTries) {
@@ -207,7 +208,7 @@ Result<GradeSummary> grade_all(Batch& batch, const Rig& rig, const std::string& 
     }
   }
   std::error_code error;
-  fs::remove_all(batch.folder() / "work", error);  // left by a killed call
+  fs::remove_all(batch.folder() / "work", error);  // left over from a killed call
   GradeSummary summary = Grading(batch, options, std::move(terms), std::move(backlog), told).run();
   fs::remove_all(batch.folder() / "work", error);
   if (options.again && summary.faults == 0) fs::remove(regrading_file(batch), error);

@@ -1,6 +1,6 @@
-// Grades what is not graded yet, each submission in a worker process, as many at once as there are workers. Each grade
-// is on disk before its worker begins the next, so a killed call is continued by the next one. So is a regrade: what it
-// has to do is kept in regrading.json until it is done.
+// Grades submissions that have no grade yet, each in a worker process, with as many processes at once as there are
+// workers. Each grade is on disk before its worker begins the next submission, so the next call continues a killed
+// one. This is also true for a regrade: regrading.json contains the rest of its work until it is done.
 #pragma once
 
 #include <filesystem>
@@ -15,33 +15,34 @@ namespace roofwalk {
 
 struct GradeOptions {
   int workers = 1;
-  bool again = false;  // grade what is named anew: one more round each, beside the old ones
+  bool again = false;  // grade the named submissions again: each gets one more round, and the old grades stay
   Isolation isolation = Isolation::boxed;
-  std::filesystem::path program;  // its grade-worker is started
+  std::filesystem::path program;  // the program to start with `grade-worker`
   WorkerLimits limits = {};
 };
 
 struct GradeProgress {
   std::size_t done = 0, all = 0;
-  std::size_t faults = 0;  // of ours, so far; each submission is tried twice
+  std::size_t faults = 0;  // faults of this program so far; each submission is tried twice
   double elapsed_s = 0;
 };
 
 struct GradeSummary {
   std::size_t graded = 0;    // by this call
-  std::size_t already = 0;   // before, of those that are named
-  std::size_t faults = 0;    // still without a grade
+  std::size_t already = 0;   // number of named submissions that were graded before
+  std::size_t faults = 0;    // number of submissions still without a grade
   std::string last_trouble;  // the last fault's reason
 };
 
-// `named`: the submissions that were asked for. Others are graded only if they have no grade at all. `told` is called
-// after each, from any thread, one call at a time. Errors: only trouble that would affect all submissions: no toolkit,
-// a starter that cannot be measured, grades that cannot be read.
+// `named`: the submissions to grade. Others are graded only if they have no grade at all. `told` is called after each
+// submission, from any thread, one call at a time. Errors: only trouble that would affect all submissions: no
+// toolkit, a starter that cannot be measured, grades that cannot be read.
 Result<GradeSummary> grade_all(Batch& batch, const Rig& rig, const std::string& device,
                                const std::vector<Submission>& named, const GradeOptions& options,
                                const std::function<void(const GradeProgress&)>& told);
 
-// The starter's dot, on the seed of the class's measured shape; from the rig's store if it was measured before.
+// The starter's dot, measured with the seed of the class's measured shape, or taken from the rig's store if it is
+// there.
 Result<StarterDot> starter_dot(const Rig& rig, const Chapter& chapter, const HiddenCases& hidden);
 
 }  // namespace roofwalk

@@ -45,7 +45,7 @@ constexpr const char* kSecondSchema = R"sql(
   ) STRICT;
 )sql";
 
-// Since schema 3; in schema 2 it had no times.
+// This form exists since schema 3; in schema 2 the table had no times.
 constexpr const char* kLeftOut = R"sql(
   CREATE TABLE left_out (
     label TEXT NOT NULL,
@@ -56,7 +56,7 @@ constexpr const char* kLeftOut = R"sql(
   ) STRICT;
 )sql";
 
-// Since schema 4; before, the same file with another late mark was not a new row.
+// This form exists since schema 4. In earlier ones, a row did not differ from another one by its late mark alone.
 constexpr const char* kSubmissions = R"sql(
   CREATE TABLE submissions (
     student TEXT NOT NULL,
@@ -86,7 +86,7 @@ bool make_tables(Database& database, const char* schema, const Tables& tables) {
   return made;
 }
 
-// Replaces a table of an older schema, keeping its rows.
+// Replaces a table of an older schema and keeps its rows.
 bool make_anew(Database& database, const std::string& table, const char* schema, const char* columns) {
   return database.run(fmt::format("ALTER TABLE {0} RENAME TO {0}_old; DROP TRIGGER IF EXISTS {0}_are_kept; "
                                   "DROP TRIGGER IF EXISTS {0}_stay",

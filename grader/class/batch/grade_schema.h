@@ -1,4 +1,4 @@
-// The tables of grades.db, and how an older one is brought up to date. Rows are added, never changed or deleted.
+// The tables of grades.db, and upgrades from older schemas. Rows are added, never changed or deleted.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace roofwalk {
 
 inline constexpr std::int64_t kGradeSchema = 4;
 
-// Adds what a database of schema `from` (0: an empty one) lacks, within the caller's transaction. False: the database's
-// message says why.
+// Upgrades a database from schema `from` (0: an empty database) within the caller's transaction. False on failure:
+// the database's message gives the reason.
 bool make_grade_schema(Database& database, std::int64_t from);
 
 }  // namespace roofwalk

@@ -29,7 +29,7 @@ constexpr const char* kInsertSubmission = "INSERT INTO submissions VALUES (?, ?,
 constexpr const char* kInsertLeftOut = "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
 constexpr const char* kSelectLeftOut =
     "SELECT label, reason, student, handed_in_at_s FROM left_out ORDER BY label, reason, student, handed_in_at_s";
-// Each download of a class's zip brings the same file with a later time: only the last of these is listed.
+// Each download of a class's zip contains the same file with a later time, so only the last of these is listed.
 constexpr const char* kSelectLastLeftOut =
     "SELECT label, reason, student, MAX(handed_in_at_s) FROM left_out GROUP BY label, reason, student "
     "ORDER BY label, reason, student";
@@ -65,7 +65,7 @@ Error failure(const Database& database, const fs::path& file) {
   }
 }
 
-// SQLite's write-ahead log works on one host only.
+// Refuses network file systems, because SQLite's write-ahead log works on one host only.
 Status refuse_network(const fs::path& file) {
   constexpr long kCifs = 0xff534d42, kFuse = 0x65735546, kSmb2 = 0xfe534d42;
   struct statfs info {};
@@ -98,7 +98,7 @@ Status prepare(Database& database, const fs::path& file) {
   if (version < kGradeSchema) {
     Transaction transaction(database);
     if (!transaction.is_open()) return failure(database, file);
-    if (database.number("PRAGMA user_version", -1) == kGradeSchema) return kOk;  // another process made them first
+    if (database.number("PRAGMA user_version", -1) == kGradeSchema) return kOk;  // another process made them
     if (version == 0 && database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
       return Error{
           .message = "this is a database of some other program", .file = file.string(), .advice = "move it away"};
@@ -125,7 +125,7 @@ struct GradeStore::Impl {
     return last.step() ? last.text(0) : std::string();
   }
 
-  // Runs in the caller's transaction.
+  // Must be called in the caller's transaction.
   bool insert(const StoredGrade& grade) {
     const std::string result = json_line(grade.result), hash = row_hash(last_hash(), grade, result);
     Statement insert(database, kInsertGrade);
@@ -186,7 +186,7 @@ struct GradeStore::Impl {
 
   static LeftOut left_out_of(const Statement& row) { return {row.text(0), row.text(1), row.text(2), row.number(3)}; }
 
-  // Copies the rows of a damaged file that can be read and are as they were written. Returns the number of grades.
+  // Copies those rows of a damaged file that can be read and are unchanged. Returns the number of grades.
   std::size_t salvage(const fs::path& damaged) {
     Database old(damaged, 0);
     if (old.code() != SQLITE_OK) return 0;
@@ -220,7 +220,7 @@ struct GradeStore::Impl {
       if (!row.bind(id).step()) continue;
       const StoredGrade grade = whole_grade_of(row);
       const std::string hash = row.text(9);
-      // A row without its predecessor cannot be verified: it is graded anew.
+      // A row without its predecessor cannot be verified, so its submission is graded again.
       const bool is_whole = row_hash(previous, grade, row.text(6)) == hash;
       previous = hash;
       if (is_whole && !grade.result.is_discarded() && insert(grade)) ++kept;
@@ -231,7 +231,7 @@ struct GradeStore::Impl {
 
 Result<GradeStore> GradeStore::open(const fs::path& file, std::string& told) {
   std::error_code error;
-  // Names and grades are private. A folder that exists keeps its permissions.
+  // Names and grades are private. An existing folder keeps its permissions.
   if (fs::create_directories(file.parent_path(), error)) {
     fs::permissions(file.parent_path(), fs::perms::owner_all, error);
   }
@@ -281,7 +281,7 @@ Result<std::vector<Submission>> GradeStore::submissions() const {
 }
 
 Result<std::vector<Owner>> GradeStore::students() const {
-  std::map<std::string, std::string> proven;  // numbers, by student
+  std::map<std::string, std::string> proven;  // numbers that identify a person, by student
   {
     Statement row(impl_->database, "SELECT DISTINCT student, lms_id FROM submissions");
     while (row.step()) {
@@ -307,8 +307,8 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
     return student + "\n" + label.substr(label.rfind('/') + 1);
   };
   ROOFWALK_TRY(const auto handed_in, submissions());
-  std::map<std::string, std::int64_t> placed;  // the last time of each file
-  std::set<std::string> labels;                // of what was placed
+  std::map<std::string, std::int64_t> placed;  // the last time of each file that became a submission
+  std::set<std::string> labels;                // labels of the submissions
   for (const Submission& s : handed_in) {
     labels.insert(s.label);
     std::int64_t& last_s = placed.try_emplace(file_of(s.owner.student, s.label), s.submitted_at_s).first->second;
@@ -319,7 +319,7 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
   while (row.step()) {
     LeftOut out = Impl::left_out_of(row);
     const auto place = placed.find(file_of(out.student, out.label));
-    // All files of a hand-in have one time, and two of its folders may hold files of one name.
+    // All files of a hand-in have the same time, and two of its folders may contain files with the same name.
     const bool is_last = place == placed.end() || out.handed_in_at_s > place->second ||
                          (out.handed_in_at_s == place->second && !labels.contains(out.label));
     if (is_last) all.push_back(std::move(out));
@@ -404,7 +404,7 @@ Result<std::string> GradeStore::salt() {
   }
   std::string fresh;
   for (const unsigned char byte : random) fresh += fmt::format("{:02x}", byte);
-  // The first process makes it; all use what is stored then.
+  // The first process makes the salt; all processes then use the stored one.
   if (!impl_->insert("INSERT INTO settings VALUES ('salt', ?) ON CONFLICT DO NOTHING", {fresh})) return impl_->failed();
   Statement row(impl_->database, "SELECT value FROM settings WHERE name = 'salt'");
   if (!row.step()) return impl_->failed();

@@ -68,8 +68,8 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   return entry;
 }
 
-// Chooses the entry that counts. Best: most points, the earliest of equals. Last: the one handed in last, graded or
-// not; of several at that moment, as in a zip, the best.
+// Chooses the entry that counts. "best": the one with most points, the earliest of equals. "last": the one handed in
+// last, graded or not; if several have the same time, as in a zip, the best of them.
 void choose(Cell& cell, CourseTerms::Counts counts) {
   if (cell.entries.empty()) return;
   const auto is_earlier = [](const Entry& a, const Entry& b) {
@@ -99,8 +99,8 @@ std::optional<double> total_of(const std::vector<Cell>& cells, const std::vector
   return weights > 0 ? std::optional<double>(two_decimals(100 * reached / weights)) : std::nullopt;
 }
 
-// Marks those who handed in the same bytes, for an instructor to look at. A class may share one file: each cell names a
-// few others and counts the rest.
+// Marks students who handed in the same bytes, so that an instructor can look at them. Many students may share one
+// file, so each cell names a few others and counts the rest.
 void note_same_files(Gradebook& book) {
   for (std::size_t column = 0; column < book.columns.size(); ++column) {
     std::map<std::string, std::vector<std::size_t>> owners;
@@ -108,13 +108,13 @@ void note_same_files(Gradebook& book) {
       const Entry* entry = book.rows[row].cells[column].counting();
       if (entry != nullptr && !entry->is_starter) owners[entry->source_sha256].push_back(row);
     }
-    const auto place = [&](std::size_t row) {  // a group's file has one place and one time
+    const auto place = [&](std::size_t row) {  // a group's file has the same label and time for all members
       const Entry* entry = book.rows[row].cells[column].counting();
       return std::make_pair(entry->label, entry->submitted_at_s);
     };
     for (const auto& [sha256, rows] : owners) {
       std::map<std::pair<std::string, std::int64_t>, std::size_t> at_place;
-      std::vector<std::size_t> first;  // of each place as many as a cell names
+      std::vector<std::size_t> first;  // rows to name: at most kMostSameNamed of each place
       for (const std::size_t row : rows) {
         if (++at_place[place(row)] <= kMostSameNamed) first.push_back(row);
       }
@@ -129,14 +129,16 @@ void note_same_files(Gradebook& book) {
   }
 }
 
-// Whether a chapter is missing. Also true if there are no chapters, because nobody handed in anything.
+// Whether a chapter of the student has no submission. Also true if there are no chapters, because there are no
+// submissions.
 bool lacks_one(const StudentRow& row) {
   return row.cells.empty() || std::any_of(row.cells.begin(), row.cells.end(),
                                           [](const Cell& cell) { return cell.state == Cell::State::nothing; });
 }
 
-// Whether it is as new as all that the student handed in for the chapter that its name tells or, if it tells none, for
-// any one chapter. Files of one hand-in have one time, so none of them is older than the rest.
+// Whether a left-out file is at least as new as all of the student's submissions for one chapter: the chapter that
+// its name tells or, if it tells none, any chapter. Files of one hand-in have the same time, so none of them is older
+// than the others.
 bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) {
   std::vector<std::string> chapters;
   for (const Column& column : book.columns) chapters.push_back(column.chapter);
@@ -151,8 +153,9 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
 }
 
 // Whether `entry` replaces `known`, an entry with the same bytes. A file that a platform has marked as on time stays
-// so, whatever comes later: another hand-in, another deadline, or a download without marks. If the unmarked time is
-// late, the platform's mark counts, whichever came first: the marked file may have been graded by itself before.
+// on time after another hand-in, with another deadline, or after a download without marks. If the time of an unmarked
+// entry is late, the platform's mark counts, independent of their order: the marked file may have been graded by
+// itself before.
 bool is_earlier(const Entry& entry, const Entry& known) {
   const bool is_on_time = entry.mark == LateMark::on_time, was_on_time = known.mark == LateMark::on_time;
   if (is_on_time != was_on_time) return is_on_time;
@@ -162,7 +165,7 @@ bool is_earlier(const Entry& entry, const Entry& known) {
   return entry.submitted_at_s < known.submitted_at_s;
 }
 
-// One row per number of a platform, whatever its student is called: names change, and are spelt in several ways.
+// One row for each number of a platform, because the name for a number may change or be spelt in several ways.
 struct Rows {
   std::map<std::string, StudentRow> by_student;
   std::map<std::string, std::string> first,
@@ -183,13 +186,13 @@ struct Rows {
   }
 };
 
-// The name without the platform's number after it.
+// The name without the platform's number, which follows it in parentheses.
 std::string without_number(const std::string& student) {
   const std::size_t bracket = student.rfind(" (");
   return student.ends_with(')') && bracket != std::string::npos ? student.substr(0, bracket) : student;
 }
 
-// Notes rows that may belong to one person, unless numbers prove otherwise.
+// Notes pairs of rows that may belong to the same person, unless their numbers prove otherwise.
 void note_namesakes(const Rows& rows, Gradebook& book) {
   std::map<std::string, const StudentRow*> by_letters;
   for (const auto& [student, row] : rows.by_student) {
@@ -223,7 +226,7 @@ std::string_view graded_by_name(GradedBy who) {
   check_failed(__FILE__, __LINE__, "a GradedBy has a name");
 }
 
-// A file's name as the learner chose it, without a student's name that a platform or an instructor put before it.
+// A file's name as the learner chose it, without a student's name that a platform or an instructor put in front.
 std::string own_name(const std::string& file, const Owner& owner) {
   std::string own = owner_of_file(file, {}).rest;
   const std::string student = without_number(owner.student);
@@ -349,7 +352,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
   for (const LeftOut& out : input.left_out) {
     if (StudentRow* row = rows.of(out.student)) row->left_out.push_back(out);
   }
-  // By row, chapter and bytes: the same bytes from one student at two places are one submission.
+  // By row, chapter and bytes: a student's file with the same bytes in two places is one submission.
   std::map<std::tuple<const StudentRow*, std::string, std::string>, std::size_t> seen;
   for (const Submission& submission : input.submissions) {
     const auto column = std::find_if(book.columns.begin(), book.columns.end(),
@@ -366,7 +369,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
       entries.push_back(std::move(entry));
       continue;
     }
-    // Submissions are sorted by student name, and one row may have several names.
+    // Submissions are sorted by student name, so those of a row with several names may be out of order.
     Entry& known = entries[place->second];
     const std::int64_t again_at_s = std::max(known.submitted_again_at_s, entry.submitted_again_at_s);
     if (is_earlier(entry, known)) known = std::move(entry);
@@ -380,8 +383,8 @@ Gradebook make_gradebook(const GradebookInput& input) {
     }
     row.total_percent = total_of(row.cells, book.columns);
   }
-  // A student whose chapters are all graded needs no line on files that once were left out, unless a hand-in held more
-  // than is graded, or a newer file could not be read.
+  // For a student whose chapters are all graded, left-out files need no line, unless a hand-in had more files than
+  // are graded, or a newer file could not be read.
   for (const LeftOut& out : input.left_out) {
     const StudentRow* row = rows.of(out.student);
     if (row == nullptr || lacks_one(*row) || out.reason.starts_with(kHoldsMore) || is_newer(out, *row, book))

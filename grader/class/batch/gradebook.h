@@ -1,5 +1,5 @@
-// The results of a class: a pure function of what was handed in, the grades, and the course's terms. Every table,
-// export and page is made from it. It holds no time of grading: the same submissions give the same gradebook.
+// The results of a class: a pure function of the submissions, the grades and the course's terms. Every table, export
+// and page is made from it. It does not contain the time of grading, so the same submissions give the same gradebook.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,28 @@ struct Column {
   std::string chapter, title;
   double points = 0, weight = 0, pass_share = 0;
   std::optional<std::int64_t> deadline_s;
-  std::string level;            // the chapter's dots are drawn on this level's axis
-  int deadline_offset_min = 0;  // as in ChapterTerms
+  std::string level;            // the level whose axis the chapter's dots use
+  int deadline_offset_min = 0;  // see ChapterTerms
   std::string starter_sha256 = {};
 };
 
-// Whether this program would give the same grade now, and if not, why.
+// Whether this program would give the same grade now and, if not, the reason.
 enum class GradedBy { these_terms, another_grader, other_terms };
 
-// One submission, judged or not.
+// One submission, graded or not.
 struct Entry {
   std::string label, source_sha256, key;
   std::int64_t submitted_at_s = 0;
-  std::int64_t submitted_again_at_s = 0;  // when the same bytes were last handed in
-  LateMark mark = LateMark::none;         // if the platform tells only lateness, and no time
-  int late_days = 0;                      // days begun since the deadline
-  double late_factor = 1;                 // the share of the points that this leaves
-  std::string verdict;                    // as in roofwalk.attempt/1; empty if there is no grade yet
+  std::int64_t submitted_again_at_s = 0;  // when the same bytes were handed in last
+  LateMark mark = LateMark::none;         // set if the platform gives only lateness, not a time
+  int late_days = 0;                      // number of days that have begun since the deadline
+  double late_factor = 1;                 // the share of the points that remains after the late penalty
+  std::string verdict;                    // see roofwalk.attempt/1; empty if there is no grade yet
   std::string grade;                      // none, pass, ace
-  std::vector<std::string> reasons;       // of the verdict, or why there is none
-  std::vector<GoalScale> scales;          // of its goals, if it was measured
-  std::optional<double> credit;           // 0 to 1, without lateness; nothing if not known
-  std::optional<double> points;           // with lateness
+  std::vector<std::string> reasons;       // reasons for the verdict, or for not having one
+  std::vector<GoalScale> scales;          // scales of its goals, if it was measured
+  std::optional<double> credit;           // 0 to 1, without lateness; nullopt if unknown
+  std::optional<double> points;           // including lateness
   std::optional<Point> dot;               // at the column's level
   bool boxed = false;
   bool is_starter = false;  // the file is the unchanged starter
@@ -50,12 +50,12 @@ struct Entry {
 inline constexpr std::size_t kMostSameNamed = 5;
 
 struct Cell {
-  enum class State { graded, not_graded, nothing };  // not_graded: a person has to look; never counts as 0
+  enum class State { graded, not_graded, nothing };  // not_graded: an instructor must look; never counts as 0
   State state = State::nothing;
-  std::vector<Entry> entries;         // all of them, in the order of hand-in
-  std::optional<std::size_t> counts;  // the one that gives the points
-  // Other students whose counting file is the same, byte for byte: the first kMostSameNamed, and how many there are.
-  // Empty where the file is the starter, or a group's one.
+  std::vector<Entry> entries;         // all submissions, in the order of hand-in
+  std::optional<std::size_t> counts;  // index of the entry that gives the points
+  // Other students whose counting file has the same bytes: the names of the first kMostSameNamed, and the number of
+  // all. Empty if the file is the starter or is one file of a group.
   std::vector<std::string> same_as;
   std::size_t same_as_count = 0;
 
@@ -66,9 +66,9 @@ struct Cell {
 struct StudentRow {
   Owner owner;
   std::vector<Cell> cells;              // one per column
-  std::optional<double> total_percent;  // nothing while a cell is not graded
-  std::vector<LeftOut> left_out = {};   // what the student handed in that could not be graded
-  std::vector<Owner> also_called = {};  // other names with the same number: names change
+  std::optional<double> total_percent;  // nullopt if some cell is not graded
+  std::vector<LeftOut> left_out = {};   // the student's files that could not be graded
+  std::vector<Owner> also_called = {};  // other names with the same number, because names change
 };
 
 struct Gradebook {
@@ -76,26 +76,28 @@ struct Gradebook {
   std::vector<Column> columns;
   std::vector<StudentRow> rows;  // by student
   std::vector<LeftOut> left_out;
-  bool all_boxed = true;  // compilers always ran in a sandbox
+  bool all_boxed = true;  // whether compilers always ran in a sandbox
 
-  std::size_t graded_by(GradedBy who) const;  // how many of the grades that count
+  std::size_t graded_by(GradedBy who) const;  // the number of counting grades with this GradedBy
 };
 
 std::string_view state_name(Cell::State state);
 
-// For people: "ace", "pass", "goal missed", "wrong result", "does not compile", ...
+// The verdict for people: "ace", "pass", "goal missed", "wrong result", "does not compile", ...
 std::string verdict_words(const std::string& verdict, const std::string& grade);
 std::string verdict_words(const Entry& entry);
 
-// When it was handed in, in the zone of the column's deadline, or what the platform says instead; and how late.
+// The time of hand-in, in the time zone of the column's deadline, or the platform's mark if there is no time; and the
+// lateness.
 std::string handed_in_words(const Entry& entry, const Column& column);
-// "1 day late costs 10 % of the points"; empty if nothing is lost.
+// "1 day late costs 10 % of the points"; empty if there is no penalty.
 std::string penalty_words(const Entry& entry);
 
-// What a student handed in that could not be graded, one line each. Without folders, since they tell names.
+// The student's files that could not be graded, one line each. Without folders, because folders may contain names.
 std::vector<std::string> left_out_words(const StudentRow& row);
 
-// The grade of a submission, nullptr if there is none; and why there is none, in words.
+// FindGrade: the grade of a submission, nullptr if there is none. FindTrouble: the reason, in words, if there is
+// none.
 using FindGrade = std::function<const StoredGrade*(const Submission&)>;
 using FindTrouble = std::function<std::string(const Submission&)>;
 using FindGradedBy = std::function<GradedBy(const Submission&, const StoredGrade&)>;
@@ -113,7 +115,7 @@ struct GradebookInput {
 };
 Gradebook make_gradebook(const GradebookInput& input);
 
-// "roofwalk.gradebook/1".
+// Format "roofwalk.gradebook/1".
 Json to_json(const Gradebook& book);
 
 // 7.25 -> "7.25", 10 -> "10": at most two decimals.

@@ -23,7 +23,8 @@ constexpr std::size_t kMostItems = 1024;
 
 Json optional_number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
-// The plot with the starter's dot, this one and the goal; empty if there is no dot. A failed plot costs no grade.
+// The plot with the starter's dot, this attempt's dot and the goal; empty if there is no dot. If plotting fails, the
+// grade is kept.
 std::string plot_of(const Rig& rig, const Chapter& chapter, const Attempt& attempt) {
   const bool is_graded = attempt.judgement.verdict == Verdict::pass || attempt.judgement.verdict == Verdict::fail;
   if (!is_graded || !attempt.measurement) return {};
@@ -149,7 +150,7 @@ std::size_t keep_longest(std::vector<KernelRecord>& kernels) {
 
 Result<Json> grade(const Job& job, const Course& course) {
   std::error_code error;
-  fs::current_path(job.folder, error);  // so that messages call the file NAME.cu, wherever it is
+  fs::current_path(job.folder, error);  // so that messages name the file as NAME.cu, without its folder
   if (error) return Error{.message = "the folder of the job is not there", .file = job.folder.string()};
   const JobTerms& terms = job.terms;
   ROOFWALK_TRY(Rig rig, open_rig(course, terms.device, 1, nullptr, terms.isolation));

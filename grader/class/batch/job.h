@@ -1,4 +1,4 @@
-// One submission on its way to a worker process and back, as JSON.
+// One submission, and its grade, as JSON messages to and from a worker process.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace roofwalk {
 
-// What all jobs of a chapter share; computed once, by the process that hands out the jobs.
+// The part that all jobs of a chapter have in common. The process that distributes the jobs computes it once.
 struct JobTerms {
   Chapter chapter;  // with the instructor's thresholds
   HiddenCases hidden;
@@ -24,23 +24,23 @@ struct JobTerms {
 
 struct Job {
   JobTerms terms;
-  std::filesystem::path folder;  // the worker's own, absolute; the submission is in it as file_name()
+  std::filesystem::path folder;  // the worker's own folder, absolute; it contains the submission as file_name()
 
   std::string file_name() const { return terms.chapter.name + ".cu"; }
 };
 
-// The chapter is sent as its name and goals: the worker reads the rest from the course.
+// The JSON contains only the chapter's name and goals; the worker reads the rest from the course.
 Json to_json(const Job& job);
 Result<Job> job_from_json(const Json& json, const Course& course);
 
-// Keeps the launches of a submission that took most time, and returns how many were left out: a kernel launched ten
-// thousand times would fill the record, which every command of the class reads.
+// Keeps the launches that took most time, and returns how many were dropped. Without a limit, a kernel that is
+// launched ten thousand times would fill the record, which every command for the class reads.
 inline constexpr std::size_t kMostKernelsKept = 64;
 std::size_t keep_longest(std::vector<KernelRecord>& kernels);
 
 // Grades the job in this process and in job.folder, which becomes the working directory. Returns {"schema":
 // "roofwalk.grade/1", "attempt": roofwalk.attempt/1, "kernels_left_out": how many, "scales": [...], "plot": SVG,
-// "profile": page}. Errors are our own.
+// "profile": page}. Errors are faults of this program, not of the submission.
 Result<Json> grade(const Job& job, const Course& course);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// The progress of a batch, on stderr: a bar with an estimate on a terminal, elsewhere a line for each tenth.
+// Shows the progress of a batch on stderr: on a terminal a bar with an estimate, otherwise a line for each tenth.
 #pragma once
 
 #include <string>

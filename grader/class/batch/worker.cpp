@@ -36,7 +36,7 @@ bool send_all(int fd, const std::string& bytes) {
   return ::shutdown(fd, SHUT_WR) == 0;
 }
 
-// Reads what is available. False at the end.
+// Reads the bytes that are available. False at the end.
 bool read_some(int fd, std::size_t most_bytes, std::string& out) {
   char buffer[65536];
   const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -84,7 +84,8 @@ Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_s));
   bool answering = sent, late = false;
-  // Until the worker has ended, since only then its folder is free; the compilers that it started are killed with it.
+  // Loops until the worker has ended, because only then its folder is free. The compilers that it started are killed
+  // with it.
   while (!has_ended(pid)) {
     if (Clock::now() >= deadline) {
       late = true;
@@ -94,7 +95,7 @@ Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job
     if (::poll(waiting, 2, answering ? 50 : 5) <= 0) continue;
     if (waiting[0].revents != 0) answering = read_some(ours.get(), kMostAnswerBytes, answer);
     if (waiting[1].revents != 0 && !read_some(output_read.get(), kMostOutputBytes, output)) {
-      ::usleep(1000);  // closed: only its end is left to wait for
+      ::usleep(1000);  // the pipe is closed, so only the worker's end remains to wait for
     }
   }
   ::kill(-pid, SIGKILL);
@@ -128,7 +129,7 @@ bool is_grade_worker() {
 }
 
 Result<Json> receive_job() {
-  ::fcntl(kChannelDescriptor, F_SETFD, FD_CLOEXEC);  // compilers do not inherit it
+  ::fcntl(kChannelDescriptor, F_SETFD, FD_CLOEXEC);  // so that compilers do not inherit it
   std::string text;
   while (read_some(kChannelDescriptor, kMostAnswerBytes, text)) {
   }

@@ -1,4 +1,4 @@
-// A process for each submission: if it crashes, hangs or grows, only that submission gets a fault of ours.
+// A process for each submission: if it crashes, hangs or uses too much memory, only that submission has a fault.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +9,16 @@
 namespace roofwalk {
 
 struct WorkerLimits {
-  double wall_s = 1800;                              // far beyond what the counts allow a kernel: only a hang gets here
-  std::size_t memory_bytes = std::size_t{16} << 30;  // address space; boxes in it have their own limits
+  // Far more than the counts allow a kernel, so only a process that hangs reaches it.
+  double wall_s = 1800;
+  std::size_t memory_bytes = std::size_t{16} << 30;  // address space; boxes inside the worker have their own limits
 };
 
-// Starts `program` grade-worker, sends it the job over a socket of their own and returns the object that it answers.
-// Errors: one line on how the worker ended, with the last line that it printed.
+// Starts `program` with `grade-worker`, sends it the job over a socket and returns its answer, a JSON object. Errors:
+// one line about how the worker ended, with the last line that it printed.
 Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job, const WorkerLimits& limits);
 
-// The other end, in the worker: whether it was started as one; the job; the answer.
+// The worker's end: whether this process was started as a worker; the job; the answer.
 bool is_grade_worker();
 Result<Json> receive_job();
 Status send_answer(const Json& answer);

@@ -10,7 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Gradescope runs it once, as root, when it builds the image. AUTOGRADER is for tests; Gradescope's folder is fixed.
+// Gradescope runs this once, as root, when it builds the image. AUTOGRADER is set only by tests; Gradescope's folder
+// is fixed.
 constexpr const char* kSetUp = R"sh(#!/usr/bin/env bash
 # Builds Roofwalk once, when Gradescope makes the image. It needs no GPU.
 set -euo pipefail
@@ -24,10 +25,10 @@ ROOFWALK_NATIVE=OFF ./roofwalk --yes list
 chown -R roofwalk "$source/roofwalk"
 )sh";
 
-// Runs as root, too, for each submission. A result is written first, so that no failure becomes a zero without
-// explanation. A compiler may read any file that its user may. If it has a user of its own, the secrets stay in place,
-// readable only for root; otherwise they are removed from disk until grading is over, so that the container can be used
-// again. If the secrets got lost, nothing is graded.
+// Gradescope runs this for each submission, also as root. It writes a result first, so that no failure becomes a zero
+// without explanation. A compiler can read any file that its user can. If it has a user of its own, the secrets stay
+// in place, readable only by root; otherwise they are removed from disk until grading is over and then restored, so
+// that the container can be used again. If the secrets are missing, nothing is graded.
 constexpr const char* kRun = R"sh(#!/usr/bin/env bash
 # Grades one submission on the virtual GPU.
 set -uo pipefail
@@ -87,7 +88,7 @@ std::string run_script(bool has_secrets) {
   return script.replace(script.find(mark), mark.size(), has_secrets ? "1" : "0");
 }
 
-// Leaves out the secrets line: on the server they are passed on stdin.
+// Removes the line that names the secrets file: on the server, the secrets are passed on stdin.
 std::string without_secrets(const std::string& text) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -115,7 +116,7 @@ Status write_autograder(const fs::path& zip, const Course& course, const CourseT
   if (!terms.secrets_file.empty()) files.push_back({"secrets.toml", file_text(terms.secrets_file), false});
   ROOFWALK_TRY(const auto paths, handout_files(root, chapters));
   for (const fs::path& path : paths) {
-    // Nobody reads the book there, and pages that show a solution would lie where a compiler may look.
+    // The book is not read there, and its pages that show a solution would be in a place that a compiler can read.
     if (path.parent_path() == "book" || path.parent_path() == "book/images") continue;
     const bool is_program = (fs::status(root / path).permissions() & fs::perms::owner_exec) != fs::perms::none;
     files.push_back({(fs::path("roofwalk") / path).string(), file_text(root / path), is_program});

@@ -1,4 +1,4 @@
-// An autograder for Gradescope: a zip with setup.sh and run_autograder at its root, and the course as learners get it.
+// An autograder for Gradescope: a zip with setup.sh and run_autograder at its root, and the course as handed out.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,9 @@
 
 namespace roofwalk {
 
-// Writes the zip. Its set-up needs no GPU: it grades on the virtual one. The file of secrets goes in, readable only for
-// root; `course_file` goes in without the line that names it. Errors: a file that cannot be read or written.
+// Writes the zip. Its set-up needs no GPU, because it grades on the virtual GPU. The zip contains the secrets file,
+// readable only by root, and `course_file` without the line that names the secrets file. Errors: a file that cannot
+// be read or written.
 Status write_autograder(const std::filesystem::path& zip, const Course& course, const CourseTerms& terms,
                         const std::filesystem::path& course_file);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// The more frequent of comma and semicolon in the first line, outside quotes.
+// The separator: the more frequent one of comma and semicolon in the first line, outside quotes.
 char separator_of(std::string_view text) {
   std::ptrdiff_t commas = 0, semicolons = 0;
   bool quoted = false;
@@ -21,7 +21,7 @@ char separator_of(std::string_view text) {
   return semicolons > commas ? ';' : ',';
 }
 
-// Signs that begin a formula; East Asian spreadsheets also accept their wide forms.
+// Whether the text begins with the sign of a formula; East Asian spreadsheets also accept the full-width forms.
 bool begins_formula(std::string_view text) {
   constexpr std::array<std::string_view, 8> kSigns = {
       "=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
@@ -29,7 +29,7 @@ bool begins_formula(std::string_view text) {
 }
 
 std::string without_formula(const std::string& cell) {
-  constexpr std::string_view kEnds = ",;\t\r\n\"";  // end cells with some separator
+  constexpr std::string_view kEnds = ",;\t\r\n\"";  // characters that end a cell with some separator
   std::string text;
   bool begins = true;
   for (std::size_t i = 0; i < cell.size(); ++i) {

@@ -1,4 +1,4 @@
-// Comma-separated tables as in RFC 4180: read and written without loss.
+// Comma-separated tables as in RFC 4180, read and written without loss.
 #pragma once
 
 #include <string>
@@ -12,18 +12,19 @@ using CsvRow = std::vector<std::string>;
 
 struct CsvTable {
   std::vector<CsvRow> rows;
-  char separator = ',';  // or ';', as spreadsheets of some countries write
+  char separator = ',';  // or ';', which spreadsheets write in some countries
   bool has_byte_order_mark = false;
 };
 
-// Errors: a quote that is never closed, with its line.
+// Errors: a quote that is not closed, with its line.
 Result<CsvTable> read_csv(const std::string& text);
 
-// Quotes cells that need it and ends lines with CR LF; changes nothing else: for tables that are read and given back.
+// Quotes the cells that need quotes and ends lines with CR LF. Changes nothing else, because it is for tables that
+// were read and are returned to their owner.
 std::string write_csv(const CsvTable& table);
 
-// For tables of our own. Puts an apostrophe before what a spreadsheet would run: a cell, or what would be a cell with
-// another separator.
+// For tables of this program. Puts an apostrophe before text that a spreadsheet would run as a formula: a cell, or a
+// part that would be a cell with another separator.
 std::string write_harmless_csv(CsvTable table);
 
 }  // namespace roofwalk

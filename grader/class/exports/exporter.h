@@ -1,5 +1,5 @@
-// Formats that need nothing but the gradebook. Each is one file of formats/, which defines `NAME_exporter`; CMake makes
-// the table of them from the names of the files.
+// Formats that need only the gradebook. Each is one file of formats/, which defines `NAME_exporter`; CMake makes the
+// table of exporters from the names of the files.
 #pragma once
 
 #include <span>
@@ -12,14 +12,15 @@ namespace roofwalk {
 
 struct Exporter {
   std::string_view format;  // `roofwalk export FORMAT`
-  std::string_view file;    // its name beside the grades, written after each grading; empty: only on request
+  std::string_view file;    // name of the file next to the grades, which is written after each grading; empty: only
+                            // on request
   std::string (*text)(const Gradebook& book);
 };
 
-// All of them, by format.
+// All exporters, by format.
 std::span<const Exporter* const> exporters();
 
-// nullptr if there is no such format.
+// nullptr if there is none for the format.
 const Exporter* find_exporter(std::string_view format);
 
 }  // namespace roofwalk

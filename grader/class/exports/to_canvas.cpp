@@ -1,6 +1,7 @@
-// A gradebook as Canvas exports and imports it: the head of the first column holds "Student", then come "ID", optional
-// SIS and login columns, and "Section" as the last of the student's columns; then assignments, "Title (number)". A row
-// "Points Possible" may precede the students. Columns of totals are read-only and are left as they are.
+// Reads and writes a gradebook in the form that Canvas exports and imports. The heading of the first column contains
+// "Student"; then come "ID", optional SIS and login columns, and "Section" as the last of the student's columns; then
+// assignments, "Title (number)". A row "Points Possible" may precede the students. Columns of totals are read-only
+// and stay unchanged.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -75,7 +76,7 @@ Result<Heads> heads_of(const CsvRow& row, const std::string& wanted) {
   return heads;
 }
 
-// "Doe, Jane", "Jane Doe" and "doejane", as in Canvas' file names, have one key.
+// A key that is the same for "Doe, Jane", "Jane Doe" and "doejane", the form in Canvas' file names.
 std::string name_key(const std::string& name) {
   std::string text = name;
   if (const std::size_t comma = name.find(", "); comma != std::string::npos)
@@ -85,8 +86,8 @@ std::string name_key(const std::string& name) {
   return key;
 }
 
-// Whether two spellings may be of one name: in either order, with or without accents, or as in Canvas' file names,
-// which leave some letters out.
+// Whether two texts may be the same name: in either order, with or without accents, or as in Canvas' file names,
+// which leave out some letters.
 bool may_be_one(const std::string& a, const std::string& b) {
   const auto forms = [](const std::string& name) {
     const std::size_t comma = std::min(name.find(", "), name.size());
@@ -108,7 +109,8 @@ bool may_be_one(const std::string& a, const std::string& b) {
   return std::any_of(own.begin(), own.end(), [&](const std::string& form) { return other.contains(form); });
 }
 
-// A number as Canvas writes it in the course's language: 9.50, 9,50, 1,000.00 or 1.000,00. nullopt: not a number.
+// Reads a number as Canvas writes it in the course's language: 9.50, 9,50, 1,000.00 or 1.000,00. nullopt: not a
+// number.
 std::optional<double> number_in(const std::string& cell) {
   constexpr std::size_t kGroup = 3;
   std::string text(trimmed(cell));
@@ -125,7 +127,7 @@ std::optional<double> number_in(const std::string& cell) {
   return !text.empty() && *end == '\0' && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-// Equal as numbers, too: Canvas writes 9.50 for 9.5.
+// Whether two cells are the same, as text or as numbers: Canvas writes 9.50 for 9.5.
 bool is_same(const std::string& a, const std::string& b) {
   if (trimmed(a) == trimmed(b)) return true;
   const std::optional<double> x = number_in(a), y = number_in(b);
@@ -136,7 +138,7 @@ bool is_address(const std::string& id) { return id.find('@') != std::string::npo
 
 bool is_number_of_canvas(const std::string& id) { return id.find_first_not_of("0123456789") == std::string::npos; }
 
-// The case of letters in e-mail addresses does not matter.
+// A key for an id: the case of letters in e-mail addresses does not matter.
 std::string id_key(const std::string& text) {
   std::string key(trimmed(text));
   if (is_address(key))
@@ -144,7 +146,7 @@ std::string id_key(const std::string& text) {
   return key;
 }
 
-// The ids by which a platform may know the student of a row.
+// The ids by which a platform may identify the student of a row.
 std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
   std::set<std::string> ids{id_key(row[heads.id])};
   for (const auto& head : {heads.login, heads.sis}) {
@@ -153,14 +155,15 @@ std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
   return ids;
 }
 
-// An id in small letters, a number without zeros before it: schools and people write both in both ways.
+// An id in small letters, and without leading zeros if it is a number, because schools and people write ids in
+// several ways.
 std::string plain_id(const std::string& id) {
   std::string key = small_letters(std::string(trimmed(id)));
   if (is_number_of_canvas(key)) key.erase(0, std::min(key.find_first_not_of('0'), key.size()));
   return key;
 }
 
-// The same without what people leave out or add: an address's place, spaces and dashes.
+// The same without parts that people leave out or add: an address's domain, spaces and dashes.
 std::string loose_id(const std::string& id) { return name_key(plain_id(id.substr(0, id.find('@')))); }
 
 std::set<std::string> loose_ids_of(const CsvRow& row, const Heads& heads) {
@@ -177,7 +180,7 @@ std::string without_id(const Owner& owner) {
   return std::string(trimmed(owner.student.substr(0, owner.student.size() - id.size())));
 }
 
-// What a student of the gradebook is called, and how that may be written otherwise.
+// The name of a student in the gradebook, and other ways to write it.
 struct Called {
   std::string as_it_is, name, plain, loose, id;
   explicit Called(const Owner& owner)
@@ -190,21 +193,21 @@ struct Called {
 
 struct Placed {
   const StudentRow* student = nullptr;
-  bool by_id = false;   // by Canvas' own number
-  std::string trouble;  // why the student is not certain
+  bool by_id = false;   // matched by Canvas' own number
+  std::string trouble;  // the reason why the student is not certain
 };
 
-// The numbers and names of all rows of the file.
+// The numbers and names in all rows of the file.
 struct Known {
   std::set<std::string> ids;  // Canvas' ids, logins and SIS ids
   std::set<std::string> canvas_ids;
   std::multiset<std::string> names;
-  std::map<std::string, int> loose_ids;  // and how many rows have each
-  bool numbers_are_canvas = false;       // the file knows one of those that the submissions came with
+  std::map<std::string, int> loose_ids;  // by id: the number of rows that have it
+  bool numbers_are_canvas = false;       // whether the file contains one of the numbers of the submissions
 };
 
-// In a quiz's file name the number directly follows the name, which may end with digits itself: then the true number is
-// a known one at the end of `id`, with at least `fewest` digits.
+// In the name of a quiz's file, the number directly follows the student's name, which may itself end with digits.
+// Then the true number is a known number at the end of `id`, with at least `fewest` digits.
 bool ends_with_known(const std::string& id, const Known& known, std::size_t fewest) {
   for (std::size_t at = 1; at + fewest <= id.size(); ++at) {
     if (known.ids.contains(id.substr(at))) return true;
@@ -212,9 +215,9 @@ bool ends_with_known(const std::string& id, const Known& known, std::size_t fewe
   return false;
 }
 
-// A row of the file, and what its student may be called by.
+// A row of the file, and the ids and names that its student may have in the gradebook.
 struct FileRow {
-  std::set<std::string> ids, plain_ids, loose_ids;  // plain: without Canvas' own
+  std::set<std::string> ids, plain_ids, loose_ids;  // plain: without Canvas' own number
   std::string student, name, canvas_id;
 
   FileRow(const CsvRow& row, const Heads& heads)
@@ -233,7 +236,7 @@ struct FileRow {
   }
 };
 
-// Whether another row may have what the student is called for an id, however that is written.
+// Whether the student's name in the gradebook may be an id, in some spelling, of another row.
 bool is_anothers_id(const Called& called, const FileRow& row, const Known& known) {
   const auto rows = known.loose_ids.find(called.loose);
   return rows != known.loose_ids.end() && rows->second > (row.loose_ids.contains(called.loose) ? 1 : 0);
@@ -243,24 +246,25 @@ bool is_anothers_name(const Called& called, const FileRow& row, const Known& kno
   return known.names.count(called.name) > (called.name == row.name ? 1u : 0u);
 }
 
-// Whether the row has it for a login or an SIS id in other letters, or with zeros before it, and no row has it as it
-// is.
+// Whether the student's name in the gradebook is the row's login or SIS id in other letters or with leading zeros,
+// and is not exactly an id of any row.
 bool is_id_in_other_letters(const Called& called, const FileRow& row, const Known& known) {
   return row.plain_ids.contains(called.plain) && !known.ids.contains(called.as_it_is);
 }
 
-// Finds the student of a row by number, unless the names differ: a student may have typed the number, or it may be
-// another platform's. A student whose number is nowhere in the file is found by name, since platforms number people
-// differently; but not if both have addresses, which are the same everywhere, or if the submissions have Canvas' own
-// numbers. A student without a number may be called by the row's login or id, but not by that of another row. A number
-// that Canvas itself wrote identifies one person; one that the student may have chosen counts no more than a name.
+// Finds the student of a row by number. If the names differ, the number does not count: a student may have typed it,
+// or it may be another platform's. A student whose number is not in the file is found by name, because platforms
+// number people differently; but not if both have addresses, which are the same on every platform, or if the
+// submissions have Canvas' own numbers. The name of a student without a number may be the row's login or id, unless
+// it may be that of another row. A number that Canvas itself wrote identifies one person; a number that the student
+// may have typed counts only as much as a name.
 Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<Called>& all_called,
                   const Known& known) {
-  constexpr std::size_t kCanvasDigits = 4;  // shorter ones are often the end of another number
+  constexpr std::size_t kCanvasDigits = 4;  // a shorter one is often the end of another number
   const bool has_address = std::any_of(row.ids.begin(), row.ids.end(), is_address);
   std::vector<const StudentRow*> by_id, by_number, by_name;
   std::string trouble;
-  bool is_namesake = false;  // of one whose name it is, too
+  bool is_namesake = false;  // whether the student has the row's name, but another row has it, too
   for (std::size_t i = 0; i < book.rows.size(); ++i) {
     const StudentRow& one = book.rows[i];
     const Called& called = all_called[i];
@@ -301,14 +305,14 @@ Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<C
     }
   }
   const auto& fits = !by_id.empty() ? by_id : !by_number.empty() ? by_number : by_name;
-  // A student called by this row's login may be somebody else.
+  // A student whose name is this row's login may be a different person.
   if (is_namesake && by_id.empty() && by_number.empty()) return {nullptr, false, trouble};
   if (fits.size() > 1) return {nullptr, false, "several students have that name or number"};
   if (fits.empty()) return {nullptr, false, trouble};
   return {fits.front(), !by_id.empty(), ""};
 }
 
-// Rows on possible points and on columns have no ID, whatever they are called. Canvas' test student counts as one.
+// Rows for possible points and for columns have no ID, in every language. Canvas' test student counts as a student.
 bool is_student(const CsvRow& row, const Heads& heads) {
   return row.size() > heads.section && !trimmed(row[heads.id]).empty();
 }
@@ -330,7 +334,7 @@ Result<double> points_possible(const CsvTable& table, const Heads& heads) {
   return 100.0;
 }
 
-// The student of each row. If two rows fit one student, only a match by Canvas' own number counts.
+// The student of each row. If two rows match one student, only a match by Canvas' own number counts.
 std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const Gradebook& book) {
   Known known;
   std::map<std::string, std::string> names_by_id;  // by Canvas' ID
@@ -349,7 +353,8 @@ std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const 
   std::vector<Called> called;
   for (const StudentRow& one : book.rows) called.emplace_back(one.owner);
   std::vector<Placed> placed(table.rows.size());
-  std::map<const StudentRow*, std::pair<int, int>> fits;  // rows that fit; those by Canvas' own number
+  // By student: number of rows that match, and number of those that match by Canvas' own number.
+  std::map<const StudentRow*, std::pair<int, int>> fits;
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     if (!is_student(table.rows[i], heads)) continue;
     placed[i] = student_of(FileRow(table.rows[i], heads), book, called, known);

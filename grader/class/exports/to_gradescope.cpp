@@ -1,5 +1,6 @@
-// results.json: `score` or one per test; `tests` of score, max_score, status, name, number, output, visibility, tags;
-// `leaderboard` of name, value, order; `visibility`, `stdout_visibility`. Text unless output_format says otherwise.
+// Writes results.json: `score`, or a score per test; `tests` with score, max_score, status, name, number, output,
+// visibility, tags; `leaderboard` with name, value, order; `visibility`, `stdout_visibility`. Output is plain text
+// unless output_format is set.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -47,19 +47,19 @@ bool stands_at(std::string_view bytes, std::uint64_t at, std::string_view what) 
   return at <= bytes.size() && bytes.substr(static_cast<std::size_t>(at)).starts_with(what);
 }
 
-// Records of an archive (PKWARE's APPNOTE, 4.3.12 to 4.3.16), and their sizes without variable parts.
+// Records of an archive (PKWARE's APPNOTE, 4.3.12 to 4.3.16), and their sizes without the parts of variable length.
 constexpr std::string_view kEntry = "PK\3\4", kEnd = "PK\5\6", kLocator = "PK\6\7", kEnd64 = "PK\6\6", kHead = "PK\1\2";
 constexpr std::size_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kHeadBytes = 46, kLongestComment = 0xffff;
 
 struct EntryList {
   std::uint64_t at = 0, bytes = 0;
-  std::uint64_t said_entries = 0;  // modulo 65,536 if the archive has only 16 bits for it
+  std::uint64_t said_entries = 0;  // the number that the archive states, modulo 65,536 if it has only 16 bits for it
   bool is_64 = false;
 };
 
 EntryList list_of(std::string_view bytes, std::size_t end) {
   const EntryList plain{number_at(bytes, end + 16, 4), number_at(bytes, end + 12, 4), number_at(bytes, end + 10, 2)};
-  // If the list ends at the end record, bytes that look like a locator before it are part of somebody's name.
+  // If the list ends directly at the end record, bytes before it that look like a locator are part of a name.
   const bool ends_in_list = stands_at(bytes, plain.at, kHead) && plain.at + plain.bytes == end;
   if (!ends_in_list && end >= kLocatorBytes && stands_at(bytes, end - kLocatorBytes, kLocator)) {
     const std::uint64_t at = number_at(bytes, end - kLocatorBytes + 8, 8);
@@ -74,10 +74,11 @@ bool lies_where_it_says(std::string_view bytes, const EntryList& list, std::size
   return list.at + list.bytes == end && (list.bytes == 0 || stands_at(bytes, list.at, kHead));
 }
 
-// The place of the archive's end record: its comment is the last thing in the file, except for a few bytes that some
-// programs append. What looks like an end record before it may be part of anybody's file, so the last one counts whose
-// list is where it says; if there is none, one whose comment ends the file. An archive behind other bytes has no list
-// where it says and is refused, and so is a class's archive that was cut off right after an archive inside it.
+// The position of the archive's end record. The record's comment is the last part of the file, except for a few bytes
+// that some programs append. Bytes before the record that look like an end record may be part of any file, so this
+// takes the last one whose list is where it says; if there is none, one whose comment ends the file. An archive that
+// follows other bytes has no list where its record says, and is refused; so is a class's archive that was cut off
+// directly after an archive inside it.
 std::optional<std::size_t> end_of(std::string_view bytes) {
   constexpr std::size_t kMostBehind = 64;
   const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment + kMostBehind);
@@ -97,7 +98,7 @@ std::optional<std::size_t> end_of(std::string_view bytes) {
   return exact ? exact : last;
 }
 
-// Calls visit(place, bytes) for each entry found in the list, since the number that the archive states may be anything.
+// Calls visit(place, bytes) for each entry of the list. The number of entries that the archive states may be wrong.
 template <class Visit>
 void for_each_head(std::string_view bytes, const EntryList& list, Visit&& visit) {
   std::uint64_t at = list.at, left = list.bytes;
@@ -121,8 +122,9 @@ bool is_plain_text(std::string_view text) {
 
 constexpr unsigned kIsUtf8 = 0x08;  // in the second byte of an entry's flags
 
-// libzip refuses a whole zip if a name that is flagged as UTF-8 holds a control character or is not UTF-8. One file's
-// name must not refuse a class, so these flags are cleared and the name is read as it is. Returns their places.
+// libzip refuses a whole zip if a name that is flagged as UTF-8 contains a control character or is not UTF-8. The
+// name of one file must not make a class unreadable, so such flags are cleared and the name is read as bytes. Returns
+// the positions of these flags.
 std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const EntryList& list) {
   constexpr std::uint64_t kFlags = 9;
   std::vector<std::uint64_t> flags;
@@ -136,14 +138,14 @@ std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const Entr
   return flags;
 }
 
-// The end records for an archive of these entries, with the true place and size of its list. Anything else that looks
-// like such a record, in any file or name, is hidden from libzip: it searches the last 64 KiB, which the comment fills,
-// and looks for a locator right before the last record.
+// The end records for an archive of these entries, with the true position and size of its list. They hide all other
+// bytes that look like such records, in any file or name, from libzip: it searches the last 64 KiB, which the comment
+// fills, and looks for a locator directly before the last record.
 std::string end_records(const EntryList& list, std::uint64_t entries, std::uint64_t at) {
   constexpr std::uint64_t kNoNumber = 0xffffffff, kNoCount = 0xffff;  // "see the 64-bit record"
   std::string records;
   if (list.at >= kNoNumber || list.bytes >= kNoNumber || entries >= kNoCount) {
-    constexpr std::uint64_t kVersion = 45;  // the first that knows these records
+    constexpr std::uint64_t kVersion = 45;  // the first version with these records
     records += std::string(kEnd64) + little_endian(kEnd64Bytes - 12, 8) + little_endian(kVersion, 2) +
                little_endian(kVersion, 2) + little_endian(0, 8) + little_endian(entries, 8) +
                little_endian(entries, 8) + little_endian(list.bytes, 8) + little_endian(list.at, 8);
@@ -158,7 +160,7 @@ std::string end_records(const EntryList& list, std::uint64_t entries, std::uint6
   return records.append(kLongestComment, '\0');
 }
 
-// As it stands where it is UTF-8, else as old programs meant it. Nothing where it is too long.
+// The name as it is if it is UTF-8, otherwise converted as old programs meant it. nullopt if it is too long.
 std::optional<std::string> name_of(zip_t* zip, zip_uint64_t index) {
   const char* raw = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
   if (raw == nullptr) return std::string();
@@ -176,8 +178,8 @@ std::optional<std::string> name_of(zip_t* zip, zip_uint64_t index) {
   return name;
 }
 
-// When an entry was written, if the archive tells it in UTC: in Info-ZIP's extra field "UT" (which times, then seconds
-// since 1970). An entry's own time is local time of an unknown zone, in steps of two seconds.
+// The time at which an entry was written, if the archive gives it in UTC: in Info-ZIP's extra field "UT" (a mask of
+// times, then seconds since 1970). An entry's own time is local time in an unknown zone, in steps of two seconds.
 std::optional<std::int64_t> written_at(zip_t* zip, zip_uint64_t index) {
   constexpr zip_uint16_t kTimes = 0x5455;
   constexpr zip_uint8_t kHasWritten = 1;
@@ -190,7 +192,7 @@ std::optional<std::int64_t> written_at(zip_t* zip, zip_uint64_t index) {
 
 }  // namespace
 
-// What libzip reads instead of the file: all before its end record, then records of our own.
+// The bytes that libzip reads instead of the file: all bytes before the end record, then newly made records.
 struct Archive::Served {
   std::string_view file;
   std::string records;
@@ -304,7 +306,7 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
 }
 
 Result<Archive> Archive::open(const fs::path& file, std::size_t most_entries) {
-  // If the file is a pipe, this must not wait for a writer.
+  // O_NONBLOCK, because if the file is a pipe, this must not wait for a writer.
   const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (opened.get() < 0 || ::fstat(opened.get(), &info) != 0)
@@ -332,13 +334,13 @@ Result<Archive> Archive::in_memory(std::string bytes, std::size_t most_entries) 
   return of_bytes(std::move(impl), all, most_entries);
 }
 
-// libzip looks for an end record anywhere in the last 64 KiB and picks one by its own rules, and so for the records
-// before it: it is given only the true one.
+// libzip looks for an end record anywhere in the last 64 KiB and picks one by its own rules, and also the records
+// before it. So it is given only the true one.
 Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view all, std::size_t most_entries) {
   const auto end = end_of(all);
   if (!end && !all.empty()) return Error{.message = "is not a readable zip: it has no central directory"};
   const EntryList list = end ? list_of(all, *end) : EntryList{};
-  // A truncated download may end with what looks like the end of an empty archive, in somebody's file.
+  // A truncated download may end with bytes, inside some file, that look like the end of an empty archive.
   if (end && list.bytes == 0 && all.starts_with(kEntry))
     return Error{.message = "is not a readable zip: it starts with a file, but its central directory is empty"};
   std::uint64_t count = 0;
@@ -370,7 +372,8 @@ Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view a
 }
 
 Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_bytes, std::size_t& cost_bytes) const {
-  constexpr std::uint64_t kDearest = 1u << 30;  // the most that is counted: above every limit, whatever a header says
+  // The most that is counted; it exceeds every limit, whatever size a header states.
+  constexpr std::uint64_t kDearest = 1u << 30;
   zip_file_t* file = zip_fopen_index(impl_->zip, entry.index, 0);
   if (file == nullptr) return Error{.message = std::string("cannot be read: ") + zip_strerror(impl_->zip)};
   std::string bytes;

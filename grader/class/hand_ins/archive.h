@@ -1,5 +1,5 @@
-// A zip made by a learner or a learning platform: read in memory, entry by entry. Nothing is unpacked to disk, so no
-// name in it can point anywhere.
+// A zip made by a learner or a learning platform. It is read in memory, entry by entry. Nothing is unpacked to disk,
+// so a name in it cannot overwrite a file.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@ namespace roofwalk {
 
 struct ArchiveEntry {
   enum class Kind { file, folder, link };
-  std::string name;               // as in the archive: any bytes, any number of slashes
-  std::int64_t written_at_s = 0;  // seconds since 1970; a time without a zone is taken for local time
+  std::string name;               // as in the archive: any bytes, with any number of slashes
+  std::int64_t written_at_s = 0;  // seconds since 1970; a time without a zone is taken as local time
   std::uint64_t index = 0, packed_bytes = 0;
   Kind kind = Kind::file;
 };
 
-// Entries of a whole class's archive: 500 students with 80 files each; and of one inside it, which a student made. With
-// the worst names, 40,000 entries take three seconds to open, 20,000 half a second.
+// Limits on the entries of a whole class's archive (500 students with 80 files each), and of a student's archive
+// inside it. With the worst names, 40,000 entries take three seconds to open, 20,000 half a second.
 inline constexpr std::size_t kMostClassEntries = 40'000, kMostOwnEntries = 20'000;
 
-// Of a file in a zip, with its folders: as long as a path may be on disk. A zip may hold thousands of names of 64 KiB,
-// which packs to nothing and takes its time to read.
+// The longest name of a file in a zip, with its folders: the longest path on a disk. Without this limit, a small zip
+// may have thousands of names of 64 KiB, which take long to read.
 inline constexpr std::size_t kLongestName = 4096;
 
 class Archive {
  public:
-  // Errors: not a zip, damaged, more than `most_entries` entries. libzip finds entries by a hash of the name, so with
-  // names chosen to collide the time to open grows with the square of their number.
+  // Errors: not a zip, damaged, more than `most_entries` entries. libzip finds entries by a hash of the name, so if
+  // names are chosen to collide, the time to open grows with the square of their number.
   static Result<Archive> open(const std::filesystem::path& file, std::size_t most_entries = kMostClassEntries);
   static Result<Archive> in_memory(std::string bytes, std::size_t most_entries = kMostOwnEntries);
   ~Archive();
@@ -40,11 +40,11 @@ class Archive {
 
   const std::vector<ArchiveEntry>& entries() const { return entries_; }  // in the archive's order
 
-  // How many more there are, whose names are longer than kLongestName.
+  // The number of further entries, whose names are longer than kLongestName.
   std::size_t too_long() const { return too_long_; }
 
-  // The entry's bytes. Errors: damaged, encrypted, more than `most_bytes` once unpacked, whatever its header says.
-  // `cost_bytes` grows by what was read and unpacked, even on an error.
+  // The entry's bytes. Errors: damaged, encrypted, or more than `most_bytes` when unpacked, whatever size its header
+  // states. Adds the number of bytes read and unpacked to `cost_bytes`, even on an error.
   Result<std::string> read(const ArchiveEntry& entry, std::size_t most_bytes, std::size_t& cost_bytes) const;
 
  private:
@@ -60,11 +60,11 @@ class Archive {
 
 inline constexpr std::int64_t kNewYear1980 = 315532800;  // the earliest date in a zip
 
-// One file of an archive to write; if its name ends in a slash, an empty folder.
+// One file of an archive to write; an empty folder if its name ends in a slash.
 struct ArchiveFile {
   std::string name;
   std::string bytes;
-  bool is_program = false;  // executable once unpacked
+  bool is_program = false;  // executable when unpacked
   std::int64_t written_at_s = kNewYear1980;
 };
 

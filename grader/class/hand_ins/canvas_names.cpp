@@ -13,15 +13,15 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kMostDigits = 18;    // of a platform's number
-constexpr std::size_t kMostReadings = 8;   // of one name; a name with more stays open
-constexpr std::size_t kMostNamesTold = 3;  // in a line
-constexpr std::size_t kMostOpenRows = 4;   // rows of open names that begin with one person's name
+constexpr std::size_t kMostDigits = 18;    // of a number that a platform assigns
+constexpr std::size_t kMostReadings = 8;   // limit for one name; a name with more readings stays open (undecided)
+constexpr std::size_t kMostNamesTold = 3;  // limit for one line
+constexpr std::size_t kMostOpenRows = 4;   // limit on rows of open names that begin with the same person's name
 
 constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
 
-// The length of the letters, digits and `_` at the beginning, which Canvas keeps of a name; bytes of other characters
-// count as letters.
+// The length of the leading letters, digits and `_`, the characters of a name that Canvas keeps. Bytes of non-ASCII
+// characters count as letters.
 std::size_t word_bytes(std::string_view text, std::string_view more = "_") {
   const auto end = std::find_if(text.begin(), text.end(), [&](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -30,7 +30,7 @@ std::size_t word_bytes(std::string_view text, std::string_view more = "_") {
   return static_cast<std::size_t>(end - text.begin());
 }
 
-// Reads FILE_REST from `at` on; false if it is not there.
+// Reads FILE_REST, beginning at `at`; false if the text does not have this form.
 bool take_file(const std::string& text, std::size_t at, CanvasMark& mark) {
   const std::size_t digits = digits_at(text, at), rest = at + digits + 1;
   if (digits == 0 || rest > text.size() || text[rest - 1] != '_') return false;
@@ -39,7 +39,7 @@ bool take_file(const std::string& text, std::size_t at, CanvasMark& mark) {
   return true;
 }
 
-// anon_FIVE_FILE_REST, with LATE_ before it if it is late: a hand-in to an assignment that is graded anonymously.
+// Reads anon_FIVE_FILE_REST, with LATE_ in front if it is late: a hand-in to an assignment with anonymous grading.
 std::optional<CanvasMark> anonymous_mark(const std::string& text) {
   constexpr std::string_view kLateAnonymous = "LATE_", kAnonymous = "anon_";
   constexpr std::size_t kIdBytes = 5;
@@ -53,19 +53,20 @@ std::optional<CanvasMark> anonymous_mark(const std::string& text) {
   return is_id && take_file(text, end + 1, mark) ? std::optional(mark) : std::nullopt;
 }
 
-// NAME + ID + _question_QUESTION_FILE_REST: an answer to a quiz's question. Its names keep their dashes.
+// All readings as NAME + ID + _question_QUESTION_FILE_REST: an answer to a quiz question. Names in these keep their
+// dashes.
 std::vector<CanvasMark> quiz_marks(const std::string& text) {
   constexpr std::string_view kQuestion = "_question_";
   std::vector<CanvasMark> marks;
   const std::size_t name_end = word_bytes(text, "_-");
   for (std::size_t at = text.find(kQuestion); at < name_end; at = text.find(kQuestion, at + 1)) {
-    std::size_t begin = at;  // further digits may be part of the name
+    std::size_t begin = at;  // begin of the digits; some of them may be part of the name
     while (begin > 0 && at - begin < kMostDigits && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
     const std::size_t question = at + kQuestion.size(), digits = digits_at(text, question);
     CanvasMark mark{"", "", "", "", false, false, false};
     const bool is_one = begin < at && digits > 0 && question + digits < text.size() && text[question + digits] == '_' &&
                         take_file(text, question + digits + 1, mark);
-    if (!is_one) continue;  // without copying the name: a long one has thousands of such places
+    if (!is_one) continue;  // checked before the name is copied, because a long name has thousands of such places
     mark.name = text.substr(0, begin);
     mark.id = text.substr(begin, at - begin);
     marks.push_back(std::move(mark));
@@ -74,8 +75,8 @@ std::vector<CanvasMark> quiz_marks(const std::string& text) {
   return marks;
 }
 
-// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST; NAME_ID_text.html or NAME_ID_link.html for a hand-in without a file.
-// Older releases write the late mark in small letters.
+// All readings as NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST, or as NAME_ID_text.html or NAME_ID_link.html for a
+// hand-in without a file. Older releases write the late mark in small letters.
 std::vector<CanvasMark> plain_marks(const std::string& text, std::size_t most) {
   std::vector<CanvasMark> marks;
   const std::size_t name_end = word_bytes(text);
@@ -87,7 +88,7 @@ std::vector<CanvasMark> plain_marks(const std::string& text, std::size_t most) {
     if (behind == "_text.html" || behind == "_link.html") {
       mark.rest = behind.substr(1);
     } else if (!take_file(text, second + 1, mark)) {
-      continue;  // such as in a quiz
+      continue;  // another form, such as a quiz's
     }
     mark.name = text.substr(0, at);
     mark.id = text.substr(at + 1, digits);
@@ -102,17 +103,17 @@ bool has_large_letters(const std::string& name) {
   return std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-// Canvas writes names in small letters, and numbers without a 0 in front.
+// Whether Canvas may have written this reading: it writes names in small letters, and numbers without leading zeros.
 bool may_be_canvas(const CanvasMark& mark) {
   return !has_large_letters(mark.name) && !mark.id.starts_with('0') && !mark.file.starts_with('0');
 }
 
-// The lengths of numbers that are certain. People of another account that the class's account trusts have longer
-// numbers (Shard::IDS_PER_SHARD of the gem switchman: 13 digits after the account's number): those say nothing about
-// others, and anybody may have one.
+// The lengths of those numbers that are certain. People from another account that the class's account trusts have
+// longer numbers (Shard::IDS_PER_SHARD of the gem switchman: 13 digits after the account's number). Those are ignored
+// here and always allowed.
 struct NumberLengths {
   static constexpr std::size_t kOfAnotherAccount = 14;
-  std::size_t fewest = 0, most = 0;  // 0: nothing is known
+  std::size_t fewest = 0, most = 0;  // 0: unknown
 
   void add(const std::string& number) {
     if (number.size() >= kOfAnotherAccount) return;
@@ -125,8 +126,9 @@ struct NumberLengths {
   }
 };
 
-// The numbers themselves. Those of one assignment's files lie close to each other, but for files that were on Canvas
-// before: these move the ends of the range, and not its middle half. Of one person the newest file counts.
+// The range of the file numbers that are certain. Numbers of one assignment's files are close to each other, except
+// for files that were on Canvas before; these change the ends of the range, but not its middle half. Only the newest
+// file of each person counts.
 class NumberRange {
  public:
   void add(const std::string& person, const std::string& number) {
@@ -146,7 +148,7 @@ class NumberRange {
   bool is_known() const { return most_ > 0; }
   std::uint64_t most() const { return most_; }
   std::uint64_t span() const { return most_ - least_; }
-  // How far it lies outside of the middle half.
+  // How far the number is outside the middle half.
   std::uint64_t distance_of(const std::string& number) const {
     const std::uint64_t value = std::stoull(number);
     return value < least_ ? least_ - value : value > most_ ? value - most_ : 0;
@@ -154,18 +156,20 @@ class NumberRange {
 
  private:
   std::map<std::string, std::uint64_t> newest_;  // by person
-  std::uint64_t least_ = 0, most_ = 0;           // 0 where nothing is known
+  std::uint64_t least_ = 0, most_ = 0;           // ends of the middle half; 0: unknown
 };
 
-// Evidence from names with a single reading. Learners choose the names of their own files: these must never rule out
-// what Canvas wrote before them, since another reading, as somebody else's file, would be left.
+// Evidence from names with a single reading. Learners choose the names of their own files, so such a name must never
+// rule out the person that Canvas wrote before it: otherwise a different reading, as another person's file, would
+// remain.
 struct NameEvidence {
-  bool is_quiz = false;                                   // numbers directly follow names, which may end with digits
+  // Whether numbers directly follow names, which may end with digits.
+  bool is_quiz = false;
   std::map<std::string, std::set<std::string>> names_of;  // by number
   NumberLengths ids, files;
   NumberRange file_range;
 
-  // A name has one reading that Canvas may have written, where all of its readings are looked at.
+  // Adds a name if Canvas may have written exactly one of its readings, provided that all readings are examined.
   void add(const std::vector<CanvasMark>& readings) {
     const auto may_be = [&](const CanvasMark& mark) { return is_quiz || may_be_canvas(mark); };
     const auto first = std::find_if(readings.begin(), readings.end(), may_be);
@@ -191,15 +195,15 @@ struct NameEvidence {
     return may_be_somebodys(mark) && has_length && ids.allow(mark.id);
   }
 
-  // A reading with a number as long as people's are, of nobody else. Its file's number rules it out for no other's
-  // sake: a file that was on Canvas before has any.
+  // Whether the reading's person number has a usual length and belongs to no other name. The file number is not
+  // tested, because a file that was on Canvas before may have any number.
   bool may_be_a_persons(const CanvasMark& mark) const {
     return !is_quiz && ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) && is_nobody_elses(mark);
   }
 
-  // Whether Canvas may have written this reading although the lengths of its numbers are not those of most: the file
-  // was on Canvas before, or the account is far older or newer. Only a learner who wants it has such a number behind
-  // somebody else's; in an honest name it is a date or a version, with which `allows` deals.
+  // Whether Canvas may have written this reading although its numbers have unusual lengths: the file was on Canvas
+  // before, or the account is far older or newer. A learner can put such numbers behind another person's only on
+  // purpose. In an honest name, a number there is a date or a version; `allows` handles these.
   bool may_be_unusual(const CanvasMark& mark) const {
     if (mark.is_late) return may_be_canvas(mark) && is_nobody_elses(mark);
     if (is_quiz || !may_be_somebodys(mark) || mark.file.empty()) return false;
@@ -211,7 +215,7 @@ struct NameEvidence {
   }
 
  private:
-  // Canvas has more files than people: a file's number is hardly shorter than a person's, and mostly far longer.
+  // Canvas has more files than people, so a file's number is hardly shorter than a person's, and usually far longer.
   static constexpr std::size_t kMoreDigits = 2;
   static bool is_hardly_shorter(const CanvasMark& mark) {
     return mark.file.empty() || mark.file.size() + 1 >= mark.id.size();
@@ -226,8 +230,8 @@ struct NameEvidence {
     return may_be_canvas(mark) && is_nobody_elses(mark) && !is_file_with_own_number(mark);
   }
 
-  // Whether the person's number is really a file's, followed by a date or another number that the learner chose. Canvas
-  // assigns all numbers, so no true person's number is taken for such a file's.
+  // Whether the number that is read as the person's is really a file's number, and the next one is a date or another
+  // number that the learner chose. Canvas assigns all numbers, so this is never true for a real person's number.
   bool is_file_with_own_number(const CanvasMark& mark) const {
     constexpr std::uint64_t kNearPart = 1000, kFarPart = 10, kNearSpans = 3, kFarSpans = 20;
     if (!file_range.is_known() || mark.file.empty()) return false;
@@ -236,7 +240,7 @@ struct NameEvidence {
   }
 };
 
-// Whether the text holds a late mark before a number, anywhere.
+// Whether the text contains the late mark before a number, at any place.
 bool holds_mark(const std::string& text, std::string_view mark) {
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
     const std::size_t behind = at + mark.size();
@@ -247,8 +251,8 @@ bool holds_mark(const std::string& text, std::string_view mark) {
 
 std::string row_of(const CanvasMark& mark) { return mark.name + "_" + mark.id; }
 
-// A name that cannot be decided: name and number of one of its readings together name a row of its own. It is late if
-// any reading says so, including those that were not looked at.
+// The mark for a name that cannot be decided. Name and number of one of its readings together are the name of a
+// separate row. It is late if any reading says so, including readings that were not examined.
 CanvasMark open_mark(const std::string& text, CanvasMark own) {
   own.name = row_of(own);
   own.id.clear();
@@ -283,8 +287,8 @@ std::optional<CanvasMark> canvas_mark(const std::string& text) {
 }
 
 CanvasNames::CanvasNames(const std::vector<std::string>& names) {
-  // If an assignment is anonymous, it is so for all, and a zip is of an assignment or of a quiz. Other names were
-  // chosen by learners.
+  // If one file of an assignment is anonymous, all are; and a zip is from either an assignment or a quiz. All other
+  // names were chosen by learners.
   Readings plain, quiz, anonymous;
   bool has_letters = false;
   for (const std::string& name : names) {
@@ -310,7 +314,8 @@ CanvasNames::CanvasNames(const std::vector<std::string>& names) {
   part_numbers();
 }
 
-// A name that stays open has a row of its own. Even many such files of one learner have only a few rows.
+// Decides the reading of each name. A name that stays open gets a separate row. Even many such files of one learner
+// get only a few rows.
 void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   NameEvidence evidence;
   evidence.is_quiz = is_quiz;
@@ -318,12 +323,12 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   evidence.file_range.close();
   std::size_t open = 0;
   std::pair<std::string, std::string> first;
-  std::map<std::string, std::set<std::string>> rows;  // by the first reading's row
+  std::map<std::string, std::set<std::string>> rows;  // by the row of the first reading
   for (const auto& [name, marks] : readings) {
     std::vector<CanvasMark> left;
     std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
                  [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
-    // The length of a number alone rules nothing out.
+    // A reading must not be ruled out only by the length of its number.
     const bool may_be_another = std::any_of(marks.begin(), marks.end(), [&](const CanvasMark& mark) {
       return evidence.may_be_unusual(mark) && (left.empty() || row_of(mark) != row_of(left.front()));
     });
@@ -349,8 +354,9 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
                                  open > 1 ? fmt::format(", and {} more are ambiguous, too", open - 1) : ""));
 }
 
-// Today's Canvas writes LATE in capitals and everything else in small letters: a group may be called "lab_late". Older
-// releases write the mark in small letters, too. If no mark is in capitals, a small one is taken for the mark.
+// Today's Canvas writes LATE in capitals and everything else in small letters; a group may be called "lab_late".
+// Older releases write the mark in small letters, too. So if no mark is in capitals, one in small letters counts as
+// the mark.
 void CanvasNames::settle_small_lates() {
   bool has_large = false;
   std::vector<std::map<std::string, CanvasMark>::iterator> small;
@@ -375,7 +381,8 @@ void CanvasNames::settle_small_lates() {
                   are_late ? "Canvas' late mark, as older releases write it" : "part of the name, not as a mark"));
 }
 
-// A number with several names was misread, or somebody else claimed it: it joins no rows.
+// A number with several names was misread, or another learner claimed it. Files with such a number do not share a
+// row.
 void CanvasNames::part_numbers() {
   std::map<std::string, std::set<std::string>> names_of;
   for (const auto& [name, mark] : marks_) {

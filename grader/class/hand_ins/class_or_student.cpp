@@ -44,7 +44,8 @@ bool ClassOrStudent::may_be_next_class(const std::string& called, const Pile& pi
   for (const Found& file : pile.files) {
     const std::string& first = file.parts.front();
     const bool is_folder = file.parts.size() > 1;
-    if (is_folder ? first == "my" : chapters_.is_chapter(first)) return false;  // a checkout; versions of one's own
+    // A checkout, or versions of one own file.
+    if (is_folder ? first == "my" : chapters_.is_chapter(first)) return false;
     const auto chapter = chapter_of_file(first, chapters_.known());
     const bool may_be_others = is_folder ? !chapter : owner_of_file(first, chapters_.known()).owner.student != own;
     if (may_be_others) others[chapter.value_or("")].insert(first);

@@ -1,4 +1,4 @@
-// Tells whether a path is a class or one student's hand-in, by the names in it and by who handed in before.
+// Decides whether a path is a class or one student's hand-in, from the names in it and the students on record.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ using LmsRecords = std::map<std::string, LmsRecord>;  // by folder
 
 class ClassOrStudent {
  public:
-  // Both must outlive this. `known_students`: those on record from earlier calls.
+  // Both must outlive this object. `known_students`: the students on record from earlier calls.
   ClassOrStudent(const ChapterNames& chapters, const std::set<std::string>& known_students)
       : chapters_(chapters), known_students_(known_students) {}
 
@@ -26,60 +26,65 @@ class ClassOrStudent {
   static bool is_platforms(const std::string& folder);
   static bool is_platforms_file(const std::string& name);
 
-  // By the names in it, a platform wrote it, or somebody who wants it to look so.
+  // Whether its names have a platform's form. A platform wrote them, or a person who imitates them.
   static bool looks_like_class(const Listing& listing);
 
   bool holds_students(const Listing& listing) const;
 
-  // Whether files in it are named like others' hand-ins, or it holds several folders, none of them a chapter's or a
-  // checkout's.
+  // Whether its files are named like several people's hand-ins, or it has several folders that are not named like a
+  // chapter or a checkout's folder.
   bool may_hold_students(const std::string& called, const Pile& pile) const;
 
-  // Whether something with a known student's name holds several files of one chapter or of none, or several folders,
-  // and nothing named like a chapter: that student may have foreseen what the next class would be called.
+  // For a folder or zip that has a known student's name: whether it contains several files of one chapter or of none,
+  // or several folders, and nothing that is named like a chapter. Then it may be the next class, whose name the
+  // student guessed in advance.
   bool may_be_next_class(const std::string& called, const Pile& pile) const;
 
-  // Its files are named like chapters, and nothing beside them can be a student's.
+  // Whether its files are named like chapters, and none of its other files and folders can be a student's.
   bool is_one_students(const Listing& listing, const LmsRecords& records) const;
 
-  // Only one folder in it can be somebody's, and its name is not a platform's.
+  // Whether only one folder in it can be a student's, and that folder's name is not a platform's.
   bool is_only_folder(const Listing& listing) const;
 
-  // Whether a zip's only folder may be the class: a student of that name may have foreseen the class's name.
+  // Whether a zip's only folder may be the class, in spite of its name: a student with this name may have guessed the
+  // class's name in advance.
   bool is_doubtful(const std::pair<const std::string, Pile>& folder) const;
 
-  // ada.zip with nothing in it but ada/, which cannot be a class packed with its folder.
+  // Whether it is like ada.zip with only ada/ inside, which cannot be a class that was packed with its folder.
   bool is_own_folder(const Listing& listing, const std::string& stem) const;
 
-  // What the names of sources and zips side by side say besides a chapter's name, and those of sources that tell no
-  // chapter: these may be the names of several students.
+  // The parts of names other than a chapter's name, for sources and zips in one folder, and for sources whose names
+  // tell no chapter: these parts may be the names of several students.
   std::set<std::string> words_of(const std::vector<Found>& files) const;
 
-  // The files that are named like a chapter and tell no student: the chapter's name alone, or with what programs add to
-  // it. A short number may be a student's if other files have one, or if it precedes the chapter's name.
+  // The files that are named like a chapter and whose names tell no student: they consist of the chapter's name alone,
+  // or with parts that programs add. A short number may be a student's if other files have one, or if it precedes the
+  // chapter's name.
   std::set<std::string> chapters_files_in(const std::vector<std::string>& names) const;
 
-  // Those folders of a class that may be students', with something in them that may be graded.
+  // Those folders of a class that may be students' and contain files that may be graded.
   std::vector<std::string> students_folders(const Listing& listing) const;
 
-  // Whether a file's name tells its student, whatever its folder is called.
+  // Whether a file's name tells its student, independent of its folder's name.
   bool names_its_student(const std::string& name) const;
 
  private:
-  // Whether a file may be a hand-in. With one chapter, it may have any name.
+  // Whether a file may be a hand-in. If there is only one chapter, the file may have any name.
   bool is_hand_in(const Found& file) const;
 
-  // Whether files side by side in a student's folder are named like others' hand-ins: one names somebody else, or
-  // several may be anybody's.
+  // Whether files in a student's folder are named like hand-ins of other people: one has another student's name, or
+  // several may have.
   bool names_others(const std::string& folder, const std::vector<Found>& files) const;
 
-  // Whether it must hold a hand-in: it has a student's or a platform's name, or something in it would be graded.
+  // Whether the folder must contain a hand-in: it has a student's or a platform's name, or a file in it would be
+  // graded.
   bool holds_hand_in(const std::string& folder, const Pile& pile, const LmsRecords& records) const;
 
-  // What the names of sources and zips side by side say besides a chapter's name: possibly whose they are.
+  // The parts of names other than a chapter's name, for sources and zips in one folder. They may be names of people.
   std::set<std::string> people_in(const std::vector<Found>& files) const;
 
-  // Two short numbers may be versions of one student's file; more than two are the names of several students.
+  // Adds short numbers, by chapter. Up to two may be versions of one student's file; more are the names of several
+  // students.
   void add_numbered(const std::vector<Found>& files, std::set<std::string>& words) const;
 
   const ChapterNames& chapters_;

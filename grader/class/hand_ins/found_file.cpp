@@ -61,7 +61,7 @@ decltype(Found::read) reader_of(fs::path path) {
 }
 
 EntryPlace place_of_entry(const std::string& name) {
-  constexpr std::size_t kMostParts = 32;  // more levels than are walked
+  constexpr std::size_t kMostParts = 32;  // more levels than this program descends
   EntryPlace place;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find_first_of("/\\", begin), name.size());

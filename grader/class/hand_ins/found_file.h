@@ -1,4 +1,4 @@
-// A file of a class where it was found, and what its name says before it is read.
+// A file of a class at the place where it was found, and the properties that its name gives before it is read.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,32 @@
 
 namespace roofwalk {
 
-inline constexpr std::size_t kMostFileBytes = 64u << 20;   // of a zip inside a zip, and of metadata that is read
-inline constexpr std::size_t kMostSourceBytes = 1u << 20;  // more does not compile (common/build/build.cpp)
+inline constexpr std::size_t kMostFileBytes = 64u << 20;   // limit for a zip inside a zip, and for metadata
+inline constexpr std::size_t kMostSourceBytes = 1u << 20;  // larger sources do not compile (common/build/build.cpp)
 
-// A file on disk or in a zip, not read yet. `read` gives at most `most_bytes`, else an error; `cost_bytes` grows by
-// what was read and unpacked, even on an error: a file that cannot be read is not free.
+// A file on disk or in a zip, not read yet. `read` returns at most `most_bytes`, otherwise an error. It adds the
+// number of bytes read and unpacked to `cost_bytes`, even on an error, because a file that cannot be read also costs
+// time.
 struct Found {
-  std::vector<std::string> parts;  // folders and the file's name, below the path that was given
+  std::vector<std::string> parts;  // folders and the file's name, below the given path
   std::int64_t written_at_s = 0;
   std::function<Result<std::string>(std::size_t most_bytes, std::size_t& cost_bytes)> read;
 };
 
 bool is_source(const std::string& name);  // NAME.cu
 bool is_zip(const std::string& name);
-bool is_debris(const std::string& name);  // left behind by systems and tools: never a student's
+bool is_debris(const std::string& name);  // files that systems and tools leave behind: never a student's
 
-// Never follows a link or waits for a pipe. Errors: not a plain file, larger than `most_bytes`.
+// Never follows a link or waits for a pipe. Errors: not a plain file, or larger than `most_bytes`.
 Result<std::string> read_plain_file(const std::filesystem::path& path, std::size_t most_bytes);
 
-// Found::read for a file on disk.
+// The function Found::read for a file on disk.
 decltype(Found::read) reader_of(std::filesystem::path path);
 
-// "a/./b\\..\\c.cu" -> a, b, c.cu: only names, none of which leads anywhere.
+// "a/./b\\..\\c.cu" -> a, b, c.cu: keeps only names, so that no part leads to another folder.
 struct EntryPlace {
-  std::vector<std::string> parts;  // if there are too many, the first ones and the last
-  bool leads_up = false;           // it held a ".."
+  std::vector<std::string> parts;  // if there are too many, the first ones and the last one
+  bool leads_up = false;           // whether the name contained a ".."
 };
 EntryPlace place_of_entry(const std::string& name);
 

@@ -17,19 +17,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostReadBytes = 128u << 20;  // read of one student's sources, and again of the zips
-constexpr std::size_t kMostFailedReads = 20;        // of one student's sources
+// Limit for one student's sources, and the same again for the zips.
+constexpr std::size_t kMostReadBytes = 128u << 20;
+constexpr std::size_t kMostFailedReads = 20;  // limit for one student's sources
 constexpr std::size_t kMostZips = 10;
 constexpr int kDeepestZip = 2;  // a zip in a zip
 constexpr std::size_t kMostLines = 10;
 
-// A learner's file name may hold a Windows path.
+// The last part of a learner's file name, which may be a Windows path.
 std::string last_name(const std::string& name) { return name.substr(name.find_last_of("/\\") + 1); }
 
-// A file on disk may claim any time.
+// Clamps a time, because a file on disk may have any time.
 std::int64_t time_of(std::int64_t written_at_s) { return std::clamp<std::int64_t>(written_at_s, 0, kLatestMoment); }
 
-// Whether a file is in one of these folders, each with a slash at its end.
+// Whether a file is in one of these folders, whose names end with a slash.
 bool lies_in_one_of(const std::set<std::string>& folders, const std::string& label) {
   for (std::size_t slash = label.find('/'); slash != std::string::npos; slash = label.find('/', slash + 1)) {
     if (folders.contains(label.substr(0, slash + 1))) return true;
@@ -102,7 +103,7 @@ void HandIn::add_file(Found file, const std::string& label, LateMark mark, const
   take({std::move(file), label, last_name(called), mark});
 }
 
-// A zip may bring as many files as a folder, and there may be several: all of them count towards the limit.
+// All files of a hand-in count towards the limit, because each of several zips may contain as many as a folder.
 void HandIn::take(Candidate one) {
   if (sources_.size() + zips_.size() == kMostFiles) {
     ++more_files_;
@@ -144,7 +145,7 @@ void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) 
   more_files_ += pile.more_files;
 }
 
-// The newest first; a zip may bring further zips.
+// Opens zips, the newest first; a zip may add further zips.
 void HandIn::open_zips() {
   std::size_t opened = 0, left = 0, cost_bytes = 0, entries = 0;
   while (!zips_.empty()) {
@@ -186,7 +187,7 @@ void HandIn::open_zips() {
   }
 }
 
-// In a whole checkout, only what is in its my/ is the student's.
+// If the hand-in contains a whole checkout, only the files in its my/ are the student's.
 void HandIn::drop_checkout() {
   std::set<std::string> checkouts;
   for (const Candidate& one : sources_) {
@@ -201,8 +202,8 @@ void HandIn::drop_checkout() {
   });
 }
 
-// Notes the chapters of files that a platform marked. Files that are not graded now count, too: they tell of which
-// assignment a zip is.
+// Notes the chapters of files that a platform marked, including files that are not graded now, because they show from
+// which assignment a zip is.
 void HandIn::note_marks(Handed& handed) const {
   std::set<std::pair<std::string, std::string>> noted;
   for (const Candidate& one : sources_) {
@@ -216,7 +217,8 @@ void HandIn::note_marks(Handed& handed) const {
   }
 }
 
-// If there are more files than are graded, the newest count; of the same age, those named most like the chapter.
+// If there are more files than are graded, the newest count; among equally old ones, those whose names are most like
+// the chapter's.
 Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*>& files, const KeepSource& keep,
                               Handed& handed) {
   const auto order = [&](const Candidate* one) {
@@ -240,7 +242,7 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
     }
     Submission submission{owner_, chapter, label, sha256_hex(*bytes), time_of(one->found.written_at_s)};
     submission.owner.mark = one->mark;
-    // Without its copy it cannot be graded, and a line says so; it counts as handed in all the same.
+    // Without its copy, the file cannot be graded, and a line says so; it nevertheless counts as handed in.
     if (const Status stored = keep(submission.source_sha256, *bytes); !stored)
       tell(label, "its copy cannot be saved: " + stored.error().message, one->found.written_at_s);
     handed.submissions.push_back(std::move(submission));
@@ -253,7 +255,7 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
   return kOk;
 }
 
-// "notes.txt, report.pdf and 3 more".
+// The names of its files in one text: "notes.txt, report.pdf and 3 more".
 std::string HandIn::names() const {
   std::vector<std::string> shown;
   for (const Candidate& one : sources_) {
@@ -266,8 +268,8 @@ std::string HandIn::names() const {
   return fmt::format("{}{}", fmt::join(shown, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// A platform that marks files gives each the time at which it was put into the zip: the files of one hand-in may be
-// seconds apart, and nobody knows which came last. All get the newest time.
+// If a platform marks files, each file's time is when it was put into the zip: files of one hand-in may be seconds
+// apart, and their order is unknown. So all get the newest time.
 bool HandIn::take_one_time() {
   const auto is_marked = [](const Candidate& one) { return one.mark != LateMark::none; };
   if (std::none_of(sources_.begin(), sources_.end(), is_marked) && std::none_of(zips_.begin(), zips_.end(), is_marked))

@@ -1,4 +1,4 @@
-// All that one student handed in at one path: what is graded of it, and what is left out.
+// All files that one student handed in at one path: which are graded, and which are left out.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@
 
 namespace roofwalk {
 
-// The names of the chapters, with which file names are compared.
+// The names of the chapters, for comparison with file names.
 class ChapterNames {
  public:
   explicit ChapterNames(const Wanted& wanted);
 
   const std::vector<std::string>& known() const { return known_; }
 
-  // "vector-add.cu", "vector-add.zip", "vector-add": only a chapter's name, which tells no student.
+  // Whether the name is only a chapter's, which tells no student: "vector-add.cu", "vector-add.zip", "vector-add".
   bool is_chapter(const std::string& name) const;
 
-  // Whether the file may be of a chapter that is graded now, as far as its name tells.
+  // Whether the file may be of a chapter that is graded now, judged by its name.
   bool may_be_graded(const std::string& name) const;
 
-  // `is_only`: with one chapter, a student's only source may have any name.
+  // The chapter of a source. `is_only`: with one chapter, a student's only source may have any name.
   std::optional<std::string> of_source(const std::string& name, bool is_only) const;
   std::string why_none(const std::string& name) const;
 
@@ -37,30 +37,30 @@ class HandIn {
  public:
   HandIn(const ChapterNames& chapters, Owner owner) : chapters_(chapters), owner_(std::move(owner)) {}
 
-  // Adds a folder's content, or one file. `label` is its place, for people; for a file, its folder's.
+  // Adds a folder's contents, or one file. `label` is its place, for people; for a file, its folder's.
   void add(Pile pile, const std::string& label, LateMark mark = LateMark::none);
 
-  // Adds one file, whatever the platform called it; `called` is the student's own name for it.
+  // Adds one file that a platform may have renamed; `called` is the student's own name for it.
   void add_file(Found file, const std::string& label, LateMark mark, const std::string& called);
 
-  // Adds a line about it, with the time of hand-in.
+  // Adds a line about a file, with the time of hand-in.
   void tell(const std::string& label, std::string reason, std::int64_t handed_in_at_s);
 
-  // Opens its zips; chooses, reads and keeps the files that are graded.
+  // Opens the zips, then chooses, reads and stores the files that are graded.
   Status settle(const KeepSource& keep, Handed& handed);
 
  private:
   struct Candidate {
     Found found;
-    std::string label;   // of the folder
+    std::string label;   // label of the folder
     std::string called;  // the file's name
     LateMark mark = LateMark::none;
     int zips = 0;  // number of zips around it
     std::string full_label() const;
-    std::optional<std::string> checkout() const;  // the folder that holds the my/ it is in
+    std::optional<std::string> checkout() const;  // the folder that contains the file's my/ folder
   };
 
-  void tell_of_all(std::string reason);  // a line about all of it, which is never crowded out
+  void tell_of_all(std::string reason);  // Adds a line about the whole hand-in, which other lines never crowd out.
   void take(Candidate one);
   void take(Pile pile, const std::string& label, LateMark mark, int zips);
   bool take_one_time();
@@ -73,17 +73,17 @@ class HandIn {
 
   const ChapterNames& chapters_;
   const Owner owner_;
-  std::string label_;  // of the first thing in it; for a file among others', of its student
+  std::string label_;  // label of the first file or folder in it; for a file among other students', of its student
   std::vector<Candidate> sources_, zips_;
   std::vector<std::string> others_;
   std::size_t more_others_ = 0, more_files_ = 0;
-  std::int64_t newest_s_ = 0;   // of all that is in it
-  std::size_t cost_bytes_ = 0;  // of reading its sources
+  std::int64_t newest_s_ = 0;   // time of the newest file
+  std::size_t cost_bytes_ = 0;  // cost of reading its sources
   std::size_t failed_reads_ = 0, unread_ = 0;
   std::size_t zips_opened_ = 0;
   std::vector<LeftOut> of_all_, left_out_;
   std::size_t more_left_out_ = 0;
-  std::int64_t newest_left_out_s_ = 0;  // of the lines that are only counted
+  std::int64_t newest_left_out_s_ = 0;  // time of the newest line that is only counted
 };
 
 // The names of a place, joined by slashes.

@@ -13,15 +13,15 @@ namespace {
 
 using Students = std::set<std::string>;
 
-// What is marked in one zip or folder.
+// Students and deadlines in the marked files of one zip or folder.
 struct Marked {
-  Students students, all;  // with a file of a chapter; and all with marked files
+  Students students, all;  // students with a file of a chapter; all students with marked files
   std::map<std::string, Students> by_chapter;
   std::map<std::int64_t, Students> by_deadline_s;
-  std::set<std::string> own;           // the chapters that the marks are about
-  std::set<std::int64_t> deadlines_s;  // of those chapters
-  bool has_late = false;               // somebody is, by Canvas' own number
-  std::int64_t newest_s = 0;           // the time of the download
+  std::set<std::string> own;           // the chapters of the assignment that the marks are about
+  std::set<std::int64_t> deadlines_s;  // deadlines of those chapters
+  bool has_late = false;               // whether a student whose number Canvas wrote is late
+  std::int64_t newest_s = 0;           // the newest time of a file, which is that of the download
 };
 
 std::string zip_of(const Submission& submission) { return submission.label.substr(0, submission.label.find('/')); }
@@ -31,7 +31,7 @@ std::optional<std::int64_t> deadline_of(const CourseTerms& terms, const std::str
   return found == nullptr ? std::nullopt : found->deadline_s;
 }
 
-// Somebody with a marked file of a chapter, whether that is graded now or not.
+// A student with a marked file of a chapter; the chapter need not be graded now.
 struct HandedIn {
   std::string zip, chapter;
   const Owner& owner;
@@ -48,8 +48,8 @@ std::vector<HandedIn> handed_in(const Handed& handed) {
   return all;
 }
 
-// By zip: whether only students with a number from the platform count. One student may be behind several other names,
-// but not behind most of them if few have a number.
+// By zip: whether only students with a number from the platform count. A single student may have made several of the
+// other names, but hardly most of them, so all count if few students have a number.
 std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   std::map<std::string, std::pair<Students, Students>> zips;  // with a number and without
   for (const HandedIn& one : all) {
@@ -61,8 +61,9 @@ std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   return out;
 }
 
-// Finds the chapters and deadlines that a zip's marks are about: those that many of its students handed in something
-// for, not those of a few among many whose files are of chapters without a deadline, or of unknown ones.
+// Finds the chapters and deadlines of the assignment that a zip's marks are about: those for which many of its
+// students handed in something. This excludes the chapters of a few students when the files of most have no deadline
+// or no known chapter.
 void find_own(Marked& zip, const CourseTerms& terms) {
   constexpr std::size_t kPartOfAll = 3;
   std::size_t most = 0;
@@ -85,12 +86,13 @@ void find_own(Marked& zip, const CourseTerms& terms) {
   }
 }
 
-// A late file is late for a deadline that is over: a zip that holds one is not of an assignment that is due later. Only
-// Canvas' own number proves that the mark is Canvas' and not a learner's.
+// A late file is late for a deadline that is over, so a zip with one is not from an assignment that is due later.
+// Only a number from Canvas proves that the mark is Canvas', and not part of a name that a learner chose.
 void drop_deadlines_to_come(Marked& zip, const CourseTerms& terms) {
   if (!zip.has_late) return;
   const auto first = zip.deadlines_s.lower_bound(zip.newest_s);
-  if (first == zip.deadlines_s.begin()) return;  // all its deadlines are to come, so somebody had an earlier one
+  // All its deadlines are to come, so the late student had an earlier one.
+  if (first == zip.deadlines_s.begin()) return;
   zip.deadlines_s.erase(first, zip.deadlines_s.end());
   std::erase_if(zip.own, [&](const std::string& chapter) {
     const auto deadline_s = deadline_of(terms, chapter);
@@ -133,8 +135,8 @@ std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms&
 
 using Files = std::map<std::string, std::set<std::pair<std::string, std::string>>>;  // chapters and hashes by student
 
-// Whether most students of an earlier download have the same files now, and no others: then it is of the same
-// assignment. For the next one, most change a file.
+// Whether most students of an earlier download have the same files now and no others. If so, both downloads are of
+// the same assignment: for the next assignment, most students change a file.
 bool is_downloaded_again(const Files& before, const Files& now) {
   std::size_t same = 0;
   for (const auto& [student, files] : before) {
@@ -153,8 +155,9 @@ Files files_of(const std::vector<Submission>& submissions, std::int64_t first_s,
   return files;
 }
 
-// By chapter, when its own assignment was first downloaded after its deadline: with a zip in which most handed it in,
-// unless that zip is downloaded again now. The platform writes a zip's files one after the other.
+// By chapter: when its own assignment was first downloaded after the deadline, i.e. in a zip to which most students
+// had handed in this chapter. A zip that is downloaded again now does not count. The platform writes the files of a
+// zip one after the other, so times close together belong to one zip.
 std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>& all_before, const Files& now,
                                                    const CourseTerms& terms) {
   constexpr std::int64_t kNextFile_s = 600;
@@ -172,7 +175,7 @@ std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>
       all.insert(s.owner.student);
       by_chapter[s.chapter].insert(s.owner.student);
     }
-    // Some of its marks may have been taken off.
+    // files_of() needs all submissions, because some marks of that zip may have been removed.
     if (is_downloaded_again(files_of(all_before, before[begin].submitted_at_s, before[end - 1].submitted_at_s), now))
       continue;
     for (const auto& [chapter, students] : by_chapter) {
@@ -184,18 +187,18 @@ std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>
   return first;
 }
 
-// Whether the mark settles if the file came before its chapter's deadline. `was_marked`: an earlier download was of the
-// chapter's own assignment.
+// Whether the mark decides if the file came before its chapter's deadline. `was_marked`: an earlier download was of
+// the chapter's own assignment.
 bool says_enough(const Submission& submission, const Marked& zip, bool was_marked, const CourseTerms& terms) {
   const auto deadline_s = deadline_of(terms, submission.chapter);
   const bool is_late = submission.owner.mark == LateMark::late;
   if (!deadline_s) return !is_late || zip.deadlines_s.empty() || zip.own.contains(submission.chapter);
   if (zip.deadlines_s.empty()) return false;
   const bool is_own = zip.deadlines_s.contains(*deadline_s);
-  // A file that came before one deadline came before any later one.
+  // A file that came before one deadline also came before any later one.
   if (!is_own) return !is_late && *deadline_s > *zip.deadlines_s.rbegin();
   if (zip.deadlines_s.size() == 1) return true;
-  // The mark is about one of several deadlines. All files of the zip came before its download.
+  // The mark is about one of several deadlines. All files of the zip came before the download.
   const bool is_in_time = submission.submitted_at_s <= *deadline_s;
   if (is_in_time) return !is_late;
   return *deadline_s == *zip.deadlines_s.rbegin() || !was_marked;

@@ -1,4 +1,4 @@
-// Decides for which chapters the late marks of a platform's zip count.
+// Decides for which chapters the late marks in a platform's zip count.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace roofwalk {
 
-// A mark says whether a file came in time for the assignment of its zip. The deadlines of that assignment are those
-// that at least half of the zip's students handed in something for, or more than for any other; they must be more than
-// a third of all, counting students without a file of a known chapter. If somebody is late for a past deadline, future
-// deadlines are excluded. The zip may also hold files of other chapters, sent long before or after their own deadlines.
-// A mark that does not settle such a file's lateness is removed, and the file's time counts: that of the download,
-// before which it came. `before`: what is on record. Returns lines about this.
+// A mark says whether a file was in time for the assignment of its zip. The deadlines of that assignment are those
+// for which at least half of the zip's students handed in something, or more students than for any other deadline;
+// this must also be more than a third of all, including students without a file of a known chapter. If somebody is
+// late for a past deadline, future deadlines are excluded. The zip may also contain files of other chapters, sent
+// long before or after their own deadlines. If a mark does not decide the lateness of such a file, the mark is
+// removed, and the file's time counts: the time of the download, before which the file came. `before`: the
+// submissions on record. Returns lines about removed marks.
 std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Submission>& before,
                                             const CourseTerms& terms);
 

@@ -23,7 +23,7 @@ decltype(Found::read) refusal(std::string reason) {
   };
 }
 
-// The parts without the first folder.
+// The parts after the first folder.
 std::vector<std::string> below(const std::vector<std::string>& parts) { return {parts.begin() + 1, parts.end()}; }
 
 void put(Listing& listing, Found found) {
@@ -36,7 +36,8 @@ void put(Listing& listing, Found found) {
   }
 }
 
-// Sorted by name, so that the order is the same on every file system. Nothing if the folder cannot be read.
+// The entries of a folder, sorted by name, so that their order is the same on every file system. nullopt if the
+// folder cannot be read.
 std::optional<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::directory_entry> entries;
@@ -73,7 +74,8 @@ void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>
   } else if (fs::is_regular_file(status) || is_source(here.back()) || is_zip(here.back())) {
     put(listing, file_at(path, std::move(here)));
   } else if (fs::is_symlink(status) && fs::is_directory(path, error)) {
-    listing.folders[here.front()].told.push_back({below(here), kIsLink, written_at(path)});  // instead of a folder
+    // In place of the folder's contents.
+    listing.folders[here.front()].told.push_back({below(here), kIsLink, written_at(path)});
   }
 }
 
@@ -103,19 +105,20 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
   return found;
 }
 
-// In a name from a platform, a backslash is the learner's and separates nothing; elsewhere it may stand for a slash.
+// In a name from a platform, a backslash is part of the learner's file name; in other names it may stand for a slash.
 EntryPlace place_in_class(const std::string& name) {
   const bool has_slash = name.find('/') != std::string::npos, has_backslash = name.find('\\') != std::string::npos;
   if (!has_slash && has_backslash && owner_of_file(name, {}).by == NamedBy::platform) return {{name}, false};
   return place_of_entry(name);
 }
 
-// A file that tells its student. One with only a chapter's name may have strayed in from anywhere.
+// Whether a file's name tells its student. A file with only a chapter's name does not.
 bool is_hand_in(const std::string& name, const ChapterNames& chapters) {
   return !is_debris(name) && (is_zip(name) || is_source(name)) && !chapters.is_chapter(name);
 }
 
-// "./" where each name begins with it, as some programs write all of them: else it is one name's own.
+// "./" if every name begins with it, because some programs write all names so. If only some do, it is part of these
+// names.
 std::string dot_of(const Archive& zip) {
   constexpr const char* kDot = "./";
   const bool has_all = std::all_of(zip.entries().begin(), zip.entries().end(),
@@ -123,8 +126,8 @@ std::string dot_of(const Archive& zip) {
   return has_all ? kDot : "";
 }
 
-// The only folder below `dot`, where it is Gradescope's; else nothing. Where a hand-in lies beside it, it is
-// somebody's.
+// The only folder below `dot` if it has the name of Gradescope's; otherwise empty. Also empty if a hand-in is next to
+// the folder, because then the folder may be a student's.
 std::string wrapper_of(const Archive& zip, const std::string& dot, const ChapterNames& chapters) {
   std::string wrapper;
   for (const ArchiveEntry& entry : zip.entries()) {
@@ -140,7 +143,7 @@ std::string wrapper_of(const Archive& zip, const std::string& dot, const Chapter
   return wrapper.empty() ? wrapper : wrapper + "/";
 }
 
-// The same on disk, for a real folder: a link of that name may lead anywhere.
+// The same on disk. The folder must not be a link, because a link of that name may lead anywhere.
 std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder, const ChapterNames& chapters) {
   if (listing.folders.size() != 1 || !is_gradescope_export(listing.folders.begin()->first)) return std::nullopt;
   const auto is_somebodys = [&](const Found& found) { return is_hand_in(found.parts.front(), chapters); };
@@ -150,8 +153,8 @@ std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folde
   return fs::is_directory(fs::symlink_status(wrapper, error)) ? std::optional(wrapper) : std::nullopt;
 }
 
-// Whether only Gradescope writes there: where students name what they hand in, one may name it like Gradescope's
-// metadata.
+// Whether only Gradescope writes in this folder. If students choose names there, one may choose the name of
+// Gradescope's metadata.
 bool is_all_gradescopes(const Listing& listing, const ChapterNames& chapters) {
   return std::all_of(listing.folders.begin(), listing.folders.end(),
                      [](const auto& one) { return is_gradescope_submission(one.first); }) &&
@@ -159,7 +162,7 @@ bool is_all_gradescopes(const Listing& listing, const ChapterNames& chapters) {
                       [&](const Found& file) { return is_hand_in(file.parts.front(), chapters); });
 }
 
-// `is_export`: Gradescope's own folder, or one that its instructor named so.
+// `is_export`: whether the folder is Gradescope's own, or was named so by its instructor.
 void take_metadata(Listing& listing, const ChapterNames& chapters, bool is_export) {
   const bool is_believed = is_export || is_all_gradescopes(listing, chapters);
   // An autograder's container holds one submission, its metadata and nothing else.

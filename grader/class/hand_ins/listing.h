@@ -1,4 +1,4 @@
-// What is in a folder or a zip, before it is read.
+// The files in a folder or a zip, before they are read.
 #pragma once
 
 #include <map>
@@ -12,80 +12,83 @@
 
 namespace roofwalk {
 
-inline constexpr std::size_t kMostNames = 5;  // shown of files that are no hand-in; of the rest, their number
+// Limit for names of files that are not hand-ins; of the others, only the number is shown.
+inline constexpr std::size_t kMostNames = 5;
 
 class ChapterNames;
 
-// Presumably one student's files. Those that are neither sources nor zips are only counted, except that the first have
-// names: a hand-in may hold any number of them.
+// Presumably the files of one student. Sources and zips are listed; of other files, only the first names are kept and
+// the rest is counted, because a hand-in may contain any number of them.
 struct Pile {
-  std::vector<Found> files;         // sources and zips; reading one that must not be opened gives the reason
+  std::vector<Found> files;         // sources and zips; if one must not be opened, reading it gives the reason
   std::size_t more_files = 0;       // beyond kMostFiles
   std::vector<std::string> others;  // the names of the first other files
   std::size_t more_others = 0;
-  std::int64_t newest_other_s = 0;  // when the last of the other files was written
+  std::int64_t newest_other_s = 0;  // when the newest of the other files was written
 
   struct Told {
     std::vector<std::string> parts;
     std::string reason;
     std::int64_t written_at_s = 0;
   };
-  std::vector<Told> told = {};  // folders in it, and what is wrong with them
+  std::vector<Told> told = {};  // folders in it, and why they were not listed
 
   bool is_empty() const { return files.empty() && others.empty(); }
   void add(Found found);
-  void set_time(std::int64_t handed_in_at_s);  // of all that is in it
+  void set_time(std::int64_t handed_in_at_s);  // sets the time of everything in it
 };
 
-inline constexpr std::size_t kMostFiles = 10'000;  // of a hand-in, including those in its zips
+inline constexpr std::size_t kMostFiles = 10'000;  // limit for one hand-in, including the files in its zips
 
 inline constexpr const char* kIsLink = "is a link, and links are not followed";
 
-// What is in a class.
+// The contents of a class.
 struct Listing {
-  std::vector<Found> top;               // files that lie in no folder
-  std::map<std::string, Pile> folders;  // whose files' places begin below their names
-  std::vector<Found> metadata;          // called as a platform calls it, where the platform writes it
-  std::vector<Found> unproven;          // called so, too, where somebody else may have written it
-  bool has_wrapper = false;             // all of it lies in the one folder of a platform's zip
-  std::vector<std::string> leading_up;  // entries of a zip with a "..", which are no student's
+  std::vector<Found> top;               // files that are not in a folder
+  std::map<std::string, Pile> folders;  // by folder; paths in each Pile begin below the folder
+  std::vector<Found> metadata;          // files with the name and the place of a platform's metadata
+  std::vector<Found> unproven;          // files with such a name in a place where someone else may have written them
+  bool has_wrapper = false;             // everything is in the one folder of a platform's zip
+  std::vector<std::string> leading_up;  // entries of a zip with a ".."; they belong to no student
   std::size_t too_long = 0;             // entries of a zip whose names are too long to be read
-  std::string trouble;                  // where the folder cannot be read
+  std::string trouble;                  // set if the folder cannot be read
 };
 
-// A line's end about names of that kind.
+// The end of a line about that many names that are too long.
 std::string too_long_words(std::size_t count);
 
-// "assignment_1234_export", as Gradescope calls the one folder of its zip: never a student's.
+// Whether the name is like "assignment_1234_export", the one folder in Gradescope's zip, which is never a student's.
 bool is_gradescope_export(const std::string& folder);
 
-// "submission_331", as Gradescope calls the folder of one submission.
+// Whether the name is like "submission_331", Gradescope's folder for one submission.
 bool is_gradescope_submission(const std::string& folder);
 
 // When a file on disk was written; 0 if unknown.
 std::int64_t written_at(const std::filesystem::path& path);
 
-// The file at a path, to be read; reading a link, or what is not a plain file, gives the reason why not.
+// The file at a path, not read yet. Reading a link, or anything except a plain file, gives an error with the reason.
 Found file_at(const std::filesystem::path& path, std::vector<std::string> parts);
 
-// A folder on disk, without the one that is `skipped`. Links are not followed, and only plain files are opened.
+// The contents of a folder on disk, without the folder `skipped`. Links are not followed, and only plain files are
+// opened.
 Listing list_folder(const std::filesystem::path& folder, const ChapterNames& chapters,
                     const std::filesystem::path& skipped = {});
 
-// The same for a class's folder. If all of it is in the one folder of a platform's zip, lists that folder.
+// The same for a class's folder. If everything is in the one folder of a platform's zip, lists that folder.
 Listing list_class_folder(const std::filesystem::path& folder, const ChapterNames& chapters,
                           const std::filesystem::path& skipped = {});
 
-// A zip that a platform or an instructor made of a class.
+// The contents of a zip that a platform or an instructor made of a class.
 Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chapters);
 
-// A zip that a student made: all of it is the student's, handed in when the zip was, whatever it says itself.
+// The contents of a zip that a student made. All files are this student's, handed in when the zip was: times and
+// names in the zip do not count.
 Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s);
 
-// The whole listing as one student's.
+// The whole listing as the files of one student.
 Pile pile_of(Listing listing);
 
-// The names of files that are in no folder.
+// The names of those files that are not in a folder.
 std::vector<std::string> names_in(const std::vector<Found>& files);
 
 }  // namespace roofwalk

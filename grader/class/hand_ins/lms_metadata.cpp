@@ -26,14 +26,14 @@ std::string text_at(const Json& json, const char* key) {
 
 const std::string& id_of(const std::string& email, const std::string& sid) { return email.empty() ? sid : email; }
 
-// An address comes from Gradescope; a number was typed by the student, who may type another's.
+// Gradescope itself writes addresses; a number was typed by the student, who may have typed another student's.
 Owner owner_of(const std::string& name, const std::string& id) {
   if (id.empty()) return {student_name(name), "", {}};
   return id.find('@') != std::string::npos ? owner_with_id(name, id) : owner_with_unproven_id(name, id);
 }
 
-// The length of the line break that begins the text; 0 if there is none. YAML 1.1, which Gradescope writes, has more
-// kinds of them than YAML 1.2, which yaml-cpp reads.
+// The length of the line break at the start of the text; 0 if there is none. YAML 1.1, which Gradescope writes, has
+// more kinds of line breaks than YAML 1.2, which yaml-cpp reads.
 std::size_t break_at(std::string_view text) {
   for (const std::string_view one : {"\n", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xc2\x85"}) {
     if (text.starts_with(one)) return one.size();
@@ -41,7 +41,7 @@ std::size_t break_at(std::string_view text) {
   return 0;
 }
 
-// Calls visit(line, its break) for each line of YAML 1.1.
+// Calls visit(line, its line break) for each line of YAML 1.1.
 template <class Visit>
 void for_each_line(std::string_view text, Visit&& visit) {
   while (!text.empty()) {
@@ -57,15 +57,16 @@ void for_each_line(std::string_view text, Visit&& visit) {
   }
 }
 
-// Whether a line begins one of a submission's keys that are read here.
+// Whether a line begins a key of a submission that this program reads.
 bool is_read(std::string_view key) { return key.starts_with(":submitters:") || key.starts_with(":created_at:"); }
 
-// The text for a reader of YAML 1.2. Without `all`, a submission's other keys are left out, such as what its autograder
-// printed: nothing in them can go wrong then, and reading takes 50 times the memory of the text. A key's value is
-// indented deeper than the key, except for lists and empty lines, so no text in it can end it early. A line break that
-// only YAML 1.1 knows also gets a plain one after it, so that no name becomes another's.
+// Converts the text for a reader of YAML 1.2. Without `all`, a submission's other keys are left out, such as the
+// output of its autograder: then errors in them do not matter, and reading, which takes 50 times the memory of the
+// text, takes less. A key's value is indented deeper than the key, except for lists and empty lines, so text in the
+// value cannot end it early. After a line break that only YAML 1.1 has, a plain one is added, so that no student's
+// name becomes another's.
 std::string for_yaml_1_2(std::string_view yaml, bool all) {
-  constexpr std::size_t kIndent = 2;  // of a submission's keys
+  constexpr std::size_t kIndent = 2;  // indentation of a submission's keys
   std::string text;
   bool is_left_out = false;
   for_each_line(yaml, [&](std::string_view line, std::string_view line_break) {
@@ -132,7 +133,7 @@ Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::strin
   if (read.size() > kMostFileBytes) return Error{fmt::format("is larger than {} bytes", kMostFileBytes)};
   auto records = records_in(read);
   if (records || yaml.size() > kMostFileBytes) return records;
-  // What is read may refer to what was left out (`*1`).
+  // A value that is read may be an alias (`*1`) of one that was left out.
   return records_in(read = for_yaml_1_2(yaml, /*all=*/true));
 }
 

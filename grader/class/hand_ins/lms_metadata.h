@@ -1,5 +1,6 @@
-// Who handed in, and when, as Gradescope writes it beside the files: submission_metadata.yml in an export of all
-// submissions, submission_metadata.json in the container of an autograder. Gradescope names the folders submission_331.
+// The owners and times of submissions, as Gradescope writes them next to the files: submission_metadata.yml in an
+// export of all submissions, submission_metadata.json in an autograder's container. Gradescope names the folders
+// submission_331.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +18,21 @@ inline constexpr const char* kGradescopeExport = "submission_metadata.yml";
 inline constexpr const char* kGradescopeContainer = "submission_metadata.json";
 
 struct LmsRecord {
-  std::vector<Owner> owners;  // for a group's submission, all of them; empty if nobody is named
+  std::vector<Owner> owners;  // for a group's submission, all members; empty if none is named
   std::optional<std::int64_t> created_at_s;
 };
 
-// For an export's file, which also holds what every autograder printed.
+// Limit for an export's file, which also contains the output of every autograder.
 inline constexpr std::size_t kMostExportBytes = 256u << 20;
 
 // By folder. Errors: not YAML, no list of submissions, or too large even without the keys that are not read.
 Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml);
 
-// The one submission in a container. It has one result, so a group is one owner there. Errors: not such a file.
+// The one submission in a container. A container has one result, so a group is a single owner there. Errors: not such
+// a file.
 Result<LmsRecord> read_gradescope_container(const std::string& json);
 
-// "2026-10-01T21:59:00.365935-07:00", "2026-10-01 21:59:00.0 Z": seconds since 1970. Nothing for any other text.
+// "2026-10-01T21:59:00.365935-07:00" or "2026-10-01 21:59:00.0 Z" as seconds since 1970. nullopt for any other text.
 std::optional<std::int64_t> moment_of(const std::string& text);
 
 }  // namespace roofwalk

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Small letters, with each run of other characters than letters and digits as one dash.
+// The text in small letters, with one dash for each run of characters that are neither letters nor digits.
 std::string normal(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -34,7 +34,7 @@ std::string normal(const std::string& text) {
   return out;
 }
 
-// The place of `name` in `text`, with dashes or the ends around it; npos if there is none.
+// The position of `name` in `text`, if it is enclosed by dashes or the ends of the text; otherwise npos.
 std::size_t place_of(const std::string& text, const std::string& name) {
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const bool begins = at == 0 || text[at - 1] == '-',
@@ -44,14 +44,14 @@ std::size_t place_of(const std::string& text, const std::string& name) {
   return std::string::npos;
 }
 
-// NAME, its number, and what follows Moodle's mark.
+// NAME, ID and REST of a name in Moodle's form.
 struct MoodleMark {
   std::string name, id, rest;
 };
 
-// NAME_ID_assignsubmission_file_REST; REST may be empty, and its `_` missing. NAME has no slash of either kind and no
-// `_`: Moodle removes slashes and turns `_` into spaces (mod/assign/locallib.php), so what follows the first `_` is
-// Moodle's, and any further mark is the learner's.
+// Reads NAME_ID_assignsubmission_file_REST; REST may be empty, and the `_` before it missing. NAME contains no slash,
+// no backslash and no `_`, because Moodle removes slashes and turns `_` into spaces (mod/assign/locallib.php). So the
+// text after the first `_` is Moodle's, and any later mark is part of the learner's file name.
 std::optional<MoodleMark> moodle_mark(const std::string& text) {
   const std::size_t at = text.find('_');
   if (at == std::string::npos || at == 0 || text.find_first_of("/\\") < at) return std::nullopt;
@@ -66,14 +66,15 @@ std::optional<MoodleMark> moodle_mark(const std::string& text) {
   return std::nullopt;
 }
 
-// Long enough that nobody finds another name with the same hash.
+// So long that finding another name with the same hash is not feasible.
 constexpr std::size_t kHashDigits = 16;
 constexpr std::string_view kHashMark = " ~";
 
-// How Moodle's own tables write a participant's number.
+// The prefix of a participant's number in Moodle's own tables.
 const std::string kParticipant = "Participant ";
 
-// Prefix of a student's number that may not come from the LMS: the author of the file's name may have invented it.
+// Prefix of a student's number that may not come from the LMS, because the author of the file's name may have
+// invented it.
 const std::string kUnproven = "Unproven ";
 
 std::string hash_of(const std::string& text) {
@@ -97,7 +98,7 @@ NamedFile named_by_moodle(const MoodleMark& mark) {
 }  // namespace
 
 Owner owner_with_id(const std::string& name, const std::string& id) {
-  // The last bracket that opens must be ours.
+  // The last opening bracket must be the one that is added here.
   std::string shown = student_name(id);
   if (shown.find_first_of("()") != std::string::npos) {
     std::replace(shown.begin(), shown.end(), '(', '[');
@@ -126,9 +127,9 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
 }
 
 std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters, Versions versions) {
-  constexpr std::ptrdiff_t kMostVersionDigits = 2;  // longer numbers are students' in some classes
+  constexpr std::ptrdiff_t kMostVersionDigits = 2;  // in some classes, longer numbers are students'
   const std::set<std::string_view> version_words = {"copy", "final", "fixed", "new", "old", "v", "version"};
-  const std::string own = name.substr(name.find_last_of("/\\") + 1);  // it may hold a Windows path
+  const std::string own = name.substr(name.find_last_of("/\\") + 1);  // the name may be a Windows path
   const auto chapter = chapter_of_file(own, chapters);
   std::string text = normal(fs::path(own).stem().string()), said;
   if (chapter) text.erase(place_of(text, *chapter), chapter->size());
@@ -163,7 +164,7 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
   const auto moodle = moodle_mark(name);
   if (moodle && !moodle->rest.empty()) return named_by_moodle(*moodle);
   if (const auto canvas = canvas_mark(name)) return named_by_canvas(*canvas);
-  // STUDENT_CHAPTER.cu: the student is what precedes the chapter's name and a separator.
+  // STUDENT_CHAPTER.cu: the student's name precedes a separator and the chapter's name.
   const std::string stem = fs::path(name).stem().string();
   for (const std::string& chapter : chapters) {
     if (stem.size() <= chapter.size() || !stem.ends_with(chapter)) continue;
@@ -227,7 +228,8 @@ void ClassNames::doubt_alone(const std::vector<std::string>& files, const std::v
                   fmt::join(doubts, ", and ")));
 }
 
-// "ada_vector-add (1).cu", "Ada_Vector_Add.cu", "vector-add_ada.cu": each may be of one who has another row.
+// Tells of names such as "ada_vector-add (1).cu", "Ada_Vector_Add.cu", "vector-add_ada.cu": each may belong to a
+// student who has another row.
 void ClassNames::tell_of_otherwise(const std::vector<std::string>& files) {
   std::vector<std::string> otherwise;
   for (const std::string& name : files) {
@@ -266,7 +268,7 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
     const NamedFile named = roofwalk::owner_of_folder(name);
     const bool is_marked = named.owner.mark != LateMark::none;
     has_believed = has_believed || is_marked;
-    // From a Canvas zip that was unpacked.
+    // The folder may be from a Canvas zip that was unpacked.
     const auto mark = is_marked ? std::nullopt : canvas_mark(name);
     const bool is_canvas = is_marked || mark;
     if (!is_canvas && other.empty()) other = name;
@@ -279,7 +281,7 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
 NamedFile ClassNames::believed(NamedFile named) const {
   const bool is_alone = alone_ != Alone::no, has_number = is_persons(named.owner.lms_id);
   const bool is_doubted = is_mixed_ || alone_ == Alone::unproven;
-  // A name that is alone and says "late" may be believed.
+  // A single name that says "late" may be believed.
   const bool is_marked = !is_mixed_ && !(is_alone && named.owner.mark == LateMark::on_time);
   if (is_doubted && has_number) named.owner.lms_id = kUnproven + named.owner.lms_id;
   if (!is_marked) named.owner.mark = LateMark::none;
@@ -301,14 +303,14 @@ NamedFile owner_of_folder(const std::string& name) {
     named.rest = name;
     return named;
   }
-  // Some programs make such a folder of a zip, or of a backslash in a learner's file name. Without the late mark,
-  // people also name folders like this.
+  // Some programs make such a folder from a zip, or from a backslash in a learner's file name. Without the late mark
+  // it is not Canvas', because people also name folders like this.
   if (const auto canvas = CanvasNames({name}).of(name); canvas && canvas->is_late) return named_by_canvas(*canvas);
   return {{student_name(name), "", {}}, name, NamedBy::name};
 }
 
 std::string small_letters(const std::string& text) {
-  // The one locale that every C library has and that knows all alphabets.
+  // The only locale that every C library has and that covers all alphabets.
   static const locale_t everywhere = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   constexpr wint_t kFinalSigma = 0x3c2, kSigma = 0x3c3;
   std::string small;
@@ -324,7 +326,8 @@ std::string small_letters(const std::string& text) {
 }
 
 std::string name_letters(const std::string& given) {
-  // The base letters of U+00C0 to U+017F (Latin-1 Supplement, Latin Extended-A), by code; a space: not a letter.
+  // The base letters of U+00C0 to U+017F (Latin-1 Supplement, Latin Extended-A), by code point; a space: not a
+  // letter.
   constexpr std::string_view kBase =
       "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuyty"
       "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuu"
@@ -341,7 +344,7 @@ std::string name_letters(const std::string& given) {
     } else if (code >= 0xc0 && code < 0xc0 + kBase.size()) {
       const char base = kBase[code - 0xc0];
       if (base != ' ') letters += base;
-    } else if (code < 0x300 || code > 0x36f) {  // Combining Diacritical Marks
+    } else if (code < 0x300 || code > 0x36f) {  // not one of the Combining Diacritical Marks
       letters += name.substr(i, one.bytes);
     }
     i += one.bytes;
@@ -366,7 +369,8 @@ std::string plain_name(const std::string& name) {
 
 std::string student_name(const std::string& name) {
   const std::string plain = plain_name(name);
-  // A name that looks as if it ended in such a hash gets one, too, so that nobody can choose another's.
+  // A name that looks as if it ended in such a hash also gets one, so that nobody can choose a name that is another's
+  // with its hash.
   const std::size_t mark = plain.rfind(kHashMark);
   const bool looks_hashed = mark != std::string::npos && plain.size() == mark + kHashMark.size() + kHashDigits;
   return plain == name && !looks_hashed ? plain : plain + hash_of(name);

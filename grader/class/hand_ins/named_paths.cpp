@@ -46,7 +46,7 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
   ROOFWALK_TRY_STATUS(refuse_export(paths));
   std::vector<std::string> folders;
   std::vector<fs::path> named_folders;
-  std::set<fs::path> others;  // with other things than sources and zips
+  std::set<fs::path> others;  // folders that also contain files other than sources and zips
   for (const fs::path& path : paths) {
     const fs::path full = full_path(path);
     const std::string name = full.filename().string();
@@ -107,7 +107,8 @@ Status NamedPaths::refuse_nested_ones(const std::vector<fs::path>& folders) cons
   return refuse_nested(all, chapters_.known(), guess_.known_students());
 }
 
-// What each student calls alike, such as work.zip, may be one student's of several homeworks.
+// Tells of files with the same name in several folders, such as work.zip: each may be a different student's, or one
+// student's for several homeworks.
 void NamedPaths::tell_of_alike() {
   std::map<std::string, std::set<fs::path>> folders;  // by the file's name
   for (const auto& [folder, names] : named_files_) {
@@ -143,7 +144,8 @@ std::vector<std::string> NamedPaths::told_of_names(const std::string& top) const
   return lines;
 }
 
-// Whether each file is called as the folder is, as in ada/ada_vector-add.cu, or as a chapter is.
+// Whether all files have the folder's name, as in ada/ada_vector-add.cu, or a chapter's name, and at least one has
+// the folder's.
 bool NamedPaths::names_its_files(const std::string& folder, const std::vector<std::string>& files) const {
   const std::string own = name_letters(folder);
   std::size_t called_so = 0;
@@ -156,9 +158,9 @@ bool NamedPaths::names_its_files(const std::string& folder, const std::vector<st
   return called_so > 0;
 }
 
-// `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
-// Where files of several folders side by side are named, and those of one are its student's, by a chapter's name or by
-// the folder's own, each folder is a student's: what the files in it are called is the student's own.
+// In `grade alice/vector-add.cu alice/naive-gemm.cu` the folder's name is the student's; in `hw1/*` it is not. If the
+// paths name files in several neighbouring folders, and the files of one folder have chapters' names or the folder's
+// own, then each of these folders is a student's, and the student chose the names of the files in it.
 void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single) {
   std::set<fs::path> above;
   for (const auto& [folder, names] : named_files_) {
@@ -176,7 +178,7 @@ void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single
   if (named_files_.size() == 1) return;
   std::set<std::string> all_called;
   for (const auto& [folder, names] : named_files_) all_called.insert(folder.filename().string());
-  std::vector<std::string> other_names;  // labels of files named like somebody else's
+  std::vector<std::string> other_names;  // labels of files that have another student's name
   for (const auto& [folder, names] : named_files_) {
     const bool is_new = above.contains(folder.parent_path()) && by_folder_.insert(folder).second;
     for (const std::string& name : names) {

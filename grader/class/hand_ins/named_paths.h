@@ -1,4 +1,4 @@
-// Paths that are named one by one, and what they tell together: whose each file is.
+// Paths that are named one by one, and what they tell together: the owner of each file.
 #pragma once
 
 #include <filesystem>
@@ -17,31 +17,32 @@ namespace roofwalk {
 
 class NamedPaths {
  public:
-  // All must outlive this. `grades` is no hand-in, wherever it lies; `proven` are students with a number of Canvas' in
-  // the record.
+  // All must outlive this object. `grades` is never a hand-in, in whichever folder it is; `proven`: students with a
+  // number from Canvas on record.
   NamedPaths(const ChapterNames& chapters, const ClassOrStudent& guess, const std::filesystem::path& grades,
              const std::set<std::string>& proven)
       : chapters_(chapters), guess_(guess), grades_(grades), proven_(proven) {}
 
   static std::filesystem::path full_path(const std::filesystem::path& path);
 
-  // Takes all paths that are going to be added.
+  // Takes all paths that are going to be added. Must be called first.
   Status expect(const std::vector<std::filesystem::path>& paths);
 
-  // Lines about files that are taken for another's than they are called, or for one student's; each begins with its
-  // label.
+  // Lines about files that are assigned to a different student than their names say, or all to one student. Each line
+  // begins with its label.
   const std::vector<std::string>& told() const { return told_; }
 
-  // Whether the file belongs to its folder's student, whatever it is called.
+  // Whether the file belongs to the student of its folder, independent of its own name.
   bool is_folders(const std::filesystem::path& full) const;
 
-  // Of the files that are named in a folder, those named like chapters.
+  // Those named files in a folder that are named like chapters.
   const std::set<std::string>& chapters_files(const std::filesystem::path& folder) { return chapters_files_[folder]; }
 
-  // The names of all named files that do not belong to their folder's student, and of all folders.
+  // The names of all folders, and of those named files that do not belong to their folder's student.
   const ClassNames& names() const { return *names_; }
 
-  // Doubts about these, one line each with its label; `top` is the label of what has no place of its own.
+  // Lines about doubts in these names, each with its label; `top` is the label for names without a place of their
+  // own.
   std::vector<std::string> told_of_names(const std::string& top) const;
 
  private:
@@ -55,10 +56,13 @@ class NamedPaths {
   const std::filesystem::path& grades_;
   const std::set<std::string>& proven_;
   std::map<std::filesystem::path, std::vector<std::string>> named_files_;  // by folder
-  std::map<std::filesystem::path, std::set<std::string>> chapters_files_;  // of those
-  std::set<std::filesystem::path> by_folder_;                              // files in these are their student's
-  std::optional<ClassNames> names_;                                        // of the others, and of all folders
-  std::map<std::string, std::string> tops_;                                // the place of what is named, for labels
+  // By folder: those of named_files_ that are named like chapters.
+  std::map<std::filesystem::path, std::set<std::string>> chapters_files_;
+  // Folders whose files belong to the folder's student.
+  std::set<std::filesystem::path> by_folder_;
+  // Names of all folders and of the other files.
+  std::optional<ClassNames> names_;
+  std::map<std::string, std::string> tops_;  // by name: its place, for labels
   std::vector<std::string> told_;
 };
 

@@ -13,12 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether `folder` is the path or one of the folders in which it lies.
+// Whether `folder` is the path itself or contains it.
 bool holds(const fs::path& folder, const fs::path& path) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-// The folder in which all of them lie.
+// The innermost folder that contains all of them.
 fs::path common_folder(const std::vector<NamedOne>& all) {
   fs::path common = all.front().full.parent_path();
   for (const NamedOne& one : all) {
@@ -38,7 +38,7 @@ class Nested {
     }
   }
 
-  // In a folder beside which something is named for a student.
+  // Refuses a path in a folder next to which another path is named for a student.
   Status refuse_deeper(const NamedOne& one) const {
     for (fs::path at = one.full.parent_path(); at != common_; at = at.parent_path()) {
       const auto found = beside_.find(at.parent_path());
@@ -94,9 +94,9 @@ class Nested {
   }
 
   const fs::path common_;
-  std::map<fs::path, const NamedOne*> beside_;        // by the folder in which it lies
-  std::map<std::string, std::set<fs::path>> called_;  // by student: folders that are called so
-  std::set<fs::path> places_;                         // folders that are named, or whose files are
+  std::map<fs::path, const NamedOne*> beside_;        // by folder: a named path in it
+  std::map<std::string, std::set<fs::path>> called_;  // by student: folders with the student's name
+  std::set<fs::path> places_;                         // folders that are named, or in which files are named
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Folders of several students that are named one by one: whether each lies where its student's folder may lie.
+// Checks folders of several students that are named one by one: each must be in a place where a student's folder may
+// be.
 #pragma once
 
 #include <filesystem>
@@ -10,19 +11,19 @@
 
 namespace roofwalk {
 
-// What is named for a student.
+// A path that is named for a student.
 struct NamedOne {
   std::filesystem::path full = {};
-  std::string student = {};  // by its own name
+  std::string student = {};  // the student as the path's own name tells
   bool is_folder = false;    // else a file
-  bool is_by_files = false;  // a folder whose files are named
-  bool has_number = false;   // a platform's, of a person
+  bool is_by_files = false;  // a folder of which files are named
+  bool has_number = false;   // whether the name has a platform's number of a person
 };
 
-// Errors: a path that lies in what may be another student's folder; two folders that are called alike, or a file that
-// is called as the folder of others is; a folder whose name tells no student. Then a student's own folder could take
-// another's row. `chapters` and `known`: what is no student's name, and who is known as a student, whose folders may
-// lie in several places.
+// Errors: a path inside a folder that may be another student's; two folders with the same name, or a file with the
+// name of other students' folder; a folder whose name tells no student. In these cases a student's own folder could
+// get another student's row. `chapters`: names that are no student's. `known`: known students, whose folders may be
+// in several places.
 Status refuse_nested(const std::vector<NamedOne>& all, const std::vector<std::string>& chapters,
                      const std::set<std::string>& known);
 

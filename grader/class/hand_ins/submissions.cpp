@@ -21,10 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNobodys = 20;  // lines per path about files that are nobody's
-constexpr std::size_t kMostStrays = 5;    // more lines about files that are not gradable, which anybody may leave
+constexpr std::size_t kMostNobodys = 20;  // limit per path of lines about files that have no known owner
+constexpr std::size_t kMostStrays = 5;    // limit of further lines about files that are not gradable
 
-constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
+constexpr std::size_t kMostWaysUp = 3;  // limit of lines about zip entries with a ".."
 
 constexpr const char* kIsUnproven =
     "is not read, since a student may have written it: Gradescope's own is next to Gradescope's folders only; if this "
@@ -40,14 +40,14 @@ class Collector {
         keep_(keep),
         named_(chapters_, guess_, grades_, wanted.proven) {}
 
-  // Takes all paths that are going to be added.
+  // Takes all paths that are going to be added. Must be called first.
   Status expect(const std::vector<fs::path>& paths) {
     ROOFWALK_TRY_STATUS(named_.expect(paths));
     handed_.told = named_.told();
     return kOk;
   }
 
-  // `is_one`: it is one student's hand-in, and nothing in it tells whose, or when.
+  // `is_one`: the path is one student's hand-in, and names and times inside it do not count.
   Status add(const fs::path& path, bool is_one) {
     std::error_code error;
     const fs::path full = NamedPaths::full_path(path);
@@ -124,7 +124,7 @@ class Collector {
     }
   }
 
-  // The names of all that is named.
+  // The names of all paths that were given.
   const ClassNames& names() {
     if (!has_told_names_) {
       for (std::string& line : named_.told_of_names(top_)) handed_.told.push_back(std::move(line));
@@ -174,7 +174,7 @@ class Collector {
                    written_at(fs::canonical(full, error)));
   }
 
-  // Its name is that of a student on record, and it holds what may be others' hand-ins.
+  // The Error for a path that has a known student's name and contains files that may be other students' hand-ins.
   Status doubtful_student() const {
     return Error{.message =
                      "is named like a student, and holds what may be others' hand-ins: it is unclear whether that is "
@@ -185,7 +185,7 @@ class Collector {
 
   void tell(const std::string& label, const std::string& line) { handed_.told.push_back(label + " " + line); }
 
-  // Adds a line about something that belongs to nobody known.
+  // Adds a line about a file or folder without a known owner.
   void leave_out(const std::string& label, std::string reason) {
     if (++nobodys_ <= kMostNobodys) handed_.left_out.push_back({label, std::move(reason)});
   }
@@ -193,7 +193,7 @@ class Collector {
   HandIn& hand_in(const Owner& owner) {
     Owner& known = students_.try_emplace(owner.student, owner).first->second;
     if (known.lms_id.empty()) known.lms_id = owner.lms_id;
-    known.mark = LateMark::none;  // belongs to a file, not to a person
+    known.mark = LateMark::none;  // a mark belongs to a file, not to a person
     return hand_ins_.try_emplace(owner.student, chapters_, known).first->second;
   }
 
@@ -210,7 +210,7 @@ class Collector {
     add_named(names().owner_of_folder(folder), std::move(pile), top_);
   }
 
-  // A zip that is named is a class's, unless all of it is one student's.
+  // Adds a zip that was given: it is a class's, unless everything in it is one student's.
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip, chapters_);
     const bool is_known = guess_.is_known_student(stem);
@@ -245,8 +245,9 @@ class Collector {
     return kOk;
   }
 
-  // For files with only a chapter's name, which may be one student's. Errors: files beside them may name several
-  // people: "vector-add_ada.cu" and "vector-add_bob.cu". A single name may mark a version, and a line says so.
+  // For files with only a chapter's name, which may be one student's. Errors: files next to them may have the names
+  // of several people: "vector-add_ada.cu" and "vector-add_bob.cu". A single such name may mark a version; then a
+  // line says so.
   Status ask_of_others(const Listing& listing) {
     std::set<std::string> people = guess_.words_of(listing.top);
     for (const auto& [folder, pile] : listing.folders) {
@@ -273,7 +274,7 @@ class Collector {
 
   enum class Packing : std::uint8_t { zip, folder };
 
-  // Each entry of the class belongs to a student: a folder, a zip or a file.
+  // Adds a class: each folder, zip or file in it belongs to a student.
   Status add_class(Listing listing, const std::string& name, Packing packing) {
     auto read = records_of(listing);
     if (guess_.is_one_students(listing, read ? *read : LmsRecords())) {
@@ -304,7 +305,7 @@ class Collector {
     const std::vector<std::string> files = names_in(listing.top);
     const std::vector<std::string> folders = guess_.students_folders(listing);
     ClassNames names(files, chapters_.known(), folders);
-    // One student's file in a folder may have come by mail, called by the student as Canvas would.
+    // The only student's file in a folder may have come by mail, with a name in Canvas' form that the student wrote.
     if (packing == Packing::folder) names.doubt_alone(files, folders, proven_);
     tell_of_names(top_, names);
     if (!names.is_mixed()) tell_of_unpacked(listing);
@@ -320,14 +321,14 @@ class Collector {
     const std::set<std::string> chapters_files = guess_.chapters_files_in(files);
     for (Found& file : listing.top) add_file(std::move(file), names, chapters_files);
     for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records, names);
-    for (const auto& [folder, record] : records) {  // their files are missing
+    for (const auto& [folder, record] : records) {  // records whose folders are missing
       if (listing.folders.contains(folder)) continue;
       for (const Owner& owner : record.owners) hand_in(owner);
     }
     return kOk;
   }
 
-  // Tells of a folder whose folders may be classes.
+  // Adds a line about a folder whose folders may be classes.
   void tell_of_classes(const Listing& listing) {
     const bool all_may_be =
         listing.folders.size() > 1 && std::all_of(listing.folders.begin(), listing.folders.end(), [&](const auto& one) {
@@ -337,7 +338,7 @@ class Collector {
       tell(top_, "has others' folders or files in each of its folders: if they are classes, grade each by itself");
   }
 
-  // Tells of zips of Canvas' that were each unpacked into a folder of the same name.
+  // Adds a line about Canvas zips that were each unpacked into a folder of the same name.
   void tell_of_unpacked(const Listing& listing) {
     std::vector<std::string> called;
     for (const auto& [folder, pile] : listing.folders) {
@@ -351,8 +352,8 @@ class Collector {
                      called.size() - 1));
   }
 
-  // Moodle gives a zip's entries the time at which it makes the zip, as Canvas does for a quiz. That takes a while if
-  // files are large.
+  // Adds a line if times are those of a download: Moodle gives a zip's entries the time at which it makes the zip, as
+  // Canvas does for a quiz. Making it takes a while if files are large, so the times differ a little.
   void tell_of_downloads_times(const Listing& listing, const ClassNames& names) {
     constexpr std::int64_t kNextFile_s = 600;
     std::set<std::string> owners;
@@ -398,7 +399,7 @@ class Collector {
     }
   }
 
-  // A group's submission belongs to each member.
+  // Adds a folder. A group's submission belongs to each member.
   void add_folder(const std::string& folder, Pile pile, const LmsRecords& records, const ClassNames& names) {
     const std::string label = label_of(top_, {folder});
     const auto record = records.find(folder);
@@ -417,7 +418,7 @@ class Collector {
     for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
   }
 
-  // What a platform says about the folders beside its metadata; students cannot write there. Errors: the metadata
+  // The platform's records about the folders next to its metadata; students cannot write there. Errors: the metadata
   // cannot be read, so names and times would not be the platform's.
   Result<LmsRecords> records_of(const Listing& listing) const {
     if (listing.metadata.empty()) return LmsRecords();
@@ -442,7 +443,7 @@ class Collector {
   }
 
   Status settle() {
-    while (!hand_ins_.empty()) {  // one by one, since each holds zips open
+    while (!hand_ins_.empty()) {  // one by one, because each keeps zips open
       ROOFWALK_TRY_STATUS(hand_ins_.begin()->second.settle(keep_, handed_));
       hand_ins_.erase(hand_ins_.begin());
     }
@@ -455,7 +456,7 @@ class Collector {
   const std::set<std::string>& proven_;
   const KeepSource& keep_;
   NamedPaths named_;
-  std::string top_;  // the path's name, for labels
+  std::string top_;  // name of the path, for labels
   std::size_t nobodys_ = 0, strays_ = 0;
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;  // by student

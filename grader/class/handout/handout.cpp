@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Named one by one, so that an unexpected file, such as an instructor's notes, is not handed out.
+// Listed by name, so that an unexpected file, such as an instructor's notes, is not handed out.
 constexpr std::array kTopFiles = {"CMakeLists.txt", "CMakePresets.json", "LICENSE", "roofwalk", ".gitignore"};
 constexpr std::array kTopFolders = {"common", "grader", "tools", "book"};
 

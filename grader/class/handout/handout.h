@@ -1,4 +1,4 @@
-// What learners get: the course without anything that gives solutions away.
+// The files for learners: the course without files that give solutions away.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace roofwalk {
 
-// The files of a checkout that belong in a tree with these chapters, by their paths below it, sorted: the program, its
-// set-up and the chapters. No solutions, no starters of other chapters, no tests (they hold solutions and wrong ones),
-// no kernels of grader/operations, no page for instructors, no user's files, and no links. The README is replaced by
-// handout_readme() (handout_pages.h).
+// The files of a checkout for a handout with these chapters, as sorted relative paths: the program, its set-up and
+// the chapters. They contain no solutions, no starters of other chapters, no tests (these contain right and wrong
+// solutions), no kernels of grader/operations, no page for instructors, no files of users, and no links. The README
+// is replaced by handout_readme() (handout_pages.h).
 Result<std::vector<std::filesystem::path>> handout_files(const std::filesystem::path& root,
                                                          const std::vector<const Chapter*>& chapters);
 
-// Pairs of chapters that do the same work, so that the later one's starter shows how to solve the earlier one.
+// Pairs of chapters with the same task, where the later chapter's starter shows how to solve the earlier one.
 std::vector<std::string> spoilers(const std::vector<const Chapter*>& chapters);
 
 }  // namespace roofwalk

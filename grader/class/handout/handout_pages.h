@@ -1,4 +1,4 @@
-// The course's pages for learners: no page prints a solution, and no link leads to a file that was not handed out.
+// The course's pages for learners: no page shows a solution, and no link leads to a file that was not handed out.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace roofwalk {
 
-// A page of the book or a lesson. `page`: its path in the tree; `files`: what the tree holds.
-// What a program wrote into a page follows a mark with its source (book/truth). A block that comes from a file of
-// solutions/, or is a profile of one, is replaced by a line that says so. A link to a file that the tree lacks is
+// The learners' version of a page of the book or of a lesson. `page`: its path in the handout; `files`: the handout's
+// files. Text that a program wrote into a page follows a mark with its source (book/truth). A block from a file of
+// solutions/, or a profile of one, is replaced by a line that says so. A link to a file that is not handed out is
 // replaced by its words.
 std::string page_for_learners(const std::string& text, const std::filesystem::path& page,
                               const std::set<std::string>& files);
 
-// The tree's own README.md: how to begin, what is graded, until when and how. It holds no secrets, except that it tells
+// The handout's own README.md: how to begin, what is graded, until when and how. It contains no secrets, but tells
 // whether there are hidden cases.
 std::string handout_readme(const CourseTerms& terms, const std::vector<const Chapter*>& chapters);
 

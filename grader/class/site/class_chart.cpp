@@ -59,7 +59,7 @@ std::string roof(const Chart& chart, const Frame& frame) {
   return fmt::format("<path class=\"roof\" d=\"{}\"/>\n", path);
 }
 
-// Text below the picture, where it wraps; in the picture it would shrink with it.
+// The text is below the picture, where it can wrap; inside the picture it would shrink with it.
 std::string legend(const std::vector<ClassDot>& dots) {
   std::string html;
   for (const Kind& kind : kKinds) {

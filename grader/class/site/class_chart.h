@@ -1,4 +1,4 @@
-// Many dots under one roofline, as a figure of a page: an SVG and its legend, without scripts, fonts or other files.
+// Many dots under one roofline, as a figure for a page: an SVG and its legend, without scripts, fonts or other files.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace roofwalk {
 struct ClassDot {
   Point point;
   std::string kind;   // "starter", "none", "pass", "ace": sets its colour
-  std::string label;  // beside the dot; empty: none
+  std::string label;  // text next to the dot; empty: none
 };
 
 // `chart` has the roofs, the level and the title; its walk is not drawn. `is_walk`: a line connects the dots.

@@ -5,8 +5,8 @@
 namespace roofwalk {
 namespace {
 
-// Every pair of text and background colours has a contrast of 4.5 or more in both schemes (WCAG 2.1, 1.4.3). On a phone
-// each row of a table becomes a block, its figures with their names.
+// Every pair of text and background colours has a contrast of 4.5 or more in both colour schemes (WCAG 2.1, 1.4.3).
+// On a phone, each row of a table becomes a block, in which each figure follows its column's name.
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1c2024; --quiet: #59636e; --rule: #d9dee3; --grid: #d9dee3;
   --link: #0b57a4; --starter: #1c2024; --none: #8a5a00; --pass: #0068a8; --ace: #00755a; --caution: #8a4b00; }

@@ -18,7 +18,7 @@ struct Alias {
   std::string shown, page;  // "student 17", "students/3f2a....html"
 };
 
-// Numbers students in the order of salted hashes, which say nothing about names.
+// Numbers students in the order of salted hashes, which reveal nothing about names.
 std::vector<Alias> aliases_of(const SiteInput& input) {
   const auto& rows = input.book.rows;
   std::vector<std::pair<std::string, std::size_t>> order;
@@ -140,12 +140,12 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
   body += "<th>total</th></tr></thead>\n<tbody>\n";
   std::vector<std::size_t> order(book.rows.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // By the number or the name that is shown: any other order would reveal more.
+  // Sorted by the number or name that is shown, because any other order would reveal more.
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return input.shows_names ? a < b : aliases[a].page < aliases[b].page;
   });
   for (const std::size_t row : order) {
-    // A page shows its student's source: without names, no link leads to it.
+    // A student's page shows the student's source. So without names, no link leads to it.
     const std::string shown = escaped(aliases[row].shown);
     body += input.shows_names ? fmt::format("<tr><th><a href=\"{}\">{}</a></th>", aliases[row].page, shown)
                               : fmt::format("<tr><th>{}</th>", shown);
@@ -219,7 +219,7 @@ Result<std::string> entries_html(const Cell& cell, const Column& column, const S
   return html;
 }
 
-// A file that could not be placed must not look like no file.
+// Lists files that could not be assigned, so that their owner does not look like a student without files.
 std::string left_out_html(const StudentRow& row) {
   std::string html;
   for (const std::string& line : left_out_words(row)) html += fmt::format("<li>{}</li>\n", escaped(line));
@@ -261,7 +261,7 @@ Result<PageNames> make_site(const SiteInput& input, const WritePage& write) {
   PageNames names;
   const auto aliases = aliases_of(input);
   ROOFWALK_TRY_STATUS(write("index.html", class_html(input, aliases)));
-  // Without a page of its own, a web server would list the folder.
+  // If a folder had no page of its own, a web server would list its files.
   for (const char* folder : {"students", "plots", "profiles"}) {
     ROOFWALK_TRY_STATUS(write(
         fmt::format("{}/index.html", folder),

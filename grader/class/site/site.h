@@ -1,5 +1,5 @@
-// A class's results as pages: one for the class, one per student, one per profile. They show no student's name unless
-// asked to.
+// A class's results as pages: one for the class, one per student, one per profile. They show students' names only on
+// request.
 #pragma once
 
 #include <array>
@@ -16,22 +16,23 @@ namespace roofwalk {
 
 struct SiteInput {
   const Gradebook& book;
-  std::string salt;  // hides names: the same class has the same numbers every time
+  std::string salt;  // used to hide names; with the same salt, a class's students have the same numbers every time
   bool shows_names = false;
   // Per column of the book: the roofline of the chapter's level, and the starter's dot on it.
   std::vector<Chart> charts;
   std::vector<std::optional<Point>> starters;
-  // Plot and profile of a graded entry; empty if there is none.
+  // Plot and profile of a graded entry; empty if it has none.
   std::function<Result<GradePages>(const std::string& key)> pages;
 };
 
-// Takes a page; its path is relative to the site's folder.
+// Writes a page; its path is relative to the site's folder.
 using WritePage = std::function<Status(const std::string& path, const std::string& text)>;
 
-// Whose page is whose, only for the instructor: (student, the name on the pages, path of the page).
+// The owner of each page, for the instructor only: (student, the name on the pages, path of the page).
 using PageNames = std::vector<std::array<std::string, 3>>;
 
-// Writes page by page: all pages of a large class would not fit into memory. Errors: those of `write` and of `pages`.
+// Writes the pages one by one, because all pages of a large class would not fit into memory. Errors: those of `write`
+// and of `pages`.
 Result<PageNames> make_site(const SiteInput& input, const WritePage& write);
 
 }  // namespace roofwalk

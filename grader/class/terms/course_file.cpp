@@ -67,7 +67,7 @@ class Reader {
     return *found;
   }
 
-  // An offset is required: midnight is a different moment in each zone.
+  // The time must state its offset from UTC, because midnight is a different moment in each time zone.
   Status moment(const toml::node& node, std::string_view key, ChapterTerms& out) const {
     const auto value = node.value_exact<toml::date_time>();
     if (!value || !value->offset) {
@@ -207,7 +207,7 @@ class Reader {
                  fmt::format("it has: {}", fmt::join(known, ", ")));
   }
 
-  // As in exercise.toml: lists of the same length; case i is column i.
+  // In the form of exercise.toml: lists of the same length; case i consists of the i-th values.
   Result<std::vector<Size>> sizes_of(const toml::node& node, const Chapter& of) const {
     const toml::table* table = node.as_table();
     if (table == nullptr || table->empty()) return error(node, "extents with lists of values are missing");
@@ -245,7 +245,7 @@ class Reader {
 
   Status read_secrets(const toml::node& at, const std::string& named, const fs::path& repository,
                       CourseTerms& terms) const {
-    const fs::path path = fs::path(file_).parent_path() / named;  // an absolute path stays as it is
+    const fs::path path = fs::path(file_).parent_path() / named;  // an absolute path stays unchanged
     std::error_code missing;
     const fs::path full = fs::weakly_canonical(path, missing), root = fs::weakly_canonical(repository, missing);
     const fs::path inside = full.lexically_relative(root);

@@ -1,4 +1,4 @@
-// course.toml: what an instructor decides about a class. Secrets are in a file of their own, outside the repository.
+// course.toml: an instructor's decisions about a class. Secrets are in a separate file, outside the repository.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,25 @@
 
 namespace roofwalk {
 
-// Other thresholds for one of a chapter's goals, named by `what` and `level`.
+// Different thresholds for one of a chapter's goals, which is identified by `what` and `level`.
 struct Threshold {
   Goal::What what = Goal::What::share_of_roof;
   std::string level;
-  std::optional<double> pass, ace;  // an absent one stays the chapter's
+  std::optional<double> pass, ace;  // nullopt: the chapter's own
 };
 
 struct ChapterTerms {
   std::string chapter;
   double points = 10;                      // for full credit
   double weight = 10;                      // in the total, relative to the other chapters'
-  double pass_share = 0.7;                 // of the points, for just meeting every goal's pass
+  double pass_share = 0.7;                 // of the points, for exactly meeting the pass threshold of every goal
   std::optional<std::int64_t> deadline_s;  // seconds since 1970, UTC
-  int deadline_offset_min = 0;             // of the zone that course.toml states it in, east of UTC
+  int deadline_offset_min = 0;             // offset east of UTC that course.toml gives for the deadline
   std::vector<Threshold> thresholds;
 };
 
-// What a late submission loses: a share of its points per day begun, and all of them after `most_days` days.
+// The penalty for a late submission: a share of its points for each day that has begun, and all points after
+// `most_days` days.
 struct LateTerms {
   double per_day = 0;
   double most_days = 1e9;
@@ -39,11 +40,11 @@ struct LateTerms {
 
 struct CourseTerms {
   std::string title;            // empty: none
-  std::string device = "auto";  // as --device
+  std::string device = "auto";  // see --device
   enum class Counts { best, last } counts = Counts::best;
   LateTerms late;
-  std::vector<ChapterTerms> chapters;  // in the file's order
-  std::filesystem::path secrets_file;  // empty: none is named
+  std::vector<ChapterTerms> chapters;  // in the order of the file
+  std::filesystem::path secrets_file;  // empty: the file names none
   std::vector<std::uint64_t> hidden_seeds;
   std::map<std::string, std::vector<Size>> hidden_sizes;  // by chapter
 
@@ -51,21 +52,22 @@ struct CourseTerms {
   HiddenCases hidden(const std::string& chapter) const;
 };
 
-// Every chapter of the course for 10 points, without deadlines or secrets: the terms without a course.toml.
+// The terms without a course.toml: every chapter of the course for 10 points, without deadlines or secrets.
 CourseTerms plain_terms(const Course& course);
 
-// Errors, one line each with file and line: not TOML, unknown keys, chapters or goals that the course does not have,
-// values out of range, a secrets file inside `repository` or with extents that a chapter does not have.
+// Errors, one line each with file and line: not TOML; unknown keys; chapters or goals that the course does not have;
+// values out of range; a secrets file inside `repository`, or one with extents that a chapter does not have.
 Result<CourseTerms> read_terms(const std::filesystem::path& file, const Course& course,
                                const std::filesystem::path& repository);
 
-// Replaces the secrets of the terms by those in `text`; errors call it `what`.
+// Replaces the secrets of the terms by those in `text`. Errors name the text by `what`.
 Status use_secrets(const std::string& text, const std::string& what, const Course& course, CourseTerms& terms);
 
-// The chapter with the instructor's thresholds instead of its own. Errors: `ace` asks for less than `pass`.
+// The chapter with the instructor's thresholds in place of its own. Errors: `ace` requires less than `pass`.
 Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& terms);
 
-inline constexpr std::int64_t kLatestMoment = 253'402'300'799;  // 9999-12-31 23:59:59 UTC: a file may claim any time
+// 9999-12-31 23:59:59 UTC, the limit for times, because a file may have any time.
+inline constexpr std::int64_t kLatestMoment = 253'402'300'799;
 
 // "2026-10-01 23:59 (UTC+02:00)" in a zone `offset_min` minutes east of UTC; "2026-10-01 21:59 UTC" for 0.
 std::string moment_text(std::int64_t seconds, int offset_min = 0);

@@ -10,14 +10,14 @@
 namespace roofwalk {
 namespace {
 
-// How far `value` is from `low` to `high` on a logarithmic scale, 0 to 1.
+// The position of `value` between `low` and `high` on a logarithmic scale, from 0 to 1.
 double log_share(double value, double low, double high) {
   if (value >= high) return 1;
   if (value <= low || value <= 0) return 0;
   return std::log(value / low) / std::log(high / low);
 }
 
-// What the starter reaches of a goal, on the same device, size and seed.
+// The starter's figure for a goal, on the same device, size and seed.
 std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) {
   const auto start = attempt.starter.find(goal.level);
   if (start == attempt.starter.end() || !attempt.measurement) return std::nullopt;

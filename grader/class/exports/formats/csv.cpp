@@ -1,5 +1,5 @@
-// A table for spreadsheets: a row for each student; points, verdict and lateness of each chapter; the total (RFC 4180).
-// A cell that a spreadsheet would take for a formula begins with an apostrophe.
+// A table for spreadsheets (RFC 4180): one row per student with points, verdict and lateness of each chapter, and the
+// total. An apostrophe precedes cells that a spreadsheet would run as a formula.
 #include <fmt/format.h>
 
 #include <utility>

@@ -1,9 +1,10 @@
-// A suite a chapter, a case a student. Passed: pass; failed: any other verdict; error: not graded; skipped: nothing
-// submitted. Points and the dot are properties of the case.
+// One suite per chapter, one case per student. Passed: pass; failed: any other verdict; error: not graded; skipped:
+// no submission. Points and the dot are properties of the case.
 //
-// JUnit XML as Jenkins' and Ant's schemas agree on it: testsuites > testsuite (name, package, id, timestamp, hostname,
-// tests, failures, errors, skipped, time) > properties, testcase (name, classname, time) > at most one of skipped,
-// error, failure (message, type), then system-out, system-err. XML 1.0 forbids most control characters, escaped or not.
+// JUnit XML, in the subset on which Jenkins' and Ant's schemas agree: testsuites > testsuite (name, package, id,
+// timestamp, hostname, tests, failures, errors, skipped, time) > properties, testcase (name, classname, time) > at
+// most one of skipped, error, failure (message, type), then system-out, system-err. XML 1.0 forbids most control
+// characters, even escaped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 namespace roofwalk {
 namespace {
 
-// Escapes an attribute or text. The gradebook's texts are UTF-8 already; characters that XML cannot hold become "?",
-// and line breaks are kept, in an attribute too.
+// Escapes an attribute or text. The gradebook's texts are valid UTF-8; characters that XML does not allow become "?".
+// Line breaks are kept, also in attributes.
 std::string escaped_xml(const std::string& text) {
   std::string held;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -92,7 +93,7 @@ std::string to_junit(const Gradebook& book) {
     Counts counts;
     std::string cases;
     for (const StudentRow& row : book.rows) cases += testcase(row, i, book.columns[i], counts);
-    // The gradebook holds no time, so that it is the same on every day; the schemas require one.
+    // The schemas require a time. The gradebook contains none, so that it is the same on every day.
     suites += fmt::format(
         "  <testsuite name=\"{}\" package=\"roofwalk\" id=\"{}\" timestamp=\"1970-01-01T00:00:00\" "
         "hostname=\"localhost\" "
