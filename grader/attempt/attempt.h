@@ -1,5 +1,5 @@
 // The record of one attempt: what was run, and the result. Its JSON, "roofwalk.attempt/1", is the stable interface of
-// the program: always the same keys, null for values that are not known.
+// the program: always the same keys, and null for unknown values.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace roofwalk {
 
 // The diagnoses of an attempt, and the line of the learner's file that moves most bytes.
 struct Finding {
-  std::vector<Diagnosis> diagnoses;  // most costly first; empty if there is nothing to cure
-  Diagnosis diagnosis;               // the first of them, or "none" with a remark on the dot
+  std::vector<Diagnosis> diagnoses;  // most costly first; empty if nothing is worth curing
+  Diagnosis diagnosis;               // the first of these, or "none" with a remark on the dot
   int traffic_line = 0;              // 0: unknown
   std::string traffic_source;        // that line's text, as the learner wrote it
 };
@@ -29,26 +29,28 @@ struct Attempt {
   std::string device;       // "virtual:classroom"
   std::string device_kind;  // "virtual" or "cuda"
   Size size;
-  std::optional<std::uint64_t> seed;  // nothing if hidden seeds were used
-  std::string file;                   // as the learner knows it: "my/vector-add.cu"
+  std::optional<std::uint64_t> seed;  // nullopt if hidden seeds were used
+  std::string file;                   // the learner's name for it: "my/vector-add.cu"
   std::string source_sha256;          // empty if the file did not compile
   bool is_starter = false;            // the file is the starter, unchanged
   bool sandboxed = false;             // the file was compiled, and the virtual GPU ran its kernels, in boxes
 
   Judgement judgement;
-  std::vector<std::string> goals_left_out;  // goals of the chapter that make no sense on this machine, and why
+  std::vector<std::string> goals_left_out;  // goals of the chapter that do not apply on this machine, with the reason
   std::optional<bool> correct;
   std::optional<double> worst_error;
   std::string worst_place;  // "c[12], n=33"; empty if there is no error
-  int cases = 0;            // correctness cases run, up to the first wrong one, the measured shape included
-  int small_sizes = 0, wrong_small_sizes = 0;    // sizes run: all, or up to the one where the kernel was stopped
+  int cases = 0;            // number of correctness cases run, up to the first wrong one, including the measured
+                            // shape
+  // Number of sizes run: all, or up to the one at which the kernel was stopped.
+  int small_sizes = 0, wrong_small_sizes = 0;
   int hidden_cases = 0, wrong_hidden_cases = 0;  // the same for the hidden cases that a class is graded on
 
   std::optional<Measurement> measurement;
   std::optional<GpuTimes> times;   // on a real GPU: of the starter and the attempt
-  std::vector<std::string> notes;  // what a reader of the figures must know, one sentence each
+  std::vector<std::string> notes;  // facts that readers of the figures must know, one sentence each
   bool time_is_modelled = false, bytes_are_modelled = false;
-  std::string walk_level = "dram";  // the walk is drawn on this level's axis
+  std::string walk_level = "dram";  // the level whose axis the walk uses
   std::optional<Movement> moved;    // relative to the starter, on that axis
   Roofs roofs;
   LevelPoints starter;
@@ -57,15 +59,15 @@ struct Attempt {
   std::optional<MeasuredBound> bound;
   std::optional<Fault> fault;
   std::vector<Fault> warnings;  // from the small sizes
-  Printed printed;              // by the kernels, in the case that the card shows
+  Printed printed;              // output of the kernels, in the case that the card shows
   std::string printed_case;
-  std::string plot;       // the picture's path; empty if nothing could be drawn
-  Prediction prediction;  // the learner's, made beforehand
+  std::string plot;       // path of the picture; empty if nothing could be drawn
+  Prediction prediction;  // the learner's prediction, made beforehand
 };
 
 Json to_json(const Attempt& attempt);
 
-// The dot of a stored attempt; nothing if it was not measured or not graded.
+// The dot of a stored attempt; nullopt if it was not measured or not graded.
 std::optional<Point> stored_point(const Json& attempt, std::string_view level);
 
 }  // namespace roofwalk

@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-// Counts are written as whole numbers, whatever their size.
+// Counts are written as whole numbers, even very large ones.
 Json number(const Quantity& quantity) {
   if (!quantity.known() || !std::isfinite(quantity.value)) return nullptr;
   const bool is_rate =
@@ -129,7 +129,7 @@ void add_figures(const Attempt& attempt, Json& json) {
   json["horizontal_gap"] = number(m.horizontal_gap);
 }
 
-// Keys that were added later come last.
+// Keys that were added in later versions come last.
 void add_constant_figures(const Attempt& attempt, Json& json) {
   const Measurement m = attempt.measurement.value_or(Measurement{});
   json["constant_requests"] = number(m.constant_requests);

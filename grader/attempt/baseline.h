@@ -1,5 +1,5 @@
-// The start of the walk: the starter, measured on the device, size and seed of the attempt. Its dot is kept by content:
-// it is measured again only when something that it depends on has changed.
+// The start of the walk: the starter, measured on the device, size and seed of the attempt. Its dot is cached by
+// content: it is measured again only if something on which it depends has changed.
 #pragma once
 
 #include <optional>
@@ -13,30 +13,31 @@ namespace roofwalk {
 
 struct Measured;  // grader/attempt/pipeline.h
 
-// The starter's dot, and where its bytes come from: a card's bytes and the virtual GPU's are not comparable.
+// The starter's dot, and the origin of its bytes: a card's counted bytes and the virtual GPU's modelled ones are not
+// comparable.
 struct StarterDot {
   LevelPoints points;
   bool bytes_are_modelled = false;
 };
 
-// A hash of all that the starter's dot depends on: the chapter's folder, the kernel header, the machine, this program,
-// the toolkit, the size, the seed, and whether a card's counters may be read.
+// A hash of everything on which the starter's dot depends: the chapter's folder, the kernel header, the machine, this
+// program, the toolkit, the size, the seed, and whether a card's counters can be read.
 std::string baseline_key(const Rig& rig, const Chapter& chapter, const Size& size, std::uint64_t seed);
 
-// Builds and measures the starter. It takes a turn on a real GPU, so the caller must not hold one. Errors: the starter
-// is the course's own file, so any trouble is the harness's.
+// Builds and measures the starter. It takes a turn on a real GPU, so the caller must not hold one. Errors: any
+// trouble, because the starter is the course's own file.
 Result<StarterDot> measure_starter(const Rig& rig, const Chapter& chapter, const Problem& problem, const Work& work);
 
-// The dot that an earlier call kept under `key`; nothing without a store or a readable entry.
+// The dot that an earlier call stored under `key`; nullopt without a store or a readable entry.
 std::optional<StarterDot> kept_starter(const Rig& rig, const std::string& key);
 
-// Keeps the dot for later calls if there is a store, unless counting failed this time.
+// Stores the dot for later calls if there is a store, unless counting failed this time.
 Status keep_starter(const Rig& rig, const std::string& key, const StarterDot& starter);
 
-// The kept dot; if there is none, the starter is measured now and its dot is kept.
+// The stored dot; if there is none, measures the starter and stores its dot.
 Result<StarterDot> baseline_of(const Rig& rig, const Chapter& chapter, const Measured& measured, std::uint64_t seed);
 
 Json to_json(const StarterDot& starter);
-std::optional<StarterDot> starter_from_json(const std::string& text);  // nothing if the text is not a starter's dot
+std::optional<StarterDot> starter_from_json(const std::string& text);  // nullopt if the text is not a starter's dot
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// The goals that a chapter sets on one machine.
+// A chapter's goals for one machine.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace roofwalk {
 
 struct MachineGoals {
   std::vector<Goal> asked;            // in the chapter's order
-  std::vector<std::string> left_out;  // for each of the other goals, one sentence that says why
+  std::vector<std::string> left_out;  // one sentence for each of the other goals, which says why it is left out
 };
 
-// A goal about the AI at DRAM is left out if the compulsory bytes are less than four times the L2: the L2 then absorbs
-// so many repeated reads that every kernel has about the same AI at DRAM.
+// A goal about the AI at DRAM is left out if the compulsory bytes are less than four times the L2, because the L2
+// then absorbs so many repeated reads that every kernel has about the same AI at DRAM.
 MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work);
 
 }  // namespace roofwalk

@@ -10,7 +10,7 @@
 namespace roofwalk {
 namespace {
 
-// One kernel with its problem laid out on a device.
+// One kernel with its problem, set up on a device.
 class Runner {
  public:
   static Result<Runner> make(const char* whose, const DeviceFactory& open, const Artifact& artifact,
@@ -20,7 +20,7 @@ class Runner {
     return Runner(whose, artifact, std::move(device), std::make_unique<Workspace>(std::move(workspace)));
   }
 
-  // The mean of `runs` runs.
+  // The mean time of `runs` runs.
   Result<double> time(const ExpectedValues& expected, int runs) {
     double total_ns = 0;
     for (int i = 0; i < runs; ++i) {
@@ -107,7 +107,7 @@ Status model_bytes(const Rig& rig, const Artifact& artifact, const Problem& prob
 Result<GpuTimes> time_in_pairs(const Rig& rig, const Artifact& starter, const Artifact& attempt, const Problem& problem,
                                const ExpectedValues& expected, const std::vector<TimedGoal>& goals) {
   constexpr int kTries = 2;
-  constexpr std::size_t kWorkers = 2;  // one of them is the starter's
+  constexpr std::size_t kWorkers = 2;  // one of them runs the starter
   ROOFWALK_TRY(Runner one, Runner::make("the starter", rig.own_devices(), starter, problem));
   ROOFWALK_TRY(Runner other, Runner::make("your kernel", rig.open, attempt, problem));
   PairOptions options;

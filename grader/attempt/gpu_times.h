@@ -1,4 +1,4 @@
-// Figures of an attempt on a real GPU: paired times, and the virtual GPU's bytes if the card does not tell its own.
+// Figures of an attempt on a real GPU: paired times, and the virtual GPU's bytes if the card's are not available.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,17 @@
 
 namespace roofwalk {
 
-// A pass or ace goal as a limit on time or speedup, at the dot's own AI. Only goals about time whose figures are known.
+// A pass or ace goal, converted to a limit on time or speedup at the dot's own AI. Only for goals about time whose
+// figures are known.
 struct TimedGoal {
-  std::size_t goal = 0;  // its index among the goals asked
+  std::size_t goal = 0;  // its index among the machine's goals
   Grade grade = Grade::pass;
   TimeGoal time;
 };
 std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measurement& measurement);
 
-// What the virtual GPU counts in place of a card, with the card's figures; nothing if it cannot run the kernel. Needs
-// no GPU, and may take long.
+// The run on the virtual GPU with the card's figures, which counts in place of the card; nullopt if the virtual GPU
+// cannot run the kernel. Needs no GPU, and may take long.
 Result<std::optional<RunRecord>> modelled_run(const Rig& rig, const Artifact& artifact, const Problem& problem);
 
 // Replaces the counters in `record` by the modelled ones.
@@ -31,15 +32,16 @@ Status model_bytes(const Rig& rig, const Artifact& artifact, const Problem& prob
 // Times on a real GPU, and its state before and after.
 struct GpuTimes {
   PairedTimes pairs;
-  int runs_per_sample = 1;               // a sample is their mean; each starts with a cold cache and is compared
-  std::vector<std::string> notes;        // what a reader of the times must know, one sentence each
-  std::optional<std::string> disturbed;  // why the times decide nothing: every try was disturbed
+  int runs_per_sample = 1;               // number of runs whose mean is a sample; each run starts with a cold cache,
+                                         // and its result is checked
+  std::vector<std::string> notes;        // facts that readers of the times must know, one sentence each
+  std::optional<std::string> disturbed;  // set if every try was disturbed: the reason why the times decide nothing
   std::optional<GpuState> before, after;
 };
 
-// Times the starter and the attempt in pairs, each in its own process, from a cold cache and with its buffers as they
-// were at first. Every result is compared. If something else slowed the GPU down meanwhile, all is repeated once.
-// Errors: either kernel is now wrong or ends early, though it was right before; the harness's own trouble.
+// Times the starter and the attempt in pairs, each in its own process, from a cold cache and with its initial buffer
+// contents. Every result is checked. If something else slowed the GPU down in the meantime, everything is repeated
+// once. Errors: a kernel that was right before is now wrong or ends early; the harness's own trouble.
 Result<GpuTimes> time_in_pairs(const Rig& rig, const Artifact& starter, const Artifact& attempt, const Problem& problem,
                                const ExpectedValues& expected, const std::vector<TimedGoal>& goals);
 

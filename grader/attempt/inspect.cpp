@@ -15,9 +15,9 @@ namespace {
 
 double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
 
-// The sectors that the same accesses would touch if the bytes they use lay side by side, for devices that do not count
-// this. A request whose 128-byte lines are all used in full is ideal, unless it has more sectors than 32 threads with
-// 16 bytes each can use; a scattered one is compared with 4 bytes a thread.
+// The number of sectors that the same accesses would touch if the bytes that they use were contiguous; for devices
+// that do not count this. A request that fully uses its 128-byte lines counts as ideal, unless it has more sectors
+// than 32 threads with 16 bytes each can use; a scattered request is compared with 4 bytes per thread.
 double ideal_sectors(double sectors, double lines, double requests) {
   constexpr double kSectorsPerLine = 4, kMostSectors = 16;
   const bool lines_are_full = lines > 0 && sectors >= 0.9 * kSectorsPerLine * lines;
@@ -68,7 +68,7 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
   return lines;
 }
 
-// The waits that a learner can do something about, in the words of the diagnosis.
+// The waits that a learner can change, in the words of the diagnosis.
 constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::l2, "L2"},
                                                        {Wait::l1, "L1"},
@@ -80,8 +80,9 @@ constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::pipe, "an arithmetic unit that is busy"},
                                                        {Wait::tail, "work"}};
 
-// What keeps another block off an SM, if it is the block's own size: "its 255 registers a thread times 256 threads".
-// Fewer registers than a thread needs would be no cure: the rest would be spilled to memory.
+// The resource that prevents another block on an SM, if it is a property of the block itself: "its 255 registers a
+// thread times 256 threads". Not registers that a thread really needs: with fewer, the rest would be spilled to
+// memory.
 std::string limit_of(const KernelRecord& kernel, const Machine& machine) {
   const auto threads = static_cast<double>(kernel.block.count());
   const double more = kernel.resident_blocks_per_sm + 1;
@@ -117,8 +118,8 @@ std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
   return waiting;
 }
 
-// Counts kernels that stream: each moves a good part of the plan's bytes, and hardly any of them twice. If there are
-// several and more bytes than compulsory, one kernel passes arrays on to the next.
+// The number of kernels that stream: each moves a considerable part of the plan's bytes, and hardly any of them
+// twice. If there are several, and more bytes than compulsory, kernels pass arrays on to later kernels.
 double streaming_kernels(const RunRecord& record, double dram_bytes) {
   constexpr double kGoodPart = 0.1, kHardlyTwice = 1.5;
   double streaming = 0;
@@ -131,9 +132,10 @@ double streaming_kernels(const RunRecord& record, double dram_bytes) {
   return streaming;
 }
 
-// Counts different kernels that each move a good part of the plan's bytes; 0 if one alone moves far more than the
-// compulsory bytes. If there are several and more bytes than compulsory, a kernel fetches again what an earlier one
-// read or wrote. Launches of the same kernel count once: they may be pieces of one step.
+// The number of different kernels that each move a considerable part of the plan's bytes; 0 if one of them alone
+// moves far more than the compulsory bytes. If there are several, and more bytes than compulsory, a kernel fetches
+// again what an earlier one read or wrote. Launches of the same kernel count once, because they may be pieces of one
+// step.
 double chained_kernels(const RunRecord& record, double dram_bytes, double compulsory_bytes) {
   constexpr double kGoodPart = 0.1, kLittleMore = 1.1;
   std::set<std::string_view> chained;
@@ -145,7 +147,7 @@ double chained_kernels(const RunRecord& record, double dram_bytes, double compul
   return static_cast<double>(chained.size());
 }
 
-// What it costs to write and read back spilled registers once, at the nearest level that holds those of all resident
+// The time to write and read back spilled registers once, at the nearest level that can hold those of all resident
 // threads.
 void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput& in) {
   for (const KernelRecord& kernel : record.kernels) {

@@ -18,7 +18,7 @@ Size halved(const Size& size) {
   return Size(std::move(values));
 }
 
-// Those of the manifest, from the least work to the most.
+// The sizes of the manifest, from the least work to the most.
 std::vector<Size> sizes_of(const Chapter& chapter, const Exercise& exercise) {
   std::vector<Size> sizes;
   for (const auto& [machine, size] : chapter.measured_sizes) sizes.push_back(size);
@@ -28,7 +28,7 @@ std::vector<Size> sizes_of(const Chapter& chapter, const Exercise& exercise) {
   return sizes;
 }
 
-// The default, smaller where less fills the machine, or where its memory holds no more.
+// The default size, or a smaller one if that fills the machine or if the machine's memory holds no more.
 Size stream_size(const Chapter& chapter, const Exercise& exercise, const Machine& machine) {
   const auto bytes = [&](const Size& size) { return exercise.work(size).compulsory_bytes; };
   const std::int64_t fewest = bytes(sizes_of(chapter, exercise).front());

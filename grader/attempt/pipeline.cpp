@@ -30,7 +30,7 @@ Attempt blank(const Rig& rig, const Request& request, const Size& size) {
   return attempt;
 }
 
-// Threads for work that needs no GPU.
+// Number of threads for work that needs no GPU.
 int host_threads(const Rig& rig) { return rig.is_real() ? rig.virtual_threads : rig.threads; }
 
 struct SmallCase {
@@ -44,7 +44,7 @@ std::vector<SmallCase> public_cases(const Chapter& chapter, std::uint64_t seed) 
   return cases;
 }
 
-// Hidden sizes, and the chapter's own sizes with hidden seeds.
+// The hidden sizes, and the chapter's own sizes with hidden seeds.
 std::vector<SmallCase> hidden_cases(const Chapter& chapter, const Request& request) {
   std::vector<SmallCase> cases;
   for (const std::uint64_t seed : request.hidden.seeds) {
@@ -62,14 +62,15 @@ RunOptions limits_of(RunOptions options, const Request& request) {
   return options;
 }
 
-// In the order of the cases. If a kernel was stopped, that case is the last one.
+// The trials in the order of the cases. If a kernel was stopped, that case is the last one.
 Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, const Exercise& exercise,
                                         const Artifact& artifact, const Request& request,
                                         const std::vector<SmallCase>& cases) {
   std::vector<std::optional<Result<Trial>>> results(cases.size());
   std::atomic<std::size_t> first_stopped{results.size()};
   parallel_for(results.size(), threads, [&](std::size_t i) {
-    if (i > first_stopped) return;  // an endless loop is waited for only once; wrong values skip nothing
+    // An endless loop is waited for only once; after wrong values, all other cases still run.
+    if (i > first_stopped) return;
     const auto& [size, seed] = cases[i];
     const Problem problem = exercise.problem(size, seed);
     const std::vector<Expected> expected = exercise.reference(size, problem);
@@ -88,7 +89,7 @@ Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, 
   return trials;
 }
 
-// Output is kept from the last case only, warnings from every case.
+// Keeps output of the last case only, and warnings of every case.
 void note_output(const Trial& trial, Attempt& attempt) {
   attempt.printed = trial.record.printed;
   attempt.printed_case = trial.case_name;
@@ -108,7 +109,7 @@ void note_errors(const Trial& trial, const Size& size, Attempt& attempt) {
   attempt.worst_place = c.index >= 0 ? fmt::format("{}[{}], {}", c.buffer, c.index, size.text()) : size.text();
 }
 
-// The starter's dot: given, kept from an earlier call, or measured in the background.
+// The starter's dot: given in the request, stored by an earlier call, or measured in the background.
 std::future<Result<StarterDot>> starter_dot(const Rig& rig, const Request& request, const Measured& measured,
                                             const std::string& key) {
   const std::optional<StarterDot> known = request.starter ? request.starter : kept_starter(rig, key);
@@ -119,7 +120,8 @@ std::future<Result<StarterDot>> starter_dot(const Rig& rig, const Request& reque
   });
 }
 
-// What a kernel uses, as the virtual GPU counted it at small sizes: a real GPU may have no counter for it.
+// Features that a kernel uses, as the virtual GPU counted them at small sizes, because a real GPU may have no counter
+// for them.
 struct Habits {
   bool adds_by_atomics = false, multiplies_on_tensor_cores = false;
 
@@ -149,7 +151,7 @@ void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifac
       implausible(*attempt.measurement, rig.roofs,
                   {.dram_bytes = counts_by_card ? static_cast<double>(rig.machine.l2_bytes) : 0,
                    .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
-  // Every exercise is in FP32, and so are the roofs.
+  // Every exercise is in FP32, and so is the compute roof.
   const auto tensor_flops = trial.record.counters[Counter::flops_tensor];
   if (tensor_flops ? *tensor_flops > 0 : habits.multiplies_on_tensor_cores) {
     evidence.implausible.push_back(
@@ -157,18 +159,19 @@ void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifac
   }
 }
 
-// What an attempt on a real GPU needs but can get without it: prepared before its turn, to shorten others' wait.
+// The part of an attempt on a real GPU that does not need the GPU. It is prepared before the attempt's turn, so that
+// other users wait less.
 struct WithoutGpu {
   Artifact starter;
   StarterDot dot;
-  std::optional<RunRecord> modelled;  // the attempt's run, if the card's counters may not be read
+  std::optional<RunRecord> modelled;  // the attempt's run on the virtual GPU, if the card's counters cannot be read
 };
 
 Result<WithoutGpu> do_without_gpu(const Rig& rig, const Chapter& chapter, const Measured& measured,
                                   const Artifact& artifact, std::future<Result<StarterDot>>& dot) {
   WithoutGpu ready;
   ROOFWALK_TRY(ready.starter, build_for(rig, chapter.starter()));
-  ROOFWALK_TRY(ready.dot, dot.get());  // takes a turn of its own if it is not kept
+  ROOFWALK_TRY(ready.dot, dot.get());  // takes a separate turn on the GPU if the dot is not stored
   if (!rig.counts_bytes) {
     ROOFWALK_TRY(ready.modelled, modelled_run(rig, artifact, measured.problem));
   }
@@ -176,7 +179,8 @@ Result<WithoutGpu> do_without_gpu(const Rig& rig, const Chapter& chapter, const 
   return ready;
 }
 
-// A card's bytes and the virtual GPU's are not comparable: if counting fails for one kernel, both are modelled.
+// A card's counted bytes and the virtual GPU's modelled ones are not comparable. So if counting fails for one of the
+// two kernels, both are modelled.
 Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Artifact& artifact,
                              const WithoutGpu& ready, Evidence& evidence, RunRecord& record) {
   if (ready.modelled) take_bytes(*ready.modelled, record);
@@ -195,8 +199,8 @@ Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Art
   return kOk;
 }
 
-// The figures of a real GPU: times from pairs with the starter, and the virtual GPU's bytes if the card's counters may
-// not be read.
+// The figures of a real GPU: times from pairs with the starter, and the virtual GPU's bytes if the card's counters
+// cannot be read.
 Status time_and_model(const Rig& rig, const Measured& measured, const Artifact& artifact, const WithoutGpu& ready,
                       Evidence& evidence, Trial& trial, Attempt& attempt) {
   attempt.notes = trial.record.notes;
@@ -228,7 +232,7 @@ Status time_and_model(const Rig& rig, const Measured& measured, const Artifact& 
   return kOk;
 }
 
-// One attempt on its way through the chain: each step adds to the evidence and to the record of the attempt.
+// One attempt on its way through the steps, each of which adds to the evidence and to the attempt's record.
 class AttemptInTheMaking {
  public:
   AttemptInTheMaking(const Rig& rig, const Request& request, const Exercise& exercise)
@@ -247,7 +251,7 @@ class AttemptInTheMaking {
     attempt_.goals_left_out = std::move(goals.left_out);
   }
 
-  // Runs the steps up to the first that settles the verdict.
+  // Runs the steps, up to the first one that decides the verdict.
   Result<Attempt> to_the_end() {
     for (const auto step : {&AttemptInTheMaking::compile, &AttemptInTheMaking::run_small_sizes,
                             &AttemptInTheMaking::run_hidden_cases, &AttemptInTheMaking::run_measured_size}) {
@@ -268,12 +272,12 @@ class AttemptInTheMaking {
     return std::move(attempt_);
   }
 
-  // Each step returns whether to go on to the next.
+  // Each step returns whether the next one should run.
   Result<bool> compile() {
     const PhaseTimer timer(rig_.phases, "compile");
     auto artifact = build_for(rig_, request_.file);
     if (!artifact) {
-      if (artifact.error().file.empty()) return artifact.error();  // not about the learner's file
+      if (artifact.error().file.empty()) return artifact.error();  // the trouble is not due to the learner's file
       evidence_.compile_error = artifact.error();
       return false;
     }
@@ -283,7 +287,7 @@ class AttemptInTheMaking {
     return true;
   }
 
-  // On a rig with a real GPU the virtual GPU runs first: it knows the line and thread of a failure.
+  // On a rig with a real GPU, the virtual GPU runs first, because it can tell the line and thread of a failure.
   Result<std::vector<Trial>> trials_of(const std::vector<SmallCase>& cases) {
     const PhaseTimer timer(rig_.phases, "small sizes");
     ROOFWALK_TRY(auto trials,
@@ -303,7 +307,7 @@ class AttemptInTheMaking {
       note_errors(trials[i], chapter_.correctness_sizes[i], attempt_);
       add_to_evidence(trials[i], artifact_, evidence_);
       note_output(trials[i], attempt_);
-      if (trials[i].went_wrong()) return false;  // the card shows the first one
+      if (trials[i].went_wrong()) return false;  // the card shows the first failure
     }
     return true;
   }
@@ -379,7 +383,7 @@ class AttemptInTheMaking {
   const Chapter& chapter_;
   const Exercise& exercise_;
   const std::shared_ptr<const Measured> measured_;
-  const std::string key_;                    // of the starter's dot
+  const std::string key_;                    // key of the starter's dot
   std::future<Result<StarterDot>> starter_;  // reads the members above
   Artifact artifact_;
   Attempt attempt_;

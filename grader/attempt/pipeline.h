@@ -1,4 +1,4 @@
-// The one place that knows the whole chain from a learner's file to a judged attempt.
+// The only place that knows all steps from a learner's file to a judged attempt.
 #pragma once
 
 #include <future>
@@ -20,9 +20,9 @@ struct Measured {
   std::shared_future<std::vector<Expected>> expected;  // computed in the background
 };
 
-// Cases beyond the chapter's own that a class is graded on. No attempt reveals their sizes, seeds or values.
+// Cases for grading a class, in addition to the chapter's own. No attempt reveals their sizes, seeds or values.
 struct HiddenCases {
-  std::vector<Size> sizes;           // run in addition to the chapter's small ones
+  std::vector<Size> sizes;           // in addition to the chapter's small sizes
   std::vector<std::uint64_t> seeds;  // each runs with every size; the measured shape uses the first
   bool empty() const { return sizes.empty() && seeds.empty(); }
 };
@@ -31,12 +31,12 @@ struct Request {
   const Chapter* chapter = nullptr;
   std::filesystem::path file;
   std::uint64_t seed = kPublicSeed;
-  std::shared_ptr<const Measured> measured = {};  // empty: prepared afresh
-  std::optional<StarterDot> starter = {};         // empty: kept or measured
+  std::shared_ptr<const Measured> measured = {};  // empty: prepared for this attempt
+  std::optional<StarterDot> starter = {};         // empty: stored or measured
   HiddenCases hidden = {};
-  // Sanitizes the measured shape like the small ones, on the virtual GPU: slower, with the same figures.
+  // Also sanitizes the measured shape, on the virtual GPU: slower, with the same figures.
   bool sanitizes_measured = false;
-  // Runs are limited by counts alone, never by the clock, so that a busy or slow machine gives the same verdict.
+  // Only counts limit runs, never wall time, so that a busy or slow machine gives the same verdict.
   bool ignores_clock = false;
 };
 
@@ -46,13 +46,14 @@ std::uint64_t measured_seed(const Request& request);
 std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
                                         Phases* phases = nullptr);
 
-// What a learner did wrong is a verdict, never an Error. The result does not depend on the number of threads.
+// A learner's mistake gives a verdict, never an Error. The result does not depend on the number of threads.
 Result<Attempt> run_attempt(const Rig& rig, const Request& request);
 
-// The level whose axis a chapter's walk is drawn on: that of its first goal to the right, else of its first goal.
+// The level whose axis a chapter's walk uses: the level of its first goal to the right or, if there is none, of its
+// first goal.
 std::string walk_level(const Chapter& chapter);
 
-// Nothing if this machine can run the chapter, else the reason.
+// nullopt if this machine can run the chapter, otherwise the reason.
 std::optional<std::string> not_offered(const Chapter& chapter, const Machine& machine);
 
 }  // namespace roofwalk

@@ -1,12 +1,12 @@
-// What may be shown of a hidden case: that it went wrong, how, and at which line of the learner's file. No size, seed,
-// index, value or printed text, since each would reveal the case.
+// The facts about a hidden case that may be shown: that it went wrong, how, and at which line of the learner's file.
+// Never a size, seed, index, value or printed text, because each would reveal the case.
 #pragma once
 
 #include "grader/attempt/trial.h"
 
 namespace roofwalk {
 
-// Removes all else but counters and times; showing those is the caller's responsibility.
+// Removes everything else except counters and times; whether to show these is the caller's responsibility.
 void hide(Trial& trial);
 
 }  // namespace roofwalk

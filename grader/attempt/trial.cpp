@@ -10,17 +10,17 @@
 namespace roofwalk {
 namespace {
 
-// An error that names a file is about the learner's file; any other is the harness's.
+// Whether an error is the learner's: such an error names a file; any other is the harness's.
 bool is_learners(const Error& error) { return !error.file.empty(); }
 
-// The seed that places the buffers: different for each file, size and seed, and the same in every run of them.
+// The seed for the places of the buffers: different for each file, size and seed, and the same in every run of them.
 std::uint64_t layout_of(const Artifact& artifact, const std::string& case_name) {
   const std::string digest = sha256_hex(artifact.source_sha256 + "\n" + case_name);
-  return std::stoull(digest.substr(0, 16), nullptr, 16) | 1;  // 0 would be the usual layout
+  return std::stoull(digest.substr(0, 16), nullptr, 16) | 1;  // 0 would mean the default layout
 }
 
-// The line to look at if a value is wrong and its writer is unknown: the one with most stores, or the launch if
-// elements were left unwritten.
+// The line to look at if a value is wrong and the line that wrote it is unknown: the line with most stores, or the
+// launch if elements were never written.
 int suspect_line(const RunRecord& record, Wrong wrong) {
   int launch_line = 0, store_line = 0;
   std::uint64_t most_stores = 0;
@@ -37,8 +37,8 @@ int suspect_line(const RunRecord& record, Wrong wrong) {
   return wrong == Wrong::unwritten || store_line == 0 ? launch_line : store_line;
 }
 
-// Repeats a trial whose answer is wrong, with counters and a watch on the wrong element. Leaves the trial as it is if
-// this takes too long or fails.
+// Repeats a trial with a wrong answer, with counters and with a watch on the wrong element. Leaves the trial
+// unchanged if this takes too long or fails.
 void look_again(Workspace& workspace, const Artifact& artifact, bool was_counted, Trial& trial) {
   const Correctness& correctness = *trial.correctness;
   const bool has_writer = correctness.wrong == Wrong::off || correctness.wrong == Wrong::nan ||
@@ -101,7 +101,7 @@ Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, con
   trial.record = std::move(*record);
   if (!expected || trial.record.fault) return trial;
   trial.correctness = workspace.check(expected());
-  ROOFWALK_TRY_STATUS(device->alive());  // values read from a lost device are no result
+  ROOFWALK_TRY_STATUS(device->alive());  // values that were read from a lost device are not results
   if (!trial.correctness->correct) look_again(workspace, artifact, limits.figures != RunOptions::Figures::none, trial);
   return trial;
 }

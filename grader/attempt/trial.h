@@ -1,5 +1,5 @@
-// One run of one problem on a device of its own: the plan is made and run, and the answer compared. With a fresh device
-// for each trial, no trial sees what another left behind, and their order does not matter.
+// One run of one problem on a device of its own: the plan is made and run, and the answer is compared. Each trial has
+// a new device, so no trial sees data of another one, and their order does not matter.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ using ExpectedValues = std::function<const std::vector<Expected>&()>;  // called
 struct Trial {
   std::string case_name;  // "n=33, seed 1"
   RunRecord record;
-  std::optional<Error> refusal;            // the learner's plan or PTX is not allowed
-  std::optional<Correctness> correctness;  // absent after a refusal or a fault, and if nothing was expected
+  std::optional<Error> refusal;            // set if the learner's plan or PTX is not allowed
+  std::optional<Correctness> correctness;  // nullopt after a refusal or a fault, and if there were no expected values
   int writer_line = 0;                     // the line that wrote the first wrong element; 0: unknown
 
   bool was_stopped() const { return refusal || record.fault; }
@@ -29,12 +29,11 @@ struct Trial {
 
 std::string case_name(const Size& size, std::uint64_t seed);
 
-// Limits of a trial. They count work (vgpu/work.h), so that an endless loop gets the same verdict on every machine: a
-// small trial takes 2 s at most, whatever the kernel, and a measured one on `classroom` half a minute. The clock guards
-// only against trouble with the host; a learner's kernel never reaches that limit. Small trials collect no figures
-// unless the answer is wrong, and run side by side on one thread each; the measured one may use all threads. Even a
-// slow kernel must be able to end, so a large problem gets more work: a fixed amount for each warp's worth of
-// multiply-adds.
+// Limits of a trial. They count work (vgpu/work.h), so that an endless loop gets the same verdict on every machine:
+// any small trial takes at most 2 s, and a measured one on `classroom` half a minute. The limit of wall time is only
+// for trouble of the host; a learner's kernel never reaches it. Small trials collect no figures unless the answer is
+// wrong, and run in parallel on one thread each; the measured one may use all threads. Even a slow kernel must be
+// able to end, so a large problem gets more work: a fixed amount for each 32 (a warp's) multiply-adds.
 inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .max_seconds = 120,
                                     .threads = 1,
@@ -43,20 +42,20 @@ inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .figures = RunOptions::Figures::none};
 RunOptions measured_trial(const Work& work, int threads);
 
-// Sanitizes a measured trial, on one thread: a kernel that is right at small sizes may race at this one. Above the work
-// of classroom's sizes only some blocks are watched (RunOptions::sanitized_blocks).
+// Sanitizes a measured trial, on one thread, because a kernel that is right at small sizes may have a race at this
+// size. For more work than that of classroom's sizes, only some blocks are watched (RunOptions::sanitized_blocks).
 RunOptions sanitized(RunOptions measured, const Work& work);
 
-// The course's own starter is known to end, so its limits allow for a slow and busy machine.
+// The course's own starter always ends, so its limits allow for a slow and busy machine.
 inline RunOptions starter_trial(int threads) {
   return {.max_work = 200'000'000'000, .max_seconds = 7200, .threads = threads};
 }
 
-// Without `expected` nothing is compared. Errors are the harness's own trouble.
+// Without `expected`, nothing is compared. Errors are the harness's own trouble.
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
                         const RunOptions& limits, const ExpectedValues& expected);
 
-// Adds what the trial found to the judge's evidence.
+// Adds the trial's results to the evidence for the verdict.
 void add_to_evidence(const Trial& trial, const Artifact& artifact, Evidence& evidence);
 
 }  // namespace roofwalk

@@ -50,7 +50,7 @@ bool meets(const Evidence& evidence, std::size_t place, std::optional<double> va
   return decided != evidence.decided.end() ? decided->second : value && *value >= *wanted;
 }
 
-// Fills in grade and goals; the verdict is the caller's.
+// Sets grade and goals; the caller sets the verdict.
 void grade_goals(const Evidence& evidence, Judgement& judgement) {
   bool pass = evidence.measurement.has_value(), ace = pass;
   std::vector<std::optional<double>> values;
@@ -85,7 +85,7 @@ std::vector<std::string> missed_goals(const Judgement& judgement) {
   return reasons;
 }
 
-// Those of the missed goals that do not depend on time.
+// The missed goals that do not depend on time.
 std::vector<std::string> missed_by_bytes(const Judgement& judgement) {
   std::vector<std::string> reasons;
   for (const GoalResult& row : judgement.goals) {
@@ -114,7 +114,7 @@ std::string outcome_reason(const CaseOutcome& outcome) {
   return Error{fmt::format("{} ({})", reason, outcome.case_name), outcome.file, outcome.line}.text();
 }
 
-// Plan steps that are not kernels, and kernels that never start, have no thread to name.
+// Whether a fault has a thread. Plan steps that are not kernels, and kernels that never start, have none.
 bool is_of_thread(const Fault& fault) {
   return fault.kind != FaultKind::resource && !fault.kernel.empty() && fault.kernel != "memset" &&
          fault.kernel != "memcpy";
@@ -169,7 +169,7 @@ Judgement judge(const Evidence& evidence) {
   if (!evidence.implausible.empty()) return end(Verdict::not_graded, evidence.implausible);
   if (auto unmeasured = unmeasured_goals(judgement); !unmeasured.empty()) return end(Verdict::not_graded, unmeasured);
   if (auto missed = missed_by_bytes(judgement); evidence.noise && !missed.empty()) {
-    return end(Verdict::fail, std::move(missed));  // better times would not change these
+    return end(Verdict::fail, std::move(missed));  // better times would not change these goals
   }
   if (evidence.noise) return end(Verdict::too_noisy, {*evidence.noise});
   if (judgement.grade != Grade::none) return end(Verdict::pass, {});
@@ -189,7 +189,7 @@ std::string goal_phrase(const Goal& goal) {
     case Goal::What::share_of_algorithmic_ai:
       return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
     case Goal::What::share_of_roof:
-      // At L1 and L2 the roof above the dot is often the compute roof.
+      // At L1 and L2, the roof above the dot is often the compute roof.
       return goal.level == "dram" ? "of the DRAM roof" : fmt::format("of the roof (at {})", level_title(goal.level));
     case Goal::What::flops_over_starter:
       return "the starter's FLOP/s";

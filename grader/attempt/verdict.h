@@ -1,4 +1,5 @@
-// Who passes and why: from evidence to a verdict, a grade and the table of goals. Pure; it knows no device and no file.
+// Who passes and why: turns evidence into a verdict, a grade and the table of goals. Pure functions, without devices
+// and files.
 #pragma once
 
 #include <map>
@@ -20,19 +21,19 @@ enum class Grade { none, pass, ace };
 
 std::string_view verdict_name(Verdict verdict);
 std::string_view grade_name(Grade grade);
-Grade grade_from_name(std::string_view name);  // any other text is Grade::none
+Grade grade_from_name(std::string_view name);  // Grade::none for any other text
 
 // A dot per level; levels that a device cannot count are absent.
 using LevelPoints = std::map<std::string, Point, std::less<>>;
 LevelPoints points_of(const Measurement& measurement);
 
-// One row of the goal table. `wanted` is the threshold of the next grade to reach, or of the highest grade if all are
+// One row of the goal table. `wanted` is the threshold of the next grade, or of the highest grade if all goals are
 // met.
 struct GoalResult {
   Goal goal;
   Grade wanted_for = Grade::pass;
   double wanted = 0;
-  std::optional<double> reached;  // nothing if it could not be measured
+  std::optional<double> reached;  // nullopt if it could not be measured
   bool met = false;
 };
 
@@ -40,23 +41,23 @@ struct GoalResult {
 struct CaseOutcome {
   std::string case_name;  // "n=33, seed 1"
   Correctness correctness;
-  std::string file;  // the learner's, if a line is known to cause the trouble
+  std::string file;  // the learner's file, if a line in it is known to be the cause
   int line = 0;
 };
 
-// What is known of an attempt. Trouble ends the chain early, so later parts may be missing.
+// The known facts about an attempt. Trouble ends the steps early, so later members may be missing.
 struct Evidence {
   std::optional<Error> compile_error;
-  std::optional<Error> refusal;  // of the plan or the PTX
+  std::optional<Error> refusal;  // refusal of the plan or the PTX
   std::optional<Fault> fault;
   std::string fault_case;  // in the form of CaseOutcome::case_name
   std::optional<CaseOutcome> outcome;
-  std::optional<std::string> noise;  // why this device's times cannot be trusted now
+  std::optional<std::string> noise;  // the reason why this device's times cannot be trusted now
   std::optional<Measurement> measurement;
   std::vector<std::string> implausible;
   LevelPoints starter;
   std::vector<Goal> goals;
-  // What paired times decided, by index in `goals` and by grade: a single time may meet a goal by chance.
+  // The decisions from paired times, by index in `goals` and by grade; a single time may meet a goal by chance.
   std::map<std::pair<std::size_t, Grade>, bool> decided;
 };
 
@@ -69,11 +70,11 @@ struct Judgement {
 
 Judgement judge(const Evidence& evidence);
 
-// For people: value and phrase together read "62 % of the DRAM roof", "x3.4 the starter's AI at L1".
+// For people: value and phrase together, e.g. "62 % of the DRAM roof", "x3.4 the starter's AI at L1".
 std::string goal_value(const Goal& goal, double value);
 std::string goal_phrase(const Goal& goal);
 
-// "dram" -> "DRAM", as people write it.
+// "dram" -> "DRAM", for people.
 std::string level_title(std::string_view level);
 
 }  // namespace roofwalk
