@@ -1,5 +1,5 @@
-// Every chapter's starter, solution steps and learner's file as Google Benchmarks in manual time: the device's own
-// clock. Counters: FLOP/s, DRAM bytes and arithmetic intensity. $ROOFWALK_DEVICE chooses the device.
+// Every chapter's starter, solution steps and learner's file as Google Benchmarks. Times are manual: the device's own
+// clock measures them. Counters: FLOP/s, DRAM bytes and arithmetic intensity. $ROOFWALK_DEVICE chooses the device.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -59,7 +59,7 @@ void register_chapter(const Rig& rig, const Chapter& chapter) {
         (chapter.name + "/" + label).c_str(),
         [&rig, &chapter, kernel](benchmark::State& state) { run_benchmark(state, rig, chapter, kernel); });
     registered->UseManualTime()->Unit(benchmark::kMicrosecond);
-    // The virtual GPU's time is always the same: one iteration is enough.
+    // The virtual GPU's time is the same in every iteration, so one is enough.
     if (rig.device_kind == "virtual") registered->Iterations(1);
   }
 }

@@ -1,6 +1,6 @@
-// Every chapter's correctness cases as GoogleTest cases, over its small sizes and two seeds, on a device. The kernel is
-// the file that $ROOFWALK_KERNEL names; without it, the starter and the last solution step are run, so that solved and
-// unsolved checkouts both pass. $ROOFWALK_DEVICE chooses the device.
+// Every chapter's correctness cases as GoogleTest cases, for its small sizes and two seeds, on a device.
+// $ROOFWALK_KERNEL names the file with the kernel; without it, the starter and the last solution step are run, so
+// that solved and unsolved checkouts both pass. $ROOFWALK_DEVICE chooses the device.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ void register_chapter(const Rig& rig, const Chapter& chapter) {
     if (const auto steps = chapter.solution_steps(); !steps.empty()) kernels.push_back(steps.back());
   }
   std::string suite = chapter.name + "/Correctness";
-  std::replace(suite.begin(), suite.end(), '-', '_');  // a filter reads a dash as "but not"
+  std::replace(suite.begin(), suite.end(), '-', '_');  // in a GoogleTest filter, a dash means "except"
   for (const auto& kernel : kernels) {
     for (const Size& size : chapter.correctness_sizes) {
       for (const std::uint64_t seed : kSeeds) {

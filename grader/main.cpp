@@ -1,4 +1,4 @@
-// roofwalk: the command line. Everything it does is in cmd/, one file per verb.
+// roofwalk: the command line. All of its functions are in cmd/, one file per verb.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace roofwalk;
 
-// The message may hold a file name that a learner chose.
+// Prints a failure. The message is made harmless, because it may contain a file name that a learner chose.
 int complain(const Failure& failure) {
   std::fflush(stdout);
   std::string text = "roofwalk: ";
@@ -43,7 +43,7 @@ int run_program(int argc, char** argv) {
   add_options(program, session.options);
   add_verbs(program, session, exit_code);
   add_help_command(program, line, exit_code);
-  std::filesystem::current_path(find_root());  // keeps paths in messages short, whatever the working directory
+  std::filesystem::current_path(find_root());  // keeps paths in messages short, for any working directory
   if (const auto asked = line.parse(argc, argv)) return *asked;
   return exit_code;
 }
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     exit_code = complain({{.message = error.what()}, kOurFault});
   }
-  // On a full disk, silence must not look like success.
+  // A full disk must not look like success.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     exit_code = complain({{.message = "the output could not be written"}, kOurFault});
   }

@@ -68,7 +68,7 @@ void check_words(const Chapter& chapter, Lines& lines) {
                             : fmt::format("no such diagnosis:{}; there are {}", unknown, fmt::join(known, ", ")));
 }
 
-// The roof at the algorithm's AI over the FLOP/s reached: how far a dot can go, right and up together.
+// The roof at the algorithm's AI over the achieved FLOP/s: how far a dot can go, right and up together.
 double gap_to_algorithm(const Measurement& measurement, const Roofs& roofs) {
   const MemoryRoof* dram = roofs.memory_roof("dram");
   ROOFWALK_CHECK(dram != nullptr && !roofs.compute.empty());
@@ -89,7 +89,7 @@ void check_factor(const std::string& what, double claimed, std::optional<double>
   lines.add(what, holds, found ? fmt::format("x{:.4g}", *found) : "not measured");
 }
 
-// A diagnosis of the best kernel would send learners after nothing.
+// The best kernel must have no diagnosis, because learners would try to cure a problem that does not exist.
 void check_nothing_to_cure(const std::string& name, const Attempt& attempt, Lines& lines) {
   std::vector<std::string> causes;
   if (attempt.finding) {
@@ -127,7 +127,8 @@ void check_step(const fs::path& file, const std::string& machine, const Attempt&
   if (machine == kCourseMachine) check_nothing_to_cure(name, attempt, lines);
 }
 
-// The wrong solutions with a claim about this machine. Those with an unreadable claim are kept, to be reported.
+// The wrong solutions with a claim about this machine. Those with an unreadable claim are included, so that they are
+// reported.
 std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::string& machine) {
   std::vector<fs::path> files = chapter.wrong_solutions();
   std::erase_if(files, [&](const fs::path& file) {
@@ -165,8 +166,8 @@ void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
             claim->verdict == verdict_name(attempt.judgement.verdict) && says_so, outcome(attempt));
 }
 
-// Half precision must be refused wherever single precision is asked for. That honest single precision passes is checked
-// with the starter.
+// Half precision must be refused where single precision is required. The starter's check shows that single precision
+// passes.
 CheckLine check_half(const Chapter& chapter, const Exercise& exercise, const Size& size, const Problem& problem,
                      const std::vector<Expected>& expected) {
   const auto answer = half_answer(exercise, size, problem);
@@ -207,7 +208,7 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
 
   const auto measured = prepare(chapter, rig.machine, kPublicSeed, rig.threads);
   ROOFWALK_TRY(const auto starter, measure_starter(rig, chapter, measured->problem, measured->work));
-  Rig alone = rig;  // one thread per attempt: the attempts run side by side
+  Rig alone = rig;  // one thread per attempt, because the attempts run in parallel
   alone.threads = 1;
   const auto& sizes = chapter.correctness_sizes;
   std::vector<std::optional<Result<Attempt>>> attempts(files.size());
@@ -223,7 +224,7 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
     }
   });
 
-  AttemptJsons shown;  // what the lesson's figures refer to
+  AttemptJsons shown;  // the attempts to which the lesson's figures refer
   for (std::size_t i = 0; i < files.size(); ++i) {
     ROOFWALK_TRY(const Attempt attempt, *std::move(attempts[i]));
     const std::string stem = files[i].stem().string();

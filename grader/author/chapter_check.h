@@ -1,4 +1,4 @@
-// Proves a chapter: starter, last step, every step's claim, every wrong solution's verdict; or only a few of them.
+// Proves a chapter: starter, last step, every step's claim, every wrong solution's verdict; or only a few of these.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct CheckLine {
   std::string chapter;
   std::string what;  // "step1_fill_the_machine.cu: up x15"
   bool holds = false;
-  std::string found;  // what was found
+  std::string found;  // the actual result
 };
 
 enum class CheckScope {

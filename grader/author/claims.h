@@ -1,4 +1,4 @@
-// Claims in the first lines of solution steps and wrong solutions, which `dev check` proves.
+// Claims in the first lines of solution steps and wrong solutions; `dev check` proves them.
 #pragma once
 
 #include <optional>
@@ -10,29 +10,30 @@
 
 namespace roofwalk {
 
-// "// step 1: right x6.6 (l1), up x10: words": factors over the starter. Either part may be left out.
+// "// step 1: right x6.6 (l1), up x10: words": factors relative to the starter. Each of the two may be missing.
 struct StepClaim {
   int step = 0;
   std::optional<double> right, up;
   std::string level = "dram";  // the level whose AI `right` is about
 };
 
-// The machine that first lines and the figures of lessons are about.
+// The machine to which first lines and the figures of lessons refer.
 inline constexpr std::string_view kCourseMachine = "classroom";
 
 // "// verdict: incorrect, was never written": the verdict, and words that its reason must contain. "// verdict on
-// classroom: fail, right" is about one machine: a larger cache elsewhere may hide what is wrong.
+// classroom: fail, right" is about one machine only, because a larger cache on another may hide the mistake.
 struct WrongClaim {
   std::string verdict;
   std::string text;          // may be empty
   std::string machine = {};  // empty: all machines
 };
 
-// Errors say what the line should look like.
+// Errors say what form the line must have.
 Result<StepClaim> parse_step_claim(const std::string& first_line);
 
-// What a solution step claims on a machine. Its first line is about the course's machine; comment lines right below may
-// be about others: "// on h100-sxm: right x20 (l1), up x3.9". On a machine without a line there are no factors.
+// The claim of a solution step for a machine. The first line is about the course's machine. Comment lines directly
+// below may be about others: "// on h100-sxm: right x20 (l1), up x3.9". For a machine without a line there are no
+// factors.
 Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source);
 
 Result<WrongClaim> parse_wrong_claim(const std::string& first_line);

@@ -14,9 +14,10 @@ namespace roofwalk {
 namespace {
 
 constexpr std::string_view kOpen = "<!--", kClose = "-->";
-constexpr std::size_t kFigureReach = 48;  // bytes before a comment that are searched for its number and unit
+constexpr std::size_t kFigureReach = 48;  // number of bytes before a comment that are searched for its number and
+                                          // unit
 
-// The end of a key tells its kind of unit; units of one kind differ in scale.
+// The end of a key tells the kind of its unit; units of one kind differ only in scale.
 struct Unit {
   std::string_view kind, name;
   double scale;
@@ -42,7 +43,7 @@ std::string_view kind_of(const Figure& figure) {
   if (figure.key.find("parts_ns.") != std::string::npos) return "_ns";
   const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
                                  [&](const Unit& row) { return figure.key.ends_with(row.kind); });
-  return unit->kind;  // every key ends with the empty suffix
+  return unit->kind;  // every key matches, because it ends with the empty text
 }
 
 Result<double> scale_of(const Figure& figure) {
@@ -78,7 +79,7 @@ int line_at(const std::string& text, std::size_t place) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(place), '\n'));
 }
 
-// The figure whose comment opens at `open`.
+// The figure for the comment that begins at `open`.
 Result<Figure> parse_figure(const std::string& lesson, std::size_t open) {
   static const Pattern kMark(R"(\s*([a-z0-9_]+)(?:/([a-z0-9_]+))?\s+([a-z0-9_.]+)\s*)");
   static const Pattern kShown(R"((?:^|[^0-9.,])([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)(?:\s+([A-Za-z/%]+))?$)");

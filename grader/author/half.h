@@ -1,4 +1,4 @@
-// A correct answer in half precision, to prove that a tolerance refuses it.
+// A correct answer in half precision, to prove that an exercise's tolerance refuses it.
 #pragma once
 
 #include "common/exercise/exercise.h"

@@ -21,7 +21,7 @@ bool names_itself(const fs::path& file) {
   return std::getline(lines, line) && line == kQuickLine;
 }
 
-// The marked file, if there is one.
+// The file with the `// quick` mark, if there is one.
 Result<std::optional<fs::path>> named(const std::vector<fs::path>& files) {
   std::optional<fs::path> found;
   for (const fs::path& file : files) {

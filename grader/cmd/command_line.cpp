@@ -15,7 +15,7 @@
 namespace roofwalk {
 namespace {
 
-// CLI::Range words its errors differently in each release of CLI11.
+// Replaces CLI::Range, whose error messages differ in each release of CLI11.
 CLI::Validator is_worker_count() {
   const int most = 256;
   const auto check = [most](std::string& typed) {
@@ -29,7 +29,7 @@ CLI::Validator is_worker_count() {
   return CLI::Validator(check, fmt::format("INT in [1 - {}]", most));
 }
 
-// The verbs that users type: one without a group is in no list.
+// The verbs for users. A verb without a group is not listed.
 std::vector<std::string> names_of_verbs(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands({})) {
@@ -46,7 +46,7 @@ Error unknown_verb(const CLI::App& app, const std::string& typed) {
                                  : fmt::format("did you mean {}?", fmt::join(near, " or "))};
 }
 
-// What CLI11 found wrong, in one line.
+// CLI11's error, in one line.
 Error misuse(const CLI::App& app, const CLI::ParseError& error) {
   const bool lacks_something = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const std::string_view words = error.what();
@@ -60,7 +60,7 @@ Error misuse(const CLI::App& app, const CLI::ParseError& error) {
   }
   const CLI::App* verb = app.get_subcommands().back();
   while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
-  if (lacks_something && words.starts_with("name")) {  // `name` or `names`
+  if (lacks_something && words.starts_with("name")) {  // the missing argument is `name` or `names`
     return {.message = fmt::format("`{}` needs the name of a chapter", verb->get_name()),
             .advice = "`./roofwalk list` shows them"};
   }
@@ -144,7 +144,7 @@ CommandLine::CommandLine()
   app_->footer(
       "./roofwalk next says where to begin; ./roofwalk book makes a site of the book; ./roofwalk test proves that "
       "everything works.");
-  app_->fallthrough();  // `run NAME --format json` and `--format json run NAME` are the same
+  app_->fallthrough();  // so that `run NAME --format json` and `--format json run NAME` are the same
 }
 
 CommandLine::~CommandLine() = default;
@@ -152,7 +152,7 @@ CommandLine::~CommandLine() = default;
 Verb CommandLine::program() { return Verb(app_.get()); }
 
 std::string CommandLine::help(const std::string& verb) const {
-  // app_->help() would show the help of the verb that runs, which is `help`.
+  // app_->help() would show the help of the verb that is running, i.e. of `help` itself.
   if (verb.empty()) return app_->get_formatter()->make_help(app_.get(), app_->get_name(), CLI::AppFormatMode::Normal);
   for (const CLI::App* known : std::as_const(*app_).get_subcommands({})) {
     if (known->get_name() == verb) return known->help(app_->get_name());
@@ -167,7 +167,7 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::Success& asked) {
-    return app_->exit(asked);  // --help, --version
+    return app_->exit(asked);  // --help or --version was requested
   } catch (const CLI::ParseError& error) {
     throw Failure{misuse(*app_, error), kUsage};
   }

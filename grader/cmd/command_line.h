@@ -1,5 +1,5 @@
-// The command line as the verbs see it. Only command_line.cpp uses CLI11: its header would cost every verb's file eight
-// seconds of compiling.
+// The command line, for use by the verbs. Only command_line.cpp includes CLI11, because its header would add eight
+// seconds to the compile time of every verb's file.
 #pragma once
 
 #include <functional>
@@ -22,26 +22,26 @@ class Option {
 
   Option& required();
   Option& one_of(const std::vector<std::string>& values);
-  // A number of threads or programs at once: 1 to 256.
+  // A number of threads or parallel programs: 1 to 256.
   Option& worker_count();
   Option& needs(const Option& other);
   Option& excludes(const std::vector<Option>& others);
-  Option& shows_default();  // in the help: the value when the option was added
+  Option& shows_default();  // shows the value that the option has when it is added, in the help
 
  private:
   CLI::Option* option_;
 };
 
-// A verb, or the program itself. CommandLine owns what it refers to, so it may be copied.
+// A verb, or the program itself. It refers to objects that CommandLine owns, so it may be copied.
 class Verb {
  public:
   explicit Verb(CLI::App* app) : app_(app) {}
 
   Verb add_subcommand(const std::string& name, const std::string& help);
   void require_subcommand();
-  void hide();  // from all lists of verbs
+  void hide();  // removes it from all lists of verbs
 
-  // `names` is "name" for an argument, "--name" for an option. `value` must outlive the command line. Value is int,
+  // `names`: "name" for an argument, "--name" for an option. `value` must outlive the command line. Value is int,
   // std::optional<int>, std::uint64_t, std::string or std::vector<std::string>.
   template <class Value>
   Option add_option(const std::string& names, Value& value, const std::string& help);
@@ -49,7 +49,7 @@ class Verb {
                              const std::string& help);
   Option add_flag(const std::string& name, bool& value, const std::string& help);
 
-  // Runs when the command line names this verb, after all of it was read.
+  // Sets the action for this verb. It runs after the whole command line has been read, if that names the verb.
   void callback(std::function<void()> action);
 
  private:
@@ -65,8 +65,8 @@ class CommandLine {
   Verb program();
   // The output of `roofwalk --help` or `roofwalk VERB --help`. Throws a Failure if there is no such verb.
   std::string help(const std::string& verb) const;
-  // Runs the callback of the verb that was typed. Returns an exit code if only --help or --version was asked for.
-  // Throws a Failure if the command line is wrong.
+  // Runs the callback of the verb in the command line. Returns an exit code if only --help or --version was
+  // requested. Throws a Failure if the command line is wrong.
   std::optional<int> parse(int argc, char** argv);
 
  private:

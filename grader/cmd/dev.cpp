@@ -1,4 +1,4 @@
-// roofwalk dev check [NAME] [--quick]: proves to authors that every chapter keeps its promises.
+// roofwalk dev check [NAME] [--quick]: proves to authors that every chapter is right.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
@@ -16,7 +16,7 @@ int check(Session& session, const std::string& only, CheckScope scope) {
   } else {
     for (const Chapter& chapter : session.course().chapters) chapters.push_back(&chapter);
   }
-  // Nothing here touches the learner's own folder, nor its store.
+  // This uses neither the learner's own folder nor the learner's store.
   auto rig = open_rig(session.course(), session.options.device, session.options.threads, nullptr);
   if (!rig) throw Failure{rig.error(), session.options.device.starts_with("cuda") ? kSkipped : kUsage};
   value_or_fail(use_measured_roofs(*rig));

@@ -1,5 +1,5 @@
-// roofwalk device-worker: the process that a device lives in (common/device/remote). Only the program itself starts it;
-// no help names it.
+// roofwalk device-worker: the process that contains a device (common/device/remote). Only the program itself starts
+// it; the help does not mention it.
 #include <memory>
 
 #include "common/device/cuda/open_cuda.h"

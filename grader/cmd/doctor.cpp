@@ -1,5 +1,5 @@
-// roofwalk doctor: whether everything is here that the course needs, and what more this machine could do. Each finding
-// says what to do.
+// roofwalk doctor: reports whether this machine has everything that the course needs, and what else it could do. Each
+// finding comes with advice.
 #include <fmt/format.h>
 
 #include "grader/attempt/baseline.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostColumns = 80;
 
-// How it went to build the first chapter's starter and run it at one of its small sizes.
+// The result of building the first chapter's starter and running it at one of its small sizes.
 struct KernelTrial {
   bool runs = false;
   std::string text;

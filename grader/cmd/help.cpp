@@ -1,4 +1,4 @@
-// roofwalk help [VERB]: what `roofwalk --help` and `roofwalk VERB --help` show.
+// roofwalk help [VERB]: prints the same text as `roofwalk --help` and `roofwalk VERB --help`.
 #include "grader/cmd/verbs.h"
 
 namespace roofwalk {

@@ -1,4 +1,4 @@
-// roofwalk hint NAME: one more hint each time, about the last attempt if possible.
+// roofwalk hint NAME: gives one more hint each time, about the last attempt if possible.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
@@ -28,7 +28,7 @@ void print_hint(const OfferedHint& hint) {
   }
 }
 
-// What asking again would give.
+// The last line, which tells what the next call would give.
 std::string closing(const HintGiver& hints, const OfferedHint* given, const std::string& chapter) {
   if (!hints.all_given()) return "ask again for one more\n";
   if (hints.offered().empty()) {

@@ -1,4 +1,4 @@
-// roofwalk list: every chapter, the progress in it, its best dot.
+// roofwalk list: lists every chapter, with its progress and its best dot.
 #include <fmt/format.h>
 
 #include "common/base/json.h"

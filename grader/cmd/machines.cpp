@@ -1,5 +1,5 @@
-// roofwalk machines [NAME]: the GPUs that can be modelled, with their roofs; or one of them, with every number and its
-// source.
+// roofwalk machines [NAME]: lists the GPUs that can be modelled, with their roofs; or shows one of them, with every
+// number and its source.
 #include <fmt/format.h>
 
 #include "common/base/json.h"

@@ -1,4 +1,4 @@
-// roofwalk next: the first chapter that is not passed, and what to do about it.
+// roofwalk next: names the first chapter that is not passed, and what to do about it.
 #include <fmt/format.h>
 
 #include "common/base/json.h"

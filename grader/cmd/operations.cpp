@@ -1,4 +1,5 @@
-// roofwalk operations: everyday operations measured, with the arithmetic intensity that textbooks give for them.
+// roofwalk operations: measures everyday operations and compares them with the arithmetic intensities that textbooks
+// give.
 #include "grader/operations/operations.h"
 #include "common/base/json.h"
 
@@ -75,7 +76,7 @@ std::string operations_table(const Rig& rig, const std::vector<OperationResult>&
 }
 
 int measure_operations(Session& session, const OperationsCommand& command) {
-  // Textbooks are about big chips, so the default is one; the small one of the chapters must be asked for.
+  // Textbooks are about big chips, so the default is one; for the chapters' small chip, name it with --device.
   if (session.options.device == "auto") session.options.device = "virtual:h100-sxm";
   const auto wanted = wanted_operations(command.names);
   const Rig& rig = session.rig();

@@ -1,4 +1,4 @@
-// roofwalk plot NAME...: the walk so far, as a picture and in the terminal; several chapters as one walk.
+// roofwalk plot NAME...: draws the walk so far, as a picture and in the terminal; several chapters as one walk.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
@@ -45,7 +45,7 @@ Json json_of(const Chart& chart, const std::string& chapter, const std::string& 
           {"roofs", roofs_json(chart.roofs)}, {"walk", walk},       {"plot", path}};
 }
 
-// What a chapter computes at its measured size.
+// A chapter's work at its measured size.
 struct Task {
   Size size;
   Work work;
@@ -58,7 +58,7 @@ Task task_of(const Chapter& chapter, const Machine& machine) {
   return {size, exercise->work(size)};
 }
 
-// Different work has a different algorithmic AI, so its dots on one chart could not be compared.
+// Chapters with different work have different algorithmic AIs, so their dots in one chart could not be compared.
 void check_same_work(const Chapter& first, const Task& task, const Chapter& other, const Machine& machine) {
   const Task its = task_of(other, machine);
   if (its.size == task.size && its.work.useful_flops == task.work.useful_flops &&

@@ -1,4 +1,4 @@
-// roofwalk predict NAME: the learner's predictions about a chapter, compared with what was measured.
+// roofwalk predict NAME: records the learner's predictions about a chapter, and compares them with measurements.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ struct PredictCommand {
   bool says() const { return !ai.empty() || !bound.empty() || !moves.empty(); }
 };
 
-// What runs have shown so far about the same three questions.
+// The answers to the same three questions that runs have shown so far.
 struct Known {
   std::optional<double> ai;
   std::optional<MeasuredBound> bound;
@@ -43,7 +43,7 @@ Known known_of(Session& session, const Chapter& chapter) {
   return known;
 }
 
-// The answers on the command line.
+// The answers that the command line gives.
 Prediction told(const PredictCommand& command) {
   const auto failure = [](const char* option, std::string_view takes) {
     return Failure{{fmt::format("{} takes {}", option, takes)}, kUsage};
@@ -64,8 +64,8 @@ Prediction told(const PredictCommand& command) {
   return said;
 }
 
-// Adds the new answers. An answer that a run has since settled stays, unless `again`: a prediction is worth something
-// only as the first thought.
+// Adds the new answers. If a run has already shown the answer, the old prediction stays, unless `again` is set,
+// because a prediction is useful only if made before the result is known.
 struct Kept {
   Prediction prediction;
   bool kept_first = false;  // a new answer was ignored

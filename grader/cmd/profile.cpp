@@ -1,4 +1,4 @@
-// roofwalk profile [NAME]: what each line of the kernel did, and which line to look at.
+// roofwalk profile [NAME]: shows the work of each line of the kernel, and which line to look at.
 #include "grader/profile/profile.h"
 #include "common/base/json.h"
 
@@ -36,13 +36,13 @@ fs::path existing_file(const Session& session, const std::string& typed) {
   return file;
 }
 
-// "starter" is the chapter's starter, unless a file has that name.
+// "starter" means the chapter's starter, unless a file has that name.
 fs::path other_file(const Session& session, const Chapter& chapter, const std::string& typed) {
   if (typed == "starter" && !fs::exists(session.from_caller(typed))) return chapter.starter();
   return existing_file(session, typed);
 }
 
-// Measures a file without adding to the walk.
+// Measures a file without adding it to the walk.
 Outcome measured(Session& session, const Chapter& chapter, const fs::path& file) {
   const MeasuringSpinner patience(session.while_waiting,
                                   fmt::format("measuring {} on {}", file.string(), session.rig().machine.name));
@@ -59,7 +59,7 @@ Profile profile_of_file(Outcome& outcome, const fs::path& file) {
   return profile_of(std::move(attempt), source);
 }
 
-// A file's stem for the name of a page: letters, digits, "-" and "_".
+// A file's stem for use in a page's name: letters, digits, "-" and "_".
 std::string plain_stem(const std::string& file) {
   std::string stem = fs::path(file).stem().string();
   std::replace_if(
@@ -67,7 +67,7 @@ std::string plain_stem(const std::string& file) {
   return stem;
 }
 
-// "-profile.html"; with other files their names are added: "-profile-step1-against-mine.html".
+// "-profile.html", with the names of other files added: "-profile-step1-against-mine.html".
 std::string page_ending(const ProfileCommand& command) {
   std::string ending = "-profile";
   if (!command.kernel.empty()) ending += "-" + plain_stem(command.kernel);
@@ -91,7 +91,7 @@ std::size_t columns_of_terminal() {
   return static_cast<std::size_t>(std::clamp(terminal_size().columns, kFewest, kMost));
 }
 
-// A kernel without figures has no profile; the card says why.
+// A kernel without figures has no profile. The card gives the reason.
 int not_measured(const Session& session, Outcome outcome, const Profile& profile) {
   if (session.options.json) {
     print_json(to_json(profile));

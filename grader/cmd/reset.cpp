@@ -1,4 +1,5 @@
-// roofwalk reset NAME: back to the starter. The learner's file is kept, a new walk begins, and a pass stays a pass.
+// roofwalk reset NAME: goes back to the starter. The learner's file is kept, a new walk begins, and a pass stays a
+// pass.
 #include <fmt/format.h>
 
 #include "common/base/json.h"

@@ -1,4 +1,4 @@
-// roofwalk roofs: what the device delivers, measured by microkernels, and what its data sheet promises.
+// roofwalk roofs: shows the device's rates, measured by microkernels, next to those that its data sheet promises.
 #include "grader/rig/roofs.h"
 #include "common/base/json.h"
 

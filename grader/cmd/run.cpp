@@ -1,4 +1,4 @@
-// roofwalk run [NAME]: build, check, measure, judge, draw.
+// roofwalk run [NAME]: builds, checks, measures, judges and draws an attempt.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ struct RunCommand {
   bool timings = false;
 };
 
-// The plot below the card, on a terminal where both fit at once; `./roofwalk plot` shows it anywhere.
+// The plot to print below the card, on a terminal that has room for both; `./roofwalk plot` always shows it.
 std::string plot_below(const std::string& card, const Outcome& outcome, const Colors& colors) {
   constexpr int kFewestRows = 14, kMostRows = 26, kPrompt = 2;
   if (isatty(STDOUT_FILENO) != 1 || !outcome.news.chart) return {};
@@ -67,7 +67,7 @@ int run_one(Session& session, const RunCommand& command) {
   return outcome.attempt.judgement.verdict == Verdict::pass ? kAccepted : kNotAccepted;
 }
 
-// Runs every chapter that the learner has a file for: one line each.
+// Runs every chapter for which the learner has a file, and prints one line each.
 int run_all(Session& session) {
   const Rig& rig = session.measured_bench();
   Json attempts = Json::array();

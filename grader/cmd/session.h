@@ -1,4 +1,4 @@
-// One call of the program: its options, and what the verbs share, each opened when it is first asked for.
+// One call of the program: its options, and objects that several verbs use, each opened when it is first needed.
 #pragma once
 
 #include <filesystem>
@@ -23,21 +23,21 @@ struct Options {
   int threads = 1;
   bool json = false;
   bool no_ask = false;
-  Isolation isolation = Isolation::none;  // boxed if others' files are judged
+  Isolation isolation = Isolation::none;  // boxed if the program judges files of other people
 };
 
-// What a verb could not do, and the exit code that says whose fault it is.
+// The reason why a verb failed, and the exit code that tells whose fault it is.
 struct Failure {
   Error error;
   ExitCode exit_code = kOurFault;
 };
 
-// The progress in a chapter on a device, over all walks: a reset takes nothing away.
+// The progress in a chapter on a device, over all walks, so a reset does not reduce it.
 struct Progress {
   std::string state;  // "not started", "started", "passed", "not offered"
   Grade grade = Grade::none;
   std::optional<Point> best;  // at the chapter's level
-  std::size_t attempts = 0;   // dots
+  std::size_t attempts = 0;   // number of dots
 };
 
 // An attempt, and how it changed the walk.
@@ -48,49 +48,51 @@ struct Outcome {
 
 class Session {
  public:
-  // `caller_folder` is where the user typed the command; relative paths start there.
+  // `caller_folder`: the folder in which the user typed the command; relative paths start there.
   explicit Session(std::filesystem::path caller_folder) : caller_folder_(std::move(caller_folder)) {}
 
   Options options;
-  Phases* phases = nullptr;  // of this call, if asked for; set it before anything else
+  Phases* phases = nullptr;  // phases of this call, if requested; set it before anything else
 
-  // Reports waits for others who time on the same GPU: a line, and an empty one at the end. May be empty.
+  // Reports that this process waits for others who time on the same GPU: a line while it waits, and an empty one at
+  // the end. May be empty.
   std::function<void(const std::string& line)> while_waiting;
 
-  // Each throws a Failure, which main turns into a message and an exit code.
+  // Each of the following throws a Failure on error, which main turns into a message and an exit code.
   const Course& course();
   const Chapter& chapter(const std::string& name);
-  const Chapter& chapter_or_next(const std::string& name);  // an empty name: the next; must be offered on this machine
+  // An empty name means the next chapter; the chapter must be offered on this machine.
+  const Chapter& chapter_or_next(const std::string& name);
   Store& store();
   const Rig& rig();
-  const Rig& measured_bench();  // with measured roofs: for all code that judges or draws
+  const Rig& measured_bench();  // with measured roofs, for all code that judges or draws
 
   std::vector<Dot> dots(const Chapter& chapter);
   Progress progress(const Chapter& chapter);
-  const Chapter* next_chapter();  // the first that is not passed; nullptr if all are
+  const Chapter* next_chapter();  // the first chapter that is not passed; nullptr if all are
 
   // Runs a file and records it. `measured` may serve several calls for one chapter.
   Outcome check(const Chapter& chapter, const std::filesystem::path& file, bool joins,
                 std::shared_ptr<const Measured> measured = nullptr);
 
-  // The prediction for a chapter on this device; nothing if nobody was asked. Skipped questions are absent.
+  // The prediction for a chapter on this device; nullopt if the learner was not asked. Skipped questions are absent.
   std::optional<Prediction> prediction(const Chapter& chapter);
   void keep_prediction(const Chapter& chapter, const Prediction& prediction);
 
-  // Creates my/NAME.cu if there is none, and says so.
+  // Creates my/NAME.cu if it does not exist, and prints that.
   void provide_file(const Chapter& chapter);
 
-  // Puts the starter back, and begins a new walk and the hints anew. Returns where the old file is kept.
+  // Restores the starter, and begins a new walk and the hints from the start. Returns the path of the old file.
   std::optional<std::filesystem::path> reset(const Chapter& chapter);
 
-  // Asks for predictions on the terminal, before the first measurement of a chapter on this device. Never without a
-  // terminal, nor with --format json, --no-ask or --yes.
+  // Asks for predictions on the terminal, before the first measurement of a chapter on this device. Does not ask
+  // without a terminal or with --format json, --no-ask or --yes.
   void predict_first(const Chapter& chapter);
 
-  // A typed path, relative to the course's root if it is inside.
+  // A typed path, made relative to the course's root if it is inside.
   std::filesystem::path from_caller(const std::filesystem::path& typed) const;
 
-  // A typed machine: a name as it is, a FILE.toml as from_caller() gives it.
+  // A typed machine: a name is unchanged, a path FILE.toml is converted by from_caller().
   std::string machine_name(const std::string& typed) const;
 
  private:
@@ -101,7 +103,7 @@ class Session {
   bool has_measured_roofs_ = false;
 };
 
-// The value, or its error thrown as a Failure.
+// The value. Throws an error as a Failure.
 template <class T>
 T value_or_fail(Result<T> result, ExitCode exit_code = kOurFault) {
   if (!result) throw Failure{result.error(), exit_code};
@@ -109,7 +111,7 @@ T value_or_fail(Result<T> result, ExitCode exit_code = kOurFault) {
 }
 
 Colors colors_for(const Options& options);
-void print(const std::string& text);  // to stdout, as it is
+void print(const std::string& text);  // to stdout, unchanged
 void print_json(const Json& json);
 
 }  // namespace roofwalk

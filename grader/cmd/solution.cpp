@@ -1,4 +1,4 @@
-// roofwalk solution NAME [STEP]: the course's own steps, for learners who passed.
+// roofwalk solution NAME [STEP]: shows the course's own steps to learners who passed.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -26,7 +26,7 @@ std::string claim_of(const fs::path& step) {
   return line.substr(std::min(line.find_first_not_of("/ "), line.size()));
 }
 
-// What changes from one file to the next, in the format of `diff -u`.
+// The changes from one file to the next, in the format of `diff -u`.
 std::string difference(const fs::path& from, const fs::path& to) {
   const auto result = value_or_fail(run_command(
       {.arguments = {"diff", "-u", "--label", from.string(), "--label", to.string(), from.string(), to.string()}}));

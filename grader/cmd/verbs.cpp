@@ -5,7 +5,8 @@
 namespace roofwalk {
 namespace {
 
-// A function's variable, because verbs register themselves while static variables are initialised, in any order.
+// A variable inside a function, because verbs register themselves during static initialization, whose order is
+// undefined.
 std::multimap<int, AddVerb>& registered_verbs() {
   static std::multimap<int, AddVerb> verbs;
   return verbs;

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using WatchClock = std::chrono::steady_clock;
 
-// A chapter that is being watched, and what one check keeps for the next.
+// A chapter that is being watched, and the data that one check keeps for the next.
 class WatchedChapter {
  public:
   WatchedChapter(Session& session, const Chapter& chapter)
@@ -54,8 +54,8 @@ class WatchedChapter {
   std::shared_ptr<const Measured> measured_;
 };
 
-// The screen and its keys. A check runs on a thread of its own, so that keys and a new size are handled meanwhile; this
-// thread uses the session only between checks.
+// The screen and its keys. A check runs on a separate thread, so that keys and changes of the size are handled in the
+// meantime; this thread uses the session only between checks.
 class WatchLoop {
  public:
   WatchLoop(Session& session, const Chapter& chapter)
@@ -70,7 +70,7 @@ class WatchLoop {
       throw;
     }
     leave_screen();
-    // A check that still runs is abandoned: its processes end with this one, and the store survives that.
+    // A running check is abandoned: its processes end with this one, and the store stays intact.
     if (running_.valid()) std::_Exit(kAccepted);
     return kAccepted;
   }
@@ -97,7 +97,7 @@ class WatchLoop {
   void start_check() {
     asks_reset_ = false;
     if (running_.valid()) {
-      again_ = true;  // however many saves there are, one more check sees the last state
+      again_ = true;  // after any number of saves, one more check sees the latest state
       return;
     }
     again_ = false;
@@ -128,7 +128,7 @@ class WatchLoop {
     draw();
   }
 
-  // Called when the check has ended or has news.
+  // Called when the check has ended or has reported something.
   void on_check() {
     eventfd_t ignored = 0;
     ::eventfd_read(done_, &ignored);
@@ -176,7 +176,7 @@ class WatchLoop {
     } else if (key == kFormFeed) {
       draw();
     } else if (running_.valid()) {
-      waiting_keys_ = key;  // only the last key typed is handled after the check
+      waiting_keys_ = key;  // after the check, only the last key is handled
     } else if (asks_reset_) {
       asks_reset_ = false;
       key == 'y' ? reset() : draw();
@@ -296,23 +296,23 @@ class WatchLoop {
 
   Session& session_;
   Colors colors_;
-  WatchedChapter watched_;  // constructed before the terminal, since it may ask
+  WatchedChapter watched_;  // constructed before the terminal, because it may ask questions
   KeyTerminal terminal_;
-  int done_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // readable when a check has ended or has news
+  int done_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // readable when a check has ended or reported something
   std::atomic<bool> check_has_ended_ = false;
   std::mutex gpu_wait_mutex_;
-  std::string gpu_wait_;  // who has the GPU, while the check waits for it
+  std::string gpu_wait_;  // who uses the GPU, while the check waits for it
   std::future<Outcome> running_;
   std::optional<Outcome> outcome_;
   WatchClock::time_point started_;
   double elapsed_ns_ = 0;
   bool again_ = false, ends_ = false, has_passed_ = false, asks_reset_ = false, has_plot_ = false;
   std::string waiting_keys_;
-  std::vector<std::string> note_, note_for_card_;  // shown now; shown with the card of the running check
+  std::vector<std::string> note_, note_for_card_;  // shown now; shown with the running check's card
   WatchView::Plot plot_ = WatchView::Plot::where_it_fits;
 };
 
-// One line per attempt, until the reader is gone.
+// Prints one line per attempt, until the reader closes the output.
 int watch_as_json(Session& session, const Chapter& chapter) {
   WatchedChapter watched(session, chapter);
   const auto check = [&] {

@@ -13,7 +13,7 @@
 namespace roofwalk {
 namespace {
 
-// A folder named chapters is not enough: a build folder has one too.
+// Whether a folder contains a course. A folder named chapters is not sufficient, because a build folder has one, too.
 bool holds_course(const std::filesystem::path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder / "chapters", error)) {
@@ -22,7 +22,8 @@ bool holds_course(const std::filesystem::path& folder) {
   return false;
 }
 
-// By number ("5", "05") or by folder ("05-fused-layernorm", "chapters/05-fused-layernorm/").
+// Whether a chapter is identified by number ("5", "05") or by folder ("05-fused-layernorm",
+// "chapters/05-fused-layernorm/").
 bool is_place_of(const Chapter& chapter, std::string typed) {
   const auto plain = [](const std::string& number) {
     return number.substr(std::min(number.find_first_not_of('0'), number.size()));

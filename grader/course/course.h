@@ -11,7 +11,7 @@
 namespace roofwalk {
 
 struct Course {
-  std::filesystem::path root;     // empty: the working directory, so that messages show short paths
+  std::filesystem::path root;     // empty: the working directory, so that paths in messages are short
   std::vector<Chapter> chapters;  // by number
 
   std::filesystem::path my_file(const Chapter& chapter) const { return root / "my" / (chapter.name + ".cu"); }
@@ -33,8 +33,8 @@ struct Course {
 
 Result<Course> open_course(const std::filesystem::path& root);
 
-// $ROOFWALK_ROOT, else the nearest folder at or above the working directory that holds a course, else the folder that
-// this program was built from.
+// $ROOFWALK_ROOT; else the nearest folder, at or above the working directory, that contains a course; else the folder
+// from which this program was built.
 std::filesystem::path find_root();
 
 // All bytes of a file; empty if it cannot be read.

@@ -1,4 +1,4 @@
-// The learner's files: created from the starter, reset to it, and never lost.
+// The learner's files: created from the starter, reset to the starter, and never lost.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace roofwalk {
 
-// Copies the starter to my/NAME.cu if that does not exist; returns whether it did. Never overwrites a file.
+// Copies the starter to my/NAME.cu if that file does not exist; returns whether it did. Never overwrites a file.
 Result<bool> provide_file(const Course& course, const Chapter& chapter);
 
 // The name that reset_file() gives to the learner's old file: my/old/NAME-<n>.cu with the first free n.
 std::filesystem::path kept_name(const Course& course, const Chapter& chapter);
 
-// Replaces my/NAME.cu by the starter. Returns where the old file was moved; nothing if there was none.
+// Replaces my/NAME.cu by the starter. Returns the new path of the old file; nullopt if there was none.
 Result<std::optional<std::filesystem::path>> reset_file(const Course& course, const Chapter& chapter);
 
 }  // namespace roofwalk

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kBounds = {"memory", "compute", "latency"};
 constexpr std::array<std::string_view, 3> kDirections = {"right", "up", "both"};
-constexpr std::string_view kBlanks = " \t\r";  // stripped from what is typed
-constexpr double kRightAnswer = 1.1;           // an AI within this factor is right
-constexpr double kMoved = 1.1;                 // a ratio from here on is a movement
+constexpr std::string_view kBlanks = " \t\r";  // removed from both ends of typed text
+constexpr double kRightAnswer = 1.1;           // an AI within this factor counts as right
+constexpr double kMoved = 1.1;                 // a ratio from which a movement counts
 constexpr double kNearRoof = 2;  // if the device reports no time parts: a larger gap to the roof means latency
 
 struct PartWords {
@@ -53,7 +53,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// A full name or its beginning: "l", "lat", "latency".
+// The value for a full name or a prefix of one: "l", "lat", "latency".
 template <class Enum>
 std::optional<Enum> begun(const std::array<std::string_view, 3>& names, std::string_view typed) {
   const std::string text = lower_case(std::string(trimmed(typed, kBlanks)));
@@ -74,7 +74,7 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-// Asks until the answer is readable or empty.
+// Asks until the answer is valid or empty.
 template <class Read>
 auto ask(const std::string& question, const std::string& again, Read read, std::istream& in, std::ostream& out)
     -> decltype(read(std::string())) {

@@ -1,5 +1,5 @@
-// What a learner predicts about a chapter before it is measured, and how that compares with the result. Predictions are
-// not graded: wrong guesses are how one learns.
+// A learner's predictions about a chapter before it is measured, and their comparison with the result. Predictions
+// are not graded, because people learn from wrong guesses.
 #pragma once
 
 #include <iosfwd>
@@ -14,8 +14,8 @@
 
 namespace roofwalk {
 
-// What takes most of a run's time: moving bytes (at any level, shared memory included), executing instructions, or
-// waiting and launching.
+// The part that takes most of a run's time: moving bytes (at any level, including shared memory), executing
+// instructions, or waiting and launching.
 enum class Bound { memory, compute, latency };
 std::string_view bound_name(Bound bound);
 std::optional<Bound> bound_from_name(std::string_view name);
@@ -24,7 +24,7 @@ enum class Direction { right, up, both };
 std::string_view direction_name(Direction direction);
 std::optional<Direction> direction_from_name(std::string_view name);
 
-// Accepts what people type: "memory", "mem", "M".
+// Accepts abbreviations and any case: "memory", "mem", "M".
 std::optional<Bound> bound_from_text(std::string_view text);
 std::optional<Direction> direction_from_text(std::string_view text);
 
@@ -34,39 +34,40 @@ struct MeasuredBound {
   double share = 0;  // of the kernels' time; 0 if the device reports no parts
 };
 
-// From the parts of the time; without them, from the gap to the roof and the side of the ridge. Nothing if neither is
-// known.
+// Derived from the parts of the time; if these are unknown, from the gap to the roof and the side of the ridge.
+// nullopt if neither is known.
 std::optional<MeasuredBound> bound_of(const std::vector<KernelRecord>& kernels, const Measurement& measurement,
                                       const Roofs& roofs);
 
 struct Prediction {
   std::optional<double> ai;        // of the starter at the chapter's level, in FLOP/B
   std::optional<Bound> bound;      // of the starter
-  std::optional<Direction> moves;  // where the chapter's idea moves the dot
-  bool after_measuring = false;    // an answer was given after a run had shown it
+  std::optional<Direction> moves;  // the direction in which the chapter's idea moves the dot
+  bool after_measuring = false;    // whether an answer was given after a run had shown it
 
   bool empty() const { return !ai && !bound && !moves; }
 };
 
 Json to_json(const Prediction& prediction);
 Json to_json(const MeasuredBound& bound);
-// Values that are missing or malformed stay empty.
+// Missing or malformed values stay empty.
 Prediction prediction_from_json(const Json& json);
 std::optional<MeasuredBound> bound_from_json(const Json& json);
 
-// Shows learners how an AI may be written; no chapter has this answer.
+// Shows learners how to write an AI; it is no chapter's answer.
 inline constexpr std::string_view kAiExample = "0.9 or 3/5";
 
-// "0.9", "3/5", "0,9"; nothing if it is not a number above 0.
+// Accepts "0.9", "3/5", "0,9"; nullopt if the text is not a number above 0.
 std::optional<double> ai_from_text(std::string_view text);
 
-// Asks the three questions. Enter, or the end of the input, skips one and keeps the answer in `known`. `level`: "DRAM".
+// Asks the three questions. Enter, or the end of the input, skips a question and keeps the answer in `known`.
+// `level`: "DRAM".
 Prediction ask_prediction(const std::string& level, Prediction known, std::istream& in, std::ostream& out);
 
-// The direction of a movement; nothing if the dot moved by less than 10 %.
+// The direction of a movement; nullopt if the dot moved by less than 10 %.
 std::optional<Direction> direction_of(const Movement& movement);
 
-// One or two friendly sentences each. An AI within 10 % counts as right. `level`: "DRAM".
+// Each returns one or two friendly sentences. An AI within 10 % counts as right. `level`: "DRAM".
 std::string compare_ai(double said, double measured, const std::string& level);
 std::string compare_bound(Bound said, const MeasuredBound& measured);
 std::string compare_moves(Direction said, Direction measured);

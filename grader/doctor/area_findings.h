@@ -1,4 +1,4 @@
-// The findings of each area; findings_of() puts them together.
+// The findings of each area; findings_of() combines them.
 #pragma once
 
 #include "grader/doctor/findings.h"
@@ -40,7 +40,7 @@ void add_sharing(const Surroundings& around, FindingList list);
 void add_plots(const Surroundings& around, FindingList list);
 void add_grading(const Surroundings& around, FindingList list);
 
-// The driver is new enough and shows a GPU that the toolkit compiles for.
+// Whether the driver is new enough and shows a GPU that the toolkit compiles for.
 bool can_measure(const Surroundings& around);
 bool can_measure(const Surroundings& around, const ProbedGpu& gpu);
 

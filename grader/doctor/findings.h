@@ -1,4 +1,4 @@
-// What the surroundings mean for someone who wants to learn, measure or grade here.
+// The consequences of the surroundings for a person who wants to learn, measure or grade on this machine.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@ std::string_view area_name(Area area);   // "counters"
 std::string_view area_title(Area area);  // "Counters: what the GPU really moved and did"
 
 struct MachineFinding {
-  std::string id;  // in the JSON; stable
+  std::string id;  // key in the JSON; stable
   Area area = Area::machine;
   Condition condition = Condition::ok;
   std::string title;                // one or two words
   std::string what;                 // one sentence or less
-  std::vector<std::string> advice;  // what to do; a line that starts with "$ " is a command, and is not broken
+  std::vector<std::string> advice;  // what to do; a line that starts with "$ " is a command, and is not wrapped
 };
 
 std::vector<MachineFinding> findings_of(const Surroundings& around);
 
-// The one or two sentences at the top.
+// The one or two sentences at the top of the page.
 std::string headline(const Surroundings& around, const std::vector<MachineFinding>& findings);
 
 bool is_broken(const std::vector<MachineFinding>& findings);
@@ -40,7 +40,7 @@ bool is_broken(const std::vector<MachineFinding>& findings);
 std::string doctor_text(const Surroundings& around, const std::vector<MachineFinding>& findings, const Colors& colors,
                         std::size_t columns);
 
-// roofwalk.doctor/1; keys may be added, never renamed or removed.
+// Format roofwalk.doctor/1; keys may be added, never renamed or removed.
 Json doctor_json(const Surroundings& around, const std::vector<MachineFinding>& findings);
 
 }  // namespace roofwalk

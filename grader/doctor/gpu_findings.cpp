@@ -1,5 +1,5 @@
-// The GPU, its counters and its other users. No finding here is `broken`: the virtual GPU does all that the course
-// needs.
+// The GPU, its counters and its other users. No finding here is `broken`, because the virtual GPU suffices for the
+// course.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::string gpu_title(const Surroundings& around, std::size_t index) {
   return around.gpu.driver.gpus.size() == 1 ? "GPU" : fmt::format("GPU {}", index);
 }
 
-// "clocks" for the only GPU, "clocks 1" for one of several. Ids likewise, so that they are unique.
+// "clocks" for the only GPU, "clocks 1" for one of several. Ids have the same form, so that they are unique.
 std::string of_gpu(const Surroundings& around, std::string_view what, std::size_t index, char between) {
   return around.gpu.driver.gpus.size() == 1 ? std::string(what) : fmt::format("{}{}{}", what, between, index);
 }
@@ -151,7 +151,8 @@ void add_clocks(const Surroundings& around, std::size_t index, FindingList& list
                        {"times measured now are discarded: let it cool, check its fans and its power supply"});
 }
 
-// Desktops keep the driver loaded anyway; on servers every start pays for loading it.
+// Adds whether persistence mode is on. Desktops keep the driver loaded in any case; on servers, every program start
+// has to load it without this mode.
 void add_persistence(const Surroundings& around, std::size_t index, FindingList& list) {
   const GpuState& state = around.gpu.driver.gpus[index].state;
   if (state.persistence.value_or(true) || around.system.wsl > 0) return;

@@ -52,7 +52,7 @@ std::string entry(const fs::path& file, std::string_view key) {
 }
 
 struct Answer {
-  bool found = false;  // the program exists
+  bool found = false;  // whether the program exists
   int exit_code = -1;
   std::string output;
 };
@@ -68,7 +68,7 @@ std::string first_line_of(std::vector<std::string> arguments) {
   return answer.exit_code == 0 ? answer.output.substr(0, answer.output.find('\n')) : "";
 }
 
-// The processors that the scheduler gives us; a cgroup may allow less of their time.
+// The number of processors that this process may use; a cgroup may allow less of their time.
 double cores() {
   cpu_set_t allowed;
   double count = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0
@@ -134,7 +134,7 @@ Surroundings::Storage storage_around(const Course& course, bool is_windows) {
   const fs::path my = course.database().parent_path(), cache = course.cache().parent_path();
   for (const fs::path& path : {my, course.database(), cache}) {
     if (!fs::exists(path, error)) {
-      // The first run will create it.
+      // The first run will create the missing folder.
       if (path == course.database() || ::access(root.c_str(), W_OK) == 0) continue;
     } else if (::access(path.c_str(), W_OK) == 0) {
       continue;
@@ -184,12 +184,12 @@ int gpus_on_the_bus() {
   std::error_code error;
   for (const auto& device : fs::directory_iterator("/sys/bus/pci/devices", error)) {
     const bool is_nvidia = first_line(device.path() / "vendor") == "0x10de";
-    if (is_nvidia && first_line(device.path() / "class").starts_with("0x03")) ++count;  // display controllers
+    if (is_nvidia && first_line(device.path() / "class").starts_with("0x03")) ++count;  // only display controllers
   }
   return count;
 }
 
-// In another user namespace (a rootless container) capabilities mean nothing to the driver.
+// In another user namespace (a rootless container), the driver ignores capabilities.
 bool is_first_user_namespace() {
   std::ifstream in("/proc/self/uid_map");
   unsigned long inside = 0, outside = 0, count = 0;
@@ -223,7 +223,7 @@ Surroundings::Gpu gpu_around() {
 
 bool speaks_utf8() {
   std::string locale;
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set counts
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first variable that is set counts
     if (locale.empty()) locale = variable(name);
   }
   std::transform(locale.begin(), locale.end(), locale.begin(), [](unsigned char c) { return std::tolower(c); });

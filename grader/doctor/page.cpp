@@ -1,4 +1,4 @@
-// Shows findings: as a page for people, as JSON for programs.
+// Formats findings: as a page for people, as JSON for programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kMark = 8, kTitle = 14;  // columns, with the space after them
+constexpr std::size_t kMark = 8, kTitle = 14;  // columns, including the space after them
 
 struct AreaWords {
   Area area;
@@ -63,7 +63,7 @@ std::string finding_text(const MachineFinding& finding, const Colors& colors, st
   const std::size_t indent = kMark + kTitle;
   const std::size_t width = columns > indent + 20 ? columns - indent : 20;
   const std::string gap(indent, ' ');
-  // What is not here matters to few users, so it is faint.
+  // A feature that is missing here matters to few users, so it is shown faint.
   const bool is_here = finding.condition != Condition::not_here;
   const auto shade = [&](const std::string& line) { return is_here ? line : colors.faint(line); };
   std::string text = "  " + padded(mark(finding.condition, colors), kMark - 2) + padded(finding.title, kTitle);

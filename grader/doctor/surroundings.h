@@ -1,4 +1,5 @@
-// What `doctor` looks at, as plain values: gathered by look_around(), judged by findings_of(), made up in tests.
+// The facts that `doctor` uses, as plain values: look_around() collects them, findings_of() judges them, tests invent
+// them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace roofwalk {
 
-// Texts are empty if there is no such thing. They are made harmless only when they are printed.
+// A text is empty if the thing it describes does not exist. Texts are made harmless only when they are printed.
 struct Surroundings {
   struct System {
     std::string name;       // "Debian GNU/Linux 12 (bookworm)"
@@ -24,14 +25,16 @@ struct Surroundings {
     std::string container;  // "docker", "podman", "lxc", ...
     std::string slurm_job;  // its number
     bool is_root = false;
-    double cores = 0;  // that we may use: fewer than the machine's in a container or job, and not always a whole number
+    double cores = 0;  // that this process may use: in a container or job fewer than the machine has, and not always
+                       // a whole number
     std::uint64_t memory_bytes = 0;
   } system;
 
   struct Storage {
     std::uint64_t free_bytes = 0;
     std::vector<std::string> unwritable;  // folders of the course that cannot be written
-    std::string network;                  // "NFS", "SMB", ... if my/ is on one; "Windows" for a Windows folder
+    std::string network;                  // "NFS", "SMB", ... if my/ is on a network file system; "Windows" for a
+                                          // Windows folder
   } storage;
 
   struct Tools {
@@ -39,7 +42,7 @@ struct Surroundings {
     Result<Toolkit> toolkit = Error{"no toolkit was looked for"};
     std::string ptxas_version;  // "13.0.88"
     std::string cupti_library;  // its path
-    std::optional<bool> runs;   // the first chapter's starter ran and was right; absent: not tried
+    std::optional<bool> runs;   // whether the first chapter's starter ran and was right; nullopt: not tried
     std::string run_text;       // the outcome
   } tools;
 
@@ -48,7 +51,7 @@ struct Surroundings {
     std::string kernel_module;  // version of the driver's kernel module: "580.65.06"
     DriverProbe driver;
     std::string visible_devices;  // CUDA_VISIBLE_DEVICES
-    bool hides_all = false;       // that variable hides every GPU
+    bool hides_all = false;       // whether CUDA_VISIBLE_DEVICES hides every GPU
     std::optional<bool> counters_for_admins_only;
     bool may_administer = false;  // CAP_SYS_ADMIN
     bool may_monitor = false;     // CAP_PERFMON
@@ -66,13 +69,13 @@ struct Surroundings {
 
   struct Sandbox {
     BoxFacts box;
-    std::optional<bool> runs;  // a kernel was compiled and run in boxes, and was right; absent: not tried
+    std::optional<bool> runs;  // whether a kernel was compiled and run in boxes, and was right; nullopt: not tried
     std::string run_text;      // the outcome
   } sandbox;
 };
 
-// All but the results of running the course's own kernel (tools.runs, sandbox.runs). Takes a second or two; changes
-// nothing; forks, so call it before the program starts threads.
+// All facts except the results of running the course's own kernel (tools.runs, sandbox.runs). Takes a second or two
+// and changes nothing. It forks, so call it before the program starts threads.
 Surroundings look_around(const Course& course);
 
 }  // namespace roofwalk

@@ -22,10 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kDiffers = 0.05;    // intensities that differ by this share are explained
-constexpr double kWellPlaced = 0.8;  // of the roof: anything below is explained
-constexpr double kManyMore = 2;      // times the useful FLOPs
-constexpr double kLow = 0.5;         // of the roof: below it neither memory nor arithmetic is the bound
+constexpr double kDiffers = 0.05;    // an intensity that differs by more than this share is explained
+constexpr double kWellPlaced = 0.8;  // of the roof; a lower result is explained
+constexpr double kManyMore = 2;      // multiple of the useful FLOPs
+constexpr double kLow = 0.5;         // of the roof; below this, neither memory nor arithmetic is the bound
 
 constexpr std::pair<const char*, double OperationRun::*> kFigures[] = {
     {"elapsed_ns", &OperationRun::elapsed_ns},
@@ -91,7 +91,7 @@ Error wrong(const Operation& operation, const Size& size, const std::string& wha
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-// Why DRAM moved more or fewer bytes than the problem needs.
+// The reason why DRAM moved more or fewer bytes than the problem needs.
 std::string traffic_remark(const OperationResult& result, const Machine& machine) {
   const OperationRun& run = result.run;
   const double compulsory = static_cast<double>(result.work.compulsory_bytes);
@@ -251,7 +251,7 @@ OperationResult result_of(const Operation& operation, const OperationRun& run, c
 Result<std::vector<OperationResult>> measured_operations(const Rig& rig, const std::vector<const Operation*>& wanted,
                                                          bool fresh) {
   ROOFWALK_TRY(const RoofRates rates, measured_roofs(rig));
-  // A real device runs one operation at a time. The last ones take longest, so they start first.
+  // A real device runs one operation at a time. The last operations take longest, so they start first.
   const int threads = rig.device_kind == "virtual" ? rig.threads : 1;
   std::vector<std::optional<Result<OperationRun>>> runs(wanted.size());
   parallel_for(wanted.size(), threads, [&](std::size_t i) {

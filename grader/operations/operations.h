@@ -15,11 +15,11 @@ namespace roofwalk {
 struct OperationRun {
   double elapsed_ns = 0, executed_flops = 0;
   double dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0, l1_bytes = 0;
-  double result_bytes = 0;  // compulsory bytes that are written
+  double result_bytes = 0;  // the part of the compulsory bytes that is written
   double worst_error = 0;   // largest |value - reference|
-  // What each part of the machine would need alone, if time is modelled; else 0.
+  // The time that each part of the machine would need alone, if time is modelled; otherwise 0.
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, launch_ns = 0;
-  bool is_scattered = false;  // accesses ask for sectors that they use only in part
+  bool is_scattered = false;  // whether accesses request sectors that they use only in part
 };
 
 struct OperationResult {
@@ -30,19 +30,19 @@ struct OperationResult {
   double flops_per_s = 0;                    // useful
   double ridge = 0;                          // FLOP/B, at DRAM
   double share_of_roof = 0;                  // of the lower of the two roofs at its AI
-  std::string bound;                         // "memory", "compute"; "latency" below half of its roof
-  std::vector<std::string> remarks;          // why it differs from the textbook, or stays below its roof
+  std::string bound;                         // "memory", "compute", or "latency" below half of its roof
+  std::vector<std::string> remarks;          // reasons why it differs from the textbook or stays below its roof
 
   Point point() const { return {dram_ai, flops_per_s}; }
 };
 
-// Measures the operations side by side, or takes the results of an earlier run with the same machine, toolkit, program
+// Measures the operations in parallel, or takes the results of an earlier run with the same machine, toolkit, program
 // and kernels, unless `fresh`. Errors: an operation whose result is wrong or impossible; no toolkit; trouble with the
 // device.
 Result<std::vector<OperationResult>> measured_operations(const Rig& rig, const std::vector<const Operation*>& wanted,
                                                          bool fresh = false);
 
-// Runs one operation at a size. A fault, a wrong result or an impossible dot is an Error that says why.
+// Runs one operation at one size. A fault, a wrong result or an impossible dot is an Error with the reason.
 Result<OperationRun> run_operation(const Rig& rig, const Operation& operation, const Size& size,
                                    const RoofRates& rates);
 

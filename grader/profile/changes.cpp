@@ -1,4 +1,4 @@
-// How two profiles differ, as sentences: the first thing to know after changing a kernel.
+// The differences between two profiles, as sentences: the first information needed after a change of a kernel.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,12 +13,12 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kChanged = 1.1;  // from this ratio on a figure is better or worse
+constexpr double kChanged = 1.1;  // a figure is better or worse if its ratio is at least this
 constexpr std::size_t kMostTold = 3;
 
-// A figure and how it changed. Less is better, unless more_is_better.
+// A figure and its change. A smaller figure is better, unless more_is_better.
 struct Change {
-  std::string title = {};   // the column that shows it; empty: none
+  std::string title = {};   // title of the column that shows it; empty: none
   double was = 0, now = 0;  // for the ratio
   std::string text = {};    // "L1 moves 34.6 MB instead of 672 MB"
   bool more_is_better = false;
@@ -46,13 +46,14 @@ bool was_about(const Profile& was, std::string_view cause) {
   return !diagnoses.empty() && diagnoses.front().cause == cause;
 }
 
-// Sectors per request over the fewest possible: 4 where 4 are needed are no worse than 1 where 1 is.
+// Sectors per request over the fewest possible: 4 if 4 are needed are no worse than 1 if 1 is needed.
 double excess(const LineFigures& f) {
   const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request();
   return sectors && ideal && *ideal > 0 ? *sectors / *ideal : 0;
 }
 
-// For the line of both files that changed most; if there is none, for the average access of both files.
+// The change of the line, among those in both files, whose sectors changed most; if no line changed, of the average
+// access.
 Change sectors_change(const Profile& was, const Profile& now) {
   Change best{.title = "sectors"};
   const auto compare = [&](const LineFigures& before, const LineFigures& after, const std::string& where) {
@@ -67,7 +68,7 @@ Change sectors_change(const Profile& was, const Profile& now) {
     if (pair.was == 0 || pair.now == 0) continue;
     const auto& before = was.lines[static_cast<std::size_t>(pair.was) - 1].figures;
     const auto& after = now.lines[static_cast<std::size_t>(pair.now) - 1].figures;
-    // Scattered accesses that are rare are left out.
+    // Ignores scattered accesses that are rare.
     constexpr double kGoodPart = 0.1;
     if (!before || !after || before->global_requests() < kGoodPart * was.total.global_requests()) continue;
     compare(*before, *after, fmt::format("line {}: ", pair.now));
@@ -101,7 +102,7 @@ std::vector<Change> all_changes(const Profile& was, const Profile& now) {
   add("runs", a.count(Counter::warp_instructions), b.count(Counter::warp_instructions), "warp instructions: ", "");
   add("FLOPs", a.flops(), b.flops(), "FLOPs executed: ", "");
   changes.push_back(sectors_change(was, now));
-  // What warps waited for most in `was`.
+  // The wait that took most time in `was`.
   if (const auto wait = a.main_wait()) {
     const auto w = static_cast<std::size_t>(*wait);
     const auto name = *wait == Wait::pipe ? std::string_view("their turn at a queue") : wait_words(*wait);
@@ -113,7 +114,7 @@ std::vector<Change> all_changes(const Profile& was, const Profile& now) {
   return changes;
 }
 
-// Figures that a diagnosis refers to come first, then those that changed most.
+// The figures to which a diagnosis refers come first, then the others, in decreasing order of change.
 std::vector<Change> ordered(std::vector<Change> changes, const Profile& was, const Profile& now) {
   const auto is_proof = [&](const Change& c) {
     return c.title.empty() || c.title == was.figure_of_diagnosis(0) || c.title == now.figure_of_diagnosis(0) ||

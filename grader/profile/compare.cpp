@@ -30,7 +30,7 @@ std::vector<LinePair> matched(const std::vector<std::string>& was, const std::ve
     --was_end;
     --now_end;
   }
-  // common[i * columns + j]: the most lines that was[first + i ...] and now[first + j ...] share.
+  // common[i * columns + j]: length of the longest common subsequence of was[first + i ...] and now[first + j ...].
   const std::size_t rows = was_end - first + 1, columns = now_end - first + 1;
   std::vector<std::uint32_t> common(rows * columns <= kMostCells ? rows * columns : 0);
   const bool is_known = !common.empty();

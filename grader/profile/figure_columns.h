@@ -1,4 +1,4 @@
-// The figures of a line as short texts, one per column, the same for terminal and page.
+// The figures of a line as short texts, one per column. Used on the terminal and on the page.
 #pragma once
 
 #include <span>
@@ -11,32 +11,32 @@ namespace roofwalk {
 
 struct FigureCell {
   std::string text;     // empty: nothing to show
-  bool is_bad = false;  // far from its ideal
+  bool is_bad = false;  // whether it is far from its ideal
 };
 
 struct FigureColumn {
-  std::string_view title, meaning;  // "sectors"; a phrase for the legend
-  int rank = 0;                     // lower ranks are kept if not all fit
+  std::string_view title, meaning;  // title: "sectors"; meaning: a phrase for the legend
+  int rank = 0;                     // columns with lower ranks are kept if not all have room
   FigureCell (*cell)(const Profile&, const LineFigures&);
 };
 
 // In display order. The first is the time.
 std::span<const FigureColumn> figure_columns();
 
-// The column's phrase for a legend; for waits, with those of the words in use that need explaining. Empty if it has
-// none.
+// The column's phrase for a legend; for the column of waits, also the phrases for those words in use that need
+// explanation. Empty if it has none.
 std::string meaning_of(const FigureColumn& column, const Profile& profile);
 
-// The time of a line in ns, for comparisons: shares of two different totals cannot be compared.
+// The time of a line in ns, for comparisons, because shares of two different totals cannot be compared.
 FigureCell elapsed_cell(const Profile& profile, const LineFigures& figures);
 
 // "16.5 of 2.5": sectors per request, and the fewest possible.
 FigureCell sectors_cell(const Profile& profile, const LineFigures& figures);
 
-// The source as shown: tabs widened to four columns, the rest made harmless.
+// The source as shown: tabs are widened to four columns, and characters that are not harmless are replaced.
 std::string shown_source(std::string_view source);
 
-// For instructions of no line: "(headers and the like: 8.2 k warp instructions)".
+// Text for instructions that belong to no line: "(headers and the like: 8.2 k warp instructions)".
 std::string elsewhere_text(const LineFigures& figures);
 
 // "17.5 ms (modelled), 4.19 M warp instructions, 35.7 MB at DRAM".

@@ -18,7 +18,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kHot = 0.1;  // of the time
+constexpr double kHot = 0.1;  // a hot line takes at least this share of the time
 constexpr std::size_t kMostHotLines = 5;
 constexpr std::size_t kMostDiagnoses = 3;
 
@@ -58,7 +58,7 @@ std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kern
     const double working_ns = kernel.elapsed_ns - kernel.parts.launch_ns;
     const double ns_per_cycle = cycles > 0 ? working_ns / cycles : 0;
     LineFigures& launch = by_line[kernel.line];
-    // A step without warps, such as a memset, takes its time at the line that asks for it.
+    // A step without warps, such as a memset, adds its time to the line that requests it.
     launch.launch_ns += cycles > 0 ? kernel.parts.launch_ns : kernel.elapsed_ns;
     for (const LineCounters& of_line : kernel.lines) {
       LineFigures& figures = by_line[of_line.line];
@@ -77,7 +77,8 @@ std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kern
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// A memory access that waits for a pipe waits behind earlier ones on the way to L1 and shared memory.
+// Whether a wait for a pipe is one for the memory path: a memory access waits behind earlier ones on the way to L1
+// and shared memory.
 bool waits_in_memory_path(const LineFigures& f) { return f.global_requests() + f.shared_requests() > 0; }
 
 std::string_view queue_words(const LineFigures& f) {
@@ -87,7 +88,7 @@ std::string_view queue_words(const LineFigures& f) {
 
 bool is_memory(Wait wait) { return wait == Wait::dram || wait == Wait::l2 || wait == Wait::l1; }
 
-// The share of the time of the line's kernels in which DRAM is busy.
+// DRAM's busy share of the time of those kernels that have code in the line.
 double dram_busy(const Profile& profile, const LineFigures& f) {
   double busy = 0, all = 0;
   for (const KernelRecord& kernel : profile.attempt.kernels) {
@@ -105,8 +106,8 @@ bool spills(const Profile& profile, const LineFigures& f) {
   });
 }
 
-// Words for a wait, with what else is known about it. If a diagnosis is about waiting for memory, other lines that wait
-// for memory get its words too, so that one fault has one name.
+// Words for a wait, with other facts about it. If a diagnosis is about waiting for memory, other lines that wait for
+// memory get the same words, so that one problem has one name.
 std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait) {
   constexpr double kAtRoof = 0.85;
   if (wait == Wait::barrier) {
@@ -128,7 +129,7 @@ std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait
   return fmt::format("waits for {}", long_wait(f));
 }
 
-// What a line's own figures say, if no diagnosis names it.
+// The text for a line that no diagnosis names, derived from the line's own figures.
 std::string note_from(const Profile& profile, const LineFigures& f) {
   constexpr double kMostOfIt = 0.4;
   const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request(), ways = f.bank_conflict_ways(),
@@ -149,8 +150,8 @@ std::string note_from(const Profile& profile, const LineFigures& f) {
   return note;
 }
 
-// "half of its loads take 32 sectors, the others 1": which of a line's loads are bad. Empty unless there are two kinds
-// of them.
+// "half of its loads take 32 sectors, the others 1": tells which of a line's loads are bad. Empty unless the line has
+// two kinds of loads.
 std::string differing_loads(const LineFigures& f) {
   std::map<double, double> requests;  // by sectors per request, rounded to quarters
   double all = 0;
@@ -172,8 +173,8 @@ std::string called_at(const LineFigures& f) {
   return fmt::format("called at line{} {}", f.callers.size() == 1 ? "" : "s", fmt::join(f.callers, ", "));
 }
 
-// A line that a diagnosis names gets its words; other lines that take much of the time get words from their figures. A
-// line that just works is not marked: there is nothing to look at.
+// A line that a diagnosis names gets the diagnosis's words; other lines that take much of the time get words derived
+// from their figures. A line that only works is not marked, because nothing is wrong with it.
 void mark_hot_lines(Profile& profile) {
   const auto at = [&](int number) -> ProfileLine* {
     const bool exists = number > 0 && static_cast<std::size_t>(number) <= profile.lines.size();
@@ -208,7 +209,7 @@ void mark_hot_lines(Profile& profile) {
   }
 }
 
-// "Line 17 takes 79 % of the time, mostly waiting for L1; line 19 takes 12 %."
+// For example: "Line 17 takes 79 % of the time, mostly waiting for L1; line 19 takes 12 %."
 std::string where_the_time_goes(const Profile& profile) {
   constexpr std::size_t kMostLines = 3;
   constexpr double kMostly = 0.4;
@@ -354,7 +355,7 @@ Profile profile_of(Attempt attempt, const std::string& source_text) {
   }
   for (const auto& [number, figures] : figures_by_line(profile.attempt.kernels)) {
     profile.total.add(figures);
-    // A `#line` may name a line that the file does not have.
+    // A `#line` may give a line that the file does not have.
     if (number > 0 && static_cast<std::size_t>(number) <= profile.lines.size()) {
       profile.lines[static_cast<std::size_t>(number) - 1].figures = std::make_shared<const LineFigures>(figures);
     } else {

@@ -1,4 +1,5 @@
-// An attempt line by line: what each line of the learner's file did, which lines are hot, and what is wrong with them.
+// An attempt line by line: the work of each line of the learner's file, which lines are hot, and what is wrong with
+// them.
 #pragma once
 
 #include <array>
@@ -20,62 +21,64 @@ inline constexpr double kTooManyWords = 1.5;    // of constant memory, per load
 inline constexpr double kFewLanes = 24;         // of 32
 inline constexpr double kShownShare = 0.005;    // of the time; smaller shares are left blank
 
-// What a line did, over all launches of the plan. Code of an inlined function or a template counts at its own lines,
-// whichever line calls it; inlined code of a header counts at the calling line.
+// The work of a line over all launches of the plan. Code of an inlined function or a template counts at its own
+// lines, whichever line calls it; inlined code of a header counts at the calling line.
 struct LineFigures {
   Counters counters;
-  // The line's part of the modelled time: a kernel's time is split like the cycles of its warps (without `tail`, when
-  // no warp is present), and a wait counts at the line whose result was awaited. A launch counts at its own line.
+  // The line's part of the modelled time. A kernel's time is split in proportion to the cycles of its warps (without
+  // `tail`, when no warp is present). A wait counts at the line for whose result the warp waited, a launch at its own
+  // line.
   std::array<double, kWaitCount> waits_ns{};  // by Wait; `issued` is the part without waiting
   double launch_ns = 0;
-  std::vector<std::string> kernels;  // that the line belongs to, in launch order
-  std::vector<HeldUpBy> held_up;     // of its waits at barriers: what the last warp did
+  std::vector<std::string> kernels;  // kernels with code in this line, in launch order
+  std::vector<HeldUpBy> held_up;     // for its waits at barriers: what the last warp did
   std::vector<LineCounters::Load> loads;
-  std::vector<int> callers;  // lines that call its function, if that was inlined; ascending
+  std::vector<int> callers;  // lines that call its function, if the function was inlined; ascending
 
   void add(const LineFigures& other);
 
   double elapsed_ns() const;
-  std::optional<Wait> main_wait() const;  // the largest part of its time; nothing if that is work or a launch
+  std::optional<Wait> main_wait() const;  // the wait with the largest part of its time; nullopt if that part is work
+                                          // or a launch
   double share_of(Wait wait) const;       // of the line's time
 
   double count(Counter counter) const { return static_cast<double>(counters[counter].value_or(0)); }
   double global_requests() const;
   double global_sectors() const;  // at L1, without local memory
-  double l1_bytes() const;        // with local memory
+  double l1_bytes() const;        // including local memory
   double l2_bytes() const;
   double dram_bytes() const;
   double flops() const;
   double shared_requests() const;
 
-  // Averages; nothing if there was no such request.
+  // Averages; nullopt if there was no such request.
   std::optional<double> sectors_per_request() const;
   std::optional<double> ideal_sectors_per_request() const;
   std::optional<double> bank_conflict_ways() const;  // 1: no conflict
-  std::optional<double> constant_words() const;      // different words of constant memory in a load
+  std::optional<double> constant_words() const;      // number of different words of constant memory per load
   std::optional<double> active_lanes() const;        // of 32
 };
 
 struct ProfileLine {
   int number = 0;
   std::string source;  // as the learner wrote it
-  // Null if no instruction comes from this line. A pointer, since a file may have a million such lines.
+  // Null if no instruction comes from this line. It is a pointer because a file may have a million such lines.
   std::shared_ptr<const LineFigures> figures;
-  std::string note;           // for a hot line: what is wrong with it, in a few words; empty for all others
-  bool is_diagnosed = false;  // the note is the first diagnosis's: the line to look at
+  std::string note;           // for a hot line: what is wrong with it, in a few words; empty for other lines
+  bool is_diagnosed = false;  // the note is from the first diagnosis, so this is the line to look at
 
   bool is_hot() const { return !note.empty(); }
 };
 
 struct Profile {
   Attempt attempt;
-  std::vector<ProfileLine> lines;        // all of the file's; empty if nothing was measured
-  std::optional<LineFigures> elsewhere;  // instructions of no line of the file
+  std::vector<ProfileLine> lines;        // all lines of the file; empty if nothing was measured
+  std::optional<LineFigures> elsewhere;  // instructions that belong to no line of the file
   LineFigures total;
-  std::vector<std::string> says;  // sentences: where the time goes, and what the diagnosis says
+  std::vector<std::string> says;  // sentences: which lines take the time, and what the diagnosis says
 
   bool is_measured() const { return !lines.empty(); }
-  // The title of the column that the diagnosis of this rank (0: the first) refers to; empty if there is none.
+  // The title of the column to which the diagnosis with this rank (0: the first) refers; empty if there is none.
   std::string figure_of_diagnosis(std::size_t rank) const;
   double share_of_time(const LineFigures& figures) const;
 };
@@ -97,8 +100,8 @@ Profile profile_of(Attempt attempt, const std::string& source_text);
 //   null on the side without the line.
 Json to_json(const Profile& profile);
 
-// What a line mostly waits for, in a word ("DRAM"), and in words that complete "wait for" ("the result of the
-// instruction before"). Only for a line with a main_wait().
+// The main wait of a line in one word ("DRAM"), and in words that complete "wait for" ("the result of the instruction
+// before"). Only for a line with a main_wait().
 std::string_view short_wait(const LineFigures& figures);
 std::string_view long_wait(const LineFigures& figures);
 

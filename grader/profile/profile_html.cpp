@@ -14,8 +14,8 @@
 namespace roofwalk {
 namespace {
 
-// Every pair of text and background colours below has a contrast of 4.5 or more in both schemes (WCAG 2.1, 1.4.3). On a
-// phone each line becomes a block: its code, then its figures with their names.
+// Every pair of text and background colours below has a contrast of 4.5 or more in both colour schemes (WCAG 2.1,
+// 1.4.3). On a phone, each line becomes a block: its code, then its figures with their names.
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1c2024; --quiet: #59636e; --rule: #d9dee3;
   --first: #ffd9b0; --foremost: #7a2a00; --hot: #fff8ef; --note: #6b4a1f; --bar: #f2b27a; --bad: #b02a1a;
@@ -129,7 +129,7 @@ struct PageRow {
   double time_share = 0;          // drawn as a bar
 };
 
-// Kinds are not told by colour alone: each has a sign, with a label for screen readers.
+// Kinds are not only shown by colour: each has a sign, with a label for screen readers.
 std::string spoken(const std::string& kind) {
   if (kind == "new") return "<span role=\"img\" aria-label=\"new\">+</span> ";
   if (kind == "gone") return "<span role=\"img\" aria-label=\"gone\">\u2212</span> ";
@@ -138,7 +138,7 @@ std::string spoken(const std::string& kind) {
 }
 
 std::string html_of(const PageRow& row, const std::vector<std::size_t>& shown) {
-  // Code without figures may take the whole width of the table.
+  // Code without figures takes the whole width of the table.
   const bool is_bare =
       std::all_of(shown.begin(), shown.end(), [&](std::size_t c) { return row.cells[c].text.empty(); });
   std::string html = fmt::format(
@@ -162,8 +162,8 @@ std::string html_of(const PageRow& row, const std::vector<std::size_t>& shown) {
   return html + "</tr>\n";
 }
 
-// Leaves out columns that are empty for all rows. Roles are explicit since browsers drop them from tables that are laid
-// out as blocks.
+// Leaves out columns that are empty in all rows. Roles are explicit, because browsers drop them from tables that are
+// laid out as blocks.
 std::string table(const std::string& caption, const std::vector<PageRow>& rows) {
   std::vector<std::size_t> shown;
   for (std::size_t c = 0; c < figure_columns().size(); ++c) {
@@ -222,13 +222,14 @@ PageRow row_of(const Profile& profile, const ProfileLine& line) {
           .time_share = line.figures ? profile.share_of_time(*line.figures) : 0};
 }
 
-// What a row has to show.
+// The content of a row: nothing, figures, or a mark.
 enum class Telling { nothing, figures, mark };
 
-constexpr std::size_t kMostRows = 2000;  // per page: a kernel has a few hundred lines, a stranger's file a million
-constexpr std::size_t kAround = 5;       // rows shown above and below one that has something to show
+constexpr std::size_t kMostRows = 2000;  // per page: a kernel has a few hundred lines, but an unknown person's file
+                                         // may have a million
+constexpr std::size_t kAround = 5;       // rows shown above and below a row with content
 
-// Which rows to show: all if they fit on a page, else those that tell most, with the rows around them.
+// The rows to show: all if they fit on a page, otherwise those with most content and the rows around them.
 std::vector<bool> rows_to_show(const std::vector<Telling>& rows) {
   if (rows.size() <= kMostRows) return std::vector<bool>(rows.size(), true);
   std::vector<bool> shown(rows.size(), false);
@@ -246,7 +247,7 @@ std::vector<bool> rows_to_show(const std::vector<Telling>& rows) {
   return shown;
 }
 
-// Makes rows only if they are shown: a million of them would fill the memory.
+// Makes only the rows that are shown, because a million of them would fill the memory.
 std::vector<PageRow> folded(const std::vector<Telling>& rows, const std::function<PageRow(std::size_t)>& row) {
   const std::vector<bool> shown = rows_to_show(rows);
   std::vector<PageRow> all;
@@ -269,7 +270,7 @@ Telling telling(const ProfileLine& line) {
   return line.is_hot() ? Telling::mark : line.figures ? Telling::figures : Telling::nothing;
 }
 
-// The time is shown in full: shares of two different totals cannot be compared.
+// The time is shown in ns, because shares of two different totals cannot be compared.
 std::vector<FigureCell> compared_cells(const Profile& profile, const ProfileLine* line) {
   if (line == nullptr || !line->figures) return std::vector<FigureCell>(figure_columns().size());
   std::vector<FigureCell> cells = cells_of(profile, line->figures.get());

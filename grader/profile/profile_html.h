@@ -1,4 +1,5 @@
-// A profile as one self-contained page: no requests, no scripts; light and dark, for wide screens and phones.
+// A profile as one self-contained page without requests and scripts, in light and dark colours, for wide screens and
+// phones.
 #pragma once
 
 #include <string>

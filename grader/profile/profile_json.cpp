@@ -1,4 +1,4 @@
-// "roofwalk.profile/1". Keys may be added, never renamed or removed.
+// Format "roofwalk.profile/1". Keys may be added, never renamed or removed.
 #include <cmath>
 
 #include "common/base/json.h"
@@ -12,7 +12,7 @@ Json number(std::optional<double> value) { return value && std::isfinite(*value)
 // Sums of counters are whole numbers.
 Json whole(double value) { return static_cast<std::int64_t>(value); }
 
-// How the waiting at a line's barriers splits by what the last warp did meanwhile, and where.
+// The waiting at a line's barriers, split by what the last warp did meanwhile, and where.
 Json held_up_json(const std::vector<HeldUpBy>& held_up) {
   double all = 0;
   for (const HeldUpBy& by : held_up) all += by.cycles;

@@ -13,14 +13,15 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kWidestProse = 100;     // longer lines are hard to read
-constexpr int kLastAlways = 2;                // figures up to this rank are shown at any width
-constexpr std::size_t kMostSource = 104;      // columns that figures leave to long source lines
-constexpr std::size_t kRoomForMore = 110;     // from this width on, a comparison one above the other has all figures
+constexpr std::size_t kWidestProse = 100;  // longer lines are hard to read
+constexpr int kLastAlways = 2;             // figures up to this rank are shown at every width
+constexpr std::size_t kMostSource = 104;   // number of columns that figures leave for long source lines
+// From this width on, a comparison with the files one above the other shows all figures.
+constexpr std::size_t kRoomForMore = 110;
 constexpr std::size_t kSideBySide = 160;      // from this width on, two sources fit side by side
 constexpr std::string_view kBetween = " | ";  // between two sources
 
-// Removes the spaces at line ends, which nobody sees.
+// Removes spaces at line ends, which are invisible.
 std::string without_trailing_spaces(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -34,7 +35,7 @@ std::string without_trailing_spaces(const std::string& text) {
 
 using Columns = std::vector<const FigureColumn*>;
 
-// For comparisons: shares of two different totals cannot be compared.
+// Used in comparisons, because shares of two different totals cannot be compared.
 constexpr FigureColumn kElapsed{"time", "", 0, elapsed_cell};
 
 const FigureColumn& column_of(std::string_view title) {
@@ -69,7 +70,8 @@ std::vector<SheetRow> rows_of(const Profile& profile, const Columns& columns) {
   return rows;
 }
 
-// A column's width with the space before it; 0 if it is empty. Sets `has_bad` if it has a bad cell in a hot line.
+// A column's width, including the space before it; 0 if it is empty. Sets `has_bad` if it has a bad cell in a hot
+// line.
 std::size_t width_of(const Profile& profile, const FigureColumn& column, bool& has_bad) {
   std::size_t width = 0;
   for (const ProfileLine& line : profile.lines) {
@@ -81,7 +83,7 @@ std::size_t width_of(const Profile& profile, const FigureColumn& column, bool& h
   return width == 0 ? 0 : width + 1;
 }
 
-// A column with the same text in every line tells nothing; time, waits and sectors are expected all the same.
+// A column with the same text in every line gives no information. Time, waits and sectors are shown even then.
 bool is_constant(const Profile& profile, const FigureColumn& column) {
   if (column.rank <= kLastAlways) return false;
   std::optional<std::string> first;
@@ -96,8 +98,8 @@ bool is_constant(const Profile& profile, const FigureColumn& column) {
   return cells > 1;
 }
 
-// The columns that tell most, as many as leave room for the source. The figure of the first diagnosis is always shown
-// and that of the second preferred, as are bad figures of a hot line, such as conflicts in `ways`.
+// The most informative columns, as many as leave room for the source. The figure of the first diagnosis is always
+// shown; the figure of the second, and bad figures of a hot line, such as conflicts in `ways`, are preferred.
 Columns chosen(const Profile& profile, std::size_t columns) {
   struct Candidate {
     const FigureColumn* column;
@@ -139,7 +141,7 @@ SheetTitles titles_of(const Columns& columns) {
   return titles;
 }
 
-// The file is on a line of its own if it does not fit.
+// The file gets a line of its own if it does not fit.
 std::string title_line(const Profile& profile, std::size_t columns, const Colors& colors) {
   const Attempt& attempt = profile.attempt;
   const std::string what =
@@ -149,7 +151,7 @@ std::string title_line(const Profile& profile, std::size_t columns, const Colors
   return what + (fits ? " " : "\n  ") + file + "\n";
 }
 
-// The meanings of those marks that occur.
+// The meanings of the marks that occur in this profile.
 std::vector<std::string> meanings_of_marks(const Profile& profile) {
   const auto some_line = [&](auto has) { return std::any_of(profile.lines.begin(), profile.lines.end(), has); };
   std::vector<std::string> meanings;
@@ -186,7 +188,7 @@ std::string said(const std::vector<std::string>& says, std::size_t columns) {
   return out;
 }
 
-// The figures that a comparison shows: those of the diagnoses, or sectors if these have none.
+// The figures in a comparison: those of the diagnoses, or sectors if the diagnoses have none.
 Columns compared_figures(const Profile& was, const Profile& now) {
   Columns figures;
   for (const FigureColumn& column : figure_columns()) {
@@ -198,7 +200,7 @@ Columns compared_figures(const Profile& was, const Profile& now) {
   return figures;
 }
 
-// If there is little room, only one of them: that of the old diagnosis if there is one.
+// If there is little room, only one figure: that of the old diagnosis if there is one.
 Columns figures_one_above_the_other(const Profile& was, const Profile& now, std::size_t columns) {
   const Columns figures = compared_figures(was, now);
   if (columns >= kRoomForMore) return figures;
@@ -208,13 +210,13 @@ Columns figures_one_above_the_other(const Profile& was, const Profile& now, std:
   return {first != figures.end() ? *first : figures.front()};
 }
 
-// Keeps the note of a line of the old file, as one about the past.
+// Marks a row of the old file, and its note, as past.
 void make_past(SheetRow& row) {
   row.is_past = true;
   if (!row.note.empty()) row.note = "was: " + row.note;
 }
 
-// Two cells per figure: before and now.
+// Two cells per figure: before and after.
 SheetRow compared_row(const Profile& was, const Profile& now, const LinePair& pair, const Columns& figures) {
   const auto line_in = [](const Profile& profile, int number) {
     return number > 0 ? &profile.lines[static_cast<std::size_t>(number) - 1] : nullptr;
@@ -259,7 +261,7 @@ std::string stacked(const Profile& was, const Profile& now, std::size_t columns,
   return sheet_text(sheet, rows);
 }
 
-// The columns with something to show for one of the two.
+// The columns that are not empty in at least one of the two profiles.
 Columns columns_side_by_side(const Profile& was, const Profile& now) {
   Columns shown{&kElapsed};
   const Columns figures = compared_figures(was, now);
@@ -313,7 +315,7 @@ std::string side_by_side(const Profile& was, const Profile& now, std::size_t col
   return text;
 }
 
-// The marks are those of the new file.
+// The marks in the legend are those of the new file.
 std::string legend_of_both(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
   const bool is_stacked = columns < kSideBySide;
   std::vector<std::string> meanings = meanings_of_marks(now);
@@ -326,7 +328,7 @@ std::string legend_of_both(const Profile& was, const Profile& now, std::size_t c
   return legend_text(meanings, columns, colors);
 }
 
-// "  was  my/a.cu: 17.5 ms ...", on two lines if one is too short.
+// "  was  my/a.cu: 17.5 ms ...", on two lines if one is too short for it.
 std::string attempt_line(const std::string& name, const Profile& profile, std::size_t columns) {
   constexpr std::size_t kIndent = 7;
   const std::string totals = totals_text(profile);

@@ -7,7 +7,8 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kLongestGap = 3;  // the longest run of lines that do nothing, between others, that is still shown
+constexpr std::size_t kLongestGap = 3;  // the longest run of lines without instructions, between other lines, that is
+                                        // still shown
 
 std::string padded_left(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, shown_columns(text)), ' ') + text;
@@ -15,7 +16,7 @@ std::string padded_left(const std::string& text, std::size_t width) {
 
 std::size_t indentation(std::string_view source) { return std::min(source.find_first_not_of(' '), source.size()); }
 
-// Breaks code at `width`; continuation lines are indented a little further.
+// Breaks code at `width`; continuation lines get additional indentation.
 std::vector<std::string> broken(const std::string& source, std::size_t width) {
   constexpr std::size_t kFurtherIn = 4;
   std::vector<std::string> pieces;

@@ -1,4 +1,4 @@
-// Rows of source with columns of figures before them, for a terminal.
+// Rows of source, each preceded by columns of figures, for a terminal.
 #pragma once
 
 #include <string>
@@ -17,22 +17,22 @@ struct SheetRow {
   bool is_diagnosed = false;
   std::vector<FigureCell> cells;
   bool does_nothing = false;  // no instruction comes from it
-  bool is_past = false;       // of the earlier file: nothing to look at any more
+  bool is_past = false;       // from the earlier file, so it needs no attention
 
   bool is_hot() const { return !note.empty(); }
 };
 
 struct SheetTitles {
   std::vector<std::string> columns;
-  std::vector<std::string> groups = {};  // above the columns; empty: none
+  std::vector<std::string> groups = {};  // headings above groups of columns; empty: none
 };
 
-// Lays out rows of source with figures before them, within a given width.
+// Lays out rows of source, preceded by figures, within a given width.
 class Sheet {
  public:
   static constexpr std::size_t kMark = 2;          // columns before the figures
   static constexpr std::size_t kFewestDigits = 3;  // room for a line number
-  static constexpr std::size_t kLeastSource = 40;  // columns of source that optional figures must leave
+  static constexpr std::size_t kLeastSource = 40;  // columns of source for which optional figures must leave room
 
   Sheet(SheetTitles titles, const std::vector<SheetRow>& rows, std::size_t columns, bool has_signs,
         const Colors& colors);
@@ -40,7 +40,7 @@ class Sheet {
   std::vector<std::string> head() const;
   std::vector<std::string> lines(const SheetRow& row) const;
 
-  // The line that stands for left-out rows.
+  // The line that is shown in place of left-out rows.
   std::string gap() const;
 
  private:
@@ -54,11 +54,11 @@ class Sheet {
   std::vector<std::size_t> widths_;
 };
 
-// The rows without long runs of lines that do nothing, such as comments; one row stays on each side of a run. A new
-// part begins after each run that was left out.
+// The rows, without long runs of lines that have no instructions, such as comments; one row remains on each side of a
+// run. A new part begins after each run that is left out.
 std::vector<std::vector<const SheetRow*>> folded_rows(const std::vector<SheetRow>& rows);
 
-// Head and rows, with a gap between parts.
+// The heading and the rows, with a gap between parts.
 std::string sheet_text(const Sheet& sheet, const std::vector<SheetRow>& rows);
 
 }  // namespace roofwalk

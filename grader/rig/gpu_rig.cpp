@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-// Forwards to a device that is owned elsewhere and outlives this one.
+// Forwards all calls to a device that another object owns and that outlives this one.
 class BorrowedDevice final : public Device {
  public:
   explicit BorrowedDevice(std::shared_ptr<Device> device) : device_(std::move(device)) {}
@@ -48,13 +48,13 @@ class BorrowedDevice final : public Device {
 DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program, Isolation isolation) {
   struct Kept {
     std::shared_ptr<Device> device;
-    std::weak_ptr<char> thread;  // that started the worker, which dies with it
+    std::weak_ptr<char> thread;  // the thread that started the worker, which is killed when the thread ends
   };
   const auto kept = std::make_shared<Kept>();
   return [device, program, isolation, kept]() -> Result<std::unique_ptr<Device>> {
     thread_local const auto this_thread = std::make_shared<char>();
     if (!kept->device || kept->thread.lock() != this_thread) {
-      kept->device.reset();  // ends its worker first: a GPU may allow one process only
+      kept->device.reset();  // ends its worker before a new one starts, because a GPU may allow one process only
       WorkerCommand command{.arguments = {program.string(), "--device", device, "device-worker"},
                             .environment = worker_environment()};
       const bool boxed = isolation == Isolation::boxed;

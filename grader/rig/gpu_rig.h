@@ -1,4 +1,4 @@
-// What a rig on a real GPU needs in addition: worker processes for kernels, and turns among the card's users.
+// The additional parts of a rig on a real GPU: worker processes for kernels, and turns among the card's users.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,16 @@
 namespace roofwalk {
 
 // Any number of devices, one after the other, in one worker process. The first call starts the worker; a call from
-// another thread starts a new one.
-// `device`: the value of --device ("cuda:0"). `program`: this program, which is also the worker. With Isolation::boxed
-// the worker makes the launch plans as well, and its assembler runs in a box; the worker itself runs in none, since it
-// needs the driver.
+// another thread starts a new one. `device`: the value of --device ("cuda:0"). `program`: this program, which is also
+// the worker's. With Isolation::boxed, the worker also makes the launch plans, and its assembler runs in a box. The
+// worker itself cannot run in a box, because it needs the driver.
 DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program, Isolation isolation);
 
-// Waits until the GPU is free for timing, and keeps others from timing on it while the result lives. Nothing for the
-// virtual GPU, which is not shared. `doing` is shown to those who wait.
+// Waits until the GPU is free for timing, and keeps other processes from timing on it while the result lives. nullopt
+// for the virtual GPU, which is not shared. `doing` is shown to those who wait.
 Result<std::optional<GpuTurn>> wait_for_turn(const Rig& rig, const std::string& doing);
 
-// The present state of a real GPU; nothing if it cannot be read.
+// The present state of a real GPU; nullopt if it cannot be read.
 std::optional<GpuState> state_of(const Rig& rig);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// Results that are kept between calls of the program, one JSON file each.
+// Results that are stored between calls of the program, one JSON file each.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,11 @@
 
 namespace roofwalk {
 
-// The content of the file; a discarded value if it cannot be read.
+// The contents of the file; a discarded value if it cannot be read.
 Json read_json_file(const std::filesystem::path& file);
 
-// Replaces the file atomically, even while others read or write it, and creates its folders. Failure is ignored.
+// Replaces the file atomically, even while other processes read or write it, and creates its folders. Failures are
+// ignored.
 void write_json_file(const Json& json, const std::filesystem::path& file);
 
 }  // namespace roofwalk

@@ -11,7 +11,7 @@
 namespace roofwalk {
 
 Phases::Phases() : zero_(std::chrono::system_clock::now()) {
-  constexpr double kLongestFront_s = 3600;  // may include a build
+  constexpr double kLongestFront_s = 3600;  // limit for the time before this process began, which may include a build
   const char* started = std::getenv("ROOFWALK_STARTED");
   if (started == nullptr) return;
   const std::chrono::duration<double> since_1970(std::strtod(started, nullptr));

@@ -1,4 +1,4 @@
-// Where the time between a saved edit and the card goes: `run --timings`.
+// The phases between saving a file and seeing the card, and their times: `run --timings`.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@ namespace roofwalk {
 // The phases of one program call; some run in parallel. Any thread may add one.
 class Phases {
  public:
-  // Time 0 is when the user's command began: ./roofwalk sets $ROOFWALK_STARTED to it, in seconds since 1970. If that is
-  // missing or implausible, time 0 is now.
+  // Time 0 is when the user's command began: ./roofwalk sets $ROOFWALK_STARTED to it, in seconds since 1970. If the
+  // variable is missing or implausible, time 0 is now.
   Phases();
 
   struct Phase {
@@ -32,7 +32,7 @@ class Phases {
   std::vector<Phase> phases_;
 };
 
-// Adds a phase that lasts as long as this object lives. `phases` may be null: then nothing is recorded.
+// Adds a phase that lasts as long as this object lives. If `phases` is null, nothing is recorded.
 class PhaseTimer {
  public:
   PhaseTimer(Phases* phases, const char* name)
@@ -49,7 +49,7 @@ class PhaseTimer {
   double begin_s_;
 };
 
-// One row per phase, with a bar for when it ran; 80 columns.
+// One row per phase, with a bar that shows when it ran; 80 columns.
 std::string timings_text(const std::vector<Phases::Phase>& phases, double total_s);
 Json timings_json(const std::vector<Phases::Phase>& phases, double total_s);  // "roofwalk.timings/1"
 

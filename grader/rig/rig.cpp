@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Tells builds of this program apart without reading all of it.
+// A text that differs between builds of this program, without reading the whole program.
 std::string program_identity() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -27,7 +27,8 @@ std::string program_identity() {
   return fmt::format("{} {} {}", ROOFWALK_VERSION, fs::file_size(self, error), written);
 }
 
-// An error if `device` is the name or file of a machine without its kind: `classroom` for `virtual:classroom`.
+// An Error if `device` is the name or file of a machine without its kind, such as `classroom` for
+// `virtual:classroom`.
 std::optional<Error> lacks_kind(const std::string& device) {
   const auto known = machine_names();
   const bool is_machine = std::find(known.begin(), known.end(), device) != known.end() || device.ends_with(".toml");
@@ -36,7 +37,7 @@ std::optional<Error> lacks_kind(const std::string& device) {
                .advice = fmt::format("did you mean virtual:{}?", device)};
 }
 
-// The virtual GPU with this card's figures, or the default one if there is no file for this card.
+// The virtual GPU with this card's figures, or the default one if the card has no machine file.
 std::string virtual_device_for(const Machine& machine) {
   const auto known = machine_names();
   const bool has_file = std::find(known.begin(), known.end(), machine.name) != known.end();
@@ -54,7 +55,7 @@ std::function<Result<GpuState>()> states_of(const std::string& uuid) {
   };
 }
 
-// The virtual GPU in a box, one process per device. This process reads nothing of a learner's kernel.
+// The virtual GPU in a box, one process per device, so that this process does not read a learner's kernel.
 DeviceFactory boxed_virtual_devices(const std::string& device, const fs::path& program, const fs::path& root,
                                     int threads) {
   return [=]() -> Result<std::unique_ptr<Device>> {
@@ -116,7 +117,7 @@ Result<Rig> open_rig(const Course& course, const std::string& device, int thread
   }
   rig.is_usual = rig.device_kind == "virtual" && rig.machine.name == usual->machine().name;
   rig.roofs = roofs_of(rig.machine);
-  rig.threads = ordinal ? 1 : threads;  // one worker, one thread
+  rig.threads = ordinal ? 1 : threads;  // one worker with one thread
   rig.virtual_threads = threads;
   rig.store = store;
   rig.toolkit = find_toolkit(root);

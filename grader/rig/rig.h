@@ -1,4 +1,4 @@
-// What all attempts of one program call share: course, toolkit, device, machine, threads.
+// The objects that all attempts of one program call use: course, toolkit, device, machine, threads.
 #pragma once
 
 #include <filesystem>
@@ -24,54 +24,60 @@ struct Rig {
   Result<Toolkit> toolkit = Error{"no toolkit was looked for"};  // its error is reported by the first build
   std::filesystem::path include;                                 // the folder of roofwalk.cuh
   std::filesystem::path cache;                                   // compiled kernels, by content
-  // Opens a fresh device for a learner's kernel. On a real GPU all share one process, and only one thread may call it.
+  // Opens a new device for a learner's kernel. On a real GPU, all devices share one process, and only one thread may
+  // call it.
   DeviceFactory open;
-  DeviceFactory open_own;      // for the course's own kernels: its process runs no learner's kernel; empty: `open`
-  DeviceFactory open_virtual;  // the virtual GPU that finds a fault's line in place of a real one; empty: `open`
-  DeviceIdentity gpu;          // of a real GPU
-  // The present state of a real GPU. Empty or an error if it cannot be read.
+  DeviceFactory open_own;      // for the course's own kernels, in a process that runs no learner's kernel; empty:
+                               // `open`
+  DeviceFactory open_virtual;  // the virtual GPU that finds a fault's line in place of a real GPU; empty: `open`
+  DeviceIdentity gpu;          // identity of a real GPU
+  // Reads the present state of a real GPU. Empty, or returning an Error, if it cannot be read.
   std::function<Result<GpuState>()> gpu_state;
-  // boxed: learners' code is compiled and, on the virtual GPU, planned and run in boxes (open, open_virtual).
+  // boxed: learners' code is compiled in boxes and, on the virtual GPU, also planned and run in boxes (open,
+  // open_virtual).
   Isolation isolation = Isolation::none;
-  // Shows a line while this process waits for others to finish timing on the GPU; an empty line ends it. May be empty.
+  // Shows a line while this process waits until others have finished timing on the GPU; an empty line ends that. May
+  // be empty.
   std::function<void(const std::string& line)> while_waiting;
   Machine machine;
   std::string device_kind;  // "virtual", "cuda"
   Roofs roofs;              // the data sheet's, until use_measured_roofs() (grader/rig/roofs.h)
   int threads = 1;
-  int virtual_threads = 1;  // for the virtual GPU in place of a real one, which itself uses one thread
-  Store* store = nullptr;   // keeps the starters' dots; nullptr: they are measured each time
+  int virtual_threads = 1;  // for the virtual GPU that is used in addition to a real one, which itself uses one
+                            // thread
+  Store* store = nullptr;   // stores the starters' dots; nullptr: starters are measured each time
 
-  Phases* phases = nullptr;  // of this call; nullptr: not recorded
+  Phases* phases = nullptr;  // phases of this call; nullptr: not recorded
 
-  bool is_usual = false;  // the default device
+  bool is_usual = false;  // whether the device is the default one
 
   bool counts_bytes = true;  // false: the bytes are the virtual GPU's, even if times are measured
 
   const DeviceFactory& own_devices() const { return open_own ? open_own : open; }
   const DeviceFactory& virtual_devices() const { return open_virtual ? open_virtual : open; }
   bool is_real() const { return device_kind == "cuda"; }
-  bool models() const { return !is_real() || !counts_bytes; }  // true if time, bytes or both are modelled
+  bool models() const { return !is_real() || !counts_bytes; }  // whether time, bytes or both are modelled
   std::string device_name() const { return device_kind + ":" + machine.name; }
 
-  // The path of a walk's picture. It names any machine but the default one, so that no picture overwrites another's.
+  // The path of a walk's picture. It contains the machine's name unless that is the default, so that no picture
+  // overwrites another machine's.
   std::filesystem::path picture(const std::string& name, const std::string& ending) const;
 };
 
-// `device`: the value of --device. `program`: the executable of device processes; empty: this one. Errors: no such
-// device; no box can be made here (with the reason and the remedy).
+// `device`: the value of --device. `program`: the executable for device processes; empty: this program. Errors: no
+// such device; no box can be made here (with the reason and advice).
 Result<Rig> open_rig(const Course& course, const std::string& device, int threads, Store* store,
                      Isolation isolation = Isolation::none, std::filesystem::path program = {});
 
-// `headers`: a folder of headers that the kernel may include beside roofwalk.cuh; empty: none.
+// `headers`: a folder of headers that the kernel may include in addition to roofwalk.cuh; empty: none.
 Result<Artifact> build_for(const Rig& rig, const std::filesystem::path& source,
                            const std::filesystem::path& headers = {});
 
 // A hash of the names and contents of all files below a folder.
 std::string folder_hash(const std::filesystem::path& folder);
 
-// A hash of what all figures depend on, whatever the kernel: the kernel header, the machine, the device, this program
-// and the toolkit.
+// A hash of everything on which figures depend except the kernel: the kernel header, the machine, the device, this
+// program and the toolkit.
 std::string identity(const Rig& rig);
 
 }  // namespace roofwalk

@@ -40,12 +40,12 @@ Result<Microkernels> build_microkernels(const Rig& rig) {
 
 struct MeasuredRoofs {
   RoofRates rates;
-  bool is_disturbed = false;  // something else used the GPU meanwhile, so the rates are too low
+  bool is_disturbed = false;  // another program used the GPU meanwhile, so the rates are too low
 };
 
-// Clocks rise from idle while the roofs are measured, and memory use varies: neither means a disturbance here.
+// While roofs are measured, clocks rise from idle and memory use varies; here, neither counts as a disturbance.
 bool is_disturbed(const GpuState& before, const GpuState& after) {
-  constexpr std::size_t kWorkers = 2;  // one of them is the learner's, which waits
+  constexpr std::size_t kWorkers = 2;  // one of them is the learner's, which is waiting
   const auto doubts = compare(before, after, own_work(kWorkers));
   return std::any_of(doubts.begin(), doubts.end(), [](const Doubt& doubt) {
     const bool tells = doubt.kind == Doubt::Kind::foreign_process || doubt.kind == Doubt::Kind::clock_reason;
@@ -57,7 +57,7 @@ Result<MeasuredRoofs> measure_all(const Rig& rig) {
   ROOFWALK_TRY(const Microkernels kernels, build_microkernels(rig));
   ROOFWALK_TRY(const auto turn, wait_for_turn(rig, "roofs"));
   const auto before = state_of(rig);
-  // A real device runs one kernel at a time: concurrent kernels would share it.
+  // A real device runs one kernel at a time, because concurrent kernels would share its bandwidth.
   const int threads = rig.device_kind == "virtual" ? rig.threads : 1;
   std::vector<std::optional<Result<std::optional<double>>>> found(kRoofs.size());
   parallel_for(kRoofs.size(), threads, [&](std::size_t i) {
@@ -84,7 +84,7 @@ Result<RoofRates> measured_roofs(const Rig& rig, bool fresh) {
     if (const auto rates = kept_roofs(file)) return *rates;
   }
   ROOFWALK_TRY(const MeasuredRoofs roofs, measure_all(rig));
-  // Disturbed roofs are not kept: all attempts would be held against them until tomorrow.
+  // Disturbed roofs are not stored, because all attempts would be compared with them until tomorrow.
   if (!roofs.is_disturbed) write_json_file(to_json(roofs.rates), file);
   return roofs.rates;
 }

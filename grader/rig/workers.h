@@ -12,8 +12,8 @@
 
 namespace roofwalk {
 
-// Calls work(0) ... work(count - 1), at most `threads` at a time, and waits for all. An exception of a call (out of
-// memory, say) is rethrown here after all have ended.
+// Calls work(0) ... work(count - 1), at most `threads` at a time, and waits for all. If a call throws an exception
+// (out of memory, say), it is rethrown here after all have ended.
 template <class Work>
 void parallel_for(std::size_t count, int threads, Work work) {
   std::atomic<std::size_t> next{0};
@@ -36,7 +36,7 @@ void parallel_for(std::size_t count, int threads, Work work) {
   if (trouble) std::rethrow_exception(trouble);
 }
 
-// Starts work in the background; with only one thread, defers it until its result is asked for.
+// Starts work in the background; with only one thread, defers it until its result is needed.
 template <class Work>
 auto start(int threads, Work work) {
   return std::async(threads > 1 ? std::launch::async : std::launch::deferred, std::move(work));

@@ -1,4 +1,4 @@
-// Tells a user at a terminal that a measurement takes a while, or who is using the GPU now.
+// Tells a user at a terminal that a measurement takes a while, or which user has the GPU now.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace roofwalk {
 
 class MeasuringSpinner {
  public:
-  // `what` takes a while: "measuring vector-add". `while_waiting` is the callback that reports a wait for the GPU
-  // (Session::while_waiting); it must outlive this.
+  // `what`: the work that takes a while, e.g. "measuring vector-add". `while_waiting`: the callback that reports a
+  // wait for the GPU (Session::while_waiting); it must outlive this object.
   MeasuringSpinner(std::function<void(const std::string& line)>& while_waiting, std::string what)
       : while_waiting_(while_waiting), waiting_(std::move(what)) {
     while_waiting_ = [this](const std::string& line) { waiting_.say(line); };

@@ -11,7 +11,7 @@ namespace roofwalk {
 namespace {
 
 constexpr std::size_t kAdviceLines = 6;
-constexpr std::size_t kLabel = 13;  // columns before a row's text
+constexpr std::size_t kLabel = 13;  // number of columns before a row's text
 constexpr std::size_t kFewestColumns = 40;
 
 class Page {
@@ -20,12 +20,12 @@ class Page {
 
   std::size_t columns() const { return columns_; }
 
-  // Sets the worth of the lines that follow.
+  // Sets the worth of the following lines.
   void section(Worth worth) { worth_ = worth; }
 
   void line(const std::string& text) { lines_.push_back({text, worth_}); }
 
-  // "  label     text", wrapped. `text` may hold colours.
+  // Adds "  label     text", wrapped. `text` may contain colours.
   void row(std::string_view label, const std::string& text) {
     for (const std::string& piece : wrapped(text, columns_ - kLabel)) {
       line(fmt::format("  {:<11}{}", label, piece));
@@ -33,7 +33,7 @@ class Page {
     }
   }
 
-  // The same for running text, which is made harmless and cut to `most_lines`.
+  // The same for running text, which is made harmless and cut to `most_lines` lines.
   void prose(std::string_view label, std::string_view text, std::size_t most_lines) {
     std::istringstream in{std::string(text)};
     std::size_t used = 0;
@@ -67,7 +67,7 @@ std::string direction(double times, const char* forward, const char* back) {
                                 : fmt::format("{} {}", forward, factor(times));
 }
 
-// A factor that rounds to x1 is no move.
+// The words for a movement. A factor that rounds to x1 is not a move.
 std::string moved(const Movement& movement) {
   const auto stays = [](double times) { return factor(times) == factor(1) || factor(1 / times) == factor(1); };
   const bool same_ai = stays(movement.right), same_speed = stays(movement.up);
@@ -109,7 +109,7 @@ void correctness(const Attempt& attempt, Page& page) {
                                   attempt.worst_error.value_or(0), where));
 }
 
-// Tells errors at all sizes from errors at some, where a guard may be missing.
+// Tells whether the kernel is wrong at all small sizes or only at some, which may be due to a missing guard.
 void small_sizes(const Attempt& attempt, Page& page) {
   const int wrong = attempt.wrong_small_sizes, all = attempt.small_sizes;
   page.row("", wrong == 0     ? fmt::format("right at all {} small sizes", all)
@@ -117,7 +117,7 @@ void small_sizes(const Attempt& attempt, Page& page) {
                               : fmt::format("wrong at {} of the {} small sizes that ran", wrong, all));
 }
 
-// At DRAM, and at the level of the chart's axis.
+// Shows the gaps at DRAM, and at the level of the chart's axis.
 void gaps(const Attempt& attempt, Page& page) {
   const Measurement& m = *attempt.measurement;
   const auto words = [](double vertical, double horizontal) {
@@ -179,7 +179,7 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   }
 }
 
-// A missed goal is red only if the pass depends on it.
+// A missed goal is shown in red only if the pass depends on it.
 std::string goal_outcome(const GoalResult& row, const Colors& colors) {
   if (row.met) return colors.good("met");
   const std::string by = *row.reached > 0 ? factor(row.wanted / *row.reached) : std::string();
@@ -187,7 +187,7 @@ std::string goal_outcome(const GoalResult& row, const Colors& colors) {
   return colors.bad(by.empty() ? "missed" : "missed by " + by);
 }
 
-// Before a pass, the goals that it depends on come first.
+// Before a pass, the goals on which the pass depends come first.
 void goals(const Attempt& attempt, const Colors& colors, Page& page) {
   page.section(Worth::verdict);
   std::vector<GoalResult> rows = attempt.judgement.goals;
@@ -203,7 +203,7 @@ void goals(const Attempt& attempt, const Colors& colors, Page& page) {
   for (const std::string& sentence : attempt.goals_left_out) page.prose("no goal", sentence, 3);
 }
 
-// Compares predictions with results, once the result is known.
+// Compares predictions with results, once the results are known.
 void predictions(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::movement);
   const Prediction& said = attempt.prediction;
@@ -243,7 +243,7 @@ void warnings(const Attempt& attempt, Page& page) {
   }
 }
 
-// The kernels' printf output, line by line.
+// Shows the kernels' printf output, line by line.
 void printed(const Attempt& attempt, Page& page) {
   constexpr std::uint64_t kMost = 20;
   if (attempt.printed.text.empty()) return;
@@ -259,7 +259,7 @@ void printed(const Attempt& attempt, Page& page) {
   if (more != 0) page.line(fmt::format("    ... {} more line{}", more, more == 1 ? "" : "s"));
 }
 
-// Where the picture is; for the starter also how to see it in the terminal.
+// Shows the picture's path; for the starter also how to see the plot in the terminal.
 void places(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::places);
   if (!attempt.plot.empty()) {
@@ -280,7 +280,7 @@ void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
     }
     return;
   }
-  if (!news.joined && !news.unchanged) return;  // a file outside the walk unlocks nothing
+  if (!news.joined && !news.unchanged) return;  // a file outside the walk does not unlock the next chapter
   page.row("solutions", fmt::format("`./roofwalk solution {}` shows the steps", attempt.chapter));
   page.row("next", news.next_chapter.empty() ? "every chapter is passed; `./roofwalk list` shows the grades"
                                              : fmt::format("{}: `./roofwalk next` says how", news.next_chapter));

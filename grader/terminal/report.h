@@ -1,4 +1,4 @@
-// What a learner reads after `run` and in `watch`: the attempt in fewer than 25 lines at 80 columns.
+// The output for a learner after `run` and in `watch`: the attempt in fewer than 25 lines at 80 columns.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace roofwalk {
 
-// Which lines of the card to keep if not all fit, most important first.
+// Decides which lines of the card are kept if not all fit; most important first.
 enum class Worth { verdict, advice, movement, figures, details, places, next };
 
 struct CardLine {
-  std::string text;  // colours take no columns
+  std::string text;  // may contain colours, which take no columns
   Worth worth = Worth::verdict;
 };
 
-inline constexpr std::size_t kCardColumns = 80;  // and no more, even on a wider terminal
+inline constexpr std::size_t kCardColumns = 80;  // also on a wider terminal
 
 // Lines of at most `columns`, except for longer words such as paths.
 std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const Colors& colors,
                            std::size_t columns = kCardColumns);
 
-// Keeps at most `rows` of the lines, in order: those worth least are dropped first.
+// Keeps at most `rows` of the lines, in order. Lines with the lowest worth are dropped first.
 std::vector<CardLine> fitted(std::vector<CardLine> lines, std::size_t rows);
 
 // The whole card as text.

@@ -1,4 +1,5 @@
-// Tells when a file was saved, however the editor does it: written in place, moved into place, in several steps.
+// Detects that a file was saved, for every way in which editors do it: written in place, moved into place, in several
+// steps.
 #pragma once
 
 #include <chrono>
@@ -9,8 +10,9 @@
 
 namespace roofwalk {
 
-// inotify reports changes in the file's folder and in the one that a symbolic link leads to. A look at the file every
-// half second finds changes that inotify does not report (folders shared with another machine).
+// inotify reports changes in the file's folder and in the folder to which a symbolic link leads. In addition, the
+// file is examined every half second, which finds changes that inotify does not report (in folders shared with
+// another machine).
 class SaveWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -20,16 +22,16 @@ class SaveWatch {
   SaveWatch(const SaveWatch&) = delete;
   SaveWatch& operator=(const SaveWatch&) = delete;
 
-  int descriptor() const { return inotify_; }  // readable when there may be news; -1 without inotify
+  int descriptor() const { return inotify_; }  // readable when there may be a change; -1 without inotify
 
-  // How long to wait for the descriptor before the next call of saved().
+  // How long to wait for the descriptor before calling saved() again.
   int patience_ms(Clock::time_point now) const;
 
-  // True once for each save, after a tenth of a second without further changes (or a second of changes). A deleted file
-  // counts as saved only when it is back, and a file that did not change does not.
+  // True once for each save, after a tenth of a second without further changes (or after a second of changes). A
+  // deleted file counts as saved only when it exists again; a file whose contents did not change does not count.
   bool saved(Clock::time_point now);
 
-  // Takes the file's present state as seen: call before reading it.
+  // Takes the file's present state as seen; call it before reading the file.
   void look();
 
   bool exists() const { return identity().has_value(); }
@@ -44,7 +46,7 @@ class SaveWatch {
   bool read_events();
 
   std::filesystem::path file_;
-  std::vector<std::string> names_;  // of the file, in the watched folders
+  std::vector<std::string> names_;  // names of the file in the watched folders
   int inotify_ = -1;
   std::optional<Identity> seen_;
   std::optional<Clock::time_point> first_change_, last_change_;

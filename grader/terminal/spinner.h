@@ -8,15 +8,15 @@
 
 namespace roofwalk {
 
-// While one lives: after some seconds, shows "WHAT takes a while: 12 s" on stderr and counts on; the line is erased at
-// the end. Shows nothing if there is no terminal.
+// During its lifetime: after some seconds, shows "WHAT takes a while: 12 s" on stderr and updates the time; the line
+// is erased at the end. Shows nothing if there is no terminal.
 class Spinner {
  public:
   explicit Spinner(std::string what);
   ~Spinner();
 
-  // Shows this text in its place, at once; empty: no longer. Without a terminal, prints only the first such text, on a
-  // line of its own.
+  // Shows this text instead, at once; an empty text ends that. Without a terminal, prints only the first such text,
+  // on a line of its own.
   void say(const std::string& instead);
 
   Spinner(const Spinner&) = delete;

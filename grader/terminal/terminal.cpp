@@ -23,7 +23,7 @@ void restore_and_crash(int signal) {
   ::tcsetattr(STDIN_FILENO, TCSANOW, &restored_by_a_crash);
   constexpr char kNewLine[] = "\r\n";
   [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, kNewLine, sizeof kNewLine - 1);
-  ::raise(signal);  // the handler was removed before it ran (SA_RESETHAND), so this ends the program
+  ::raise(signal);  // the handler was removed before this call (SA_RESETHAND), so the signal ends the program
 }
 
 void on_crash(void (*handler)(int)) {
@@ -101,7 +101,7 @@ std::optional<std::string> KeyTerminal::keys() {
   const ssize_t count = ::read(STDIN_FILENO, typed, sizeof typed);
   if (count <= 0) return std::nullopt;
   std::string keys;
-  // An arrow or a function key is an escape sequence in one read; the rest of that read is dropped with it.
+  // An arrow or a function key arrives as an escape sequence in one read; the rest of that read is dropped, too.
   for (ssize_t i = 0; i < count && typed[i] != '\x1b'; ++i) {
     if (static_cast<unsigned char>(typed[i]) < 0x80) keys += typed[i];
   }

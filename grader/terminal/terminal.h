@@ -1,4 +1,4 @@
-// A terminal that delivers every key at once, and is restored on every way out of the program.
+// A terminal that delivers every key at once, and is restored on every way in which the program can end.
 #pragma once
 
 #include <csignal>
@@ -16,12 +16,13 @@ struct TerminalSize {
 // The size of the terminal at stdout. Without one, the width is COLUMNS if set; the default is 80 x 24.
 TerminalSize terminal_size();
 
-// Stdin and stdout are a terminal, which can clear its screen.
+// Whether stdin and stdout are a terminal that can clear its screen.
 bool is_screen();
 
-// While one lives and is not paused, keys come without echo and without Enter, and SIGINT, SIGTERM, SIGHUP, SIGTSTP,
-// SIGCONT and SIGWINCH come through signal_descriptor() instead of ending the program. Construct it before starting
-// threads. If the program crashes, the terminal is restored first. Only one may live at a time.
+// While an object lives and is not paused, keys are delivered without echo and without Enter, and SIGINT, SIGTERM,
+// SIGHUP, SIGTSTP, SIGCONT and SIGWINCH are delivered through signal_descriptor() instead of ending the program.
+// Construct it before starting threads. If the program crashes, the terminal is restored first. Only one object may
+// live at a time.
 class KeyTerminal {
  public:
   KeyTerminal();
@@ -29,19 +30,20 @@ class KeyTerminal {
   KeyTerminal(const KeyTerminal&) = delete;
   KeyTerminal& operator=(const KeyTerminal&) = delete;
 
-  // pause(): the shell's mode, for questions that end with Enter, with normal signals. resume(): keys again.
+  // pause(): restores the shell's mode, with normal signals, for questions that end with Enter. resume(): delivers
+  // keys again.
   void pause();
   void resume();
 
   int signal_descriptor() const { return signals_; }
-  std::optional<int> next_signal();  // nothing if none is pending
+  std::optional<int> next_signal();  // nullopt if no signal is pending
 
-  // The pending keys, in order, without those that are neither a printable ASCII character nor a control. Nothing at
-  // the end of the input.
+  // The pending keys in order, without those that are neither a printable ASCII character nor a control character.
+  // nullopt at the end of the input.
   std::optional<std::string> keys();
 
-  // Restores the terminal, then ends or stops the program by this signal as if it had not been caught. Returns if the
-  // program was stopped and continues.
+  // Restores the terminal, then ends or stops the program by this signal, as if it had not been caught. Returns only
+  // if the program was stopped and continues.
   void obey(int signal);
 
  private:

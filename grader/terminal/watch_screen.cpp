@@ -33,7 +33,7 @@ Lines texts(const std::vector<CardLine>& card) {
 
 void append(Lines& lines, const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); }
 
-// Where the plot goes, and its size; no rows: it is not shown.
+// The place of the plot, and its size; 0 rows: not shown.
 struct Place {
   int columns = 0, rows = 0;
   bool is_beside = false;

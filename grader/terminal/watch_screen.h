@@ -1,4 +1,4 @@
-// What `watch` shows, laid out for the size of the terminal.
+// The screen of `watch`, laid out for the size of the terminal.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 namespace roofwalk {
 
 struct WatchView {
-  enum class Plot { where_it_fits, shown, hidden };  // shown: even if the card loses lines to it
+  enum class Plot { where_it_fits, shown, hidden };  // shown: even if the card then loses lines
 
   std::vector<CardLine> card;
-  std::vector<std::string> note;  // a hint, an answer to a key: at most 80 columns; always shown
+  std::vector<std::string> note;  // a hint or an answer to a key: at most 80 columns; always shown
   const Chart* chart = nullptr;   // nullptr: nothing to draw
   Plot plot = Plot::where_it_fits;
-  std::string keys, status;  // the last line: left, and right if there is room
+  std::string keys, status;  // for the last line: keys at the left, status at the right if there is room
 };
 
 struct WatchScreen {
@@ -25,8 +25,8 @@ struct WatchScreen {
   bool has_plot = false;
 };
 
-// The card gets its room first; the plot is beside it on a wide screen, else below it. Every line fits, and there are
-// as many lines as the screen has rows.
+// The card gets its room first; the plot is next to it on a wide screen, otherwise below it. Every line fits the
+// width, and the text has as many lines as the screen has rows.
 WatchScreen watch_screen(const WatchView& view, TerminalSize size, bool color);
 
 }  // namespace roofwalk

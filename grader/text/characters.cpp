@@ -17,7 +17,8 @@ Character character_at(std::string_view text, std::size_t at) {
     if ((byte(i) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte(i) & 0x3fu);
   }
-  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};  // by length: lower codes are overlong
+  // The lowest code by length; a lower code is an overlong encoding.
+  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
   const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
   if (code < kLeast[bytes] || code > 0x10ffff || is_surrogate) return {};
   return {code, bytes};
@@ -32,15 +33,15 @@ std::string utf8_of(char32_t code) {
     code >>= 6;
   };
   shift();
-  char32_t first = 0xc0, room = 0x20;  // first byte: its mark, and the payload that fits beside it
+  char32_t first = 0xc0, room = 0x20;  // the first byte's mark, and the number of codes that fit into it
   for (; code >= room; first |= room, room >>= 1) shift();
   return static_cast<char>(first | code) + tail;
 }
 
 bool is_harmless(char32_t code) {
-  // Unicode's Bidi_Control, Line_Separator, Paragraph_Separator, and of Default_Ignorable_Code_Point what no script
-  // needs; Hangul's fillers and the blank of Braille, which show nothing. Variation selectors stay: names in Japanese
-  // have them.
+  // Unicode's Bidi_Control, Line_Separator and Paragraph_Separator; those Default_Ignorable_Code_Points that no
+  // script needs; the Hangul fillers and the Braille blank, which are invisible. Variation selectors are allowed,
+  // because Japanese names contain them.
   constexpr std::array<std::pair<char32_t, char32_t>, 19> kHarmful = {{{0x00, 0x1f},
                                                                        {0x7f, 0x9f},
                                                                        {0xad, 0xad},

@@ -1,4 +1,4 @@
-// UTF-8 characters, and which of them must not reach a terminal or a page.
+// UTF-8 characters, and the characters that must not reach a terminal or a page.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace roofwalk {
 
 struct Character {
-  std::optional<char32_t> code;  // nothing: a byte that is not UTF-8
+  std::optional<char32_t> code;  // nullopt: a byte that is not UTF-8
   std::size_t bytes = 1;
 };
 
@@ -20,7 +20,7 @@ Character character_at(std::string_view text, std::size_t at);
 std::string utf8_of(char32_t code);
 
 // False for control characters (C0, DEL, C1), characters that control text direction, line separators and invisible
-// characters. Joiners are harmless: some scripts, and emoji, cannot be written without them.
+// characters. Joiners are harmless: some scripts, and emoji, need them.
 bool is_harmless(char32_t code);
 
 }  // namespace roofwalk

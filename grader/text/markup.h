@@ -1,4 +1,4 @@
-// Text escaped for HTML.
+// Escapes text for HTML.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@
 namespace roofwalk {
 namespace {
 
-// Levenshtein distance.
+// The Levenshtein distance of two texts.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -30,8 +30,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The length of the escape sequence at the start of the text, as Colors and the text plot write them; 0 if there is
-// none.
+// The length of the escape sequence at the start of the text, if it has the form that Colors and the text plot write;
+// otherwise 0.
 std::size_t color_length(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);

@@ -1,4 +1,4 @@
-// Words and columns for the terminal. Text that learners wrote is made harmless before it is printed.
+// Words and columns for the terminal. Text by learners is made harmless before it is printed.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ std::string grouped(double count);
 // 9.27 -> "x9.27".
 std::string factor(double value);
 
-// Lines of at most `columns` columns, broken at spaces; a longer word stays whole. Colour codes take no columns, and
-// must not span words.
+// Lines of at most `columns` columns, broken at spaces; a longer word is not broken. Colour codes take no columns,
+// and must not span words.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
-// Makes text of several lines harmless and wraps its paragraphs; indented lines are code and stay as they are.
+// Makes text of several lines harmless and wraps its paragraphs; indented lines are code and are not wrapped.
 std::vector<std::string> paragraphs(const std::string& text, std::size_t columns);
 
 // The columns that a line takes on a terminal; colour codes take none.
 std::size_t shown_columns(std::string_view line);
 
-// Cuts a line to `columns`. Colour codes stay whole, and colour ends at the cut.
+// Cuts a line to `columns`. Colour codes are not cut, and colour ends at the cut.
 std::string cut_to(std::string_view line, std::size_t columns);
 
 // Pads with spaces on the right up to `columns`.
@@ -37,10 +37,10 @@ std::string padded(std::string_view text, std::size_t columns);
 // Removes the blanks at both ends.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t");
 
-// At most `columns` bytes; text that was cut ends in "...".
+// At most `columns` bytes; a text that was cut ends in "...".
 std::string shortened(std::string_view text, std::size_t columns);
 
-// The candidates closest to what was typed, closest first, at most three.
+// At most three of the candidates, those most similar to the typed text, in decreasing order of similarity.
 std::vector<std::string> near_names(std::string_view typed, const std::vector<std::string>& candidates);
 
 // ANSI colours, or nothing.
@@ -59,7 +59,7 @@ class Colors {
   bool on_;
 };
 
-// Standard output is a terminal that can show colour, and NO_COLOR is not set.
+// Whether standard output is a terminal that can show colour and NO_COLOR is not set.
 bool wants_color();
 
 }  // namespace roofwalk

@@ -12,7 +12,7 @@
 namespace roofwalk {
 namespace {
 
-// Hints for kernels that fail before their speed matters: by verdict, and by kind of fault if there is more to say.
+// Hints for kernels that fail before their speed matters: by verdict, or by kind of fault if there are special ones.
 struct VerdictHints {
   std::string_view kind;
   std::array<std::string_view, 3> hints;
@@ -143,7 +143,7 @@ std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situ
     }
   }
   if (fitting.empty()) add_general(situation.trouble, fitting);
-  // After a pass, the hints that led to it are dropped.
+  // After a pass, the hints that lead to it are dropped.
   std::vector<OfferedHint> offered;
   if (situation.has_passed && !own.empty()) {
     if (!situation.has_ace) {
@@ -181,7 +181,7 @@ HintGiver::HintGiver(Store& store, const Chapter& chapter, const std::string& de
   }
 }
 
-// Once a kernel was correct, hints for a wrong one count as not given: the next wrong kernel gets them again.
+// After a correct kernel, hints for a wrong one count as not given, so the next wrong kernel gets them again.
 bool HintGiver::was_given(const OfferedHint& hint) const {
   const auto given = given_.find(hint.id);
   return given != given_.end() && (!is_verdict(hint.cause) || given->second >= last_correct_);

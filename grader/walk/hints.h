@@ -1,5 +1,5 @@
-// Chooses the next hint. Hints are grouped by kind and numbered within it: those for what the last attempt suffers
-// from, and the chapter's own. Gentle ones come before concrete ones, and each is given once.
+// Chooses the next hint. Hints are grouped by kind and numbered within it: those for the last attempt's trouble, and
+// the chapter's own. Gentle hints come before concrete ones, and each hint is given once.
 #pragma once
 
 #include <map>
@@ -13,14 +13,15 @@
 namespace roofwalk {
 
 struct OfferedHint {
-  std::string id;  // "chapter 2", "race 1": stable while the hint keeps its place
+  std::string id;  // "chapter 2", "race 1": stable while the hint keeps its position
   std::string text;
-  std::string cause;               // its kind: the diagnosis or verdict that it is for; empty: the chapter's own
-  std::size_t number = 0, of = 0;  // within its kind: 2 of 3
-  bool leads_on = false;           // the chapter's last one, moved to the front after a pass: it leads to the ace
+  std::string cause;               // its kind: the diagnosis or verdict for which it is; empty: the chapter's own
+  std::size_t number = 0, of = 0;  // position within its kind: 2 of 3
+  bool leads_on = false;           // whether it is the chapter's last hint, which comes first after a pass because it
+                                   // leads to the ace
 };
 
-// What the hints are chosen by.
+// The facts by which hints are chosen.
 struct Situation {
   std::string trouble = "none";  // from trouble_of()
   bool is_wrong = false;         // the kernel is not correct, so its speed does not matter yet
@@ -28,16 +29,16 @@ struct Situation {
   bool has_ace = false;
 };
 
-// What an attempt suffers from: its diagnosis; without one, its verdict if that is not about speed ("fault", or the
-// kind of the fault: "race"); "none" if nothing stands out.
+// The trouble of an attempt: its diagnosis; without one, its verdict if that is not about speed ("fault", or the kind
+// of the fault: "race"); "none" if there is neither.
 std::string trouble_of(const Json& attempt);
 
-// The result is wrong or missing, so hints about speed would not help.
+// Whether the result is wrong or missing, so that hints about speed would not help.
 bool is_wrong(const Json& attempt);
 
 // All hints that apply, in order: the chapter's hints for the trouble, or the general ones if the chapter has none;
-// then, unless the kernel is wrong, the chapter's hints for any attempt. After a pass only the last of those is left,
-// and moves to the front; after an ace none is.
+// then, unless the kernel is wrong, the chapter's hints for any attempt. After a pass, only the last hint for any
+// attempt remains, and comes first; after an ace, none of them remains.
 std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situation);
 
 // Gives the hints of one chapter on one device, one after the other.
@@ -50,10 +51,10 @@ class HintGiver {
   const Situation& situation() const { return situation_; }
   bool all_given() const;
 
-  // Returns the next hint that was not given, and marks it as given; nullptr if all were.
+  // Returns the first hint that was not given yet, and marks it as given; nullptr if all were given.
   Result<const OfferedHint*> next();
   Status give_all();
-  Status forget();  // starts again with the gentlest
+  Status forget();  // starts again with the gentlest hint
 
  private:
   void note(const OfferedHint& hint) { given_[hint.id] = last_attempt_; }
@@ -64,7 +65,8 @@ class HintGiver {
   Situation situation_;
   std::vector<OfferedHint> offered_;
   std::int64_t last_attempt_ = 0, last_correct_ = 0;  // ids in the store; 0: none
-  std::map<std::string, std::int64_t> given_;         // by hint id, of all kinds: the last attempt when it was given
+  // By hint id, for hints of all kinds: the last attempt when the hint was given.
+  std::map<std::string, std::int64_t> given_;
 };
 
 }  // namespace roofwalk

@@ -32,7 +32,7 @@ GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, d
   const Point start = from == starter.end() ? Point{} : from->second;
   for (const Goal& goal : goals) {
     const auto wanted = grade == Grade::ace && goal.ace ? goal.ace : goal.pass;
-    // Bytes of another level have no place on this axis; FLOP/s are the same on all.
+    // Bytes of another level have no place on this axis; FLOP/s are the same on all axes.
     if (!wanted || (goal.level != level && goal.what != Goal::What::flops_over_starter)) continue;
     switch (goal.what) {
       case Goal::What::ai_over_starter:
@@ -128,7 +128,7 @@ Chart joint_chart(const Rig& rig, const std::string& level, const Size& size, co
 Result<WalkNews> record(const Rig& rig, const Chapter& chapter, Store& store, bool joins, Attempt& attempt) {
   WalkNews news;
   ROOFWALK_TRY(const auto stored, store.walk(chapter.name, attempt.device));
-  attempt.plot.clear();  // the stored record does not depend on the picture's path
+  attempt.plot.clear();  // so that the stored record does not depend on the picture's path
   attempt.prediction = {};
   const Json json = to_json(attempt);
   news.unchanged = joins && !stored.empty() && stored.back().attempt == json;

@@ -1,4 +1,4 @@
-// The dots of a chapter on one device, oldest first: kept in the store, drawn as a chart.
+// The dots of a chapter on one device, oldest first: kept in the store, and drawn as a chart.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Dot {
   std::string label;  // "1", "2", ...; the file's stem if the file is not the learner's own
   LevelPoints points;
   Grade grade = Grade::none;
-  bool is_modelled = true;  // its time or its bytes
+  bool is_modelled = true;  // whether its time or its bytes are modelled
 };
 
 std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored);
@@ -27,7 +27,7 @@ std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored);
 // The best dot: the highest grade, then the most FLOP/s; nullptr in an empty walk.
 const Dot* best_dot(const std::vector<Dot>& dots);
 
-// `level` names the axis. `goal_for`: the grade whose region is marked.
+// `level`: the level for the axis. `goal_for`: the grade whose region is marked.
 Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& level, const Size& size, const Work& work,
                  const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
 
@@ -37,29 +37,30 @@ struct ChapterWalk {
   std::vector<Dot> dots;
 };
 
-// One chart for chapters that do the same work: the first chapter's starter, then the best dot of each chapter,
-// labelled with its name. A chapter without a dot is left out.
+// One chart for chapters with the same work: the first chapter's starter, then the best dot of each chapter, labelled
+// with its name. A chapter without a dot is left out.
 Chart joint_chart(const Rig& rig, const std::string& level, const Size& size, const Work& work,
                   const LevelPoints& starter, const std::vector<ChapterWalk>& chapters);
 
-// How recording an attempt changed the walk.
+// The changes of the walk when an attempt was recorded.
 struct WalkNews {
   bool joined = false;                 // it is a new dot of the walk
   bool is_beside = false;              // it was measured, but does not join the walk
   bool unchanged = false;              // it equals the last attempt
   std::optional<Movement> since_last;  // relative to the dot before this one
   bool first_move = false;             // the walk's first dot that moved away from the starter
-  std::optional<Chart> chart;          // the walk with this attempt's dot; nothing if it has none
-  std::string next_chapter;            // once this one is passed: the course's next; empty: none is left
-  std::string plot_trouble;            // why there is no picture; empty if there is one, or nothing to draw
+  std::optional<Chart> chart;          // the walk with this attempt's dot; nullopt if the attempt has none
+  std::string next_chapter;            // after a pass: the next chapter of the course; empty: none is left
+  std::string plot_trouble;            // the reason why there is no picture; empty if there is one, or nothing to
+                                       // draw
 };
 
-// Stores the attempt while it draws the walk with it. Sets attempt.plot. An attempt that does not join the walk is
-// neither stored nor drawn to a file; its chart is in the news. The stored record holds no prediction: predictions are
-// stored as notes of their own, and may change.
+// Stores the attempt while drawing the walk with it. Sets attempt.plot. An attempt that does not join the walk is
+// neither stored nor drawn to a file; its chart is in the news. The stored record contains no prediction, because
+// predictions are stored separately, as notes, and may change.
 Result<WalkNews> record(const Rig& rig, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
 
-// The starter's dot for a chart without an attempt: from the store, else measured.
+// The starter's dot for a chart without an attempt: from the store, otherwise measured.
 Result<LevelPoints> starter_of(const Rig& rig, const Chapter& chapter);
 
 std::string utc_now();  // ISO 8601

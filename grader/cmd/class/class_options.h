@@ -23,7 +23,7 @@ inline void add_class_options(Verb& command, ClassOptions& options) {
   command.add_option("--grades", options.grades, "the folder of the grades; default: grades, beside course.toml");
 }
 
-// For verbs that need to know what a grade was made with.
+// For verbs that compare grades with the secrets for which they were made.
 inline void add_secrets_option(Verb& command, ClassOptions& options) {
   command.add_option("--secrets", options.secrets,
                      "hidden seeds and sizes, in place of the file that course.toml names; - reads them from stdin");
@@ -40,7 +40,7 @@ inline BatchPlaces places_of(const Session& session, const ClassOptions& options
     places.course_file = session.from_caller("course.toml");
   }
   const fs::path beside = places.course_file.empty() ? session.from_caller(".") : places.course_file.parent_path();
-  if (options.secrets == "-") {  // so that no compiler can read them
+  if (options.secrets == "-") {  // read from stdin, so that no compiler can read them
     places.secrets.emplace(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
   } else if (!options.secrets.empty()) {
     const fs::path file = session.from_caller(options.secrets);
@@ -57,7 +57,7 @@ inline void use_device_of(Session& session, const CourseTerms& terms) {
   if (session.options.device == "auto") session.options.device = terms.device;
 }
 
-// The graded class, for verbs that only look at it.
+// The graded class, for verbs that only read it.
 inline Batch graded_class(Session& session, const ClassOptions& options) {
   const BatchPlaces places = places_of(session, options);
   std::error_code error;
@@ -74,10 +74,10 @@ inline Batch graded_class(Session& session, const ClassOptions& options) {
   return batch;
 }
 
-// Prints a line to stderr, apart from the output on stdout.
+// Prints a line to stderr, separate from the output on stdout.
 inline void tell(const std::string& line) { std::fputs(fmt::format("roofwalk: {}\n", line).c_str(), stderr); }
 
-// The command that grades the class as it is, anew if needed.
+// The command that grades this class, and grades again what is out of date.
 inline std::string grade_command(const ClassOptions& options) {
   std::string command = "./roofwalk grade";
   if (!options.course_file.empty()) command += " --course " + printable(options.course_file);

@@ -1,4 +1,4 @@
-// roofwalk export FORMAT: a graded class in other programs' formats.
+// roofwalk export FORMAT: exports a graded class in other programs' formats.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,7 @@ void need(const std::string& value, const char* option, const char* what) {
   if (value.empty()) throw Failure{{.message = fmt::format("`{}` is missing", option), .advice = what}, kUsage};
 }
 
-// Writes to --out, else to stdout.
+// Writes to --out, or to stdout without that option.
 int write_out(const Session& session, const ExportCommand& command, const std::string& text) {
   if (command.out.empty()) {
     print(text);
@@ -92,8 +92,8 @@ int autograder(Session& session, const ExportCommand& command) {
   return kAccepted;
 }
 
-// Exported grades soon are in somebody's gradebook, without the line that is printed here. So grades under other terms
-// are refused. Another version of the grader asks for the same, so then the line is enough.
+// Exported grades may soon be in a gradebook, without the warning that is printed here. So grades under other terms
+// are refused. For grades of another version of the grader, whose terms are the same, the warning suffices.
 void refuse_stale(const ExportCommand& command, const Gradebook& book) {
   const std::string stale = stale_text(book, grade_command(command.places));
   if (stale.empty()) return;

@@ -30,7 +30,7 @@ struct GradeCommand {
   bool unsandboxed = false;
 };
 
-// Takes the chapters that are graded: all of the class's, or the one that was asked for.
+// The chapters to grade: all of the class's, or only the named one.
 Wanted wanted_chapters(Session& session, const Batch& batch, const std::string& only) {
   Wanted wanted;
   const std::string name = only.empty() ? "" : session.chapter(only).name;
@@ -54,7 +54,7 @@ bool has_no_times(const Handed& handed) {
                      [](const Submission& s) { return s.owner.mark != LateMark::none; });
 }
 
-// In the form that the workers need: they run in another folder.
+// The device in a form that works in the workers' folders: a relative path becomes absolute.
 std::string device_of(const Session& session) {
   constexpr std::string_view kVirtual = "virtual:";
   const std::string& device = session.options.device;
@@ -84,7 +84,7 @@ std::vector<Submission> handed_in_before(Batch& batch, const Wanted& wanted) {
   return all;
 }
 
-// A class is graded in boxes, unless the user asks otherwise.
+// A class is graded in boxes unless the user disables them, so boxes must work.
 void require_sandbox() {
   if (const Status boxes = require_boxes(); !boxes) {
     Error error = boxes.error();
@@ -92,13 +92,14 @@ void require_sandbox() {
     error.advice += "; or grade with --unsandboxed, which every record and page will say";
     throw Failure{error, kUsage};
   }
-  // Otherwise every compiler would fail, and each submission would be a fault of ours.
+  // If the toolkit could not be reached, every compiler would fail, and each submission would get a fault of this
+  // program.
   if (const auto toolkit = find_toolkit(fs::current_path())) {
     value_or_fail(require_reach(toolkit->root, "the CUDA toolkit"), kUsage);
   }
 }
 
-// Reads what is named, says what it was taken for, and keeps all of it.
+// Reads the named paths, prints how they were understood, and stores all files.
 Handed take_hand_ins(const std::vector<fs::path>& paths, const Wanted& wanted, Batch& batch) {
   Handed handed = value_or_fail(
       collect(paths, wanted,
@@ -119,13 +120,13 @@ GradeSummary grade_named(Session& session, const GradeCommand& command, Batch& b
   options.again = command.again;
   options.isolation = command.unsandboxed ? Isolation::none : Isolation::boxed;
   options.program = fs::read_symlink("/proc/self/exe", error);
-  ::setenv("ROOFWALK_ROOT", fs::current_path().c_str(), 1);  // where the workers find the course
+  ::setenv("ROOFWALK_ROOT", fs::current_path().c_str(), 1);  // the folder in which the workers find the course
   ProgressBar bar;
   return value_or_fail(grade_all(batch, session.measured_bench(), device_of(session), named, options,
                                  [&](const GradeProgress& progress) { bar.show(progress); }));
 }
 
-// Writes the pages with names only if there are such pages already.
+// Writes the pages with names only if such pages already exist.
 std::vector<fs::path> write_results(Batch& batch, const Rig& rig, const Gradebook& book) {
   std::error_code error;
   auto written = value_or_fail(write_tables(batch, book));

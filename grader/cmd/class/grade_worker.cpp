@@ -1,5 +1,5 @@
-// roofwalk grade-worker: the process that grades one submission (grader/class/batch/worker.h). Only the program itself
-// starts it; no help names it.
+// roofwalk grade-worker: the process that grades one submission (grader/class/batch/worker.h). Only the program
+// itself starts it; the help does not mention it.
 #include "common/base/json.h"
 #include "grader/class/batch/job.h"
 #include "grader/class/batch/worker.h"

@@ -1,4 +1,4 @@
-// roofwalk handout FOLDER: a tree for learners.
+// roofwalk handout FOLDER: makes a tree of files for learners.
 #include "grader/class/handout/handout.h"
 
 #include <fmt/format.h>

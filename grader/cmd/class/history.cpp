@@ -1,4 +1,4 @@
-// roofwalk history STUDENT: everything that one student handed in, with all its grades.
+// roofwalk history STUDENT: shows everything that one student handed in, with all grades.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -35,7 +35,8 @@ Json grading_json(const StoredGrade& grade, double pass_share, GradedBy who) {
 }
 
 // {"schema": "roofwalk.history/1", "student", "submissions": [{"chapter", "file", ..., "gradings": [...], "faults":
-// [...]}], "left_out": [...]}. The same bytes handed in again are no new submission: "also" lists their other places.
+// [...]}], "left_out": [...]}. The same bytes handed in again are not a new submission: "also" lists their other
+// places.
 Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
   const auto grades = value_or_fail(batch.store().grades());
   const auto faults = value_or_fail(batch.store().faults());
@@ -83,7 +84,7 @@ Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
   return json;
 }
 
-// A compiler's message has several lines.
+// Indents each line, because a compiler's message has several.
 std::string indented(const std::string& text, const std::string& by) {
   std::istringstream in(text);
   std::string out;

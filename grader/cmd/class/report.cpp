@@ -1,4 +1,4 @@
-// roofwalk report: makes the pages of a class anew from its grades.
+// roofwalk report: makes the pages of a class again from its grades.
 #include <fmt/format.h>
 
 #include "common/base/json.h"

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kWidth = 128;
 constexpr double kHalfBytes = 2;
 
-// `queries` and `keys` per head.
+// `queries` and `keys`: numbers per head.
 struct Shape {
   std::int64_t heads, queries, keys;
 };
@@ -79,7 +79,7 @@ class Attention : public Exercise {
       squares += weight * weight;
       for (std::int64_t e = 0; e < kWidth; ++e) out[e] += weight * static_cast<double>(values[i * kWidth + e]);
     }
-    // Tensor cores take the weights as halves: their errors, for values below 1, add up like a random walk.
+    // Tensor cores take the weights as halves: their rounding errors, for values below 1, add up like a random walk.
     std::fill_n(errors, kWidth, 4 * 0x1p-11 * std::sqrt(squares));
   }
 };

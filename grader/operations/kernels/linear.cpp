@@ -1,4 +1,5 @@
-// A layer: y (batch x n) = x (batch x k) times the transpose of w (n x k), all halves. n and k are multiples of 8.
+// A linear layer: y (batch x n) = x (batch x k) times the transpose of w (n x k), all halves. n and k are multiples
+// of 8.
 #include <thread>
 
 #include "common/exercise/inputs.h"
@@ -39,7 +40,7 @@ class Linear final : public Exercise {
     std::thread left([&] { columns(0, n / 2); });
     columns(n / 2, n);
     left.join();
-    // The rounding of sums of k products below 1 in 32-bit floats.
+    // The rounding errors of sums of k products below 1 in 32-bit floats.
     const std::vector<double> errors(y.size(), 4 * static_cast<double>(k) * 0x1p-24);
     return {expected_halves("y", std::move(y), errors, n)};
   }

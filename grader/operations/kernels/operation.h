@@ -1,5 +1,5 @@
 // Everyday operations: small kernels of common kinds, with the arithmetic intensity that textbooks give for them.
-// `roofwalk operations` measures them all.
+// `roofwalk operations` measures all of them.
 #pragma once
 
 #include <memory>
@@ -14,22 +14,22 @@ namespace roofwalk {
 inline constexpr double kHalfBytes = 2;
 
 struct Operation {
-  std::string name;    // "gemm-32": what users type
+  std::string name;    // the name that users type: "gemm-32"
   std::string kernel;  // its file in this folder: "gemm.cu"
-  std::string type;    // of its values: "fp16"
-  Roof compute_roof;   // the peak that its arithmetic could reach
-  Size size;           // the measured one
+  std::string type;    // type of its values: "fp16"
+  Roof compute_roof;   // the peak for its kind of arithmetic
+  Size size;           // the measured size
   double textbook_ai = 0;
-  std::string rule;      // how the textbook derives it: "2 batch / bytes of a weight"
-  std::string left_out;  // bytes that the rule leaves out: "the activations, in and out"; empty: none
+  std::string rule;      // the textbook's formula: "2 batch / bytes of a weight"
+  std::string left_out;  // bytes that the formula ignores: "the activations, in and out"; empty: none
   std::shared_ptr<const Exercise> exercise;
-  std::vector<Size> small_sizes;  // odd ones, for tests of the kernel
+  std::vector<Size> small_sizes;  // odd sizes, for tests of the kernel
 };
 
-// In the order in which they are shown.
+// In the order of display.
 const std::vector<Operation>& operations();
 
-// The extents of each one's sizes, and its SOLVE:
+// The comments give the extents of each exercise's sizes, and its SOLVE.
 std::unique_ptr<Exercise> make_layernorm();  // rows, columns: SOLVE(x, gamma, beta, y, rows, columns, epsilon)
 std::unique_ptr<Exercise> make_softmax();    // rows, columns: SOLVE(x, y, rows, columns)
 std::unique_ptr<Exercise> make_linear();     // batch, n, k: y = x w^T, SOLVE(x, w, y, batch, n, k)

@@ -1,5 +1,5 @@
-// The table of operations. Sizes are large enough for the bytes to hide the launch on an H100, and small enough to
-// measure all operations on the virtual one in seconds.
+// The table of operations. Sizes are so large that the bytes hide the launch on an H100, and so small that measuring
+// all operations on the virtual H100 takes seconds.
 #include "grader/operations/kernels/operation.h"
 
 #include "common/exercise/vector_add.h"
@@ -12,7 +12,7 @@ constexpr double kFloatBytes = 4;
 // Llama-2 7B's gate projection, 4096 to 11008.
 Size feed_forward(std::int64_t batch) { return Size({{"batch", batch}, {"n", 11008}, {"k", 4096}}); }
 
-// Neither extent fills the kernel's tiles; the batches cover each of its tile shapes.
+// Neither extent is a multiple of the kernel's tiles; the batches cover each of its tile shapes.
 std::vector<Size> odd_layers(std::vector<std::int64_t> batches) {
   std::vector<Size> sizes;
   for (const std::int64_t batch : batches) {

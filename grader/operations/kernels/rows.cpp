@@ -1,4 +1,4 @@
-// Layernorm and softmax: each row on its own, one read and one write. SOLVE takes columns in multiples of 8.
+// Layernorm and softmax: each row is independent, with one read and one write. SOLVE takes columns in multiples of 8.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -16,7 +16,7 @@ Scalar integer(const char* name, std::int64_t value) { return {name, static_cast
 
 class Layernorm final : public Exercise {
  public:
-  // The parameters, one row of each for all rows of x, add next to nothing.
+  // The parameters, which are one row each for all rows of x, add almost no bytes.
   Work work(const Size& size) const override {
     Work work = elementwise_work(size["rows"] * size["columns"], kLayernormFlops, 1, 1, kHalfBytes);
     work.compulsory_bytes += elementwise_work(size["columns"], 0, 2, 0, kHalfBytes).compulsory_bytes;
@@ -46,7 +46,8 @@ class Layernorm final : public Exercise {
       const double scale = 1 / std::sqrt(squares / static_cast<double>(columns) + static_cast<double>(kEpsilon));
       for (std::int64_t i = 0; i < columns; ++i) to[i] = (from[i] - mean) * scale * gamma[i] + beta[i];
     }
-    const std::vector<double> errors(y.size(), 1e-5);  // intermediate 32-bit floats; results are of the order of 1
+    // From intermediate 32-bit floats; results are of the order of 1.
+    const std::vector<double> errors(y.size(), 1e-5);
     return {expected_halves("y", std::move(y), errors, columns)};
   }
 };
@@ -57,7 +58,7 @@ class Softmax final : public Exercise {
     return elementwise_work(size["rows"] * size["columns"], kSoftmaxFlops, 1, 1, kHalfBytes);
   }
 
-  // Logits from -8 to 8, so that some results are many times larger than others.
+  // Logits are between -8 and 8, so that some results are many times larger than others.
   Problem problem(const Size& size, std::uint64_t seed) const override {
     const std::int64_t rows = size["rows"], columns = size["columns"];
     std::vector<float> x = random_halves(rows * columns, seed, "x");
