@@ -9,7 +9,7 @@ namespace roofwalk {
 namespace {
 
 constexpr std::uint32_t kInfinity = 0x7f80'0000u, kHalfInfinity = 0x7c00u, kHalfNan = 0x7e00u;
-constexpr int kFractionShift = 13;  // number of fraction bits that a float has more than a half
+constexpr int kFractionShift = 13;  // fraction bits of a float beyond those of a half
 
 }  // namespace
 

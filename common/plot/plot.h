@@ -14,7 +14,7 @@ namespace roofwalk {
 struct PlotPoint {
   std::string label;  // "starter", "3"
   Point point;
-  bool modelled = true;   // hollow
+  bool modelled = true;   // drawn hollow
   bool accepted = false;  // met its goals
 };
 

@@ -43,7 +43,7 @@ Known known_of(Session& session, const Chapter& chapter) {
   return known;
 }
 
-// The answers that the command line gives.
+// The predictions that the options on the command line give.
 Prediction told(const PredictCommand& command) {
   const auto failure = [](const char* option, std::string_view takes) {
     return Failure{{fmt::format("{} takes {}", option, takes)}, kUsage};

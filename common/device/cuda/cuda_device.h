@@ -127,7 +127,7 @@ class CudaDevice final : public Device {
   bool prints_ = false;   // whether kernels print or assert
   // Whether it has variables in global memory, which a run may change.
   bool has_variables_ = false;
-  std::map<std::string, std::string> images_;  // by their inputs
+  std::map<std::string, std::string> images_;  // compiled images, by the inputs of compilation
   std::map<int, Allocation> buffers_;
   int next_id_ = 0;
 

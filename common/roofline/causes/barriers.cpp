@@ -10,9 +10,9 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kBarrierShare = 0.1;       // of the waiting
-constexpr double kFewBlocksToSwitchTo = 2;  // blocks on an SM: with so few, while one waits at a barrier, rarely
-                                            // another has work
+constexpr double kBarrierShare = 0.1;  // of the waiting
+// On an SM: with so few blocks, rarely another one has work while one waits at a barrier.
+constexpr double kFewBlocksToSwitchTo = 2;
 
 double blocks_on_sm(const DiagnosisInput& in) {
   if (in.resident_blocks <= 0) return in.resident_blocks_per_sm;
@@ -30,7 +30,7 @@ bool wait_for_memory_at_barriers(const DiagnosisInput& in) {
 }
 
 bool is_barrier_behind_wait(const DiagnosisInput& in, std::string_view wait, bool) {
-  // Issuing makes the others wait if it is the last warp that works: equal work would spare them the wait.
+  // The wait is also due to the barrier if the last warp is still issuing: with equal work, no warp would wait for it.
   if (wait == "barrier" || wait == "issue" || wait == "issued") return true;
   return is_memory_wait(wait) && wait_for_memory_at_barriers(in);
 }

@@ -16,7 +16,7 @@ bool executes_too_much(const DiagnosisInput& in) {
 
 void claim_executed_over_useful(Claim& claim) {
   const DiagnosisInput& in = claim.input();
-  // Work that is not repeated moves fewer bytes, executes fewer instructions and waits less, all by this share.
+  // Without the repeats, all units would have less to do, and warps would wait less, by this share.
   const double repeated_share = 1 - 1 / repeats_of_work(in);
   for (const TimePart unit : kMachineUnits) claim.take(unit, part_ns(in, unit) * repeated_share);
   claim.take(TimePart::waiting, in.latency_ns * repeated_share);

@@ -10,8 +10,8 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kManySpilledBytes = 64;  // per thread: 16 values spill because registers are short; a few may spill
-                                          // at the end of a loop by chance
+// Per thread. 16 spilled values mean that registers are short; a few may spill at the end of a loop by chance.
+constexpr double kManySpilledBytes = 64;
 
 void claim_spills(Claim& claim) {
   const DiagnosisInput& in = claim.input();

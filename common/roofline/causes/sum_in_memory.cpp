@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kManyStores = 4;  // stores of each sector that reaches DRAM
 
-// A sum is stored to memory at every step.
+// Whether a sum is stored to memory at every step.
 bool sums_in_memory(const DiagnosisInput& in) { return repeats_of_work(in) == 1 && times_stored(in) >= kManyStores; }
 
 // Bytes of the stores that a register would save, and of the loads that read them back.

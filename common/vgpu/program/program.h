@@ -81,11 +81,11 @@ std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
 
 // One call site in one function of the module.
 struct CallSite {
-  struct Place {          // of an argument or result
+  struct Place {          // where an argument or a result is
     Slot slot = kNoSlot;  // a register or a constant; kNoSlot: local memory
     std::uint32_t local = 0, bytes = 0;
   };
-  std::vector<std::pair<Place, Place>> arguments, results;  // from, to
+  std::vector<std::pair<Place, Place>> arguments, results;  // pairs: from, to
   // The callee is recursive: its registers are saved around the call.
   bool recursive = false;
   std::uint32_t frame_bytes = 0;  // recursive: local memory of one activation of the callee

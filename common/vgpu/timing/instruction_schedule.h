@@ -36,7 +36,7 @@ inline constexpr std::uint8_t kAllGroups = 255;  // async_wait
 struct TimedOp {
   TimedKind kind = TimedKind::compute;
   Unit unit = Unit::integer;
-  std::uint8_t groups = 0;           // async_wait; barrier: its number
+  std::uint8_t groups = 0;           // async_wait: groups that may stay in flight; barrier: its number
   std::uint16_t part = 0;            // part of the schedule, see Schedule
   std::uint16_t issues = 1;          // issue slots (a 64-bit add has two)
   std::uint16_t latency_cycles = 0;  // compute: cycles from the last issue until the results are readable

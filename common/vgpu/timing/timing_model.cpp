@@ -74,7 +74,7 @@ struct Kind {
 };
 
 // The kinds of blocks of a grid, cheapest first. A stratum without a trace is added to the kind with the most similar
-// cost per block, as that number of the kind's blocks that costs as much as the stratum.
+// cost per block. It counts as so many blocks of that kind as have the same total cost.
 std::vector<Kind> kinds_of(const GridTrace& trace) {
   std::vector<Kind> kinds;
   std::vector<std::vector<std::uint32_t>> members(trace.strata.size());
@@ -414,7 +414,7 @@ ModelledTime model_time(const TimingInput& input) {
                         Simulation::Keeps::waits);
   replay(simulation);
   if (!ended) return past_budget(operations);
-  // longer_than_traces() needs the time alone of a block that was cut off: the grid's only block has just run alone.
+  // longer_than_traces() may need a block's time when alone. A grid's only block has just run alone, so it is known.
   if (plan.running == 1 && plan.simulated == 1 && share == 1 && is_asked_alone(blocks[plan.chosen[0]]))
     alone.know(plan.chosen[0], simulation.end());
   const double cycles = cycles_of_all(input, plan, simulation);

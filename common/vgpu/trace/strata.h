@@ -55,7 +55,7 @@ inline constexpr std::size_t kGridParts = 32;
 
 struct Stratum {
   std::uint64_t blocks = 0;
-  // Instructions, memory: sums; longest_warp: instructions of the longest warp.
+  // `instructions` and `memory` are sums; `longest_warp` is the number of instructions of the longest warp.
   std::uint64_t instructions = 0, memory = 0, longest_warp = 0;
   std::uint64_t longest_block = 0;                           // index of the block with that warp
   std::uint64_t longest_wait_cycles = 0, waiting_block = 0;  // the same for the warp that waits longest

@@ -61,7 +61,7 @@ Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, const std:
   ROOFWALK_TRY(const auto grades, store.grades());
   std::set<std::string> named_keys, graded;  // keys with a grade by any grader, under any terms
   for (const Submission& s : named) named_keys.insert(batch.key(s));
-  named_keys.erase("");  // chapters that are not graded now
+  named_keys.erase("");  // the key of submissions whose chapters are not graded now
   for (const StoredGrade& grade : grades) graded.insert(grade.chapter + grade.source_sha256);
   std::map<std::string, std::int64_t> rounds;
   if (again) {

@@ -71,8 +71,8 @@ class ClassNames {
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
 
  private:
-  // A name that does not have Canvas' form and raises the doubt that names with this form have it by chance. Empty:
-  // none.
+  // The name of a file or folder that Canvas did not write, next to which names in Canvas' form are doubtful, because
+  // they may have this form by chance; empty if there is none.
   std::string doubtful_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders) const;
   NamedFile believed(NamedFile named) const;
   void tell_of_otherwise(const std::vector<std::string>& files);
