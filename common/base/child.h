@@ -53,7 +53,7 @@ struct UserId {
 };
 
 struct ChildStart {
-  std::filesystem::path program;                                  // as find_program returns it
+  std::filesystem::path program;                                  // the path that find_program() returns
   std::vector<std::string> arguments;                             // [0] is the name by which the program is called
   std::optional<std::map<std::string, std::string>> environment;  // nullopt: inherits this process's
   std::filesystem::path working_directory = {};                   // empty: inherits this process's

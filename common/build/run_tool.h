@@ -15,7 +15,7 @@ namespace roofwalk {
 
 struct ToolJob {
   std::vector<std::string> arguments;        // [0]: "nvcc", "ptxas". `-o` and `makes` are appended
-  std::map<std::string, std::string> files;  // its input: path below the working folder, and bytes
+  std::map<std::string, std::string> files;  // input files: path below the working folder, and bytes
   std::string makes;                         // name of the output file
   std::size_t max_made_bytes = 4 << 20;
   double timeout_s = kCompilerWallSeconds;

@@ -13,7 +13,7 @@
 namespace roofwalk {
 
 struct GpuRequest {
-  std::string gpu_uuid;       // of the GPU or MIG instance, as the driver spells it: "GPU-...", "MIG-..."
+  std::string gpu_uuid;       // UUID of the GPU or MIG instance in the driver's spelling: "GPU-...", "MIG-..."
   std::string doing = {};     // shown to others: the chapter
   std::string user = {};      // shown to others; empty: the account's name
   double most_seconds = 600;  // the longest time to wait

@@ -18,7 +18,7 @@ struct PlanBuilder {
   const std::string& source_name;
   const std::string& source_path;
   const PlanLimits& limits;
-  vgpu::Memory& memory;                                   // of the plan's machine: parameter buffers
+  vgpu::Memory& memory;  // memory of the machine that executes the plan: parameter buffers
   const std::map<std::uint64_t, std::string>& kernels;    // by the number that serves as their address
   const std::map<std::uint64_t, std::string>& constants;  // __constant__ variables, by the start of their address range
   const std::function<Result<std::uint64_t>(std::uint64_t)>& allocate_scratch;

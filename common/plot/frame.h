@@ -27,7 +27,7 @@ Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points);
 
 double bandwidth(const Chart& chart);  // of the chart's level, bytes/s
 double peak(const Chart& chart);       // of the first compute roof, FLOP/s
-double ridge(const Chart& chart);      // where they intersect, FLOP/byte
+double ridge(const Chart& chart);      // where the two intersect, FLOP/byte
 double roof_at(const Chart& chart, double ai);
 
 // The goal region, clipped to the roof and the wall.

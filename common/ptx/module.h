@@ -143,7 +143,7 @@ struct Instruction {
   bool shift_amount = false;  // bfind.shiftamt
   bool has_policy = false;    // .L2::cache_hint: the last operand, which has no effect here
   bool uni = false;           // bra.uni, call.uni
-  bool carry_in = false;      // addc and the like: the carry flag is the last source
+  bool carry_in = false;      // addc, subc, madc: the carry flag is the last source
   bool carry_out = false;     // .cc: the carry flag is the second result
   bool wrap = false;          // bmsk.wrap
   bool non_coherent = false;  // ld.global.nc

@@ -86,9 +86,9 @@ struct Cause {
 
   // Explains a loss of measured time. `text` begins in lower case, because a description of the gap may precede it.
   Explanation (*explain)(const DiagnosisInput& input) = nullptr;
-  std::string_view figure = {};  // as in Diagnosis
+  std::string_view figure = {};  // see Diagnosis::figure
 
-  bool goes_beyond_roof = false;  // also reported close to the roof
+  bool goes_beyond_roof = false;  // whether it is also reported close to the roof
 
   // Each hint is more explicit than the one before: a question to look into, the idea, the change.
   std::array<std::string_view, 3> hints = {};

@@ -44,7 +44,7 @@ struct DiagnosisInput {
   double spilled_bytes_per_thread = 0, spill_ns = 0;
   double local_bytes = 0;  // at L1, of the kernel's own arrays in local memory: counted, part of l1_bytes
 
-  bool is_impossible = false;    // by implausible() (roofline.h)
+  bool is_impossible = false;    // whether implausible() (roofline.h) gives a reason
   bool looks_like_half = false;  // the result is wrong by as much as 16-bit arithmetic would cause
   int suspect_line = 0;          // the line that stored it; 0 unknown
 

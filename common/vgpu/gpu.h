@@ -32,7 +32,7 @@ struct KernelCall {
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::uint8_t> arguments;   // the parameter block
   int line = 0;                              // line of the call, for the record
-  int registers_per_thread = 0;              // from ptxas: determines occupancy
+  int registers_per_thread = 0;              // from ptxas; determines occupancy
   std::uint32_t local_bytes_per_thread = 0;  // from ptxas: for the record
   std::span<const MachineOp> code = {};      // from ptxas: the timing model uses its instruction order
 };
@@ -106,7 +106,7 @@ class Gpu {
   std::map<std::string, ProgramSchedule> schedules_;  // by name of a kernel: its schedule
 
   std::unique_ptr<Printer> printer_;
-  RunLimits limits_;                               // less what the plan has used
+  RunLimits limits_;                               // limits minus the amounts that the plan has used
   std::chrono::steady_clock::time_point began_{};  // when the plan began
   // Totals of the plan's launches: lowered operations; host memory.
   std::uint64_t plan_operations_ = 0, kept_bytes_ = 0;

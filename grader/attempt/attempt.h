@@ -47,7 +47,7 @@ struct Attempt {
   int hidden_cases = 0, wrong_hidden_cases = 0;  // the same for the hidden cases that a class is graded on
 
   std::optional<Measurement> measurement;
-  std::optional<GpuTimes> times;   // on a real GPU: of the starter and the attempt
+  std::optional<GpuTimes> times;   // on a real GPU: times of the starter and the attempt
   std::vector<std::string> notes;  // facts that readers of the figures must know, one sentence each
   bool time_is_modelled = false, bytes_are_modelled = false;
   std::string walk_level = "dram";  // the level whose axis the walk uses
@@ -58,7 +58,7 @@ struct Attempt {
   std::optional<Finding> finding;
   std::optional<MeasuredBound> bound;
   std::optional<Fault> fault;
-  std::vector<Fault> warnings;  // from the small sizes
+  std::vector<Fault> warnings;  // warnings of the runs at small sizes
   Printed printed;              // output of the kernels, in the case that the card shows
   std::string printed_case;
   std::string plot;       // path of the picture; empty if nothing could be drawn

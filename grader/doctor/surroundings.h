@@ -23,10 +23,10 @@ struct Surroundings {
     std::string name;       // "Debian GNU/Linux 12 (bookworm)"
     int wsl = 0;            // 1 or 2 inside the Windows Subsystem for Linux
     std::string container;  // "docker", "podman", "lxc", ...
-    std::string slurm_job;  // its number
+    std::string slurm_job;  // number of the Slurm job
     bool is_root = false;
-    double cores = 0;  // that this process may use: in a container or job fewer than the machine has, and not always
-                       // a whole number
+    double cores = 0;  // cores that this process may use: in a container or job fewer than the machine has, and not
+                       // always a whole number
     std::uint64_t memory_bytes = 0;
   } system;
 
@@ -41,7 +41,7 @@ struct Surroundings {
     std::string compiler;  // the first line of c++ --version
     Result<Toolkit> toolkit = Error{"no toolkit was looked for"};
     std::string ptxas_version;  // "13.0.88"
-    std::string cupti_library;  // its path
+    std::string cupti_library;  // path of the CUPTI library
     std::optional<bool> runs;   // whether the first chapter's starter ran and was right; nullopt: not tried
     std::string run_text;       // the outcome
   } tools;
@@ -61,7 +61,7 @@ struct Surroundings {
 
   struct Screen {
     std::string gnuplot;                    // "gnuplot 5.4 patchlevel 4"
-    std::set<std::string> gnuplot_formats;  // its terminals
+    std::set<std::string> gnuplot_formats;  // formats that gnuplot can write (its terminals)
     std::string font;                       // the family that "sans" stands for
     bool is_terminal = false, has_colors = false, has_utf8 = false;
     int columns = 80;

@@ -19,7 +19,7 @@ constexpr std::size_t kMostTold = 3;
 // A figure and its change. A smaller figure is better, unless more_is_better.
 struct Change {
   std::string title = {};   // title of the column that shows it; empty: none
-  double was = 0, now = 0;  // for the ratio
+  double was = 0, now = 0;  // the values whose ratio counts
   std::string text = {};    // "L1 moves 34.6 MB instead of 672 MB"
   bool more_is_better = false;
 

@@ -44,9 +44,9 @@ Chart joint_chart(const Rig& rig, const std::string& level, const Size& size, co
 
 // The changes of the walk when an attempt was recorded.
 struct WalkNews {
-  bool joined = false;                 // it is a new dot of the walk
-  bool is_beside = false;              // it was measured, but does not join the walk
-  bool unchanged = false;              // it equals the last attempt
+  bool joined = false;                 // the attempt is a new dot of the walk
+  bool is_beside = false;              // the attempt was measured, but does not join the walk
+  bool unchanged = false;              // the attempt equals the last one
   std::optional<Movement> since_last;  // relative to the dot before this one
   bool first_move = false;             // the walk's first dot that moved away from the starter
   std::optional<Chart> chart;          // the walk with this attempt's dot; nullopt if the attempt has none

@@ -35,7 +35,7 @@ struct CudaOptions {
   // driver's compiler is used.
   std::function<Result<ChipCode>(const Artifact& artifact, std::string_view ptx, const std::string& chip)> assemble;
   std::optional<CounterSource> counters;  // nullopt: times only
-  double preheat_s = 0.5;                 // of work before timing on a GPU that was idle: clocks rise slowly
+  double preheat_s = 0.5;                 // seconds of work before timing on an idle GPU, whose clocks rise slowly
   std::function<double()> host_ns;        // a monotonic clock of the host; empty: std::chrono::steady_clock
 };
 

@@ -141,7 +141,7 @@ class RemoteDevice final : public Device {
     std::unique_ptr<WorkerProcess> worker;
     std::optional<Greeting> greeting;     // greeting of the first worker
     std::map<int, DeviceBuffer> buffers;  // buffers that the worker holds, or that a lost worker held
-    std::optional<Loss> loss;             // of the last worker, while its buffers exist
+    std::optional<Loss> loss;             // loss of the last worker; set while its buffers exist
     std::optional<Loss> last_loss;        // loss of a worker by the current request
     std::string source_path;              // source path of the artifact
     bool loaded = false;

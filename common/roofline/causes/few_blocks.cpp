@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-// At most half of the block slots are used, or not all SMs.
+// Whether at most half of the block slots are used, or not all SMs.
 bool has_few_blocks(const DiagnosisInput& in) {
   return in.blocks > 0 &&
          (in.blocks <= in.resident_blocks / 2 || in.blocks * in.resident_blocks_per_sm < in.resident_blocks);

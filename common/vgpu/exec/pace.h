@@ -38,7 +38,7 @@ class Pace {
   static constexpr int kTryRounds = 8, kStayRounds = 128, kMostStayRounds = 4096;
 
   bool team_ = true;
-  bool trying_ = true;  // in a short stretch, to compare with the previous one
+  bool trying_ = true;  // whether this is a short stretch, for comparison with the previous one
   int left_ = kTryRounds, stay_ = kStayRounds;
   double newest_[kTryRounds] = {};  // instructions per second of the last rounds of this stretch, in no order
   double rate_[2] = {0, 0};         // of the latest stretch: with one thread, with the team

@@ -84,7 +84,7 @@ class Uses {
     }
   }
 
-  std::vector<std::size_t> first_;  // by register, into uses_
+  std::vector<std::size_t> first_;  // by register: index of its first use in uses_
   std::vector<Use> uses_;
 };
 

@@ -21,7 +21,7 @@ struct Buffer {
   std::uint64_t address = 0, size_bytes = 0;
   std::uint32_t element_bytes = 1;
   std::uint8_t* data = nullptr;  // host memory; data[i] is address + i
-  bool read_only = false;        // for kernels, memsets and copies
+  bool read_only = false;        // kernels, memsets and copies must not write it
 
   bool contains(std::uint64_t at, std::uint64_t bytes) const {
     return at >= address && bytes <= size_bytes && at - address <= size_bytes - bytes;

@@ -161,7 +161,7 @@ struct Program {
   std::uint32_t register_bytes = 0;             // per warp
   std::vector<Slot> matrix_slots;               // operands of mma (d, a, b, c), too many for an Op
   std::vector<std::uint8_t> constants;          // each broadcast to 32 lanes
-  std::vector<std::uint8_t> warp_constants;     // thread indices and the like, one section per warp of the block
+  std::vector<std::uint8_t> warp_constants;     // thread indices and similar values, one section per warp of the block
   std::uint32_t warp_constant_bytes = 0;        // size of one section
   std::uint32_t static_shared_bytes = 0;        // dynamic shared memory follows, 16-byte aligned
   std::uint32_t shared_bytes = 0;               // static and dynamic

@@ -52,7 +52,7 @@ void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore&
 }  // namespace
 
 void add_beside(Launch& launch, const ResidentBlock& block) {
-  constexpr std::uint64_t kEntryBytes = 64;  // of a map entry, with its node and its share of the buckets
+  constexpr std::uint64_t kEntryBytes = 64;  // bytes of a map entry, with its node and its share of the buckets
   block.trace->beside_bytes += kEntryBytes;
   launch.sm->traced.bytes += kEntryBytes;
 }

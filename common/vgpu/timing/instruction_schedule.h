@@ -86,7 +86,7 @@ struct ProgramSchedule {
 
 // One machine instruction of ptxas' code for a kernel, in order.
 struct MachineOp {
-  std::uint32_t ptx_line = 0;   // of the PTX that it implements; 0: unknown
+  std::uint32_t ptx_line = 0;   // line of the PTX instruction that it implements; 0: unknown
   std::uint16_t operation = 0;  // low nine bits of the encoding
   std::int32_t target = -1;     // branch: index of its target in the code; -1: none
 };

@@ -39,7 +39,7 @@ struct TimingInput {
 // What held up a barrier: what the last warp did (`issued`) or waited for since the first warp arrived, by PTX
 // instruction.
 struct HeldUp {
-  std::uint32_t barrier = 0;                           // its PTX instruction
+  std::uint32_t barrier = 0;                           // PTX instruction of the barrier
   std::map<std::uint32_t, WarpCycles> by_instruction;  // only instructions that held up other warps
 };
 

@@ -54,7 +54,7 @@ class Sample {
 
   TraceLimits limits_;
   std::uint64_t grid_blocks_, minimum_blocks_;
-  unsigned halvings_ = 0;  // of the hash threshold
+  unsigned halvings_ = 0;  // how often the hash threshold was halved
   bool ended_ = false;     // traces have used up their memory, so nothing more is recorded
   bool takes_any_ = true;
   std::vector<std::uint64_t> qualifying_;  // by halvings: number of blocks of the grid that are kept; filled on first

@@ -92,14 +92,14 @@ class Strata {
   using Key = std::array<std::uint16_t, 4 + kPaths>;
   struct Entry {
     Stratum stratum;
-    std::vector<std::uint64_t> ranks;  // of its examples, in the same order
+    std::vector<std::uint64_t> ranks;  // ranks of its examples, in the same order
   };
   Key key_of(const BlockWork& work) const;
   void widen();
   static void merge(Entry& into, Entry&& from);
 
   std::uint64_t grid_blocks_;
-  unsigned halvings_ = 0;  // of the key's steps
+  unsigned halvings_ = 0;  // how often the steps of keys were halved
   std::map<Key, Entry> strata_;
   Key last_key_ = {};
   Entry* last_ = nullptr;

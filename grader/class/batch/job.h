@@ -16,10 +16,10 @@ namespace roofwalk {
 struct JobTerms {
   Chapter chapter;  // with the instructor's thresholds
   HiddenCases hidden;
-  std::string device;  // as --device
+  std::string device;  // the value of --device
   RoofRates rates;
   StarterDot starter;
-  Isolation isolation = Isolation::boxed;  // of compilers and of the virtual GPU
+  Isolation isolation = Isolation::boxed;  // isolation of compilers and of the virtual GPU
 };
 
 struct Job {

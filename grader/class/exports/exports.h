@@ -23,7 +23,7 @@ struct CanvasWanted {
   // The chapter whose points are filled in; empty: the total, in percent of Points Possible.
   std::string chapter = {};
   std::map<std::string, std::string> written = {};  // the cells that this program wrote before, by Canvas' ID
-  bool replaces = false;                            // also replace cells that others wrote
+  bool replaces = false;                            // whether cells that others wrote are also replaced
 };
 struct CanvasResult {
   std::string csv;

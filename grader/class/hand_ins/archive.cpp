@@ -120,7 +120,7 @@ bool is_plain_text(std::string_view text) {
   return true;
 }
 
-constexpr unsigned kIsUtf8 = 0x08;  // in the second byte of an entry's flags
+constexpr unsigned kIsUtf8 = 0x08;  // bit in the second byte of an entry's flags
 
 // libzip refuses a whole zip if a name that is flagged as UTF-8 contains a control character or is not UTF-8. The
 // name of one file must not make a class unreadable, so such flags are cleared and the name is read as bytes. Returns

@@ -51,7 +51,7 @@ std::vector<HandedIn> handed_in(const Handed& handed) {
 // By zip: whether only students with a number from the platform count. A single student may have made several of the
 // other names, but hardly most of them, so all count if few students have a number.
 std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
-  std::map<std::string, std::pair<Students, Students>> zips;  // with a number and without
+  std::map<std::string, std::pair<Students, Students>> zips;  // by zip: students with a number, and without
   for (const HandedIn& one : all) {
     auto& [with, without] = zips[one.zip];
     (one.owner.lms_id.empty() ? without : with).insert(one.owner.student);

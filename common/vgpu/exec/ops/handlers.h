@@ -39,7 +39,7 @@ Handler alu_handler(const ptx::Instruction& instruction);
 Handler integer_handler(const ptx::Instruction& instruction);
 Handler float_handler(const ptx::Instruction& instruction);
 
-// carry_ops.cpp: add.cc, addc and the like.
+// carry_ops.cpp: add.cc, addc and the other carry instructions.
 Handler carry_handler(const ptx::Instruction& instruction);
 
 // move_ops.cpp: mov, selp, cvta, shfl, vote, activemask, and copies of whole slots.
