@@ -28,7 +28,7 @@ std::vector<Size> sizes_of(const Chapter& chapter, const Exercise& exercise) {
   return sizes;
 }
 
-// The default size, or a smaller one if that fills the machine or if the machine's memory holds no more.
+// The default size, or a smaller one if that also fills the machine, or if the machine's memory holds no more.
 Size stream_size(const Chapter& chapter, const Exercise& exercise, const Machine& machine) {
   const auto bytes = [&](const Size& size) { return exercise.work(size).compulsory_bytes; };
   const std::int64_t fewest = bytes(sizes_of(chapter, exercise).front());

@@ -167,7 +167,7 @@ struct Program {
   std::uint32_t shared_bytes = 0;               // static and dynamic
   bool has_fences = false;                      // memory fences
   std::uint32_t shared_swap_cycles = 0;         // see block_latency.h
-  std::vector<std::uint32_t> timed_operations;  // see block_latency.h, by basic block; empty without the timing model
+  std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset
   std::uint32_t local_bytes = 0;                          // per thread, including the recursion stack
   std::uint32_t stack_start = 0;                          // where in local memory the recursion stack begins

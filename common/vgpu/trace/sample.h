@@ -16,9 +16,10 @@ namespace roofwalk::vgpu {
 struct TraceLimits {
   // If more PTX instructions (length_of()) are recorded, fewer blocks are kept; 0: no traces.
   std::uint64_t instructions = 1'500'000;
-  int waves = 2;                    // at least `waves` times the blocks that an SM holds are kept,
-  std::uint64_t bytes = 48u << 20;  // unless their traces need more memory than this
-  // Or are longer than this, the most that the timing model can replay in seconds.
+  // At least `waves` times the blocks that an SM holds are kept, unless their traces exceed one of the next two limits:
+  // the memory that traces may take, and the number of instructions that the timing model can replay in seconds.
+  int waves = 2;
+  std::uint64_t bytes = 48u << 20;
   std::uint64_t most_instructions = 20'000'000;
   bool complete = false;                 // keep every block without a limit
   std::uint64_t key = 0;                 // selects the blocks if not all are kept
