@@ -28,7 +28,7 @@ struct DiagnosisInput {
   double branches = 0, divergent_branches = 0;
   double launches = 0;
   double streaming_kernels = 0;  // launches that each move a large part of the bytes, each byte once; see inspect.cpp
-  double chained_kernels = 0;    // different kernels that each move at most the compulsory bytes; see inspect.cpp
+  double chained_kernels = 0;    // different kernels that each move a large part of the bytes; see inspect.cpp
   double global_write_bytes = 0, dram_write_bytes = 0;  // the former counted at L1, without local memory
 
   // These describe the kernel that takes the most time.

@@ -29,11 +29,11 @@ struct Trial {
 
 std::string case_name(const Size& size, std::uint64_t seed);
 
-// Limits of a trial. They count work (vgpu/state/work.h), so that an endless loop gets the same verdict on every machine:
-// any small trial takes at most 2 s, and a measured one on `classroom` half a minute. The limit of wall time is only
-// for trouble of the host; a learner's kernel never reaches it. Small trials collect no figures unless the answer is
-// wrong, and run in parallel on one thread each; the measured one may use all threads. Even a slow kernel must be
-// able to end, so a large problem gets more work: a fixed amount for each 32 (a warp's) multiply-adds.
+// Limits of a trial. They count work (vgpu/state/work.h), so that an endless loop gets the same verdict on every
+// machine: any small trial takes at most 2 s, and a measured one on `classroom` half a minute. The limit of wall time
+// is only for trouble of the host; a learner's kernel never reaches it. Small trials collect no figures unless the
+// answer is wrong, and run in parallel on one thread each; the measured one may use all threads. Even a slow kernel
+// must be able to end, so a large problem gets more work: a fixed amount for each 32 (a warp's) multiply-adds.
 inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .max_seconds = 120,
                                     .threads = 1,
