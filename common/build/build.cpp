@@ -8,11 +8,11 @@
 
 #include "common/base/hash.h"
 #include "common/build/assemble.h"
-#include "common/build/cache.h"
 #include "common/build/compile_folder.h"
 #include "common/build/cubin.h"
 #include "common/build/diagnostics.h"
 #include "common/build/files.h"
+#include "common/build/kernel_cache.h"
 #include "common/build/ptx_lines.h"
 #include "common/build/run_tool.h"
 

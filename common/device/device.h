@@ -61,7 +61,7 @@ struct RunOptions {
 struct DeviceIdentity {
   std::string uuid;        // "GPU-...", "MIG-..."
   int driver_version = 0;  // in the driver's numbers: 13000 for CUDA 13.0
-  std::string name = {};   // the driver's name for the card
+  std::string name = {};   // the driver's name for the GPU
   bool operator==(const DeviceIdentity&) const = default;
 };
 

@@ -15,7 +15,7 @@ namespace roofwalk {
 struct Machine {
   std::string name;            // "classroom"
   std::string title;           // one line for people
-  std::string driver_name;     // "NVIDIA H100 80GB HBM3", the driver's name for such a card; empty: none or unknown
+  std::string driver_name;     // "NVIDIA H100 80GB HBM3", the driver's name for such a GPU; empty: none or unknown
   int compute_capability = 0;  // 80 for 8.0
   std::string arch;            // nvcc's target: "compute_80"
 

@@ -8,7 +8,7 @@
 
 #include "common/ptx/module.h"
 #include "common/record/run_record.h"
-#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/memory/sectors.h"
 #include "common/vgpu/state/launch.h"
 #include "common/vgpu/timing/lower_bounds.h"
 #include "common/vgpu/timing/timing_model.h"

@@ -15,7 +15,7 @@
 #include "common/record/run_record.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/exec/grid.h"
-#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/memory/l2_cache.h"
 #include "common/vgpu/memory/memory.h"
 #include "common/vgpu/program/names.h"
 #include "common/vgpu/program/program.h"

@@ -13,7 +13,7 @@ namespace roofwalk {
 
 struct Measured;  // grader/attempt/pipeline.h
 
-// The starter's dot, and the origin of its bytes: a card's counted bytes and the virtual GPU's modelled ones are not
+// The starter's dot, and the origin of its bytes: a GPU's counted bytes and the virtual GPU's modelled ones are not
 // comparable.
 struct StarterDot {
   LevelPoints points;
@@ -21,7 +21,7 @@ struct StarterDot {
 };
 
 // A hash of everything on which the starter's dot depends: the chapter's folder, the kernel header, the machine, this
-// program, the toolkit, the size, the seed, and whether a card's counters can be read.
+// program, the toolkit, the size, the seed, and whether a GPU's counters can be read.
 std::string baseline_key(const Rig& rig, const Chapter& chapter, const Size& size, std::uint64_t seed);
 
 // Builds and measures the starter. It takes a turn on a real GPU, so the caller must not hold one. Errors: any

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/device/cuda/own_work.h"
+#include "common/device/cuda/own_processes.h"
 #include "grader/rig/gpu_rig.h"
 
 namespace roofwalk {
@@ -136,7 +136,7 @@ Result<GpuTimes> time_in_pairs(const Rig& rig, const Artifact& starter, const Ar
       times.notes.emplace_back("what else the GPU did meanwhile is unknown: `./roofwalk doctor` says why");
       return times;
     }
-    for (const Doubt& doubt : compare(*times.before, *times.after, own_work(kWorkers))) {
+    for (const Doubt& doubt : compare(*times.before, *times.after, own_processes(kWorkers))) {
       if (doubt.spoils)
         times.disturbed = doubt.text;
       else

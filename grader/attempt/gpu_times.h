@@ -1,4 +1,4 @@
-// Figures of an attempt on a real GPU: paired times, and the virtual GPU's bytes if the card's are not available.
+// Figures of an attempt on a real GPU: paired times, and the virtual GPU's bytes if the GPU's are not available.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ struct TimedGoal {
 };
 std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measurement& measurement);
 
-// The run on the virtual GPU with the card's figures, which counts in place of the card; nullopt if the virtual GPU
+// The run on the virtual GPU with the GPU's figures, which counts in place of the GPU; nullopt if the virtual GPU
 // cannot run the kernel. Needs no GPU, and may take long.
 Result<std::optional<RunRecord>> modelled_run(const Rig& rig, const Artifact& artifact, const Problem& problem);
 
 // Replaces the counters in `record` by the modelled ones.
 void take_bytes(const RunRecord& modelled, RunRecord& record);
 
-// Models the run and takes its bytes if the card's counters could not be read.
+// Models the run and takes its bytes if the GPU's counters could not be read.
 Status model_bytes(const Rig& rig, const Artifact& artifact, const Problem& problem, RunRecord& record);
 
 // Times on a real GPU, and its state before and after.

@@ -164,7 +164,7 @@ void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifac
 struct WithoutGpu {
   Artifact starter;
   StarterDot dot;
-  std::optional<RunRecord> modelled;  // the attempt's run on the virtual GPU, if the card's counters cannot be read
+  std::optional<RunRecord> modelled;  // the attempt's run on the virtual GPU, if the GPU's counters cannot be read
 };
 
 Result<WithoutGpu> do_without_gpu(const Rig& rig, const Chapter& chapter, const Measured& measured,
@@ -179,7 +179,7 @@ Result<WithoutGpu> do_without_gpu(const Rig& rig, const Chapter& chapter, const 
   return ready;
 }
 
-// A card's counted bytes and the virtual GPU's modelled ones are not comparable. So if counting fails for one of the
+// A GPU's counted bytes and the virtual GPU's modelled ones are not comparable. So if counting fails for one of the
 // two kernels, both are modelled.
 Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Artifact& artifact,
                              const WithoutGpu& ready, Evidence& evidence, RunRecord& record) {
@@ -199,7 +199,7 @@ Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Art
   return kOk;
 }
 
-// The figures of a real GPU: times from pairs with the starter, and the virtual GPU's bytes if the card's counters
+// The figures of a real GPU: times from pairs with the starter, and the virtual GPU's bytes if the GPU's counters
 // cannot be read.
 Status time_and_model(const Rig& rig, const Measured& measured, const Artifact& artifact, const WithoutGpu& ready,
                       Evidence& evidence, Trial& trial, Attempt& attempt) {

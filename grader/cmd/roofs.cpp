@@ -26,7 +26,7 @@ std::string table_of(const Rig& rig, const RoofRates& measured, const RoofRates&
                   rig.device_kind == "virtual" ? " (times are modelled)" : "", "", "measured", "data sheet", "share");
   for (const Roof roof : kRoofs) {
     const auto rate = measured[roof];
-    const double promise = promised[roof].value_or(0);  // 0: a card without a machine file
+    const double promise = promised[roof].value_or(0);  // 0: a GPU without a machine file
     text += fmt::format("{:<18} {:>14} {:>14} {:>8}\n", roof_title(roof),
                         rate ? si_text(*rate, roof_unit(roof)) : "not measured",
                         promise > 0 ? si_text(promise, roof_unit(roof)) : "not known",

@@ -37,7 +37,7 @@ std::optional<Error> lacks_kind(const std::string& device) {
                .advice = fmt::format("did you mean virtual:{}?", device)};
 }
 
-// The virtual GPU with this card's figures, or the default one if the card has no machine file.
+// The virtual GPU with this GPU's figures, or the default one if the GPU has no machine file.
 std::string virtual_device_for(const Machine& machine) {
   const auto known = machine_names();
   const bool has_file = std::find(known.begin(), known.end(), machine.name) != known.end();
@@ -64,7 +64,7 @@ DeviceFactory boxed_virtual_devices(const std::string& device, const fs::path& p
   };
 }
 
-// The roofs and starters of a real GPU depend on the card, the driver and the day.
+// The roofs and starters of a real GPU depend on the GPU, the driver and the day.
 std::string identity(const DeviceIdentity& gpu) {
   if (gpu == DeviceIdentity{}) return "";
   const auto days = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch().count();

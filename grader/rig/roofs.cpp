@@ -6,7 +6,7 @@
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
-#include "common/device/cuda/own_work.h"
+#include "common/device/cuda/own_processes.h"
 #include "common/measure/microkernels.h"
 #include "common/measure/roofs.h"
 #include "grader/rig/gpu_rig.h"
@@ -46,7 +46,7 @@ struct MeasuredRoofs {
 // While roofs are measured, clocks rise from idle and memory use varies; here, neither counts as a disturbance.
 bool is_disturbed(const GpuState& before, const GpuState& after) {
   constexpr std::size_t kWorkers = 2;  // one of them is the learner's, which is waiting
-  const auto doubts = compare(before, after, own_work(kWorkers));
+  const auto doubts = compare(before, after, own_processes(kWorkers));
   return std::any_of(doubts.begin(), doubts.end(), [](const Doubt& doubt) {
     const bool tells = doubt.kind == Doubt::Kind::foreign_process || doubt.kind == Doubt::Kind::clock_reason;
     return tells && doubt.spoils;

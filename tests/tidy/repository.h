@@ -31,7 +31,7 @@ std::vector<Include> includes_in(const std::string& text);
 std::map<std::string, std::set<std::string>> reachable_layers();
 
 // The layer of a file, declared by the CMakeLists.txt of its folder or the nearest one above: "vgpu/memory" for
-// "common/vgpu/memory/cache.h", "exports" for "grader/class/exports/csv.h". Empty if there is none.
+// "common/vgpu/memory/l2_cache.h", "exports" for "grader/class/exports/csv.h". Empty if there is none.
 std::string layer_of(const std::filesystem::path& file);
 
 }  // namespace roofwalk::tidy

@@ -76,13 +76,13 @@ ColdCache::~ColdCache() {
   if (module_ != nullptr) api_->cuModuleUnload(module_);
 }
 
-Status ColdCache::open(const DriverApi& api, const GpuProperties& card) {
+Status ColdCache::open(const DriverApi& api, const GpuProperties& gpu) {
   api_ = &api;
-  may_persist_ = card.persisting_l2_bytes > 0;
+  may_persist_ = gpu.persisting_l2_bytes > 0;
   constexpr std::uint64_t kLeast = 1 << 20;  // used if the driver does not report the size of L2
-  bytes_ = std::max<std::uint64_t>(2 * static_cast<std::uint64_t>(std::max<std::int64_t>(card.l2_bytes, 0)), kLeast);
+  bytes_ = std::max<std::uint64_t>(2 * static_cast<std::uint64_t>(std::max<std::int64_t>(gpu.l2_bytes, 0)), kLeast);
   blocks_ =
-      static_cast<unsigned>(card.sms) * std::max(1u, static_cast<unsigned>(card.max_threads_per_sm) / kBlockThreads);
+      static_cast<unsigned>(gpu.sms) * std::max(1u, static_cast<unsigned>(gpu.max_threads_per_sm) / kBlockThreads);
   CUresult code = give_back();
   // On a slice of a GPU or under MPS, nothing can be set aside in L2, so there is nothing to release.
   if (code == CUDA_ERROR_UNSUPPORTED_LIMIT || code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_NOT_PERMITTED) {

@@ -20,7 +20,7 @@ class ColdCache {
   ColdCache& operator=(const ColdCache&) = delete;
 
   // Allocates the buffer and loads the kernel in the current context.
-  Status open(const DriverApi& api, const GpuProperties& card);
+  Status open(const DriverApi& api, const GpuProperties& gpu);
 
   // Queues `rounds` reads of the buffer. Work queued afterwards finds a cold L2.
   CUresult sweep(CUstream stream, std::uint32_t rounds = 1) const;

@@ -11,9 +11,9 @@
 namespace roofwalk {
 namespace {
 
-// "sm_90a" for a card of 9.0 and PTX for compute_90a; otherwise the card's plain chip.
-std::string chip_of(const GpuProperties& card, const std::string& arch) {
-  const std::string plain = std::to_string(card.compute_capability);
+// "sm_90a" for a GPU of 9.0 and PTX for compute_90a; otherwise the GPU's plain chip.
+std::string chip_of(const GpuProperties& gpu, const std::string& arch) {
+  const std::string plain = std::to_string(gpu.compute_capability);
   const std::string wanted = arch.substr(arch.find('_') + 1);
   const bool has_more = wanted.starts_with(plain) && wanted.size() == plain.size() + 1;  // a letter at the end
   return "sm_" + (has_more ? wanted : plain);
@@ -39,14 +39,14 @@ CudaDevice::~CudaDevice() {
 }
 
 Status CudaDevice::start() {
-  ROOFWALK_TRY(card_, query_gpu(api_, options_.ordinal));
-  machine_ = machine_of(card_);
+  ROOFWALK_TRY(gpu_, query_gpu(api_, options_.ordinal));
+  machine_ = machine_of(gpu_);
   ROOFWALK_TRY_STATUS(check(api_.cuDeviceGet(&device_, options_.ordinal), "find the GPU"));
   ROOFWALK_TRY_STATUS(check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "start a context on the GPU"));
   ROOFWALK_TRY_STATUS(check(api_.cuCtxSetCurrent(context_), "use the GPU's context"));
   // This stream is not non-blocking, so that copies from the host finish before a kernel starts.
   ROOFWALK_TRY_STATUS(check(api_.cuStreamCreate(&stream_, CU_STREAM_DEFAULT), "make a stream"));
-  ROOFWALK_TRY_STATUS(cold_.open(api_, card_));
+  ROOFWALK_TRY_STATUS(cold_.open(api_, gpu_));
   ROOFWALK_TRY_STATUS(calibrate());
   if (!options_.counters) return kOk;
   auto opened = options_.counters->open(context_, device_, options_.ordinal);
@@ -83,7 +83,7 @@ Result<DeviceBuffer> CudaDevice::do_allocate(std::string_view name, std::uint64_
     std::size_t free_bytes = 0, total_bytes = 0;
     ROOFWALK_TRY_STATUS(check(api_.cuMemGetInfo(&free_bytes, &total_bytes), "ask for the free memory"));
     return Error{.message = fmt::format("out of memory: {} asks for {} bytes, and {} of the {} bytes of {} are free",
-                                        name, size_bytes, free_bytes, total_bytes, card_.name),
+                                        name, size_bytes, free_bytes, total_bytes, gpu_.name),
                  .advice = std::string(find_cuda_error(code)->advice)};
   }
   ROOFWALK_TRY_STATUS(check(code, fmt::format("allocate {} bytes for {}", size_bytes, name)));
@@ -114,7 +114,7 @@ void CudaDevice::do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes,
 Result<std::string> CudaDevice::image_of(const Artifact& artifact) {
   ROOFWALK_TRY(std::string text, cut_plan(artifact));
   if (!options_.assemble) return text;
-  const std::string chip = chip_of(card_, artifact.arch);
+  const std::string chip = chip_of(gpu_, artifact.arch);
   const std::string key = sha256_hex(chip + "\n" + text);
   if (const auto known = images_.find(key); known != images_.end()) return known->second;
   ROOFWALK_TRY(ChipCode code, options_.assemble(artifact, text, chip));

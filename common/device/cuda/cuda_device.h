@@ -22,7 +22,7 @@
 
 namespace roofwalk {
 
-// Opens the counters and converts their values for this card.
+// Opens the counters and converts their values for this GPU.
 struct CounterSource {
   std::function<Result<std::unique_ptr<RangeCounters>>(CUcontext context, CUdevice device, int ordinal)> open;
   std::function<Counters(const RangeValues& values)> counters_of;
@@ -49,7 +49,7 @@ class CudaDevice final : public Device {
   static Result<std::unique_ptr<CudaDevice>> open(const DriverApi& api, CudaOptions options);
   ~CudaDevice() override;
 
-  const GpuProperties& card() const { return card_; }
+  const GpuProperties& gpu() const { return gpu_; }
 
  private:
   struct Allocation {
@@ -71,7 +71,7 @@ class CudaDevice final : public Device {
 
   const Machine& do_machine() const override { return machine_; }
   bool do_supports(Counter counter) const override { return supported_[static_cast<std::size_t>(counter)]; }
-  DeviceIdentity do_identity() const override { return {card_.uuid, card_.driver_version, card_.name}; }
+  DeviceIdentity do_identity() const override { return {gpu_.uuid, gpu_.driver_version, gpu_.name}; }
   Status do_alive() const override { return lost_ ? Status(*lost_) : kOk; }
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t) override;
   void do_release(const DeviceBuffer& buffer) override;
@@ -113,7 +113,7 @@ class CudaDevice final : public Device {
 
   const DriverApi& api_;
   CudaOptions options_;
-  GpuProperties card_;
+  GpuProperties gpu_;
   Machine machine_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;

@@ -74,7 +74,7 @@ Result<std::optional<Fault>> CudaDevice::describe_launch(const KernelLaunch& lau
   }
   const std::uint64_t threads = launch.block.count();
   const bool fits = threads <= static_cast<std::uint64_t>(most_threads) &&
-                    kernel.shared_bytes <= static_cast<std::uint32_t>(card_.max_shared_bytes_per_block);
+                    kernel.shared_bytes <= static_cast<std::uint32_t>(gpu_.max_shared_bytes_per_block);
   if (fits) {
     code = module_.function(launch.kernel, launch.dynamic_shared_bytes, function);
     if (code == CUDA_SUCCESS) {
@@ -92,14 +92,14 @@ Result<std::optional<Fault>> CudaDevice::describe_launch(const KernelLaunch& lau
     fault.message = fmt::format(
         "no SM of {} holds a block of {}: {} threads of {} registers and {} bytes of shared memory (at most {} threads "
         "with so many registers, and {} bytes)",
-        card_.name, launch_text(launch), threads, kernel.registers_per_thread, kernel.shared_bytes, most_threads,
-        card_.max_shared_bytes_per_block);
+        gpu_.name, launch_text(launch), threads, kernel.registers_per_thread, kernel.shared_bytes, most_threads,
+        gpu_.max_shared_bytes_per_block);
     return std::optional<Fault>(std::move(fault));
   }
   constexpr std::uint64_t kWarp = 32;
   kernel.resident_blocks_per_sm = blocks;
   kernel.occupancy = static_cast<double>(static_cast<std::uint64_t>(blocks) * ((threads + kWarp - 1) / kWarp)) /
-                     (static_cast<double>(card_.max_threads_per_sm) / kWarp);
+                     (static_cast<double>(gpu_.max_threads_per_sm) / kWarp);
   return std::optional<Fault>();
 }
 

@@ -408,7 +408,7 @@ Result<RunRecord> CudaDevice::do_run(const Plan& plan, const RunOptions& options
   deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                  std::chrono::duration<double>(std::min(options.max_seconds, 1e6)));
   RunRecord record;
-  record.device = fmt::format("cuda:{}", card_.ordinal);
+  record.device = fmt::format("cuda:{}", gpu_.ordinal);
   ROOFWALK_TRY(record.fault, describe(plan, record));
   if (record.fault) {
     record.kernels.clear();

@@ -84,83 +84,83 @@ Result<GpuProperties> query_gpu(const DriverApi& api, int ordinal) {
     check(api.cuDeviceGetAttribute(&value, which, device));
     return value;
   };
-  GpuProperties card;
-  card.ordinal = ordinal;
+  GpuProperties gpu;
+  gpu.ordinal = ordinal;
   std::array<char, 256> name{};
   check(api.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device));
-  card.name = name.data();
+  gpu.name = name.data();
   CUuuid uuid{};
   check(api.cuDeviceGetUuid(&uuid, device));
-  card.uuid = text_of(uuid, card.name.find(" MIG ") != std::string::npos);
-  check(api.cuDriverGetVersion(&card.driver_version));
+  gpu.uuid = text_of(uuid, gpu.name.find(" MIG ") != std::string::npos);
+  check(api.cuDriverGetVersion(&gpu.driver_version));
   std::size_t memory_bytes = 0;
   check(api.cuDeviceTotalMem(&memory_bytes, device));
-  card.memory_bytes = static_cast<std::int64_t>(memory_bytes);
-  card.compute_capability = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-                            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  card.sms = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  card.clock_hz = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);  // the driver reports kHz
-  card.memory_clock_hz = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  card.memory_bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-  card.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  card.persisting_l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
-  card.max_threads_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-  card.max_blocks_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-  card.max_threads_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  card.registers_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-  card.shared_bytes_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-  card.max_shared_bytes_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  card.reserved_shared_bytes_per_block = attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-  card.ends_long_kernels = attribute(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0;
-  card.reaches_host_memory = attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS) != 0;
-  card.is_integrated = attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
+  gpu.memory_bytes = static_cast<std::int64_t>(memory_bytes);
+  gpu.compute_capability = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                           attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  gpu.sms = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  gpu.clock_hz = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);  // the driver reports kHz
+  gpu.memory_clock_hz = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  gpu.memory_bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  gpu.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  gpu.persisting_l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
+  gpu.max_threads_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  gpu.max_blocks_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  gpu.max_threads_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  gpu.registers_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  gpu.shared_bytes_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  gpu.max_shared_bytes_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  gpu.reserved_shared_bytes_per_block = attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  gpu.ends_long_kernels = attribute(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0;
+  gpu.reaches_host_memory = attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS) != 0;
+  gpu.is_integrated = attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
   if (worst != CUDA_SUCCESS) return cuda_error(api, worst, fmt::format("ask the driver about GPU {}", ordinal));
-  if (card.compute_capability < kArchitectures.front()) {
-    return Error{.message = fmt::format("{} is of compute capability {}.{}, and CUDA 13 begins with 7.5", card.name,
-                                        card.compute_capability / 10, card.compute_capability % 10),
+  if (gpu.compute_capability < kArchitectures.front()) {
+    return Error{.message = fmt::format("{} is of compute capability {}.{}, and CUDA 13 begins with 7.5", gpu.name,
+                                        gpu.compute_capability / 10, gpu.compute_capability % 10),
                  .advice = "take another GPU, or `--device virtual`"};
   }
-  return card;
+  return gpu;
 }
 
-Machine machine_of(const GpuProperties& card) {
+Machine machine_of(const GpuProperties& gpu) {
   for (const std::string& known : machine_names()) {
     auto machine = load_machine(known);
-    if (!machine || machine->driver_name != card.name || machine->sms != card.sms ||
-        machine->compute_capability != card.compute_capability) {
+    if (!machine || machine->driver_name != gpu.name || machine->sms != gpu.sms ||
+        machine->compute_capability != gpu.compute_capability) {
       continue;
     }
-    machine->memory_bytes = card.memory_bytes;
+    machine->memory_bytes = gpu.memory_bytes;
     return *std::move(machine);
   }
   Machine machine;
-  for (const char c : card.name) {
+  for (const char c : gpu.name) {
     const auto byte = static_cast<unsigned char>(c);
     if (std::isalnum(byte) != 0) machine.name += static_cast<char>(std::tolower(byte));
     if (std::isalnum(byte) == 0 && !machine.name.empty() && machine.name.back() != '-') machine.name += '-';
   }
   if (!machine.name.empty() && machine.name.back() == '-') machine.name.pop_back();
-  machine.driver_name = card.name;
-  machine.title = fmt::format("{}, compute capability {}.{}, as its driver describes it", card.name,
-                              card.compute_capability / 10, card.compute_capability % 10);
-  machine.compute_capability = card.compute_capability;
-  machine.arch = fmt::format("compute_{}", architecture_for(card.compute_capability));
-  machine.sms = card.sms;
-  machine.clock_hz = card.clock_hz;
-  machine.max_threads_per_sm = card.max_threads_per_sm;
-  machine.max_blocks_per_sm = card.max_blocks_per_sm;
-  machine.max_threads_per_block = card.max_threads_per_block;
-  machine.registers_per_sm = card.registers_per_sm;
-  machine.shared_bytes_per_sm = card.shared_bytes_per_sm;
-  machine.max_shared_bytes_per_block = card.max_shared_bytes_per_block;
-  machine.reserved_shared_bytes_per_block = card.reserved_shared_bytes_per_block;
-  machine.memory_bytes = card.memory_bytes;
-  machine.l2_bytes = card.l2_bytes;
-  machine.l1_bytes = unified_cache_bytes_of(card.compute_capability);
+  machine.driver_name = gpu.name;
+  machine.title = fmt::format("{}, compute capability {}.{}, as its driver describes it", gpu.name,
+                              gpu.compute_capability / 10, gpu.compute_capability % 10);
+  machine.compute_capability = gpu.compute_capability;
+  machine.arch = fmt::format("compute_{}", architecture_for(gpu.compute_capability));
+  machine.sms = gpu.sms;
+  machine.clock_hz = gpu.clock_hz;
+  machine.max_threads_per_sm = gpu.max_threads_per_sm;
+  machine.max_blocks_per_sm = gpu.max_blocks_per_sm;
+  machine.max_threads_per_block = gpu.max_threads_per_block;
+  machine.registers_per_sm = gpu.registers_per_sm;
+  machine.shared_bytes_per_sm = gpu.shared_bytes_per_sm;
+  machine.max_shared_bytes_per_block = gpu.max_shared_bytes_per_block;
+  machine.reserved_shared_bytes_per_block = gpu.reserved_shared_bytes_per_block;
+  machine.memory_bytes = gpu.memory_bytes;
+  machine.l2_bytes = gpu.l2_bytes;
+  machine.l1_bytes = unified_cache_bytes_of(gpu.compute_capability);
   machine.schedulers_per_sm = 4;  // on every chip since Volta: CUDA programming guide 13.0, compute capabilities
-  machine.fp32_lanes_per_sm = fp32_lanes_of(card.compute_capability);
+  machine.fp32_lanes_per_sm = fp32_lanes_of(gpu.compute_capability);
   // Two transfers per reported memory clock.
-  if (!card.is_integrated) machine.dram_bytes_per_s = 2 * card.memory_clock_hz * card.memory_bus_bits / 8;
+  if (!gpu.is_integrated) machine.dram_bytes_per_s = 2 * gpu.memory_clock_hz * gpu.memory_bus_bits / 8;
   return machine;
 }
 

@@ -54,7 +54,7 @@ bool is_kernel_parameter(const Op& op) {
 
 AffineAnalysis::AffineAnalysis(const Program& program)
     : program_(program), shapes_(program.function->registers.size()) {
-  with_steps({}, 8);  // index 0: all zero
+  with_offsets({}, 8);  // index 0: all zero
   for (std::size_t r = 0; r < shapes_.size(); ++r) {
     if (!program.fixed_registers[r]) continue;
     const int bytes = ptx::size_bytes(program.function->registers[r].type);
@@ -183,26 +183,26 @@ Shape AffineAnalysis::shape_of(const Operand& operand, Slot at, std::uint32_t by
     case Base::warp_constants:
       break;
   }
-  // Thread indices are affine if their steps are the same in all warps.
+  // Thread indices are affine if their offsets are the same in all warps.
   const std::uint32_t stride = program_.warp_constant_bytes;
-  std::array<std::uint64_t, kWarpSize> steps{};
+  std::array<std::uint64_t, kWarpSize> offsets{};
   for (std::size_t start = 0; start + stride <= program_.warp_constants.size(); start += stride) {
     std::uint32_t lanes[kWarpSize];
     std::memcpy(lanes, &program_.warp_constants[start + offset], sizeof lanes);
     for (int l = 0; l < kWarpSize; ++l) {
       const std::uint64_t step = extend_sign(lanes[l] - lanes[0], 4);
-      if (start == 0) steps[static_cast<std::size_t>(l)] = step;
-      if (steps[static_cast<std::size_t>(l)] != step) return kVarying;
+      if (start == 0) offsets[static_cast<std::size_t>(l)] = step;
+      if (offsets[static_cast<std::size_t>(l)] != step) return kVarying;
     }
   }
-  return with_steps(steps, 4);
+  return with_offsets(offsets, 4);
 }
 
-Shape AffineAnalysis::with_steps(const std::array<std::uint64_t, kWarpSize>& raw, std::uint32_t bytes) const {
-  std::array<std::uint64_t, kWarpSize> steps = raw;
-  for (std::uint64_t& step : steps) step = extend_sign(step, bytes);
-  const auto [it, is_new] = numbers_of_steps_.try_emplace(steps, static_cast<std::uint32_t>(steps_.size()));
-  if (is_new) steps_.push_back(make_steps(steps));
+Shape AffineAnalysis::with_offsets(const std::array<std::uint64_t, kWarpSize>& raw, std::uint32_t bytes) const {
+  std::array<std::uint64_t, kWarpSize> offsets = raw;
+  for (std::uint64_t& step : offsets) step = extend_sign(step, bytes);
+  const auto [it, is_new] = numbers_of_offsets_.try_emplace(offsets, static_cast<std::uint32_t>(lane_offsets_.size()));
+  if (is_new) lane_offsets_.push_back(make_lane_offsets(offsets));
   return it->second == 0 ? kUniform : Shape{Kind::affine, 0, it->second};
 }
 
@@ -211,12 +211,12 @@ Shape AffineAnalysis::sum(const Shape& a, const Shape& b, bool negate_b, std::ui
   if (a.kind == Kind::unknown || b.kind == Kind::unknown) return kUnknown;
   if (a.kind == Kind::constant && b.kind == Kind::constant)
     return {Kind::constant, cut(negate_b ? a.value - b.value : a.value + b.value, bytes), 0};
-  std::array<std::uint64_t, kWarpSize> steps;
-  for (std::size_t l = 0; l < steps.size(); ++l) {
-    const std::uint64_t of_b = steps_[b.steps].of_lane[l];
-    steps[l] = steps_[a.steps].of_lane[l] + (negate_b ? 0 - of_b : of_b);
+  std::array<std::uint64_t, kWarpSize> offsets;
+  for (std::size_t l = 0; l < offsets.size(); ++l) {
+    const std::uint64_t of_b = lane_offsets_[b.lane_offsets].of_lane[l];
+    offsets[l] = lane_offsets_[a.lane_offsets].of_lane[l] + (negate_b ? 0 - of_b : of_b);
   }
-  return with_steps(steps, bytes);
+  return with_offsets(offsets, bytes);
 }
 
 Shape AffineAnalysis::product(const Shape& a, const Shape& b, std::uint32_t bytes) const {
@@ -226,9 +226,10 @@ Shape AffineAnalysis::product(const Shape& a, const Shape& b, std::uint32_t byte
   if (a.kind != Kind::affine && b.kind != Kind::affine) return kUniform;
   const Shape& factor = a.kind == Kind::constant ? a : b;
   if (factor.kind != Kind::constant) return kVarying;
-  std::array<std::uint64_t, kWarpSize> steps = steps_[a.kind == Kind::constant ? b.steps : a.steps].of_lane;
-  for (std::uint64_t& step : steps) step *= factor.value;
-  return with_steps(steps, bytes);
+  std::array<std::uint64_t, kWarpSize> offsets =
+      lane_offsets_[a.kind == Kind::constant ? b.lane_offsets : a.lane_offsets].of_lane;
+  for (std::uint64_t& step : offsets) step *= factor.value;
+  return with_offsets(offsets, bytes);
 }
 
 Effect AffineAnalysis::alu(const Op& op) const {
@@ -252,7 +253,7 @@ Effect AffineAnalysis::alu(const Op& op) const {
       if (source.kind != Kind::affine) continue;
       out.checked = 1 + i;
       out.checked_signed = ptx::is_signed(in.type);
-      out.checked_steps = source.steps;
+      out.checked_offsets = source.lane_offsets;
     }
   }
   if (ptx::has_trait(in, ptx::kMultiplies)) {
@@ -291,9 +292,9 @@ Effect AffineAnalysis::convert(const Op& op) const {
     if (to > from) {
       out.checked = 1;
       out.checked_signed = ptx::is_signed(in.source_type);
-      out.checked_steps = source.steps;
+      out.checked_offsets = source.lane_offsets;
     }
-    out.shape = with_steps(steps_[source.steps].of_lane, to);
+    out.shape = with_offsets(lane_offsets_[source.lane_offsets].of_lane, to);
   }
   return out;
 }

@@ -21,12 +21,12 @@ struct Shape {
     unknown,   // no definition seen yet
     constant,  // `value` in every lane of every warp
     uniform,   // one value in all lanes of a warp; predicates: true in all lanes or in none
-    affine,    // lane l: lane 0's value + steps[l]
+    affine,    // lane l: lane 0's value + of_lane[l]
     varying
   };
   Kind kind = Kind::unknown;
   std::uint64_t value = 0;
-  std::uint32_t steps = 0;  // affine: index into the analysis' list of steps; else 0, the all-zero steps
+  std::uint32_t lane_offsets = 0;  // affine: index into the analysis' lane_offsets(); else 0: all zero
   bool operator==(const Shape&) const = default;
   bool is_one_number() const { return kind != Kind::unknown && kind != Kind::varying; }
   bool is_uniform() const { return kind == Kind::constant || kind == Kind::uniform; }
@@ -39,7 +39,7 @@ struct Effect {
   int checked = -1;             // index in Op::s of a widened affine 32-bit source: the shape is right only while no
                                 // lane wraps around
   bool checked_signed = false;
-  std::uint32_t checked_steps = 0;
+  std::uint32_t checked_offsets = 0;
 };
 
 // Whether an operation loads a parameter of the kernel, which lowering turns into a move of a constant.
@@ -54,7 +54,7 @@ class AffineAnalysis {
   Effect effect_of(const Op& op) const;
   // Shape of the address register (s[4]) of a load or store.
   Shape address_shape(const Op& op) const;
-  const std::vector<LaneOffsets>& steps() const { return steps_; }
+  const std::vector<LaneOffsets>& lane_offsets() const { return lane_offsets_; }
 
  private:
   void find_readers();
@@ -74,7 +74,7 @@ class AffineAnalysis {
 
   Shape sum(const Shape& a, const Shape& b, bool negate_b, std::uint32_t bytes) const;
   Shape product(const Shape& a, const Shape& b, std::uint32_t bytes) const;
-  Shape with_steps(const std::array<std::uint64_t, kWarpSize>& steps, std::uint32_t bytes) const;
+  Shape with_offsets(const std::array<std::uint64_t, kWarpSize>& offsets, std::uint32_t bytes) const;
 
   const Program& program_;
   std::vector<Shape> shapes_;  // by register
@@ -83,9 +83,9 @@ class AffineAnalysis {
   std::vector<std::uint32_t> readers_;
   std::deque<std::uint32_t> asked_;  // operations to be analysed
   std::vector<bool> is_asked_;       // by operation
-  // All steps found so far. Mutable: effect_of() may add to them.
-  mutable std::vector<LaneOffsets> steps_;
-  mutable std::map<std::array<std::uint64_t, kWarpSize>, std::uint32_t> numbers_of_steps_;
+  // All lane offsets found so far. Mutable: effect_of() may add to them.
+  mutable std::vector<LaneOffsets> lane_offsets_;
+  mutable std::map<std::array<std::uint64_t, kWarpSize>, std::uint32_t> numbers_of_offsets_;
 };
 
 }  // namespace roofwalk::vgpu

@@ -107,7 +107,7 @@ class LockstepBuilder {
   LockstepCode build() {
     keep_what_others_read();
     find_live_registers();
-    out_.steps = analysis_.steps();
+    out_.lane_offsets = analysis_.lane_offsets();
     out_.first_op.resize(program_.blocks.size());
     out_.leaving.resize(program_.blocks.size());
     out_.entering.resize(program_.blocks.size());
@@ -215,7 +215,7 @@ class LockstepBuilder {
 
   LockstepRegister lockstep_register(std::size_t r) const {
     return {program_.register_slots[r], static_cast<std::uint32_t>(ptx::size_bytes(function_.registers[r].type)),
-            analysis_.shape(static_cast<int>(r)).steps};
+            analysis_.shape(static_cast<int>(r)).lane_offsets};
   }
 
   bool lanes_are_missing(std::size_t r) const { return !kept_.contains(r) && is_number(static_cast<int>(r)); }
@@ -271,8 +271,8 @@ class LockstepBuilder {
     for_each_result(in, [&](int reg) { kept |= kept_.contains(static_cast<std::size_t>(reg)); });
     for_each_source(
         in, [&](int reg) { sources_kept &= is_predicate(reg) || kept_.contains(static_cast<std::size_t>(reg)); });
-    // The check is needed even if all lanes are computed, because readers use lane 0's value plus steps.
-    if (effect.checked >= 0 && effect.checked_steps != 0) emit_check(index, effect);
+    // The check is needed even if all lanes are computed, because readers use lane 0's value plus offsets.
+    if (effect.checked >= 0 && effect.checked_offsets != 0) emit_check(index, effect);
     // If all lanes are needed and the sources store all of theirs, the plain vector operation computes them.
     if (kept && sources_kept && ptx::info(in.opcode).form != Form::compare) return out_.ops.push_back(op);
     set_handler(op, effect.on_lane_0);
@@ -285,8 +285,8 @@ class LockstepBuilder {
       Op fill = op;
       fill.guarded = nullptr;
       fill.guard = kNoSlot;
-      fill.steps = filled.steps;
-      fill.run = fill_handler(filled.bytes, filled.steps);
+      fill.lane_offsets = filled.lane_offsets;
+      fill.run = fill_handler(filled.bytes, filled.lane_offsets);
       out_.ops.push_back(fill);
     });
   }
@@ -297,7 +297,7 @@ class LockstepBuilder {
     check.guarded = nullptr;
     check.guard = kNoSlot;
     check.s[1] = op.s[static_cast<std::size_t>(effect.checked)];
-    check.steps = effect.checked_steps;
+    check.lane_offsets = effect.checked_offsets;
     check.target = index;
     check.offset = static_cast<std::int64_t>(out_.at_checks.size());
     check.run = check_handler(effect.checked_signed);
@@ -339,10 +339,10 @@ class LockstepBuilder {
       bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(reg)].type);
       all_lanes |= kept_.contains(static_cast<std::size_t>(reg)) || !is_number(reg);
     });
-    op.steps = analysis_.address_shape(op).steps;
-    const LaneOffsets& steps = out_.steps[op.steps];
+    op.lane_offsets = analysis_.address_shape(op).lane_offsets;
+    const LaneOffsets& offsets = out_.lane_offsets[op.lane_offsets];
     const Handler handler =
-        load ? lockstep_load_handler(in, bytes, steps, all_lanes) : lockstep_store_handler(in, bytes);
+        load ? lockstep_load_handler(in, bytes, offsets, all_lanes) : lockstep_store_handler(in, bytes);
     ROOFWALK_CHECK(handler != nullptr);  // lowering found one for the same instruction
     set_handler(op, handler);
     out_.ops.push_back(op);

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "common/vgpu/memory/cache.h"
 #include "common/vgpu/memory/fetch_log.h"
+#include "common/vgpu/memory/l2_cache.h"
 #include "common/vgpu/trace/counters.h"
 #include "common/vgpu/trace/trace.h"
 

@@ -8,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/memory/l1_cache.h"
+#include "common/vgpu/memory/l2_cache.h"
 
 namespace roofwalk::vgpu {
 namespace {

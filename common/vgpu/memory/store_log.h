@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/memory/sectors.h"
 
 namespace roofwalk::vgpu {
 

@@ -4,7 +4,7 @@
 
 namespace roofwalk::vgpu {
 
-LaneOffsets make_steps(const std::array<std::uint64_t, kWarpSize>& of_lane) {
+LaneOffsets make_lane_offsets(const std::array<std::uint64_t, kWarpSize>& of_lane) {
   LaneOffsets out;
   out.of_lane = of_lane;
   out.stride = of_lane[1] - of_lane[0];

@@ -51,12 +51,12 @@ struct Op {
   const ptx::Instruction* instruction = nullptr;  // nullptr for block entries
   std::uint32_t pc = 0;                           // index of the PTX instruction, which is its counter site
   std::uint32_t block = 0;                        // basic block that contains it
-  std::uint32_t count = 0;       // block entry: number of instructions; memory: bytes of the address register
-  std::uint32_t memory = 0;      // memory: index in BasicBlock::memory; block entry: length of that list
-  std::uint32_t target = 0;      // branch: block of the taken lanes; block entry: its work (work.h)
-  std::uint32_t next_block = 0;  // branch: block of the other lanes; fall-through: the next block
-  std::uint32_t meet = 0;        // branch: block where both sides reconverge
-  std::uint32_t steps = 0;       // lockstep code: index of the LaneOffsets of its address or register
+  std::uint32_t count = 0;         // block entry: number of instructions; memory: bytes of the address register
+  std::uint32_t memory = 0;        // memory: index in BasicBlock::memory; block entry: length of that list
+  std::uint32_t target = 0;        // branch: block of the taken lanes; block entry: its work (work.h)
+  std::uint32_t next_block = 0;    // branch: block of the other lanes; fall-through: the next block
+  std::uint32_t meet = 0;          // branch: block where both sides reconverge
+  std::uint32_t lane_offsets = 0;  // lockstep code: index of the LaneOffsets of its address or register
 };
 
 // A straight run of instructions: control enters at the first and leaves after the last.
@@ -109,13 +109,13 @@ struct LaneOffsets {
   bool even_eights = false;
   std::uint64_t stride_of_eights = 0;
 };
-LaneOffsets make_steps(const std::array<std::uint64_t, kWarpSize>& of_lane);
+LaneOffsets make_lane_offsets(const std::array<std::uint64_t, kWarpSize>& of_lane);
 
 // A register of which lockstep code may keep lane 0 only, or a predicate (0 bytes) that is the same for all lanes.
 struct LockstepRegister {
   Slot slot = kNoSlot;
-  std::uint32_t bytes = 0;  // per lane
-  std::uint32_t steps = 0;  // index into LockstepCode::steps
+  std::uint32_t bytes = 0;         // per lane
+  std::uint32_t lane_offsets = 0;  // index into LockstepCode::lane_offsets
 };
 
 // A chain of fma operations. Each takes two words of shared memory and the previous sum, as in an unrolled product of
@@ -139,9 +139,9 @@ struct ProductRun {
 
 // A second version of the program, for warps whose 32 lanes all run together (lockstep.h).
 struct LockstepCode {
-  std::vector<Op> ops;                  // empty: there is no lockstep code
-  std::vector<std::uint32_t> first_op;  // by basic block
-  std::vector<LaneOffsets> steps;       // index 0: all zero
+  std::vector<Op> ops;                    // empty: there is no lockstep code
+  std::vector<std::uint32_t> first_op;    // by basic block
+  std::vector<LaneOffsets> lane_offsets;  // index 0: all zero
   // By basic block. leaving: registers of which only lane 0 is stored; they are expanded when a warp diverges at the
   // block's end. entering: registers that must match their LaneOffsets for a warp to enter the block in lockstep.
   std::vector<std::vector<LockstepRegister>> leaving, entering;

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "common/base/mix.h"
-#include "common/vgpu/requests/meetings.h"
+#include "common/vgpu/requests/sync_points.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
@@ -43,10 +43,10 @@ const GlobalStore* find(const Launch& launch, const Stores& stores, std::uint64_
 void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore& store) {
   if (store.warp == warp.index) return;
   ResidentBlock& block = *warp.block;
-  note_meeting(launch, warp, op, store.number, Meeting::Kind::waits);
+  note_sync_point(launch, warp, op, store.number, SyncPoint::Kind::waits);
   if (!block.global_stores.awaited.insert(store.number).second) return;
-  block.trace->warps[store.warp].meetings.push_back({store.outcome, store.number, Meeting::Kind::arrives});
-  launch.sm->traced.bytes += sizeof(Meeting);
+  block.trace->warps[store.warp].sync_points.push_back({store.outcome, store.number, SyncPoint::Kind::arrives});
+  launch.sm->traced.bytes += sizeof(SyncPoint);
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ std::uint64_t global_flag_key(const Launch& launch, const ResidentBlock& block, 
 void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   ResidentBlock& block = *warp.block;
   GlobalStores& stores = block.global_stores;
-  const GlobalStore store{++block.meetings, warp.index, static_cast<std::uint32_t>(warp.first_outcome + op->memory)};
+  const GlobalStore store{++block.sync_points, warp.index, static_cast<std::uint32_t>(warp.first_outcome + op->memory)};
   const std::uint64_t end = access.high + access.bytes;
   stores.low = std::min(stores.low, access.low);
   stores.end = std::max(stores.end, end);
@@ -88,7 +88,7 @@ void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint6
   if (last == nullptr || (of_word != nullptr && of_word->number > last->number)) last = of_word;
   const auto atomic = block.global_flags.find(global_flag_key(launch, block, word));
   if (atomic != block.global_flags.end() && (last == nullptr || atomic->second > last->number)) {
-    note_meeting(launch, warp, op, atomic->second, Meeting::Kind::waits);
+    note_sync_point(launch, warp, op, atomic->second, SyncPoint::Kind::waits);
   } else if (last != nullptr) {
     wait_for(launch, warp, op, *last);
   }

@@ -36,15 +36,15 @@ inline void add_shared_wavefronts(Launch& launch, const Warp& warp, const Op* op
   }
 }
 
-// The same for one request that SharedMemo::steps_requests counts.
-inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
+// The same for one request that SharedMemo::lockstep_requests counts.
+inline void add_lockstep_wavefronts(Launch& launch, const Warp& warp, const Op& op) {
   SharedMemo& memo = launch.shared_memos[op.pc];
-  ++memo.steps_requests;
-  launch.sm->shared_wavefronts += memo.steps_wavefronts;
+  ++memo.lockstep_requests;
+  launch.sm->shared_wavefronts += memo.lockstep_wavefronts;
   if (warp.trace != nullptr) {
     Outcome& outcome = warp.outcome(&op);
-    add_to(outcome.shared_wavefronts, memo.steps_wavefronts);
-    add_to(outcome.shared_conflicts, memo.steps_conflicts);
+    add_to(outcome.shared_wavefronts, memo.lockstep_wavefronts);
+    add_to(outcome.shared_conflicts, memo.lockstep_conflicts);
   }
 }
 

@@ -257,14 +257,14 @@ bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
 }
 
 std::unique_ptr<const RaceDetector::Pattern> RaceDetector::make_pattern(std::span<const ProductRun::Load> loads,
-                                                                        std::int64_t low, const LaneOffsets& steps,
+                                                                        std::int64_t low, const LaneOffsets& offsets,
                                                                         std::uint32_t bytes) const {
   // By word: the lanes that touch it and the instruction.
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> touched;
   for (const ProductRun::Load& load : loads) {
     std::map<std::uint32_t, std::uint32_t> lanes;
     for (std::size_t l = 0; l < kWarpSize; ++l) {
-      const std::uint64_t from = steps.of_lane[l] + static_cast<std::uint64_t>(load.offset - low);
+      const std::uint64_t from = offsets.of_lane[l] + static_cast<std::uint64_t>(load.offset - low);
       for (std::uint64_t byte = from; byte < from + bytes; byte += std::uint64_t{1} << word_shift_)
         lanes[static_cast<std::uint32_t>(byte >> word_shift_)] |= 1u << l;
     }
@@ -287,11 +287,12 @@ std::unique_ptr<const RaceDetector::Pattern> RaceDetector::make_pattern(std::spa
   return out;
 }
 
-const RaceDetector::Pattern& RaceDetector::pattern_of(std::uint32_t pc, const LaneOffsets& steps, std::uint32_t bytes) {
+const RaceDetector::Pattern& RaceDetector::pattern_of(std::uint32_t pc, const LaneOffsets& offsets,
+                                                      std::uint32_t bytes) {
   if (patterns_.size() <= pc) patterns_.resize(pc + 1);
   if (patterns_[pc] == nullptr) {
     const ProductRun::Load only{0, pc};
-    patterns_[pc] = make_pattern({&only, 1}, steps.low, steps, bytes);
+    patterns_[pc] = make_pattern({&only, 1}, offsets.low, offsets, bytes);
   }
   return *patterns_[pc];
 }
@@ -387,11 +388,11 @@ bool RaceDetector::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t
 }
 
 bool RaceDetector::read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base,
-                                    const LaneOffsets& steps, const ProductRun::Side& side) {
+                                    const LaneOffsets& offsets, const ProductRun::Side& side) {
   if (log_.size() >= most_kept_) forget_the_old();
   const std::int64_t low = side.low;
   if (sides_.size() <= number) sides_.resize(number + 1);
-  if (sides_[number] == nullptr) sides_[number] = make_pattern(side.loads, low, steps, sizeof(float));
+  if (sides_[number] == nullptr) sides_[number] = make_pattern(side.loads, low, offsets, sizeof(float));
   const Pattern& pattern = *sides_[number];
   if (pattern.words.empty() || !warps_[warp].lanes.empty()) return false;
   const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
@@ -408,13 +409,13 @@ bool RaceDetector::read_in_lockstep(std::uint32_t warp, std::size_t number, std:
 }
 
 bool RaceDetector::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first,
-                                     const LaneOffsets& steps, std::uint32_t bytes, SharedTouch touch) {
+                                     const LaneOffsets& offsets, std::uint32_t bytes, SharedTouch touch) {
   if (log_.size() >= most_kept_) forget_the_old();
   const bool is_known = pc < patterns_.size() && patterns_[pc] != nullptr;
-  const Pattern& pattern = is_known ? *patterns_[pc] : pattern_of(pc, steps, bytes);
+  const Pattern& pattern = is_known ? *patterns_[pc] : pattern_of(pc, offsets, bytes);
   const bool reads = touch == SharedTouch::read;
   if (!warps_[warp].lanes.empty() || (!reads && !pattern.apart)) return false;
-  const std::size_t low = (first + static_cast<std::uint64_t>(steps.low)) >> word_shift_;
+  const std::size_t low = (first + static_cast<std::uint64_t>(offsets.low)) >> word_shift_;
   const auto next = [](std::size_t i) { return i; };
   const auto listed = [&pattern](std::size_t i) { return static_cast<std::size_t>(pattern.words[i]); };
   if (!reads) {

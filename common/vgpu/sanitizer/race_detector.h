@@ -94,14 +94,14 @@ class RaceDetector {
   void wait_for_copies(std::uint32_t warp, std::uint32_t left);
   void wait_for_all_copies(std::uint32_t warp);
 
-  // Fast path for a load or store of a whole warp in lockstep: `bytes` per lane at `first` plus `steps`, in bounds
-  // and aligned. Returns true, and records the touch, if all earlier touches of these words are certainly ordered
-  // before it and no two lanes write one word, as in nearly every access. Otherwise records nothing and returns
+  // Fast path for a load or store of a whole warp in lockstep: `bytes` per lane at `first` plus `offsets`, in
+  // bounds and aligned. Returns true, and records the touch, if all earlier touches of these words are certainly
+  // ordered before it and no two lanes write one word, as in nearly every access. Otherwise records nothing and returns
   // false: call touch().
-  bool touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const LaneOffsets& steps,
+  bool touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const LaneOffsets& offsets,
                          std::uint32_t bytes, SharedTouch touch);
   // The same for all loads of one side of a ProductRun, relative to `base`; `number` identifies the side.
-  bool read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base, const LaneOffsets& steps,
+  bool read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base, const LaneOffsets& offsets,
                         const ProductRun::Side& side);
 
  private:
@@ -203,8 +203,8 @@ class RaceDetector {
   // The pattern of loads by whole warps, or of one store. Empty if two instructions touch a word with different
   // lanes.
   std::unique_ptr<const Pattern> make_pattern(std::span<const ProductRun::Load> loads, std::int64_t low,
-                                              const LaneOffsets& steps, std::uint32_t bytes) const;
-  const Pattern& pattern_of(std::uint32_t pc, const LaneOffsets& steps, std::uint32_t bytes);
+                                              const LaneOffsets& offsets, std::uint32_t bytes) const;
+  const Pattern& pattern_of(std::uint32_t pc, const LaneOffsets& offsets, std::uint32_t bytes);
   std::optional<Finding> check(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
                                std::uint32_t pc) const;
   void note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
@@ -247,10 +247,10 @@ inline bool is_watched(const Launch& launch, const Warp& warp) {
 }
 
 // Whether a load or store in lockstep of a watched block is certainly in order; if so, it is recorded.
-inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const LaneOffsets& steps,
+inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const LaneOffsets& offsets,
                              std::uint32_t bytes, SharedTouch touch) {
   return !op->instruction->is_volatile &&
-         warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, steps, bytes, touch);
+         warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, offsets, bytes, touch);
 }
 
 // Makes and checks a load or store of shared memory. A store is checked after it is made, to know whether it changed

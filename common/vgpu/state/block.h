@@ -60,8 +60,8 @@ struct ResidentBlock {
   GlobalStores global_stores;
   std::vector<std::uint32_t> swaps;  // by word of shared memory: number of lanes that have swapped it (is_retried())
   std::uint32_t most_swaps = 0;      // largest entry of `swaps`
-  std::uint32_t meetings = 0;        // numbers assigned so far to phases and flag writes
-  std::uint32_t followed = 0;        // `follows` meetings recorded so far
+  std::uint32_t sync_points = 0;     // numbers assigned so far to phases and flag writes
+  std::uint32_t followed = 0;        // `follows` sync points recorded so far
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps that have arrived at each barrier

@@ -11,16 +11,16 @@ void Launch::count_steps() {
     const std::uint64_t times = std::exchange(product_runs[i].times, 0);
     const ProductRun& run = program.lockstep.product_runs[i];
     for (const auto* side : {&run.left, &run.right}) {
-      for (const ProductRun::Load& load : side->loads) shared_memos[load.pc].steps_requests += times;
+      for (const ProductRun::Load& load : side->loads) shared_memos[load.pc].lockstep_requests += times;
     }
   }
   for (std::size_t i = 0; i < sites.size(); ++i) {
     SharedMemo& memo = shared_memos[i];
-    sites[i].requests += memo.steps_requests;
-    sites[i].bytes += memo.steps_requests * memo.steps_bytes;
-    sites[i].wavefronts += memo.steps_requests * memo.steps_wavefronts;
-    sites[i].conflicts += memo.steps_requests * memo.steps_conflicts;
-    memo.steps_requests = 0;
+    sites[i].requests += memo.lockstep_requests;
+    sites[i].bytes += memo.lockstep_requests * memo.lockstep_bytes;
+    sites[i].wavefronts += memo.lockstep_requests * memo.lockstep_wavefronts;
+    sites[i].conflicts += memo.lockstep_requests * memo.lockstep_conflicts;
+    memo.lockstep_requests = 0;
   }
 }
 

@@ -11,7 +11,7 @@
 #include "common/base/result.h"
 #include "common/record/run_record.h"
 #include "common/specs/machine.h"
-#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/memory/l2_cache.h"
 #include "common/vgpu/memory/memory.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/state/address_windows.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/memory/sectors.h"
 #include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
@@ -29,12 +29,12 @@ struct SharedMemo {  // last shared memory address pattern of an instruction
   std::uint32_t mask = 0;
   std::uint16_t wavefronts = 0, conflicts = 0;
   std::uint32_t relative[kWarpSize] = {};
-  // In lockstep code, an instruction's address pattern is fixed. These members hold its cost, valid if steps_known is
-  // set.
-  bool steps_known = false;
-  std::uint16_t steps_wavefronts = 0, steps_conflicts = 0;
-  std::uint32_t steps_bytes = 0;     // over all lanes
-  std::uint64_t steps_requests = 0;  // requests with this cost that count_steps() has not yet added to the site
+  // In lockstep code, an instruction's address pattern is fixed. These members hold its cost, valid if lockstep_known
+  // is set.
+  bool lockstep_known = false;
+  std::uint16_t lockstep_wavefronts = 0, lockstep_conflicts = 0;
+  std::uint32_t lockstep_bytes = 0;     // over all lanes
+  std::uint64_t lockstep_requests = 0;  // requests with this cost that count_steps() has not yet added to the site
 };
 
 // How often a ProductRun ran (count_steps() adds this to the sites of its loads), and the wavefronts of all its loads

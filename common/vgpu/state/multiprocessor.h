@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "common/specs/machine.h"
-#include "common/vgpu/memory/cache.h"
 #include "common/vgpu/memory/constant_cache.h"
 #include "common/vgpu/memory/fetch_log.h"
+#include "common/vgpu/memory/l1_cache.h"
 #include "common/vgpu/memory/l2_log.h"
 #include "common/vgpu/memory/store_log.h"
 #include "common/vgpu/state/block.h"

@@ -40,7 +40,7 @@ std::uint64_t hash_of(const BlockTrace& block) {
       hash.add(bits);
       hash.add(static_cast<std::uint64_t>(o.arrives));
     }
-    for (const Meeting& m : warp.meetings) {
+    for (const SyncPoint& m : warp.sync_points) {
       hash.add(std::uint64_t{m.outcome} << 32 | m.number);
       hash.add(static_cast<std::uint64_t>(m.kind));
     }

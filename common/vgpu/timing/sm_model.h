@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/base/check.h"
-#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/memory/sectors.h"
 #include "common/vgpu/timing/block_latency.h"
 #include "common/vgpu/timing/instruction_cost.h"
 #include "common/vgpu/timing/sm_state.h"
@@ -194,7 +194,7 @@ class Simulation {
   void arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, const Outcome& told);
   const std::vector<SimPhase>& phases_before(const BlockTrace& trace);
   static std::vector<SimPhase> count_phases(const BlockTrace& trace);
-  static std::span<const Meeting> meetings_of(const SimWarp& warp, const TimedOp& op);
+  static std::span<const SyncPoint> sync_points_of(const SimWarp& warp, const TimedOp& op);
   void arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at);
   void end_phase(SimSm& sm, SimBlock& block, std::uint32_t number);
   bool has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked);

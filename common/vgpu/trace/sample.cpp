@@ -22,7 +22,7 @@ TraceSize size_of(const BlockTrace& trace) {
     out.instructions += warp.instructions;
     out.operations += warp.operations;
     out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
-                 warp.outcomes.size() * sizeof warp.outcomes[0] + warp.meetings.size() * sizeof warp.meetings[0] +
+                 warp.outcomes.size() * sizeof warp.outcomes[0] + warp.sync_points.size() * sizeof warp.sync_points[0] +
                  warp.swaps.size() * sizeof warp.swaps[0] + warp.found.size() * sizeof warp.found[0];
   }
   return out;
@@ -44,10 +44,10 @@ void drop_unseen(BlockTrace& block) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> follows;  // pairs: the following phase, the followed phase
   for (const WarpTrace& warp : block.warps) {
     std::uint32_t arrives = 0;
-    for (auto at = warp.meetings.rbegin(); at != warp.meetings.rend(); ++at) {
-      if (at->kind == Meeting::Kind::waits) see(at->number);
-      if (at->kind == Meeting::Kind::arrives) arrives = at->number;
-      if (at->kind == Meeting::Kind::follows) follows.emplace_back(arrives, at->number);
+    for (auto at = warp.sync_points.rbegin(); at != warp.sync_points.rend(); ++at) {
+      if (at->kind == SyncPoint::Kind::waits) see(at->number);
+      if (at->kind == SyncPoint::Kind::arrives) arrives = at->number;
+      if (at->kind == SyncPoint::Kind::follows) follows.emplace_back(arrives, at->number);
     }
   }
   // A following phase has the greater number, so it comes first.
@@ -57,12 +57,12 @@ void drop_unseen(BlockTrace& block) {
   }
   for (WarpTrace& warp : block.warps) {
     bool arrives = false;
-    const auto unseen = [&](const Meeting& meeting) {
-      if (meeting.kind == Meeting::Kind::arrives) arrives = is_seen(meeting.number);
-      return meeting.kind != Meeting::Kind::waits && !arrives;
+    const auto unseen = [&](const SyncPoint& point) {
+      if (point.kind == SyncPoint::Kind::arrives) arrives = is_seen(point.number);
+      return point.kind != SyncPoint::Kind::waits && !arrives;
     };
-    const auto end = std::remove_if(warp.meetings.rbegin(), warp.meetings.rend(), unseen);
-    warp.meetings.erase(warp.meetings.begin(), end.base());
+    const auto end = std::remove_if(warp.sync_points.rbegin(), warp.sync_points.rend(), unseen);
+    warp.sync_points.erase(warp.sync_points.begin(), end.base());
   }
 }
 
@@ -111,7 +111,7 @@ void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& wor
   for (WarpTrace& warp : trace->warps) {
     warp.blocks.shrink_to_fit();
     warp.outcomes.shrink_to_fit();
-    sort_by_outcome(warp.meetings);
+    sort_by_outcome(warp.sync_points);
     sort_by_outcome(warp.swaps);
   }
   const std::uint64_t recorded_bytes = size_of(*trace).bytes;

@@ -41,14 +41,14 @@ static_assert(sizeof(Outcome) == 12);
 
 // Warps of a block meet at mbarrier phases and at flags in memory. Each phase and each write of a flag has its own
 // number within the block, from 1. A phase ends when all expected arrivals have come.
-struct Meeting {
+struct SyncPoint {
   // One instruction may have several. `follows`: the phase at which it arrives cannot end before phase `number` has
   // ended.
   enum class Kind : std::uint8_t { waits, arrives, follows };
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
   std::uint32_t number = 0;
   Kind kind = Kind::waits;
-  bool operator==(const Meeting&) const = default;
+  bool operator==(const SyncPoint&) const = default;
 };
 
 // Lanes that change one word by an atomic that is a compare-and-swap loop (is_retried()).
@@ -68,12 +68,12 @@ struct Found {
 };
 
 struct WarpTrace {
-  std::uint64_t block = 0;            // linear index within the grid
-  std::uint32_t warp = 0;             // index within the block
-  std::vector<std::uint32_t> blocks;  // basic blocks in the order of entry
-  std::vector<Outcome> outcomes;      // per entry: one for each memory instruction of the basic block, in PTX order
-  std::vector<Meeting> meetings;      // in ascending order of outcomes, like `swaps` and `found`
-  std::vector<Swaps> swaps;           // one per word
+  std::uint64_t block = 0;             // linear index within the grid
+  std::uint32_t warp = 0;              // index within the block
+  std::vector<std::uint32_t> blocks;   // basic blocks in the order of entry
+  std::vector<Outcome> outcomes;       // per entry: one for each memory instruction of the basic block, in PTX order
+  std::vector<SyncPoint> sync_points;  // in ascending order of outcomes, like `swaps` and `found`
+  std::vector<Swaps> swaps;            // one per word
   std::vector<Found> found;
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
   std::uint64_t operations = 0;    // operations into which the timing model expands them

@@ -236,7 +236,7 @@ GpuState quiet() {
   return state;
 }
 
-const OwnWork kOwn{.pids = {10}};
+const OwnProcesses kOwn{.pids = {10}};
 
 TEST(CompareStates, AQuietWindowHasNoDoubts) { EXPECT_THAT(compare(quiet(), quiet(), kOwn), IsEmpty()); }
 
@@ -285,7 +285,7 @@ TEST(CompareStates, AnotherProgramSpoilsTheWindow) {
 }
 
 TEST(CompareStates, InAContainerProcessesAreCounted) {
-  OwnWork own{.pids = {1}, .pids_are_hosts = false};
+  OwnProcesses own{.pids = {1}, .pids_are_hosts = false};
   EXPECT_THAT(compare(quiet(), quiet(), own), IsEmpty()) << "pid 10 of the host may be our own";
   GpuState after = quiet();
   after.processes->push_back({.pid = 11});

@@ -165,7 +165,7 @@ std::optional<T> value_of(const Json& json, const char* key) {
   return fits ? std::optional<T>(value.get<T>()) : std::nullopt;
 }
 
-void add_foreign(const GpuState& state, const OwnWork& own, std::vector<Doubt>& doubts) {
+void add_foreign(const GpuState& state, const OwnProcesses& own, std::vector<Doubt>& doubts) {
   if (!state.processes) return;
   const auto add = [&doubts](std::string text) {
     const bool told = std::any_of(doubts.begin(), doubts.end(), [&](const Doubt& doubt) { return doubt.text == text; });
@@ -357,29 +357,29 @@ Result<GpuState> Nvml::state(const std::string& uuid) const {
 
   nvml::Device whole = device;
   if (uuid.starts_with("MIG-") && api_.parent_of_slice != nullptr) api_.parent_of_slice(device, &whole);
-  Reader card(whole);
-  state.sm_clock_mhz = as<int>(card.value<unsigned>(api_.clock, nvml::kSmClock));
-  state.sm_clock_max_mhz = as<int>(card.value<unsigned>(api_.max_clock, nvml::kSmClock));
-  state.memory_clock_mhz = as<int>(card.value<unsigned>(api_.clock, nvml::kMemoryClock));
-  state.memory_clock_max_mhz = as<int>(card.value<unsigned>(api_.max_clock, nvml::kMemoryClock));
-  state.clock_reason_bits = as<std::uint64_t>(card.value<unsigned long long>(api_.clock_reasons));
-  if (const auto temperature = card.value<nvml::Temperature>(api_.temperature)) {
+  Reader gpu(whole);
+  state.sm_clock_mhz = as<int>(gpu.value<unsigned>(api_.clock, nvml::kSmClock));
+  state.sm_clock_max_mhz = as<int>(gpu.value<unsigned>(api_.max_clock, nvml::kSmClock));
+  state.memory_clock_mhz = as<int>(gpu.value<unsigned>(api_.clock, nvml::kMemoryClock));
+  state.memory_clock_max_mhz = as<int>(gpu.value<unsigned>(api_.max_clock, nvml::kMemoryClock));
+  state.clock_reason_bits = as<std::uint64_t>(gpu.value<unsigned long long>(api_.clock_reasons));
+  if (const auto temperature = gpu.value<nvml::Temperature>(api_.temperature)) {
     state.temperature_c = temperature->celsius;
   } else {
-    state.temperature_c = as<int>(card.value<unsigned>(api_.old_temperature, /*sensor=*/0));
+    state.temperature_c = as<int>(gpu.value<unsigned>(api_.old_temperature, /*sensor=*/0));
   }
-  if (const auto milliwatts = card.value<unsigned>(api_.power)) state.power_w = *milliwatts * 1e-3;
-  if (const auto milliwatts = card.value<unsigned>(api_.power_limit)) state.power_limit_w = *milliwatts * 1e-3;
-  if (const auto busy = card.value<nvml::Utilization>(api_.utilization))
+  if (const auto milliwatts = gpu.value<unsigned>(api_.power)) state.power_w = *milliwatts * 1e-3;
+  if (const auto milliwatts = gpu.value<unsigned>(api_.power_limit)) state.power_limit_w = *milliwatts * 1e-3;
+  if (const auto busy = gpu.value<nvml::Utilization>(api_.utilization))
     state.busy_percent = static_cast<int>(busy->gpu);
   unsigned mig = 0, mig_later = 0;
-  if (card.ask(api_.mig_mode, &mig, &mig_later)) state.mig = mig == 1;
-  if (const auto mode = card.value<int>(api_.persistence_mode)) state.persistence = *mode == 1;
+  if (gpu.ask(api_.mig_mode, &mig, &mig_later)) state.mig = mig == 1;
+  if (const auto mode = gpu.value<int>(api_.persistence_mode)) state.persistence = *mode == 1;
   int ecc = 0, ecc_later = 0;
-  if (card.ask(api_.ecc_mode, &ecc, &ecc_later)) state.ecc = ecc == 1;
-  state.compute_mode = mode_name(kComputeModes, card.value<int>(api_.compute_mode));
-  state.virtualization = mode_name(kVirtualizationModes, card.value<int>(api_.virtualization_mode));
-  for (const Reader* reader : {&own, &card}) {
+  if (gpu.ask(api_.ecc_mode, &ecc, &ecc_later)) state.ecc = ecc == 1;
+  state.compute_mode = mode_name(kComputeModes, gpu.value<int>(api_.compute_mode));
+  state.virtualization = mode_name(kVirtualizationModes, gpu.value<int>(api_.virtualization_mode));
+  for (const Reader* reader : {&own, &gpu}) {
     if (reader->gone() != nvml::kSuccess) return error(fmt::format("GPU {} does not answer", uuid), reader->gone());
   }
   return state;
@@ -392,7 +392,7 @@ bool sees_host_pids() {
   return ::stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == kFirstNamespace;
 }
 
-std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const OwnWork& own) {
+std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const OwnProcesses& own) {
   const bool cut = after.mig.value_or(before.mig.value_or(false));
   if (before.uuid != after.uuid || before.mig.value_or(cut) != cut) {
     return {

@@ -35,7 +35,7 @@ struct GpuProcess {
   std::string name = {}, user = {};  // empty if not visible
 };
 
-// Absent values could not be read: the driver is too old, the card does not have them, or permission is missing.
+// Absent values could not be read: the driver is too old, the GPU does not have them, or permission is missing.
 struct GpuState {
   std::string uuid;  // "GPU-..." or, for a slice, "MIG-..."
   std::optional<std::string> name = {}, driver_version = {};
@@ -83,7 +83,7 @@ class Nvml {
 bool sees_host_pids();
 
 // The processes on the GPU that belong to the measurement.
-struct OwnWork {
+struct OwnProcesses {
   std::vector<unsigned> pids;
   bool pids_are_hosts = true;  // whether `pids` are the host's: sees_host_pids()
   std::size_t processes = 1;   // if PIDs cannot tell: at most how many processes on the GPU belong to the measurement
@@ -96,7 +96,7 @@ struct Doubt {
   bool spoils = false;  // true: the measurement is discarded; false: noted with the result
   std::string text;
 };
-std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const OwnWork& own);
+std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const OwnProcesses& own);
 bool spoiled(const std::vector<Doubt>& doubts);
 
 }  // namespace roofwalk

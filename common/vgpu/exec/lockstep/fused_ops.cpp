@@ -106,32 +106,32 @@ inline void put_canonical(Lanes value, float* lanes) {
 
 // Whether a load of shared memory takes the fast path. If the slow path runs although this is true, the read is
 // recorded twice, which is harmless.
-inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const LaneOffsets& steps,
+inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const LaneOffsets& offsets,
                            std::uint64_t at) {
-  return is_usual_in_shared(launch, warp, &load, steps, at, kWordBytes) &&
-         (!is_watched(launch, warp) || touches_in_order(warp, &load, at, steps, kWordBytes, SharedTouch::read));
+  return is_usual_in_shared(launch, warp, &load, offsets, at, kWordBytes) &&
+         (!is_watched(launch, warp) || touches_in_order(warp, &load, at, offsets, kWordBytes, SharedTouch::read));
 }
 
 // Executes two ld.shared and the fma of the two words. Each group of eight lanes loads one word, or adjacent words.
 template <bool left_same, bool right_same>
 const Op* op_product_of_shared(Launch& launch, Warp& warp, const Op* op) {
   const Op &left = op[0], &right = op[1], &fma = op[2];
-  const LaneOffsets& left_steps = launch.program.lockstep.steps[left.steps];
-  const LaneOffsets& right_steps = launch.program.lockstep.steps[right.steps];
+  const LaneOffsets& left_offsets = launch.program.lockstep.lane_offsets[left.lane_offsets];
+  const LaneOffsets& right_offsets = launch.program.lockstep.lane_offsets[right.lane_offsets];
   const std::uint64_t left_at = first_address(warp, &left), right_at = first_address(warp, &right);
-  if (!reads_as_usual(launch, warp, left, left_steps, left_at) ||
-      !reads_as_usual(launch, warp, right, right_steps, right_at))
+  if (!reads_as_usual(launch, warp, left, left_offsets, left_at) ||
+      !reads_as_usual(launch, warp, right, right_offsets, right_at))
     return left.guarded(launch, warp, op);
-  add_steps_turns(launch, warp, left);
-  add_steps_turns(launch, warp, right);
+  add_lockstep_wavefronts(launch, warp, left);
+  add_lockstep_wavefronts(launch, warp, right);
   const std::uint8_t* const shared = warp.block->shared.data();
   float* const a = warp.lanes<float>(left.s[0]);
   float* const b = warp.lanes<float>(right.s[0]);
   const float* const c = warp.lanes<float>(fma.s[3]);
   float* const result = warp.lanes<float>(fma.s[0]);
   for (std::size_t l = 0; l < kWarpSize; l += kEight) {
-    const auto x = words_at<Eight, left_same>(shared + (left_at + left_steps.of_lane[l]));
-    const auto y = words_at<Eight, right_same>(shared + (right_at + right_steps.of_lane[l]));
+    const auto x = words_at<Eight, left_same>(shared + (left_at + left_offsets.of_lane[l]));
+    const auto y = words_at<Eight, right_same>(shared + (right_at + right_offsets.of_lane[l]));
     const Eight sum = fma_of(x, y, lanes_at<Eight>(c + l));
     std::memcpy(a + l, &x, sizeof x);
     std::memcpy(b + l, &y, sizeof y);
@@ -162,8 +162,8 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
   for (const auto* side : {&run.left, &run.right}) {
     for (const ProductRun::Load& load : side->loads) {
       const SharedMemo& memo = launch.shared_memos[load.pc];
-      if (!memo.steps_known) return false;
-      count.wavefronts += memo.steps_wavefronts;
+      if (!memo.lockstep_known) return false;
+      count.wavefronts += memo.lockstep_wavefronts;
     }
   }
   return count.known = true;
@@ -180,8 +180,10 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
       left_at + run.left.high < right_at + run.right.low || right_at + run.right.high < left_at + run.left.low;
   if (!apart) return false;
   RaceDetector& shadow = *warp.block->shadow;
-  return shadow.read_in_lockstep(warp.index, 2 * op->target, left_base, code.steps[op[0].steps], run.left) &&
-         shadow.read_in_lockstep(warp.index, 2 * op->target + 1, right_base, code.steps[op[1].steps], run.right);
+  return shadow.read_in_lockstep(warp.index, 2 * op->target, left_base, code.lane_offsets[op[0].lane_offsets],
+                                 run.left) &&
+         shadow.read_in_lockstep(warp.index, 2 * op->target + 1, right_base, code.lane_offsets[op[1].lane_offsets],
+                                 run.right);
 }
 
 // A run of products that accumulate into one sum: the sums stay in host registers, and the loaded words are used in
@@ -347,10 +349,10 @@ Handler fma_run_handler() { return op_fma_run; }
 
 Handler addition_run_handler() { return op_additions_of_lane_0; }
 
-bool are_even_wide(const LaneOffsets& steps) {
+bool are_even_wide(const LaneOffsets& offsets) {
   bool even = true;
   for (std::size_t l = 0; l < kWarpSize; l += kEight)
-    even &= steps.of_lane[l] == steps.of_lane[l / kWide * kWide] + l % kWide * steps.stride_of_eights;
+    even &= offsets.of_lane[l] == offsets.of_lane[l / kWide * kWide] + l % kWide * offsets.stride_of_eights;
   return even;
 }
 

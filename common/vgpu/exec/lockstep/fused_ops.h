@@ -27,7 +27,8 @@ Handler fma_run_handler();
 // op->target integer additions of op->count bytes each, on lane 0.
 Handler addition_run_handler();
 
-// For steps with a constant stride in each group of eight lanes: whether the stride also holds across a host vector.
-bool are_even_wide(const LaneOffsets& steps);
+// For offsets with a constant stride in each group of eight lanes: whether the stride also holds across a host
+// vector.
+bool are_even_wide(const LaneOffsets& offsets);
 
 }  // namespace roofwalk::vgpu

@@ -23,23 +23,23 @@ bool is_fma(const Op& op) {
 }
 
 // A lockstep load of one word that fills all lanes.
-bool loads_words(const Op& op, ptx::Space space, const std::vector<LaneOffsets>& steps) {
-  if (op.instruction == nullptr || op.guarded != nullptr || op.steps >= steps.size()) return false;
+bool loads_words(const Op& op, ptx::Space space, const std::vector<LaneOffsets>& offsets) {
+  if (op.instruction == nullptr || op.guarded != nullptr || op.lane_offsets >= offsets.size()) return false;
   const ptx::Instruction& in = *op.instruction;
   return ptx::info(in.opcode).form == ptx::Form::load && in.space == space && in.vector == 1 && !in.is_volatile &&
          !op.past_l1 && ptx::size_bytes(in.type) == kWordBytes && op.s[0] != kNoSlot &&
-         op.run == lockstep_load_handler(in, kWordBytes, steps[op.steps], true);
+         op.run == lockstep_load_handler(in, kWordBytes, offsets[op.lane_offsets], true);
 }
 
-bool loads_shared_words(const Op& op, const std::vector<LaneOffsets>& steps) {
-  if (!loads_words(op, ptx::Space::shared, steps)) return false;
-  const LaneOffsets& own = steps[op.steps];
+bool loads_shared_words(const Op& op, const std::vector<LaneOffsets>& offsets) {
+  if (!loads_words(op, ptx::Space::shared, offsets)) return false;
+  const LaneOffsets& own = offsets[op.lane_offsets];
   return own.even_eights && (own.stride_of_eights == 0 || own.stride_of_eights == kWordBytes);
 }
 
-std::optional<Words> global_words(const Op& op, const std::vector<LaneOffsets>& steps) {
-  if (!loads_words(op, ptx::Space::global, steps) || !steps[op.steps].even) return std::nullopt;
-  const auto stride = static_cast<std::int64_t>(steps[op.steps].stride);
+std::optional<Words> global_words(const Op& op, const std::vector<LaneOffsets>& offsets) {
+  if (!loads_words(op, ptx::Space::global, offsets) || !offsets[op.lane_offsets].even) return std::nullopt;
+  const auto stride = static_cast<std::int64_t>(offsets[op.lane_offsets].stride);
   if (stride == 0) return Words::same;
   if (stride == kWordBytes) return Words::row;
   if (stride > 0 && stride % kLineBytes == 0) return Words::rows;
@@ -87,8 +87,8 @@ class Fusion {
 
  private:
   bool is_product_at(std::size_t i) const {
-    return i + 2 < block_.size() && is_fma(block_[i + 2]) && loads_shared_words(block_[i], code_.steps) &&
-           loads_shared_words(block_[i + 1], code_.steps) && is_product(block_[i], block_[i + 1], block_[i + 2]);
+    return i + 2 < block_.size() && is_fma(block_[i + 2]) && loads_shared_words(block_[i], code_.lane_offsets) &&
+           loads_shared_words(block_[i + 1], code_.lane_offsets) && is_product(block_[i], block_[i + 1], block_[i + 2]);
   }
 
   // Fuses products of global memory. Returns the number of operations that one handler executes; 0: no product here.
@@ -130,7 +130,8 @@ class Fusion {
 
   std::optional<std::pair<Words, Words>> global_product_at(std::size_t i) const {
     if (i + 2 >= block_.size() || !is_fma(block_[i + 2])) return std::nullopt;
-    const auto left = global_words(block_[i], code_.steps), right = global_words(block_[i + 1], code_.steps);
+    const auto left = global_words(block_[i], code_.lane_offsets),
+               right = global_words(block_[i + 1], code_.lane_offsets);
     if (!left || !right || !is_product(block_[i], block_[i + 1], block_[i + 2])) return std::nullopt;
     return std::pair{*left, *right};
   }
@@ -194,7 +195,7 @@ class Fusion {
     }
     const auto alike = [&](std::size_t i) {
       const Op &a = block_[first + i], &b = block_[next + i];
-      return a.s[4] == b.s[4] && a.count == b.count && a.steps == b.steps && is_small(b.offset);
+      return a.s[4] == b.s[4] && a.count == b.count && a.lane_offsets == b.lane_offsets && is_small(b.offset);
     };
     return block_[next + 2].s[3] == block_[next - 1].s[0] && alike(0) && alike(1);
   }
@@ -203,19 +204,20 @@ class Fusion {
 
   void fuse_product(std::size_t i) {
     block_[i].guarded = block_[i].run;
-    block_[i].run = product_handler(code_.steps[block_[i].steps], code_.steps[block_[i + 1].steps], Products::one);
+    block_[i].run = product_handler(code_.lane_offsets[block_[i].lane_offsets],
+                                    code_.lane_offsets[block_[i + 1].lane_offsets], Products::one);
   }
 
-  static void add(const Op& load, const LaneOffsets& steps, ProductRun::Side& side) {
+  static void add(const Op& load, const LaneOffsets& offsets, ProductRun::Side& side) {
     if (side.loads.empty()) {
       side.low = side.high = load.offset;
       for (std::size_t e = 0; e < kEights; ++e)
-        side.of_eights[e] = static_cast<std::int64_t>(steps.of_lane[e * kEight]);
+        side.of_eights[e] = static_cast<std::int64_t>(offsets.of_lane[e * kEight]);
     }
     side.loads.push_back({static_cast<std::int32_t>(load.offset), load.pc});
-    side.low = std::min(side.low, load.offset + steps.low);
-    side.high = std::max(side.high, load.offset + steps.high);
-    side.bits |= static_cast<std::uint64_t>(load.offset) | steps.bits;
+    side.low = std::min(side.low, load.offset + offsets.low);
+    side.high = std::max(side.high, load.offset + offsets.high);
+    side.bits |= static_cast<std::uint64_t>(load.offset) | offsets.bits;
   }
 
   void fuse_products(std::size_t first, std::size_t products) {
@@ -228,7 +230,8 @@ class Fusion {
         any_live_after_(block_[last].pc, unwanted))
       return;
     ProductRun run;
-    const LaneOffsets &left = code_.steps[block_[first].steps], &right = code_.steps[block_[first + 1].steps];
+    const LaneOffsets &left = code_.lane_offsets[block_[first].lane_offsets],
+                      &right = code_.lane_offsets[block_[first + 1].lane_offsets];
     for (std::size_t i = first; i < last; i += 3) {
       add(block_[i], left, run.left);
       add(block_[i + 1], right, run.right);

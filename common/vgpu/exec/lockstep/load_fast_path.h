@@ -94,12 +94,12 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
 // Counts a load where each group of eight lanes reads one sector. Not inlined, to save stack space in runs that count
 // nothing.
 [[gnu::noinline]] inline void count_eights(Launch& launch, const Op* op, std::uint64_t first,
-                                           const LaneOffsets& steps) {
+                                           const LaneOffsets& offsets) {
   std::uint64_t lines[kWarpSize / 8];
   unsigned sectors[kWarpSize / 8], total = 0;
   int count = 0;
   for (std::size_t l = 0; l < kWarpSize; l += 8) {
-    const std::uint64_t address = first + steps.of_lane[l], line = address / kLineBytes;
+    const std::uint64_t address = first + offsets.of_lane[l], line = address / kLineBytes;
     const unsigned sector = 1u << (address / kSectorBytes % 4);
     int i = 0;
     while (i < count && lines[i] != line) ++i;
@@ -116,26 +116,28 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
 struct Reach {
   std::uint64_t first, low, end;
 };
-inline Reach reach_of(const Warp& warp, const Op* op, const LaneOffsets& steps, std::uint32_t bytes) {
+inline Reach reach_of(const Warp& warp, const Op* op, const LaneOffsets& offsets, std::uint32_t bytes) {
   const std::uint64_t first = first_address(warp, op);
-  return {first, first + static_cast<std::uint64_t>(steps.low), first + static_cast<std::uint64_t>(steps.high) + bytes};
+  return {first, first + static_cast<std::uint64_t>(offsets.low),
+          first + static_cast<std::uint64_t>(offsets.high) + bytes};
 }
 
 // A word per lane, each group of eight lanes in one sector: returns the host address of lane 0's word. The words of
 // other lanes have the same distance from it as on the device.
 inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
-  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
-  const auto [first, low, end] = reach_of(warp, op, steps, kBytes);
+  const LaneOffsets& offsets = launch.program.lockstep.lane_offsets[op->lane_offsets];
+  const auto [first, low, end] = reach_of(warp, op, offsets, kBytes);
   if (low > first || end <= first || first % kSectorBytes != 0 || warp.mask != kAllLanes ||
       !is_usual(launch, warp, op, low, end, first, kBytes))
     return nullptr;
-  if (launch.counts) count_eights(launch, op, first, steps);
+  if (launch.counts) count_eights(launch, op, first, offsets);
   BufferMemo& memo = launch.buffer_memos[op->pc];
   // Prefetches rows ahead, because warps proceed from row to row with a constant stride.
   constexpr std::uint64_t kAhead = 5;
   const std::uint64_t ahead = first + kAhead * (first - std::exchange(memo.last, first));
-  for (std::size_t l = 0; l < kWarpSize; l += 16) __builtin_prefetch(memo.data + (ahead + steps.of_lane[l] - memo.low));
+  for (std::size_t l = 0; l < kWarpSize; l += 16)
+    __builtin_prefetch(memo.data + (ahead + offsets.of_lane[l] - memo.low));
   return memo.data + (first - memo.low);
 }
 
@@ -143,17 +145,17 @@ inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const O
 // all 32 lines. The words come from contiguous copies (SectorCopies), if there are any.
 inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
-  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
-  const auto [first, low, end] = reach_of(warp, op, steps, kBytes);
+  const LaneOffsets& offsets = launch.program.lockstep.lane_offsets[op->lane_offsets];
+  const auto [first, low, end] = reach_of(warp, op, offsets, kBytes);
   const SectorCopies& copies = launch.sector_copies;
   const std::uint64_t offset = first % kSectorBytes;
-  if (copies.first != first - offset || copies.stride != steps.stride || copies.round != launch.round ||
+  if (copies.first != first - offset || copies.stride != offsets.stride || copies.round != launch.round ||
       (copies.gathered >> (offset / kBytes) & 1u) == 0 || !launch.stores_wait || warp.mask != kAllLanes ||
       !is_usual(launch, warp, op, low, end, first, kBytes))
     return nullptr;
   if (launch.counts) {
     const unsigned sector = 1u << (first / kSectorBytes % 4);
-    if (!launch.sm->l1.read_again(first / kLineBytes, steps.stride / kLineBytes, sector)) return nullptr;
+    if (!launch.sm->l1.read_again(first / kLineBytes, offsets.stride / kLineBytes, sector)) return nullptr;
     add_load(launch, op, kWarpSize, kWarpSize, 0);
   }
   return reinterpret_cast<const std::uint8_t*>(copies.words[offset / kBytes]);

@@ -31,13 +31,13 @@ void come_apart(const Launch& launch, Warp& warp, const std::vector<LockstepRegi
 bool come_together(const Launch& launch, Warp& warp, std::uint32_t block);
 
 // lockstep_ops.cpp. Fills in the lanes of s[0] from lane 0.
-Handler fill_handler(std::uint32_t bytes, std::uint32_t steps);
+Handler fill_handler(std::uint32_t bytes, std::uint32_t offsets);
 // Checks that no lane of s[1], a 32-bit signed or unsigned number, wraps around. If one does, the warp leaves
 // lockstep (`offset`: index in at_checks) and continues at Program::ops[target].
 Handler check_handler(bool is_signed);
 // As memory_ops.cpp's, for addresses that are one number. A load from a uniform address fills only lane 0, unless
 // `all_lanes`. nullptr: not supported.
-Handler lockstep_load_handler(const ptx::Instruction& instruction, int register_bytes, const LaneOffsets& steps,
+Handler lockstep_load_handler(const ptx::Instruction& instruction, int register_bytes, const LaneOffsets& offsets,
                               bool all_lanes);
 Handler lockstep_store_handler(const ptx::Instruction& instruction, int register_bytes);
 
@@ -49,13 +49,13 @@ inline std::uint64_t first_address(const Warp& warp, const Op* op) {
                         : static_cast<std::uint32_t>(*warp.lanes<std::uint32_t>(op->s[4]) + offset);
 }
 // Whether an access to shared memory qualifies for the fast path: whole warp, in bounds, aligned, wavefronts known.
-inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op* op, const LaneOffsets& steps,
+inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op* op, const LaneOffsets& offsets,
                                std::uint64_t first, std::uint32_t bytes) {
-  const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
-  const std::uint64_t high = first + static_cast<std::uint64_t>(steps.high);
+  const std::uint64_t low = first + static_cast<std::uint64_t>(offsets.low);
+  const std::uint64_t high = first + static_cast<std::uint64_t>(offsets.high);
   const std::uint64_t extent = launch.program.shared_bytes;
   return warp.mask == kAllLanes && low <= first && high >= first && high < extent && bytes <= extent - high &&
-         ((first | steps.bits) & (bytes - 1)) == 0 && bytes >= 4 && launch.shared_memos[op->pc].steps_known;
+         ((first | offsets.bits) & (bytes - 1)) == 0 && bytes >= 4 && launch.shared_memos[op->pc].lockstep_known;
 }
 
 // fusion.cpp. Fuses operations of lockstep code into one handler, which saves dispatch and keeps values in host

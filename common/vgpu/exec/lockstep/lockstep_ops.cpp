@@ -20,43 +20,43 @@ using ptx::Instruction;
 using ptx::Space;
 
 template <class T>
-void fill(T* lanes, const LaneOffsets& steps) {
+void fill(T* lanes, const LaneOffsets& offsets) {
   const T first = lanes[0];
-  for (std::size_t l = 0; l < kWarpSize; ++l) lanes[l] = static_cast<T>(first + static_cast<T>(steps.of_lane[l]));
+  for (std::size_t l = 0; l < kWarpSize; ++l) lanes[l] = static_cast<T>(first + static_cast<T>(offsets.of_lane[l]));
 }
 
 template <class T>
-bool holds(const T* lanes, const LaneOffsets& steps) {
+bool holds(const T* lanes, const LaneOffsets& offsets) {
   T differs = 0;
   for (std::size_t l = 0; l < kWarpSize; ++l) {
-    differs = static_cast<T>(differs | (lanes[l] ^ static_cast<T>(lanes[0] + static_cast<T>(steps.of_lane[l]))));
+    differs = static_cast<T>(differs | (lanes[l] ^ static_cast<T>(lanes[0] + static_cast<T>(offsets.of_lane[l]))));
   }
   return differs == 0;
 }
 
-void fill(Warp& warp, const LockstepRegister& reg, const LaneOffsets& steps) {
+void fill(Warp& warp, const LockstepRegister& reg, const LaneOffsets& offsets) {
   switch (reg.bytes) {
     case 2:
-      return fill(warp.lanes<std::uint16_t>(reg.slot), steps);
+      return fill(warp.lanes<std::uint16_t>(reg.slot), offsets);
     case 4:
-      return fill(warp.lanes<std::uint32_t>(reg.slot), steps);
+      return fill(warp.lanes<std::uint32_t>(reg.slot), offsets);
     default:
-      return fill(warp.lanes<std::uint64_t>(reg.slot), steps);
+      return fill(warp.lanes<std::uint64_t>(reg.slot), offsets);
   }
 }
 
-bool holds(const Warp& warp, const LockstepRegister& reg, const LaneOffsets& steps) {
+bool holds(const Warp& warp, const LockstepRegister& reg, const LaneOffsets& offsets) {
   switch (reg.bytes) {
     case 0: {
       const std::uint32_t predicate = warp.predicate(reg.slot);
       return predicate == 0 || predicate == kAllLanes;
     }
     case 2:
-      return holds(warp.lanes<std::uint16_t>(reg.slot), steps);
+      return holds(warp.lanes<std::uint16_t>(reg.slot), offsets);
     case 4:
-      return holds(warp.lanes<std::uint32_t>(reg.slot), steps);
+      return holds(warp.lanes<std::uint32_t>(reg.slot), offsets);
     default:
-      return holds(warp.lanes<std::uint64_t>(reg.slot), steps);
+      return holds(warp.lanes<std::uint64_t>(reg.slot), offsets);
   }
 }
 
@@ -67,7 +67,7 @@ const Op* op_fill(Launch& launch, Warp& warp, const Op* op) {
     const T value = lanes[0];
     for (int l = 0; l < kWarpSize; ++l) lanes[l] = value;
   } else {
-    fill(lanes, launch.program.lockstep.steps[op->steps]);
+    fill(lanes, launch.program.lockstep.lane_offsets[op->lane_offsets]);
   }
   return op + 1;
 }
@@ -75,9 +75,9 @@ const Op* op_fill(Launch& launch, Warp& warp, const Op* op) {
 template <class T>
 const Op* op_check(Launch& launch, Warp& warp, const Op* op) {
   const LockstepCode& code = launch.program.lockstep;
-  const LaneOffsets& steps = code.steps[op->steps];
+  const LaneOffsets& offsets = code.lane_offsets[op->lane_offsets];
   const std::int64_t first = *warp.lanes<T>(op->s[1]);
-  if (first + steps.low >= std::numeric_limits<T>::min() && first + steps.high <= std::numeric_limits<T>::max())
+  if (first + offsets.low >= std::numeric_limits<T>::min() && first + offsets.high <= std::numeric_limits<T>::max())
     return op + 1;
   come_apart(launch, warp, code.at_checks[static_cast<std::size_t>(op->offset)]);
   return &launch.program.ops[op->target];
@@ -85,30 +85,30 @@ const Op* op_check(Launch& launch, Warp& warp, const Op* op) {
 
 // Like make_access, but computes the addresses from lane 0's.
 void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& out) {
-  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
+  const LaneOffsets& offsets = launch.program.lockstep.lane_offsets[op->lane_offsets];
   const std::uint64_t first = first_address(warp, op);
-  const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
-  const std::uint64_t high = first + static_cast<std::uint64_t>(steps.high);
+  const std::uint64_t low = first + static_cast<std::uint64_t>(offsets.low);
+  const std::uint64_t high = first + static_cast<std::uint64_t>(offsets.high);
   const bool narrow = op->s[4] != kNoSlot && op->count == 4;
   const bool wraps = low > first || high < first || (narrow && high > ~0u);
   constexpr std::int64_t kFar = 1ll << 32;
-  if (warp.mask == kAllLanes && steps.even && !wraps && steps.high < kFar && steps.low > -kFar) {
+  if (warp.mask == kAllLanes && offsets.even && !wraps && offsets.high < kFar && offsets.low > -kFar) {
     out.mask = kAllLanes;
     out.bytes = bytes;
     out.implied = true;
     out.first = first;
-    out.stride = steps.stride;
-    out.bits = first | steps.stride;
+    out.stride = offsets.stride;
+    out.bits = first | offsets.stride;
     out.low = low;
     out.high = high;
-    out.uniform = steps.stride == 0;
-    out.contiguous = steps.stride == bytes;
+    out.uniform = offsets.stride == 0;
+    out.contiguous = offsets.stride == bytes;
     return;
   }
-  // Computes each lane's address from the steps, because the register's other lanes may not be stored.
+  // Computes each lane's address from the offsets, because the register's other lanes may not be stored.
   alignas(64) std::uint64_t lanes[kWarpSize];
   for (std::size_t l = 0; l < kWarpSize; ++l) {
-    lanes[l] = first + steps.of_lane[l];
+    lanes[l] = first + offsets.of_lane[l];
     if (narrow) lanes[l] &= ~0u;
   }
   make_access(lanes, warp.mask, bytes, out);
@@ -168,9 +168,9 @@ const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
 const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const from = op->s[0] == kNoSlot ? nullptr : find_eights(launch, warp, op);
   if (from == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
-  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
+  const LaneOffsets& offsets = launch.program.lockstep.lane_offsets[op->lane_offsets];
   auto* const lanes = warp.lanes<std::uint32_t>(op->s[0]);
-  for (std::size_t l = 0; l < kWarpSize; l += 8) std::memcpy(lanes + l, from + steps.of_lane[l], kSectorBytes);
+  for (std::size_t l = 0; l < kWarpSize; l += 8) std::memcpy(lanes + l, from + offsets.of_lane[l], kSectorBytes);
   return after_memory(launch, warp, op);
 }
 
@@ -194,11 +194,11 @@ const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
 template <class R, class M, int vector, bool store>
 const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
-  const LaneOffsets& steps = launch.program.lockstep.steps[op->steps];
+  const LaneOffsets& offsets = launch.program.lockstep.lane_offsets[op->lane_offsets];
   const std::uint64_t first = first_address(warp, op);
-  if (!is_usual_in_shared(launch, warp, op, steps, first, kBytes) ||
+  if (!is_usual_in_shared(launch, warp, op, offsets, first, kBytes) ||
       (is_watched(launch, warp) &&
-       !touches_in_order(warp, op, first, steps, kBytes, store ? SharedTouch::write : SharedTouch::read))) {
+       !touches_in_order(warp, op, first, offsets, kBytes, store ? SharedTouch::write : SharedTouch::read))) {
     Access access;
     make_access_from_lane_0(launch, warp, op, kBytes, access);
     access.spell_out();
@@ -207,43 +207,43 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
     count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
     if (warp.mask == kAllLanes) {
       SharedMemo& memo = launch.shared_memos[op->pc];
-      memo.steps_known = true;
-      memo.steps_bytes = kWarpSize * kBytes;
-      memo.steps_wavefronts = memo.wavefronts;
-      memo.steps_conflicts = memo.conflicts;
+      memo.lockstep_known = true;
+      memo.lockstep_bytes = kWarpSize * kBytes;
+      memo.lockstep_wavefronts = memo.wavefronts;
+      memo.lockstep_conflicts = memo.conflicts;
     }
     constexpr Mover kMove = store ? move_out<R, M, vector> : move_in<R, M, vector>;
     if (is_watched(launch, warp)) return move_checked<store>(launch, warp, op, access, at, kMove);
     kMove(warp, op, access, at);
     return op + 1;
   }
-  add_steps_turns(launch, warp, *op);
+  add_lockstep_wavefronts(launch, warp, *op);
   std::uint8_t* const base = warp.block->shared.data() + first;
   for (int part = 0; part < vector; ++part) {
     std::uint8_t* const at = base + static_cast<std::size_t>(part) * sizeof(M);
     if (op->s[part] == kNoSlot) continue;
     R* const lanes = warp.lanes<R>(op->s[part]);
-    const bool eights = steps.even_eights && vector == 1 && sizeof(R) == sizeof(M);
-    if (eights && steps.stride_of_eights == kBytes) {
+    const bool eights = offsets.even_eights && vector == 1 && sizeof(R) == sizeof(M);
+    if (eights && offsets.stride_of_eights == kBytes) {
       for (std::size_t l = 0; l < kWarpSize; l += 8) {
         if constexpr (store)
-          std::memcpy(at + static_cast<std::int64_t>(steps.of_lane[l]), lanes + l, 8 * sizeof(M));
+          std::memcpy(at + static_cast<std::int64_t>(offsets.of_lane[l]), lanes + l, 8 * sizeof(M));
         else
-          std::memcpy(lanes + l, at + static_cast<std::int64_t>(steps.of_lane[l]), 8 * sizeof(M));
+          std::memcpy(lanes + l, at + static_cast<std::int64_t>(offsets.of_lane[l]), 8 * sizeof(M));
       }
     } else if constexpr (store) {
       for (std::size_t l = 0; l < kWarpSize; ++l) {
         const M value = static_cast<M>(lanes[l]);
-        std::memcpy(at + static_cast<std::int64_t>(steps.of_lane[l]), &value, sizeof value);
+        std::memcpy(at + static_cast<std::int64_t>(offsets.of_lane[l]), &value, sizeof value);
       }
-    } else if (steps.even_eights && steps.stride_of_eights == 0) {
+    } else if (offsets.even_eights && offsets.stride_of_eights == 0) {
       for (std::size_t l = 0; l < kWarpSize; l += 8) {
-        const R value = extend<R, M>(at + static_cast<std::int64_t>(steps.of_lane[l]));
+        const R value = extend<R, M>(at + static_cast<std::int64_t>(offsets.of_lane[l]));
         for (std::size_t i = 0; i < 8; ++i) lanes[l + i] = value;
       }
     } else {
       for_lanes(lanes, kAllLanes, [&](int l) {
-        return extend<R, M>(at + static_cast<std::int64_t>(steps.of_lane[static_cast<std::size_t>(l)]));
+        return extend<R, M>(at + static_cast<std::int64_t>(offsets.of_lane[static_cast<std::size_t>(l)]));
       });
     }
   }
@@ -286,9 +286,9 @@ struct LockstepStores {
 };
 
 // Whether each group of eight lanes loads a sector of its own, `bytes` per lane, if lane 0's address starts a sector.
-bool has_whole_sectors(const LaneOffsets& steps, std::uint64_t bytes) {
-  bool whole = steps.even_eights && steps.stride_of_eights == bytes && bytes == 4;
-  for (std::size_t l = 0; l < kWarpSize; l += 8) whole &= steps.of_lane[l] % kSectorBytes == 0;
+bool has_whole_sectors(const LaneOffsets& offsets, std::uint64_t bytes) {
+  bool whole = offsets.even_eights && offsets.stride_of_eights == bytes && bytes == 4;
+  for (std::size_t l = 0; l < kWarpSize; l += 8) whole &= offsets.of_lane[l] % kSectorBytes == 0;
   return whole;
 }
 
@@ -297,14 +297,14 @@ bool has_whole_sectors(const LaneOffsets& steps, std::uint64_t bytes) {
 void come_apart(const Launch& launch, Warp& warp, const std::vector<LockstepRegister>& registers) {
   warp.in_lockstep = false;
   if (warp.executed - warp.together_since < kSoon) ++warp.times_diverged;
-  for (const LockstepRegister& reg : registers) fill(warp, reg, launch.program.lockstep.steps[reg.steps]);
+  for (const LockstepRegister& reg : registers) fill(warp, reg, launch.program.lockstep.lane_offsets[reg.lane_offsets]);
 }
 
 bool come_together(const Launch& launch, Warp& warp, std::uint32_t block) {
   if (warp.mask != kAllLanes || warp.times_diverged >= kMostPartings) return false;
   const LockstepCode& code = launch.program.lockstep;
   for (const LockstepRegister& reg : code.entering[block]) {
-    if (holds(warp, reg, code.steps[reg.steps])) continue;
+    if (holds(warp, reg, code.lane_offsets[reg.lane_offsets])) continue;
     ++warp.times_diverged;
     return false;
   }
@@ -313,30 +313,31 @@ bool come_together(const Launch& launch, Warp& warp, std::uint32_t block) {
   return true;
 }
 
-Handler fill_handler(std::uint32_t bytes, std::uint32_t steps) {
+Handler fill_handler(std::uint32_t bytes, std::uint32_t offsets) {
   switch (bytes) {
     case 2:
-      return steps == 0 ? op_fill<std::uint16_t, true> : op_fill<std::uint16_t, false>;
+      return offsets == 0 ? op_fill<std::uint16_t, true> : op_fill<std::uint16_t, false>;
     case 4:
-      return steps == 0 ? op_fill<std::uint32_t, true> : op_fill<std::uint32_t, false>;
+      return offsets == 0 ? op_fill<std::uint32_t, true> : op_fill<std::uint32_t, false>;
     default:
-      return steps == 0 ? op_fill<std::uint64_t, true> : op_fill<std::uint64_t, false>;
+      return offsets == 0 ? op_fill<std::uint64_t, true> : op_fill<std::uint64_t, false>;
   }
 }
 
 Handler check_handler(bool is_signed) { return is_signed ? op_check<std::int32_t> : op_check<std::uint32_t>; }
 
-Handler lockstep_load_handler(const Instruction& in, int register_bytes, const LaneOffsets& steps, bool all_lanes) {
+Handler lockstep_load_handler(const Instruction& in, int register_bytes, const LaneOffsets& offsets, bool all_lanes) {
   const auto bytes = static_cast<std::uint64_t>(std::max(ptx::size_bytes(in.type), 1)) * in.vector;
   if (passes_l1(in)) return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
-  if (steps.even && steps.stride == 0) {
+  if (offsets.even && offsets.stride == 0) {
     return all_lanes ? by_form<LockstepLoads<Addresses::uniform>::Of>(in, register_bytes)
                      : by_form<LockstepLoads<Addresses::uniform_lane_0>::Of>(in, register_bytes);
   }
-  if (steps.even && steps.stride == bytes) return by_form<LockstepLoads<Addresses::contiguous>::Of>(in, register_bytes);
-  if (steps.even && steps.stride % kLineBytes == 0 && static_cast<std::int64_t>(steps.stride) > 0)
+  if (offsets.even && offsets.stride == bytes)
+    return by_form<LockstepLoads<Addresses::contiguous>::Of>(in, register_bytes);
+  if (offsets.even && offsets.stride % kLineBytes == 0 && static_cast<std::int64_t>(offsets.stride) > 0)
     return by_form<LockstepLoads<Addresses::rows>::Of>(in, register_bytes);
-  if (has_whole_sectors(steps, bytes)) return by_form<LockstepLoads<Addresses::eights>::Of>(in, register_bytes);
+  if (has_whole_sectors(offsets, bytes)) return by_form<LockstepLoads<Addresses::eights>::Of>(in, register_bytes);
   return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
 }
 

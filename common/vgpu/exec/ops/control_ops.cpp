@@ -20,7 +20,7 @@ using ptx::BarrierMode;
 
 // Tells the sanitizer which warps wait at the barrier and which have ended; the latter count as arrived at a barrier
 // of the whole block.
-void note_meeting(ResidentBlock& block, int barrier) {
+void note_sync_point(ResidentBlock& block, int barrier) {
   std::vector<std::uint32_t> waiting, gone;
   for (const Warp& warp : block.warps) {
     if (warp.state == Warp::State::waiting && warp.barrier == barrier) waiting.push_back(warp.index);
@@ -50,7 +50,7 @@ void put_reduction(Warp& warp, const ResidentBlock& block, int barrier) {
 }
 
 void release_barrier(ResidentBlock& block, int barrier) {
-  if (block.shadow != nullptr) note_meeting(block, barrier);
+  if (block.shadow != nullptr) note_sync_point(block, barrier);
   for (Warp& warp : block.warps) {
     if (warp.state != Warp::State::waiting || warp.barrier != barrier) continue;
     if (block.asked[barrier] != 0) put_reduction(warp, block, barrier);

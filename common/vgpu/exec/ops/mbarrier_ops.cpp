@@ -12,8 +12,8 @@
 
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/requests/lanes.h"
-#include "common/vgpu/requests/meetings.h"
 #include "common/vgpu/requests/shared_memory.h"
+#include "common/vgpu/requests/sync_points.h"
 #include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {
@@ -73,7 +73,7 @@ void for_each_object(const Access& access, Visit&& visit) {
 
 void begin_phase(ResidentBlock& block, MbarrierPhases& phases) {
   phases.over = phases.open;
-  phases.open = ++block.meetings;
+  phases.open = ++block.sync_points;
 }
 
 void complete(Warp& warp, std::uint64_t byte) {
@@ -93,7 +93,7 @@ bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t by
     note_flag_write(launch, warp, op, byte, sizeof(std::uint64_t));
     const auto phases = warp.block->mbarrier_phases.find(byte);
     if (phases != warp.block->mbarrier_phases.end())
-      note_meeting(launch, warp, op, phases->second.open, Meeting::Kind::arrives);
+      note_sync_point(launch, warp, op, phases->second.open, SyncPoint::Kind::arrives);
   }
   before = load_state(object);
   const std::uint64_t missing = before.missing() + raise, expected = before.expected() - (drop ? count : 0);
@@ -185,7 +185,7 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
     if (warp.block->shadow != nullptr) warp.block->shadow->acquire(byte, warp.index);
     const auto phases = warp.block->mbarrier_phases.find(byte);
     if (warp.trace != nullptr && phases != warp.block->mbarrier_phases.end() && phases->second.over != 0)
-      note_meeting(launch, warp, op, phases->second.over, Meeting::Kind::waits);
+      note_sync_point(launch, warp, op, phases->second.over, SyncPoint::Kind::waits);
     const auto copies = warp.block->mbarrier_copies.find(byte);
     if (warp.trace == nullptr || copies == warp.block->mbarrier_copies.end()) return;
     const std::uint32_t waited = copies->second.arrived[warp.index];

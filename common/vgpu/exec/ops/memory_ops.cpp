@@ -9,13 +9,13 @@
 #include "common/vgpu/exec/ops/half.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/math.h"
+#include "common/vgpu/requests/cas_loops.h"
 #include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/requests/local_memory.h"
-#include "common/vgpu/requests/meetings.h"
 #include "common/vgpu/requests/memory_moves.h"
 #include "common/vgpu/requests/shared_memory.h"
-#include "common/vgpu/requests/swaps.h"
+#include "common/vgpu/requests/sync_points.h"
 #include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {

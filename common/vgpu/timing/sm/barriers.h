@@ -42,38 +42,38 @@ inline const std::vector<SimPhase>& Simulation::phases_before(const BlockTrace& 
 inline std::vector<SimPhase> Simulation::count_phases(const BlockTrace& trace) {
   std::vector<SimPhase> phases;
   for (const WarpTrace& warp : trace.warps) {
-    for (const Meeting& meeting : warp.meetings) {
-      if (phases.size() <= meeting.number) phases.resize(meeting.number + 1);
-      phases[meeting.number].wanted += meeting.kind == Meeting::Kind::arrives ? 1 : 0;
+    for (const SyncPoint& point : warp.sync_points) {
+      if (phases.size() <= point.number) phases.resize(point.number + 1);
+      phases[point.number].wanted += point.kind == SyncPoint::Kind::arrives ? 1 : 0;
     }
   }
   for (const WarpTrace& warp : trace.warps) {
     std::uint32_t arrives = 0;  // the phase at which the instruction arrives; in the trace it comes after the phases
                                 // that it follows
-    for (std::size_t i = warp.meetings.size(); i-- > 0;) {
-      const Meeting& meeting = warp.meetings[i];
-      if (meeting.kind == Meeting::Kind::arrives) arrives = meeting.number;
+    for (std::size_t i = warp.sync_points.size(); i-- > 0;) {
+      const SyncPoint& point = warp.sync_points[i];
+      if (point.kind == SyncPoint::Kind::arrives) arrives = point.number;
       // In a trace that was cut off, a phase may have no arrivals.
-      if (meeting.kind != Meeting::Kind::follows || phases[meeting.number].wanted == 0) continue;
-      phases[meeting.number].followers.push_back(arrives);
+      if (point.kind != SyncPoint::Kind::follows || phases[point.number].wanted == 0) continue;
+      phases[point.number].followers.push_back(arrives);
       ++phases[arrives].wanted;
     }
   }
   return phases;
 }
 
-inline std::span<const Meeting> Simulation::meetings_of(const SimWarp& warp, const TimedOp& op) {
-  return notes_of(warp.trace->meetings, warp, op);
+inline std::span<const SyncPoint> Simulation::sync_points_of(const SimWarp& warp, const TimedOp& op) {
+  return notes_of(warp.trace->sync_points, warp, op);
 }
 
 // Counts the operation's arrivals at its phases, which end at `at` at the earliest.
 inline void Simulation::arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at) {
   SimBlock& block = sm.blocks[warp.sim_block];
-  for (const Meeting& meeting : meetings_of(warp, op)) {
-    if (meeting.kind != Meeting::Kind::arrives) continue;
-    SimPhase& phase = block.phases[meeting.number];
+  for (const SyncPoint& point : sync_points_of(warp, op)) {
+    if (point.kind != SyncPoint::Kind::arrives) continue;
+    SimPhase& phase = block.phases[point.number];
     phase.ends = std::max(phase.ends, at);
-    if (++phase.arrived == phase.wanted) end_phase(sm, block, meeting.number);
+    if (++phase.arrived == phase.wanted) end_phase(sm, block, point.number);
   }
 }
 
@@ -98,11 +98,11 @@ inline void Simulation::end_phase(SimSm& sm, SimBlock& block, std::uint32_t numb
 // Whether the phases that the warp's next operation waits for have ended. If so, `blocked` is raised to their end.
 inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked) {
   SimBlock& block = sm.blocks[warp.sim_block];
-  for (const Meeting& meeting : meetings_of(warp, op)) {
-    if (meeting.kind != Meeting::Kind::waits) continue;
-    const SimPhase& phase = block.phases[meeting.number];
+  for (const SyncPoint& point : sync_points_of(warp, op)) {
+    if (point.kind != SyncPoint::Kind::waits) continue;
+    const SimPhase& phase = block.phases[point.number];
     if (phase.arrived < phase.wanted) {
-      block.waiting.push_back({meeting.number, static_cast<std::uint32_t>(&warp - sm.warps.data())});
+      block.waiting.push_back({point.number, static_cast<std::uint32_t>(&warp - sm.warps.data())});
       return false;
     }
     if (phase.ends > blocked.ready) blocked = {phase.ends, op.pc, Wait::barrier, 0};

@@ -202,7 +202,7 @@ TEST(CudaDevice, TheCacheIsReadOverTwice) {
   EXPECT_EQ(rig.device->machine().l2_bytes, 256 << 10);
   EXPECT_EQ(driver.live_allocations(), 1u);
   ColdCache cold;
-  ASSERT_TRUE(cold.open(driver.api(), rig.device->card()).ok());
+  ASSERT_TRUE(cold.open(driver.api(), rig.device->gpu()).ok());
   driver.begin_range();
   ASSERT_EQ(cold.sweep(nullptr), CUDA_SUCCESS);
   const RunRecord record = driver.end_range();
@@ -672,23 +672,23 @@ SOLVE(float* x, float* big) { twice<<<1, 32>>>(x); }
 TEST(GpuProperties, IsAMachineOfTheProjectWhereTheDriverCallsItSo) {
   FakeDriver driver(*load_machine("h100-sxm"));
   driver.name = "NVIDIA H100 80GB HBM3";
-  auto card = query_gpu(driver.api(), 0);
-  ASSERT_TRUE(card.ok()) << card.error().text();
-  EXPECT_EQ(card->uuid, "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f");
-  Machine machine = machine_of(*card);
+  auto gpu = query_gpu(driver.api(), 0);
+  ASSERT_TRUE(gpu.ok()) << gpu.error().text();
+  EXPECT_EQ(gpu->uuid, "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f");
+  Machine machine = machine_of(*gpu);
   EXPECT_EQ(machine.name, "h100-sxm");
   EXPECT_EQ(machine.arch, "compute_90a");
   EXPECT_GT(machine.l2_ways, 0);
-  card->sms = 114;  // another kind of H100, which must not take this name
-  EXPECT_NE(machine_of(*card).name, "h100-sxm");
+  gpu->sms = 114;  // another kind of H100, which must not take this name
+  EXPECT_NE(machine_of(*gpu).name, "h100-sxm");
 }
 
 TEST(GpuProperties, ElseItIsWhatTheDriverSaysAndNothingMore) {
   FakeDriver driver(*load_machine("classroom"));
   driver.name = "NVIDIA L99 (test)";
-  const auto card = query_gpu(driver.api(), 0);
-  ASSERT_TRUE(card.ok()) << card.error().text();
-  const Machine machine = machine_of(*card), classroom = *load_machine("classroom");
+  const auto gpu = query_gpu(driver.api(), 0);
+  ASSERT_TRUE(gpu.ok()) << gpu.error().text();
+  const Machine machine = machine_of(*gpu), classroom = *load_machine("classroom");
   EXPECT_EQ(machine.name, "nvidia-l99-test");
   EXPECT_EQ(machine.arch, "compute_80");
   EXPECT_EQ(machine.sms, classroom.sms);
@@ -707,9 +707,9 @@ TEST(GpuProperties, GpusBeforeTuringAreRefused) {
   Machine old = *load_machine("classroom");
   old.compute_capability = 70;
   FakeDriver driver(old);
-  const auto card = query_gpu(driver.api(), 0);
-  ASSERT_FALSE(card.ok());
-  EXPECT_NE(card.error().message.find("compute capability 7.0"), std::string::npos);
+  const auto gpu = query_gpu(driver.api(), 0);
+  ASSERT_FALSE(gpu.ok());
+  EXPECT_NE(gpu.error().message.find("compute capability 7.0"), std::string::npos);
 }
 
 }  // namespace

@@ -30,9 +30,9 @@ struct Lowered {
     const AffineAnalysis analysis(program);
     const Shape found = shape(name);
     EXPECT_EQ(found.kind, Kind::affine) << name;
-    const LaneOffsets& steps = analysis.steps()[found.steps];
-    EXPECT_TRUE(steps.even) << name;
-    return static_cast<std::int64_t>(steps.stride);
+    const LaneOffsets& offsets = analysis.lane_offsets()[found.lane_offsets];
+    EXPECT_TRUE(offsets.even) << name;
+    return static_cast<std::int64_t>(offsets.stride);
   }
   Kind kind(const std::string& name) const { return shape(name).kind; }
 };

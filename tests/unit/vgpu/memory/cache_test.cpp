@@ -1,5 +1,6 @@
-// Tests the rules in cache.h one by one, against results by hand.
-#include "common/vgpu/memory/cache.h"
+// Tests the rules in sectors.h one by one, against results by hand.
+#include "common/vgpu/memory/l1_cache.h"
+#include "common/vgpu/memory/l2_cache.h"
 
 #include <gtest/gtest.h>
 

@@ -122,14 +122,14 @@ TEST(Blocks, LanesMeetAtTheFirstBlockOfEveryWay) {
       for (std::uint32_t other = 0; other < blocks.size() && leads_to_the_end(blocks, b, kExitBlock - 1); ++other) {
         if (other != b && !leads_to_the_end(blocks, b, other)) on_every_way.push_back(other);
       }
-      std::uint32_t meeting = kExitBlock;
+      std::uint32_t point = kExitBlock;
       for (const std::uint32_t first : on_every_way) {
         const bool is_first = std::all_of(on_every_way.begin(), on_every_way.end(), [&](std::uint32_t other) {
           return other == first || !leads_to_the_end(blocks, first, other);
         });
-        if (is_first) meeting = first;
+        if (is_first) point = first;
       }
-      EXPECT_EQ(blocks[b].reconvergence, meeting) << body << "block " << b;
+      EXPECT_EQ(blocks[b].reconvergence, point) << body << "block " << b;
     }
   }
 }

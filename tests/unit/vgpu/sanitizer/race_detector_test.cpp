@@ -13,18 +13,18 @@ namespace {
 
 constexpr std::uint32_t kWarps = 4, kWords = 256;
 
-LaneOffsets steps_of(int kind) {
+LaneOffsets offsets_of(int kind) {
   std::array<std::uint64_t, kWarpSize> of_lane{};
   for (std::size_t l = 0; l < kWarpSize; ++l) {
     const std::size_t words[] = {l, 0, l / 16, l % 16, 2 * l, l ^ 1};
     of_lane[l] = 4 * words[kind];
   }
-  return make_steps(of_lane);
+  return make_lane_offsets(of_lane);
 }
 
-Access access_of(const LaneOffsets& steps, std::uint64_t first) {
+Access access_of(const LaneOffsets& offsets, std::uint64_t first) {
   std::uint64_t lanes[kWarpSize];
-  for (std::size_t l = 0; l < kWarpSize; ++l) lanes[l] = first + steps.of_lane[l];
+  for (std::size_t l = 0; l < kWarpSize; ++l) lanes[l] = first + offsets.of_lane[l];
   Access out;
   make_access(lanes, kAllLanes, 4, out);
   out.spell_out();
@@ -47,7 +47,7 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
   // Writes all words but the last ones, so that reads of the last ones are uninitialised.
   both([&](RaceDetector& shadow) {
     for (std::uint64_t first = 0; first + 32 < kWords; first += 32)
-      shadow.touch(0, 2 * patterns, access_of(steps_of(0), 4 * first), SharedTouch::write);
+      shadow.touch(0, 2 * patterns, access_of(offsets_of(0), 4 * first), SharedTouch::write);
     for (const std::uint32_t w : everybody) shadow.come_to_barrier(0, w);
     shadow.leave_barrier(0, everybody, {});
   });
@@ -73,15 +73,15 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
     const std::uint32_t kind = below(patterns);
     const bool writes = below(5) == 0;
     const std::uint32_t pc = writes ? kind : patterns + kind;
-    const LaneOffsets steps = steps_of(static_cast<int>(kind));
+    const LaneOffsets offsets = offsets_of(static_cast<int>(kind));
     // Most accesses are to words of the warp's own; otherwise every walk would end after a few steps.
     const std::uint64_t first = 4 * (below(10) < 4 ? below(8) : 48 * warp + below(4));
-    const Access access = access_of(steps, first);
+    const Access access = access_of(offsets, first);
     const SharedTouch touch = writes ? SharedTouch::write : SharedTouch::read;
     const SharedWrites how{.unchanged = writes && below(4) == 0 ? kAllLanes : 0, .replaced = 0};
     ++seen.accesses;
     const auto finding = close.touch(warp, pc, access, touch, how);
-    if (quick.touch_in_lockstep(warp, pc, first, steps, 4, touch)) {
+    if (quick.touch_in_lockstep(warp, pc, first, offsets, 4, touch)) {
       ASSERT_FALSE(finding.has_value()) << "turn " << turn << ", pattern " << kind;
       ++seen.passed;
       continue;
@@ -117,26 +117,26 @@ TEST(RaceDetector, LooksAtWholeAccessesAsItDoesAtWords) {
 // one.
 TEST(RaceDetector, RemembersWhatCountsHoweverMuchCameBefore) {
   RaceDetector shadow(4 * kWords, 4, kWarps);
-  const LaneOffsets steps = steps_of(0);
+  const LaneOffsets offsets = offsets_of(0);
   const std::vector<std::uint32_t> all = {0, 1, 2, 3};
   const auto meet = [&] {
     for (const std::uint32_t warp : all) shadow.come_to_barrier(0, warp);
     shadow.leave_barrier(0, all, {});
   };
-  ASSERT_TRUE(shadow.touch_in_lockstep(0, 1, 0, steps, 4, SharedTouch::write));
+  ASSERT_TRUE(shadow.touch_in_lockstep(0, 1, 0, offsets, 4, SharedTouch::write));
   meet();
   for (int i = 0; i < 200'000; ++i) {
-    ASSERT_TRUE(shadow.touch_in_lockstep(1, 2, 0, steps, 4, SharedTouch::read)) << i;
+    ASSERT_TRUE(shadow.touch_in_lockstep(1, 2, 0, offsets, 4, SharedTouch::read)) << i;
     if (i % 1000 == 0) meet();
   }
-  EXPECT_FALSE(shadow.touch_in_lockstep(2, 3, 0, steps, 4, SharedTouch::write));
-  const auto race = shadow.touch(2, 3, access_of(steps, 0), SharedTouch::write);
+  EXPECT_FALSE(shadow.touch_in_lockstep(2, 3, 0, offsets, 4, SharedTouch::write));
+  const auto race = shadow.touch(2, 3, access_of(offsets, 0), SharedTouch::write);
   ASSERT_TRUE(race.has_value());
   EXPECT_EQ(race->kind, RaceDetector::Finding::Kind::race);
   EXPECT_EQ(race->thread, 32u);
   EXPECT_EQ(race->pc, 2u);
   meet();
-  EXPECT_TRUE(shadow.touch_in_lockstep(2, 3, 0, steps, 4, SharedTouch::write));
+  EXPECT_TRUE(shadow.touch_in_lockstep(2, 3, 0, offsets, 4, SharedTouch::write));
 }
 
 }  // namespace

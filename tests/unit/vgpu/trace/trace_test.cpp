@@ -1,5 +1,6 @@
 // Compares the contents of traces, and the choice of traced blocks, with results by hand.
-#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/memory/l1_cache.h"
+#include "common/vgpu/memory/l2_cache.h"
 #include "common/vgpu/trace/sample.h"
 #include "tests/unit/vgpu/exec/grid_runner.h"
 

@@ -8,7 +8,7 @@
 namespace roofwalk::vgpu {
 
 // Records, once, that an instruction of a traced warp takes part in the phase or flag write with this number.
-void note_meeting(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind);
+void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind);
 // Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. A
 // read waits for the last write of the word by another instruction of the block; each writing instruction gets a
 // number. An atomic write follows the write before it, so that a wait for it waits for both.

@@ -1,4 +1,4 @@
-#include "common/vgpu/requests/meetings.h"
+#include "common/vgpu/requests/sync_points.h"
 
 #include <bit>
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace roofwalk::vgpu {
 
-void note_meeting(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind) {
-  std::vector<Meeting>& all = warp.trace->meetings;
-  const Meeting meeting{static_cast<std::uint32_t>(warp.first_outcome + op->memory), number, kind};
-  for (auto at = all.rbegin(); at != all.rend() && at->outcome == meeting.outcome; ++at) {
-    if (*at == meeting) return;
+void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind) {
+  std::vector<SyncPoint>& all = warp.trace->sync_points;
+  const SyncPoint point{static_cast<std::uint32_t>(warp.first_outcome + op->memory), number, kind};
+  for (auto at = all.rbegin(); at != all.rend() && at->outcome == point.outcome; ++at) {
+    if (*at == point) return;
   }
-  all.push_back(meeting);
-  launch.sm->traced.bytes += sizeof meeting;
+  all.push_back(point);
+  launch.sm->traced.bytes += sizeof point;
 }
 
 namespace {
@@ -23,7 +23,7 @@ namespace {
 class FlagNotes {
  public:
   FlagNotes(Launch& launch, const Warp& warp, const Op* op, FlagUse use)
-      : launch_(launch), warp_(warp), op_(op), use_(use), own_(use.writes ? ++warp.block->meetings : 0) {
+      : launch_(launch), warp_(warp), op_(op), use_(use), own_(use.writes ? ++warp.block->sync_points : 0) {
     if (use.writes && !use.global && warp.block->flags.empty())
       warp.block->flags.resize(launch.program.shared_bytes / kWordBytes + 1);
   }
@@ -39,9 +39,9 @@ class FlagNotes {
       if (use_.writes && write != nullptr) *write = own_;
       if (last == 0 || last == own_) continue;
       if (use_.reads && !use_.global) {
-        note_meeting(launch_, warp_, op_, last, Meeting::Kind::waits);
+        note_sync_point(launch_, warp_, op_, last, SyncPoint::Kind::waits);
       } else if (!use_.reads && use_.atomic && use_.writes && (!follows_ || block.followed < kMostFollowed)) {
-        note_meeting(launch_, warp_, op_, last, Meeting::Kind::follows);
+        note_sync_point(launch_, warp_, op_, last, SyncPoint::Kind::follows);
         follows_ = true;
         ++block.followed;
       }
@@ -49,7 +49,7 @@ class FlagNotes {
   }
 
   void finish() {
-    if (use_.writes) note_meeting(launch_, warp_, op_, own_, Meeting::Kind::arrives);
+    if (use_.writes) note_sync_point(launch_, warp_, op_, own_, SyncPoint::Kind::arrives);
   }
 
  private:
@@ -89,11 +89,11 @@ void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& ac
 void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
   // Lanes that change the same bytes one after another count as one write.
   const auto& flags = warp.block->flags;
-  const auto& all = warp.trace->meetings;
+  const auto& all = warp.trace->sync_points;
   const std::uint64_t word = byte / sizeof(std::uint32_t);
   const std::uint32_t last = word < flags.size() ? flags[word] : 0;
   for (auto at = all.rbegin(); last != 0 && at != all.rend() && at->outcome == warp.first_outcome + op->memory; ++at) {
-    if (at->kind == Meeting::Kind::arrives && at->number == last) return;
+    if (at->kind == SyncPoint::Kind::arrives && at->number == last) return;
   }
   FlagNotes notes(launch, warp, op, {.writes = true, .atomic = true});
   notes.touch(byte, bytes);

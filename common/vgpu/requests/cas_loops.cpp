@@ -1,4 +1,4 @@
-#include "common/vgpu/requests/swaps.h"
+#include "common/vgpu/requests/cas_loops.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "common/build/cache.h"
+#include "common/build/kernel_cache.h"
 
 #include <fmt/format.h>
 

@@ -7,6 +7,6 @@ namespace roofwalk {
 
 // This process and all its descendants, from /proc. `workers`: how many of them use the GPU, which matters if PIDs
 // cannot tell.
-OwnWork own_work(std::size_t workers);
+OwnProcesses own_processes(std::size_t workers);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-#include "common/device/cuda/own_work.h"
+#include "common/device/cuda/own_processes.h"
 
 #include <unistd.h>
 
@@ -38,8 +38,9 @@ std::map<unsigned, unsigned> parents() {
 
 }  // namespace
 
-OwnWork own_work(std::size_t workers) {
-  OwnWork own{.pids = {static_cast<unsigned>(::getpid())}, .pids_are_hosts = sees_host_pids(), .processes = workers};
+OwnProcesses own_processes(std::size_t workers) {
+  OwnProcesses own{
+      .pids = {static_cast<unsigned>(::getpid())}, .pids_are_hosts = sees_host_pids(), .processes = workers};
   const auto parent_of = parents();
   for (std::size_t i = 0; i < own.pids.size(); ++i) {
     for (const auto& [pid, parent] : parent_of) {

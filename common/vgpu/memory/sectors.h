@@ -1,0 +1,31 @@
+// The exact counts of the memory hierarchy: one sectored L1 per SM (write-through, no allocation on stores), one
+// sectored write-back L2, and DRAM behind L2. Lines of 128 bytes hold four sectors of 32 bytes.
+//
+// The rules that fix the counts:
+// - A read requests sectors from L1. Sectors that miss in L1 are read from L2, and sectors that miss in L2 from DRAM.
+// - Loads that bypass L1 (passes_l1() in instructions.h) read all their sectors from L2. Acquires and fences beyond
+//   block scope empty L1.
+// - A store goes through L1 to L2. A copy of the line in L1 is updated and stays valid.
+// - L2 accepts a store without a read: each sector keeps a mask of its written bytes. A fully written sector is
+//   valid. A partly written sector costs one fill read when it is read or evicted from L2.
+// - Dirty sectors are written to DRAM when their line is evicted from L2, and the rest at the end of the plan.
+// - Replacement is least recently used. The set is murmur3's 64-bit finalizer of the line's frame number (frames.h),
+//   modulo the number of sets.
+#pragma once
+
+#include <cstdint>
+
+namespace roofwalk::vgpu {
+
+inline constexpr int kSectorBytes = 32;
+inline constexpr int kLineBytes = 128;
+
+// Identifies the site that caused traffic: its index in the plan's list of counters.
+using InstructionId = std::uint32_t;
+
+// DRAM traffic that one site caused, in sectors.
+struct InstructionTraffic {
+  std::uint64_t dram_read_sectors = 0, dram_write_sectors = 0;
+};
+
+}  // namespace roofwalk::vgpu
