@@ -152,7 +152,8 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   step.totals.flops_tensor = *out.counters[Counter::flops_tensor];
   static const ProgramSchedule kNone;
   out.parts = least_time(machine_, step.schedule != nullptr ? *step.schedule : kNone, step.totals);
-  const double busiest = busiest_ns(out.parts), clock_ns = step.reading.cycles / machine_.clock_hz * 1e9;
+  const double busiest = busiest_ns(out.parts);
+  const double clock_ns = std::max(step.reading.cycles / machine_.clock_hz * 1e9, requests_ns(machine_, step.totals));
   out.parts.latency_ns = std::max(0.0, clock_ns - busiest);
   out.parts.launch_ns = machine_.launch_ns;
   out.elapsed_ns = out.parts.launch_ns + std::max(busiest, clock_ns);

@@ -88,6 +88,7 @@ class GridRunner {
     l2_round_.replay_alone();
     l2_round_.tell_traces();
     add_sites(l2_round_.sites());
+    for (std::size_t i = 0; i < sms_.size(); ++i) sms_[i].requests = l2_round_.requests()[i];
     launch_.count_steps();
     for (const auto& helper : helpers_) {
       helper->count_steps();
@@ -201,7 +202,7 @@ class GridRunner {
     launch.round = rounds_ + 1;
     const std::uint64_t share = std::min(budget_, std::max(budget_ / working_.size(), kLeastShare));
     launch.work_left = share;
-    const std::uint64_t lines_before = sm.l1_lines, clock_before = launch.clock;
+    const std::uint64_t lines_before = sm.l1_lines, issued_before = launch.issued;
     sm.moved = false;
     // Limited so that all SMs together stay within the budget. Otherwise a kernel that exceeds the budget could finish
     // in this round, without the fault.
@@ -226,7 +227,7 @@ class GridRunner {
     launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
                   sm.stores.lines() * work::kStoredLine);
     sm.work = share - launch.work_left;
-    sm.issued = launch.clock - clock_before;
+    sm.issued = launch.issued - issued_before;
   }
 
   // Gives each ready warp of a block one turn. True if any warp was ready.
@@ -272,7 +273,7 @@ class GridRunner {
       round_work_ += sm->work;
       moved |= sm->moved;
       issued = std::max(issued, sm->issued);
-      l2_round_.take(sm->l2_log);
+      l2_round_.take(sm->l2_log, static_cast<std::size_t>(sm->index));
       sm->stores.apply();
     }
     pass_time(issued);

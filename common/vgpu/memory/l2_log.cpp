@@ -35,7 +35,7 @@ void L2Answer::tell() const {
 
 std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
                             InstructionId first_site, std::vector<InstructionTraffic>& traffic,
-                            std::vector<L2Answer>& answers) {
+                            std::vector<L2Answer>& answers, SmRequests& sm) {
   std::size_t at = 0, next_partial = 0;
   std::uint64_t dram_sectors = 0;
   L2Cache::Place ahead[kAhead];
@@ -59,6 +59,7 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
           newest = std::max(newest, l2.fetch_of(place));
           break;
         case Kind::store: {
+          sm.write_sectors += count(line.sectors);
           dirtied += count(line.partial ? l2.write(place, partial_[next_partial++].of_sector, id, traffic)
                                         : l2.write(place, line.sectors, id, traffic));
           break;
@@ -78,6 +79,8 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
       continue;
     }
     site.l2_hit_sectors += read - (request.kind == Kind::load ? from_dram : 0);
+    sm.read_sectors += read;
+    sm.dram_read_sectors += request.kind == Kind::load ? from_dram : 0;
     if (request.kind != Kind::store) ++(from_dram != 0 ? site.served_by_dram : site.served_by_l2);
     if (request.trace != nullptr) {
       const Fetch* const fetch = fetches.find(newest);
@@ -102,13 +105,17 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
 
 L2Round::L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, InstructionId first_site,
                  std::vector<InstructionTraffic>& traffic)
-    : l2_(l2), fetches_(machine, sms), first_site_(first_site), traffic_(traffic), sites_(sites) {}
+    : l2_(l2), fetches_(machine, sms), first_site_(first_site), traffic_(traffic), sites_(sites), requests_(sms) {}
 
 L2Round::~L2Round() = default;
 
-void L2Round::take(L2Log& log) {
+void L2Round::take(L2Log& log, std::size_t sm) {
   if (log.empty()) return;
-  if (taken_ == logs_.size()) logs_.emplace_back();
+  if (taken_ == logs_.size()) {
+    logs_.emplace_back();
+    sm_of_log_.emplace_back();
+  }
+  sm_of_log_[taken_] = sm;
   std::swap(logs_[taken_++], log);
 }
 
@@ -128,7 +135,8 @@ void L2Round::replay_alone() {
 void L2Round::replay_to(std::size_t end) {
   if (replayed_ == 0 && end != 0) fetches_.begin_round(l2_.fetch(), began_);
   for (; replayed_ < end; ++replayed_)
-    dram_sectors_ += logs_[replayed_].replay(l2_, fetches_, sites_, first_site_, traffic_, answers_);
+    dram_sectors_ += logs_[replayed_].replay(l2_, fetches_, sites_, first_site_, traffic_, answers_,
+                                             requests_[sm_of_log_[replayed_]]);
 }
 
 std::uint64_t L2Round::tell_traces() {

@@ -31,6 +31,11 @@ struct WrittenBytes {
   std::uint32_t of_sector[4] = {0, 0, 0, 0};
 };
 
+// Sectors that one SM loaded from L2 and stored to it, atomics aside.
+struct SmRequests {
+  std::uint64_t read_sectors = 0, dram_read_sectors = 0, write_sectors = 0;  // DRAM: of the loaded ones
+};
+
 class L2Log {
  public:
   // Logs the lines of a request; end_request() then logs the request itself.
@@ -57,11 +62,11 @@ class L2Log {
   std::uint64_t asked_lines() const { return asked_lines_; }
 
   // Sends all requests to L2 and clears the log. `sites`: the launch's counters, which start at `first_site` in
-  // `traffic`; `fetches`: the fetches of L2. Appends to `answers`. Returns the number of sectors that L2 read from
-  // DRAM or made dirty.
+  // `traffic`; `fetches`: the fetches of L2. Appends to `answers` and adds to `sm`. Returns the number of sectors that
+  // L2 read from DRAM or made dirty.
   std::uint64_t replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
                        InstructionId first_site, std::vector<InstructionTraffic>& traffic,
-                       std::vector<L2Answer>& answers);
+                       std::vector<L2Answer>& answers, SmRequests& sm);
 
  private:
   static constexpr std::size_t kMostLines = std::size_t{1} << 17;
@@ -95,8 +100,8 @@ class L2Round {
 
   // Logs taken from now on belong to the next round (FetchLog::begin_round).
   void begin(double cycles) { began_ = cycles; }
-  // Takes the log of the next SM and leaves the SM an empty one. Must not run while L2 answers.
-  void take(L2Log& log);
+  // Takes the log of the next SM, whose index is `sm`, and leaves the SM an empty one. Must not run while L2 answers.
+  void take(L2Log& log, std::size_t sm);
   // replay_half() answers the first half of the logs, replay() all that are left; both do nothing if another thread
   // is already answering. They may run on any thread while SMs run, because they change only L2 and its traffic.
   // Halves let two threads share the work evenly. A thread that called replay_half() later calls replay(), so all
@@ -110,6 +115,8 @@ class L2Round {
 
   // The counts of L2 so far, by PTX instruction.
   const std::vector<InstructionCounters>& sites() const { return sites_; }
+  // The requests so far, by SM.
+  const std::vector<SmRequests>& requests() const { return requests_; }
   // Number of sectors that L2 read from DRAM or made dirty. Must not be called while L2 answers.
   std::uint64_t dram_sectors() const { return dram_sectors_; }
 
@@ -123,6 +130,8 @@ class L2Round {
 
   std::mutex mutex_;  // guards the following members, L2 and its traffic
   std::vector<L2Log> logs_;
+  std::vector<std::size_t> sm_of_log_;
+  std::vector<SmRequests> requests_;
   double began_ = 0;
   std::uint64_t dram_sectors_ = 0;
   std::size_t taken_ = 0, replayed_ = 0;  // numbers of logs

@@ -55,7 +55,7 @@ struct Op {
   std::uint32_t memory = 0;        // memory: index in BasicBlock::memory; block entry: length of that list
   std::uint32_t target = 0;        // branch: block of the taken lanes; block entry: its work (work.h)
   std::uint32_t next_block = 0;    // branch: block of the other lanes; fall-through: the next block
-  std::uint32_t meet = 0;          // branch: block where both sides reconverge
+  std::uint32_t meet = 0;          // branch: block where both sides reconverge; block entry: least issue slots
   std::uint32_t lane_offsets = 0;  // lockstep code: index of the LaneOffsets of its address or register
 };
 

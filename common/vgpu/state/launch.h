@@ -69,6 +69,7 @@ class Launch {
   bool stores_wait = false;     // put global stores into the SM's store log, because other SMs may run concurrently
   std::uint64_t work_left = 0;  // share of the budget (work.h) for `sm` in this round
   std::uint64_t clock = 0;      // value of %clock: warp instructions so far
+  std::uint64_t issued = 0;     // issue slots taken so far, at least; 0 without the timing model
   CallHook call_hook;
   Printer* printer = nullptr;                    // printf output; nullptr: discarded
   std::function<int(std::uint32_t pc)> line_of;  // line in the learner's file, 0 = unknown; for faults

@@ -26,6 +26,7 @@ struct alignas(64) Multiprocessor {
   std::vector<std::uint64_t> block_executions;  // warp entries into each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
+  SmRequests requests;               // to L2; set at the end of the launch
   std::vector<std::uint32_t> swaps;  // by hash of a word of global memory: number of lanes that swapped it
                                      // (is_retried())
   TraceSize traced;                  // size of all traces recorded so far, dropped ones included
@@ -35,7 +36,7 @@ struct alignas(64) Multiprocessor {
   L2Log l2_log;
   StoreLog stores;
   std::uint64_t work = 0;            // work done (work.h)
-  std::uint64_t issued = 0;          // warp instructions
+  std::uint64_t issued = 0;          // issue slots taken in this round, at least
   bool moved = false;                // at least one warp had a turn
   std::vector<std::uint32_t> ended;  // slots whose block ended
   std::optional<Fault> fault;        // a fault ends the SM's round

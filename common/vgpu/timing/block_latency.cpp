@@ -64,6 +64,19 @@ std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program
   return out;
 }
 
+std::vector<std::uint32_t> least_issue_slots(const ProgramSchedule& schedule) {
+  std::vector<std::uint32_t> least(schedule.blocks.size(), ~0u), slots;
+  for (std::size_t first = 0; first < least.size(); ++first) {
+    for (const Schedule& one : schedule.blocks[first]) {
+      slots.assign(one.members, 0);
+      for (const TimedOp& op : one.ops) slots[op.part % one.members] += op.issues;
+      for (std::size_t m = 0; m < slots.size() && first + m < least.size(); ++m)
+        least[first + m] = std::min(least[first + m], slots[m] / one.copies);
+    }
+  }
+  return least;
+}
+
 double swap_cycles(const Machine& machine, bool shared) {
   return (shared ? 2 * machine.shared_latency_cycles : machine.l2_latency_cycles) + 2 * machine.alu_latency_cycles;
 }
@@ -73,9 +86,14 @@ void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Prog
   program.timed_operations.clear();
   for (const auto& schedules : schedule.blocks) program.timed_operations.push_back(operations_of(schedules.back()));
   const std::vector<std::uint32_t> latencies = block_latencies(machine, program, schedule);
+  const std::vector<std::uint32_t> slots = least_issue_slots(schedule);
+  const auto tell = [&](Op& entry, std::size_t block) {
+    entry.offset = latencies[block];
+    entry.meet = slots[block];
+  };
   for (std::size_t b = 0; b < latencies.size(); ++b) {
-    program.ops[program.blocks[b].first_op].offset = latencies[b];
-    if (!program.lockstep.ops.empty()) program.lockstep.ops[program.lockstep.first_op[b]].offset = latencies[b];
+    tell(program.ops[program.blocks[b].first_op], b);
+    if (!program.lockstep.ops.empty()) tell(program.lockstep.ops[program.lockstep.first_op[b]], b);
   }
 }
 

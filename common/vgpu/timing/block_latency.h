@@ -18,8 +18,13 @@ std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program
 // 13.0 compiles them so for sm_80 and sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS and ATOMG.CAS within a loop).
 double swap_cycles(const Machine& machine, bool shared);
 
-// Writes latencies into the entry operations of basic blocks (code and lockstep code), for BlockWork::latency_cycles.
-// Also sets the program's swap cycles and its numbers of timed operations.
+// By basic block: the issue slots that one execution surely takes, whichever of the block's schedules it runs in.
+// Instructions that ptxas removes take none.
+std::vector<std::uint32_t> least_issue_slots(const ProgramSchedule& schedule);
+
+// Writes latencies and least issue slots into the entry operations of basic blocks (code and lockstep code), for
+// BlockWork::latency_cycles and Launch::issued. Also sets the program's swap cycles and its numbers of timed
+// operations.
 void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program);
 
 }  // namespace roofwalk::vgpu

@@ -77,6 +77,21 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
   return parts;
 }
 
+double requests_ns(const Machine& machine, const LaunchTotals& totals) {
+  double cycles = 0;
+  for (const SmTotals& sm : totals.sms) {
+    const auto [read, from_dram, written] = sm.requests;
+    const double at_port =
+        static_cast<double>(std::max(read, written)) * kSectorBytes / machine.l2_port_bytes_per_clock;
+    const double held = static_cast<double>(from_dram) * machine.dram_latency_cycles +
+                        static_cast<double>(read - from_dram) * machine.l2_latency_cycles;
+    // The launch may end before the last loads return, whose values nothing reads.
+    const double in_flight = held / machine.sectors_in_flight_per_sm - machine.dram_latency_cycles;
+    cycles = std::max({cycles, at_port, in_flight});
+  }
+  return cycles / machine.clock_hz * 1e9;
+}
+
 double busiest_ns(const TimeParts& parts) {
   return std::max(
       {parts.dram_ns, parts.l2_ns, parts.l1_ns, parts.shared_ns, parts.constant_ns, parts.issue_ns, parts.flops_ns});

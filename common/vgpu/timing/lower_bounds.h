@@ -16,6 +16,7 @@ namespace roofwalk::vgpu {
 struct SmTotals {
   std::vector<std::uint64_t> block_executions;
   std::uint64_t blocks_run = 0, warps_run = 0, l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
+  SmRequests requests;  // to L2
 };
 
 struct LaunchTotals {
@@ -27,6 +28,10 @@ struct LaunchTotals {
 
 // Fills all parts but latency_ns and launch_ns. Issue slots and pipes come from the schedule, for the busiest SM.
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals);
+
+// The time that the busiest SM's requests to L2 take at least, in ns: they pass its port, and no more sectors are in
+// flight than an SM may have. Blocks that are few or unequal may leave most of the traffic to one SM.
+double requests_ns(const Machine& machine, const LaunchTotals& totals);
 
 // The largest of the throughput bounds, in ns.
 double busiest_ns(const TimeParts& parts);

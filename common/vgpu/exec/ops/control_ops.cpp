@@ -122,6 +122,7 @@ inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   }
   launch.work_left -= op->target;
   launch.clock += op->count;
+  launch.issued += op->meet;
   warp.executed += op->count;
   if (launch.counts) warp.path.enter(op->block, op->offset);  // only the timing model needs the path
   ++launch.sm->block_executions[op->block];
