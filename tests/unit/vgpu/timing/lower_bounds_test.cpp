@@ -1,7 +1,10 @@
 // The lower bound of a launch's time, for counts written by hand.
 #include "common/vgpu/timing/lower_bounds.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "common/vgpu/timing/block_latency.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -63,6 +66,40 @@ TEST(LeastTime, OfEveryPart) {
   EXPECT_DOUBLE_EQ(parts.issue_ns, 40);     // 40 entries x 8 / 2 issues / 4 schedulers
   EXPECT_DOUBLE_EQ(parts.flops_ns, 40);     // 20 on the special function pipe x 32 / 16 lanes
   EXPECT_DOUBLE_EQ(busiest_ns(parts), 5000);
+}
+
+TEST(LeastTime, OfTheBusiestSmsRequests) {
+  Machine m = machine_with_clocks();
+  m.l2_port_bytes_per_clock = 64;
+  m.sectors_in_flight_per_sm = 100;
+  m.l2_latency_cycles = 200;
+  m.dram_latency_cycles = 600;
+  LaunchTotals totals;
+  totals.sms.resize(2);
+  totals.sms[0].requests = {.read_sectors = 1000, .dram_read_sectors = 400, .write_sectors = 100};
+  // (400 x 600 + 600 x 200) / 100 cycles in flight, without the last 600; at the port 1000 x 32 / 64 = 500 cycles.
+  EXPECT_DOUBLE_EQ(requests_ns(m, totals), 3000);
+  totals.sms[1].requests.write_sectors = 8000;
+  EXPECT_DOUBLE_EQ(requests_ns(m, totals), 4000);  // reads and writes each have a port
+}
+
+// A block of its own, as the second of two that run as one, and four iterations in one schedule: the fewest count.
+TEST(LeastIssueSlots, AreThoseOfTheBestSchedule) {
+  const auto in_part = [](std::uint16_t part, std::uint16_t issues) {
+    TimedOp op = on(Unit::fp32, issues);
+    op.part = part;
+    return op;
+  };
+  Schedule merged, first, second, unrolled;
+  merged.members = 2;
+  merged.ops = {in_part(0, 5), in_part(1, 1), in_part(1, 1)};
+  first.ops = {in_part(0, 4)};
+  second.ops = {in_part(0, 9)};
+  unrolled.copies = 4;
+  unrolled.ops = {in_part(0, 2), in_part(1, 2), in_part(2, 2), in_part(3, 3)};
+  ProgramSchedule schedule;
+  schedule.blocks = {{merged, first}, {unrolled, second}};
+  EXPECT_THAT(least_issue_slots(schedule), testing::ElementsAre(4, 2));
 }
 
 TEST(LeastTime, BasicBlocksThatRunAsOneCountOnce) {
