@@ -68,7 +68,7 @@ TEST_F(TermsTest, WithoutAPathSomethingMustHaveBeenHandedInBefore) {
   set_terms("[[chapter]]\nname = \"vector-add\"\n");
   const CommandResult result = type({"grade"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.output, HasSubstr("nothing was handed in before (name the files, folders or zips to grade)"));
+  EXPECT_THAT(result.output, HasSubstr("nothing was handed in before (give the files, folders or zips to grade)"));
   EXPECT_FALSE(fs::exists(folder_ / "grades"));
 }
 

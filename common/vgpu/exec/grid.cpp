@@ -74,6 +74,7 @@ class GridRunner {
         budget_(limits.work),
         places_(program_, shape, limits, sms),
         l2_round_(launch.machine, sms.size(), launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
+    first_blocks_ = static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size();
     launch_.stores_wait = !alone_;
     launch_.counts = limits.counts;
     // If a kernel may read %smid, blocks must not run on: which SM gets a block depends on when other blocks end.
@@ -212,6 +213,7 @@ class GridRunner {
       if (!block.active) continue;
       if (block.is_new) begin(sm, block);
       const std::uint64_t before = sm.memory_work();
+      const std::uint64_t reads_before = sm.l2_log.read_sectors(), writes_before = sm.l2_log.write_sectors();
       bool moves = turn(launch, sm, block);
       const auto goes_on = [&] {
         return blocks_go_on_ && moves && block.live_warps != 0 && !sm.fault && share - launch.work_left < most &&
@@ -219,6 +221,9 @@ class GridRunner {
       };
       while (goes_on()) moves = turn(launch, sm, block);
       block.memory_work += sm.memory_work() - before;
+      // Which SM a later block gets depends on when earlier ones end, and the timing model has its own order.
+      if (block.linear_index >= first_blocks_)
+        sm.l2_log.exclude(sm.l2_log.read_sectors() - reads_before, sm.l2_log.write_sectors() - writes_before);
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
@@ -401,6 +406,7 @@ class GridRunner {
   bool blocks_go_on_ = false;
   int threads_;
   std::uint64_t budget_;                          // remaining work
+  std::uint64_t first_blocks_ = 0;                // that start with the launch
   std::uint64_t block_work_ = 0;                  // work of starting a block
   std::uint64_t round_work_ = 0;                  // work of the last round
   std::vector<std::unique_ptr<Launch>> helpers_;  // one Launch for each other member of the team

@@ -3,6 +3,7 @@
 // round; they do not need its answers.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -31,17 +32,21 @@ struct WrittenBytes {
   std::uint32_t of_sector[4] = {0, 0, 0, 0};
 };
 
-// Sectors that one SM loaded from L2 and stored to it, atomics aside.
+// Sectors that an SM loaded from L2 and stored to it, atomics aside; `dram`: those of the loaded ones that L2 loaded
+// from DRAM.
 struct SmRequests {
-  std::uint64_t read_sectors = 0, dram_read_sectors = 0, write_sectors = 0;  // DRAM: of the loaded ones
+  std::uint64_t read_sectors = 0, dram_read_sectors = 0, write_sectors = 0;
 };
 
 class L2Log {
  public:
   // Logs the lines of a request; end_request() then logs the request itself.
-  void read(std::uint64_t line, unsigned sectors) { lines_.push_back({line, sectors & 0xfu, 0}); }
+  void read(std::uint64_t line, unsigned sectors) {
+    lines_.push_back({line, sectors & 0xfu, 0});
+    read_sectors_ += static_cast<std::uint64_t>(std::popcount(sectors & 0xfu));
+  }
   void write(std::uint64_t line, const WrittenBytes& bytes);
-  void update(std::uint64_t line, unsigned sectors) { read(line, sectors); }
+  void update(std::uint64_t line, unsigned sectors) { lines_.push_back({line, sectors & 0xfu, 0}); }
   // The request's DRAM sectors are added to outcome number `outcome` of `trace`, unless `trace` is null. Kind
   // `arriving` requests nothing, but its trace learns the source of a line that its SM fetched in this round.
   enum class Kind : std::uint8_t { load, store, atomic, arriving };
@@ -58,6 +63,14 @@ class L2Log {
   std::size_t lines() const { return lines_.size(); }
   bool empty() const { return requests_.empty(); }
   std::size_t requests() const { return requests_.size(); }
+  // Sectors logged since the log was empty.
+  std::uint64_t read_sectors() const { return read_sectors_; }
+  std::uint64_t write_sectors() const { return write_sectors_; }
+  // Excludes that many of them from the SM's SmRequests.
+  void exclude(std::uint64_t read_sectors, std::uint64_t write_sectors) {
+    excluded_reads_ += read_sectors;
+    excluded_writes_ += write_sectors;
+  }
   // Number of lines logged since the log was empty, without those of `arriving` requests.
   std::uint64_t asked_lines() const { return asked_lines_; }
 
@@ -85,6 +98,7 @@ class L2Log {
 
   std::size_t request_begin_ = 0;  // start index of the current request's lines
   std::uint64_t asked_lines_ = 0;
+  std::uint64_t read_sectors_ = 0, write_sectors_ = 0, excluded_reads_ = 0, excluded_writes_ = 0;
   std::vector<Line> lines_;
   std::vector<WrittenBytes> partial_;
   std::vector<Request> requests_;
@@ -115,7 +129,7 @@ class L2Round {
 
   // The counts of L2 so far, by PTX instruction.
   const std::vector<InstructionCounters>& sites() const { return sites_; }
-  // The requests so far, by SM.
+  // The requests so far, by SM, without those that logs exclude.
   const std::vector<SmRequests>& requests() const { return requests_; }
   // Number of sectors that L2 read from DRAM or made dirty. Must not be called while L2 answers.
   std::uint64_t dram_sectors() const { return dram_sectors_; }

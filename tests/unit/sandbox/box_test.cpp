@@ -108,7 +108,7 @@ TEST_F(BoxTest, AToolkitThatTheBoxCannotReachIsTold) {
   fs::permissions(closed, fs::perms(0700));
   const Status reach = require_reach(toolkit, "the CUDA toolkit");
   ASSERT_FALSE(reach);
-  EXPECT_THAT(reach.error().text(), HasSubstr("the CUDA toolkit lies in " + toolkit.string()));
+  EXPECT_THAT(reach.error().text(), HasSubstr("the CUDA toolkit is in " + toolkit.string()));
   EXPECT_THAT(reach.error().text(), HasSubstr("may not enter " + closed.string()));
   EXPECT_THAT(reach.error().text(), HasSubstr("chmod o+x " + closed.string()));
   // The system agrees with require_reach: a box with this mount does not run.

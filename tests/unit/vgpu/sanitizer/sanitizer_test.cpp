@@ -92,7 +92,7 @@ const Planted kPlanted[] = {
   const float x = s[t ^ 1];  // @
   c[t] = x;
 )",
-     FaultKind::race, "put a __syncthreads(), or a __syncwarp(), between the two"},
+     FaultKind::race, "put a __syncthreads(), or a __syncwarp(), between them"},
     {"halving_without_syncwarp", R"(
   s[t] = t;
   __syncthreads();
