@@ -3,72 +3,115 @@
 #include <bit>
 
 #include "common/vgpu/sanitizer/race_detector.h"
+#include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 
-void RaceDetector::Knowledge::join(const Knowledge& other) {
-  for (std::size_t i = 0; i < warps.size(); ++i) warps[i] = std::max(warps[i], other.warps[i]);
-  if (other.lanes.empty()) return;
-  lanes.resize(other.lanes.size());
-  for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = std::max(lanes[i], other.lanes[i]);
+namespace {
+
+// Bytes of a lock besides its rows of lanes: a node of the map, and a clock per warp.
+std::size_t lock_bytes(std::size_t warps) { return 96 + warps * sizeof(Clock); }
+
+}  // namespace
+
+Knowledge& RaceDetector::lock_of(std::size_t word) {
+  const auto [at, is_new] = locks_.try_emplace(are_locks_one_ ? 0 : word);
+  if (is_new) {
+    at->second = Knowledge(warps_.size());
+    lock_bytes_ += lock_bytes(warps_.size());
+  }
+  return at->second;
+}
+
+void RaceDetector::count_lock(const Knowledge& lock, std::size_t rows_before) {
+  lock_bytes_ += (lock.rows() - rows_before) * sizeof(LaneClocks);
+  if (lock_bytes_ <= most_lock_bytes_ || are_locks_one_) return;
+  // Whoever acquires one of these locks learns what all of them publish.
+  Knowledge all(warps_.size());
+  for (const auto& [word, each] : locks_) work_ += work::kJoined + work::kJoinedRow * all.join(each);
+  locks_ = {};
+  locks_.emplace(0, std::move(all));
+  are_locks_one_ = true;
+}
+
+void RaceDetector::forget_locks() {
+  if (locks_.empty()) return;
+  locks_ = {};  // not cleared: that takes time for all buckets of a map that was once large
+  lock_bytes_ = 0;
+  are_locks_one_ = false;
 }
 
 void RaceDetector::order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch) {
   WarpClocks& clocks = warps_[warp];
-  Knowledge& lock = locks_.try_emplace(word, warps_.size()).first->second;
+  Knowledge& lock = lock_of(word);
+  const std::size_t rows = lock.rows();
   if (touch != SharedTouch::publish) {
-    clocks.known.join(lock);
+    work_ += work::kJoinedRow * clocks.known.join(lock);
     clocks.learned = true;
   }
   if (touch == SharedTouch::acquire) return;
-  lock.join(clocks.known);
+  work_ += work::kJoined + work::kJoinedRow * lock.join(clocks.known);
   lock.warps[warp] = clocks.now++;
+  count_lock(lock, rows);
 }
 
 void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
   WarpClocks& clocks = warps_[warp];
   Knowledge fenced = clocks.known;
-  const std::size_t first = std::size_t{warp} * kWarpSize;
+  // What others know of single lanes of this warp is not every lane's to publish.
+  std::size_t rows = fenced.forget_lanes(warp);
   if (lanes == live) {
     fenced.warps[warp] = clocks.now;
+    clocks.fenced_lanes.clear();
   } else {
     // What other lanes published by earlier fences stays published.
-    if (!clocks.fenced.warps.empty()) fenced.join(clocks.fenced);
+    if (!clocks.fenced.warps.empty()) rows += fenced.join(clocks.fenced);
     fenced.warps[warp] = std::max(fenced.warps[warp], std::max<Clock>(clocks.met, 1) - 1);
-    fenced.lanes.resize(warps_.size() * kWarpSize);
-    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
-      fenced.lanes[first + static_cast<std::size_t>(std::countr_zero(left))] = clocks.now;
+    clocks.fenced_lanes.resize(kWarpSize);
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1, ++rows) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+      LaneClocks& own = clocks.fenced_lanes[lane];
+      // A lane that has met others of its warp publishes what they did before, too.
+      for (std::size_t other = 0; other < kWarpSize && !clocks.lanes.empty(); ++other)
+        own[other] = std::max(own[other], std::max<Clock>(clocks.lanes[lane * kWarpSize + other], 1) - 1);
+      own[lane] = clocks.now;
+    }
   }
+  work_ += work::kJoined + work::kJoinedRow * rows;
   ++clocks.now;
   clocks.fenced = std::move(fenced);
 }
 
 void RaceDetector::publish(std::uint32_t warp, int lane, std::size_t word) {
-  const Knowledge& fenced = warps_[warp].fenced;
-  if (fenced.warps.empty()) return;
-  Knowledge& lock = locks_.try_emplace(word, warps_.size()).first->second;
-  if (fenced.lanes.empty()) return lock.join(fenced);
-  // Leave out the times that only other lanes have fenced: each lane publishes its own.
-  Knowledge own = fenced;
-  for (int other = 0; other < kWarpSize; ++other) {
-    if (other != lane) own.lanes[warp * kWarpSize + static_cast<std::uint32_t>(other)] = 0;
+  const WarpClocks& clocks = warps_[warp];
+  if (clocks.fenced.warps.empty()) return;
+  Knowledge& lock = lock_of(word);
+  const std::size_t rows = lock.rows();
+  work_ += work::kJoinedRow * lock.join(clocks.fenced);
+  if (!clocks.fenced_lanes.empty()) {
+    // What only other lanes have fenced is left out: each lane publishes its own.
+    const LaneClocks& own = clocks.fenced_lanes[static_cast<std::size_t>(lane)];
+    if (own[static_cast<std::size_t>(lane)] != 0) work_ += work::kJoinedRow * lock.join_lanes(warp, own);
   }
-  lock.join(own);
+  count_lock(lock, rows);
 }
 
 void RaceDetector::see(std::uint32_t warp, const Access& access) {
   WarpClocks& clocks = warps_[warp];
+  const Knowledge* last = nullptr;
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-    const auto lock = locks_.find(access.of(std::countr_zero(left)) >> word_shift_);
-    if (lock == locks_.end()) continue;
-    clocks.known.join(lock->second);
+    const std::size_t word = access.of(std::countr_zero(left)) >> word_shift_;
+    const auto lock = locks_.find(are_locks_one_ ? 0 : word);
+    if (lock == locks_.end() || &lock->second == last) continue;
+    last = &lock->second;
+    work_ += work::kJoined + work::kJoinedRow * clocks.known.join(*last);
     clocks.learned = true;
   }
 }
 
 void RaceDetector::come_to_barrier(int barrier, std::uint32_t warp) {
   Knowledge& known = barriers_[barrier];
-  known.join(warps_[warp].known);
+  work_ += work::kJoinedRow * known.join(warps_[warp].known);
   known.warps[warp] = warps_[warp].now++;
 }
 
@@ -76,17 +119,27 @@ void RaceDetector::leave_barrier(int barrier, std::span<const std::uint32_t> wai
                                  std::span<const std::uint32_t> gone) {
   Knowledge& known = barriers_[barrier];
   for (const std::uint32_t warp : gone) {
-    known.join(warps_[warp].known);
+    work_ += work::kJoinedRow * known.join(warps_[warp].known);
     known.warps[warp] = std::max(known.warps[warp], warps_[warp].now);
   }
   for (const std::uint32_t warp : waiting) {
-    warps_[warp].known.join(known);
+    work_ += work::kJoinedRow * warps_[warp].known.join(known);
     meet_in_warp(warp);
   }
   const bool all = waiting.size() + gone.size() == warps_.size();
-  if (all) whole_block_met_ = next_id();
   for (const std::uint32_t warp : waiting) warps_[warp].learned = !all;
+  if (all) forget_what_all_know();
   known = Knowledge(warps_.size());
+}
+
+void RaceDetector::forget_what_all_know() {
+  whole_block_met_ = next_id();
+  forget_locks();
+  for (WarpClocks& clocks : warps_) {
+    clocks.known.forget_lanes();
+    clocks.fenced = Knowledge();
+    clocks.fenced_lanes.clear();
+  }
 }
 
 void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
@@ -98,6 +151,7 @@ void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
     clocks.lanes.clear();
     return;
   }
+  work_ += work::kMetLane * static_cast<std::uint64_t>(std::popcount(lanes));
   if (clocks.lanes.empty()) clocks.lanes.assign(std::size_t{kWarpSize} * kWarpSize, 0);
   // Each of these lanes is now ordered after everything that any of them did or was ordered after.
   Clock known[kWarpSize] = {};
@@ -123,11 +177,18 @@ void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, bool copies) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   WarpClocks& clocks = warps_[warp];
-  at->second.arriving.join(clocks.known);
-  at->second.arriving.warps[warp] = clocks.now++;
+  Mbarrier& barrier = at->second;
+  work_ += work::kJoinedRow * barrier.arriving.join(clocks.known);
+  if (mbarriers_.size() > kMbarriersWithLanes) barrier.arriving.blur_lanes();
+  barrier.arriving.warps[warp] = clocks.now++;
   if (!copies) return;
   commit_copies(warp);
-  at->second.copies.emplace_back(warp, clocks.committed);
+  const auto before = std::ranges::find(barrier.copies, warp, &Mbarrier::Copies::first);
+  if (before == barrier.copies.end()) {
+    barrier.copies.emplace_back(warp, clocks.committed);
+  } else {
+    before->second = clocks.committed;
+  }
 }
 
 void RaceDetector::complete(std::uint64_t byte) {
@@ -139,14 +200,13 @@ void RaceDetector::complete(std::uint64_t byte) {
     while (clocks.waited.size() < groups) clocks.waited.push_back(barrier.arriving.warps[warp]);
   }
   barrier.copies.clear();
-  barrier.arrived = barrier.arriving;
-  barrier.arriving = Knowledge(warps_.size());
+  barrier.arrived = std::exchange(barrier.arriving, Knowledge(warps_.size()));
 }
 
 void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
-  warps_[warp].known.join(at->second.arrived);
+  work_ += work::kJoinedRow * warps_[warp].known.join(at->second.arrived);
   warps_[warp].learned = true;
   warps_[warp].met = std::max(warps_[warp].met, at->second.arrived.warps[warp] + 1);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/vgpu/state/work.h"
+
 namespace roofwalk::vgpu {
 namespace {
 
@@ -53,7 +55,8 @@ RaceDetector::RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::u
       writes_((bytes + word_bytes - 1) / word_bytes),
       reads_(writes_.size()),
       older_reads_(writes_.size()),
-      warps_(warps) {
+      warps_(warps),
+      most_lock_bytes_(std::max(kFewLockBytes, kLockBytes * bytes)) {
   begin_block();
 }
 
@@ -64,8 +67,9 @@ void RaceDetector::begin_block() {
   most_kept_ = std::max(kFewKept, writes_.size());
   whole_block_met_ = next_id();
   for (WarpClocks& warp : warps_)
-    warp = {.lanes = {}, .known = Knowledge(warps_.size()), .fenced = Knowledge(), .waited = {}};
-  locks_.clear();
+    warp = {.lanes = {}, .known = Knowledge(warps_.size()), .fenced = Knowledge(), .fenced_lanes = {}, .waited = {}};
+  forget_locks();
+  work_ = 0;
   mbarriers_.clear();
   for (auto& barrier : barriers_) barrier = Knowledge(warps_.size());
 }
@@ -213,7 +217,7 @@ bool RaceDetector::is_over(Id id, std::size_t word, std::uint32_t warp, std::uin
   if (other != warp) {
     const Record record = recall(id, word);
     if (record.clock <= clocks.known.warps[other]) return true;
-    if (clocks.known.lanes.empty()) return false;
+    if (clocks.known.rows() == 0) return false;
     bool known = true;
     for (std::uint32_t left = record.lanes; left != 0; left &= left - 1)
       known = known && record.clock <= clocks.known.of_lane(other, std::countr_zero(left));
@@ -254,47 +258,6 @@ bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
   const bool repeated = is_own && (before.lanes & ~now.lanes) == 0;
   if (!repeated && !is_over(last, word, now.warp, now.lanes)) older_reads_[word] = last;
   return true;
-}
-
-std::unique_ptr<const RaceDetector::Pattern> RaceDetector::make_pattern(std::span<const ProductRun::Load> loads,
-                                                                        std::int64_t low, const LaneOffsets& offsets,
-                                                                        std::uint32_t bytes) const {
-  // By word: the lanes that touch it and the instruction.
-  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> touched;
-  for (const ProductRun::Load& load : loads) {
-    std::map<std::uint32_t, std::uint32_t> lanes;
-    for (std::size_t l = 0; l < kWarpSize; ++l) {
-      const std::uint64_t from = offsets.of_lane[l] + static_cast<std::uint64_t>(load.offset - low);
-      for (std::uint64_t byte = from; byte < from + bytes; byte += std::uint64_t{1} << word_shift_)
-        lanes[static_cast<std::uint32_t>(byte >> word_shift_)] |= 1u << l;
-    }
-    for (const auto& [word, who] : lanes) {
-      const auto [at, is_new] = touched.try_emplace(word, who, load.pc);
-      if (!is_new && at->second.first != who) return std::make_unique<const Pattern>();
-      at->second.second = load.pc;
-    }
-  }
-  auto out = std::make_unique<Pattern>();
-  out->apart = true;
-  for (const auto& [word, toucher] : touched) {
-    if (out->words.empty() || word != out->words.back() + 1) out->stretches.push_back({word, 0});
-    ++out->stretches.back().count;
-    out->words.push_back(word);
-    out->lanes.push_back(toucher.first);
-    out->pcs.push_back(toucher.second);
-    out->apart = out->apart && std::has_single_bit(toucher.first);
-  }
-  return out;
-}
-
-const RaceDetector::Pattern& RaceDetector::pattern_of(std::uint32_t pc, const LaneOffsets& offsets,
-                                                      std::uint32_t bytes) {
-  if (patterns_.size() <= pc) patterns_.resize(pc + 1);
-  if (patterns_[pc] == nullptr) {
-    const ProductRun::Load only{0, pc};
-    patterns_[pc] = make_pattern({&only, 1}, offsets.low, offsets, bytes);
-  }
-  return *patterns_[pc];
 }
 
 bool RaceDetector::words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const {
@@ -478,6 +441,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
     Id id = 0;
     for (std::size_t i = first; i <= last; ++i) {
       if (in_order && touch_in_order(i, now, id)) continue;
+      if (i != first) work_ += work::kCheckedWord * static_cast<std::uint64_t>(std::popcount(now.lanes));
       if (moves_some && writes_[i] == 0) {
         for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1)
           note(i, warp, std::countr_zero(lanes), touch, pc);

@@ -13,10 +13,10 @@
 //
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
 // instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
-// another order; races in global memory; plain loads of an mbarrier's own 8 bytes. Atomics and volatile accesses do
-// not race with each other. Other files check reads of unwritten global memory (memory.h) and local memory
-// (local_memory.h; registers are not watched), masks that name absent threads (members.h), and barriers that some
-// threads of a warp bypass (divergent_barrier.h).
+// another order; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands of locks
+// (kLockBytes), it may take one for another. Atomics and volatile accesses do not race with each other. Other files
+// check reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks
+// that name absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -27,11 +27,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/requests/memory_moves.h"
 #include "common/vgpu/requests/shared_memory.h"
+#include "common/vgpu/sanitizer/knowledge.h"
 
 namespace roofwalk::vgpu {
 
@@ -66,6 +69,9 @@ class RaceDetector {
   // does not keep the access from being recorded.
   std::optional<Finding> touch(std::uint32_t warp, std::uint32_t pc, const Access& access, SharedTouch touch,
                                const SharedWrites& writes = {});
+
+  // The work (work.h) of all calls since this was called last, beyond work::kCheckedLane for each lane of touch().
+  std::uint64_t take_work() { return std::exchange(work_, 0); }
 
   // come_to_barrier: a warp arrives at a barrier of the block. leave_barrier: the barrier opens. `waiting`: the warps
   // that it releases; `gone`: warps that have ended, which count as arrived.
@@ -105,8 +111,8 @@ class RaceDetector {
                         const ProductRun::Side& side);
 
  private:
-  // Logical time of a warp; it advances when the warp synchronizes.
-  using Clock = std::uint32_t;
+  // Bytes that locks may take: for each byte of shared memory, and at least. Then all words share one lock.
+  static constexpr std::size_t kLockBytes = 32, kFewLockBytes = 64 << 10;
   // Identifies a recorded touch; 0: none. From the high bits down: sequence number, flag for asynchronous copies,
   // warp.
   using Id = std::uint32_t;
@@ -135,27 +141,16 @@ class RaceDetector {
     const Pattern* pattern = nullptr;
     std::size_t first_word = 0;  // the lowest word of the pattern's touches
   };
-  // A vector clock: everything up to these times is known to have happened before.
-  struct Knowledge {
-    explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
-    void join(const Knowledge& other);
-
-    std::vector<Clock> warps;  // by warp, for all its lanes
-    // [warp][lane]: later times of single lanes; empty until some lanes of a warp fence without the other lanes.
-    std::vector<Clock> lanes = {};
-    Clock of_lane(std::uint32_t warp, int lane) const {
-      const Clock own = lanes.empty() ? 0 : lanes[warp * kWarpSize + static_cast<std::uint32_t>(lane)];
-      return std::max(warps[warp], own);
-    }
-  };
   struct WarpClocks {
     Clock now = 1;
-    Clock met = 0;                // all lanes are ordered after everything that any of them did before this time
-    Id met_id = 0;                // the same time as an Id: that of the first touch after it
-    std::vector<Clock> lanes;     // [lane][other] if only some lanes have synchronized since; else empty
-    Knowledge known;              // for each warp: the time up to which it is ordered before this warp
-    bool learned = false;         // `known` has grown since the last barrier of the whole block
-    Knowledge fenced;             // `known` at the last fence; empty before the first
+    Clock met = 0;             // all lanes are ordered after everything that any of them did before this time
+    Id met_id = 0;             // the same time as an Id: that of the first touch after it
+    std::vector<Clock> lanes;  // [lane][other] if only some lanes have synchronized since; else empty
+    Knowledge known;           // for each warp: the time up to which it is ordered before this warp
+    bool learned = false;      // `known` has grown since the last barrier of the whole block
+    Knowledge fenced;          // `known` at the last fence; empty before the first
+    // By lane, if some lanes have fenced without the others since all last did: what the lane knew of its warp's lanes.
+    std::vector<LaneClocks> fenced_lanes;
     std::vector<Clock> waited;    // by group of copies: the time at which the warp waited for it
     std::uint32_t committed = 0;  // number of closed groups of copies
   };
@@ -164,6 +159,12 @@ class RaceDetector {
   // An atomic by `lane` publishes what the lane and its warp have fenced.
   void publish(std::uint32_t warp, int lane, std::size_t word);
   void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
+  Knowledge& lock_of(std::size_t word);
+  // To be called when lock_of()'s answer has grown, with its rows before.
+  void count_lock(const Knowledge& lock, std::size_t rows_before);
+  void forget_locks();
+  // After a barrier of the whole block: drops clocks that every warp knows to be over.
+  void forget_what_all_know();
 
   Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
   Id keep(const Record& record);
@@ -212,14 +213,18 @@ class RaceDetector {
   std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
                                        const SharedWrites& writes, std::uint32_t pc);
 
+  // If a block has more mbarriers, they do not tell single lanes apart (Knowledge::blur_lanes()).
+  static constexpr std::size_t kMbarriersWithLanes = 64;
   struct Mbarrier {
     // arriving: passed to waiters of this phase; arrived: passed to waiters of the last phase.
     Knowledge arriving, arrived;
     // Copies that arrive in this phase: the warp, and how many of its groups.
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;
+    using Copies = std::pair<std::uint32_t, std::uint32_t>;
+    std::vector<Copies> copies;
   };
 
-  int word_shift_;  // from byte offset to word index
+  std::uint64_t work_ = 0;  // not taken yet
+  int word_shift_;          // from byte offset to word index
   // By word: the latest write; the latest read since that write; and an older read that a write may also race with.
   std::vector<Id> writes_, reads_, older_reads_;
   std::vector<Record> log_;     // touches by number, beginning with first_kept_
@@ -231,7 +236,9 @@ class RaceDetector {
   // Patterns of the sides of ProductRuns; an empty one: the loads are checked one by one.
   std::vector<std::unique_ptr<const Pattern>> sides_;
   std::vector<WarpClocks> warps_;
-  std::map<std::size_t, Knowledge> locks_;       // by word: the vector clock that the next acquire joins
+  std::unordered_map<std::size_t, Knowledge> locks_;  // by word: the vector clock that the next acquire joins
+  std::size_t lock_bytes_ = 0, most_lock_bytes_;
+  bool are_locks_one_ = false;                   // all words share the lock of word 0
   Knowledge barriers_[kBarriers];                // the vector clock that released warps join
   std::map<std::uint64_t, Mbarrier> mbarriers_;  // by byte offset
 };
@@ -239,6 +246,11 @@ class RaceDetector {
 // race_report.cpp. Calls RaceDetector::touch for the warp's block, if it is watched. False if a fault was recorded.
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
+
+// Charges what the warp's block spent on vector clocks, if it is watched.
+inline void charge_for_clocks(Launch& launch, const Warp& warp) {
+  if (warp.block->shadow != nullptr) launch.charge(warp.block->shadow->take_work());
+}
 
 // Whether this warp's accesses to shared memory are checked. Tests the launch first, because it is in the host's
 // cache.

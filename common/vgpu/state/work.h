@@ -17,8 +17,11 @@ namespace work {
 
 // Per line: touched at L1; requested from L2; held in the store log until the round ends.
 inline constexpr std::uint64_t kL1Line = 1, kL2Line = 8, kStoredLine = 12;
-// Per lane that the sanitizer checks one by one in shared memory.
-inline constexpr std::uint64_t kCheckedLane = 8;
+// Per lane that the sanitizer checks one by one in shared memory; per further word of a lane that is checked closely.
+inline constexpr std::uint64_t kCheckedLane = 8, kCheckedWord = 3;
+// Of the sanitizer's vector clocks: joined by a fence or lock; per row of single lanes' times that is joined or copied;
+// per lane of a part of a warp that synchronizes.
+inline constexpr std::uint64_t kJoined = 4, kJoinedRow = 1, kMetLane = 1;
 // Per block; per warp of a block. Bytes of shared memory per unit: plain and sanitized.
 inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSanitizedSharedBytes = 32;
 // Per launch; per operation, variable and register of its code. Bytes per unit: of the machine's L1; of the registers

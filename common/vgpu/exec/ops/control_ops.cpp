@@ -383,6 +383,7 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
   }
   ++block.arrived[barrier];
   if (block.shadow != nullptr) block.shadow->come_to_barrier(barrier, warp.index);
+  charge_for_clocks(launch, warp);
   warp.next = op + 1;
   const bool waits = op->instruction->barrier != BarrierMode::arrive;
   if (waits) {
@@ -398,6 +399,7 @@ const Op* op_nothing(Launch&, Warp&, const Op* op) { return op + 1; }
 const Op* op_fence(Launch& launch, Warp& warp, const Op* op) {
   if (launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
   if (warp.block->shadow != nullptr) warp.block->shadow->fence(warp.index, warp.mask, warp.live);
+  charge_for_clocks(launch, warp);
   return op + 1;
 }
 

@@ -137,6 +137,7 @@ bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at,
   }
   if (warp.block->shadow != nullptr) {
     for_each_group(warp, masks, [&](std::uint32_t lanes) { warp.block->shadow->meet_in_warp(warp.index, lanes); });
+    charge_for_clocks(launch, warp);
   }
   return true;
 }

@@ -1,0 +1,60 @@
+// A vector clock of the race detector: up to which time a block's warps, and single lanes of them, are known.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/vgpu/requests/coalescer.h"
+
+namespace roofwalk::vgpu {
+
+// Logical time of a warp; it advances when the warp synchronizes.
+using Clock = std::uint32_t;
+using LaneClocks = std::array<Clock, kWarpSize>;
+
+// Everything up to these times is known to have happened before. Times of single lanes are rare, because lanes of a
+// warp must fence without the others; so they are held only for the warps that have them, and copies share them.
+class Knowledge {
+ public:
+  explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
+
+  std::vector<Clock> warps;  // by warp, for all its lanes; at most 32 warps
+
+  // The number of warps of whose single lanes something is known.
+  std::size_t rows() const { return lanes_ == nullptr ? 0 : lanes_->clocks.size(); }
+  Clock of_lane(std::uint32_t warp, int lane) const {
+    const LaneClocks* const own = lanes_of(warp);
+    return own == nullptr ? warps[warp] : std::max(warps[warp], (*own)[static_cast<std::size_t>(lane)]);
+  }
+  // Each returns how many rows of lanes were compared or copied, for the budget of work.
+  std::size_t join(const Knowledge& other);
+  std::size_t join_lanes(std::uint32_t warp, const LaneClocks& clocks);
+  std::size_t forget_lanes(std::uint32_t warp);
+
+  void forget_lanes() { lanes_.reset(); }
+  // Takes what is known of one lane for known of its whole warp. A race may then be missed, but none is invented.
+  void blur_lanes();
+
+ private:
+  struct Lanes {
+    std::uint32_t warps = 0;         // bit w: there is a row for warp w
+    std::vector<LaneClocks> clocks;  // one row for each of these warps, in their order
+  };
+  static std::size_t row_of(const Lanes& lanes, std::uint32_t warp) {
+    return static_cast<std::size_t>(std::popcount(lanes.warps & ((1u << warp) - 1)));
+  }
+  const LaneClocks* lanes_of(std::uint32_t warp) const {
+    if (lanes_ == nullptr || (lanes_->warps >> warp & 1u) == 0) return nullptr;
+    return &lanes_->clocks[row_of(*lanes_, warp)];
+  }
+  // Returns the rows that this copies so that no other Knowledge shares them.
+  std::size_t own_lanes();
+
+  std::shared_ptr<Lanes> lanes_;  // null if there are no rows; never changed while it is shared
+};
+
+}  // namespace roofwalk::vgpu
