@@ -30,7 +30,6 @@ struct GridRun {
   std::vector<InstructionTraffic> traffic;
   std::vector<BasicBlock> blocks;
   std::optional<Fault> fault;
-  std::uint64_t work = 0;
 };
 
 inline Machine small_machine() {
@@ -73,13 +72,11 @@ inline GridRun run(const Kernel& kernel, const TraceLimits& traces = {}, int blo
   std::vector<Multiprocessor> sms;
   for (int i = 0; i < machine.sms; ++i) sms.emplace_back(machine).index = i;
   Launch launch(machine, *program, memory, l2, out.traffic, 0);
-  constexpr std::uint64_t kWork = 100'000'000;
-  RunLimits limits{kWork, 10, traces};
+  RunLimits limits{100'000'000, 10, traces};
   limits.sanitize = kernel.sanitized;
   out.trace = run_grid(launch, {kernel.grid, kernel.block, blocks_per_sm}, sms, limits);
   EXPECT_TRUE(!launch.fault || kernel.sanitized) << launch.fault->message;
   out.fault = launch.fault;
-  out.work = kWork - limits.work;
   out.sites = launch.sites;
   out.blocks = program->blocks;
   for (auto [id, words] : {std::pair{ids[0], &out.a}, std::pair{ids[1], &out.b}}) {
