@@ -12,6 +12,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 #include "common/base/child.h"
 #include "grader/course/course.h"
@@ -136,6 +137,54 @@ std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const Entr
     return true;
   });
   return flags;
+}
+
+// The name of an entry for libzip: up to a zero byte, and from Info-ZIP's extra field "up" (a version, a checksum of
+// the plain name, then the name in UTF-8) if there is one.
+std::string_view name_in(std::string_view extra, std::string_view plain) {
+  constexpr std::uint64_t kUtf8Name = 0x7075;
+  constexpr std::size_t kFieldHead = 4, kBeforeName = 5;
+  std::string_view name = plain;
+  while (extra.size() >= kFieldHead) {
+    const std::string_view field = extra.substr(kFieldHead).substr(0, static_cast<std::size_t>(number_at(extra, 2, 2)));
+    if (number_at(extra, 0, 2) == kUtf8Name && field.size() > kBeforeName) name = field.substr(kBeforeName);
+    extra.remove_prefix(kFieldHead + field.size());
+  }
+  return name.substr(0, name.find('\0'));
+}
+
+// libzip's hash of a name.
+std::uint32_t libzip_hash(std::string_view name) {
+  std::uint32_t hash = 5381;
+  for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
+  return hash;
+}
+
+// Why the list of a student's archive is not given to libzip, which compares each name with all others of the same
+// hash, and keeps each extra field by itself: an archive of a few hundred kilobytes could cost a minute or gigabytes.
+// Empty if it is harmless. libzip converts names that are not UTF-8 before it hashes them, so these are only counted.
+std::string why_costly(std::string_view bytes, const EntryList& list) {
+  constexpr std::uint64_t kMostNameBytes = 2u << 20, kMostExtraBytes = 4u << 20;
+  constexpr std::size_t kMostAlike = 500, kMostOld = 5'000;
+  std::uint64_t name_bytes = 0, extra_bytes = 0;
+  std::size_t alike = 0, old = 0;
+  std::unordered_map<std::uint32_t, std::size_t> hashes;
+  for_each_head(bytes, list, [&](std::uint64_t at, std::uint64_t) {
+    const std::uint64_t name_size = number_at(bytes, at + 28, 2), extra_size = number_at(bytes, at + 30, 2);
+    name_bytes += name_size;
+    extra_bytes += extra_size;
+    const std::string_view behind = bytes.substr(static_cast<std::size_t>(at)).substr(kHeadBytes);
+    const std::string_view plain = behind.substr(0, static_cast<std::size_t>(name_size));
+    const std::string_view name =
+        name_in(behind.substr(plain.size()).substr(0, static_cast<std::size_t>(extra_size)), plain);
+    alike = std::max(alike, ++hashes[libzip_hash(name)]);
+    if (!is_plain_text(name)) ++old;
+    return name_bytes <= kMostNameBytes && extra_bytes <= kMostExtraBytes && alike <= kMostAlike && old <= kMostOld;
+  });
+  if (name_bytes > kMostNameBytes) return fmt::format("has more than {} MiB of file names", kMostNameBytes >> 20);
+  if (extra_bytes > kMostExtraBytes) return fmt::format("has more than {} MiB of extra fields", kMostExtraBytes >> 20);
+  if (alike > kMostAlike) return fmt::format("has more than {} file names with the same hash", kMostAlike);
+  return old > kMostOld ? fmt::format("has more than {} file names that are not UTF-8", kMostOld) : "";
 }
 
 // The end records for an archive of these entries, with the true position and size of its list. They hide all other
@@ -352,6 +401,10 @@ Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view a
   constexpr const char* kOtherEntries =
       "is not a readable zip: its central directory does not hold as many entries as it says";
   if (list.said_entries != (list.is_64 ? count : count % 65'536)) return Error{.message = kOtherEntries};
+  if (most_entries <= kMostOwnEntries) {
+    if (const std::string why = why_costly(all, list); !why.empty())
+      return Error{.message = "is a zip that " + why + ", and is not opened", .advice = "pack only what is handed in"};
+  }
   Served& served = impl->served;
   served.file = all.substr(0, end.value_or(0));
   served.records = end_records(list, count, served.file.size());

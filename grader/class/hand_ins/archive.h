@@ -22,7 +22,8 @@ struct ArchiveEntry {
 };
 
 // Limits on the entries of a whole class's archive (500 students with 80 files each), and of a student's archive
-// inside it. With the worst names, 40,000 entries take three seconds to open, 20,000 half a second.
+// inside it. With names that collide, 40,000 entries take three seconds to open; a student's archive with such names
+// is not opened.
 inline constexpr std::size_t kMostClassEntries = 40'000, kMostOwnEntries = 20'000;
 
 // The longest name of a file in a zip, with its folders: the longest path on a disk. Without this limit, a small zip
@@ -32,7 +33,8 @@ inline constexpr std::size_t kLongestName = 4096;
 class Archive {
  public:
   // Errors: not a zip, damaged, more than `most_entries` entries. libzip finds entries by a hash of the name, so if
-  // names are chosen to collide, the time to open grows with the square of their number.
+  // names are chosen to collide, the time to open grows with the square of their number. So with a student's limit of
+  // entries, also: names or extra fields that are too long together, or too many names with the same hash.
   static Result<Archive> open(const std::filesystem::path& file, std::size_t most_entries = kMostClassEntries);
   static Result<Archive> in_memory(std::string bytes, std::size_t most_entries = kMostOwnEntries);
   ~Archive();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 
 #include "common/base/rng.h"
@@ -117,6 +118,59 @@ TEST(Archives, OfTooManyEntriesAreNotOpened) {
 }
 
 // A download was cut. Near the cut, a learner's stored bytes look like the end of an empty archive or of another one.
+// libzip compares a name with all names of the same hash, over the whole prefix that they share.
+TEST(Archives, NamesThatAreMadeToCollideAreNotOpened) {
+  const auto colliding = [](std::size_t i) {
+    std::string text;
+    for (int bit = 0; bit < 16; ++bit) text += (i >> bit & 1) != 0 ? "Ez" : "FY";
+    return text;
+  };
+  const auto expect_refused = [](const std::string& zip, const char* why) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto archive = Archive::in_memory(zip);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1)) << why;
+    ASSERT_FALSE(archive) << why;
+    EXPECT_THAT(archive.error().message, HasSubstr(why));
+  };
+  expect_refused(test::zip_of_many(
+                     kMostOwnEntries, [](std::size_t i) { return std::string(3150, 'q') + std::to_string(i); }, "x"),
+                 "is a zip that has more than 2 MiB of file names, and is not opened");
+  expect_refused(test::zip_of_many(
+                     kMostOwnEntries, [&](std::size_t i) { return std::string(60, 'q') + colliding(i); }, "x"),
+                 "has more than 500 file names with the same hash");
+  expect_refused(test::zip_of_many(
+                     kMostOwnEntries, [&](std::size_t i) { return "\x01" + colliding(i); }, "x"),
+                 "has more than 500 file names with the same hash");
+  expect_refused(test::zip_of_many(
+                     kMostOwnEntries, [](std::size_t i) { return "\x84" + std::to_string(i); }, "x"),
+                 "has more than 5000 file names that are not UTF-8");
+  // Ordinary names of a large project.
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(Archive::in_memory(test::zip_of_many(
+      kMostOwnEntries, [](std::size_t i) { return "project/build/lib/" + std::to_string(i) + "/Data.h"; }, "x")));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+}
+
+// libzip keeps each extra field by itself, whatever its size.
+TEST(Archives, ExtraFieldsAreLimited) {
+  std::string fields;
+  while (fields.size() < 65'000) fields += "\x99\x99" + test::little_endian(1, 2) + "a";
+  const auto with = [&](std::size_t count) {
+    std::string bytes = test::zip_of_many(
+        1, [](std::size_t) { return "x"; }, "x");
+    const std::size_t list = bytes.rfind("PK\1\2"), end = bytes.rfind("PK\5\6");
+    std::string head = bytes.substr(list, 46).replace(30, 2, test::little_endian(fields.size(), 2)), all;
+    for (std::size_t i = 0; i < count; ++i) all += head + "x" + fields;
+    const std::string here = test::little_endian(count, 2);
+    return bytes.substr(0, list) + all + bytes.substr(end, 8) + here + here + test::little_endian(all.size(), 4) +
+           test::little_endian(list, 4) + test::little_endian(0, 2);
+  };
+  EXPECT_TRUE(Archive::in_memory(with(10)));
+  const auto archive = Archive::in_memory(with(100));
+  ASSERT_FALSE(archive);
+  EXPECT_THAT(archive.error().message, HasSubstr("has more than 4 MiB of extra fields, and is not opened"));
+}
+
 TEST(Archives, ACutDownloadIsNoEmptyClass) {
   const test::ScratchFolder folder;
   const std::string empty_end = "PK\5\6" + std::string(18, '\0');
