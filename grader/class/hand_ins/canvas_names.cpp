@@ -207,8 +207,10 @@ struct NameEvidence {
   bool may_be_unusual(const CanvasMark& mark) const {
     if (mark.is_late) return may_be_canvas(mark) && is_nobody_elses(mark);
     if (is_quiz || !may_be_somebodys(mark) || mark.file.empty()) return false;
-    const bool is_like_others = mark.id.size() >= ids.fewest && mark.id.size() <= ids.most;
-    if (is_like_others && mark.file.size() >= mark.id.size()) return true;
+    // Numbers grow, so a newer person's may have any length, and an older person's a digit less.
+    const bool is_long_enough =
+        mark.id.size() >= ids.fewest || (mark.id.size() + 1 >= ids.fewest && !may_be_a_date(mark.id));
+    if (is_long_enough && mark.file.size() >= mark.id.size()) return true;
     const bool has_file =
         (files.most > 0 && files.allow(mark.file)) || mark.file.size() >= mark.id.size() + kMoreDigits;
     return 3 * mark.id.size() >= ids.fewest && has_file;
@@ -217,6 +219,13 @@ struct NameEvidence {
  private:
   // Canvas has more files than people, so a file's number is hardly shorter than a person's, and usually far longer.
   static constexpr std::size_t kMoreDigits = 2;
+
+  // Whether the number may be a year, a month or a day.
+  static bool may_be_a_date(const std::string& number) {
+    constexpr std::size_t kDay = 2, kYear = 4;
+    return number.size() <= kDay || (number.size() == kYear && (number.starts_with("19") || number.starts_with("20")));
+  }
+
   static bool is_hardly_shorter(const CanvasMark& mark) {
     return mark.file.empty() || mark.file.size() + 1 >= mark.id.size();
   }

@@ -100,14 +100,14 @@ class Zip {
   void hand_in(const Learner& by, const std::string& rest, bool is_honest) {
     const std::string mark = by.is_late && !is_quiz_ ? "_LATE" : "";
     const std::string person = is_quiz_ ? by.name + by.id + "_question_31" : by.name + mark + "_" + by.id;
-    const bool has_old_file = !is_honest && static_cast<int>(by.id.size()) <= id_digits_ && one_of(4) == 0;
+    const bool has_old_file = !is_honest && one_of(4) == 0;
     const std::string file = has_old_file ? an_old_file_number(by.id) : file_number();
     handed_in_.push_back({person + "_" + file + "_" + rest, by, is_honest});
   }
   // The number of an old file. There are more files than people, so it is at least as long as its owner's id.
   std::string an_old_file_number(const std::string& id) {
     const int digits = static_cast<int>(id.size());
-    return number(digits + (digits == id_digits_ ? one_of(2) : 2));
+    return number(digits + (digits + 1 >= id_digits_ ? one_of(2) : 2));
   }
 
   // A group's name may contain a member's name, in lower case as Canvas writes it.
