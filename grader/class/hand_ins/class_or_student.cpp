@@ -56,6 +56,31 @@ bool ClassOrStudent::may_be_next_class(const std::string& called, const Pile& pi
   });
 }
 
+bool ClassOrStudent::take_off_wrapper(Pile& pile) const {
+  if (pile.files.empty()) return false;
+  const std::string wrapper = pile.files.front().parts.front();
+  const bool holds_all = std::all_of(pile.files.begin(), pile.files.end(), [&](const Found& file) {
+    return file.parts.size() > 1 && file.parts.front() == wrapper;
+  });
+  if (!holds_all || wrapper == "my" || chapter_of_file(wrapper, chapters_.known())) return false;
+  for (Found& file : pile.files) file.parts.erase(file.parts.begin());
+  return true;
+}
+
+bool ClassOrStudent::may_be_class(const std::string& called, const Listing& listing) const {
+  if (holds_students(listing) || looks_like_class(listing)) return true;
+  const std::string own = owner_of_folder(called).owner.student;
+  Pile pile = pile_of(listing);
+  do {
+    const bool holds_known = std::any_of(pile.files.begin(), pile.files.end(), [&](const Found& file) {
+      const std::string& first = file.parts.front();
+      return file.parts.size() > 1 && first != own && is_known_student(first);
+    });
+    if (holds_known || may_hold_students(called, pile) || may_be_next_class(called, pile)) return true;
+  } while (take_off_wrapper(pile));
+  return false;
+}
+
 bool ClassOrStudent::is_one_students(const Listing& listing, const LmsRecords& records) const {
   const std::set<std::string> chapters_files = chapters_files_in(names_in(listing.top));
   if (chapters_files.empty()) return false;

@@ -29,16 +29,13 @@ class ClassOrStudent {
   // Whether its names have a platform's form. A platform wrote them, or a person who imitates them.
   static bool looks_like_class(const Listing& listing);
 
-  bool holds_students(const Listing& listing) const;
-
   // Whether its files are named like several people's hand-ins, or it has several folders that are not named like a
   // chapter or a checkout's folder.
   bool may_hold_students(const std::string& called, const Pile& pile) const;
 
-  // For a folder or zip that has a known student's name: whether it contains several files of one chapter or of none,
-  // or several folders, and nothing that is named like a chapter. Then it may be the next class, whose name the
-  // student guessed in advance.
-  bool may_be_next_class(const std::string& called, const Pile& pile) const;
+  // For a folder or zip that has a known student's name: whether it may be the next class, whose name the student
+  // guessed in advance. The class may be in a folder of its own inside, or in several.
+  bool may_be_class(const std::string& called, const Listing& listing) const;
 
   // Whether its files are named like chapters, and none of its other files and folders can be a student's.
   bool is_one_students(const Listing& listing, const LmsRecords& records) const;
@@ -69,6 +66,15 @@ class ClassOrStudent {
   bool names_its_student(const std::string& name) const;
 
  private:
+  bool holds_students(const Listing& listing) const;
+
+  // Whether it contains several files of one chapter or of none, or several folders, and nothing that is named like a
+  // chapter.
+  bool may_be_next_class(const std::string& called, const Pile& pile) const;
+
+  // Removes the folder that contains everything; false if there is none, or if it is a chapter's or a checkout's.
+  bool take_off_wrapper(Pile& pile) const;
+
   // Whether a file may be a hand-in. If there is only one chapter, the file may have any name.
   bool is_hand_in(const Found& file) const;
 

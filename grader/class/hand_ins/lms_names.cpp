@@ -81,6 +81,12 @@ std::string hash_of(const std::string& text) {
   return std::string(kHashMark) + sha256_hex(text).substr(0, kHashDigits);
 }
 
+// A class usually has so many people; fewer names of Canvas' may be a single student's invention.
+constexpr std::size_t kManyPeople = 5;
+
+// Whether an owner is from a name in Canvas' form.
+bool is_canvas(const Owner& owner) { return owner.mark != LateMark::none || is_persons(owner.lms_id); }
+
 NamedFile named_by_canvas(const CanvasMark& mark) {
   Owner owner = mark.id.empty()   ? Owner{student_name(mark.name), "", {}}
                 : mark.is_persons ? owner_with_id(mark.name, mark.id)
@@ -191,6 +197,7 @@ ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<
       }()),
       told_(canvas_.told()) {
   tell_of_otherwise(files);
+  tell_of_beside(files, folders);
   const std::string other = doubtful_beside(files, folders);
   is_mixed_ = !other.empty();
   if (!is_mixed_) return;
@@ -202,30 +209,92 @@ ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<
 
 void ClassNames::doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
                              const std::set<std::string>& proven) {
-  std::set<std::string> students;
+  std::set<std::string> students, canvas;
   std::string first;
   bool has_on_time = false;
   const auto look = [&](const std::string& name, const Owner& owner) {
     students.insert(owner.student);
-    if (first.empty() && (owner.mark != LateMark::none || is_persons(owner.lms_id))) first = name;
+    if (first.empty() && is_canvas(owner)) first = name;
     has_on_time = has_on_time || owner.mark == LateMark::on_time;
   };
   for (const std::string& name : files) {
-    if ((is_source(name) || is_zip(name)) && !is_chapters_alone(name, chapters_)) look(name, owner_of(name).owner);
+    if (!(is_source(name) || is_zip(name)) || is_chapters_alone(name, chapters_)) continue;
+    const Owner owner = owner_of(name).owner;
+    look(name, owner);
+    if (is_canvas(owner)) canvas.insert(owner.student);
   }
   for (const std::string& name : folders) look(name, owner_of_folder(name).owner);
-  if (first.empty() || students.size() > 1) return;
+  if (first.empty()) return;
+  if (students.size() > 1) return tell_of_few(first, canvas.size());
   alone_ = proven.contains(*students.begin()) ? Alone::proven : Alone::unproven;
   std::vector<std::string> doubts;
   if (alone_ == Alone::unproven) doubts.push_back("the number identifies nobody");
   if (has_on_time) doubts.push_back("the file's own time counts");
-  if (doubts.empty()) return;
+  if (doubts.empty()) {
+    told_.emplace_back(first, fmt::format("is named the way Canvas names files, and is alone: check that it is {}'s",
+                                          *students.begin()));
+    return;
+  }
   told_.emplace_back(
       first,
       fmt::format("is named the way Canvas names files, but {}: so {}; if Canvas named it, grade its zip as downloaded",
                   alone_ == Alone::proven ? "it is alone"
                                           : fmt::format("the record has no {} with that number", *students.begin()),
                   fmt::join(doubts, ", and ")));
+}
+
+// One student may have made up a few such names, and mailed the files.
+void ClassNames::tell_of_few(const std::string& first, std::size_t people) {
+  if (is_mixed_ || people == 0 || people >= kManyPeople) return;
+  told_.emplace_back(first,
+                     fmt::format("and the files next to it are named the way Canvas names files, but by the names "
+                                 "of {} only: if Canvas did not name them, one student may have",
+                                 people == 1 ? "one person" : fmt::format("{} people", people)));
+}
+
+bool ClassNames::doubt_namesake(const std::string& stem, const std::vector<std::string>& files,
+                                const std::set<std::string>& proven) {
+  std::set<std::string> students;
+  for (const std::string& name : files) {
+    const Owner owner = owner_of(name).owner;
+    if (is_canvas(owner)) students.insert(owner.student);
+  }
+  if (students.empty() || is_mixed_) return false;
+  const std::string letters = name_letters(stem);
+  const auto is_namesake = [&](const std::string& student) {
+    return name_letters(student) == letters || name_letters(student.substr(0, student.rfind(" ("))) == letters;
+  };
+  const bool has_namesake = std::any_of(students.begin(), students.end(), is_namesake);
+  const bool is_doubted = has_namesake && students.size() < kManyPeople;
+  if (has_namesake || students.size() < kManyPeople) {
+    told_.emplace_back("", fmt::format("is treated as a class of {} student{}{}; add --each if it is one student's",
+                                       students.size(), students.size() == 1 ? "" : "s",
+                                       is_doubted ? ", but it is named like one, so its marks and times do not count"
+                                       : has_namesake ? ", although it is named like one"
+                                                      : ""));
+  }
+  if (!is_doubted) return false;
+  const auto is_proven = [&](const std::string& student) { return proven.contains(student); };
+  alone_ = std::all_of(students.begin(), students.end(), is_proven) ? Alone::proven : Alone::unproven;
+  return true;
+}
+
+// Tells of a file such as ada_vector-add.cu next to the folder ada/: it goes to her row, whoever wrote it.
+void ClassNames::tell_of_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders) {
+  std::set<std::string> owners;
+  for (const std::string& folder : folders) owners.insert(owner_of_folder(folder).owner.student);
+  std::vector<std::string> beside;
+  for (const std::string& name : files) {
+    if (!(is_source(name) || is_zip(name)) || is_chapters_alone(name, chapters_)) continue;
+    const NamedFile named = owner_of(name);
+    if (named.by != NamedBy::platform && owners.contains(named.owner.student)) beside.push_back(name);
+  }
+  if (beside.empty()) return;
+  told_.emplace_back(
+      beside.front(),
+      fmt::format(
+          "{} treated as a hand-in of the student whose folder has that name: if it is somebody else's, rename it",
+          beside.size() > 1 ? fmt::format("and {} more files are each", beside.size() - 1) : "is"));
 }
 
 // Tells of names such as "ada_vector-add (1).cu", "Ada_Vector_Add.cu", "vector-add_ada.cu": each may belong to a
@@ -283,7 +352,10 @@ NamedFile ClassNames::believed(NamedFile named) const {
   const bool is_doubted = is_mixed_ || alone_ == Alone::unproven;
   // A single name that says "late" may be believed.
   const bool is_marked = !is_mixed_ && !(is_alone && named.owner.mark == LateMark::on_time);
-  if (is_doubted && has_number) named.owner.lms_id = kUnproven + named.owner.lms_id;
+  if (is_doubted && has_number) {
+    if (proven_.contains(named.owner.student)) named.owner.student.replace(named.owner.student.size() - 1, 1, "?)");
+    named.owner.lms_id = kUnproven + named.owner.lms_id;
+  }
   if (!is_marked) named.owner.mark = LateMark::none;
   return named;
 }

@@ -62,10 +62,19 @@ class ClassNames {
 
   bool is_mixed() const { return is_mixed_; }
 
+  // Gives an unproven number of one of these students, who have it on record, a row of its own: "smithbob (4812?)".
+  void keep_apart(const std::set<std::string>& proven) { proven_ = proven; }
+
   // Doubts the names of files and folders if all are one student's, who may have chosen them: a mark that says "on
   // time", and the number unless it is on record. `proven`: students with such numbers.
   void doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
                    const std::set<std::string>& proven);
+
+  // The same for the files of a zip that has the name of a student with a file in it, who may have made the zip. True
+  // if the names are doubted: then the times in the zip are that student's own, too. If only a few students have files
+  // in the zip, a line says so.
+  bool doubt_namesake(const std::string& stem, const std::vector<std::string>& files,
+                      const std::set<std::string>& proven);
 
   // Pairs of a file's name, which may be empty, and a line about it.
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
@@ -76,11 +85,14 @@ class ClassNames {
   std::string doubtful_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders) const;
   NamedFile believed(NamedFile named) const;
   void tell_of_otherwise(const std::vector<std::string>& files);
+  void tell_of_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders);
+  void tell_of_few(const std::string& first, std::size_t people);
 
   std::vector<std::string> chapters_;
   bool is_moodles_;  // if false, Moodle's mark in a name is part of a person's name, because the names are Canvas'
   CanvasNames canvas_;
   bool is_mixed_ = false;
+  std::set<std::string> proven_;  // students whose unproven numbers have rows of their own
   enum class Alone : std::uint8_t { no, proven, unproven };
   Alone alone_ = Alone::no;  // whether everything is one student's, whose number is on record (proven) or is not
   std::vector<std::pair<std::string, std::string>> told_;

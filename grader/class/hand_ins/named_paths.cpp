@@ -46,7 +46,7 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
   ROOFWALK_TRY_STATUS(refuse_export(paths));
   std::vector<std::string> folders;
   std::vector<fs::path> named_folders;
-  std::set<fs::path> others;  // folders that also contain files other than sources and zips
+  Beside beside;
   for (const fs::path& path : paths) {
     const fs::path full = full_path(path);
     const std::string name = full.filename().string();
@@ -55,15 +55,16 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
     if (is_source(name) || is_zip(name)) {
       named_files_[folder].push_back(name);
     } else {
-      others.insert(folder);
+      beside.others.insert(folder);
       if (!fs::is_directory(full, error)) continue;
       if (!grades_.empty() && fs::equivalent(full, grades_, error)) continue;
       folders.push_back(name);
       named_folders.push_back(full);
+      beside.folders.insert(folder);
     }
     tops_.emplace(name, plain_name(folder.filename().string()));
   }
-  read_by_folder(others, paths.size() == 1);
+  read_by_folder(beside, paths.size() == 1);
   std::vector<std::string> files;
   for (const auto& [folder, names] : named_files_) {
     const std::string called = folder.filename().string();
@@ -75,12 +76,13 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
     }
   }
   names_.emplace(files, chapters_.known(), folders);
+  names_->keep_apart(proven_);
   names_->doubt_alone(files, folders, proven_);
   tell_of_alike();
-  return refuse_nested_ones(named_folders);
+  return check_nested_ones(named_folders);
 }
 
-Status NamedPaths::refuse_nested_ones(const std::vector<fs::path>& folders) const {
+Status NamedPaths::check_nested_ones(const std::vector<fs::path>& folders) {
   std::vector<NamedOne> all;
   std::set<fs::path> seen;
   const auto add = [&](const fs::path& full, const NamedFile& named, NamedOne one) {
@@ -101,10 +103,16 @@ Status NamedPaths::refuse_nested_ones(const std::vector<fs::path>& folders) cons
     }
     const std::set<std::string>& nobodys = chapters_files_.at(folder);
     for (const std::string& name : names) {
-      if (!nobodys.contains(name)) add(folder / name, names_->owner_of(name), {});
+      add(folder / name, names_->owner_of(name), {.is_chapters = nobodys.contains(name)});
     }
   }
-  return refuse_nested(all, chapters_.known(), guess_.known_students());
+  ROOFWALK_TRY(left_out_, check_nested(all, chapters_.known(), guess_.known_students()));
+  return kOk;
+}
+
+const std::string* NamedPaths::why_left_out(const fs::path& full) const {
+  const auto found = left_out_.find(is_folders(full) ? full.parent_path() : full);
+  return found == left_out_.end() ? nullptr : &found->second;
 }
 
 // Tells of files with the same name in several folders, such as work.zip: each may be a different student's, or one
@@ -161,7 +169,7 @@ bool NamedPaths::names_its_files(const std::string& folder, const std::vector<st
 // In `grade alice/vector-add.cu alice/naive-gemm.cu` the folder's name is the student's; in `hw1/*` it is not. If the
 // paths name files in several neighbouring folders, and the files of one folder have chapters' names or the folder's
 // own, then each of these folders is a student's, and the student chose the names of the files in it.
-void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single) {
+void NamedPaths::read_by_folder(const Beside& beside, bool is_single) {
   std::set<fs::path> above;
   for (const auto& [folder, names] : named_files_) {
     const std::string called = folder.filename().string();
@@ -171,8 +179,9 @@ void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single
       return is_single && !guess_.is_platforms_file(name) && guess_.is_known_student(called) &&
              !guess_.names_its_student(name);
     });
-    const bool is_named_so = !is_single && names_its_files(called, names);
-    if (is_named_so || (is_students && !others.contains(folder))) by_folder_.insert(folder);
+    // Where folders are named next to the files, it is the class's folder, and a student may have named a file like it.
+    const bool is_named_so = !is_single && !beside.folders.contains(folder) && names_its_files(called, names);
+    if (is_named_so || (is_students && !beside.others.contains(folder))) by_folder_.insert(folder);
     if (by_folder_.contains(folder) || guess_.is_platforms(called)) above.insert(folder.parent_path());
   }
   if (named_files_.size() == 1) return;

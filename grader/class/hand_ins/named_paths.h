@@ -35,6 +35,12 @@ class NamedPaths {
   // Whether the file belongs to the student of its folder, independent of its own name.
   bool is_folders(const std::filesystem::path& full) const;
 
+  // Why a path is left out; nullptr if it is not.
+  const std::string* why_left_out(const std::filesystem::path& full) const;
+
+  // Whether the files in this folder belong to the folder's student.
+  bool is_students(const std::filesystem::path& folder) const { return by_folder_.contains(folder); }
+
   // Those named files in a folder that are named like chapters.
   const std::set<std::string>& chapters_files(const std::filesystem::path& folder) { return chapters_files_[folder]; }
 
@@ -46,9 +52,13 @@ class NamedPaths {
   std::vector<std::string> told_of_names(const std::string& top) const;
 
  private:
-  void read_by_folder(const std::set<std::filesystem::path>& others, bool is_single);
+  // What is named in a folder besides sources and zips.
+  struct Beside {
+    std::set<std::filesystem::path> others, folders;  // folders that contain other paths, and those with other folders
+  };
+  void read_by_folder(const Beside& beside, bool is_single);
   bool names_its_files(const std::string& folder, const std::vector<std::string>& files) const;
-  Status refuse_nested_ones(const std::vector<std::filesystem::path>& folders) const;
+  Status check_nested_ones(const std::vector<std::filesystem::path>& folders);
   void tell_of_alike();
 
   const ChapterNames& chapters_;
@@ -60,6 +70,7 @@ class NamedPaths {
   std::map<std::filesystem::path, std::set<std::string>> chapters_files_;
   // Folders whose files belong to the folder's student.
   std::set<std::filesystem::path> by_folder_;
+  std::map<std::filesystem::path, std::string> left_out_;  // with the reason
   // Names of all folders and of the other files.
   std::optional<ClassNames> names_;
   std::map<std::string, std::string> tops_;  // by name: its place, for labels

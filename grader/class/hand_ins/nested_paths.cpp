@@ -29,12 +29,15 @@ fs::path common_folder(const std::vector<NamedOne>& all) {
 
 class Nested {
  public:
-  explicit Nested(const std::vector<NamedOne>& all) : common_(common_folder(all)) {
+  Nested(const std::vector<NamedOne>& all, const std::vector<std::string>& chapters, const std::set<std::string>& known)
+      : chapters_(chapters), known_(known), common_(common_folder(all)) {
     for (const NamedOne& one : all) {
-      beside_.try_emplace(one.full.parent_path(), &one);
+      if (!one.is_chapters) beside_.try_emplace(one.full.parent_path(), &one);
       if (one.is_folder) places_.insert(one.full);
-      for (fs::path at = one.is_folder ? one.full : one.full.parent_path(); at != common_; at = at.parent_path())
+      for (fs::path at = one.is_folder ? one.full : one.full.parent_path(); at != common_; at = at.parent_path()) {
         called_[owner_of_folder(at.filename().string()).owner.student].insert(at);
+        if (!one.is_chapters) certain_.insert(at);
+      }
     }
   }
 
@@ -58,32 +61,50 @@ class Nested {
     return kOk;
   }
 
-  Status refuse_alike(const NamedOne& one, const std::set<std::string>& known) const {
+  // A file, which any student may have named so, is left out. So is a folder next to which only files that are nobody's
+  // are named.
+  Status look_for_alike(const NamedOne& one) {
     const auto found = called_.find(one.student);
     if (found == called_.end() || one.has_number) return kOk;
     const fs::path folder = one.full.parent_path();
     for (const fs::path& other : found->second) {
       const bool is_own = other == one.full || holds(other, folder) || holds(folder, other);
-      if (is_own || (known.contains(one.student) && places_.contains(other))) continue;
-      return Error{.message = fmt::format("is named like {}: they may belong to several students", label(other)),
-                   .file = label(one.full),
-                   .advice = "give the students' folders, which are side by side; or each homework's folder by itself"};
+      if (is_own || (known_.contains(one.student) && places_.contains(other))) continue;
+      const std::string why = fmt::format("is named like {}: they may belong to several students", label(other));
+      constexpr const char* kAdvice =
+          "give the students' folders, which are side by side; or each homework's folder by itself";
+      if (one.is_folder && certain_.contains(other))
+        return Error{.message = why, .file = label(one.full), .advice = kAdvice};
+      left_out_.emplace(one.full, fmt::format("{}, so it is left out ({})", why, kAdvice));
+      return kOk;
     }
     return kOk;
   }
 
-  Status refuse_nobodys(const NamedOne& one, const std::vector<std::string>& chapters) const {
-    const std::string name = one.full.filename().string();
-    const bool is_my = one.is_folder && name == "my";
-    const bool is_chapters = one.is_by_files && std::find(chapters.begin(), chapters.end(), name) != chapters.end();
-    if (places_.size() < 2 || !(is_my || is_chapters)) return kOk;
-    return Error{.message = is_my ? "is named like the folder for a student's files in a checkout, and names no student"
-                                  : "is named like a chapter, and names no student",
-                 .file = label(one.full),
-                 .advice = "give the student's folder that contains it"};
+  // A single student may be called so, and is left out. If no other folder is next to it, all paths are one level too
+  // deep.
+  Status look_for_nobodys(const NamedOne& one) {
+    if (places_.size() < 2 || known_.contains(one.student) || !is_nobodys(one.full, one.is_by_files)) return kOk;
+    const bool is_beside = std::any_of(places_.begin(), places_.end(), [&](const fs::path& place) {
+      return place.parent_path() == one.full.parent_path() && !is_nobodys(place, true);
+    });
+    const std::string why = one.full.filename() == "my"
+                                ? "is named like the folder for a student's files in a checkout, and names no student"
+                                : "is named like a chapter, and names no student";
+    if (!is_beside)
+      return Error{.message = why, .file = label(one.full), .advice = "give the student's folder that contains it"};
+    left_out_.emplace(one.full, why + ", so it is left out: rename it after its student");
+    return kOk;
   }
 
+  std::map<fs::path, std::string> take_left_out() { return std::move(left_out_); }
+
  private:
+  bool is_nobodys(const fs::path& folder, bool is_by_files) const {
+    const std::string name = folder.filename().string();
+    return name == "my" || (is_by_files && std::find(chapters_.begin(), chapters_.end(), name) != chapters_.end());
+  }
+
   std::string label(const fs::path& path) const {
     const fs::path below = path.lexically_relative(common_);
     std::vector<std::string> parts;
@@ -93,24 +114,30 @@ class Nested {
     return label_of(plain_name(common_.filename().string()), parts);
   }
 
+  const std::vector<std::string>& chapters_;
+  const std::set<std::string>& known_;
   const fs::path common_;
   std::map<fs::path, const NamedOne*> beside_;        // by folder: a named path in it
   std::map<std::string, std::set<fs::path>> called_;  // by student: folders with the student's name
   std::set<fs::path> places_;                         // folders that are named, or in which files are named
+  std::set<fs::path> certain_;                        // those of called_ with more than files that are nobody's
+  std::map<fs::path, std::string> left_out_;          // with the reason
 };
 
 }  // namespace
 
-Status refuse_nested(const std::vector<NamedOne>& all, const std::vector<std::string>& chapters,
-                     const std::set<std::string>& known) {
-  if (all.size() < 2) return kOk;
-  const Nested nested(all);
+Result<std::map<fs::path, std::string>> check_nested(const std::vector<NamedOne>& all,
+                                                     const std::vector<std::string>& chapters,
+                                                     const std::set<std::string>& known) {
+  if (all.size() < 2) return std::map<fs::path, std::string>();
+  Nested nested(all, chapters, known);
   for (const NamedOne& one : all) {
+    if (one.is_chapters) continue;
     ROOFWALK_TRY_STATUS(nested.refuse_deeper(one));
-    if (!known.contains(one.student)) ROOFWALK_TRY_STATUS(nested.refuse_nobodys(one, chapters));
-    ROOFWALK_TRY_STATUS(nested.refuse_alike(one, known));
+    if (one.is_folder) ROOFWALK_TRY_STATUS(nested.look_for_nobodys(one));
+    ROOFWALK_TRY_STATUS(nested.look_for_alike(one));
   }
-  return kOk;
+  return nested.take_left_out();
 }
 
 }  // namespace roofwalk

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,13 +19,16 @@ struct NamedOne {
   bool is_folder = false;    // else a file
   bool is_by_files = false;  // a folder of which files are named
   bool has_number = false;   // whether the name has a platform's number of a person
+  bool is_chapters = false;  // a file that is named like a chapter and so is nobody's; only its folder's name counts
 };
 
-// Errors: a path inside a folder that may be another student's; two folders with the same name, or a file with the
-// name of other students' folder; a folder whose name tells no student. In these cases a student's own folder could
-// get another student's row. `chapters`: names that are no student's. `known`: known students, whose folders may be
-// in several places.
-Status refuse_nested(const std::vector<NamedOne>& all, const std::vector<std::string>& chapters,
-                     const std::set<std::string>& known);
+// The paths that are left out, and why: a file with the name of another student's folder, and a folder whose name
+// tells no student next to students' folders. Errors: a path inside a folder that may be another student's; two folders
+// with the same name; folders whose names tell no student, if no other folder is next to them. In all these cases a
+// student's own path could get another student's row. `chapters`: names that are no student's. `known`: known students,
+// whose folders may be in several places.
+Result<std::map<std::filesystem::path, std::string>> check_nested(const std::vector<NamedOne>& all,
+                                                                  const std::vector<std::string>& chapters,
+                                                                  const std::set<std::string>& known);
 
 }  // namespace roofwalk

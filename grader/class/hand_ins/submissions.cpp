@@ -11,6 +11,7 @@
 
 #include "grader/class/hand_ins/archive.h"
 #include "grader/class/hand_ins/class_or_student.h"
+#include "grader/class/hand_ins/download_times.h"
 #include "grader/class/hand_ins/hand_in.h"
 #include "grader/class/hand_ins/listing.h"
 #include "grader/class/hand_ins/lms_metadata.h"
@@ -24,7 +25,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostNobodys = 20;  // limit per path of lines about files that have no known owner
 constexpr std::size_t kMostStrays = 5;    // limit of further lines about files that are not gradable
 
+constexpr std::size_t kMostLooks = 10;  // limit per folder of zips that are opened to see whether they are classes
+
 constexpr std::size_t kMostWaysUp = 3;  // limit of lines about zip entries with a ".."
+
+constexpr const char* kIsUnknown = "is neither a .cu file nor a folder nor a zip";
 
 constexpr const char* kIsUnproven =
     "is not read, since a student may have written it: Gradescope's own is next to Gradescope's folders only; if this "
@@ -88,6 +93,7 @@ class Collector {
     constexpr const char* kIsNoClass =
         "is treated as one student's hand-in, since it is given as one; if it is a class, give it as the only path";
     top_ = plain_name(full.parent_path().filename().string());
+    if (const std::string* why = named_.why_left_out(full)) return leave_out(label_of(top_, {name}), *why);
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full, chapters_, grades_);
       if (guess_.looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
@@ -102,26 +108,40 @@ class Collector {
       return;
     }
     if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {
+      // A name that a student may have chosen for a link makes no row.
+      if (guess_.is_platforms(name) || named_.is_students(full.parent_path()))
+        return leave_out(label_of(top_, {name}), kIsLink);
       Pile pile;
       pile.told.push_back({{}, kIsLink, written_at(full)});
       add_folder(name, std::move(pile), {}, names());
       return;
     }
     if (name == kGradescopeExport) return leave_out(label_of(top_, {name}), kIsUnproven);
+    if (!is_source(name) && !is_zip(name)) return leave_out(label_of(top_, {name}), kIsUnknown);
     Listing listing;
     listing.top.push_back(file_at(full, {name}));
-    std::error_code error;
-    if (is_zip(name) && fs::is_regular_file(status) && fs::file_size(full, error) <= kMostFileBytes) {
-      auto archive = Archive::open(full, kMostOwnEntries);
-      if (archive && guess_.looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_)))
-        tell(label_of(top_, {name}), kIsNoClass);
-    }
     const fs::path folder = full.parent_path();
-    if (named_.is_folders(full)) {
+    const bool is_folders = named_.is_folders(full);
+    if (!is_folders && is_zip(name) && fs::is_regular_file(status) && looks_like_class_zip(full))
+      tell(label_of(top_, {name}), kIsNoClass);
+    if (is_folders) {
       add_named(names().owner_of_folder(folder.filename().string()), pile_of(std::move(listing)), top_);
     } else {
       add_file(std::move(listing.top.front()), names(), named_.chapters_files(folder));
     }
+  }
+
+  // Whether a zip that was given as one student's may be a class. Only the first zips of a folder are opened, because a
+  // student may have made any number of them.
+  bool looks_like_class_zip(const fs::path& full) {
+    std::error_code error;
+    auto& [zips, entries] = looked_at_[full.parent_path()];
+    if (zips == kMostLooks || entries > kMostOwnEntries || fs::file_size(full, error) > kMostFileBytes) return false;
+    ++zips;
+    auto archive = Archive::open(full, kMostOwnEntries);
+    if (!archive) return false;
+    entries += archive->entries().size() + archive->too_long();
+    return guess_.looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_));
   }
 
   // The names of all paths that were given.
@@ -141,10 +161,8 @@ class Collector {
     Listing listing = list_class_folder(full, chapters_, grades_);
     if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
     if (guess_.is_known_student(name)) {
-      if (guess_.holds_students(listing) || guess_.looks_like_class(listing)) return doubtful_student();
-      Pile pile = pile_of(std::move(listing));
-      if (guess_.may_hold_students(name, pile) || guess_.may_be_next_class(name, pile)) return doubtful_student();
-      add_student(name, std::move(pile));
+      if (guess_.may_be_class(name, listing)) return doubtful_student();
+      add_student(name, pile_of(std::move(listing)));
       return kOk;
     }
     if (guess_.is_only_folder(listing)) {
@@ -162,7 +180,7 @@ class Collector {
              "the path you gave is one student's, add --each");
       }
     }
-    return add_class(std::move(listing), name, Packing::folder);
+    return add_class(std::move(listing), name, Packing::folder, 0);
   }
 
   Status add_class_zip(const fs::path& full, const fs::path& path) {
@@ -214,12 +232,7 @@ class Collector {
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip, chapters_);
     const bool is_known = guess_.is_known_student(stem);
-    if (is_known) {
-      const Pile pile = pile_of(listing);
-      if (guess_.holds_students(listing) || guess_.looks_like_class(listing) || guess_.may_hold_students(stem, pile) ||
-          guess_.may_be_next_class(stem, pile))
-        return doubtful_student();
-    }
+    if (is_known && guess_.may_be_class(stem, listing)) return doubtful_student();
     const bool is_one = guess_.is_one_students(listing, {});
     if (!is_known && is_one) ROOFWALK_TRY_STATUS(ask_of_others(listing));
     const bool is_own = guess_.is_own_folder(listing, stem);
@@ -240,7 +253,7 @@ class Collector {
                          "it is one student's"};
       leave_out(top_, doubt_->message + ": " + doubt_->advice);
     } else {
-      return add_class(std::move(listing), stem, Packing::zip);
+      return add_class(std::move(listing), stem, Packing::zip, written_at_s);
     }
     return kOk;
   }
@@ -274,8 +287,8 @@ class Collector {
 
   enum class Packing : std::uint8_t { zip, folder };
 
-  // Adds a class: each folder, zip or file in it belongs to a student.
-  Status add_class(Listing listing, const std::string& name, Packing packing) {
+  // Adds a class: each folder, zip or file in it belongs to a student. `written_at_s`: the time of a zip.
+  Status add_class(Listing listing, const std::string& name, Packing packing, std::int64_t written_at_s) {
     auto read = records_of(listing);
     if (guess_.is_one_students(listing, read ? *read : LmsRecords())) {
       ROOFWALK_TRY_STATUS(ask_of_others(listing));
@@ -306,10 +319,20 @@ class Collector {
     const std::vector<std::string> folders = guess_.students_folders(listing);
     ClassNames names(files, chapters_.known(), folders);
     // The only student's file in a folder may have come by mail, with a name in Canvas' form that the student wrote.
+    names.keep_apart(proven_);
+    const bool is_namesakes = packing == Packing::zip && names.doubt_namesake(name, files, proven_);
     if (packing == Packing::folder) names.doubt_alone(files, folders, proven_);
+    if (is_namesakes) {  // all times in the zip are the student's own
+      for (Found& file : listing.top) file.written_at_s = written_at_s;
+      for (auto& [folder, pile] : listing.folders) pile.set_time(written_at_s);
+    }
     tell_of_names(top_, names);
     if (!names.is_mixed()) tell_of_unpacked(listing);
-    tell_of_downloads_times(listing, names);
+    if (!is_namesakes && has_downloads_times(listing, names)) {
+      tell(top_,
+           "has all its file times within minutes of each other, as in a zip that a platform has just made: they say "
+           "when it was downloaded, not when anybody handed in, so download it at the deadline or set no deadline");
+    }
     const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
     for (std::size_t i = 0; i < ways_up; ++i) {
       leave_out(top_ + "/" + plain_name(listing.leading_up[i]),
@@ -352,32 +375,6 @@ class Collector {
                      called.size() - 1));
   }
 
-  // Adds a line if times are those of a download: Moodle gives a zip's entries the time at which it makes the zip, as
-  // Canvas does for a quiz. Making it takes a while if files are large, so the times differ a little.
-  void tell_of_downloads_times(const Listing& listing, const ClassNames& names) {
-    constexpr std::int64_t kNextFile_s = 600;
-    std::set<std::string> owners;
-    std::vector<std::int64_t> times_s;
-    const auto look = [&](const NamedFile& named, const Found& file) {
-      if (named.by != NamedBy::platform || named.owner.mark != LateMark::none) return;
-      owners.insert(named.owner.student);
-      times_s.push_back(file.written_at_s);
-    };
-    for (const Found& file : listing.top) look(names.owner_of(file.parts.front()), file);
-    for (const auto& [folder, pile] : listing.folders) {
-      for (const Found& file : pile.files) look(names.owner_of_folder(folder), file);
-    }
-    if (owners.size() < 2 || names.is_mixed()) return;
-    std::sort(times_s.begin(), times_s.end());
-    const bool has_pause = std::adjacent_find(times_s.begin(), times_s.end(), [](std::int64_t a, std::int64_t b) {
-                             return b - a > kNextFile_s;
-                           }) != times_s.end();
-    if (has_pause) return;
-    tell(top_,
-         "has all its file times within minutes of each other, as in a zip that a platform has just made: they say "
-         "when it was downloaded, not when anybody handed in, so download it at the deadline or set no deadline");
-  }
-
   void add_file(Found file, const ClassNames& names, const std::set<std::string>& chapters_files) {
     const std::string name = file.parts.front(), label = label_of(top_, file.parts);
     const bool is_gradable = is_source(name) || is_zip(name);
@@ -388,14 +385,13 @@ class Collector {
       return;
     }
     const NamedFile named = names.owner_of(name);
-    constexpr const char* kUnknown = "is neither a .cu file nor a folder nor a zip";
     if (is_gradable) {
       note_mark(named.owner);
       hand_in(named.owner).add_file(std::move(file), top_, named.owner.mark, named.rest);
     } else if (named.by == NamedBy::platform) {
-      hand_in(named.owner).tell(label, kUnknown, file.written_at_s);
+      hand_in(named.owner).tell(label, kIsUnknown, file.written_at_s);
     } else {
-      if (++strays_ <= kMostStrays) handed_.left_out.push_back({label, kUnknown});
+      if (++strays_ <= kMostStrays) handed_.left_out.push_back({label, kIsUnknown});
     }
   }
 
@@ -459,7 +455,8 @@ class Collector {
   std::string top_;  // name of the path, for labels
   std::size_t nobodys_ = 0, strays_ = 0;
   std::map<std::string, Owner> students_;
-  std::map<std::string, HandIn> hand_ins_;  // by student
+  std::map<std::string, HandIn> hand_ins_;                             // by student
+  std::map<fs::path, std::pair<std::size_t, std::size_t>> looked_at_;  // by folder: zips opened, and their entries
   bool has_told_names_ = false;
   std::optional<Error> doubt_;
   Handed handed_;

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "tests/support/collecting.h"
 
@@ -14,10 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 using test::kHandedIn;
 using test::kLongBefore;
@@ -126,6 +130,28 @@ TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
   EXPECT_THAT(handed.told, Each(HasSubstr("give it as the only path")));
 }
 
+// As if a shell had expanded class/*/*. Each zip costs time to open, and a student may have made many of them.
+TEST_F(NamedPaths, OnlySomeZipsOfAFolderAreOpenedToSeeWhetherTheyAreClasses) {
+  std::vector<fs::path> paths;
+  const std::string zip = zip_of({{"ada_1_11_vector-add.cu", "A"}, {"bob_2_12_vector-add.cu", "B"}});
+  for (int i = 0; i < 15; ++i) {
+    const std::string place = fmt::format("c/eve/w{}.zip", i);
+    hand_in(place.c_str(), zip);
+    paths.push_back(at(place.c_str()));
+  }
+  const auto looked_at = [&] {
+    const Handed handed = collect_all(paths);
+    return std::count_if(handed.told.begin(), handed.told.end(), [](const std::string& line) {
+      return line.find("is treated as one student's hand-in, since it is given as one") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(looked_at(), 10);
+  // All of it is the student's whose folder it is.
+  hand_in("c/ada/vector-add.cu", "A");
+  paths.push_back(at("c/ada/vector-add.cu"));
+  EXPECT_EQ(looked_at(), 0);
+}
+
 // As if a shell had expanded class/*: a stray file identifies no student, and neither does its folder.
 TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   hand_in("hw1/vector-add.cu", "a starter");
@@ -176,7 +202,7 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
       EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 60) << s.label;
     }
     if (says_late)
-      EXPECT_THAT(known.told, IsEmpty());
+      EXPECT_THAT(known.told, ElementsAre(HasSubstr("and is alone: check that it is " + student + "'s")));
     else
       EXPECT_THAT(known.told, ElementsAre(HasSubstr("so the file's own time counts"))) << student;
   }
@@ -285,9 +311,6 @@ TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
       {{"c/ada/src/vector-add.cu", "c/bob/work/vector-add.cu", "c/eve/ada/vector-add.cu"},
        {"c/ada/src", "c/bob/work", "c/eve/ada"},
        "c/eve/ada: is named like c/ada:"},
-      {{"c/ada/one.cu", "c/bob/two.cu", "c/eve/ada.cu"},
-       {"c/ada/one.cu", "c/bob/two.cu", "c/eve/ada.cu"},
-       "c/eve/ada.cu: is named like c/ada:"},
       {{"c/ada/my/vector-add.cu", "c/bob/my/vector-add.cu"}, {"c/ada/my", "c/bob/my"}, "c/ada/my: is named like the"},
       {{"c/ada/my/vector-add.cu", "c/bob/work/vector-add.cu"},
        {"c/ada/my/vector-add.cu", "c/bob/work/vector-add.cu"},
@@ -304,6 +327,141 @@ TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
     ASSERT_FALSE(handed) << one.told;
     EXPECT_THAT(handed.error().text(), HasSubstr(one.told));
     EXPECT_THAT(handed.error().text(), HasSubstr("give the student"));
+  }
+}
+
+// No student's name for a file takes another student's row, or refuses the class.
+TEST_F(NamedPaths, AFileThatIsNamedLikeAnothersFolderIsLeftOut) {
+  struct Case {
+    std::vector<std::string> files;
+    std::string eves;  // with her folder
+    std::vector<std::string> students;
+  };
+  const Case cases[] = {
+      {{"ada/one.cu", "bob/two.cu"}, "eve/ada.cu", {"one", "two"}},
+      {{"ada/ada_hw1.cu", "bob/bob_hw1.cu"}, "eve/ada_vector-add.cu", {"ada_hw1", "bob_hw1"}},
+      {{"ada/hw1.zip", "bob/homework.zip"}, "eve/ada.zip", {"homework", "hw1"}},
+      // With another file in each folder, files that are named after a chapter only are nobody's.
+      {{"ada/vector-add.cu", "ada/README.txt", "bob/vector-add.cu", "bob/README.txt", "eve/README.txt"},
+       "eve/ada_vector-add.cu",
+       {}},
+      {{"ada/vector-add.cu", "ada/README.txt", "bob/vector-add.cu", "bob/README.txt", "eve/README.txt"},
+       "eve/ada.zip",
+       {}}};
+  for (const Case& one : cases) {
+    fs::remove_all(at("c"));
+    std::vector<std::string> files = one.files;
+    files.push_back(one.eves);
+    std::vector<fs::path> paths;
+    for (const std::string& file : files) {
+      hand_in(("c/" + file).c_str(), file.ends_with(".zip") ? zip_of({{"vector-add.cu", file}}) : file);
+      paths.push_back(at("c") / file);
+    }
+    const std::set<std::string> records[] = {{}, {"ada", "bob"}};
+    for (const auto& known : records) {
+      const Handed handed = collect_all(paths, {{"vector-add"}, {}, known});
+      EXPECT_THAT(students(handed), ::testing::ElementsAreArray(one.students)) << one.eves;
+      EXPECT_THAT(left_out(handed), Contains(HasSubstr(one.eves + ": is named like c/ada: they may belong to several "
+                                                                  "students, so it is left out")));
+    }
+  }
+}
+
+// As if a shell had expanded class/* or class/*/*.cu. Platforms name folders as students choose to be called.
+TEST_F(NamedPaths, AStudentWhoIsCalledLikeNobodyIsLeftOut) {
+  for (const char* file :
+       {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/my/vector-add.cu", "c/vector-add/vector-add.cu"})
+    hand_in(file, file);
+  const Handed files = collect_all({at("c/ada/vector-add.cu"), at("c/bob/vector-add.cu"), at("c/my/vector-add.cu"),
+                                    at("c/vector-add/vector-add.cu")});
+  EXPECT_THAT(students(files), ElementsAre("ada", "bob"));
+  EXPECT_THAT(left_out(files),
+              ElementsAre(HasSubstr("my/vector-add.cu: is named like the folder for a student's files in a checkout"),
+                          HasSubstr("vector-add/vector-add.cu: is named like a chapter, and names no student, so it "
+                                    "is left out: rename it after its student")));
+  const Handed folders = collect_all({at("c/ada"), at("c/bob"), at("c/my"), at("c/vector-add")});
+  EXPECT_THAT(students(folders), ElementsAre("ada", "bob"));
+  EXPECT_EQ(folders.left_out.size(), 2u);
+}
+
+// As if a shell had expanded hw2/*. Next to folders, a loose file does not make the class's folder a student's.
+TEST_F(NamedPaths, AFileThatIsNamedLikeTheClassRefusesNobody) {
+  for (const char* file : {"hw2/ada/vector-add.cu", "hw2/bob/vector-add.cu", "hw2/hw2_vector-add.cu"})
+    hand_in(file, file);
+  const Handed handed = collect_all({at("hw2/ada"), at("hw2/bob"), at("hw2/hw2_vector-add.cu")});
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add hw2/ada/vector-add.cu", "bob vector-add hw2/bob/vector-add.cu",
+                                         "hw2 vector-add hw2/hw2_vector-add.cu"));
+}
+
+TEST_F(NamedPaths, ALooseFileNextToItsStudentsFolderIsTold) {
+  for (const char* file : {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/ada_vector-add.cu"}) hand_in(file, file);
+  for (const Handed& handed :
+       {collect_all(at("c")), collect_all({at("c/ada"), at("c/bob"), at("c/ada_vector-add.cu")})}) {
+    EXPECT_THAT(students(handed), ElementsAre("ada", "bob"));
+    EXPECT_THAT(handed.told, ElementsAre("c/ada_vector-add.cu is treated as a hand-in of the student whose folder has "
+                                         "that name: if it is somebody else's, rename it"));
+  }
+}
+
+// As if a shell had expanded class/*/*: what cannot be graded makes no row.
+TEST_F(NamedPaths, AFileOfAnotherKindMakesNobody) {
+  for (const char* file :
+       {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/vector-add.cu", "c/eve/nobody_77_1_x.txt"})
+    hand_in(file, file);
+  fs::create_symlink("/nowhere", at("c/eve/zoe_LATE_78_2_x"));
+  const Handed handed = collect_all({at("c/ada/vector-add.cu"), at("c/bob/vector-add.cu"), at("c/eve/vector-add.cu"),
+                                     at("c/eve/nobody_77_1_x.txt"), at("c/eve/zoe_LATE_78_2_x")});
+  for (const std::string& student : students(handed)) EXPECT_THAT(student, Not(HasSubstr("7")));
+  EXPECT_THAT(left_out(handed), Contains("eve/nobody_77_1_x.txt: is neither a .cu file nor a folder nor a zip"));
+  EXPECT_THAT(left_out(handed), Contains("eve/zoe_LATE_78_2_x: is a link, and links are not followed"));
+}
+
+// A few names may all be one student's invention.
+TEST_F(NamedPaths, AFewNamesOfCanvasAreTold) {
+  const char* const kFew = "by the names of 2 people only: if Canvas did not name them, one student may have";
+  hand_in("late/eve_48_1_vector-add.cu", "E");
+  hand_in("late/roe_49_2_vector-add.cu", "R");
+  EXPECT_THAT(collect_all(at("late")).told, ElementsAre(HasSubstr(kFew)));
+  EXPECT_THAT(collect_all({at("late/eve_48_1_vector-add.cu"), at("late/roe_49_2_vector-add.cu")}).told,
+              ElementsAre(HasSubstr(kFew)));
+  for (int i = 0; i < 3; ++i) hand_in(fmt::format("late/a{0}b_5{0}_3{0}_vector-add.cu", i).c_str(), "A");
+  EXPECT_THAT(collect_all(at("late")).told, IsEmpty());
+}
+
+// Eve made the zip, and chose the names and times in it.
+TEST_F(NamedPaths, AZipThatIsNamedLikeAStudentInItIsDoubted) {
+  const std::vector<ArchiveFile> files = {{"eve_4830_9912345_vector-add.cu", "E", false, kLongBefore},
+                                          {"roe_4831_9912346_vector-add.cu", "R", false, kLongBefore}};
+  hand_in("eve.zip", zip_of(files));
+  const Handed handed = collect_all(at("eve.zip"));
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("eve.zip is treated as a class of 2 students, but it is named like "
+                                                 "one, so its marks and times do not count; add --each")));
+  ASSERT_EQ(handed.submissions.size(), 2u);
+  for (const Submission& s : handed.submissions) {
+    EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
+    EXPECT_FALSE(is_persons(s.owner.lms_id)) << s.label;
+    EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
+  }
+  // An honest zip of a small class.
+  hand_in("submissions.zip", zip_of(files));
+  const Handed honest = collect_all(at("submissions.zip"));
+  EXPECT_THAT(honest.told, ElementsAre("submissions.zip is treated as a class of 2 students; add --each if it is one "
+                                       "student's"));
+  EXPECT_EQ(honest.submissions[0].owner.mark, LateMark::on_time);
+  EXPECT_EQ(honest.submissions[0].owner.lms_id, "4830");
+}
+
+// Where names in Canvas' form may be anybody's, one does not join the row of the student on record.
+TEST_F(NamedPaths, AnUnprovenNumberJoinsNoProvenRow) {
+  for (const char* file : {"c/ada_vector-add.cu", "c/bob_4812_1_vector-add.cu", "c/eve_4830_2_vector-add.cu"})
+    hand_in(file, file);
+  Wanted wanted = {{"vector-add"}, {}, {"bob (4812)"}};
+  wanted.proven = {"bob (4812)"};
+  for (const Handed& handed :
+       {collect_all(at("c"), wanted),
+        collect_all({at("c/ada_vector-add.cu"), at("c/bob_4812_1_vector-add.cu"), at("c/eve_4830_2_vector-add.cu")},
+                    wanted)}) {
+    EXPECT_THAT(students(handed), ElementsAre("ada", "bob (4812?)", "eve (4830)"));
   }
 }
 
@@ -564,6 +722,37 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   hand_in("ada/ada_tiled-gemm.cu", "A");
   hand_in("ada/kernel.cu", "A");
   EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
+}
+
+// The same if the class is in a folder of its own inside, as many programs pack it.
+TEST_F(NamedPaths, AClassInAnotherFolderIsNotItsNamesakes) {
+  const std::vector<std::vector<std::string>> classes = {{"homework2/ada/vector-add.cu", "homework2/zoe/vector-add.cu"},
+                                                         {"homework2/ada_vector-add.cu", "homework2/zoe_vector-add.cu"},
+                                                         {"down/load/ada/vector-add.cu"},
+                                                         {"download/Ada A_11_assignsubmission_file_/vector-add.cu"},
+                                                         {"a/b/c/cy_1_2_vector-add.cu", "a/b/c/dee_2_3_vector-add.cu"}};
+  Wanted wanted = {{"vector-add", "tiled-gemm"}, {}, {"hw2", "ada"}};
+  for (const auto& files : classes) {
+    fs::remove_all(at("hw2"));
+    std::vector<ArchiveFile> zipped;
+    for (const std::string& file : files) {
+      hand_in(("hw2/" + file).c_str(), file);
+      zipped.push_back({file, file});
+    }
+    folder_.write("hw2.zip", zip_of(zipped));
+    for (const char* path : {"hw2", "hw2.zip"}) {
+      const auto handed = try_all({at(path)}, wanted);
+      ASSERT_FALSE(handed) << path << " " << files.front();
+      EXPECT_THAT(handed.error().text(), HasSubstr("it is unclear whether that is the class or a student"));
+    }
+  }
+  // A student's own folders.
+  for (const char* file : {"ada/work/my/vector-add.cu", "ada/work/chapters/01-vector-add/kernel.cu",
+                           "ada/work/solutions/vector-add/step1.cu"})
+    hand_in(file, file);
+  EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
+  folder_.write("ada.zip", zip_of({{"homework/two/vector-add.cu", "A"}, {"homework/two/tiled-gemm.cu", "A"}}));
+  EXPECT_THAT(students(collect_all(at("ada.zip"), wanted)), ElementsAre("ada"));
 }
 
 // A folder whose only folder has files is refused. Otherwise the inner folder would count as a student from then on.
