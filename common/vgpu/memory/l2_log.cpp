@@ -97,13 +97,16 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
   sm.read_sectors += read_sectors_ - excluded_reads_;
   sm.write_sectors += write_sectors_ - excluded_writes_;
   sm.dram_read_sectors += dram_read_sectors - std::min(dram_read_sectors, excluded_reads_);  // at least
-  read_sectors_ = write_sectors_ = excluded_reads_ = excluded_writes_ = 0;
+  clear();
+  return dram_sectors;
+}
+
+void L2Log::clear() {
   request_begin_ = 0;
-  asked_lines_ = 0;
+  asked_lines_ = read_sectors_ = write_sectors_ = excluded_reads_ = excluded_writes_ = 0;
   lines_.clear();
   partial_.clear();
   requests_.clear();
-  return dram_sectors;
 }
 
 L2Round::L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, InstructionId first_site,

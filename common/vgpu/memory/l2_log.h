@@ -96,6 +96,8 @@ class L2Log {
     Kind kind = Kind::load;
   };
 
+  void clear();
+
   std::size_t request_begin_ = 0;  // start index of the current request's lines
   std::uint64_t asked_lines_ = 0;
   std::uint64_t read_sectors_ = 0, write_sectors_ = 0, excluded_reads_ = 0, excluded_writes_ = 0;
