@@ -213,7 +213,8 @@ class GridRunner {
       if (!block.active) continue;
       if (block.is_new) begin(sm, block);
       const std::uint64_t before = sm.memory_work();
-      const std::uint64_t reads_before = sm.l2_log.read_sectors(), writes_before = sm.l2_log.write_sectors();
+      // Which SM a later block gets depends on when earlier ones end, and the timing model has its own order.
+      sm.l2_log.count_requests(block.linear_index < first_blocks_);
       bool moves = turn(launch, sm, block);
       const auto goes_on = [&] {
         return blocks_go_on_ && moves && block.live_warps != 0 && !sm.fault && share - launch.work_left < most &&
@@ -221,9 +222,6 @@ class GridRunner {
       };
       while (goes_on()) moves = turn(launch, sm, block);
       block.memory_work += sm.memory_work() - before;
-      // Which SM a later block gets depends on when earlier ones end, and the timing model has its own order.
-      if (block.linear_index >= first_blocks_)
-        sm.l2_log.exclude(sm.l2_log.read_sectors() - reads_before, sm.l2_log.write_sectors() - writes_before);
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }

@@ -22,7 +22,6 @@ void L2Log::write(std::uint64_t line, const WrittenBytes& bytes) {
     partial |= bytes.of_sector[s] != kWholeSector;
   }
   lines_.push_back({line, sectors & 0xfu, partial});
-  write_sectors_ += count(sectors);
   if (partial) partial_.push_back(bytes);
 }
 
@@ -38,13 +37,13 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
                             InstructionId first_site, std::vector<InstructionTraffic>& traffic,
                             std::vector<L2Answer>& answers, SmRequests& sm) {
   std::size_t at = 0, next_partial = 0;
-  std::uint64_t dram_sectors = 0, dram_read_sectors = 0;
+  std::uint64_t dram_sectors = 0;
   L2Cache::Place ahead[kAhead];
   for (std::size_t i = 0; i < std::min(kAhead, lines_.size()); ++i) ahead[i] = l2.prefetch(lines_[i].line);
   for (const Request& request : requests_) {
     const InstructionId id = first_site + request.pc;
     InstructionCounters& site = sites[request.pc];
-    std::uint64_t read = 0, from_dram = 0, dirtied = 0;
+    std::uint64_t read = 0, from_dram = 0, written = 0, dirtied = 0;
     std::uint32_t newest = 0;  // newest DRAM fetch among the request's lines that L2 holds
     for (; at < request.end; ++at) {
       const Line& line = lines_[at];
@@ -60,6 +59,7 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
           newest = std::max(newest, l2.fetch_of(place));
           break;
         case Kind::store: {
+          written += count(line.sectors);
           dirtied += count(line.partial ? l2.write(place, partial_[next_partial++].of_sector, id, traffic)
                                         : l2.write(place, line.sectors, id, traffic));
           break;
@@ -92,18 +92,15 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
     }
     if (from_dram != 0) l2.end_fetch();
     dram_sectors += from_dram + dirtied;
-    dram_read_sectors += request.kind == Kind::load ? from_dram : 0;
+    if (request.is_counted) sm.add(read, request.kind == Kind::load ? from_dram : 0, written);
   }
-  sm.read_sectors += read_sectors_ - excluded_reads_;
-  sm.write_sectors += write_sectors_ - excluded_writes_;
-  sm.dram_read_sectors += dram_read_sectors - std::min(dram_read_sectors, excluded_reads_);  // at least
   clear();
   return dram_sectors;
 }
 
 void L2Log::clear() {
   request_begin_ = 0;
-  asked_lines_ = read_sectors_ = write_sectors_ = excluded_reads_ = excluded_writes_ = 0;
+  asked_lines_ = 0;
   lines_.clear();
   partial_.clear();
   requests_.clear();

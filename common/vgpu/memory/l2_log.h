@@ -3,7 +3,6 @@
 // round; they do not need its answers.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -36,17 +35,20 @@ struct WrittenBytes {
 // from DRAM.
 struct SmRequests {
   std::uint64_t read_sectors = 0, dram_read_sectors = 0, write_sectors = 0;
+
+  void add(std::uint64_t read, std::uint64_t from_dram, std::uint64_t written) {
+    read_sectors += read;
+    dram_read_sectors += from_dram;
+    write_sectors += written;
+  }
 };
 
 class L2Log {
  public:
   // Logs the lines of a request; end_request() then logs the request itself.
-  void read(std::uint64_t line, unsigned sectors) {
-    lines_.push_back({line, sectors & 0xfu, 0});
-    read_sectors_ += static_cast<std::uint64_t>(std::popcount(sectors & 0xfu));
-  }
+  void read(std::uint64_t line, unsigned sectors) { lines_.push_back({line, sectors & 0xfu, 0}); }
   void write(std::uint64_t line, const WrittenBytes& bytes);
-  void update(std::uint64_t line, unsigned sectors) { lines_.push_back({line, sectors & 0xfu, 0}); }
+  void update(std::uint64_t line, unsigned sectors) { read(line, sectors); }
   // The request's DRAM sectors are added to outcome number `outcome` of `trace`, unless `trace` is null. Kind
   // `arriving` requests nothing, but its trace learns the source of a line that its SM fetched in this round.
   enum class Kind : std::uint8_t { load, store, atomic, arriving };
@@ -54,7 +56,7 @@ class L2Log {
     if (kind != Kind::arriving) asked_lines_ += lines_.size() - request_begin_;
     request_begin_ = lines_.size();
     requests_.push_back(
-        {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind});
+        {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind, is_counted_});
   }
 
   // Long straight-line code makes many requests in one turn. An SM whose log is full waits for the next round.
@@ -63,14 +65,8 @@ class L2Log {
   std::size_t lines() const { return lines_.size(); }
   bool empty() const { return requests_.empty(); }
   std::size_t requests() const { return requests_.size(); }
-  // Sectors logged since the log was empty.
-  std::uint64_t read_sectors() const { return read_sectors_; }
-  std::uint64_t write_sectors() const { return write_sectors_; }
-  // Excludes that many of them from the SM's SmRequests.
-  void exclude(std::uint64_t read_sectors, std::uint64_t write_sectors) {
-    excluded_reads_ += read_sectors;
-    excluded_writes_ += write_sectors;
-  }
+  // Whether requests from now on are among the SM's SmRequests.
+  void count_requests(bool counted) { is_counted_ = counted; }
   // Number of lines logged since the log was empty, without those of `arriving` requests.
   std::uint64_t asked_lines() const { return asked_lines_; }
 
@@ -94,13 +90,14 @@ class L2Log {
     std::uint32_t outcome = 0, pc = 0;
     std::uint32_t end = 0;  // end index of its lines in lines_
     Kind kind = Kind::load;
+    bool is_counted = false;
   };
 
   void clear();
 
   std::size_t request_begin_ = 0;  // start index of the current request's lines
   std::uint64_t asked_lines_ = 0;
-  std::uint64_t read_sectors_ = 0, write_sectors_ = 0, excluded_reads_ = 0, excluded_writes_ = 0;
+  bool is_counted_ = false;
   std::vector<Line> lines_;
   std::vector<WrittenBytes> partial_;
   std::vector<Request> requests_;
@@ -131,7 +128,7 @@ class L2Round {
 
   // The counts of L2 so far, by PTX instruction.
   const std::vector<InstructionCounters>& sites() const { return sites_; }
-  // The requests so far, by SM, without those that logs exclude.
+  // The requests so far, by SM, as far as logs count them.
   const std::vector<SmRequests>& requests() const { return requests_; }
   // Number of sectors that L2 read from DRAM or made dirty. Must not be called while L2 answers.
   std::uint64_t dram_sectors() const { return dram_sectors_; }
