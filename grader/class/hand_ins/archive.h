@@ -22,8 +22,7 @@ struct ArchiveEntry {
 };
 
 // Limits on the entries of a whole class's archive (500 students with 80 files each), and of a student's archive
-// inside it. With names that collide, 40,000 entries take three seconds to open; a student's archive with such names
-// is not opened.
+// inside it. Names chosen to collide make an archive slow to open, so a student's archive that has them is refused.
 inline constexpr std::size_t kMostClassEntries = 40'000, kMostOwnEntries = 20'000;
 
 // The longest name of a file in a zip, with its folders: the longest path on a disk. Without this limit, a small zip
