@@ -74,7 +74,8 @@ class GridRunner {
         budget_(limits.work),
         places_(program_, shape, limits, sms),
         l2_round_(launch.machine, sms.size(), launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
-    first_blocks_ = static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size();
+    bound_blocks_ = program_.smid_slot == kNoSlot ? static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size()
+                                                  : shape.grid.count();
     launch_.stores_wait = !alone_;
     launch_.counts = limits.counts;
     // If a kernel may read %smid, blocks must not run on: which SM gets a block depends on when other blocks end.
@@ -213,8 +214,9 @@ class GridRunner {
       if (!block.active) continue;
       if (block.is_new) begin(sm, block);
       const std::uint64_t before = sm.memory_work();
-      // Which SM a later block gets depends on when earlier ones end, and the timing model has its own order.
-      sm.l2_log.count_requests(block.linear_index < first_blocks_);
+      // Which SM a later block gets depends on when earlier ones end, and the timing model has its own order. But code
+      // that reads %smid may depend on the order of this run.
+      sm.l2_log.count_requests(block.linear_index < bound_blocks_);
       bool moves = turn(launch, sm, block);
       const auto goes_on = [&] {
         return blocks_go_on_ && moves && block.live_warps != 0 && !sm.fault && share - launch.work_left < most &&
@@ -404,7 +406,7 @@ class GridRunner {
   bool blocks_go_on_ = false;
   int threads_;
   std::uint64_t budget_;                          // remaining work
-  std::uint64_t first_blocks_ = 0;                // that start with the launch
+  std::uint64_t bound_blocks_ = 0;                // from the first one on, whose requests are counted by SM
   std::uint64_t block_work_ = 0;                  // work of starting a block
   std::uint64_t round_work_ = 0;                  // work of the last round
   std::vector<std::unique_ptr<Launch>> helpers_;  // one Launch for each other member of the team

@@ -26,7 +26,7 @@ struct alignas(64) Multiprocessor {
   std::vector<std::uint64_t> block_executions;  // warp entries into each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
-  SmRequests requests;               // to L2, of the blocks that start with the launch; set at its end
+  SmRequests requests;               // to L2, of the blocks that requests_ns() bounds; set at the end
   std::vector<std::uint32_t> swaps;  // by hash of a word of global memory: number of lanes that swapped it
                                      // (is_retried())
   TraceSize traced;                  // size of all traces recorded so far, dropped ones included
