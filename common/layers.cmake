@@ -51,8 +51,8 @@ function(roofwalk_build_as_test name)
 endfunction()
 
 # roofwalk_unit_test(NAME SOURCES ... USES ... [LONG filter]): one executable; each case is a CTest with the label
-# `unit`. Cases that match the filter get `unit-long` and run only with all tests, for example what is done for every
-# chapter.
+# `unit`. Cases that match the filter get `unit-long` and run only with all tests, for example those that repeat for
+# every chapter.
 function(roofwalk_unit_test name)
   cmake_parse_arguments(arg "" "LONG" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})

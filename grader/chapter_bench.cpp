@@ -1,5 +1,6 @@
-// Every chapter's starter, solution steps and learner's file as Google Benchmarks. Times are manual: the device's own
-// clock measures them. Counters: FLOP/s, DRAM bytes and arithmetic intensity. $ROOFWALK_DEVICE chooses the device.
+// Runs every chapter's starter, solution steps and learner's file as Google Benchmarks. Their times are set by hand:
+// the device's own clock measures them. Counters: FLOP/s, DRAM bytes and arithmetic intensity. $ROOFWALK_DEVICE chooses
+// the device.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

@@ -3,9 +3,9 @@
 #   NAME_test   its correctness cases (GoogleTest) on the learner's kernel
 #   NAME_bench  its benchmarks (Google Benchmark)
 #   NAME_plot   draws its walk
-#   grade       runs every chapter that my/ holds a file for
-# `ctest -L NAME` runs the chapter's checks: its correctness cases on starter and last step, and `dev check`. Only the
-# latter's quick form is among the quick tests: there may be many chapters.
+#   grade       runs every chapter for which my/ has a file
+# `ctest -L NAME` runs the chapter's checks: its correctness cases on the starter and the last step, and `dev check`.
+# The quick tests run only the quick form of `dev check`, because there may be many chapters.
 add_executable(chapter_tests chapter_tests.cpp)
 target_link_libraries(chapter_tests PRIVATE roofwalk_grader roofwalk_chapters GTest::gtest)
 add_executable(chapter_bench chapter_bench.cpp)
@@ -40,8 +40,8 @@ foreach(folder IN LISTS chapter_folders)
   add_test(NAME dev_check/${name}/all COMMAND roofwalk dev check ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(dev_check/${name}/all PROPERTIES
     LABELS "dev_check-long;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
-  # On models of real chips, only in `test --all`: everything of a chapter on one of them, on the other what is quick.
-  # Sizes there are up to 128 times larger, and so is the memory.
+  # `test --all` also runs `dev check` on models of real chips: the full form on one of them, the quick form on the
+  # other. Sizes there are up to 128 times larger, and so is the memory.
   set(on_h100-sxm "")
   set(on_rtx4090 --quick)
   math(EXPR is_even "1 - ${number} % 2")

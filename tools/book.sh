@@ -80,7 +80,7 @@ make_book() {
       *) stop 2 "book takes --check and --rewrite, not '$option' (\`./roofwalk book --help\`)" ;;
     esac
   done
-  if [[ -z $only_compare ]]; then  # asks for missing packages before anything is waited for
+  if [[ -z $only_compare ]]; then  # asks for missing packages before waiting for anything
     . "$root/tools/setup.sh"
     if ! generator_is_there; then
       ask_for_generator

@@ -20,8 +20,8 @@ show_build_errors() {
   stop 3 "the build failed (all of it: $build_log)"
 }
 
-# A build folder made for another path (a copied or moved checkout) cannot be used. If a build's CUDA headers no longer
-# exist, it must be configured again.
+# Configures the build folder if necessary: one made for another path (a copied or moved checkout) is removed first, and
+# one whose CUDA headers no longer exist is configured again.
 configure() {
   local cached='' headers=''
   if [[ -f $build/CMakeCache.txt ]]; then
@@ -109,7 +109,7 @@ within_budget() {
 }
 
 # Prints "skipped NAME and N more: REASON", one line for each reason. The file is XML, so names and reasons are
-# unescaped. In the C locale every awk writes a character above 127 as the same bytes.
+# unescaped. In the C locale, every awk writes a code above 127 as one byte.
 show_skips() {
   LC_ALL=C awk '
     function tail(code, unit) { return sprintf("%c", 128 + int(code / unit) % 64) }

@@ -7,8 +7,8 @@ venv=$root/.venv
 venv_cuda=$venv/cuda  # a link to the wheels' toolkit, made last, so it exists only after a complete installation
 requirements=$root/tools/cuda-requirements.txt
 
-# Figures for the question, as measured: MB to download for the wheels of cuda-requirements.txt (x86_64; 108 MB on
-# aarch64), of .venv with them, and of build/ with the program; time for all of it from nothing on two cores, and for
+# Measured figures for the question: MB to download for the wheels of cuda-requirements.txt (x86_64; 108 MB on aarch64),
+# MB of .venv with them, MB of build/ with the program; minutes for all of it from nothing on two cores, and minutes for
 # the tests.
 wheels_mb=115
 venv_mb=340
@@ -111,8 +111,8 @@ find_missing() {
   fi
 }
 
-# Prints the MB that `packages` take to download and when installed. apt needs no root for that, but it needs its lists.
-# Without them, as in a fresh container, it fails, or takes a name such as g++ for a pattern and installs nothing.
+# Prints the MB that `packages` take to download and when installed. apt needs no root for this, but it needs its lists.
+# Without them, as in a fresh container, apt fails, or takes a name such as g++ for a pattern and finds nothing.
 weigh_packages() {
   { LC_ALL=C apt-get install --print-uris -y --no-install-recommends "${packages[@]}" 2>/dev/null || true; } |
     awk -v quote="'" '
@@ -183,8 +183,8 @@ count_packages() {
   if ((${#packages[@]} > 1)); then printf s; fi
 }
 
-# ask TEXT MISSING TAKES COMMAND: one question for everything that TEXT lists. Without a terminal it does not ask, and
-# installs only with --yes.
+# ask TEXT MISSING TAKES COMMAND: asks one question about everything that TEXT lists. Without a terminal, it does not
+# ask: only --yes lets it continue.
 ask() {
   local text=$1 missing=$2 takes=$3 command=$4 answer=
   if [[ -n $yes ]]; then return; fi
@@ -207,8 +207,8 @@ apt_line() {
   fi
 }
 
-# run_apt TEXT ACTION WORD...: apt-get reports percentages to descriptor 3 and other output to the log. sudo passes on
-# only descriptors 0 to 2, so other output goes through 2, and the percentages through standard output.
+# run_apt TEXT ACTION WORD...: runs apt-get, which reports percentages to descriptor 3. Other output goes to the log.
+# sudo passes on only descriptors 0 to 2, so other output goes through 2, and the percentages through standard output.
 run_apt() {
   local text=$1
   shift
@@ -223,7 +223,7 @@ install_packages() {
     as_root=(sudo)
     if [[ ! -t 0 ]]; then
       as_root+=(-n)
-    else  # the password now: later the progress line would write over the prompt
+    else  # asks for the password now: later the progress line would overwrite the prompt
       sudo -v || stop 3 "sudo failed; ask an administrator to run: apt-get install ${packages[*]}"
     fi
   fi

@@ -32,8 +32,8 @@ group_of() {
 }
 
 # Sends SIGINT to process $1 and its descendants in our process group, as a terminal does at Ctrl-C. apt runs dpkg in
-# another group, so that unpacking is not interrupted. This function runs in a trap. There, `read` reads nothing while
-# another `read` is interrupted, and bash exits at a file that has disappeared, so it uses `cat`.
+# another group, so that unpacking is not interrupted. This function runs in a trap, where `read` reads nothing while
+# another `read` is interrupted, and where bash exits if a file has disappeared. So it uses `cat`.
 interrupt() {
   local child children
   [[ $(group_of "$1") == "$(group_of $$)" ]] || return 0
@@ -92,7 +92,7 @@ watch() {
   return "$code"
 }
 
-# Two calls must not install or build at the same time.
+# run_locked FUNCTION WORD...: runs FUNCTION under a lock, because two calls must not install or build at the same time.
 run_locked() {
   local holder='' pid=''
   mkdir -p "$state" 2>/dev/null || stop 3 "cannot write in $root/build: free some space or check its owner"

@@ -1,5 +1,5 @@
-// Where the roofline misleads: the elements in a shuffled order. Every byte is needed, and every sector comes eight
-// times.
+// Shows where the roofline misleads: adds elements in a shuffled order. Every byte is needed, but every sector is
+// fetched eight times.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n, unsigned mask) {

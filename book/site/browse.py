@@ -24,7 +24,8 @@ SCHEMES = ("light", "dark")
 MOST_BYTES_OF_FIRST_PAGE = 300_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
-# Runs in the page. Contrast as WCAG 2 has it: 4.5 for text, 3 for large text; elements over pictures are left out.
+# Runs in the page and returns what is wrong with it. WCAG 2 requires a contrast of 4.5 for text and 3 for large text;
+# translucent text and text in SVGs are not checked.
 LOOK = r"""
 (() => {
   const faults = [];
@@ -161,7 +162,7 @@ def weight_of(events):
 def visit(browser, site, page, name, width, scheme, pictures):
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    events = browser.open(page.as_uri(), loads=2 if page == site / "index.html" else 1)  # it leads to the first page
+    events = browser.open(page.as_uri(), loads=2 if page == site / "index.html" else 1)  # index.html redirects
     found = list(troubles_of(events))
     look = browser.call("Runtime.evaluate", expression=LOOK.replace("WIDTH", str(width)), returnByValue=True)
     if "exceptionDetails" in look:

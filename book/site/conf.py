@@ -20,7 +20,7 @@ root_doc = CONTENTS
 include_patterns = ["book/*.md", "chapters/*/lesson.md", "CONTRIBUTING.md"]
 exclude_patterns = ["build", "my", ".venv", ".cache"]
 language = "en"
-smartquotes = False  # "--all" is not a dash
+smartquotes = False  # would turn "--all" into a dash
 highlight_language = "text"
 myst_heading_anchors = 4
 nitpicky = True
@@ -35,7 +35,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
 html_show_sphinx = False
-html_show_search_summary = False  # it would fetch pages, which a browser refuses for files on a disk
+html_show_search_summary = False  # fetches pages, which browsers refuse for local files
 html_use_index = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#005a8f", "color-brand-content": "#005a8f",
@@ -74,10 +74,10 @@ class LightAndDark(Transform):
             if image["uri"] == dark or not (folder / dark).is_file():
                 continue
             image["classes"].append("only-light")
-            image["width"] = "100%"  # Sphinx makes a link of a picture that is not shown at its own size
+            image["width"] = "100%"  # any given width makes Sphinx link the picture to its file
             twin = nodes.image(uri=dark, alt=image["alt"], width="100%", classes=["only-dark"])
             image.parent.replace(image, [image, twin])
-            frame = image.parent  # the paragraph that holds nothing else
+            frame = image.parent  # the paragraph that contains only this picture
             frame.replace_self(nodes.container("", image, twin, classes=["picture"]))
 
 

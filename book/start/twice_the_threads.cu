@@ -1,4 +1,4 @@
-// The starter of vector-add with one change, in the launch: twice the threads. It is correct, and still no pass.
+// The starter of vector-add with one change: its launch has twice the threads. The result is correct but does not pass.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

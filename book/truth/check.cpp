@@ -36,7 +36,7 @@ Result<AttemptJsons> records_of(const Page& page, const Outputs& outputs) {
   return records;
 }
 
-// The figures of the prose: parse_figures knows neither our marks' own lines nor blocks, so both are gone from it.
+// Checks the figures in the prose. parse_figures understands neither marks nor code blocks, so page.prose has neither.
 Status check_figures_of(const Page& page, const AttemptJsons& records, std::vector<std::string>& lines,
                         std::vector<Difference>& differences) {
   for (const Result<Figure>& figure : parse_figures(page.prose)) {
@@ -45,10 +45,10 @@ Status check_figures_of(const Page& page, const AttemptJsons& records, std::vect
     if (!real) return Error{real.error().message, "", figure->line};
     if (*real == figure->shown) continue;
     differences.push_back({figure->line, fmt::format("{}: in truth it is {}", figure->text(), *real)});
-    // The figure stands right before its comment; the comment says which of several equal ones is meant.
+    // The same figure may occur several times, so this corrects the one right before its comment.
     const std::string comment =
         fmt::format("<!-- {}{}{} {} -->", figure->kernel, figure->over.empty() ? "" : "/", figure->over, figure->key);
-    for (int i = figure->line; i >= std::max(figure->line - 1, 1); --i) {  // the number may end the line above
+    for (int i = figure->line; i >= std::max(figure->line - 1, 1); --i) {  // the figure may end the line above
       std::string& line = lines[static_cast<std::size_t>(i) - 1];
       const std::size_t stop = i == figure->line ? line.find(comment) : line.size();
       const std::size_t place = stop == std::string::npos ? stop : line.rfind(figure->shown, stop);
@@ -60,7 +60,7 @@ Status check_figures_of(const Page& page, const AttemptJsons& records, std::vect
   return kOk;
 }
 
-// The picture of `mark`, light and dark, against the files that the page shows.
+// Checks that the light and the dark picture of `mark` are what would be drawn now.
 Status check_picture(const std::filesystem::path& folder, const Mark& mark, const Outputs& outputs,
                      const AttemptJsons& records, Checked& checked) {
   const std::string shown = text_of(folder / mark.image), dark = dark_name(mark.image);
@@ -106,7 +106,7 @@ Result<Checked> check_page(const std::filesystem::path& folder, const std::strin
     if (mark.image.empty()) continue;
     ROOFWALK_TRY_STATUS(check_picture(folder, mark, outputs, records, checked));
   }
-  // From the end, so that the places of the blocks above stay what they are.
+  // Goes backwards, so that replacing a block does not move those that are still to be checked.
   for (auto mark = page.marks.rbegin(); mark != page.marks.rend(); ++mark) {
     if (mark->end == 0) continue;
     ROOFWALK_TRY(const auto real, true_block(*mark, outputs.at(mark->line).text));

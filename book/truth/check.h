@@ -1,4 +1,4 @@
-// Compares a page with what its commands and files say now, and can write it anew.
+// Compares a page with the current output of its commands and the current files, and makes a corrected page.
 #pragma once
 
 #include "book/truth/runs.h"
@@ -7,21 +7,22 @@ namespace roofwalk::book {
 
 struct Difference {
   int line = 0;
-  std::string what;            // "the output of `./roofwalk list` is another one", with the first line that differs
-  bool is_for_people = false;  // no rewriting mends it
+  std::string what;            // "the block of `list` is another one now; line 2: the page has ..., in truth it is ..."
+  bool is_for_people = false;  // only a person can correct the page
 };
 
 struct Checked {
   std::vector<Difference> differences;
-  std::string text;                             // the page as it should be
-  std::map<std::string, std::string> pictures;  // those that should be other ones, by "images/name.svg"
+  std::string text;                             // the corrected page
+  std::map<std::string, std::string> pictures;  // corrected pictures, by path: "images/name.svg"
 };
 
-// `folder`: the page's own, in which images/ lies. Errors: a figure or a drawing that cannot be had.
+// Compares a page with `outputs`. `text` is the page's text; `folder` contains the page and images/. Errors: a figure,
+// a drawing or a kept line that does not exist; a record that is not JSON or whose name is taken.
 Result<Checked> check_page(const std::filesystem::path& folder, const std::string& text, const Page& page,
                            const Outputs& outputs);
 
-// "images/walk.svg" -> "images/walk-dark.svg"; the site shows it on a dark page.
+// Returns "images/walk-dark.svg" for "images/walk.svg": the picture that the site shows on a dark page.
 std::string dark_name(const std::string& image);
 
 }  // namespace roofwalk::book

@@ -34,12 +34,12 @@ Result<std::vector<int>> numbers_of(const Words& words) {
   return numbers;
 }
 
-// One row a stride: memory from the first lane's float on, cut into sectors; touched ones are coloured, with the floats
-// that are asked for in them.
+// Draws one row per stride: memory from the first lane's float on, divided into sectors. Touched sectors are coloured,
+// and the requested floats in them are darker.
 Result<std::string> sectors(const Words& words) {
   ROOFWALK_TRY(const std::vector<int> strides, numbers_of(words));
   constexpr double kCell = 10, kRow = 92;
-  constexpr int kPerSector = kSectorBytes / kBytes, kShown = 64;  // floats of memory that fit
+  constexpr int kPerSector = kSectorBytes / kBytes, kShown = 64;  // floats of memory that are drawn
   Svg svg(kWidth, kRow * static_cast<double>(strides.size()) + 30);
   double y = 24;
   for (const int stride : strides) {
@@ -72,7 +72,8 @@ Result<std::string> sectors(const Words& words) {
   return svg.file();
 }
 
-// A warp reads down a column: lane l wants word l x row length. Banks side by side, the lanes that meet in one stacked.
+// Draws a warp that reads down a column: lane l reads word l x row length. The banks are side by side, and lanes that
+// read from the same bank are stacked.
 Result<std::string> banks(const Words& words) {
   ROOFWALK_TRY(const std::vector<int> rows, numbers_of(words));
   constexpr double kCell = 20, kHeight = 7, kRow = 32 * kHeight + 84;
@@ -114,7 +115,7 @@ Result<std::string> tile(const Words& words) {
   constexpr double kMatrix = 200, kGap = 26, kTop = 34;
   const double scale = kMatrix / (4 * edge), square = edge * scale, thin = std::max(depth * scale, 5.0);
   const double left = 60, c_x = left + kMatrix + kGap, c_y = kTop + kMatrix + kGap;
-  const double row_y = c_y + square, column_x = c_x + 2 * square;  // the block's place in c
+  const double row_y = c_y + square, column_x = c_x + 2 * square;  // the block's square of c
   Svg svg(kWidth, c_y + kMatrix + 20);
   svg.box(c_x, kTop, kMatrix, kMatrix, kEmpty, kLine);
   svg.box(left, c_y, kMatrix, kMatrix, kEmpty, kLine);
@@ -125,7 +126,7 @@ Result<std::string> tile(const Words& words) {
   svg.box(column_x, kTop, square, kMatrix, kPaleBlue, kBlue);
   svg.box(left, row_y, kMatrix, square, kPaleBlue, kBlue);
   svg.box(column_x, row_y, square, square, kPaleOrange, kWalk);
-  const double at = 1.5 * square;  // along k
+  const double at = 1.5 * square;  // position of the tiles along k
   svg.box(column_x, kTop + at, square, thin, kBlue, kBlue);
   svg.box(left + at, row_y, thin, square, kBlue, kBlue);
   const double x = c_x + kMatrix + 20;
@@ -208,7 +209,7 @@ struct SlopeDot {
   double ai = 0, flops_per_s = 0;
 };
 
-// Linear axes, so that what is proportional looks so.
+// Draws attempts on linear axes, so that proportional values look proportional.
 Result<std::string> slopes(const Words& words, const Records& records) {
   std::vector<SlopeDot> dots;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -252,7 +253,7 @@ Result<std::string> slopes(const Words& words, const Records& records) {
     const double reach = std::min(most_ai, most_flops / slope);
     svg.line(x(0), y(0), x(reach), y(reach * slope), kBlue, 1.5, "6 4");
     svg.dot(x(dot.ai), y(dot.flops_per_s), 6, kWalk);
-    const bool is_low = y(0) - y(dot.flops_per_s) < 30;  // below it there is no room for words
+    const bool is_low = y(0) - y(dot.flops_per_s) < 30;  // no room for a label below the dot
     svg.text(x(dot.ai) + 10, y(dot.flops_per_s) + (is_low ? -12 : 18), dot.label, kWalk);
     svg.text(x(reach), y(reach * slope) - 6, si_text(slope, "B/s"), kBlue, reach < most_ai ? Align::middle : Align::end,
              13);

@@ -1,5 +1,5 @@
-// What the book draws by itself: how accesses meet the memory's units, and kernels as slopes. All places and counts in
-// a drawing are worked out here, from the numbers that the page gives.
+// Drawings for the book: memory accesses on sectors and banks, tiles, machines, and kernels as slopes. All positions
+// and counts in a drawing are computed here from the numbers on the page.
 #pragma once
 
 #include <map>
@@ -11,15 +11,15 @@
 
 namespace roofwalk::book {
 
-using Records = std::map<std::string, Json>;  // the page's, by their names
+using Records = std::map<std::string, Json>;  // records of the page, by name
 
-// An SVG in light colours. `words`, one of:
+// Draws an SVG in light colours. `words` is one of:
 //   sectors STRIDE...          which 32-byte sectors the 32 floats of a warp touch, STRIDE elements apart
-//   banks WORDS...             which of 32 banks a warp reads down a column, in rows of WORDS words
+//   banks WORDS...             the banks that a warp reads from down a column, if rows have WORDS words
 //   tile EDGE DEPTH            a block's square of c, the strips of a and b that it needs, and its tile of each
-//   machine RECORD             a GPU's parts and the roads between them; the record is that of `machines NAME`
+//   machine RECORD             a GPU's parts and the paths between them; the record is that of `machines NAME`
 //   slopes RECORD:LABEL...     attempts as dots on linear axes, each with its line from the origin
-// Errors: another word, no numbers, a record that is not there.
+// Errors: an unknown word, missing numbers, a missing record.
 Result<std::string> drawing(const std::vector<std::string>& words, const Records& records);
 
 }  // namespace roofwalk::book

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Calls `visit(line, number)` for each line that is no code.
+// Calls `visit(line, number)` for each line outside code blocks.
 template <class Visit>
 void each_line_of_prose(const std::string& text, Visit visit) {
   std::istringstream in(text);
@@ -38,7 +38,7 @@ std::string without_code(const std::string& line) {
   return kCode.replace_all(line, "");
 }
 
-// "Where the model misleads" -> "where-the-model-misleads".
+// Returns the anchor "where-the-model-misleads" for "Where the model misleads".
 std::string anchor_of(const std::string& heading) {
   std::string anchor;
   for (const char c : heading) {

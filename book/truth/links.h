@@ -1,4 +1,4 @@
-// Links of Markdown pages: do their files and headings exist?
+// Checks that the files and headings exist to which Markdown pages link.
 #pragma once
 
 #include <filesystem>
@@ -15,14 +15,14 @@ struct Link {
   std::string target;  // as written: "gaps.md#the-vertical-gap"
 };
 
-// Outside of code. Reference links and autolinks are not used in this project.
+// Returns the links outside code. Ignores reference links and autolinks, which this project does not use.
 std::vector<Link> links_of(const std::string& text);
 
-// The anchors of a page's headings, as forges and the site make them of their words.
+// Returns the anchors of a page's headings, as Git forges and the site generate them.
 std::set<std::string> anchors_of(const std::string& text);
 
-// One line for each link of `page` (relative to `root`) that leads nowhere, image without words, and address of a
-// picture or script outside of the project.
+// Returns one line for each link of `page` (a path below `root`) whose target does not exist, each image without
+// alternative text, and each image outside the project.
 std::vector<std::string> broken_links(const std::filesystem::path& root, const std::filesystem::path& page);
 
 }  // namespace roofwalk::book

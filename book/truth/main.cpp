@@ -1,4 +1,4 @@
-// book_truth [--rewrite] PAGE...: does each page show what its commands print and its files hold?
+// book_truth [--rewrite] PAGE...: checks that each page shows what its commands print and its files contain.
 #include <fmt/format.h>
 
 #include <algorithm>

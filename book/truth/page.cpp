@@ -24,7 +24,7 @@ MarkKind kind_of(const std::string& word) {
 
 bool is_fence(const std::string& line) { return line.starts_with("```"); }
 
-// The mark that a line by itself is. Errors: it begins like one and is none.
+// Parses a line that starts with "<!--" as a mark. Errors: it is not a valid mark.
 Result<Mark> parse_mark(const std::string& line, int number) {
   static const Pattern kMark(
       R"re(<!-- (copy|run|file|lessons|holds|figure|draw|let ([a-z][a-z0-9_]*)): (.*?)( \| lines ("[^"]+" to "[^"]+"(, "[^"]+" to "[^"]+")*))? -->)re");
@@ -62,7 +62,7 @@ Result<Mark> parse_mark(const std::string& line, int number) {
 
 bool has_image(const Mark& mark) { return mark.kind == MarkKind::figure || mark.kind == MarkKind::draw; }
 
-// The file of the image that a line is; empty where it is none.
+// Returns the image's file if the line consists of one image; otherwise empty.
 std::string image_of(const std::string& line) {
   static const Pattern kImage(R"(!\[[^\]]+\]\((images/[a-z0-9-]+\.svg)\))");
   const auto match = kImage.match(line);

@@ -14,10 +14,9 @@ namespace {
 
 using Color = std::array<double, 3>;  // red, green, blue, 0 to 1
 
-constexpr double kDarkest = 0.08, kLightest = 0.92;  // a dark page is not black, nor is its text white
+constexpr double kDarkest = 0.08, kLightest = 0.92;  // a dark page is not quite black, and its text is not quite white
 
-// Turns lightness round, with hue and saturation as they are (those of HSL): moves all channels by the same amount
-// where that stays in range, and towards grey where it does not.
+// Inverts a colour's HSL lightness, within kDarkest and kLightest. Hue and saturation stay the same.
 Color turned(const Color& color) {
   const auto [low, high] = std::minmax_element(color.begin(), color.end());
   const double lightness = (*low + *high) / 2, spread = *high - *low;

@@ -1,19 +1,19 @@
-// Pictures of the book: light ones as programs draw them, dark ones made from those, and a seal on what gnuplot drew.
+// Pictures of the book: makes dark pictures from light ones, and seals the pictures that gnuplot drew.
 #pragma once
 
 #include <string>
 
 namespace roofwalk::book {
 
-// `svg` with every colour's lightness turned round and its hue kept.
+// Returns `svg` with the lightness of every colour inverted and its hue kept.
 std::string dark_of(const std::string& svg);
 
-// gnuplot's pictures differ from one of its releases to the next, its scripts do not. The seal, a comment at the end,
-// holds the hashes of the script and of the picture: whoever has another gnuplot can compare the script, and nobody can
-// edit the picture unnoticed.
+// Appends a seal to `svg`: a comment with the hashes of the gnuplot script and of the picture. Pictures differ between
+// releases of gnuplot, but scripts do not, so the script's hash shows whether the picture is up to date. The picture's
+// hash reveals edits.
 std::string sealed(const std::string& svg, const std::string& script);
 
-// Empty where `picture` is one that was drawn from `script` and left alone; else what is wrong with it.
+// Returns what is wrong with `picture`; empty if it was drawn from `script` and not edited.
 std::string broken_seal(const std::string& picture, const std::string& script);
 
 }  // namespace roofwalk::book

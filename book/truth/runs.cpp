@@ -22,12 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a command can read of the project, apart from the program itself.
+// Folders of the project that commands read. If a file in them changes, pages are run again.
 constexpr const char* kInputs[] = {"chapters",     "solutions",      "tests/grader/wrong",        "common/include",
                                    "common/roofs", "common/specs",   "grader/operations/kernels", "book/misleads",
                                    "book/start",   "tests/diagnosis"};
 
-constexpr std::size_t kMostOutput = 64 << 20;  // the record of a thousand launches has megabytes
+constexpr std::size_t kMostOutput = 64 << 20;  // the record of a thousand launches takes megabytes
 
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
@@ -118,7 +118,8 @@ Result<Outputs> typed_in_order(const Place& place, const Page& page) {
   return outputs;
 }
 
-// Outputs are kept in the order of their marks: the lines may move.
+// Reads the cached outputs; nullopt if `key` differs. They are stored in the order of the marks, because the marks may
+// have moved to other lines.
 std::optional<Outputs> kept(const fs::path& file, const std::string& key, const Page& page) {
   const Json json = parse_json(text_of(file));
   if (!json.is_object() || json.value("key", "") != key) return std::nullopt;
@@ -137,10 +138,11 @@ std::optional<Outputs> kept(const fs::path& file, const std::string& key, const 
 void keep(const fs::path& file, const std::string& key, const Outputs& outputs) {
   Json all = Json::array();
   for (const auto& [line, output] : outputs) all.push_back({output.text, output.script});
-  (void)replace_file(file, json_line(Json{{"key", key}, {"outputs", all}}));  // else the page is typed again
+  // If this fails, the page's commands run again next time.
+  (void)replace_file(file, json_line(Json{{"key", key}, {"outputs", all}}));
 }
 
-// Paths are those of a page in a folder of the project.
+// Returns a Markdown list of links to the lessons, for a page in a folder of the project, such as book/.
 Result<std::string> list_of_lessons(const fs::path& root) {
   ROOFWALK_TRY(const std::vector<Chapter> chapters, load_chapters(root));
   std::string list;

@@ -1,5 +1,5 @@
-// Types the commands of a page into a fresh copy of the course and keeps what they print until something changes that
-// it may depend on: the program, the toolkit, the kernels, the machines, the commands.
+// Runs the commands of a page in a fresh copy of the course. Caches their output until something changes on which it
+// may depend: the program, the toolkit, the kernels, the machines, the commands.
 #pragma once
 
 #include <filesystem>
@@ -13,17 +13,17 @@ namespace roofwalk::book {
 struct Place {
   std::filesystem::path root;     // of the project
   std::filesystem::path program;  // roofwalk
-  std::filesystem::path cache;    // compiled kernels, measured roofs and outputs; made where it is missing
+  std::filesystem::path cache;    // compiled kernels, measured roofs and outputs; created if missing
 };
 
-// What a mark stands for: what its command printed, the text of its file, the picture and its gnuplot script.
+// The result of a mark: its command's output, its file's text, or its picture and the gnuplot script.
 struct Output {
   std::string text, script;
 };
 using Outputs = std::map<int, Output>;  // by the mark's line
 
-// `name` is the page's path in the project. Errors, with the line: a command that does not end with 0 or 1, a file or
-// picture that is not there.
+// Returns the results of a page's marks. `name` is the page's path in the project. Errors, with the line: a command
+// that exits with neither 0 nor 1, a missing file or picture.
 Result<Outputs> run_page(const Place& place, const std::string& name, const Page& page);
 
 }  // namespace roofwalk::book

@@ -1,4 +1,4 @@
-// A drawing in the making: shapes and words in the colours of the charts, then an SVG of just the size that they take.
+// Builds an SVG of a given size from shapes and text, in the colours of the charts.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ class Svg {
   void text(double x, double y, std::string_view words, std::string_view color = kInk, Align align = Align::start,
             double size = 14);
 
-  // The whole file.
+  // Returns the whole SVG file.
   std::string file() const;
 
  private:

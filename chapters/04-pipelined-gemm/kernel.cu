@@ -11,7 +11,7 @@ constexpr int kDepth = 8;                   // a block's tiles are kRows x kDept
 constexpr int kTall = 8, kWide = 16;        // of c, for each thread, kept in registers
 constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcross * kDown;
 
-// An element of a matrix; 0 outside of it.
+// Returns an element of a matrix, or 0 outside the matrix.
 __device__ float element(const float* matrix, int rows, int columns, int row, int column) {
     const float value = matrix[min(row, rows - 1) * columns + min(column, columns - 1)];
     return row < rows && column < columns ? value : 0.0f;
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
             const int step = (i + thread) / kColumns, column = (i + thread) % kColumns;
             b_tile[step][column] = element(b, k, n, from + step, first_column + column);
         }
-        __syncthreads();  // they are there
+        __syncthreads();  // the tiles are complete
 
         // Compute with them.
 #pragma unroll
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
                 for (int j = 0; j < kWide; ++j) sum[i][j] += left[i] * right[j];
             }
         }
-        __syncthreads();  // everyone is done with them
+        __syncthreads();  // no thread still uses the tiles
     }
 
 #pragma unroll

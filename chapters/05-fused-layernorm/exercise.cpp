@@ -11,16 +11,16 @@ namespace {
 
 constexpr double kUnitRoundoff = 0x1p-24;  // unit roundoff of a 32-bit float
 
-// Kinds of rows, used in turn. At most a third of a shape's rows have a dominating mean. In such rows a correct float
-// result errs as much as half precision does in others, so the other rows must tell the two apart.
+// Kinds of rows, used in turn. In at most a third of a shape's rows the mean dwarfs the deviations. There a correct
+// float result errs as much as half precision does elsewhere, so the other rows must tell the two apart.
 constexpr std::int64_t kKinds = 5;
 
-// A value of a row of this kind, computed from a number uniform in [-1, 1).
+// Returns a value for a row of this kind, computed from a number uniform in [-1, 1).
 float value_of_kind(std::int64_t kind, float sign, float uniform) {
   switch (kind) {
     case 0:  // mean near zero
       return uniform;
-    case 1:  // a mean of 1000 deviations: 998.5, 999 ... 1001.5. Exact in half precision, so only sums can lose them
+    case 1:  // a mean of 1000 deviations: 998.5, 999 ... 1001.5. Exact in half precision, so only sums lose bits
       return sign * 1000 + 0.5f * (std::floor(3.5f * (uniform + 1)) - 3);
     case 2:  // so small a variance that epsilon matters
       return uniform / 64;
@@ -43,21 +43,21 @@ std::vector<float> rows_of_kinds(std::int64_t rows, std::int64_t cols, std::uint
   return x;
 }
 
-// Scales around 1, so that each column matters.
+// Returns scales around 1, so that each column matters.
 std::vector<float> scales(std::int64_t cols, std::uint64_t seed) {
   std::vector<float> gamma = random_values(cols, seed, "gamma");
   for (float& value : gamma) value = 1 + value / 2;
   return gamma;
 }
 
-// Two different values, to catch a kernel with a built-in constant. Measured sizes have an even number of rows.
+// Returns one of two values, to catch a kernel with a built-in constant. Measured sizes have an even number of rows.
 float epsilon_for(std::int64_t rows) { return rows % 2 == 0 ? 1e-5f : 1e-3f; }
 
 struct Moments {
   double mean = 0, variance = 0;
 };
 
-// Two passes in double, with four sums at a time so that an addition need not wait for the previous one.
+// Computes the moments in two passes in double, with four sums at a time so that no addition waits for the previous.
 Moments moments(const float* x, std::int64_t cols) {
   const auto mean_of = [&](auto value) {
     std::array<double, 4> sums{};
@@ -97,7 +97,7 @@ class LayerNorm final : public Exercise {
 
   // The errors of a float sum of `cols` values are a random walk of about sqrt(cols) / 4 roundings of the largest
   // value, plus a few; three times sqrt(cols) never occurs. The mean has such an error, which shifts its whole row: by
-  // roundings of |mean| if x itself is summed, and of |x - mean| if a number near the mean was subtracted first. The
+  // roundings of |mean| if x itself is summed, or of |x - mean| if a number near the mean is subtracted first. The
   // sum of squares has the same relative error. A few roundings follow. The mean of x^2 minus mean^2 errs by roundings
   // of mean^2, a million times more in rows whose mean is 1000 deviations.
   std::vector<Expected> reference(const Size& size, const Problem& problem) const override {

@@ -9,7 +9,7 @@
 
 constexpr int kThreads = 256;  // per block; block r works on row r
 
-// The sum of `value` over the threads of the block; every thread gets it.
+// Returns the sum of `value` over the threads of the block; every thread gets it.
 __device__ float block_sum(float value) {
     __shared__ float partial[kThreads];
     partial[threadIdx.x] = value;

@@ -8,10 +8,10 @@
 
 namespace roofwalk {
 
-// The Error for a failed system call that wrote `file`, with the text of errno.
+// Returns the Error for a failed system call that wrote `file`, with the text of errno.
 Error cannot_write(const std::filesystem::path& file);
 
-// A path beside `place` that no other process uses.
+// Returns a path beside `place` that no other process uses.
 std::filesystem::path fresh_beside(const std::filesystem::path& place);
 
 // Writes the file completely or not at all. On return the file is on the disk. Creates missing folders.

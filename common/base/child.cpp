@@ -55,7 +55,7 @@ bool become_user(const UserId& user) {
          ::setresuid(user.user, user.user, user.user) == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-// In the child: reports the reason why the program cannot be started through the status pipe, and exits.
+// Reports through the status pipe why the program cannot be started, and exits. Runs in the child.
 [[noreturn]] void give_up(int status) {
   const int code = errno;
   [[maybe_unused]] const auto written = ::write(status, &code, sizeof code);
@@ -83,8 +83,7 @@ bool become_user(const UserId& user) {
     if (::dup2(passed.ours, passed.number) < 0) give_up(prepared.status);
   }
   if (!prepared.directory.empty() && ::chdir(prepared.directory.c_str()) != 0) give_up(prepared.status);
-  // With a limit of 0, a core pattern that pipes dumps to a program still receives them (core(5)); 1 prevents this,
-  // too.
+  // The limit is 1, because with 0 the kernel still pipes a core dump to a program that core_pattern names (core(5)).
   limit(RLIMIT_CORE, 1);
   if (child.max_memory_bytes > 0) limit(RLIMIT_AS, child.max_memory_bytes);
   if (child.max_file_bytes > 0) limit(RLIMIT_FSIZE, child.max_file_bytes);

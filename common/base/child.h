@@ -37,8 +37,8 @@ class Descriptor {
   int fd_;
 };
 
-// The absolute path of a program, so that changing the directory does not change which program runs. Searched on this
-// process's PATH unless the name contains a slash.
+// Returns the absolute path of a program, so that changing the directory does not change which program runs. Searches
+// this process's PATH unless the name contains a slash.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
 // A descriptor of this process, and the number that it has in the child.
@@ -57,8 +57,8 @@ struct ChildStart {
   std::vector<std::string> arguments;                             // [0] is the name by which the program is called
   std::optional<std::map<std::string, std::string>> environment;  // nullopt: inherits this process's
   std::filesystem::path working_directory = {};                   // empty: inherits this process's
-  int output = -1;                                                // becomes its stdout and stderr
-  int channel = -1;                                               // becomes its descriptor 3; -1: none
+  int output = -1;                                                // becomes the child's stdout and stderr
+  int channel = -1;                                               // becomes the child's descriptor 3; -1: none
   std::vector<PassedDescriptor> passed = {};                      // further descriptors
   std::optional<UserId> run_as = {};  // the user to run as, without groups and unable to gain privileges; only for
                                       // root

@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-// a back reference may at most double the text before it
+// A back reference at most doubles the text, so a short symbol with many of them can demangle to a huge text.
 constexpr std::size_t kMostBytes = 1024, kMostText = 1 << 20;
 
 // Whether the demangled text could become very long. Estimates an upper bound on its length: every S_ and T_ counts

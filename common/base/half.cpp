@@ -26,8 +26,8 @@ float half_rounded(double value) {
   return static_cast<float>(rounded);
 }
 
-// The exponent biases differ by 112: a float that is scaled by 2^-112 and shifted has the bits of a half, also for
-// subnormals.
+// Scales the float by 2^-112 and shifts it: then it has the bits of a half, also of a subnormal one, because the
+// exponent biases differ by 112.
 std::uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fff'ffffu, sign = bits >> 16 & 0x8000u;

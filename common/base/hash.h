@@ -6,7 +6,7 @@
 
 namespace roofwalk {
 
-// SHA-256 of the bytes as 64 lower-case hexadecimal digits.
+// Returns the SHA-256 of the bytes as 64 lower-case hexadecimal digits.
 std::string sha256_hex(std::string_view bytes);
 
 }  // namespace roofwalk

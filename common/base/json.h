@@ -10,7 +10,7 @@
 
 namespace roofwalk {
 
-// A discarded value (`is_discarded()`) if `text` is not JSON.
+// Returns a discarded value (`is_discarded()`) if `text` is not JSON.
 Json parse_json(std::string_view text);
 
 // The following functions never fail: bytes that are not UTF-8 become U+FFFD.

@@ -48,13 +48,13 @@ class JsonReader {
     if (const Json* value = member(key); value != nullptr) keep(read(*value));
   }
 
-  // The same, but does nothing if the member is null.
+  // Like with(), but does nothing if the member is null.
   template <class Read>
   void unless_null(const char* key, Read read) {
     if (const Json* value = member(key); value != nullptr && !value->is_null()) keep(read(*value));
   }
 
-  // For an array of exactly `count` items: calls take(item, index) for each in order.
+  // Calls take(item, index) for each item, in order, of an array of exactly `count` items.
   template <class Take>
   void exactly(const char* key, std::size_t count, Take take) {
     const Json* array = member(key);
@@ -73,7 +73,7 @@ class JsonReader {
   void fail(std::string message);  // "the record: MESSAGE"
   bool failed() const { return trouble_.has_value(); }
 
-  // The first error, or else an error about members that were never read.
+  // Returns the first error, or else an error about members that were never read.
   Status end();
 
  private:

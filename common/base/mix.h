@@ -4,7 +4,7 @@
 
 namespace roofwalk {
 
-// The 64-bit finalizer of MurmurHash3 (Austin Appleby, public domain).
+// Applies the 64-bit finalizer of MurmurHash3 (Austin Appleby, public domain).
 inline std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 33;
   x *= 0xff51afd7ed558ccdull;

@@ -11,7 +11,7 @@ namespace roofwalk {
 
 class Pattern {
  public:
-  // ECMAScript syntax. Throws std::regex_error if `expression` is invalid.
+  // Compiles ECMAScript syntax. Throws std::regex_error if `expression` is invalid.
   explicit Pattern(const std::string& expression);
 
   // [0] is the whole match, [1] the first group and so on; a group that took no part in the match is empty.

@@ -1,5 +1,5 @@
-// A value or an error with its location. Learners' mistakes are returned as Error values; programmers' mistakes end
-// the program by ROOFWALK_CHECK.
+// A value or an error with its location. Learners' mistakes are returned as Error values; programmers' mistakes end the
+// program through ROOFWALK_CHECK.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Error {
   int line = 0;
   std::string advice = {};
 
-  // One line: "file:line: message (advice)", without empty parts.
+  // Returns one line: "file:line: message (advice)", without empty parts.
   std::string text() const;
 };
 

@@ -23,11 +23,11 @@ class Rng {
     return z ^ (z >> 31);
   }
 
-  // Uniform in [0, 1), 24 bits, exact in float.
+  // Returns a uniform value in [0, 1) with 24 bits, exact in float.
   float uniform() { return static_cast<float>(next() >> 40) * 0x1p-24f; }
 
-  // Uniform in [-1, 1). The mean is 0, because a tolerance can tell float from half only if the mean does not
-  // dominate.
+  // Returns a uniform value in [-1, 1). The mean is 0, because a tolerance can tell float from half only if no mean
+  // dominates the sums.
   float symmetric() { return 2.0f * uniform() - 1.0f; }
 
  private:

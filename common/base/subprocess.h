@@ -22,7 +22,7 @@ struct Command {
   std::map<std::string, std::string> environment = {};
   double timeout_s = 60;                   // of wall time
   std::size_t max_output_bytes = 1 << 20;  // output beyond this is read and discarded
-  // A program that writes even more than this is killed.
+  // A program that writes more than this beyond the kept output is killed.
   std::size_t max_thrown_bytes = std::numeric_limits<std::size_t>::max();
   // > 0: the program gets a pipe at kChannelDescriptor, of whose data this much is kept.
   std::size_t max_channel_bytes = 0;
@@ -44,7 +44,7 @@ struct CommandResult {
   bool flooded = false;      // it exceeded max_thrown_bytes, and the whole group was killed
 };
 
-// The program reads an empty stdin and inherits only the descriptors that are passed. It runs in its own process
+// Runs the program with an empty stdin. It inherits only the descriptors that are passed. It runs in its own process
 // group, which is killed at the time limit and also when the program has ended, so that none of its children keeps
 // running or delays the caller. It is killed when this process dies. Errors: the program cannot be found or started.
 Result<CommandResult> run_command(const Command& command);

@@ -10,12 +10,12 @@
 
 namespace roofwalk {
 
-// The learner's texts may contain any bytes, so they are not part of the JSON: path, name, source and PTX are
-// appended to `texts`, and the JSON contains their lengths.
+// Appends path, name, source and PTX to `texts`, and writes only their lengths into the JSON, because the learner's
+// texts may contain any bytes.
 Json packed_json(const Artifact& artifact, std::string& texts);
 
-// Errors, in one line: a member that is missing, unknown, of the wrong type or too large; lengths that do not match
-// `texts`.
+// Reads the output of packed_json. Errors, in one line: a member that is missing, unknown, of the wrong type or too
+// large; lengths that do not match `texts`.
 Result<Artifact> artifact_from_json(const Json& json, std::string_view texts);
 
 }  // namespace roofwalk

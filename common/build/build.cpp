@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr const char* kPlanEntry = "solve";
 constexpr std::size_t kMaxSourceBytes = 1 << 20;
 constexpr std::size_t kMaxHeaderBytes = 1 << 20;
-constexpr std::size_t kMaxPtxBytes = 4 << 20;  // a chapter's own PTX is 1 to 16 KB; ptxas needs minutes for more
+constexpr std::size_t kMaxPtxBytes = 4 << 20;  // ptxas would need minutes for more; a chapter's own PTX is 1 to 16 KB
 // CUDA's limit for shared memory that a kernel declares, on every chip.
 constexpr int kMaxStaticSharedBytes = 48 << 10;
 
@@ -34,7 +34,8 @@ Error unusable(const BuildRequest& request, std::string message, std::string adv
   return {.message = std::move(message), .file = request.source.string(), .advice = std::move(advice)};
 }
 
-// UTF-16 with a byte order mark, or source code where every other byte is zero.
+// Whether the text is UTF-16: it has a byte order mark, or zero bytes only at even or only at odd places, and many of
+// them.
 bool is_utf16(const std::string& text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
   std::array<std::size_t, 2> zeros{};
@@ -90,8 +91,8 @@ Result<Headers> read_headers(const BuildRequest& request) {
   return headers;
 }
 
-// Everything on which the result depends. Each part is preceded by its length, so that different lists have different
-// keys.
+// Returns a hash of everything on which the result depends. Each part is preceded by its length, so that different
+// lists have different keys.
 std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
                       const Headers& headers) {
   std::string all;

@@ -16,9 +16,9 @@ struct Toolkit {
   Isolation isolation = Isolation::none;  // for the compilers
 };
 
-// The CUDA toolkit: $ROOFWALK_CUDA, else the first nvcc 13 or later on the PATH, in $CUDA_HOME, $CUDA_PATH,
-// /usr/local/cuda, /opt/cuda or the project's own .venv/cuda. Older versions are skipped. Errors say which toolkit
-// was found and what to run.
+// Finds the CUDA toolkit: $ROOFWALK_CUDA, else the first nvcc 13 or later on the PATH, in $CUDA_HOME, $CUDA_PATH,
+// /usr/local/cuda, /opt/cuda or the project's own .venv/cuda. Older versions are skipped. Errors say which toolkit was
+// found and what to run.
 Result<Toolkit> find_toolkit(const std::filesystem::path& project_root);
 
 // The compilers' actual limit is processor time (kCompileLimits), which does not depend on the machine's load. This

@@ -18,8 +18,8 @@ Error cannot(const std::string& what, const fs::path& path) {
   return {.message = "cannot " + what + " " + path.string() + ": " + std::strerror(errno)};
 }
 
-// The folder that contains all of this user's compile folders. Everyone can write to /tmp, so a folder that does not
-// belong exclusively to this user is refused.
+// Returns the folder that contains all of this user's compile folders. Everyone can write to /tmp, so a folder that
+// does not belong exclusively to this user is refused.
 Result<fs::path> user_folder() {
   fs::path folder = "/tmp/roofwalk-" + std::to_string(::geteuid());
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make the folder", folder);

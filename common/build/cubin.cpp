@@ -67,7 +67,7 @@ std::optional<std::string_view> slice(std::string_view bytes, std::uint64_t offs
   return bytes.substr(offset, size);
 }
 
-// The NUL-terminated text at an offset in a string table.
+// Returns the NUL-terminated text at an offset in a string table.
 std::optional<std::string_view> text_at(std::string_view table, std::uint64_t offset) {
   if (offset >= table.size()) return std::nullopt;
   const std::size_t end = table.find('\0', offset);
@@ -221,9 +221,9 @@ bool CubinReader::read_info() {
   return true;
 }
 
-// A function that calls an address may call any function whose address is taken, because addresses can pass through
-// memory and casts. Calls through an address are represented by a call of an extra function without code, whose
-// callees are all of those functions.
+// Reads the call graph. A function that calls an address may call any function whose address is taken, because
+// addresses can pass through memory and casts. Such a call is represented by a call of an extra function without code,
+// whose callees are all functions whose address is taken.
 bool CubinReader::read_calls() {
   const Section* graph = section(".nv.callgraph");
   if (graph == nullptr) return true;
@@ -248,8 +248,8 @@ bool CubinReader::read_calls() {
   return true;
 }
 
-// Shared variables of functions that are not kernels get a section only at link time. Until then, a function's
-// relocations tell which variables it uses.
+// Reads the shared variables of functions that are not kernels. These variables get a section only at link time; until
+// then, a function's relocations tell which ones it uses.
 bool CubinReader::read_shared_variables() {
   for (const Section& section : sections_) {
     if (section.type != kTypeRel && section.type != kTypeRela) continue;
@@ -321,7 +321,7 @@ std::uint64_t CubinReader::deepest_stack(std::size_t function, std::vector<std::
 }
 
 std::vector<KernelResources> CubinReader::kernels() const {
-  constexpr std::uint64_t kMost = 1 << 30;  // larger values are refused later; this fits an int
+  constexpr std::uint64_t kMost = 1 << 30;  // larger values are reduced to this, which fits an int and is refused later
   std::vector<KernelResources> kernels;
   std::size_t copied = 0;
   for (std::size_t i = 0; i < functions_.size(); ++i) {

@@ -65,7 +65,8 @@ bool split_severity(std::string_view rest, Diagnostic& diagnostic) {
   return true;
 }
 
-// "kernel.cu(5): error: text", "kernel.cu:5:2: fatal error: text", "At end of source: error: text".
+// Parses "kernel.cu(5): error: text", "kernel.cu:5:2: fatal error: text" or "At end of source: error: text"; nullopt
+// for any other line.
 std::optional<Diagnostic> parse_line(std::string_view line) {
   Diagnostic diagnostic;
   constexpr std::string_view kEnd = "At end of source: ";
@@ -96,7 +97,7 @@ std::optional<Diagnostic> parse_line(std::string_view line) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// The number after the last `marker` in the line; 0 if there is none.
+// Returns the number after the last `marker` in the line; 0 if there is none.
 int number_after(const std::string& line, std::string_view marker) {
   const std::size_t at = line.rfind(marker);
   if (at == std::string::npos) return 0;
@@ -105,7 +106,7 @@ int number_after(const std::string& line, std::string_view marker) {
   return number_of(std::string_view(line).substr(start, end - start)).value_or(0);
 }
 
-// A function's name without its return type, template arguments and parameters: "std::vector".
+// Returns a function's name without its return type, template arguments and parameters: "std::vector".
 std::string short_name(std::string_view name) {
   name = name.substr(0, name.find_first_of("<("));
   while (name.ends_with(' ')) name.remove_suffix(1);
@@ -133,7 +134,7 @@ std::string advice_for_host_call(const std::string& caller, const std::string& c
          "cudaMemcpyAsync and scratch<T>(count); mark helper functions of your own with __host__ __device__";
 }
 
-// calling a __host__ function("X") from a __global__ function("Y") is not allowed
+// Rewrites `calling a __host__ function("X") from a __global__ function("Y") is not allowed`; false for other messages.
 bool rewrite_host_call(Diagnostic& diagnostic) {
   constexpr std::string_view kCall = "calling a __host__ function(\"", kFrom = "\") from a ";
   const std::string& message = diagnostic.message;
@@ -150,7 +151,7 @@ bool rewrite_host_call(Diagnostic& diagnostic) {
   return true;
 }
 
-// identifier "X" is undefined in device code
+// Rewrites `identifier "X" is undefined in device code`; false for other messages.
 bool rewrite_host_name(Diagnostic& diagnostic) {
   constexpr std::string_view kName = "identifier \"", kUndefined = "\" is undefined in device code";
   const std::string& message = diagnostic.message;
@@ -165,7 +166,7 @@ bool rewrite_host_name(Diagnostic& diagnostic) {
 constexpr const char* kWithoutTime =
     "leave __DATE__, __TIME__ and __TIMESTAMP__ out: what a kernel does may not depend on when it is compiled";
 
-// identifier "roofwalk_time_of_compiling" is undefined
+// Rewrites `identifier "roofwalk_time_of_compiling" is undefined`; false for other messages.
 bool rewrite_time(Diagnostic& diagnostic) {
   if (!diagnostic.message.starts_with(fmt::format("identifier \"{}\"", kTimeOfCompiling))) return false;
   diagnostic.message = "reads the time of compilation";
@@ -184,12 +185,12 @@ void advise_on_host_code(Diagnostic& diagnostic) {
   }
 }
 
-// The errors, each mapped to the learner's file where possible.
+// Returns the errors, each mapped to the learner's file where possible.
 std::vector<Diagnostic> collect_errors(std::string_view output) {
   std::vector<Diagnostic> errors;
   std::set<int> host_lines;  // lines with a host code error: nvcc repeats it for every constructor and destructor
   std::set<int> time_lines;  // lines with an error about the time of compiling
-  int included_at = 0;       // the learner's line that includes the header that gcc complains about
+  int included_at = 0;       // the learner's line that includes the header in which gcc found an error
   bool in_error = false;
   for (const std::string& line : clean_lines(output)) {
     if (const int at = number_after(line, "from kernel.cu:"); at > 0) included_at = at;

@@ -12,14 +12,15 @@ namespace roofwalk {
 // The undeclared name that replaces __DATE__, __TIME__ and __TIMESTAMP__ in a learner's file.
 inline constexpr std::string_view kTimeOfCompiling = "roofwalk_time_of_compiling";
 
-// `source_path` is the file's name as the learner knows it, `source_text` its text. The run must have failed.
+// Explains why nvcc failed. `source_path` is the file's name as the learner knows it, `source_text` its text. The run
+// must have failed.
 Error explain_nvcc(const CommandResult& run, const std::string& source_path, std::string_view source_text,
                    double timeout_s);
 
-// The same for ptxas on PTX that nvcc accepted: errors come from inline assembly or from limits.
+// Explains why ptxas failed on PTX that nvcc accepted: errors come from inline assembly or from limits.
 Error explain_ptxas(const CommandResult& run, const std::string& source_path, std::string_view ptx, double timeout_s);
 
-// A kernel's name as in the source, without the parameter list: "scale<128>" for _Z5scaleILi128EEvPf.
+// Returns a kernel's name as in the source, without the parameter list: "scale<128>" for _Z5scaleILi128EEvPf.
 std::string written_name(const std::string& mangled);
 
 }  // namespace roofwalk

@@ -9,10 +9,10 @@
 
 namespace roofwalk {
 
-// The bytes of a regular file; nullopt if it is missing, larger than `max_bytes` or not a regular file.
+// Returns the bytes of a regular file; nullopt if it is missing, larger than `max_bytes` or not a regular file.
 std::optional<std::string> read_file(const std::filesystem::path& file, std::size_t max_bytes);
 
-// False if the file cannot be written completely.
+// Writes a whole file; false if it cannot be written completely.
 bool write_file(const std::filesystem::path& file, std::string_view bytes);
 
 }  // namespace roofwalk

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 constexpr const char* kSchema = "roofwalk.compiled/2";
 constexpr std::size_t kMaxFileBytes = 16 << 20;
 
-// Machine code as text: line, operation and target of each instruction, with a space after each number. The parser
-// stops at any other character.
+// Writes machine code as text: line, operation and target of each instruction, with a space after each number. The
+// parser stops at any other character.
 std::string write_code(const std::vector<MachineInstruction>& code) {
   std::string out;
   for (const MachineInstruction& in : code) out += fmt::format("{} {} {} ", in.ptx_line, in.operation, in.target);

@@ -17,7 +17,7 @@ struct Compiled {
 
 std::optional<Compiled> load_compiled(const std::filesystem::path& cache, const std::string& key);
 
-// One rename publishes the entry, so readers see a complete entry or none. If the folder cannot be written, nothing
+// Publishes the entry by one rename, so readers see a complete entry or none. If the folder cannot be written, nothing
 // changes.
 void save_compiled(const std::filesystem::path& cache, const std::string& key, const Compiled& compiled);
 

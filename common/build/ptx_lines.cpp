@@ -31,7 +31,7 @@ int take_number(std::string_view& text) {
   return error == std::errc() ? value : 0;
 }
 
-// The number that `.file` assigns to the learner's file; 0 if there is none.
+// Returns the number that `.file` assigns to the learner's file; 0 if there is none.
 int source_file_number(std::string_view ptx) {
   const std::string ending = fmt::format("/{}\"", kSourceName);
   while (!ptx.empty()) {
@@ -44,7 +44,8 @@ int source_file_number(std::string_view ptx) {
   return 0;
 }
 
-// The learner's line in a `.loc`: its own line, or the line where the code was inlined; 0 if neither is in the file.
+// Returns the learner's line in a `.loc`: its own line, or the line where the code was inlined; 0 if neither is in the
+// file.
 int line_of_loc(std::string_view loc, int file_number) {
   constexpr std::string_view kLoc = ".loc", kInlined = "inlined_at";
   loc.remove_prefix(kLoc.size());

@@ -10,14 +10,14 @@ namespace roofwalk {
 // compiler.
 inline constexpr std::string_view kSourceName = "kernel.cu";
 
-// The source line of a PTX line (1-based); 0 if there is none.
+// Returns the source line of a PTX line (1-based); 0 if there is none.
 int source_line_of_ptx_line(std::string_view ptx, int ptx_line);
 
-// The first source line in a kernel's body; 0 if there is none.
+// Returns the first source line in a kernel's body; 0 if there is none.
 int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name);
 
-// The same PTX with at most one instruction per line, because inline assembly may put several on a line, and ptxas
-// reports only the line of a machine instruction. Other lines are unchanged.
+// Returns the PTX with at most one instruction per line, because inline assembly may put several on a line, and ptxas
+// reports only the PTX line of a machine instruction. Other lines are unchanged.
 std::string one_instruction_a_line(std::string_view ptx);
 
 }  // namespace roofwalk

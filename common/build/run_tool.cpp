@@ -44,8 +44,8 @@ Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, Too
   return outcome;
 }
 
-// The tool's output stays inside the box. A shell that has not read any of the learner's data copies the result to
-// the one descriptor that leads out; the tool itself does not have that descriptor.
+// Runs the tool in a box, where it writes its output file. A shell that has not read any of the learner's data then
+// copies that file to the one descriptor that leads out; the tool itself does not have that descriptor.
 Result<ToolOutcome> run_in_box(const Toolkit& toolkit, ToolJob job) {
   Box box = compile_box(toolkit.root);
   for (auto& [name, bytes] : job.files) {

@@ -123,8 +123,8 @@ void run_line_program(std::string_view table, std::size_t at, std::size_t end, c
   }
 }
 
-// The target of a branch at `address`, from the 128 bits of its encoding. On Hopper and later, eight bits of the
-// distance are in a different place.
+// Returns the target of a branch at `address`, from the 128 bits of its encoding. On Hopper and later, eight bits of
+// the distance are in a different place.
 std::int64_t branch_target(std::uint64_t low, std::uint64_t high, std::uint64_t address, int architecture) {
   const auto words =
       static_cast<std::int64_t>((high << 46 | low >> 18) & ~std::uint64_t{0xffff}) >> 16;  // bits 34 to 81

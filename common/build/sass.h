@@ -24,12 +24,13 @@ struct CodeAddress {
   std::uint64_t offset = 0;
 };
 
-// The rows of a DWARF 2 line table, by section. `homes` maps offsets in the table to the code addresses that their
-// relocations refer to.
+// Returns the rows of a DWARF 2 line table, by section. `homes` maps offsets in the table to the code addresses that
+// their relocations refer to.
 std::map<std::uint32_t, std::vector<LineRow>> read_line_table(std::string_view table,
                                                               const std::map<std::uint64_t, CodeAddress>& homes);
 
-// `architecture` comes from the ELF header's flags: 80 for compute capability 8.0. Padding at the end is left out.
+// Reads the instructions of a code section, without the padding at its end. `architecture` comes from the ELF header's
+// flags: 80 for compute capability 8.0.
 std::vector<MachineInstruction> read_machine_code(std::string_view text, int architecture, std::vector<LineRow> rows);
 
 }  // namespace roofwalk

@@ -39,8 +39,8 @@ Version version_of(const fs::path& root) {
   return version;
 }
 
-// The real folder of the toolkit. If nvcc is a script that calls an nvcc elsewhere, a dry run prints the folder of
-// that nvcc; a box with only the script's folder could not compile.
+// Returns the real folder of the toolkit. If nvcc is a script that calls an nvcc elsewhere, a dry run prints the folder
+// of that nvcc; a box with only the script's folder could not compile.
 fs::path home_of(const fs::path& root) {
   const fs::path nvcc = root / "bin/nvcc";
   char magic[2] = {};

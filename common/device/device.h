@@ -49,8 +49,8 @@ struct RunOptions {
   // The figures to measure. On a real GPU, each figure beyond the plan's time takes extra passes, each from the same
   // buffers and variables; the buffers keep the last pass's results. The virtual GPU needs one pass.
   //   all: counters where available, the time of each step, and the plan's time
-  //   time: the plan's time, in one pass. A fault in a plan of several steps does not tell the step. The virtual GPU:
-  //     same as all
+  //   time: the plan's time, in one pass. If the plan has several steps, a fault does not name its step. On the virtual
+  //     GPU: same as all
   //   none: one pass, step by step, only for results and faults. The virtual GPU counts instructions and their work
   //     (warp_instructions to barriers), nothing about memory, and has no time
   enum class Figures { all, time, none };
@@ -73,7 +73,8 @@ class Device {
   bool supports(Counter counter) const { return do_supports(counter); }
   DeviceIdentity identity() const { return do_identity(); }
 
-  // `element_bytes` lets fault messages count elements. Contents are undefined until written. Errors: out of memory.
+  // Allocates a buffer, whose contents are undefined until written. `element_bytes` lets fault messages count elements.
+  // Errors: out of memory.
   Result<DeviceBuffer> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes) {
     ROOFWALK_CHECK(size_bytes > 0 && element_bytes > 0);
     return do_allocate(name, size_bytes, element_bytes);
@@ -84,11 +85,11 @@ class Device {
   // `read_only` fault; with other devices the caller must compare the contents afterwards.
   void protect(const DeviceBuffer& buffer) { do_protect(buffer); }
 
-  // Virtual GPU: randomises the addresses of buffers allocated from now on by the seed; 0: the default addresses. Does
-  // not affect any figure. On other devices the driver chooses addresses.
+  // Randomises by the seed the addresses at which the virtual GPU allocates buffers from now on; 0: the default
+  // addresses. Does not affect any figure. On other devices, the driver chooses addresses.
   void lay_out(std::uint64_t seed) { do_lay_out(seed); }
 
-  // Whole-range copies; offset + data.size() must lie inside the buffer.
+  // write and read copy a whole range, which must lie inside the buffer.
   void write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) {
     ROOFWALK_CHECK(offset_bytes + data.size() <= buffer.size_bytes);
     do_write(buffer, offset_bytes, data);
@@ -121,11 +122,11 @@ class Device {
   // buffers and is valid as long as they live.
   Result<RunRecord> run(const Plan& plan, const RunOptions& options = {}) { return do_run(plan, options); }
 
-  // A device can be lost: a kernel corrupted its context, or its process ended. Then all buffers are gone, and this
-  // returns the reason as an Error; `read` gives zeros, `write` and `forget` do nothing, and `allocate`, `load` and
-  // `run` return Errors. Callers that use data they read must check this afterwards. A device that can restart does
-  // so when the last of the lost buffers is released: then this is kOk again, and the caller must allocate, load and
-  // plan again.
+  // Returns kOk unless the device is lost: a kernel corrupted its context, or its process ended. Then all buffers are
+  // gone, and this returns the reason as an Error; `read` gives zeros, `write` and `forget` do nothing, and `allocate`,
+  // `load` and `run` return Errors. Callers that use data they read must check this afterwards. A device that can
+  // restart does so when the last of the lost buffers is released: then this is kOk again, and the caller must
+  // allocate, load and plan again.
   Status alive() const { return do_alive(); }
 
  private:

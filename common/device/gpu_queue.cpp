@@ -16,17 +16,17 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kPoll = 0.02;   // seconds; interval of checks whether the GPU is free
-constexpr double kTell = 0.5;    // seconds; interval of calls to while_waiting
-constexpr double kAsleep = 2.0;  // seconds for which a free GPU is not taken, because the next in line was suspended
-                                 // with Ctrl-Z
+constexpr double kPoll = 0.02;  // seconds; interval of checks whether the GPU is free
+constexpr double kTell = 0.5;   // seconds; interval of calls to while_waiting
+// Seconds for which a free GPU is left to the next in line, which may be suspended (Ctrl-Z).
+constexpr double kAsleep = 2.0;
 
 std::string own_name() {
   const passwd* entry = ::getpwuid(::geteuid());
   return entry != nullptr ? entry->pw_name : fmt::format("user {}", ::geteuid());
 }
 
-// A duration for people: "12 s", "3 min", "2 h".
+// Formats a duration for people: "12 s", "3 min", "2 h".
 std::string for_people(double seconds) {
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
   if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
@@ -35,7 +35,7 @@ std::string for_people(double seconds) {
 
 std::string who(const GpuHolder& holder) { return holder.same_user ? "your other run" : holder.user; }
 
-// The state that the holder of a ticket sees while waiting; `tickets` are those of the others.
+// Returns what the holder of a ticket sees while waiting; `tickets` are those of the others.
 GpuWait look(const QueueFile& file, const std::vector<std::int64_t>& tickets, std::string_view user, double waited_s) {
   GpuWait wait{.waited_s = waited_s};
   const double now = queue_seconds();
@@ -75,7 +75,8 @@ Error waited_too_long(const QueueFile& file, const GpuWait& wait) {
 // Detects that the GPU is free but the next in line is suspended, and lets those behind it go ahead, in order.
 class IdleWatch {
  public:
-  // Whether it is our turn although others are before us. Must be called regularly, with the tickets of all others.
+  // Takes the turn, although others are before us, once the GPU has been free for long enough; false otherwise. Must be
+  // called regularly, with the tickets of all others.
   bool take(QueueFile& file, const std::vector<std::int64_t>& tickets) {
     if (tickets.empty() || tickets.front() > file.ticket()) return false;
     const double now = queue_seconds();

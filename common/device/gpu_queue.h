@@ -36,7 +36,8 @@ struct GpuWait {
                                           // first turn
 };
 
-// "waiting for the GPU: anna has had it for 12 s, 3 before you, about 40 s to go": one line of at most 80 columns.
+// Returns one line of at most 80 columns: "waiting for the GPU: anna has had it for 12 s, 3 before you, about 40 s to
+// go".
 std::string waiting_line(const GpuWait& wait);
 
 class QueueFile;

@@ -35,7 +35,8 @@ constexpr std::size_t kMostTold = 1000;  // limit on tickets that are listed, ev
 constexpr const char* kFolderAdvice =
     "set ROOFWALK_LOCK_DIR to a folder on a disk of this machine that all users of the GPU may write to (chmod 1777)";
 
-// A byte lock that belongs to the open file, as with flock, and not to the process: fcntl(2), F_OFD_SETLK.
+// Locks or unlocks a byte. As with flock, the lock belongs to the open file and not to the process: fcntl(2),
+// F_OFD_SETLK.
 bool lock_byte(int descriptor, std::int64_t ticket, short type) {
   struct flock lock {};
   lock.l_type = type;
@@ -50,7 +51,7 @@ struct Tickets {
   std::int64_t first = 0, last = 0;
 };
 
-// A range of tickets within these that another process holds.
+// Returns a range of tickets within these that another process holds.
 std::optional<Tickets> held_within(int descriptor, const Tickets& tickets) {
   if (tickets.first > tickets.last) return std::nullopt;
   struct flock lock {};
@@ -74,7 +75,8 @@ bool serves_all(const struct stat& info) {
   return S_ISDIR(info.st_mode) && (info.st_mode & S_IWOTH) != 0 && (info.st_mode & S_ISVTX) != 0;
 }
 
-// The folder is the same for every user, including root, because separate folders would make separate queues.
+// Returns the folder of the queue files. It is the same for every user, including root, because separate folders would
+// make separate queues.
 Result<fs::path> queue_folder() {
   struct stat info {};
   if (const char* named = std::getenv("ROOFWALK_LOCK_DIR"); named != nullptr && *named != '\0') {
@@ -141,7 +143,7 @@ std::string line_of(const Json& json) {
   return line + '\n';
 }
 
-// The record in line `line`; null if no instance of this program wrote it.
+// Returns the record in line `line`; null if no instance of this program wrote it.
 Json read_line(int descriptor, std::int64_t line) {
   char text[kLine];
   const auto size = ::pread(descriptor, text, kLine, line * static_cast<std::int64_t>(kLine));
@@ -150,7 +152,7 @@ Json read_line(int descriptor, std::int64_t line) {
   return json.is_object() ? json : nullptr;
 }
 
-// Errors are ignored: a missing line does no harm, and a full disk must not prevent measurements.
+// Writes one line. Errors are ignored: a missing line does no harm, and a full disk must not prevent measurements.
 void write_line(int descriptor, std::int64_t line, const Json& json) {
   const std::string text = line_of(json);
   [[maybe_unused]] const auto written =
@@ -241,7 +243,7 @@ Result<std::unique_ptr<QueueFile>> QueueFile::open(std::string_view gpu_uuid) {
 QueueFile::QueueFile(fs::path path, int descriptor)
     : path_(std::move(path)), descriptor_(descriptor), owner_(::getpid()) {}
 
-// Closing the file does not suffice, because a forked child would keep the locks.
+// Releases each lock, because a forked child would keep the locks if this only closed the file.
 QueueFile::~QueueFile() {
   if (owner_ == ::getpid()) {
     if (has_turn_ && record_.since_s) add_turn(queue_seconds() - *record_.since_s);
@@ -268,7 +270,8 @@ Status QueueFile::take_ticket(QueueRecord record) {
                .advice = kFolderAdvice};
 }
 
-// The kernel reports one held lock; further ones are searched for on both sides of it.
+// Lists the held tickets. The kernel reports one held lock at a time; further ones are searched for on both sides of
+// it.
 std::vector<std::int64_t> QueueFile::tickets_of_others() const {
   std::vector<std::int64_t> found;
   std::vector<Tickets> open = {{1, kMostTickets}};

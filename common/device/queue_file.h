@@ -71,14 +71,14 @@ class QueueFile {
   QueueRecord record_;
 };
 
-// Seconds since the machine started, the same for all processes.
+// Returns the seconds since the machine started, which are the same for all processes.
 double queue_seconds();
 
-// Printable ASCII without quotes and backslashes, at most `most` characters.
+// Returns the text as printable ASCII without quotes and backslashes, at most `most` characters.
 std::string plain_text(std::string_view text, std::size_t most);
 
-// The name of the file system if it is a network file system, else null. On these, locks may not work, and other
-// machines, which have their own GPUs, see the file.
+// Returns the name of the file system if it is a network file system, else null. On these, locks may not work, and
+// other machines, which have their own GPUs, see the file.
 const char* network_filesystem(std::uint64_t statfs_type);
 
 }  // namespace roofwalk

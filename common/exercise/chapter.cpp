@@ -16,14 +16,14 @@ namespace {
 
 constexpr const char* kChapterFiles[] = {"lesson.md", "kernel.cu", "exercise.toml", "exercise.cpp"};
 
-// The digits at the start of a name: "02" of "02-naive-gemm"; empty if there are none.
+// Returns the digits at the start of a name: "02" of "02-naive-gemm"; empty if there are none.
 std::string leading_number(const std::string& text) {
   const auto end = std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < '0' || c > '9'; });
   return std::string(text.begin(), end);
 }
 
-// The files of a folder that start with `prefix` and have one of the endings, sorted by the number after the prefix,
-// then by name.
+// Returns the files of a folder that start with `prefix` and have one of the endings, sorted by the number after the
+// prefix, then by name.
 std::vector<fs::path> kernel_files(const fs::path& folder, const std::string& prefix,
                                    std::initializer_list<std::string_view> endings) {
   std::vector<fs::path> files;

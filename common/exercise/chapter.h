@@ -48,14 +48,15 @@ struct Chapter {
   std::filesystem::path lesson() const { return folder / "lesson.md"; }
   const Size& measured_size(const std::string& machine) const;
 
-  // Solution steps, in order (solutions/NN-name/stepK_*.cu), and wrong solutions, by name:
-  // tests/grader/wrong/NN-name/*.cu and *.patch (grader/author/patched_kernels.h). Empty if there is no such folder.
+  // These return the solution steps, in order (solutions/NN-name/stepK_*.cu), and the wrong solutions, by name
+  // (tests/grader/wrong/NN-name/*.cu and *.patch, see grader/author/patched_kernels.h). Empty if there is no such
+  // folder.
   std::vector<std::filesystem::path> solution_steps() const;
   std::vector<std::filesystem::path> wrong_solutions() const;
 };
 
-// All chapters below `root`/chapters, by number. Errors: an invalid manifest, with file and line; two chapters with one
-// name; a folder that lacks one of the four files.
+// Loads all chapters below `root`/chapters, ordered by number. Errors: an invalid manifest, with file and line; two
+// chapters with one name; a folder that lacks one of the four files.
 Result<std::vector<Chapter>> load_chapters(const std::filesystem::path& root);
 
 }  // namespace roofwalk

@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-// A static inside a function, because exercises register during static initialization.
+// Returns a static inside a function, because exercises register during static initialization.
 std::map<std::string, std::unique_ptr<Exercise>, std::less<>>& registry() {
   static std::map<std::string, std::unique_ptr<Exercise>, std::less<>> exercises;
   return exercises;

@@ -20,7 +20,7 @@ class Size {
   Size() = default;
   explicit Size(std::vector<std::pair<std::string, std::int64_t>> values) : values_(std::move(values)) {}
 
-  // The extent must exist.
+  // Returns the extent of that name, which must exist.
   std::int64_t operator[](std::string_view name) const;
   const std::vector<std::pair<std::string, std::int64_t>>& values() const { return values_; }
   std::string text() const;  // "m=512 n=512 k=512"
@@ -54,7 +54,7 @@ using Parameter = std::variant<InputBuffer, OutputBuffer, Scalar>;
 struct Problem {
   std::vector<Parameter> parameters;
 
-  // The input buffer of that name; it must exist.
+  // Returns the values of the input buffer of that name, which must exist.
   const std::vector<float>& input(std::string_view name) const;
 };
 
@@ -72,10 +72,10 @@ class Exercise {
   virtual ~Exercise() = default;
   virtual Work work(const Size& size) const = 0;
 
-  // The parameters of SOLVE at that size. The same seed gives the same inputs on every machine.
+  // Returns the parameters of SOLVE at that size. The same seed gives the same inputs on every machine.
   virtual Problem problem(const Size& size, std::uint64_t seed) const = 0;
 
-  // The expected values of every output, computed in double from the inputs.
+  // Returns the expected values of every output, computed in double from the inputs.
   virtual std::vector<Expected> reference(const Size& size, const Problem& problem) const = 0;
 };
 

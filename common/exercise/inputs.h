@@ -7,11 +7,12 @@
 
 namespace roofwalk {
 
-// Uniform in [-1, 1). The mean is 0 on purpose: if a mean dominates the sums, fp32 rounding errors look like those of
-// half precision. Streams ("a", "b") with the same seed are independent of each other.
+// Returns uniform values in [-1, 1). The mean is 0 on purpose: if a mean dominates the sums, fp32 rounding errors look
+// like those of half precision. Streams ("a", "b") with the same seed are independent of each other.
 std::vector<float> random_values(std::int64_t count, std::uint64_t seed, std::string_view stream);
 
-// The same, but multiples of 2^-10: a half represents each value exactly, and also eight times each value.
+// Like random_values(), but returns multiples of 2^-10: a half represents each value exactly, and also eight times each
+// value.
 std::vector<float> random_halves(std::int64_t count, std::uint64_t seed, std::string_view stream);
 
 }  // namespace roofwalk

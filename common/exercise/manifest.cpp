@@ -42,7 +42,7 @@ class ManifestReader {
     return Error{std::move(message), file_, static_cast<int>(node.source().begin.line), std::move(advice)};
   }
 
-  // A table's members in file order; the library sorts them by key.
+  // Returns a table's members in file order; the library sorts them by key.
   static Members in_order(const toml::table& table) {
     Members members;
     for (const auto& [key, node] : table) members.emplace_back(std::string(key.str()), &node);
@@ -104,7 +104,7 @@ class ManifestReader {
     return node != nullptr && node->is_table() && !node->as_table()->empty() ? node->as_table() : nullptr;
   }
 
-  // [correctness] m = [1, 31], n = [1, 33]: the i-th values form case i.
+  // Reads "[correctness] m = [1, 31], n = [1, 33]": the i-th values form case i.
   Status read_correctness(const toml::table& root) {
     const toml::table* table = table_of(root, "correctness");
     if (table == nullptr)
@@ -127,7 +127,7 @@ class ManifestReader {
     return kOk;
   }
 
-  // [measured] classroom = { n = 1048576 }: the same extents as in [correctness], returned in its order.
+  // Reads "[measured] classroom = { n = 1048576 }": the same extents as in [correctness], in the same order.
   Status read_measured(const toml::table& root) {
     const toml::table* table = table_of(root, "measured");
     if (table == nullptr || !table->contains("default")) {
@@ -199,8 +199,8 @@ class ManifestReader {
     return kOk;
   }
 
-  // for = ["over_fetch", "no_reuse"]: ids of diagnoses. They are not checked here, because the roofline layer defines
-  // them; `dev check` checks them.
+  // Reads the ids of diagnoses in "for = ["over_fetch", "no_reuse"]". They are not checked here, because the roofline
+  // layer defines them; `dev check` checks them.
   Result<std::vector<std::string>> causes_of_hint(const toml::table& table) const {
     std::vector<std::string> causes;
     const toml::node* node = table.get("for");

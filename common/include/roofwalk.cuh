@@ -20,7 +20,7 @@
 #include <vector>
 #endif
 
-// How many pieces of `size` cover `count`: ceil_div(1000, 256) is 4. Both must be positive.
+// Returns how many pieces of `size` cover `count`: ceil_div(1000, 256) is 4. Both must be positive.
 template <class Count, class Size>
 __host__ __device__ constexpr auto ceil_div(Count count, Size size) {
   return count / size + (count % size != 0);  // not (count + size - 1) / size, which overflows near the largest int
@@ -33,15 +33,15 @@ __host__ __device__ constexpr auto ceil_div(Count count, Size size) {
 
 extern "C" __device__ void* roofwalk_scratch(unsigned long long bytes);
 
-// Device memory for `count` values of T that lives for this call of solve. Its contents are undefined until a kernel
-// writes them. Only SOLVE may call it.
+// Returns device memory for `count` values of T, which lives for this call of solve. Its contents are undefined until a
+// kernel writes them. Only SOLVE may call this function.
 template <class T>
 __device__ T* scratch(unsigned long long count) {
   return static_cast<T*>(roofwalk_scratch(count * sizeof(T)));
 }
 
 namespace roofwalk {
-// Stands for a host call that has nothing to do in a plan.
+// Replaces a host call that has nothing to do in a plan.
 __host__ __device__ inline cudaError_t nothing_to_do() { return cudaSuccess; }
 }  // namespace roofwalk
 
@@ -64,7 +64,7 @@ inline std::vector<void*>& scratch_buffers() {
   return buffers;
 }
 
-// Gives back what scratch() handed out, once the work queued so far is done with it. Call it after solve.
+// Releases the memory from scratch() once the work queued so far no longer needs it. Call this after solve.
 inline void release_scratch() {
   for (void* buffer : scratch_buffers()) cudaFreeAsync(buffer, 0);
   scratch_buffers().clear();
@@ -72,7 +72,7 @@ inline void release_scratch() {
 
 }  // namespace roofwalk
 
-// Device memory for `count` values of T, until roofwalk::release_scratch().
+// Returns device memory for `count` values of T, which lives until roofwalk::release_scratch().
 template <class T>
 T* scratch(unsigned long long count) {
   void* buffer = nullptr;

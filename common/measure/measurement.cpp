@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-// The sum of counters times `scale`; unsupported if any of the counters is.
+// Returns the sum of counters times `scale`; unsupported if any of the counters is.
 Quantity sum(const Counters& counters, std::initializer_list<Counter> parts, std::string_view unit, Obtained obtained,
              double scale = 1) {
   double total = 0;
@@ -20,7 +20,7 @@ Quantity sum(const Counters& counters, std::initializer_list<Counter> parts, std
   return {total * scale, unit, obtained};
 }
 
-// a / b with origin `from`, if both are known and b > 0.
+// Returns a / b with origin `from`, if both are known and b > 0; otherwise unsupported.
 Quantity ratio(const Quantity& a, const Quantity& b, std::string_view unit, Obtained from) {
   if (!a.known() || !b.known() || b.value <= 0) return {.unit = unit};
   return {a.value / b.value, unit, from};
@@ -99,8 +99,8 @@ std::vector<std::string> implausible(const Measurement& m, const Roofs& roofs, c
   input.bytes = m.level("dram").bytes.value + uncounted.dram_bytes;
   input.compulsory_bytes = m.compulsory_bytes.value;
   input.useful_flops = m.useful_flops.value;
-  // If a device cannot count FLOPs, all useful FLOPs are assumed to be executed. Sums by atomics also are executed
-  // work.
+  // If a device cannot count all FLOPs, exactly the useful FLOPs are assumed to be executed. Float additions by atomics
+  // are executed work, too.
   const bool has_all_flops = m.executed_flops.known() && !uncounted.has_atomic_flops;
   input.executed_flops =
       has_all_flops ? m.executed_flops.value + m.atomic_flops.get().value_or(0) : m.useful_flops.value;

@@ -39,7 +39,7 @@ struct LevelMeasurement {
 
 struct Measurement {
   Quantity useful_flops, executed_flops, compulsory_bytes;
-  Quantity atomic_flops;  // sums by atomics, which executed_flops does not include
+  Quantity atomic_flops;  // float additions by atomics, which executed_flops does not include
   Quantity dram_read_bytes, dram_write_bytes, l2_bytes, l1_bytes, l1_read_sectors, l1_write_sectors;
   Quantity shared_bytes, shared_wavefronts, warp_instructions;
   Quantity constant_requests, constant_passes, constant_bytes;
@@ -50,19 +50,19 @@ struct Measurement {
   // `name` is one of the three.
   const LevelMeasurement& level(std::string_view name) const;
 
-  // The dot on that level's axis; nullopt if its bytes or the time are unsupported.
+  // Returns the dot on that level's axis; nullopt if its bytes or the time are unsupported.
   std::optional<Point> point(std::string_view level_name) const;
 };
 
 Measurement measure(const RunRecord& record, const Work& work, const Roofs& roofs);
 
-// What a device's counters leave out, so that it must not make a measurement implausible.
+// What a device's counters leave out. A measurement must not count as implausible because of this.
 struct Uncounted {
   double dram_bytes = 0;          // upper bound of the plan's written bytes still in L2 when counting ends
   bool has_atomic_flops = false;  // atomics add floats but are not counted
 };
 
-// Reasons, in plain words, why this measurement is impossible; empty if it is plausible.
+// Returns reasons, in plain words, why this measurement is impossible; empty if it is plausible.
 std::vector<std::string> implausible(const Measurement& measurement, const Roofs& roofs,
                                      const Uncounted& uncounted = {});
 

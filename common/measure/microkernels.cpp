@@ -31,7 +31,8 @@ struct Call {
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// One block per SM with `warps` warps per scheduler, limited by the block size; each thread writes a float.
+// Returns a call with one block per SM and `warps` warps per scheduler, limited by the block size; each thread writes a
+// float.
 Call one_wave(const Machine& m, int kernel, int warps, int turns) {
   const int unit = 32 * std::max(m.schedulers_per_sm, 1);
   const int most = std::min({m.max_threads_per_block, m.max_threads_per_sm, kMostThreads, warps * unit});
@@ -40,8 +41,8 @@ Call one_wave(const Machine& m, int kernel, int warps, int turns) {
   return call;
 }
 
-// The shortest stream, over all its arrays: the L2's size, fifty times DRAM's bytes in flight, or 16 MiB, whichever is
-// largest. The next length is several times the L2.
+// Returns a stream through DRAM. With `length` 1, all its arrays together have L2's size, fifty times DRAM's bytes in
+// flight, or 16 MiB, whichever is largest. The next length is several times L2's size.
 Call stream(const Machine& m, int kernel, int reads, int writes, int length) {
   constexpr double kFewestBytes = 16 << 20;
   const double under_way_bytes = m.dram_bytes_per_s / m.clock_hz * m.dram_latency_cycles;
@@ -54,7 +55,8 @@ Call stream(const Machine& m, int kernel, int reads, int writes, int length) {
           .blocks = static_cast<int>(vectors / kStreamGrain)};
 }
 
-// Windows of one and a half times the L1; together half of the L2, so that they stay there.
+// Reads windows of 1.5 times L1's size; together they have at most half of L2's size, so that they stay in L2. nullopt
+// if L1's size is unknown or no window fits.
 std::optional<Call> l2_reads(const Machine& m, int length) {
   Call call = one_wave(m, 4, 4, 2 * length);
   if (m.l1_bytes == 0) return std::nullopt;  // unknown
@@ -75,7 +77,7 @@ std::optional<Call> l1_reads(const Machine& m, int length) {
   return call;
 }
 
-// `length` 1 is the shortest run. nullopt if the machine has no such part.
+// Returns the call for a roof; `length` 1 is the shortest run. nullopt if the machine has no such part.
 std::optional<Call> call_of(const Machine& m, Roof roof, int length) {
   switch (roof) {
     case Roof::dram_read:
@@ -105,7 +107,7 @@ std::optional<Call> call_of(const Machine& m, Roof roof, int length) {
 
 bool is_arithmetic(Roof roof) { return roof == Roof::fp32 || roof == Roof::half2 || roof == Roof::mma; }
 
-// The roof's bytes or FLOPs as counted by the device; nullopt if it does not count them.
+// Returns the roof's bytes or FLOPs as counted by the device; nullopt if it does not count them.
 std::optional<double> counted_amount(const Counters& counters, Roof roof) {
   const auto sum = [&](std::initializer_list<Counter> parts, double scale) -> std::optional<double> {
     double total = 0;
@@ -137,8 +139,8 @@ std::optional<double> counted_amount(const Counters& counters, Roof roof) {
   return std::nullopt;
 }
 
-// The bytes or FLOPs in the kernels' source, without those that a longer and a shorter run share: for devices that do
-// not count them. nullopt for L2: the source does not tell how much of a window L1 keeps.
+// Returns the bytes or FLOPs that the kernels' source implies, for devices that do not count them. Omits those that a
+// longer and a shorter run share. nullopt for L2: the source does not tell how much of a window L1 keeps.
 std::optional<double> asked_amount(const Call& call, Roof roof) {
   constexpr double kLoads = 8, kChains = 8, kWarp = 32;                  // as in the two files
   constexpr double kFp32Steps = 64, kHalfSteps = 32, kTensorSteps = 16;  // per turn, of each chain
@@ -184,7 +186,7 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // A buffer of ones; a small one if the call does not use it.
+  // Makes a buffer of ones; a small one if the call does not use it.
   Result<ArgumentBytes> make(std::string_view name, std::int64_t vectors) {
     constexpr std::int64_t kFewest = 16;
     constexpr std::uint64_t kPiece = 1 << 20;

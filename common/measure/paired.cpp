@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kWrong = 0.05;  // probability, over all looks, that an interval misses the true value
 
-// Thresholds for notes. Drift well below the goals' steps, which are a few percent, does not matter. Clock states of
-// a quiet GPU cause less than a fifth. If single times scatter by 5 %, fifteen pairs cannot resolve differences below
-// 5 %.
+// Thresholds for notes. kDrift: smaller drift does not matter, because the goals are a few percent apart. kSpike: the
+// clock states of a quiet GPU change times by less than 20 %. kScatter: if single times scatter by 5 %, fifteen pairs
+// cannot resolve differences below 5 %.
 constexpr double kDrift = 0.01, kSpike = 1.2, kScatter = 0.05;
 constexpr double kDriftIsSure = 3;  // standard errors of Spearman's rank correlation: one false alarm in 370
 
@@ -36,7 +36,7 @@ double median(std::vector<double> values) {
   return 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
-// A robust estimate of the standard deviation; the factor 1.4826 makes both equal for a normal distribution.
+// Returns a robust estimate of the standard deviation; the factor 1.4826 makes the two equal for a normal distribution.
 double spread(const std::vector<double>& values) {
   const double middle = median(values);
   std::vector<double> distances;
@@ -54,7 +54,7 @@ std::vector<double> each(const std::vector<TimePair>& pairs, Of of) {
 double log_ratio(const TimePair& pair) { return std::log(pair.starter_ns / pair.attempt_ns); }
 double log_level(const TimePair& pair) { return 0.5 * std::log(pair.starter_ns * pair.attempt_ns); }
 
-// The rank of each value, from 0; equal values share the mean of their ranks.
+// Returns the rank of each value, from 0; equal values share the mean of their ranks.
 std::vector<double> ranks_of(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -67,7 +67,7 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
   return ranks;
 }
 
-// Spearman's correlation of the values with their order, in standard errors for independent values.
+// Returns Spearman's correlation of the values with their order, in standard errors for independent values.
 double drift_in_errors(const std::vector<double>& values) {
   const std::vector<double> ranks = ranks_of(values);
   const double middle = 0.5 * static_cast<double>(values.size() - 1);
@@ -81,8 +81,8 @@ double drift_in_errors(const std::vector<double>& values) {
   return of_ranks == 0 ? 0 : together / std::sqrt(of_ranks * of_order) * std::sqrt(2 * middle);
 }
 
-// The relative change from the first to the last value, from logarithms: the median slope over all pairs of values
-// (Theil, Sen). 0 if the correlation with the order is not significant.
+// Returns the relative change from the first to the last value, from logarithms: the median slope over all pairs of
+// values (Theil, Sen). 0 if the correlation with the order is not significant.
 double drift_of(const std::vector<double>& logs) {
   if (std::abs(drift_in_errors(logs)) < kDriftIsSure) return 0;
   std::vector<double> slopes;
@@ -106,8 +106,8 @@ TimeSummary summary_of(std::vector<double> times_ns, double confidence) {
   return summary;
 }
 
-// Which of the two kernels runs first, for each pair. In every two pairs, each kernel runs first once, so that the
-// cost of running second affects both equally.
+// Decides for each pair which of the two kernels runs first. In every two pairs, each kernel runs first once, so that
+// the cost of running second affects both equally.
 std::vector<bool> orders(int pairs, std::uint64_t seed) {
   Rng rng(seed, "pair order");
   std::vector<bool> starter_first;
@@ -128,12 +128,13 @@ int planned_looks(const PairOptions& options) {
   return looks;
 }
 
-// The median lies outside the smallest and largest of n values with probability 2^(1-n).
+// Returns the fewest pairs for an interval of this confidence. The median is below the smallest or above the largest of
+// n values with probability 2^(1-n).
 int fewest_pairs(double confidence) { return static_cast<int>(std::ceil(1 - std::log2(1 - confidence))); }
 
 std::string percent(double share) { return fmt::format("{:.2g} %", 100 * std::abs(share)); }
 
-// The decision about one goal, without the reason for it.
+// Decides about one goal, without giving a reason.
 Decision decide(const TimeGoal& goal, const PairedTimes& times) {
   if (goal.least_speedup > 0) {
     if (times.speedup_interval.low >= goal.least_speedup) return Decision::pass;
@@ -156,7 +157,7 @@ void judge(PairedTimes& times, const std::vector<TimeGoal>& goals) {
   for (const TimeGoal& goal : goals) times.goals.push_back({goal, decide(goal, times), {}});
 }
 
-// The effect of running second; nullopt if the intervals of the two orders' ratios overlap.
+// Returns the effect of running second; nullopt if the intervals of the two orders' ratios overlap.
 std::optional<double> cost_of_second(const std::vector<TimePair>& pairs) {
   std::vector<double> starter_first, attempt_first;
   for (const TimePair& pair : pairs) (pair.starter_first ? starter_first : attempt_first).push_back(log_ratio(pair));
@@ -192,7 +193,7 @@ std::vector<std::string> notes_of(const PairedTimes& times) {
   return notes;
 }
 
-// The reason why the pairs do not decide this goal, and advice.
+// Returns the reason why the pairs do not decide this goal, and advice.
 std::string reason_of(const TimeGoal& goal, const PairedTimes& times, const PairOptions& options) {
   const bool ratio = goal.least_speedup > 0;
   const double asked = ratio ? goal.least_speedup : goal.most_ns;
@@ -224,10 +225,10 @@ Json to_json(const TimeSummary& summary) {
 
 }  // namespace
 
-// The probability that the median lies between the k-th smallest and the k-th largest value comes from the binomial
-// distribution and takes only a few values: 96.5 % or 88.2 % for 15 values. Between two of these, the ends are
-// interpolated (Hettmansperger, Sheather: Confidence intervals based on interpolated order statistics, Statistics and
-// Probability Letters 4, 1986).
+// Takes the probability that the median lies between the k-th smallest and the k-th largest value from the binomial
+// distribution. Only a few probabilities are possible, for 15 values for example 96.5 % and 88.2 %; between two of
+// them, the ends of the interval are interpolated (Hettmansperger, Sheather: Confidence intervals based on interpolated
+// order statistics, Statistics and Probability Letters 4, 1986).
 //
 // The percentile bootstrap of a median chooses its ends from the same few values, and its confidence is too low for
 // small samples: with 15 pairs of 3 % noise, spikes and drift, it contained the true value in 91.8 % of 2,000
@@ -271,9 +272,9 @@ bool PairedTimes::decided() const {
                       [](const GoalDecision& goal) { return goal.decision == Decision::too_noisy; });
 }
 
-// Each look after more pairs is another chance of an error, so each possible look gets an equal part of the 5 %
-// (Bonferroni). Of 2,000 simulated attempts that are exactly as fast as the goal, four looks at 95 % each declared
-// 141 faster and 137 slower; with the 5 % divided, 32 and 35.
+// Gives each possible look an equal part of the 5 % (Bonferroni), because each look after more pairs is another chance
+// of an error. Of 2,000 simulated attempts that were exactly as fast as the goal, four looks at 95 % each declared 141
+// faster and 137 slower; with the 5 % divided, 32 and 35.
 Result<PairedTimes> measure_pairs(const TimeOnePair& time_pair, const PairOptions& options) {
   for (const TimeGoal& goal : options.goals) ROOFWALK_CHECK((goal.least_speedup > 0) != (goal.most_ns > 0));
   PairedTimes times;

@@ -29,8 +29,8 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-// A confidence interval for the median of the values' distribution (confidence from 0 to 1). It assumes only that all
-// values come from the same distribution. nullopt if there are too few values: 95 % needs 6.
+// Returns a confidence interval for the median of the values' distribution (confidence from 0 to 1). It assumes only
+// that all values come from the same distribution. nullopt if there are too few values: 95 % needs 6.
 std::optional<Interval> median_interval(std::vector<double> values, double confidence);
 
 // A goal for the times: either a speed-up over the starter or a time of the attempt itself. Exactly one of the two is
@@ -92,13 +92,13 @@ using TimeOnePair = std::function<Result<TimePair>(bool starter_first)>;
 // first_pairs. Errors: those of `time_pair`; an invalid time.
 Result<PairedTimes> measure_pairs(const TimeOnePair& time_pair, const PairOptions& options);
 
-// Format "roofwalk.pairs/1". Keys may be added, never renamed or removed.
+// Writes the format "roofwalk.pairs/1". Keys may be added, never renamed or removed.
 Json to_json(const PairedTimes& times);
 
-// The number of runs to average in one sample, so that they last 20 us together. Each run has its own pair of events,
-// because L2 is cleared in between. A pair of events resolves about 0.5 us (CUDA driver API, cuEventElapsedTime):
-// rounding averages out over the runs; a constant delay does not, but it is the same for both kernels of a comparison.
-// `launch_ns` is a rough time of one run, which may be 0.
+// Returns the number of runs to average in one sample, so that they last 20 us together. Each run has its own pair of
+// events, because L2 is cleared in between. A pair of events resolves about 0.5 us (CUDA driver API,
+// cuEventElapsedTime): rounding averages out over the runs; a constant delay does not, but it is the same for both
+// kernels of a comparison. `launch_ns` is a rough time of one run, which may be 0.
 int launches_per_sample(double launch_ns);
 
 }  // namespace roofwalk

@@ -26,7 +26,8 @@ class RoofRates {
   std::optional<double> operator[](Roof roof) const { return rates_[static_cast<std::size_t>(roof)]; }
   void set(Roof roof, std::optional<double> rate) { rates_[static_cast<std::size_t>(roof)] = rate; }
 
-  // The best of the four streams, in bytes/s. Which one is best depends on the chip; no kernel is faster than this.
+  // Returns the best of the four streams, in bytes/s. Which one is best depends on the chip; no kernel is faster than
+  // this.
   std::optional<double> dram_bytes_per_s() const;
 
   bool operator==(const RoofRates&) const = default;
@@ -35,15 +36,15 @@ class RoofRates {
   std::array<std::optional<double>, kRoofs.size()> rates_{};
 };
 
-// The rates of the machine file. For the tensor cores, the peak of the chip's widest instruction.
+// Returns the rates of the machine file. For the tensor cores, the peak of the chip's widest instruction.
 RoofRates data_sheet_rates(const Machine& machine);
 
-// {"dram_bytes_per_s": {"read": ..., "write": ..., "copy": ..., "triad": ...}, "l2_bytes_per_s": ...,
+// Writes {"dram_bytes_per_s": {"read": ..., "write": ..., "copy": ..., "triad": ...}, "l2_bytes_per_s": ...,
 // "l1_bytes_per_s": ..., "shared_bytes_per_s": ..., "fp32_flops_per_s": ..., "half2_flops_per_s": ...,
 // "mma_flops_per_s": ...}; null where a rate is absent.
 Json to_json(const RoofRates& rates);
 
-// nullopt if a key is missing or a rate is neither null nor a positive number.
+// Reads the output of to_json; nullopt if a key is missing or a rate is neither null nor a positive number.
 std::optional<RoofRates> roof_rates_from_json(const Json& json);
 
 }  // namespace roofwalk

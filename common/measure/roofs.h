@@ -7,14 +7,14 @@
 
 namespace roofwalk {
 
-// From the data sheet.
+// Returns the roofs of the data sheet.
 Roofs roofs_of(const Machine& machine);
 
-// Measured roofs, with the data sheet's figures for comparison. A roof that was not measured is the data sheet's; one
-// that has neither is left out.
+// Returns the measured roofs, with the data sheet's figures for comparison. A roof that was not measured is the data
+// sheet's; one that has neither is left out.
 Roofs roofs_of(const Machine& machine, const RoofRates& measured);
 
-// The peak of one kind of arithmetic (fp32, half2 or mma): the measured one if there is one.
+// Returns the peak of one kind of arithmetic (fp32, half2 or mma): the measured one if there is one.
 ComputeRoof compute_roof_of(const Machine& machine, const RoofRates& measured, Roof roof);
 
 }  // namespace roofwalk

@@ -1,5 +1,5 @@
-// The functions that `solve` may call: launches, memsets, copies, scratch memory. Each is an extern in the PTX that
-// the machine which executes the plan implements; nothing runs on a GPU.
+// The functions that `solve` may call: launches, memsets, copies, scratch memory. Each is an extern in the PTX,
+// implemented by the interpreter that executes the plan; nothing runs on a GPU.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct PlanBuilder {
   const std::string& source_name;
   const std::string& source_path;
   const PlanLimits& limits;
-  vgpu::Memory& memory;  // memory of the machine that executes the plan: parameter buffers
+  vgpu::Memory& memory;                                   // the interpreter's memory: parameter buffers
   const std::map<std::uint64_t, std::string>& kernels;    // by the number that serves as their address
   const std::map<std::uint64_t, std::string>& constants;  // __constant__ variables, by the start of their address range
   const std::function<Result<std::uint64_t>(std::uint64_t)>& allocate_scratch;

@@ -7,7 +7,8 @@
 
 namespace roofwalk {
 
-// Errors count as the learner's even if the PTX gives no line, because inline assembly can put any text into the PTX.
+// Parses the PTX. Errors count as the learner's even if the PTX gives no line, because inline assembly can put any text
+// into the PTX.
 Result<ptx::Module> parse_artifact(const Artifact& artifact);
 
 }  // namespace roofwalk

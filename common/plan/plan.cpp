@@ -20,7 +20,7 @@ constexpr std::uint64_t kKernelBase = 0x6000'0000'0000, kKernelStride = 16;
 // The same for __constant__ variables that a plan refers to; the stride is larger than any such variable.
 constexpr std::uint64_t kConstantBase = 0x6800'0000'0000, kConstantStride = 1 << 20;
 
-// A machine for one thread. Only sizes by which the virtual GPU divides matter.
+// Returns a machine that runs one thread. Only the sizes by which the virtual GPU divides matter.
 Machine plan_machine() {
   Machine machine;
   machine.name = "plan";
@@ -70,7 +70,7 @@ PlanAddresses addresses_of(const ptx::Module& module, const ptx::Function& solve
   return out;
 }
 
-// SOLVE, lowered as a program for one thread. `addresses`: by name of a variable or function.
+// Lowers SOLVE to a program for one thread. `addresses`: by name of a variable or function.
 Result<vgpu::Program> lower_solve(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
                                   const std::map<std::string, std::uint64_t>& addresses,
                                   std::span<const std::uint8_t> arguments) {
@@ -93,7 +93,8 @@ Result<vgpu::Program> lower_solve(const Artifact& artifact, const ptx::Module& m
   return error;
 }
 
-// A plan's own loads and stores may only access launch arguments; all other memory is the learner's data.
+// Explains why a plan is refused. Its own loads and stores may only access launch arguments; all other memory is the
+// learner's data.
 Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
                  const vgpu::Launch& launch) {
   Error error{.message = launch.fault->message, .file = artifact.source_path};

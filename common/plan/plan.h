@@ -1,4 +1,4 @@
-// The launch plan: the steps that a learner's `solve` requests from the device, in order. The PTX machine executes
+// The launch plan: the steps that a learner's `solve` requests from the device, in order. The PTX interpreter executes
 // `solve` to find them; no code of the learner's runs on the host.
 #pragma once
 
@@ -55,8 +55,8 @@ struct PlanLimits {
 };
 
 // Executes `solve`. `allocate_scratch(size_bytes)` returns the device address of a new scratch buffer. Refusals are
-// Errors with the learner's line: the plan reads or writes data, loops forever, launches no existing kernel, zero
-// blocks, or too large blocks, uses a stream other than 0, or calls an unknown host function.
+// Errors with the learner's line: the plan reads or writes data, loops forever, launches an unknown kernel, no blocks,
+// or blocks that are too large, uses a stream other than 0, or calls an unknown host function.
 Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> arguments,
                        const std::function<Result<std::uint64_t>(std::uint64_t size_bytes)>& allocate_scratch,
                        const PlanLimits& limits = {});

@@ -13,10 +13,11 @@ namespace roofwalk {
 // Explains which figures are modelled, the colours, and which dots are not drawn.
 std::string subtitle(const Chart& chart, const DrawnWalk& walk);
 
-// "roofs: measured", or one source per roof if they differ; `has_promises`: the data sheet's roofs are drawn, too.
+// Returns "roofs: measured", or one source per roof if they differ; `has_promises`: the data sheet's roofs are drawn,
+// too.
 std::string roof_sources(const Chart& chart, bool has_promises);
 
-// " (data sheet 3.35 TB/s)" if that differs, as displayed, from the roof's own rate.
+// Returns " (data sheet 3.35 TB/s)" if that differs, as displayed, from the roof's own rate; otherwise empty.
 std::string promise(double rate, std::optional<double> data_sheet, std::string_view unit);
 
 }  // namespace roofwalk

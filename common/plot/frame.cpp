@@ -20,7 +20,7 @@ std::vector<double> decades_between(double low, double high) {
 
 double share(double value, double low, double high) { return std::log10(value / low) / std::log10(high / low); }
 
-// The highest of the goal's bounds, because all must be met; the bottom of the frame if it has none.
+// Returns the highest of the goal's bounds, because all must be met; the bottom of the frame if the goal has no bounds.
 double goal_floor(const Chart& chart, const Frame& frame, double ai) {
   const GoalRegion& goal = *chart.goal;
   return std::max({goal.share_of_roof * roof_at(chart, ai), goal.min_flops_per_s, frame.y_low});

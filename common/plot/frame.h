@@ -13,7 +13,7 @@ namespace roofwalk {
 struct Frame {
   double x_low = 0, x_high = 0, y_low = 0, y_high = 0;
 
-  // 0 at the low end, 1 at the high end.
+  // x_share and y_share return 0 at the low end of the axis, 1 at the high end.
   double x_share(double ai) const;
   double y_share(double flops_per_s) const;
   double x_decades() const;
@@ -22,7 +22,7 @@ struct Frame {
   std::vector<double> y_ticks() const;
 };
 
-// A frame that contains every point, the ridge, the wall and the goal, with margins; x in whole decades.
+// Returns a frame that contains every point, the ridge, the wall and the goal, with margins; x in whole decades.
 Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points);
 
 double bandwidth(const Chart& chart);  // of the chart's level, bytes/s
@@ -36,7 +36,7 @@ struct GoalOutline {
 };
 std::optional<GoalOutline> goal_outline(const Chart& chart, const Frame& frame);
 
-// "dram" -> "DRAM".
+// Returns "DRAM" for "dram".
 std::string upper_case(std::string text);
 
 }  // namespace roofwalk

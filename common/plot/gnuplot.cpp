@@ -27,7 +27,7 @@ constexpr double kManyShrink = 0.75;
 constexpr double kRim = 2.2;
 constexpr double kPointSizeToPixels = 4.887;  // radius of a circle of point size 1 in gnuplot's svg at this font size
 constexpr double kHead = 10;                  // length of an arrowhead
-constexpr double kApart = 2.5;                // lines closer than this look like one
+constexpr double kApart = 2.5;                // lines closer than this look like one line
 
 // Dots at the same place.
 struct Dot {
@@ -77,7 +77,7 @@ class Script {
   }
   Pixel pixel(const Point& p) const { return pixel(p.ai, p.flops_per_s); }
 
-  // Angle of a memory roof, which rises one decade per decade.
+  // Returns the angle of a memory roof, which rises one decade per decade.
   double roof_angle_deg() const {
     return std::atan2((kHeight - kTop - kBottom) / frame_.y_decades(), (kWidth - kLeft - kRight) / frame_.x_decades()) *
            180 / std::numbers::pi;
@@ -148,7 +148,7 @@ class Script {
     text_at({14, (kBottom + kHeight - kTop) / 2}, "useful FLOP/s", Align::center, kInk, kFont, 90);
   }
 
-  // A label per decade, with small ticks between.
+  // Lists a labelled tick per decade, with small ticks between.
   template <class Text>
   static std::string ticks(const std::vector<double>& decades, double high, Text text) {
     std::string list;
@@ -193,7 +193,7 @@ class Script {
     add_roof(chart_.level, slanted(bandwidth(chart_)), 3, roof_style(chart_.level).line);
   }
 
-  // A memory roof, from the frame's left or lower edge to a compute roof.
+  // Returns a memory roof, from the frame's left or lower edge to a compute roof.
   std::vector<Point> slanted(double bytes_per_s, double flops_per_s) const {
     const double left = std::max(frame_.x_low, frame_.y_low / bytes_per_s);
     return {{left, left * bytes_per_s}, {flops_per_s / bytes_per_s, flops_per_s}};
@@ -220,7 +220,7 @@ class Script {
     }
   }
 
-  // Distance from the drawn roof up to the data sheet's, in pixels perpendicular to both.
+  // Returns the distance from the drawn roof up to the data sheet's, in pixels perpendicular to both.
   double gap(const MemoryRoof& roof) const {
     const double up = pixel(1, roof.data_sheet_bytes_per_s.value_or(roof.bytes_per_s)).y - pixel(1, roof.bytes_per_s).y;
     return up * std::cos(roof_angle_deg() * std::numbers::pi / 180);
@@ -327,7 +327,7 @@ class Script {
     for (const MemoryRoof& roof : chart_.roofs.memory) {
       std::string text = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s");
       if (roof.level == chart_.level) text += promise(roof.bytes_per_s, roof.data_sheet_bytes_per_s, "B/s");
-      // Also above the data sheet's line, if there is no room for text between the two.
+      // The text is also above the data sheet's line, if there is no room between the two lines.
       const double between = gap(roof);
       const double above = rise + (between >= kApart && between < kLineHeight * 1.25 ? between : 0);
       const std::vector<Point> ends = slanted(roof.bytes_per_s);

@@ -18,7 +18,7 @@ struct TextBox {
   double angle_deg = 0;
 };
 
-// A generous estimate, because the viewer's font is unknown.
+// Returns a generous estimate, because the viewer's font is unknown.
 double text_width(std::string_view text, double font_size);
 
 class LabelPlacer {
@@ -26,14 +26,14 @@ class LabelPlacer {
   // Texts must stay inside this rectangle.
   LabelPlacer(Pixel low, Pixel high) : low_(low), high_(high) {}
 
-  // Obstacles for texts; covering one with a higher weight costs more.
+  // These add obstacles for texts; covering one with a higher weight costs more.
   void add_segment(Pixel from, Pixel to, double clearance, double weight);
   void add_disc(Pixel center, double radius, double weight);
 
   // Returns the index of the candidate with the lowest cost (the first of several). It becomes an obstacle.
   std::size_t place(const std::vector<TextBox>& candidates);
 
-  // How much the text covers; 0 is nothing.
+  // Returns how much the text covers; 0 is nothing.
   double cost(const TextBox& box) const;
 
  private:

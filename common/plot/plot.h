@@ -41,16 +41,16 @@ struct Chart {
   bool is_walk = true;  // false: unordered dots, drawn without arrows and with equal weight
 };
 
-// The complete gnuplot script, including data. Making it does not need gnuplot, and it is the same on every machine.
-// The script writes to `output`'s file name in gnuplot's working folder. `terminal` is "svg" or "pngcairo".
+// Returns the complete gnuplot script, including data. Making it does not need gnuplot, and it is the same on every
+// machine. The script writes to `output`'s file name in gnuplot's working folder. `terminal` is "svg" or "pngcairo".
 std::string gnuplot_script(const Chart& chart, const std::filesystem::path& output, const std::string& terminal);
 
 // Writes PATH (.svg or .png) and the script next to it (.gp), creating folders. Errors: another extension; a folder
 // that cannot be written; gnuplot is missing or fails, with its message.
 Status write_plot(const Chart& chart, const std::filesystem::path& path);
 
-// A plot of exactly `columns` x `rows` ASCII characters (at least 40 x 12), with a newline after each row; `color` adds
-// ANSI escapes. Does not use gnuplot.
+// Returns a plot of exactly `columns` x `rows` ASCII characters (at least 40 x 12), with a newline after each row;
+// `color` adds ANSI escapes. Does not use gnuplot.
 std::string text_plot(const Chart& chart, int columns, int rows, bool color);
 
 }  // namespace roofwalk

@@ -11,8 +11,8 @@ RoofStyle roof_style(const std::string& level) {
   return {"#999999", "#666666"};
 }
 
-// gnuplot does not expand single-quoted strings, but a single quote inside, even a doubled one, may end the string
-// (gnuplot 5.4), so it becomes a typographic apostrophe. Control characters would break the script's lines.
+// Uses single quotes, because gnuplot does not expand such strings. A single quote inside, even a doubled one, may end
+// the string (gnuplot 5.4), so it becomes a typographic apostrophe. Control characters would break the script's lines.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {

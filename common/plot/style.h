@@ -22,11 +22,12 @@ struct RoofStyle {
 };
 RoofStyle roof_style(const std::string& level);
 
-// "#d55e00" -> 0xd55e00, blended with white: 0 gives the colour itself, 1 white.
+// Returns the colour as a number (0xd55e00 for "#d55e00"), blended with white: `share` 0 gives the colour itself, 1
+// white.
 int lighter(const char* colour, double share);
 int rgb(const char* colour);
 
-// The text as a gnuplot string, including quotes. The text may contain any characters.
+// Returns the text as a gnuplot string, including quotes. The text may contain any characters.
 std::string quoted(const std::string& text);
 
 }  // namespace roofwalk

@@ -42,7 +42,7 @@ class Canvas {
  public:
   Canvas(int columns, int rows) : columns_(columns), rows_(rows), cells_(static_cast<std::size_t>(columns * rows)) {}
 
-  // Row 0 is the top. Characters outside the canvas are dropped.
+  // These write characters; row 0 is the top. Characters outside the canvas are dropped.
   void put(int column, int row, char c, Paint paint) {
     if (inside(column, row)) at(column, row) = {c, paint, true};
   }
@@ -123,7 +123,7 @@ class TextPlot {
   int column_of(double ai) const {
     return kLeftColumns + static_cast<int>(std::lround(frame_.x_share(ai) * (width() - 1)));
   }
-  // The position in rows from the top, with a fraction; .0 is the middle of a row.
+  // Returns the position in rows from the top, with a fraction; .0 is the middle of a row.
   double height_of(double flops_per_s) const { return kTopRows + (1 - frame_.y_share(flops_per_s)) * (height() - 1); }
   int row_of(double flops_per_s) const { return static_cast<int>(std::lround(height_of(flops_per_s))); }
   double ai_of(int column) const {
@@ -237,8 +237,9 @@ class TextPlot {
     }
   }
 
-  // The name of the chart's own roof is directly below or above it (a long name only below, because above it would
-  // reach into other roofs); the name of another roof is in its line or left of it. False if there is no room.
+  // Writes the name of a roof; false if there is no room. The name of the chart's own roof is directly below or above
+  // the roof (only below if `more` is given, because a longer name above would reach into other roofs); the name of
+  // another roof is in the roof's line or left of it.
   bool label_roof(const MemoryRoof& roof, bool own, const std::string& more = {}) {
     const std::string label = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s") + more;
     const int length = static_cast<int>(label.size());

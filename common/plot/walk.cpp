@@ -12,7 +12,7 @@ constexpr std::size_t kLastPoints = 10;
 
 bool drawable(double value) { return std::isfinite(value) && value > 0; }
 
-// The label as a number, or -1.
+// Returns the label as a number, or -1.
 int number_of(const std::string& label) {
   int number = -1;
   const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);

@@ -18,7 +18,7 @@ struct DrawnWalk {
 
 DrawnWalk drawn_walk(const std::vector<PlotPoint>& walk);
 
-// {"starter", "1", "2", "3", "7"} -> "starter, 1-3, 7".
+// Returns "starter, 1-3, 7" for {"starter", "1", "2", "3", "7"}.
 std::string joined_labels(const std::vector<std::string>& labels);
 
 }  // namespace roofwalk

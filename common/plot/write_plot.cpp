@@ -15,7 +15,7 @@ Status write_text(const std::filesystem::path& path, const std::string& text) {
   return kOk;
 }
 
-// The last non-empty line: gnuplot repeats the faulty line of the script, then names the error.
+// Returns the last non-empty line: gnuplot repeats the faulty line of the script, then names the error.
 std::string last_line(std::string text) {
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   return text.empty() ? "no message" : text.substr(text.rfind('\n') + 1);

@@ -24,7 +24,8 @@ ArithmeticForm form_of(const Instruction& i) {
   return found == std::end(kForms) ? ArithmeticForm{modifiers, bit(i.type)} : *found;
 }
 
-// dp4a.{u32,s32}.{u32,s32}, dp2a.{lo,hi}...: the types of the packed factors; the sum is signed if either is signed.
+// Reads dp4a.{u32,s32}.{u32,s32} or dp2a.{lo,hi}...: the types of the packed factors. The sum is signed if either
+// factor is.
 Reason read_dot(ModifierReader& reader, Instruction& i) {
   const TypeSet types = info(i.opcode).types;
   if (!reader.take_type(types, i.source_type) || !reader.take_type(types, i.second_type)) return kUnsupported;
@@ -42,7 +43,7 @@ bool take_shift(ModifierReader& reader, Instruction& i) {
   return true;
 }
 
-// Whether the row allows the modifiers that were read.
+// Checks the modifiers that were read against their row of modifiers.def.
 Reason check_form(const Instruction& i) {
   const ArithmeticForm form = form_of(i);
   if ((form.modes & bit(i.mul)) == 0) {
@@ -70,7 +71,7 @@ bool holds_all_of(Type to, Type from) {
   return size_bytes(to) >= size_bytes(from) + is_signed(to);
 }
 
-// Conversions of floats to two packed halves or to tf32.
+// Checks conversions of floats to two packed halves or to tf32.
 Reason check_narrow_convert(const Instruction& i) {
   if (i.source_type != Type::f32 || i.ftz) return kUnsupported;
   if (i.type == Type::tf32 && i.relu) return kUnsupported;
@@ -88,7 +89,7 @@ bool has_comparison(Type type, Compare c) {
   return equality || ordered || (of_unsigned && !is_signed(type));
 }
 
-// Types of `set` that compilers generate: comparisons of floats.
+// Returns the result types of a `set` that compares floats of this type; compilers generate no other `set`.
 TypeSet set_results(Type compared) {
   switch (compared) {
     case Type::f32:
@@ -134,7 +135,7 @@ Reason read_arithmetic(ModifierReader& reader, Instruction& i) {
   return reader.at_end() ? check_form(i) : kUnsupported;
 }
 
-// add.cc, addc, addc.cc and similar. Plain add, sub and mad never reach this.
+// Reads the modifiers of add.cc, addc, addc.cc and the like; those of plain add, sub and mad are not read here.
 Reason read_carry(ModifierReader& reader, Instruction& i) {
   if (has_trait(i, kMultiplies) && (!reader.take(kMulModeNames, i.mul) || i.mul == MulMode::wide)) return kUnsupported;
   i.carry_out = reader.take(".cc");

@@ -12,7 +12,8 @@
 namespace roofwalk::ptx {
 namespace {
 
-// The opcode of the row for add.cc, sub.cc and mad.cc, which are treated as addc.cc etc. without reading the carry.
+// Returns the opcode of addc, subc or madc for add.cc, sub.cc or mad.cc, which are treated as addc.cc, subc.cc or
+// madc.cc that ignore the carry flag.
 Opcode setting_carry(Opcode opcode) {
   const auto carry = find_opcode(std::string(info(opcode).mnemonic) + "c");
   return carry && info(*carry).form == Form::carry ? *carry : opcode;
@@ -20,7 +21,7 @@ Opcode setting_carry(Opcode opcode) {
 
 }  // namespace
 
-// Reads up to the closing brace, but does not advance past it, because the text may end there.
+// Parses a function's body up to its closing brace, but does not advance past it, because the text may end there.
 void Parser::body(Function& function) {
   function_ = &function;
   names_used_.clear();
@@ -102,7 +103,7 @@ void Parser::label() {
   label_scopes_.back().labels.emplace(name.text, target);
 }
 
-// table: .branchtargets L1, L2, ...;
+// Parses the rest of `table: .branchtargets L1, L2, ...;`.
 void Parser::branch_table(std::string_view name) {
   Symbol symbol{Symbol::Kind::branch_table};
   symbol.index = static_cast<int>(branch_tables_.size());
@@ -114,7 +115,7 @@ void Parser::branch_table(std::string_view name) {
   expect(';');
 }
 
-// name: .callprototype (results) _ (parameters);
+// Parses the rest of `name: .callprototype (results) _ (parameters);`.
 void Parser::call_prototype(std::string_view name) {
   Prototype made;
   if (token_.is('(')) parameter_list(made.results, /*may_be_unnamed=*/true);
@@ -126,7 +127,7 @@ void Parser::call_prototype(std::string_view name) {
   add_prototype(name, std::move(made));
 }
 
-// name: .calltargets function, function, ...;
+// Parses the rest of `name: .calltargets function, function, ...;`.
 void Parser::call_targets(std::string_view name) {
   Prototype made;
   do {
@@ -164,7 +165,7 @@ void Parser::directive() {
   refuse(fmt::format("{} is not supported by the virtual GPU", in_quotes(token_.text)));
 }
 
-// .loc file line column [, function_name label [+ offset]] [, inlined_at file line column]
+// Parses the rest of `.loc file line column [, function_name label [+ offset]] [, inlined_at file line column]`.
 void Parser::location() {
   constexpr std::uint64_t kAny = 0xffffffff;
   const auto place = [&] {
@@ -238,7 +239,8 @@ void Parser::local_variables(Space space) {
   expect(';');
 }
 
-// Appends a number to a name if it hides a name of this function or module, or repeats a name of a sibling scope.
+// Returns a unique name for a variable: its own, with a number appended if that hides a name of this function or
+// module, or repeats a name of a sibling scope.
 std::string Parser::unique_name(std::string_view name) {
   int& uses = names_used_[name];
   if (uses == 0 && symbols_.find(name) != nullptr) ++uses;
@@ -330,7 +332,7 @@ void Parser::add_carry(Instruction& made) {
   if (made.carry_in) made.operands.push_back(flag);
 }
 
-// brx.idx index, table.
+// Parses the operands of `brx.idx index, table`.
 void Parser::indexed_branch_operands(Instruction& made) {
   made.operands.push_back(operand());
   const Operand& index = made.operands[0];
@@ -347,7 +349,7 @@ void Parser::indexed_branch_operands(Instruction& made) {
   Operand& table = made.operands.emplace_back();
   table.kind = Operand::Kind::vector;
   for (const std::string_view label : branch_tables_[static_cast<std::size_t>(symbol->index)]) {
-    count_symbol();  // limits tables to which many instructions refer
+    count_symbol();  // each instruction copies its table, so each copy counts
     Operand& target = table.elements.emplace_back();
     target.kind = Operand::Kind::label;
     label_scopes_.back().pending.push_back(
@@ -355,8 +357,8 @@ void Parser::indexed_branch_operands(Instruction& made) {
   }
 }
 
-// call (results), name, (arguments); either list may be left out. If the name is a register, a prototype follows the
-// arguments.
+// Parses the operands of `call (results), name, (arguments)`; either list may be left out. If the name is a register, a
+// prototype follows the arguments.
 void Parser::call_operands(Instruction& made) {
   if (token_.is('(')) {
     call_list(made.call_results);
@@ -395,7 +397,8 @@ void Parser::pointer_call_operands(Instruction& made, std::string_view name, con
   check_call(made, name, prototype.results, prototype.parameters);
 }
 
-// The header of a callable function. If the function calls itself, its header is already in the module.
+// Returns the header of a function that may be called. A function's own header is in the module before its body is
+// parsed, so it may call itself.
 const Function& Parser::callee(std::string_view name) const {
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", in_quotes(name)));
@@ -437,7 +440,7 @@ void Parser::check_passed(const Operand& passed, const Variable& parameter) cons
   }
 }
 
-// The type of an operand that can be passed; empty for others.
+// Returns the element size and count of an operand that can be passed; zeros for any other operand.
 Parser::Passed Parser::passed_by(const Operand& passed) const {
   if (passed.kind == Operand::Kind::reg && !passed.negated) {
     const Type type = function_->registers[static_cast<std::size_t>(passed.index)].type;

@@ -15,7 +15,8 @@ constexpr std::size_t kMaxParameterBytes = 32764;
 constexpr std::uint64_t kMaxThreads = 1u << 20;
 constexpr std::uint64_t kMaxUnsigned = 0xffffffff;
 
-// The calls for a device-side launch. The machine implements these names itself, with exactly these arguments.
+// The functions for device-side launches. The machine implements them itself, with exactly these sizes of result and
+// parameters.
 struct Reserved {
   std::string_view name;
   std::uint64_t result_bytes;
@@ -141,8 +142,7 @@ void Parser::function(const Linkage& linkage, bool is_entry) {
   const auto index = static_cast<std::size_t>(declare_function(made, linkage, is_definition));
   if (!is_definition) return;
 
-  // The body may call all functions declared so far, including itself. module_.functions does not grow during the
-  // call.
+  // The body may call all functions declared so far, including this one. body() adds nothing to module_.functions.
   body(made);
   module_.functions[index] = std::move(made);
   advance();

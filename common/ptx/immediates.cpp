@@ -18,7 +18,7 @@ struct Complaint {
   }
 };
 
-// The value's low bits. Refuses numbers that fit neither as signed nor as unsigned.
+// Returns the value's low bits. Refuses numbers that fit neither the signed nor the unsigned type of this width.
 std::uint64_t integer_bits(std::uint64_t magnitude, bool negative, Type type, const Complaint& complaint) {
   const int width = 8 * size_bytes(type);
   const std::uint64_t mask = width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
@@ -32,7 +32,7 @@ std::uint64_t integer_bits(std::uint64_t magnitude, bool negative, Type type, co
 
 std::uint64_t float_bits(const Operand& operand, Written written, Type type, const Complaint& complaint) {
   const int size = size_bytes(type);
-  // .b types accept only a bit pattern of their own width; .f types convert.
+  // A .b type accepts a float only as a bit pattern of its own width; .f types convert.
   const bool fits_untyped =
       (type == Type::b32 && written == Written::float32) || (type == Type::b64 && written == Written::float64);
   if (!fits_untyped && type != Type::f32 && type != Type::f64) complaint.refuse("takes no such float");

@@ -31,7 +31,7 @@ struct Token {
   }
 };
 
-// Splits a text that must outlive it. Throws Refusal at a character or number that is not valid PTX.
+// Splits a text, which must outlive the lexer. Throws Refusal at a character or number that is not valid PTX.
 class Lexer {
  public:
   Lexer(std::string_view text, std::size_t max_tokens) : text_(text), tokens_left_(max_tokens) {}

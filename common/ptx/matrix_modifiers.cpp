@@ -27,7 +27,7 @@ constexpr MatrixForm kFragmentForms[] = {
     {".m32n8k16", {32, 8, 16}, kF16 | kBf16 | kBytes},
 };
 
-// The types in which products of these factors can be summed.
+// Returns the types in which products of these factors can be summed.
 TypeSet sum_types(Type factor) {
   switch (factor) {
     case Type::f16:
@@ -52,8 +52,8 @@ TypeSet take_shape(ModifierReader& reader, std::span<const MatrixForm> forms, In
   return 0;
 }
 
-// Reads the types of d, a, b and c. 8-bit factors may differ in sign; other factors have the same type, and so do
-// sums.
+// Reads the types of d, a, b and c. 8-bit factors may differ in sign; other factors have the same type. d and c must be
+// able to hold sums of their products.
 Reason take_matrix_types(ModifierReader& reader, TypeSet factors, Instruction& i) {
   if (!reader.take_type(info(i.opcode).types, i.type) || !reader.take_type(factors, i.source_type)) return kUnsupported;
   const bool bytes = (bit(i.source_type) & kBytes) != 0;
@@ -79,7 +79,7 @@ Reason read_matrix_load(ModifierReader& reader, Instruction& i) {
   return reader.take_type(info(i.opcode).types, i.type) ? reader.finish() : kUnsupported;
 }
 
-// mma.sync.aligned.shape.row.col{.satfinite}.d.a.b.c: d and c have the same type.
+// Reads mma.sync.aligned.shape.row.col{.satfinite}.d.a.b.c, where d and c have the same type.
 Reason read_matrix_multiply(ModifierReader& reader, Instruction& i) {
   if (!reader.take(".sync") || !reader.take(".aligned")) return kUnsupported;
   const TypeSet factors = take_shape(reader, kMatrixForms, i);
@@ -91,8 +91,8 @@ Reason read_matrix_multiply(ModifierReader& reader, Instruction& i) {
   return i.satfinite && i.type != Type::s32 ? kUnsupported : reader.finish();
 }
 
-// wmma.mma.sync.aligned.{row,col}.{row,col}.shape.d{.a.b}.c{.satfinite}: a and b are omitted for f16. The layout of
-// factors in memory does not matter here.
+// Reads wmma.mma.sync.aligned.{row,col}.{row,col}.shape.d{.a.b}.c{.satfinite}; the types of a and b are omitted for
+// f16. The factors' layout in memory, {row,col}, does not matter here.
 Reason read_fragment_multiply(ModifierReader& reader, Instruction& i) {
   if (!reader.take(".sync") || !reader.take(".aligned")) return kUnsupported;
   if (!reader.take_any({".row", ".col"}) || !reader.take_any({".row", ".col"})) return kUnsupported;
@@ -110,7 +110,7 @@ Reason read_fragment_multiply(ModifierReader& reader, Instruction& i) {
   return reader.finish();
 }
 
-// wmma.load.{a,b,c}, wmma.store.d: .sync.aligned.{row,col}.shape{.space}.type
+// Reads wmma.load.{a,b,c} or wmma.store.d: .sync.aligned.{row,col}.shape{.space}.type
 Reason read_fragment(ModifierReader& reader, Instruction& i) {
   const bool is_store = info(i.opcode).form == Form::fragment_store;
   if (!reader.take(kFragmentNames, i.fragment) || (i.fragment == Fragment::d) != is_store) return kUnsupported;

@@ -6,7 +6,8 @@ namespace {
 
 bool is_load(const Instruction& i) { return info(i.opcode).form == Form::load; }
 
-// .weak, .volatile, .relaxed.scope, .acquire.scope (loads) or .release.scope (stores).
+// Reads .weak, .volatile, .relaxed.scope, .acquire.scope (loads) or .release.scope (stores), if present. False if a
+// scope is missing.
 bool read_semantics(ModifierReader& reader, Instruction& i) {
   if (reader.take(".weak")) return true;
   if (reader.take(".volatile")) {
@@ -69,7 +70,7 @@ Reason read_memory(ModifierReader& reader, Instruction& i) {
   return reader.finish();
 }
 
-// createpolicy.fractional.L2::x{.L2::y}.b64
+// Reads createpolicy.fractional.L2::x{.L2::y}.b64.
 Reason read_cache_policy(ModifierReader& reader, Instruction& i) {
   const auto first = {std::string_view(".L2::evict_last"), std::string_view(".L2::evict_normal"),
                       std::string_view(".L2::evict_first"), std::string_view(".L2::evict_unchanged")};
@@ -107,8 +108,8 @@ Reason read_async_copy(ModifierReader& reader, Instruction& i) {
 
 Reason read_atomic(ModifierReader& reader, Instruction& i) {
   const bool is_reduction = info(i.opcode).form == Form::reduction;
-  // The machine executes warps in one order, so all memory orderings are equivalent; only the sanitizer distinguishes
-  // them.
+  // The machine executes warps in a fixed order, so memory orderings never change a result. They do matter to L1, the
+  // sanitizer and the timing model.
   const auto take_order = [&] {
     if (reader.take(".relaxed")) return true;
     const bool both = !is_reduction && reader.take(".acq_rel");

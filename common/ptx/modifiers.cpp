@@ -67,8 +67,8 @@ Reason read_warp_match(ModifierReader& reader, Instruction& i) {
   return reader.finish();
 }
 
-// Later PTX versions spell out the semantics that the short forms imply: release on arrival, acquire on a wait, within
-// the block.
+// Reads mbarrier operations. Later PTX versions spell out what the short forms imply: an arrival releases, a wait
+// acquires, both within the block.
 Reason read_mbarrier(ModifierReader& reader, Instruction& i) {
   if (!reader.take(kMbarrierModeNames, i.mbarrier)) return kUnsupported;
   const bool arrives = i.mbarrier == MbarrierMode::arrive || i.mbarrier == MbarrierMode::arrive_drop;

@@ -129,7 +129,7 @@ const Variable* Module::find_variable(std::string_view name) const {
 
 namespace {
 
-// The line of the `before`-th frame of the source, counted outwards from 0 at the innermost; 0 if there is none.
+// Returns the line of frame number `before` in the source, counted outwards from 0, the innermost; 0 if there is none.
 int line_of_frame(const Module& module, const Instruction& instruction, std::string_view source_name, int before) {
   const auto location = static_cast<std::size_t>(instruction.location);
   if (instruction.location < 0 || location >= module.locations.size()) return 0;

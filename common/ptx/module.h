@@ -1,5 +1,5 @@
-// PTX as a value, parsed from a module's text and lowered by the machine. Registers are numbered per function (nested
-// scopes are resolved), labels are instruction indices, and every instruction has its line in the PTX and in the
+// A PTX module in memory, parsed from its text and lowered by the machine. Registers are numbered per function (nested
+// scopes are resolved), labels are instruction indices, and every instruction knows its line in the PTX and in the
 // learner's source.
 #pragma once
 
@@ -42,7 +42,7 @@ enum class AtomicOp : std::uint8_t { none, add, min, max, and_, or_, xor_, exch,
 enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
 enum class ShiftMode : std::uint8_t { none, left_wrap, left_clamp, right_wrap, right_clamp };  // shf.{l,r}.{wrap,clamp}
-enum class PermuteMode : std::uint8_t { none, f4e, b4e, rc8, ecl, ecr, rc16 };  // prmt; none: by selectors
+enum class PermuteMode : std::uint8_t { none, f4e, b4e, rc8, ecl, ecr, rc16 };  // prmt; none: bytes chosen by selectors
 enum class Fragment : std::uint8_t { none, a, b, c, d };                        // wmma.load, wmma.store
 enum class BarrierMode : std::uint8_t { none, sync, arrive, warp_sync, red_popc, red_and, red_or };
 enum class AsyncMode : std::uint8_t { none, copy, commit_group, wait_group, wait_all, mbarrier_arrive };  // cp.async
@@ -53,7 +53,7 @@ enum class SpecialRegister : std::uint8_t {
   tid,
   ntid,
   ctaid,
-  nctaid,  // with `component`
+  nctaid,  // these four: with `component`
   laneid,
   warpid,
   nwarpid,
@@ -86,7 +86,7 @@ struct Operand {
     function,   // address of a kernel or function as a value, or target of a call: symbol
     address,    // [base + offset]: reg in index (>= 0), or symbol, or neither (absolute)
     vector,     // {a, b, c, d}: elements; for brx.idx, the labels of its table
-    label       // index: of the next instruction (may be instructions.size())
+    label       // index: of the instruction after the label (may be instructions.size())
   };
   Kind kind = Kind::none;
   bool negated = false;
@@ -113,9 +113,9 @@ struct SourceFrame {
 
 struct Instruction {
   Opcode opcode{};
-  Type type = Type::none;         // of the operation; for cvt, of the result
-  Type source_type = Type::none;  // cvt, set, mma: of the (factor) sources; for setp, the compared type is `type`
-  Type second_type = Type::none;  // mma, dp4a, dp2a: of the second factor; the first has source_type
+  Type type = Type::none;         // of the operation; cvt, set: of the result; setp: of the compared values
+  Type source_type = Type::none;  // cvt, set: of the source; mma, dp4a, dp2a: of the first factor
+  Type second_type = Type::none;  // mma, dp4a, dp2a: of the second factor
   Type sum_type = Type::none;     // mma: of c; `type` is the type of d
   Rounding rounding = Rounding::none;
   MulMode mul = MulMode::none;
@@ -145,7 +145,7 @@ struct Instruction {
   bool uni = false;           // bra.uni, call.uni
   bool carry_in = false;      // addc, subc, madc: the carry flag is the last source
   bool carry_out = false;     // .cc: the carry flag is the second result
-  bool wrap = false;          // bmsk.wrap
+  bool wrap = false;          // bmsk.wrap, szext.wrap
   bool non_coherent = false;  // ld.global.nc
   bool is_volatile = false;   // also .relaxed, .acquire, .release: the instruction must not be moved
   bool acquires = false;      // .acquire, .acq_rel: later accesses stay after it
@@ -169,9 +169,9 @@ struct Instruction {
 };
 
 bool has_trait(const Instruction& instruction, TraitSet trait);
-// Whether it is arithmetic that computes exactly `what`: `computes(in, kMultiplies | kAdds)`.
+// Whether the instruction is arithmetic that computes exactly `what`, for example kMultiplies | kAdds.
 bool computes(const Instruction& instruction, TraitSet what);
-// For arithmetic: the types of the result and of the sources (numbered from 0), by its row in the table.
+// For arithmetic: return the type of the result, or of a source (numbered from 0), by the opcode's row in opcodes.def.
 Type type_of_result(const Instruction& instruction);
 Type type_of_source(const Instruction& instruction, std::size_t index);
 
@@ -189,7 +189,7 @@ struct Variable {
   int align_bytes = 1;
   bool is_extern = false;
   std::vector<std::uint8_t> initial;  // empty: zeros. .global and .const only
-  // Addresses in `initial` (8 bytes each): the byte offset, and the symbol whose address goes there.
+  // An address in `initial`: the 8 bytes at `offset_bytes` receive the address of `symbol` plus `addend`.
   struct Fixup {
     std::uint64_t offset_bytes;
     std::string symbol;
@@ -214,11 +214,11 @@ struct Function {
   bool is_extern = false;  // declared but not defined in the module
   std::vector<Variable> results, parameters;
   std::vector<Register> registers;
-  std::vector<Variable> variables;    // .local, .shared (demoted) and .param of inner scopes; unique as "name" or, if
-                                      // scopes repeat it, as "name#k", which operands already use
+  std::vector<Variable> variables;    // .local, .shared (demoted) and .param of inner scopes; with unique names: "name"
+                                      // or, if scopes repeat it, "name#k", as in operands
   std::vector<Prototype> prototypes;  // for its calls through pointers
   std::vector<Instruction> instructions;
-  int max_threads[3] = {0, 0, 0};       // .maxntid, 0 not given
+  int max_threads[3] = {0, 0, 0};       // .maxntid; 0: not given
   int required_threads[3] = {0, 0, 0};  // .reqntid
   int ptx_line = 0;
 };
@@ -234,10 +234,10 @@ struct Module {
   const Function* find_function(std::string_view name) const;
   const Variable* find_variable(std::string_view name) const;
 
-  // The instruction's line in the file whose path ends in `source_name` ("kernel.cu"), from the innermost frame in
-  // that file; 0 if there is none.
+  // Returns the instruction's line in the file whose path ends in `source_name` ("kernel.cu"), from the innermost frame
+  // in that file; 0 if there is none.
   int line_in(const Instruction& instruction, std::string_view source_name) const;
-  // The line of the call where that line's function was inlined in the same source; 0 if it was not inlined.
+  // Returns the line in the same file of the call through which that line was inlined; 0 if it was not inlined.
   int caller_in(const Instruction& instruction, std::string_view source_name) const;
 };
 

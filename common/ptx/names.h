@@ -30,7 +30,7 @@ extern const std::span<const Name<Space>> kSpaceNames;
 extern const std::span<const Name<CacheHint>> kLoadCacheNames;
 extern const std::span<const Name<CacheHint>> kStoreCacheNames;
 
-// A special register by its name without component: "%tid".
+// A special register. `word` is its name without a component: "%tid".
 struct SpecialInfo {
   std::string_view word;
   SpecialRegister value;
@@ -47,8 +47,8 @@ std::optional<Value> find_name(std::span<const Name<Value>> names, std::string_v
   return std::nullopt;
 }
 
-// The row with the mnemonic `word`. For mnemonics that include a modifier, the caller first tries both words
-// together.
+// Returns the opcode with the mnemonic `word`. A mnemonic may include a modifier: if the first word alone is no opcode,
+// the caller tries it together with the first modifier.
 std::optional<Opcode> find_opcode(std::string_view word);
 
 // An instruction listed in refused.def.
@@ -56,7 +56,7 @@ struct RefusedInstruction {
   std::string_view begin, modifier, why;
 };
 extern const std::span<const RefusedInstruction> kRefusedInstructions;
-// The reason for this instruction with these modifiers; empty if it is not listed.
+// Returns why an instruction with this text and these modifiers is refused; empty if refused.def does not list it.
 std::string_view why_refused(std::string_view text, std::span<const std::string_view> modifiers);
 
 }  // namespace roofwalk::ptx

@@ -8,7 +8,8 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Why a special register of PTX is missing in this machine, by prefix. Cooperative groups read the first two.
+// Says why this machine lacks a special register of PTX, recognised by its prefix. Cooperative groups read the first
+// two.
 std::string_view why_missing(std::string_view name) {
   if (name.starts_with("%envreg"))
     return "what only the driver sets, for grid.sync(): a grid does not wait for itself here; end the kernel, and go "
@@ -35,7 +36,7 @@ void Parser::operands(Instruction& made) {
   } while (take(','));
 }
 
-// A function may not write its inputs or read its results by name; .param variables for its calls allow both.
+// Refuses stores to a function's own inputs and loads of its results. .param variables for its calls allow both.
 void Parser::check_parameter_access(const Instruction& made) const {
   const bool writes = info(made.opcode).form == Form::store;
   if (!writes && info(made.opcode).form != Form::load) return;
@@ -62,7 +63,7 @@ Operand Parser::operand() {
   return number_operand();
 }
 
-// Also stores the notation: see Written.
+// Stores the number's notation (Written) in `component`.
 Operand Parser::number_operand() {
   Operand made;
   made.kind = Operand::Kind::immediate;
@@ -144,7 +145,7 @@ Operand Parser::special_operand(std::string_view name) {
   return made;
 }
 
-// [%rd1+4], [%rd1+-4], [name+8], [name], [4096]
+// Parses an address: [%rd1+4], [%rd1+-4], [name+8], [name], [4096].
 Operand Parser::address_operand() {
   expect('[');
   Operand made;

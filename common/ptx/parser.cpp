@@ -7,8 +7,7 @@
 namespace roofwalk::ptx {
 namespace {
 
-// All `.file` lines of the text. They are collected first, because nvcc writes them at the end, and an error may be
-// before them.
+// Finds all `.file` lines of the text, also those after the line of an error: nvcc writes them at the end.
 std::vector<std::pair<std::uint64_t, std::string_view>> find_files(std::string_view text) {
   constexpr std::size_t kMost = 4096;
   constexpr std::string_view kDirective = "\n\t.file\t";

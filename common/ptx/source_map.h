@@ -1,4 +1,4 @@
-// `.file` and `.loc`: the source line of each instruction, including all functions it was inlined through.
+// Finds the source line of each instruction, and of the calls through which it was inlined, from `.file` and `.loc`.
 #pragma once
 
 #include <cstdint>

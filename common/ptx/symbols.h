@@ -21,7 +21,7 @@ struct Symbol {
   std::string unique = {};  // variable: its name in operands
 };
 
-// Stores views of names, which must be in the text or passed to `keep`.
+// Stores views of names, which must be in the PTX text or come from `keep`.
 class SymbolTable {
  public:
   SymbolTable() { open_scope(); }
@@ -30,7 +30,7 @@ class SymbolTable {
   void close_scope();
   std::size_t depth() const { return scopes_.size(); }
 
-  // False if the innermost scope already has the name.
+  // Declares a name. False if the innermost scope already has it.
   bool declare(std::string_view name, Symbol symbol);
   const Symbol* find(std::string_view name) const;
 

@@ -16,7 +16,7 @@ bool same_kind(Type declared, Type wanted) {
   return true;
 }
 
-// ld, st and cvt allow a register wider than the type that they move.
+// Like register_fits(), for ld, st and cvt, which allow a register wider than the type that they move.
 bool register_holds(Type declared, Type wanted) {
   if (declared == Type::pred || wanted == Type::pred) return false;
   if (is_float(wanted) && size_bytes(declared) != size_bytes(wanted) && is_float(declared)) return false;
@@ -124,7 +124,7 @@ class Checker {
     }
   }
 
-  // Variables are allowed in mov and cvta, kernels and functions also in selp and st.
+  // Variables are allowed in mov and cvta; kernels and functions in mov, selp and st.
   void check_named_address(const Operand& operand, const Slot& slot) const {
     const bool is_function = operand.kind == Operand::Kind::function;
     const bool may_stand = form() == Form::move || (is_function ? form() == Form::select || form() == Form::store

@@ -16,10 +16,12 @@ enum class Written : std::uint8_t { integer, float32, float64 };
 // the bits of their operand's type. `text` is the opcode with its modifiers, for messages. Throws Refusal.
 void check_operands(Instruction& instruction, const std::vector<Register>& registers, std::string_view text);
 
-// Whether the result may be `first|second`. If the text has no second result, an empty one is added.
+// Whether the instruction may have a second result, as in `first|second`. If the text has none, the parser adds an
+// empty one.
 bool has_second_result(const Instruction& instruction);
 
-// The bits of a number in the type `type`. Throws Refusal, with `text` as its name, if it does not fit.
+// Returns the bits of a number of type `type`. If it does not fit, throws Refusal with a message that begins with
+// `text`.
 std::uint64_t immediate_bits(const Operand& operand, Type type, std::string_view text, int ptx_line);
 
 // Whether a register of type `declared` is allowed where an instruction requires `wanted`: it must have the same width,

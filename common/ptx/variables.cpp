@@ -56,7 +56,8 @@ void Parser::redeclare_variable(Variable made, const Linkage& linkage, const Sym
   refuse(fmt::format("{} is declared twice", in_quotes(made.name)));
 }
 
-// Parses the part after the space: attributes, type, name, extents and a value: ".align 4 .b8 name[12] = {1, 2}".
+// Parses a declaration after its state space: attributes, type, name, extents and a value, as in
+// ".align 4 .b8 name[12] = {1, 2}".
 Variable Parser::variable(Space space, bool may_be_unnamed) {
   Variable made;
   made.space = space;
@@ -67,7 +68,7 @@ Variable Parser::variable(Space space, bool may_be_unnamed) {
     if (take(".align")) {
       const std::uint64_t given = expect_integer("an alignment", kMaxAlignment);
       if (!std::has_single_bit(given)) refuse("an alignment that is not a power of two");
-      if (!has_type) alignment = given;  // after the type, it is the alignment of what a `.ptr` points to
+      if (!has_type) alignment = given;  // after the type: alignment of what a `.ptr` points to
     } else if (space == Space::param && take(".ptr")) {
       const auto pointed = find_name(kSpaceNames, token_.text);
       if (pointed) advance();
@@ -129,7 +130,7 @@ void Parser::initializer(Variable& made, const std::vector<std::uint64_t>& exten
   initial_elements(made, extents, 0, 0);
 }
 
-// Parses one brace of the initial value: `depth` is its dimension, `first` the index of its first element.
+// Parses one pair of braces in an initial value: `depth` is its dimension, `first` the index of its first element.
 void Parser::initial_elements(Variable& made, const std::vector<std::uint64_t>& extents, std::size_t depth,
                               std::uint64_t first) {
   expect('{');
@@ -184,7 +185,7 @@ Parser::InitialValue Parser::initial_value(Type type) {
   return value;
 }
 
-// name, name+offset, generic(name)+offset.
+// Parses name, name+offset or generic(name)+offset.
 Parser::InitialValue Parser::initial_symbol() {
   InitialValue value;
   const bool is_generic = token_.is("generic") && ahead_.is('(');

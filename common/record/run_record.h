@@ -123,7 +123,7 @@ struct WarpCycles {
   void add(const WarpCycles& other, double times = 1);
 };
 
-// Part of the wait at a barrier: the activity of the last warp to arrive, since the first one arrived. It worked
+// A part of the wait at a barrier, by what the last warp to arrive did after the first one had arrived: it worked
 // (`issued`) or waited, at this line. Queueing for shared memory or L1 counts as waiting for that memory.
 struct HeldUpBy {
   int line = 0;  // 0: code without a line
@@ -223,8 +223,8 @@ struct RunRecord {
   Printed printed;
   std::vector<Fault> warnings;  // of a sanitized run: the first few mistakes that had no consequences
   int watched_line = 0;         // the last line that wrote to the range watched by RunOptions; 0: none or unknown
-  // Modelled time, by launch: blocks that resemble no replayed block and have too large a part of the launch's work
-  // for others to represent them. Empty if the time is trustworthy.
+  // By launch: blocks that resemble no block replayed by the timing model, and do too much of the launch's work to be
+  // represented by others. Empty if the modelled time can be trusted.
   BlockNumbers untraced_blocks;
   // Facts that readers of the figures must know, one sentence each: missing counters and why, a host that was too
   // slow.

@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-// Larger than any run can have: a plan has at most 10,000 steps, a source 1 MiB.
+// Limits that no run can reach: a plan has at most 10,000 steps, a source 1 MiB.
 constexpr std::size_t kMostKernels = 100'000, kMostLines = 1 << 20, kMostOfALine = 1 << 20, kMostWarnings = 1000,
                       kMostNotes = 100;
 constexpr std::size_t kMostPrintedBytes = 1 << 20;
@@ -82,7 +82,7 @@ void read_waits(JsonReader& in, WarpCycles& out) {
              [&](const Json& value, std::size_t i) { in.take_number(&value, "waits", out.cycles[i]); });
 }
 
-// Whether it is an array of `count` items.
+// Whether `json` is an array of `count` items.
 bool is_row(const Json& json, std::size_t count) { return json.is_array() && json.size() == count; }
 
 Result<LineCounters> line_from_json(const Json& json) {
@@ -183,7 +183,7 @@ Result<Printed> printed_from_json(const Json& json) {
 
 }  // namespace
 
-// The readable form, except that the kind is a number.
+// Returns the readable form, except that the kind is a number.
 Json whole_json(const Fault& fault) {
   Json json = to_json(fault);
   json["kind"] = static_cast<int>(fault.kind);

@@ -6,16 +6,16 @@
 
 namespace roofwalk {
 
-// Every member; floating-point values are exact. Counters, waits and parts of time are arrays in the order of their
-// lists, so that a plan of ten thousand launches takes a few MB. Texts must be UTF-8 when the JSON is written.
+// Writes every member; floating-point values are exact. Counters, waits and parts of time are arrays in the order of
+// their lists, so that a plan of ten thousand launches takes a few MB. Texts must be UTF-8 when the JSON is written.
 Json whole_json(const RunRecord& record);
 Json whole_json(const Fault& fault);
 
-// Errors, in one line: the first member that is missing, unknown, of the wrong type, not finite, negative where not
-// allowed, or too large. `json` is untrusted.
+// Reads the output of whole_json. Errors, in one line: the first member that is missing, unknown, of the wrong type,
+// not finite, negative where not allowed, or too large. `json` is untrusted.
 Result<RunRecord> run_record_from_json(const Json& json);
 
-// RunRecord::untraced_blocks. Errors: not an array of arrays of whole numbers.
+// Reads RunRecord::untraced_blocks. Errors: not an array of arrays of whole numbers.
 Result<BlockNumbers> block_numbers_from_json(const Json& json);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// A cause of lost time: the time that it claims, its words and its hints. Each file of causes/ defines one.
+// A cause of lost time: the time that it claims, its texts and its hints. Each file of causes/ defines one.
 #pragma once
 
 #include <array>
@@ -69,19 +69,19 @@ struct Cause {
   // Takes from each part of the time what a cure would save.
   void (*claim)(Claim& claim) = nullptr;
 
-  // Whether this cause makes warps wait for `wait`; the first cause that returns true gets the time. `wait`: an id of
-  // DiagnosisInput::Waiting, or of Waiting::Part for the last warp at a barrier. `is_main`: this cause's cure saves
-  // most of the slowest unit's time.
+  // Whether this cause is the reason for the wait `wait`; the first cause that returns true gets the time. `wait`: an
+  // id of DiagnosisInput::Waiting, or of Waiting::Part for the last warp at a barrier. `is_main`: this cause's cure
+  // saves most of the slowest unit's time.
   bool (*is_behind_wait)(const DiagnosisInput& input, std::string_view wait, bool is_main) = nullptr;
 
-  // How strongly the counts point to this cause; 0 is not at all. Real GPUs report counts and one total time, not its
-  // parts: there, the cause with the strongest evidence gets all of the lost time.
+  // Returns how strongly the counts point to this cause; 0 is not at all. Real GPUs report counts and one total time,
+  // not its parts: there, the cause with the strongest evidence gets all of the lost time.
   int (*evidence)(const DiagnosisInput& input) = nullptr;
 
-  // The explanation if the run cannot be judged by its time; then no other cause is reported.
+  // Returns the explanation if the run cannot be judged by its time; then no other cause is reported.
   std::optional<Explanation> (*report_alone)(const DiagnosisInput& input) = nullptr;
 
-  // Time that is lost but not part of the measured time. Such causes are reported first.
+  // Returns time that is lost but not part of the measured time. Causes with such time are reported first.
   std::optional<UnmeasuredLoss> (*report_unmeasured)(const DiagnosisInput& input) = nullptr;
 
   // Explains a loss of measured time. `text` begins in lower case, because a description of the gap may precede it.
@@ -94,9 +94,9 @@ struct Cause {
   std::array<std::string_view, 3> hints = {};
 };
 
-// All causes, by `order`.
+// Returns all causes, sorted by `order`.
 std::span<const Cause* const> causes_in_order();
-// nullptr if there is none.
+// Returns nullptr if there is no such cause.
 const Cause* find_cause(std::string_view id);
 
 // A cause is reported where its cure would save at least this share of the time.

@@ -20,7 +20,7 @@ Diagnosis diagnosis_of(const Cause& cause, Explanation explanation, double share
   return {std::string(cause.id), std::move(text), line, share, std::move(brief), std::move(figure)};
 }
 
-// The gap, if there is one, then the cause: "The dot is x4.3 too low: ...".
+// Returns the gap, if there is one, followed by the cause: "The dot is x4.3 too low: ...".
 std::string with_gap(const DiagnosisInput& in, bool is_bytes, const std::string& why) {
   const double gap = is_bytes ? in.horizontal_gap : in.vertical_gap;
   if (gap < kNearRoof) return static_cast<char>(std::toupper(static_cast<unsigned char>(why.front()))) + why.substr(1);
@@ -46,7 +46,7 @@ std::vector<Diagnosis> of_unmeasured(const DiagnosisInput& in) {
   return found;
 }
 
-// The losses that are worth reporting, most costly first.
+// Returns the losses that are worth reporting, most costly first.
 std::vector<Diagnosis> of_losses(const DiagnosisInput& in) {
   std::vector<Diagnosis> found;
   for (const auto& [cause, ns, is_bytes] : losses(in)) {

@@ -90,14 +90,14 @@ struct Diagnosis {
   std::string figure = {};
 };
 
-// The id of every cause that a diagnosis can have, in alphabetical order; "none" is no cause.
+// Returns the ids of all causes that a diagnosis can have, in alphabetical order, without "none".
 std::span<const std::string_view> diagnosis_causes();
 
-// All causes worth curing, spills first, then by cost: each would save a considerable part of the time on its own.
-// Empty if there is none. No time is attributed to two causes.
+// Returns all causes worth curing, spills first, then by cost: each would save a considerable part of the time on its
+// own. Empty if there is none. No time is attributed to two causes.
 std::vector<Diagnosis> diagnose(const DiagnosisInput& input);
 
-// The first of `found`; if `found` is empty, "none" with a description of the dot's position.
+// Returns the first of `found`; if `found` is empty, "none" with a description of the dot's position.
 Diagnosis first_diagnosis(const DiagnosisInput& input, const std::vector<Diagnosis>& found);
 
 }  // namespace roofwalk

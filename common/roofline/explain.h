@@ -9,7 +9,7 @@
 
 namespace roofwalk {
 
-// The source line with the largest amount; nullptr if all amounts are 0.
+// Returns the source line with the largest amount; nullptr if all amounts are 0.
 template <class Amount>
 const DiagnosisInput::Line* worst_line(const std::vector<DiagnosisInput::Line>& lines, Amount amount) {
   const DiagnosisInput::Line* worst = nullptr;
@@ -19,20 +19,20 @@ const DiagnosisInput::Line* worst_line(const std::vector<DiagnosisInput::Line>& 
   return worst;
 }
 
-// The line's number; 0 for nullptr.
+// Returns the line's number; 0 for nullptr.
 int number_of(const DiagnosisInput::Line* line);
 
-// 0.456 -> "46 %".
+// Returns "46 %" for 0.456.
 std::string percent_text(double share);
 
-// " (line 12)", or empty if the line is 0.
+// Returns " (line 12)", or empty if the line is 0.
 std::string place_text(int line);
-// ", most at line 12", or empty for nullptr.
+// Returns ", most at line 12", or empty for nullptr.
 std::string most_at_text(const DiagnosisInput::Line* line);
 
-// The wait with this id; nullptr if unknown.
+// Returns the wait with this id; nullptr if unknown.
 const DiagnosisInput::Waiting* wait_of(const DiagnosisInput& input, std::string_view id);
-// The longest wait for memory; nullptr if unknown.
+// Returns the longest wait for memory; nullptr if unknown.
 const DiagnosisInput::Waiting* wait_for_memory(const DiagnosisInput& input);
 
 }  // namespace roofwalk

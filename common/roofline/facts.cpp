@@ -6,11 +6,12 @@ namespace roofwalk {
 namespace {
 
 constexpr double kWellPlaced = 1.25;  // 80 % of the roof at the algorithm's AI: well optimized
-constexpr double kRepeats = 1.9;      // executed over useful FLOPs of repeated work: nearly 2, so that sums in
-                                      // several passes do not count
-                                      // case the repeat lacks a few FLOPs
-constexpr double kStoredAgain = 1.5;  // bytes stored over bytes that reach DRAM, or over the compulsory bytes, from
-                                      // which stores count as repeated
+// Work counts as repeated if it executes at least this multiple of the useful FLOPs. Nearly 2, so that a sum in several
+// passes does not count as repeated work.
+constexpr double kRepeats = 1.9;
+// Stores count as repeated if the bytes stored are at least this multiple of the bytes that reach DRAM, or of the
+// compulsory bytes.
+constexpr double kStoredAgain = 1.5;
 
 }  // namespace
 

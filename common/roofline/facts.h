@@ -16,39 +16,39 @@ inline constexpr TimePart kMemoryLevels[] = {TimePart::dram, TimePart::l2, TimeP
 
 double part_ns(const DiagnosisInput& input, TimePart part);
 
-// Bytes that a memory level moves.
+// Returns the bytes that a memory level moves.
 double bytes_at(const DiagnosisInput& input, TimePart level);
-// The level's time for the compulsory bytes alone.
+// Returns the level's time for the compulsory bytes alone.
 double compulsory_ns(const DiagnosisInput& input, TimePart level);
 
-// elapsed_ns over what the roof at the algorithm's AI allows; 1 if gaps are unknown.
+// Returns elapsed_ns over the time that the roof at the algorithm's AI allows; 1 if gaps are unknown.
 double total_gap(const DiagnosisInput& input);
 // Whether the total gap leaves more than 20 % of the time to gain.
 bool has_gap(const DiagnosisInput& input);
 
-// Sectors requested from L1 over those that contiguous bytes would need; 1 if unknown.
+// Returns the sectors requested from L1 over those that contiguous bytes would need; 1 if unknown.
 double sector_ratio(const DiagnosisInput& input);
 
-// Average number of stores to each sector that reaches DRAM, counting scattered stores as contiguous; 0 if nothing is
-// stored.
+// Returns the average number of stores to each sector that reaches DRAM, counting scattered stores as contiguous; 0 if
+// nothing is stored.
 double times_stored(const DiagnosisInput& input);
 
-// How many times the whole work is done, judged by repeated FLOPs and repeated stores of results; 1 if once.
+// Returns how many times the whole work is done, judged by repeated FLOPs and repeated stores of results; 1 if once.
 double repeats_of_work(const DiagnosisInput& input);
 
 // FLOPs of a fused multiply-add that all lanes of a warp execute.
 inline constexpr double kFlopsOfFma = 64;
-// A lower bound for the share of floating-point arithmetic in the warp instructions: FLOPs as if all were FMAs. With
-// additions and products only, the share is twice that. 1 if unknown.
+// Returns a lower bound for the share of floating-point arithmetic in the warp instructions: counts all FLOPs as FMAs.
+// With additions and products only, the share is twice that. 1 if unknown.
 double arithmetic_share(const DiagnosisInput& input);
-// Whether the upper bound, twice arithmetic_share(), reaches half.
+// Whether the upper bound, twice arithmetic_share(), is at least half.
 bool is_mostly_arithmetic(const DiagnosisInput& input);
 
 // Whether `wait`, an id of DiagnosisInput::Waiting, is a wait for global memory.
 bool is_memory_wait(std::string_view wait);
-// Share of the warps' cycles spent on one kind of wait.
+// Returns the share of the warps' cycles spent on one kind of wait.
 double wait_share(const DiagnosisInput& input, std::string_view wait);
-// The sum over all waits except "tail", which stands for empty warp slots.
+// Returns the sum over all waits except "tail", which stands for empty warp slots.
 double total_wait_share(const DiagnosisInput& input);
 
 }  // namespace roofwalk

@@ -18,7 +18,7 @@ constexpr LastWarp kLastWarps[] = {{"dram l2 l1", "waits for the loads of "},
                                    {"dependency pipe", "waits for its own results at "},
                                    {"issued issue", "works at "}};
 
-// The kind of wait with the largest share, and its line; nullptr if unknown.
+// Returns the kind of wait with the largest share, and its line; nullptr if unknown.
 const LastWarp* kind_of(const std::vector<DiagnosisInput::Waiting::Part>& parts, int& line) {
   const LastWarp* found = nullptr;
   double most = 0;

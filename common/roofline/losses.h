@@ -13,8 +13,8 @@ struct Loss {
   bool is_bytes = false;  // mostly unnecessary DRAM bytes: the dot is too far left, not too low
 };
 
-// Largest first, including small ones. If the parts of the time are unknown, the cause with the strongest evidence
-// gets all of the lost time.
+// Returns the losses, largest first, including small ones. If the parts of the time are unknown, the cause with the
+// strongest evidence gets all of the lost time.
 std::vector<Loss> losses(const DiagnosisInput& input);
 
 }  // namespace roofwalk

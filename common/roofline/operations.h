@@ -13,8 +13,8 @@ struct Work {
   double ai() const { return static_cast<double>(useful_flops) / static_cast<double>(compulsory_bytes); }
 };
 
-// Reads `arrays_in` arrays of `elements` each and writes `arrays_out`. arrays_out is 0 to match texts that ignore
-// stores.
+// Returns the work of reading `arrays_in` arrays of `elements` each and writing `arrays_out`. arrays_out is 0 to match
+// texts that ignore stores.
 Work elementwise_work(std::int64_t elements, std::int64_t flops_per_element, int arrays_in, int arrays_out,
                       double element_bytes);
 
@@ -31,19 +31,21 @@ struct GemmElementBytes {
 Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, const GemmElementBytes& element_bytes);
 Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, double element_bytes);
 
-// The same, counted exactly: a sum of k products takes k - 1 additions. The difference matters only for tiny k.
+// Returns the FLOPs of that product, counted exactly: a sum of k products takes k - 1 additions. The difference matters
+// only for tiny k.
 std::int64_t gemm_flops_to_the_letter(std::int64_t m, std::int64_t n, std::int64_t k);
 
-// AI of a GEMM that fetches rows and columns for each tile_m x tile_n tile of c: FLOPs over fetched bytes, without
-// stores. A tile of 1 x 1 is the naive kernel without any cache.
+// Returns the AI of a GEMM that fetches rows and columns for each tile_m x tile_n tile of c: FLOPs over fetched bytes,
+// without stores. A tile of 1 x 1 is the naive kernel without any cache.
 double gemm_tile_ai(std::int64_t tile_m, std::int64_t tile_n, double element_bytes);
 
-// AI of multiplying a few rows with many weights, or a few queries with many keys and values, if the weights (or keys
-// and values) account for most bytes: 2 x rows / bytes per weight.
+// Returns the AI of multiplying a few rows with many weights, or a few queries with many keys and values, if the
+// weights (or keys and values) account for most bytes: 2 x rows / bytes per weight.
 double weights_only_ai(double rows, double weight_bytes);
 
-// One attention head: `queries` queries of width `width`, and `keys` keys and values of the same width. Two matrix
-// products, without softmax's own FLOPs; reads queries, keys and values, writes one output per query.
+// Returns the work of one attention head: `queries` queries of width `width`, and `keys` keys and values of the same
+// width. Counts two matrix products, without softmax's own FLOPs; reads queries, keys and values, writes one output per
+// query.
 Work attention_work(std::int64_t queries, std::int64_t keys, std::int64_t width, double element_bytes);
 
 }  // namespace roofwalk

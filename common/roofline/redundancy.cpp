@@ -9,11 +9,11 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kRedundant = 1.25;   // bytes at a level over compulsory bytes
-constexpr double kVeryRedundant = 8;  // the same ratio, from which bytes cause a wait that is longer than the
-                                      // transfer
-constexpr double kReuseInL1 = 2;      // bytes at L1 over bytes at L2; if the ratio is larger, blocks reuse in L1 what
-                                      // they fetched
+constexpr double kRedundant = 1.25;  // bytes at a level over compulsory bytes
+// The same ratio; from here on, the bytes cause a wait that is longer than their transfer.
+constexpr double kVeryRedundant = 8;
+constexpr double kReuseInL1 = 2;  // bytes at L1 over bytes at L2; if the ratio is larger, blocks reuse in L1 what
+                                  // they fetched
 
 MissingReuse missing_reuse(const DiagnosisInput& in, TimePart level) {
   if (in.streaming_kernels > 1 || (level == TimePart::dram && in.chained_kernels > 1)) {

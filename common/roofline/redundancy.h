@@ -14,11 +14,11 @@ enum class MissingReuse { between_kernels, between_blocks, within_block };
 // reuse.
 void claim_redundant_bytes(Claim& claim, MissingReuse missing);
 
-// Whether `wait` is due to such bytes: it is a wait for memory, and the slowest memory level moves many times the
+// Whether `wait` is due to redundant bytes: it is a wait for memory, and the slowest memory level moves many times the
 // compulsory bytes and needs at least half of the waiting time for them.
 bool is_redundancy_behind_wait(const DiagnosisInput& input, std::string_view wait, MissingReuse missing);
 
-// See Cause::evidence.
+// Returns the evidence for this missing reuse; see Cause::evidence.
 int evidence_of_redundancy(const DiagnosisInput& input, MissingReuse missing);
 
 // The level where redundant bytes take the most time.
@@ -28,10 +28,10 @@ struct RedundantLevel {
 };
 RedundantLevel slowest_level(const DiagnosisInput& input);
 
-// "DRAM moves 106 MB for 12.6 MB of data, each byte 8.46 times", for the slowest level.
+// Returns "DRAM moves 106 MB for 12.6 MB of data, each byte 8.46 times", for the slowest level.
 std::string redundancy_text(const DiagnosisInput& input);
-// "each byte comes from DRAM 8.46 times": counts the whole attempt, and is shown at the line with the most redundant
-// bytes.
+// Returns "each byte comes from DRAM 8.46 times": counts the whole attempt, and is shown at the line with the most
+// redundant bytes.
 std::string redundancy_in_brief(const DiagnosisInput& input);
 
 }  // namespace roofwalk

@@ -31,10 +31,10 @@ struct Roofs {
   const MemoryRoof* memory_roof(std::string_view level) const;  // nullptr if there is none
 };
 
-// min(peak, ai x bandwidth), in FLOP/s. ai in FLOP/byte, > 0.
+// Returns min(peak, ai x bandwidth), in FLOP/s. ai in FLOP/byte, > 0.
 double attainable_flops_per_s(double ai, double bytes_per_s, double peak_flops_per_s);
 
-// Where the two roofs meet, in FLOP/byte.
+// Returns the AI where the two roofs meet, in FLOP/byte.
 double ridge_flops_per_byte(double bytes_per_s, double peak_flops_per_s);
 
 // One measured kernel in the roofline plot of one memory level.
@@ -43,10 +43,10 @@ struct Point {
   double flops_per_s = 0;  // useful FLOPs per second
 };
 
-// roof(ai) / achieved: the possible speed-up with the same bytes. >= 1 for a sound measurement.
+// Returns roof(ai) / achieved: the possible speed-up with the same bytes. >= 1 for a sound measurement.
 double vertical_gap(const Point& point, double bytes_per_s, double peak_flops_per_s);
 
-// algorithmic AI / observed AI: the factor of excess bytes. >= 1 for a sound measurement.
+// Returns algorithmic AI / observed AI: how many times the compulsory bytes are moved. >= 1 for a sound measurement.
 double horizontal_gap(double observed_ai, double algorithmic_ai);
 
 // How a dot moved: its new coordinates over its old ones; 1 is no movement.

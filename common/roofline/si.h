@@ -6,14 +6,14 @@
 
 namespace roofwalk {
 
-// 1.28e11, "B/s" -> "128 GB/s"; 0.0833333, "FLOP/B" -> "0.0833 FLOP/B" (no prefix below 1). An empty unit leaves no
-// trailing space. Values that are not finite are "inf" or "nan".
+// Returns "128 GB/s" for 1.28e11 and "B/s"; "0.0833 FLOP/B" for 0.0833333 and "FLOP/B" (no prefix below 1). An empty
+// unit leaves no trailing space. Values that are not finite are "inf" or "nan".
 std::string si_text(double value, std::string_view unit);
 
-// 98304 -> "98.3 us"; the units go from ns to s.
+// Returns "98.3 us" for 98304; the units go from ns to s.
 std::string time_text(double elapsed_ns);
 
-// Three significant digits without a prefix or an exponent: 16 -> "16", 0.083333 -> "0.0833", 1.5 -> "1.5",
+// Formats three significant digits without a prefix or an exponent: 16 -> "16", 0.083333 -> "0.0833", 1.5 -> "1.5",
 // 4096.4 -> "4096".
 std::string number_text(double value);
 

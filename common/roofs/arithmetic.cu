@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kMostThreads) fma_fp32(const float* in, float*
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// Two halves per lane.
+// Executes FMAs on two halves per lane.
 __global__ void __launch_bounds__(kMostThreads) fma_half2(const float* in, float* out, int turns) {
     const __half2 a = __float2half2_rn(in[0]), b = __float2half2_rn(in[1]);
     __half2 x[kChains];
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kMostThreads) fma_half2(const float* in, float
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// The tensor cores by mma.sync, m16n8k16: f16 factors, f32 sums. One factor is all zeros, so that sums stay finite.
+// Uses the tensor cores by mma.sync, m16n8k16: f16 factors, f32 sums. One factor is zero, so that sums stay finite.
 __global__ void __launch_bounds__(kMostThreads) mma(float* out, int turns) {
     float x[kChains][4] = {};
 #if __CUDA_ARCH__ >= 800

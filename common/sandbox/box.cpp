@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kFolderBytes = 64 << 20;  // size of kBoxFolder, including a program of this project
 constexpr const char* kLimiter = "/usr/bin/prlimit";
 
-// An unnamed file with these contents, positioned at its start. -1 on failure, with errno.
+// Makes an unnamed file with these contents, positioned at its start. -1 on failure, with errno.
 Descriptor memory_file(const std::string& bytes) {
   Descriptor file(::memfd_create("roofwalk", MFD_CLOEXEC));
   for (std::size_t at = 0; file.get() >= 0 && at < bytes.size();) {
@@ -31,7 +31,7 @@ Descriptor memory_file(const std::string& bytes) {
   return file;
 }
 
-// The user without any files, used instead of root.
+// Returns the user `nobody`, who owns no files, to be used instead of root.
 UserId nobody() {
   constexpr UserId kUsual{65534, 65534};
   const passwd* entry = ::getpwnam("nobody");
@@ -53,7 +53,7 @@ class CommandLine {
     add(option, std::to_string(next_number_++));
   }
 
-  // The same with a descriptor of a file with these contents.
+  // Adds an option with the descriptor of a file that has these contents.
   Status add_bytes(const char* option, const std::string& bytes) {
     Descriptor file = memory_file(bytes);
     if (file.get() < 0) return Error{.message = fmt::format("cannot prepare a sandbox: {}", std::strerror(errno))};
@@ -110,7 +110,7 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
     ROOFWALK_TRY_STATUS(line.add_bytes("--file", file.bytes));
     line.add(file.to);
   }
-  // The parent folders are tmpfs too, without a size limit of their own.
+  // The parent folders are tmpfs too, without a size limit of their own, so they become read-only.
   line.add("--remount-ro", kBoxFolder, "--chdir", kBoxFolder, "--remount-ro", "/dev", "--remount-ro", "/");
   ROOFWALK_TRY(const std::string filter, system_call_filter());
   ROOFWALK_TRY_STATUS(line.add_bytes("--seccomp", filter));

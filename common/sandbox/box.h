@@ -54,7 +54,7 @@ struct Box {
 // The working folder inside a box; contains Box::files. Only /tmp is writable.
 inline constexpr const char* kBoxFolder = "/src";
 
-// The user to which root switches before creating a box; nullopt if this process is not root's.
+// Returns the user to which root switches before creating a box; nullopt if this process is not root's.
 std::optional<UserId> box_user();
 
 // How to start bubblewrap so that it creates a box and runs a program in it.
@@ -67,8 +67,8 @@ struct BoxStart {
   Descriptor status;             // bubblewrap's status messages, for BoxStatus
 };
 
-// `program` gets only the descriptors 0 (empty), 1, 2 and, if the caller passes it, kChannelDescriptor. Errors:
-// bubblewrap is not installed; a file for the box cannot be prepared.
+// Prepares to run `program` in a box. It gets only the descriptors 0 (empty), 1, 2 and, if the caller passes it,
+// kChannelDescriptor. Errors: bubblewrap is not installed; a file for the box cannot be prepared.
 Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& program);
 
 // The outcome of a box.
@@ -79,8 +79,8 @@ class BoxStatus {
   // Whether the program was started. Call it after bubblewrap has ended by itself.
   bool was_made();
 
-  // Once bubblewrap has ended or been killed, the kernel kills all processes in the box. Waits until that is done;
-  // false on timeout.
+  // Waits until all processes in the box have ended: the kernel kills them once bubblewrap has ended or been killed.
+  // False on timeout.
   bool wait_until_gone(double seconds);
 
  private:

@@ -15,8 +15,8 @@ inline constexpr const char* kBoxToolkit = "/cuda";
 // quarter of the memory.
 inline constexpr BoxLimits kCompileLimits{.cpu_s = 20};
 
-// The box without files. `#include` can read everything in the system's folders of programs, libraries and headers, and
-// diagnostics print it, so no course material may be there. /usr/local and /usr/share are left out.
+// Returns the box without files. `#include` can read everything in the system's folders of programs, libraries and
+// headers, and diagnostics print it, so no course material may be there. /usr/local and /usr/share are not in the box.
 Box compile_box(const std::filesystem::path& toolkit);
 
 }  // namespace roofwalk

@@ -35,7 +35,7 @@ std::string last_line(const std::string& text) {
   return last;
 }
 
-// All facts except whether a box works.
+// Collects all facts except whether a box works.
 BoxFacts facts_without_trial() {
   BoxFacts facts;
   const auto version = run_command({.arguments = {"bwrap", "--version"}, .timeout_s = 10, .max_output_bytes = 256});
@@ -50,7 +50,7 @@ BoxFacts facts_without_trial() {
   return facts;
 }
 
-// 0.8 is the first release that can prevent a box from creating namespaces.
+// Whether the version is below 0.8, the first release that can prevent a box from creating namespaces.
 bool is_too_old(const std::string& version) {
   int major = 0, minor = 0;
   if (std::sscanf(version.c_str(), "bubblewrap %d.%d", &major, &minor) != 2) return false;
@@ -84,7 +84,7 @@ std::vector<std::string> remedy_for(const BoxFacts& facts) {
   return {"ask an administrator to allow user namespaces for bubblewrap"};
 }
 
-// The Error for machines where boxes do not work: one line, including commands.
+// Returns the Error for machines where boxes do not work: one line, including commands.
 Error trouble_of(const BoxFacts& facts) {
   const BoxProbe probe = judge_boxes(facts);
   Error error{.message = probe.what};

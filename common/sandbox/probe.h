@@ -25,7 +25,7 @@ struct BoxFacts {
 // Collects the facts and tries an empty box. Takes about 20 ms; changes nothing.
 BoxFacts box_facts();
 
-// The kind of container that this process is in: "docker", "podman", "kubernetes", "lxc", ...; empty: none.
+// Returns the kind of container that this process is in: "docker", "podman", "kubernetes", "lxc", ...; empty: none.
 std::string container_around();
 
 struct BoxProbe {
@@ -36,15 +36,15 @@ struct BoxProbe {
 
 BoxProbe judge_boxes(const BoxFacts& facts);
 
-// The Error after bubblewrap failed to create a box: its message, the cause, advice.
+// Returns the Error after bubblewrap failed to create a box: its message, the cause, advice.
 Error box_trouble(const std::string& log);
 
-// kOk if boxes work; otherwise an Error in one line, with commands in its advice.
+// Returns kOk if boxes work; otherwise an Error in one line, with commands in its advice.
 Status require_boxes();
 
-// kOk if a program in a box can reach a folder that is mounted there. It may not: root drops privileges before
-// creating the box, and only root may have access to a parent folder. `what` names the folder in the Error: "the CUDA
-// toolkit".
+// Returns kOk if a program in a box can reach a folder that is mounted there. It cannot if only root has access to a
+// parent folder, because root drops its privileges before creating the box. `what` names the folder in the Error: "the
+// CUDA toolkit".
 Status require_reach(const std::filesystem::path& folder, const std::string& what);
 
 }  // namespace roofwalk

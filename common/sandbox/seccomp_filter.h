@@ -7,8 +7,8 @@
 
 namespace roofwalk {
 
-// A seccomp program (an array of struct sock_filter) for `bwrap --seccomp`. It allows all system calls except those
-// listed in the source; system calls of other architectures kill the process. Errors: out of memory.
+// Returns a seccomp program (an array of struct sock_filter) for `bwrap --seccomp`. It allows all system calls except
+// those listed in the source; system calls of other architectures kill the process. Errors: out of memory.
 Result<std::string> system_call_filter();
 
 }  // namespace roofwalk

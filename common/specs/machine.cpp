@@ -111,7 +111,7 @@ fs::path specs_folder() {
   return fs::path(root != nullptr && *root != '\0' ? root : ROOFWALK_SOURCE_DIR) / "common/specs";
 }
 
-// A table's members in file order: the library sorts them by key.
+// Returns a table's members in file order; the library sorts them by key.
 std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table) {
   std::vector<std::pair<std::string, const toml::node*>> members;
   for (const auto& [key, node] : table) members.emplace_back(std::string(key.str()), &node);
@@ -129,7 +129,7 @@ MachineFigure figure_of(const std::string& key, const toml::table& entry, Json v
           .value = std::move(value)};
 }
 
-// Reads one file; every error has its name and a line.
+// Reads one file; every error has the file's name and a line.
 class Reader {
  public:
   Reader(std::string file, const toml::table& table) : file_(std::move(file)), table_(table) {}
@@ -142,9 +142,9 @@ class Reader {
     return {.message = std::move(message), .file = file_, .line = line};
   }
 
-  // The table at `key`, which must have exactly the expected keys and a non-empty source.
+  // Returns the table at `key`, which must have exactly the expected keys and a non-empty source.
   Result<const toml::table*> entry(const toml::table& section, std::string_view key, bool has_unit) const;
-  // The value of `quantity`: a number of its unit, within its bounds.
+  // Returns the value of `quantity`: a number of its unit, within its bounds.
   Result<const toml::node*> number(const toml::table& section, const Quantity& quantity, bool whole) const;
   Status read(const Field& field, Machine& machine) const;
   Status read_arch(Machine& machine) const;
@@ -340,7 +340,7 @@ Result<MachineFile> Reader::read_file() const {
   return MachineFile{machine, figures(machine), std::move(data_sheet), std::move(sources)};
 }
 
-// Checks a machine's name in walks and messages, which is its file's name.
+// Checks that the file's name can serve as the machine's name in walks and messages.
 Status check_own_name(const fs::path& file, const std::vector<std::string>& known) {
   const std::string name = file.stem().string();
   const auto is_plain = [](unsigned char c) { return c < 0x80 && std::isalnum(c) != 0; };

@@ -88,17 +88,17 @@ struct Machine {
   double tensor_ridge_flops_per_byte() const { return peak_tensor_flops_per_s() / dram_bytes_per_s; }
 };
 
-// `name` is a machine of the project ("classroom") or a path that ends in ".toml". Errors: a missing or impossible
-// figure, with file and line.
+// Loads a machine. `name` is a machine of the project ("classroom") or a path that ends in ".toml". Errors: a missing
+// or impossible figure, with file and line.
 Result<Machine> load_machine(const std::string& name);
 
-// The names of the project's machine files, sorted.
+// Returns the names of the project's machine files, sorted.
 std::vector<std::string> machine_names();
 
 Json to_json(const Machine& machine);
 
-// The inverse, for a machine described by another process. Errors: the JSON is not exactly what to_json writes for a
-// machine whose figures are between 0 (unknown) and the maximum for a machine file.
+// Reads the output of to_json, for a machine described by another process. Errors: the JSON is not exactly what to_json
+// writes for a machine whose figures are between 0 (unknown) and the maximum for a machine file.
 Result<Machine> machine_from_json(const Json& json);
 
 }  // namespace roofwalk

@@ -27,7 +27,7 @@ struct MachineFile {
   std::vector<std::pair<std::string, std::string>> sources;
 };
 
-// Like load_machine.
+// Loads a machine with its sources; for `name` and errors see load_machine.
 Result<MachineFile> load_machine_file(const std::string& name);
 
 }  // namespace roofwalk

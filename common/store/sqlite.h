@@ -32,7 +32,7 @@ class Database {
   // Opens or creates the file; later calls wait up to `busy_ms` for other processes. For errors see code().
   Database(const std::filesystem::path& file, int busy_ms);
 
-  // The last error code; SQLITE_OK if there was none.
+  // Returns the last error code; SQLITE_OK if there was none.
   int code() const { return code_; }
   std::string message() const;
 
@@ -43,7 +43,7 @@ class Database {
   // the same moment.
   bool use_write_ahead_log();
 
-  // The first column of the first row as an integer; `otherwise` if there is no row or the query fails.
+  // Returns the first column of the first row as an integer; `otherwise` if there is no row or the query fails.
   std::int64_t number(const char* sql, std::int64_t otherwise);
 
  private:

@@ -135,13 +135,13 @@ struct Store::Impl {
   fs::path file;
   mutable Database database;
 
-  // The current walk; 0 if the chapter has none, negative if it cannot be read.
+  // Returns the current walk; 0 if the chapter has none, negative if it cannot be read.
   std::int64_t current_walk(const std::string& chapter) const {
     Statement statement(database, "SELECT ifnull(max(id), 0) FROM walks WHERE chapter = ?");
     return statement.bind(chapter).step() ? statement.number(0) : -1;
   }
 
-  // The new walk's number; negative if it cannot be written.
+  // Adds a walk and returns its number; negative if it cannot be written.
   std::int64_t insert_walk(const std::string& chapter) {
     Statement statement(database,
                         "INSERT INTO walks (chapter, started_at) "
@@ -156,7 +156,7 @@ struct Store::Impl {
     return statement.step() ? statement.text(0) : std::string();
   }
 
-  // The first column of the first row of a query with one parameter.
+  // Returns the first column of the first row of a query with one parameter.
   std::optional<std::string> value(const char* query, const std::string& key) const {
     Statement select(database, query);
     if (!select.bind(key).step()) return std::nullopt;

@@ -27,17 +27,18 @@ class Store {
   // Adds one attempt and returns its id. The attempt is durable on return. `attempt.id` is ignored.
   Result<std::int64_t> add(const StoredAttempt& attempt);
 
-  // A chapter's current walk on a device, oldest first, without starter measurements.
+  // Returns a chapter's current walk on a device, oldest first, without starter measurements.
   Result<std::vector<StoredAttempt>> walk(const std::string& chapter, const std::string& device) const;
 
-  // All attempts at a chapter on a device, oldest first: of all walks, including starter measurements.
+  // Returns all attempts at a chapter on a device, oldest first: of all walks, including starter measurements.
   Result<std::vector<StoredAttempt>> history(const std::string& chapter, const std::string& device) const;
 
-  // Statements by a person or shown to a person, by key: a prediction, the hints shown. As durable as attempts.
+  // These read and write notes by key: what a person said (a prediction) or was shown (hints). Notes are as durable as
+  // attempts.
   std::optional<std::string> note(const std::string& key) const;
   Status set_note(const std::string& key, const std::string& value);
 
-  // Cached values, by key (a hash of everything on which they depend). Losing them costs only time.
+  // These read and write cached values by key, a hash of everything on which they depend. Losing them costs only time.
   std::optional<std::string> cached(const std::string& key) const;
   Status cache(const std::string& key, const std::string& value);
 

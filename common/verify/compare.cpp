@@ -41,8 +41,9 @@ struct ErrorShape {
     all_values_are_halves &= (std::bit_cast<std::uint32_t>(value) & kBitsBelowHalf) == 0;
   }
 
-  // Rounding to 11 significant bits (half, TF32) or 8 (bfloat16) causes errors of 2^-12 or 2^-9 of a typical value in
-  // every element and no large ones; a wrong index or a missing term looks different.
+  // Whether the errors look like those of half precision. Rounding to 11 significant bits (half, TF32) or 8 (bfloat16)
+  // causes errors of 2^-12 or 2^-9 of a typical value in every element and no large ones; a wrong index or a missing
+  // term looks different.
   bool looks_like_half() const {
     if (count == 0 || off * 2 < count || squared_expected == 0) return false;
     const double relative = std::sqrt(squared_errors / squared_expected);

@@ -52,7 +52,7 @@ class Workspace {
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
 
-  // Pointers and scalars in the order of SOLVE's parameters.
+  // Returns the pointers and scalars in the order of SOLVE's parameters.
   const std::vector<ArgumentBytes>& arguments() const;
 
   // Resets inputs to the problem's, and poisons outputs and guards.
@@ -63,7 +63,7 @@ class Workspace {
   // afterwards. Refusals by loading and planning are Errors; a learner's fault is in the record.
   Result<RunRecord> run(const Artifact& artifact, const RunOptions& options = {});
 
-  // The same with another planner.
+  // Like run(), with another planner.
   Result<RunRecord> run_planned(const Artifact& artifact, const Planner& plan, const RunOptions& options = {});
 
   // Address and size of an element of an input or output, in bytes.

@@ -10,7 +10,7 @@
 namespace roofwalk {
 namespace {
 
-// Poison in memory order. Guards contain it too: reading one gives NaN.
+// Returns poison in memory order. Guards contain it too, so reading a guard gives NaN.
 std::vector<std::uint8_t> poison_bytes(std::uint64_t size_bytes) {
   std::vector<std::uint8_t> bytes(size_bytes);
   for (std::uint64_t i = 0; i < size_bytes; ++i) bytes[i] = static_cast<std::uint8_t>(kPoison >> (8 * (i % 4)));

@@ -41,15 +41,15 @@ void add_traffic(const InstructionCounters& site, const InstructionTraffic& traf
   out.add(Counter::dram_write_bytes, traffic.dram_write_sectors * kSectorBytes);
 }
 
-// Bytes that each active lane of a request accesses.
+// Returns the number of bytes that each active lane of a request accesses.
 std::uint64_t lane_bytes(const Instruction& in) {
   if (ptx::info(in.opcode).form == Form::async_copy) return in.operands[2].bits;
   return static_cast<std::uint64_t>(ptx::size_bytes(in.type)) * in.vector;
 }
 
-// The fewest sectors that could hold the requested bytes. If lanes request the same bytes, fewer suffice: then the
-// actual sectors are the minimum. Every request with sectors has at least one. The machine chooses the layout of a
-// fragment's rows, so for fragments the actual sectors count as ideal.
+// Returns the fewest sectors that could hold the requested bytes if no two lanes shared a byte, at least one per
+// request. Where lanes do share bytes, the actual sectors may be fewer, and count instead. The machine chooses the
+// layout of a fragment's rows, so for fragments the actual sectors count as ideal.
 std::uint64_t ideal_sectors(const Instruction& in, const InstructionCounters& site, std::uint64_t requests,
                             std::uint64_t threads) {
   const Form form = ptx::info(in.opcode).form;
@@ -115,7 +115,7 @@ void add_load(const Instruction& in, const InstructionCounters& site, LineCounte
   line.loads.push_back({static_cast<double>(site.sectors), static_cast<double>(site.requests)});
 }
 
-// For each line with a barrier, sets held_up: the line where the last warp to arrive had waited, and for what.
+// For each line with a barrier, sets held_up: the lines where the last warp to arrive had waited, and for what.
 void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines) {
   const auto& code = input.function.instructions;
   std::map<int, std::map<int, WarpCycles>> by_line;

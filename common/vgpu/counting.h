@@ -1,4 +1,5 @@
-// Turns the sites of a launch into named counters, both of the kernel and of each line of the learner's file.
+// Turns the counters of a launch's instructions into named counters: of the kernel, and of each line of the learner's
+// file.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace roofwalk::vgpu {
 // What a launch counts: everything, or only instructions and their computations.
 enum class Counted { everything, instructions };
 
-// Sets all counters that are counted to 0; the others stay unknown.
+// Sets to 0 every counter that a launch counts; the others stay unknown.
 void set_to_zero(Counters& counters, Counted counted);
 
 struct CountingInput {
@@ -33,10 +34,10 @@ struct CountingInput {
   Counted counted = Counted::everything;
 };
 
-// Fills out.counters, out.waits and out.lines. Sets every counter that is counted, even if it is 0.
+// Fills in out.counters, out.waits and out.lines. Every counter that the launch counts is set, even if it is 0.
 void count_kernel(const CountingInput& input, KernelRecord& out);
 
-// Counters of a memset or copy.
+// Counts a memset or copy.
 void count_transfer(const InstructionCounters& site, const InstructionTraffic& traffic, Counted counted, Counters& out);
 
 }  // namespace roofwalk::vgpu

@@ -51,12 +51,13 @@ class Gpu {
   Status load(ptx::Module module, std::string source_name, std::string source_path);
   const ptx::Module* module() const { return module_ ? &*module_ : nullptr; }
 
-  // Begins a plan. L2 is cold at its start, keeps its contents from step to step, and is written back at its end.
+  // Begins a plan. L2 is cold when the plan begins, keeps its contents from step to step, and is written back when the
+  // plan ends.
   void begin_plan(const RunLimits& limits);
   // Runs one step. False after a fault of the kernel: the plan has ended, and end_plan() returns the fault. Errors:
   // PTX that cannot be lowered.
   Result<bool> launch(const KernelCall& call);
-  // `size_bytes` must not be 0.
+  // Run a memset or a copy as one step. False after a fault, as for launch(). `size_bytes` must not be 0.
   bool set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line);
   bool copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line);
   RunRecord end_plan();
@@ -71,23 +72,25 @@ class Gpu {
   Error in_source(Error error) const;
   // Records a resource fault of a kernel; returns false.
   bool too_much(const Step& step, std::string message);
-  // The kernel of this name, lowered at its first launch in the plan and shared by later launches.
+  // Returns the kernel of this name. Its code is analysed at its first launch in the plan; later launches share the
+  // result.
   Result<const Kernel*> kernel_called(const std::string& name);
-  // The following functions are the stages of a launch. This one lowers the kernel and checks no limits.
+  // The following functions are the stages of a launch. The first one lowers the kernel; it checks no limits.
   Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call);
   // Sets the step's occupancy and returns the host memory for the blocks that are resident at once. nullopt, with a
   // fault, if the GPU or the host cannot hold them.
   std::optional<std::uint64_t> resident_bytes(Step& step);
-  // False, with a fault, if the budget does not cover the launch.
+  // Charges the launch to the budget. False, with a fault, if the budget does not cover it.
   Result<bool> charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step);
   // False, with a fault, if the plan's launches would keep too much memory until the plan ends.
   bool can_keep(const Step& step);
   void put_in_order(const KernelCall& call, Step& step);
   GridTrace run_blocks(Launch& launch, std::vector<Multiprocessor>& sms, const Step& step);
   static void take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& step);
-  // Deducts work from the budget. False, with a fault, if less is left.
+  // Deducts work from the budget. False, with a fault, if the budget has less left.
   bool charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble);
-  bool runs_too_long(const std::string& what, int line, const std::string& trouble);  // see too_much()
+  // Records a runaway fault; returns false.
+  bool runs_too_long(const std::string& what, int line, const std::string& trouble);
   // Models the time of a launch that has run. False, with a fault, if modelling exceeds the budget.
   bool read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step);
   bool charge_moved(std::uint64_t size_bytes, const char* what, int line);
@@ -103,16 +106,16 @@ class Gpu {
   std::string source_name_, source_path_;
   std::map<std::string, std::uint64_t> addresses_;    // by name of a module variable
   bool points_to_constants_ = false;                  // the module has generic pointers to constant memory
-  std::map<std::string, ProgramSchedule> schedules_;  // by name of a kernel: its schedule
+  std::map<std::string, ProgramSchedule> schedules_;  // by mangled kernel name
 
   std::unique_ptr<Printer> printer_;
-  RunLimits limits_;                               // limits minus the amounts that the plan has used
+  RunLimits limits_;                               // what the plan has left of its limits
   std::chrono::steady_clock::time_point began_{};  // when the plan began
-  // Totals of the plan's launches: lowered operations; host memory.
+  // Totals over the plan's launches: lowered operations; host memory kept until the plan ends.
   std::uint64_t plan_operations_ = 0, kept_bytes_ = 0;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;   // the plan's kernels, by mangled name
   std::set<std::string> ordered_;                            // kernels of the plan that are in `schedules_`
-  std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan
+  std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan: GridTrace::missing
   std::vector<InstructionTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::vector<Fault> warnings_;

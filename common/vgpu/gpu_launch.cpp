@@ -20,12 +20,14 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// All PTX registers of every resident warp are stored, although ptxas would let values share registers.
+// Limit on the host memory for registers of resident blocks. They take more than on hardware: here, registers that
+// carry values between basic blocks do not share memory, although ptxas may give them one register.
 constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
 constexpr std::uint64_t kMaxLocalBytes = 2ull << 30;  // of resident threads, in host memory
 constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
 
-// The least work that the grid can take: to start its blocks and to begin each of their warps.
+// Returns the least work that the grid can take: to start its blocks, and to enter the first basic block with each
+// warp.
 UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t warps, bool sanitized) {
   const std::uint64_t first = program.ops.front().target;
   return UInt128{blocks} * (work_of_block(program, warps, sanitized) + warps * first);
@@ -39,7 +41,7 @@ std::uint64_t work_of_lowering(const Program& program) {
 
 std::uint64_t warps_of(const Dim3& block) { return (block.count() + kWarpSize - 1) / kWarpSize; }
 
-// The number of lanes, over all SMs, that swapped the most swapped word of global memory.
+// Returns how often, over all SMs, lanes swapped the word of global memory that was swapped most.
 std::uint64_t most_swaps(const std::vector<Multiprocessor>& sms) {
   std::vector<std::uint64_t> swaps;
   for (const Multiprocessor& sm : sms) {
@@ -199,10 +201,10 @@ bool Gpu::can_keep(const Step& step) {
                                     limits_.kept_bytes >> 20));
 }
 
-// The schedule depends on the kernel only, not on the launch.
+// Schedules the kernel's code at its first launch; later launches share the schedule.
 void Gpu::put_in_order(const KernelCall& call, Step& step) {
   auto [at, is_new] = schedules_.try_emplace(call.kernel);
-  // Registers that ptxas has left for hoisted loads in a kernel that spills.
+  // In a kernel that spills, ptxas has about this many registers for hoisted loads.
   constexpr int kLeftWhereItSpills = 24;
   const int registers = call.local_bytes_per_thread != 0 ? std::min(call.registers_per_thread, kLeftWhereItSpills)
                                                          : call.registers_per_thread;

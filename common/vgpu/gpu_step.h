@@ -17,9 +17,9 @@ namespace roofwalk::vgpu {
 
 // A kernel of the plan; its launches share it.
 struct Gpu::Kernel {
-  const ptx::Function* function = nullptr;  // the module's
+  const ptx::Function* function = nullptr;  // in the module: without the functions it calls
   KernelCode code;
-  std::size_t lines = 0;  // number of lines in the learner's file that have code in it
+  std::size_t lines = 0;  // number of lines of the learner's file that the code comes from
 };
 
 struct Gpu::Step {
@@ -33,7 +33,7 @@ struct Gpu::Step {
   std::optional<Program> program;                   // dropped when the launch has run
   std::uint32_t shared_bytes = 0, local_bytes = 0;  // of the program: per block and per thread
   LaunchTotals totals;
-  const ProgramSchedule* schedule = nullptr;  // null if the step is no kernel
+  const ProgramSchedule* schedule = nullptr;  // null for memsets and copies
   ModelledTime reading;
   std::vector<std::uint64_t> block_threads;
   InstructionId first_site = 0;  // index into traffic_, where the step has totals.sites.size() entries

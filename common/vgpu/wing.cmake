@@ -1,14 +1,14 @@
 # The wings of the virtual GPU: folders of common/vgpu, each of them a layer.
 include(CheckCXXCompilerFlag)
 if(ROOFWALK_NATIVE)
-  # Lanes are many short rows: 256-bit vectors were 8 % faster than 512-bit ones (naive GEMM of 1024 on a Zen 4).
+  # Loops over lanes are short: 256-bit vectors were 8 % faster than 512-bit ones (naive GEMM of 1024 on a Zen 4).
   check_cxx_compiler_flag(-mprefer-vector-width=256 ROOFWALK_PREFERS_VECTOR_WIDTH)
   set(ROOFWALK_WING_NATIVE -march=native $<$<BOOL:${ROOFWALK_PREFERS_VECTOR_WIDTH}>:-mprefer-vector-width=256>)
 endif()
 
-# Options that all wings must share, because they instantiate the same header code. Results stay the same to the bit (no
-# contraction, no fast-math). -Wno-psabi: vectors wider than the processor's are passed only between
-# inline functions, never to code compiled separately.
+# Options that all wings must share, because they instantiate the same header code. They keep results bit-identical (no
+# contraction, no fast-math). -Wno-psabi: vectors wider than the processor's are passed only between inline functions,
+# never to code compiled separately.
 function(roofwalk_wing_options target hot)
   target_compile_options(${target} PRIVATE
     $<$<BOOL:${hot}>:-O3> -fno-math-errno -fno-trapping-math -Wno-psabi ${ROOFWALK_WING_NATIVE})

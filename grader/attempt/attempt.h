@@ -16,7 +16,7 @@
 
 namespace roofwalk {
 
-// The diagnoses of an attempt, and the line of the learner's file that moves most bytes.
+// The diagnoses of an attempt, and the line of the learner's file that moves the most bytes.
 struct Finding {
   std::vector<Diagnosis> diagnoses;  // most costly first; empty if nothing is worth curing
   Diagnosis diagnosis;               // the first of these, or "none" with a remark on the dot
@@ -42,7 +42,7 @@ struct Attempt {
   std::string worst_place;  // "c[12], n=33"; empty if there is no error
   int cases = 0;            // number of correctness cases run, up to the first wrong one, including the measured
                             // shape
-  // Number of sizes run: all, or up to the one at which the kernel was stopped.
+  // Number of sizes that were run: all, or those up to the one at which the kernel was stopped.
   int small_sizes = 0, wrong_small_sizes = 0;
   int hidden_cases = 0, wrong_hidden_cases = 0;  // the same for the hidden cases that a class is graded on
 

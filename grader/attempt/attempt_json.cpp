@@ -129,7 +129,7 @@ void add_figures(const Attempt& attempt, Json& json) {
   json["horizontal_gap"] = number(m.horizontal_gap);
 }
 
-// Keys that were added in later versions come last.
+// Adds keys that later versions introduced; these come last.
 void add_constant_figures(const Attempt& attempt, Json& json) {
   const Measurement m = attempt.measurement.value_or(Measurement{});
   json["constant_requests"] = number(m.constant_requests);

@@ -1,5 +1,5 @@
-// The start of the walk: the starter, measured on the device, size and seed of the attempt. Its dot is cached by
-// content: it is measured again only if something on which it depends has changed.
+// The start of the walk: the starter, measured on the attempt's device, at its size and with its seed. The starter's
+// dot is cached, and measured again only if something on which it depends has changed.
 #pragma once
 
 #include <optional>
@@ -24,17 +24,17 @@ struct StarterDot {
 // program, the toolkit, the size, the seed, and whether a GPU's counters can be read.
 std::string baseline_key(const Rig& rig, const Chapter& chapter, const Size& size, std::uint64_t seed);
 
-// Builds and measures the starter. It takes a turn on a real GPU, so the caller must not hold one. Errors: any
+// Builds and measures the starter. Waits for a turn on a real GPU, so the caller must not hold one. Errors: any
 // trouble, because the starter is the course's own file.
 Result<StarterDot> measure_starter(const Rig& rig, const Chapter& chapter, const Problem& problem, const Work& work);
 
-// The dot that an earlier call stored under `key`; nullopt without a store or a readable entry.
+// Returns the dot that an earlier call stored under `key`; nullopt without a store or a readable entry.
 std::optional<StarterDot> kept_starter(const Rig& rig, const std::string& key);
 
 // Stores the dot for later calls if there is a store, unless counting failed this time.
 Status keep_starter(const Rig& rig, const std::string& key, const StarterDot& starter);
 
-// The stored dot; if there is none, measures the starter and stores its dot.
+// Returns the stored dot. If there is none, measures the starter and stores its dot.
 Result<StarterDot> baseline_of(const Rig& rig, const Chapter& chapter, const Measured& measured, std::uint64_t seed);
 
 Json to_json(const StarterDot& starter);

@@ -10,8 +10,8 @@
 
 namespace roofwalk {
 
-// A pass or ace goal, converted to a limit on time or speedup at the dot's own AI. Only for goals about time whose
-// figures are known.
+// A pass or ace goal about time, converted to a limit on time or speedup at the AI of the attempt's dot. There is none
+// for goals whose figures are unknown.
 struct TimedGoal {
   std::size_t goal = 0;  // its index among the machine's goals
   Grade grade = Grade::pass;
@@ -19,23 +19,23 @@ struct TimedGoal {
 };
 std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measurement& measurement);
 
-// The run on the virtual GPU with the GPU's figures, which counts in place of the GPU; nullopt if the virtual GPU
-// cannot run the kernel. Needs no GPU, and may take long.
+// Runs the kernel on a virtual GPU with the real GPU's machine figures, whose counts stand in for the real GPU's;
+// nullopt if the virtual GPU cannot run the kernel. Needs no GPU, and may take long.
 Result<std::optional<RunRecord>> modelled_run(const Rig& rig, const Artifact& artifact, const Problem& problem);
 
 // Replaces the counters in `record` by the modelled ones.
 void take_bytes(const RunRecord& modelled, RunRecord& record);
 
-// Models the run and takes its bytes if the GPU's counters could not be read.
+// If the GPU's counters could not be read, models the run and takes its bytes.
 Status model_bytes(const Rig& rig, const Artifact& artifact, const Problem& problem, RunRecord& record);
 
 // Times on a real GPU, and its state before and after.
 struct GpuTimes {
   PairedTimes pairs;
-  int runs_per_sample = 1;               // number of runs whose mean is a sample; each run starts with a cold cache,
+  int runs_per_sample = 1;               // number of runs whose mean is one sample; each run starts with a cold cache,
                                          // and its result is checked
   std::vector<std::string> notes;        // facts that readers of the times must know, one sentence each
-  std::optional<std::string> disturbed;  // set if every try was disturbed: the reason why the times decide nothing
+  std::optional<std::string> disturbed;  // if every try was disturbed: the reason why the times decide nothing
   std::optional<GpuState> before, after;
 };
 

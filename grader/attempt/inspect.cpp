@@ -15,9 +15,9 @@ namespace {
 
 double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
 
-// The number of sectors that the same accesses would touch if the bytes that they use were contiguous; for devices
-// that do not count this. A request that fully uses its 128-byte lines counts as ideal, unless it has more sectors
-// than 32 threads with 16 bytes each can use; a scattered request is compared with 4 bytes per thread.
+// For devices that do not count ideal sectors: the number of sectors that the same accesses would touch if the bytes
+// that they use were contiguous. A request that fully uses its 128-byte lines is taken for ideal, unless it has more
+// sectors than 32 threads can use with 16 bytes each; a scattered request is compared with 4 bytes per thread.
 double ideal_sectors(double sectors, double lines, double requests) {
   constexpr double kSectorsPerLine = 4, kMostSectors = 16;
   const bool lines_are_full = lines > 0 && sectors >= 0.9 * kSectorsPerLine * lines;
@@ -80,9 +80,8 @@ constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::pipe, "an arithmetic unit that is busy"},
                                                        {Wait::tail, "work"}};
 
-// The resource that prevents another block on an SM, if it is a property of the block itself: "its 255 registers a
-// thread times 256 threads". Not registers that a thread really needs: with fewer, the rest would be spilled to
-// memory.
+// The block's own use of a resource that keeps another block off an SM, in words: "its 255 registers a thread times 256
+// threads"; empty if there is no such resource.
 std::string limit_of(const KernelRecord& kernel, const Machine& machine) {
   const auto threads = static_cast<double>(kernel.block.count());
   const double more = kernel.resident_blocks_per_sm + 1;
@@ -118,8 +117,9 @@ std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
   return waiting;
 }
 
-// The number of kernels that stream: each moves a considerable part of the plan's bytes, and hardly any of them
-// twice. If there are several, and more bytes than compulsory, kernels pass arrays on to later kernels.
+// The number of kernels that stream, which means that each moves a considerable part of the plan's bytes, and hardly
+// any byte twice. If several kernels stream, and DRAM moves more than the compulsory bytes, then kernels pass arrays to
+// later kernels through DRAM.
 double streaming_kernels(const RunRecord& record, double dram_bytes) {
   constexpr double kGoodPart = 0.1, kHardlyTwice = 1.5;
   double streaming = 0;
@@ -132,10 +132,10 @@ double streaming_kernels(const RunRecord& record, double dram_bytes) {
   return streaming;
 }
 
-// The number of different kernels that each move a considerable part of the plan's bytes; 0 if one of them alone
-// moves far more than the compulsory bytes. If there are several, and more bytes than compulsory, a kernel fetches
-// again what an earlier one read or wrote. Launches of the same kernel count once, because they may be pieces of one
-// step.
+// The number of different kernels that each move a considerable part of the plan's bytes; 0 if one of them alone moves
+// far more than the compulsory bytes. If there are several, and DRAM moves more than the compulsory bytes, then some
+// kernel fetches again what an earlier one read or wrote. Launches of the same kernel count once, because they may be
+// pieces of one step.
 double chained_kernels(const RunRecord& record, double dram_bytes, double compulsory_bytes) {
   constexpr double kGoodPart = 0.1, kLittleMore = 1.1;
   std::set<std::string_view> chained;
@@ -147,8 +147,8 @@ double chained_kernels(const RunRecord& record, double dram_bytes, double compul
   return static_cast<double>(chained.size());
 }
 
-// The time to write and read back spilled registers once, at the nearest level that can hold those of all resident
-// threads.
+// Adds the time to write spilled registers and read them back once, at the nearest level that can hold the spills of
+// all resident threads.
 void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput& in) {
   for (const KernelRecord& kernel : record.kernels) {
     const auto spilled = static_cast<double>(kernel.spilled_bytes_per_thread);
@@ -164,7 +164,8 @@ void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput&
   }
 }
 
-// The line with most bytes at DRAM, or with most sectors at L1 on a device that does not count DRAM bytes by line.
+// The line with the most bytes at DRAM, or with the most sectors at L1 on a device that does not count DRAM bytes by
+// line.
 int busiest_line(const std::vector<DiagnosisInput::Line>& lines) {
   const auto most = [&](auto amount) {
     const auto found = std::max_element(lines.begin(), lines.end(),

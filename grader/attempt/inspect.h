@@ -9,15 +9,15 @@ namespace roofwalk {
 Finding inspect(const RunRecord& record, const Measurement& measurement, const Machine& machine, const Roofs& roofs,
                 const std::string& source_text);
 
-// For a wrong answer. There is no dot, but the errors may show that it was computed in half precision.
+// Diagnoses a wrong answer. It has no dot, but its errors may show that it was computed in half precision.
 Finding inspect_wrong(const Correctness& correctness, int suspect_line);
 
-// For an attempt that met every goal. The chapter requires no more, so the diagnosis of the dot's present limit is
-// removed. Spills stay: no chapter teaches them, and the virtual GPU's dot does not show all of their cost.
+// For an attempt that met every goal: removes the diagnosis of what limits the dot now, because the chapter asks for no
+// more. Keeps spills, which no chapter teaches and whose cost the virtual GPU's dot does not fully show.
 void settle(Finding& finding);
 
-// What the last warp at a barrier did or waited for, as shares of `cycles`, the cycles for which other warps waited
-// there.
+// What the last warp to arrive at a barrier did or waited for meanwhile, as shares of `cycles`, the cycles for which
+// the other warps waited there.
 std::vector<DiagnosisInput::Waiting::Part> last_warp_of(const std::vector<HeldUpBy>& held_up, double cycles);
 
 // Completes "wait for ...": "a barrier". Not for Wait::issued, which is not a wait.

@@ -28,7 +28,7 @@ std::vector<Size> sizes_of(const Chapter& chapter, const Exercise& exercise) {
   return sizes;
 }
 
-// The default size, or a smaller one if that also fills the machine, or if the machine's memory holds no more.
+// Returns the default size, halved while the half also fills the machine or the machine's memory cannot hold the whole.
 Size stream_size(const Chapter& chapter, const Exercise& exercise, const Machine& machine) {
   const auto bytes = [&](const Size& size) { return exercise.work(size).compulsory_bytes; };
   const std::int64_t fewest = bytes(sizes_of(chapter, exercise).front());

@@ -11,10 +11,10 @@ namespace roofwalk {
 // bytes at DRAM. If the overhead is unknown (a GPU without a machine file), 3 us are assumed.
 bool fills(const Work& work, const Machine& machine);
 
-// The size in the manifest for this machine. For a machine that the manifest does not name:
-// - If a goal is a share of the DRAM roof: the default size, with its largest extent halved as often as it still
-//   fills the machine, and until the machine's memory can hold it, but not below the smallest size of the manifest.
-// - Otherwise the smallest size of the manifest that fills the machine, or the default if none does.
+// The manifest's size for this machine. For a machine that the manifest does not name, it depends on the goals. If a
+// goal is a share of the DRAM roof, it is the default size, whose largest extent is halved while the half also fills
+// the machine or the machine's memory cannot hold the whole, but which never gets below the manifest's smallest size.
+// Otherwise it is the manifest's smallest size that fills the machine, or the default if none does.
 Size measured_size(const Chapter& chapter, const Machine& machine);
 
 }  // namespace roofwalk

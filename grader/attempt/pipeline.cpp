@@ -62,14 +62,15 @@ RunOptions limits_of(RunOptions options, const Request& request) {
   return options;
 }
 
-// The trials in the order of the cases. If a kernel was stopped, that case is the last one.
+// Runs the cases, and returns their trials in order, up to the first one in which the kernel was stopped.
 Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, const Exercise& exercise,
                                         const Artifact& artifact, const Request& request,
                                         const std::vector<SmallCase>& cases) {
   std::vector<std::optional<Result<Trial>>> results(cases.size());
   std::atomic<std::size_t> first_stopped{results.size()};
   parallel_for(results.size(), threads, [&](std::size_t i) {
-    // An endless loop is waited for only once; after wrong values, all other cases still run.
+    // After a stopped kernel, later cases are skipped, so that an endless loop is waited for only once. After wrong
+    // values, all cases still run.
     if (i > first_stopped) return;
     const auto& [size, seed] = cases[i];
     const Problem problem = exercise.problem(size, seed);
@@ -159,8 +160,8 @@ void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifac
   }
 }
 
-// The part of an attempt on a real GPU that does not need the GPU. It is prepared before the attempt's turn, so that
-// other users wait less.
+// The part of an attempt on a real GPU that needs no GPU. It is done before the attempt's turn, so that other users
+// wait less.
 struct WithoutGpu {
   Artifact starter;
   StarterDot dot;

@@ -36,7 +36,7 @@ struct Request {
   HiddenCases hidden = {};
   // Also sanitizes the measured shape, on the virtual GPU: slower, with the same figures.
   bool sanitizes_measured = false;
-  // Only counts limit runs, never wall time, so that a busy or slow machine gives the same verdict.
+  // Limits runs by counts only, never by wall time, so that a busy or slow machine gives the same verdict.
   bool ignores_clock = false;
 };
 
@@ -46,14 +46,15 @@ std::uint64_t measured_seed(const Request& request);
 std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
                                         Phases* phases = nullptr);
 
-// A learner's mistake gives a verdict, never an Error. The result does not depend on the number of threads.
+// Judges a learner's file. A learner's mistake gives a verdict, never an Error. The result does not depend on the
+// number of threads.
 Result<Attempt> run_attempt(const Rig& rig, const Request& request);
 
-// The level whose axis a chapter's walk uses: the level of its first goal to the right or, if there is none, of its
-// first goal.
+// The level whose axis a chapter's walk uses: the level of its first goal on the axis `right` or, if there is none, of
+// its first goal.
 std::string walk_level(const Chapter& chapter);
 
-// nullopt if this machine can run the chapter, otherwise the reason.
+// Returns why this machine cannot run the chapter; nullopt if it can.
 std::optional<std::string> not_offered(const Chapter& chapter, const Machine& machine);
 
 }  // namespace roofwalk

@@ -6,7 +6,7 @@
 
 namespace roofwalk {
 
-// Removes everything else except counters and times; whether to show these is the caller's responsibility.
+// Removes from the trial what must not be shown, but leaves counters and times, which the caller must handle.
 void hide(Trial& trial);
 
 }  // namespace roofwalk

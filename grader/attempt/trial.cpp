@@ -13,7 +13,7 @@ namespace {
 // Whether an error is the learner's: such an error names a file; any other is the harness's.
 bool is_learners(const Error& error) { return !error.file.empty(); }
 
-// The seed for the places of the buffers: different for each file, size and seed, and the same in every run of them.
+// The seed that places the buffers in memory: it depends only on the file, the size and the seed of the case.
 std::uint64_t layout_of(const Artifact& artifact, const std::string& case_name) {
   const std::string digest = sha256_hex(artifact.source_sha256 + "\n" + case_name);
   return std::stoull(digest.substr(0, 16), nullptr, 16) | 1;  // 0 would mean the default layout
@@ -37,8 +37,8 @@ int suspect_line(const RunRecord& record, Wrong wrong) {
   return wrong == Wrong::unwritten || store_line == 0 ? launch_line : store_line;
 }
 
-// Repeats a trial with a wrong answer, with counters and with a watch on the wrong element. Leaves the trial
-// unchanged if this takes too long or fails.
+// Repeats a trial with a wrong answer, with counters and a watch on the wrong element. Leaves the trial unchanged if
+// this takes too long or fails.
 void look_again(Workspace& workspace, const Artifact& artifact, bool was_counted, Trial& trial) {
   const Correctness& correctness = *trial.correctness;
   const bool has_writer = correctness.wrong == Wrong::off || correctness.wrong == Wrong::nan ||

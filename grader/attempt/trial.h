@@ -30,10 +30,11 @@ struct Trial {
 std::string case_name(const Size& size, std::uint64_t seed);
 
 // Limits of a trial. They count work (vgpu/state/work.h), so that an endless loop gets the same verdict on every
-// machine: any small trial takes at most 2 s, and a measured one on `classroom` half a minute. The limit of wall time
-// is only for trouble of the host; a learner's kernel never reaches it. Small trials collect no figures unless the
-// answer is wrong, and run in parallel on one thread each; the measured one may use all threads. Even a slow kernel
-// must be able to end, so a large problem gets more work: a fixed amount for each 32 (a warp's) multiply-adds.
+// machine: a small trial takes at most 2 s, and a measured one on `classroom` at most half a minute. The limit of wall
+// time is only for trouble of the host; no learner's kernel reaches it. Small trials run in parallel, on one thread
+// each, and collect no figures unless the answer is wrong; the measured one may use all threads. Even a slow kernel
+// must be able to end, so a large problem may do more work: a fixed amount for each 32 multiply-adds, which are one
+// warp's.
 inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .max_seconds = 120,
                                     .threads = 1,
@@ -42,16 +43,17 @@ inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .figures = RunOptions::Figures::none};
 RunOptions measured_trial(const Work& work, int threads);
 
-// Sanitizes a measured trial, on one thread, because a kernel that is right at small sizes may have a race at this
-// size. For more work than that of classroom's sizes, only some blocks are watched (RunOptions::sanitized_blocks).
+// Sanitizes a measured trial, because a kernel that is right at small sizes may have a race at this size. It then runs
+// on one thread. If there is more work than at classroom's sizes, only some blocks are watched
+// (RunOptions::sanitized_blocks).
 RunOptions sanitized(RunOptions measured, const Work& work);
 
-// The course's own starter always ends, so its limits allow for a slow and busy machine.
+// Limits for the course's own starter. It always ends, so they allow for a slow and busy machine.
 inline RunOptions starter_trial(int threads) {
   return {.max_work = 200'000'000'000, .max_seconds = 7200, .threads = threads};
 }
 
-// Without `expected`, nothing is compared. Errors are the harness's own trouble.
+// Runs one trial. Without `expected`, nothing is compared. Errors are the harness's own trouble.
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
                         const RunOptions& limits, const ExpectedValues& expected);
 

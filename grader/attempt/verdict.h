@@ -70,7 +70,8 @@ struct Judgement {
 
 Judgement judge(const Evidence& evidence);
 
-// For people: value and phrase together, e.g. "62 % of the DRAM roof", "x3.4 the starter's AI at L1".
+// Texts for people: value and phrase together say, for example, "62 % of the DRAM roof" or "x3.4 the starter's AI at
+// L1".
 std::string goal_value(const Goal& goal, double value);
 std::string goal_phrase(const Goal& goal);
 

@@ -68,7 +68,8 @@ void check_words(const Chapter& chapter, Lines& lines) {
                             : fmt::format("no such diagnosis:{}; there are {}", unknown, fmt::join(known, ", ")));
 }
 
-// The roof at the algorithm's AI over the achieved FLOP/s: how far a dot can go, right and up together.
+// The FLOP/s that the roofs allow at the algorithm's AI, divided by the achieved FLOP/s: how far a dot can go, right
+// and up together.
 double gap_to_algorithm(const Measurement& measurement, const Roofs& roofs) {
   const MemoryRoof* dram = roofs.memory_roof("dram");
   ROOFWALK_CHECK(dram != nullptr && !roofs.compute.empty());
@@ -89,7 +90,8 @@ void check_factor(const std::string& what, double claimed, std::optional<double>
   lines.add(what, holds, found ? fmt::format("x{:.4g}", *found) : "not measured");
 }
 
-// The best kernel must have no diagnosis, because learners would try to cure a problem that does not exist.
+// Checks that the best kernel has no diagnosis; if it had one, learners would try to cure a problem that does not
+// exist.
 void check_nothing_to_cure(const std::string& name, const Attempt& attempt, Lines& lines) {
   std::vector<std::string> causes;
   if (attempt.finding) {
@@ -138,7 +140,7 @@ std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::stri
   return files;
 }
 
-// The kernel of each wrong solution. One whose patch makes none is reported, and not kept.
+// Returns the kernel of each wrong solution. Reports those whose patch makes no kernel, and removes them from `wrong`.
 std::vector<fs::path> kernels_of(std::vector<fs::path>& wrong, const PatchedKernels& patched, Lines& lines) {
   std::vector<fs::path> kept, kernels;
   for (const fs::path& file : wrong) {
@@ -166,8 +168,8 @@ void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
             claim->verdict == verdict_name(attempt.judgement.verdict) && says_so, outcome(attempt));
 }
 
-// Half precision must be refused where single precision is required. The starter's check shows that single precision
-// passes.
+// Checks that half precision is refused where single precision is required. The starter's check shows that single
+// precision passes.
 CheckLine check_half(const Chapter& chapter, const Exercise& exercise, const Size& size, const Problem& problem,
                      const std::vector<Expected>& expected) {
   const auto answer = half_answer(exercise, size, problem);

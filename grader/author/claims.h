@@ -28,7 +28,7 @@ struct WrongClaim {
   std::string machine = {};  // empty: all machines
 };
 
-// Errors say what form the line must have.
+// Parses a first line. Errors say what form it must have.
 Result<StepClaim> parse_step_claim(const std::string& first_line);
 
 // The claim of a solution step for a machine. The first line is about the course's machine. Comment lines directly

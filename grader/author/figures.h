@@ -35,8 +35,8 @@ using AttemptJsons = std::map<std::string, Json>;  // by kernel: "starter", "ste
 // kernel or key, a key without a number, a unit that does not fit the key.
 Result<std::string> true_figure(const Figure& figure, const AttemptJsons& attempts);
 
-// One line per figure, and one line that says that no placeholder is left. A lesson without figures fails. In the
-// quick scope, which runs only a few kernels, figures of other kernels are left out.
+// Returns a line that says whether there are figures and no placeholders are left, then one line per figure. A lesson
+// without figures fails. Leaves out figures of kernels that the quick scope does not run.
 std::vector<CheckLine> check_figures(const std::string& chapter, const std::string& lesson,
                                      const AttemptJsons& attempts, CheckScope scope);
 

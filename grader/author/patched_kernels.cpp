@@ -31,7 +31,7 @@ Headed headed(const std::string& text) {
   return {text.substr(0, end), text.substr(end)};
 }
 
-// The path on the first line `--- PATH`. A tab ends it: `diff` puts the time behind one.
+// The path on the first line `--- PATH`, without the tab and the time that `diff` puts behind it.
 std::optional<std::string> base_of(const std::string& patch) {
   constexpr std::string_view kMark = "--- ";
   std::istringstream lines(patch);
@@ -41,7 +41,7 @@ std::optional<std::string> base_of(const std::string& patch) {
   return std::nullopt;
 }
 
-// Applies the patch to a file. Nothing but that file is written, whatever the patch names.
+// Applies the patch to a file. Writes only that file, whatever the patch names.
 Status apply(const fs::path& patch, const fs::path& file, const std::string& base) {
   const auto run =
       run_command({.arguments = {"patch", "--unified", "--fuzz=0", "--force", "--silent", "--no-backup-if-mismatch",

@@ -1,4 +1,5 @@
-// Wrong solutions that are patches, as kernel files: a wrong solution is often a starter or a step with a line changed.
+// Makes kernel files from wrong solutions that are patches: a wrong solution is often a starter or a step with one line
+// changed.
 #pragma once
 
 #include <filesystem>
@@ -7,18 +8,19 @@
 
 namespace roofwalk {
 
-// Makes kernels in a folder that goes with this object.
+// Makes kernels in a temporary folder that lives as long as this object.
 class PatchedKernels {
  public:
-  explicit PatchedKernels(std::filesystem::path root);  // of the course, which the bases are named from
+  explicit PatchedKernels(std::filesystem::path root);  // the course's folder; patches name their base files relative
+                                                        // to it
   ~PatchedKernels();
   PatchedKernels(const PatchedKernels&) = delete;
   PatchedKernels& operator=(const PatchedKernels&) = delete;
 
-  // The kernel of NAME.patch: NAME.cu, the file after `--- ` with the diff applied, which must fit exactly; only line
-  // numbers may be off. The comments that the patch begins with take the place of those that its base begins with: what
-  // a step claims is not true of a wrong solution. Any other file is its own kernel. Errors: no base, a base that is
-  // not there, a diff that does not apply.
+  // Returns the kernel of a wrong solution. NAME.patch gives NAME.cu: its base, the file named after `--- `, with the
+  // diff applied. The diff must fit exactly, except for line numbers. The comments at the beginning of the patch
+  // replace those of the base, because what a step claims is not true of a wrong solution. Any other file is its own
+  // kernel. Errors: no base is named, the base does not exist, the diff does not apply.
   Result<std::filesystem::path> kernel_of(const std::filesystem::path& wrong_solution) const;
 
  private:

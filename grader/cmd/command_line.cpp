@@ -29,7 +29,7 @@ CLI::Validator is_worker_count() {
   return CLI::Validator(check, fmt::format("INT in [1 - {}]", most));
 }
 
-// The verbs for users. A verb without a group is not listed.
+// The verbs for users: those with a group, because a hidden verb has none.
 std::vector<std::string> names_of_verbs(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands({})) {

@@ -26,7 +26,7 @@ class Option {
   Option& worker_count();
   Option& needs(const Option& other);
   Option& excludes(const std::vector<Option>& others);
-  Option& shows_default();  // shows the value that the option has when it is added, in the help
+  Option& shows_default();  // shows in the help which value the option has when it is added
 
  private:
   CLI::Option* option_;
@@ -49,7 +49,7 @@ class Verb {
                              const std::string& help);
   Option add_flag(const std::string& name, bool& value, const std::string& help);
 
-  // Sets the action for this verb. It runs after the whole command line has been read, if that names the verb.
+  // Sets the action for this verb, which runs after the whole command line has been read, if the user typed the verb.
   void callback(std::function<void()> action);
 
  private:

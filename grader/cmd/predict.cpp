@@ -64,8 +64,8 @@ Prediction told(const PredictCommand& command) {
   return said;
 }
 
-// Adds the new answers. If a run has already shown the answer, the old prediction stays, unless `again` is set,
-// because a prediction is useful only if made before the result is known.
+// The result of with(), which adds the new answers. If a run has already shown the answer, it keeps the old prediction,
+// unless `again` is set, because a prediction is useful only if made before the result is known.
 struct Kept {
   Prediction prediction;
   bool kept_first = false;  // a new answer was ignored

@@ -82,7 +82,7 @@ class Session {
   // Creates my/NAME.cu if it does not exist, and prints that.
   void provide_file(const Chapter& chapter);
 
-  // Restores the starter, and begins a new walk and the hints from the start. Returns the path of the old file.
+  // Restores the starter, begins a new walk, and makes the hints begin again. Returns the path of the old file.
   std::optional<std::filesystem::path> reset(const Chapter& chapter);
 
   // Asks for predictions on the terminal, before the first measurement of a chapter on this device. Does not ask
@@ -103,7 +103,7 @@ class Session {
   bool has_measured_roofs_ = false;
 };
 
-// The value. Throws an error as a Failure.
+// Returns the value, or throws the error as a Failure.
 template <class T>
 T value_or_fail(Result<T> result, ExitCode exit_code = kOurFault) {
   if (!result) throw Failure{result.error(), exit_code};

@@ -34,8 +34,8 @@ struct MeasuredBound {
   double share = 0;  // of the kernels' time; 0 if the device reports no parts
 };
 
-// Derived from the parts of the time; if these are unknown, from the gap to the roof and the side of the ridge.
-// nullopt if neither is known.
+// Finds what bounds the run from the parts of its time; if these are unknown, from the gap to the roof and the side of
+// the ridge. nullopt if neither is known.
 std::optional<MeasuredBound> bound_of(const std::vector<KernelRecord>& kernels, const Measurement& measurement,
                                       const Roofs& roofs);
 

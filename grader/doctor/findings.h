@@ -1,4 +1,4 @@
-// The consequences of the surroundings for a person who wants to learn, measure or grade on this machine.
+// What the surroundings mean for a person who wants to learn, measure or grade on this machine.
 #pragma once
 
 #include <array>

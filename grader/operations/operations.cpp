@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr double kDiffers = 0.05;    // an intensity that differs by more than this share is explained
 constexpr double kWellPlaced = 0.8;  // of the roof; a lower result is explained
-constexpr double kManyMore = 2;      // multiple of the useful FLOPs
+constexpr double kManyMore = 2;      // executed FLOPs above this multiple of the useful ones are explained
 constexpr double kLow = 0.5;         // of the roof; below this, neither memory nor arithmetic is the bound
 
 constexpr std::pair<const char*, double OperationRun::*> kFigures[] = {

@@ -46,14 +46,14 @@ bool was_about(const Profile& was, std::string_view cause) {
   return !diagnoses.empty() && diagnoses.front().cause == cause;
 }
 
-// Sectors per request over the fewest possible: 4 if 4 are needed are no worse than 1 if 1 is needed.
+// Sectors per request over the fewest possible: 4 sectors where 4 are needed are no worse than 1 where 1 is needed.
 double excess(const LineFigures& f) {
   const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request();
   return sectors && ideal && *ideal > 0 ? *sectors / *ideal : 0;
 }
 
-// The change of the line, among those in both files, whose sectors changed most; if no line changed, of the average
-// access.
+// Returns the change in sectors per request: that of the line, among those in both files, where it is largest; if no
+// such line has enough requests, that of the average access.
 Change sectors_change(const Profile& was, const Profile& now) {
   Change best{.title = "sectors"};
   const auto compare = [&](const LineFigures& before, const LineFigures& after, const std::string& where) {
@@ -68,7 +68,7 @@ Change sectors_change(const Profile& was, const Profile& now) {
     if (pair.was == 0 || pair.now == 0) continue;
     const auto& before = was.lines[static_cast<std::size_t>(pair.was) - 1].figures;
     const auto& after = now.lines[static_cast<std::size_t>(pair.now) - 1].figures;
-    // Ignores scattered accesses that are rare.
+    // Ignores accesses that are rare, however scattered.
     constexpr double kGoodPart = 0.1;
     if (!before || !after || before->global_requests() < kGoodPart * was.total.global_requests()) continue;
     compare(*before, *after, fmt::format("line {}: ", pair.now));

@@ -20,11 +20,11 @@ struct FigureColumn {
   FigureCell (*cell)(const Profile&, const LineFigures&);
 };
 
-// In display order. The first is the time.
+// The columns in display order; the first is the time.
 std::span<const FigureColumn> figure_columns();
 
-// The column's phrase for a legend; for the column of waits, also the phrases for those words in use that need
-// explanation. Empty if it has none.
+// The column's phrase for a legend; empty if it has none. For the column of waits, it includes what the short words in
+// the profile's cells mean.
 std::string meaning_of(const FigureColumn& column, const Profile& profile);
 
 // The time of a line in ns, for comparisons, because shares of two different totals cannot be compared.

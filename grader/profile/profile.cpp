@@ -77,8 +77,8 @@ std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kern
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// Whether a wait for a pipe is one for the memory path: a memory access waits behind earlier ones on the way to L1
-// and shared memory.
+// Whether a wait for a pipe is a wait for the memory path, where a memory access queues behind earlier ones on the way
+// to L1 and shared memory.
 bool waits_in_memory_path(const LineFigures& f) { return f.global_requests() + f.shared_requests() > 0; }
 
 std::string_view queue_words(const LineFigures& f) {
@@ -88,7 +88,7 @@ std::string_view queue_words(const LineFigures& f) {
 
 bool is_memory(Wait wait) { return wait == Wait::dram || wait == Wait::l2 || wait == Wait::l1; }
 
-// DRAM's busy share of the time of those kernels that have code in the line.
+// The share of the time for which DRAM was busy, over those kernels that have code in the line.
 double dram_busy(const Profile& profile, const LineFigures& f) {
   double busy = 0, all = 0;
   for (const KernelRecord& kernel : profile.attempt.kernels) {
@@ -173,8 +173,8 @@ std::string called_at(const LineFigures& f) {
   return fmt::format("called at line{} {}", f.callers.size() == 1 ? "" : "s", fmt::join(f.callers, ", "));
 }
 
-// A line that a diagnosis names gets the diagnosis's words; other lines that take much of the time get words derived
-// from their figures. A line that only works is not marked, because nothing is wrong with it.
+// Gives each line that a diagnosis names the diagnosis's words, and other lines that take much of the time words
+// derived from their figures. Does not mark a line that only works, because nothing is wrong with it.
 void mark_hot_lines(Profile& profile) {
   const auto at = [&](int number) -> ProfileLine* {
     const bool exists = number > 0 && static_cast<std::size_t>(number) <= profile.lines.size();

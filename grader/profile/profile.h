@@ -51,7 +51,7 @@ struct LineFigures {
   double flops() const;
   double shared_requests() const;
 
-  // Averages; nullopt if there was no such request.
+  // Averages; nullopt if there was no request of this kind.
   std::optional<double> sectors_per_request() const;
   std::optional<double> ideal_sectors_per_request() const;
   std::optional<double> bank_conflict_ways() const;  // 1: no conflict

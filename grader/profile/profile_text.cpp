@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kWidestProse = 100;  // longer lines are hard to read
 constexpr int kLastAlways = 2;             // figures up to this rank are shown at every width
-constexpr std::size_t kMostSource = 104;   // number of columns that figures leave for long source lines
+constexpr std::size_t kMostSource = 104;   // for so many columns of a long source line, figures leave room
 // From this width on, a comparison with the files one above the other shows all figures.
 constexpr std::size_t kRoomForMore = 110;
 constexpr std::size_t kSideBySide = 160;      // from this width on, two sources fit side by side
@@ -83,7 +83,8 @@ std::size_t width_of(const Profile& profile, const FigureColumn& column, bool& h
   return width == 0 ? 0 : width + 1;
 }
 
-// A column with the same text in every line gives no information. Time, waits and sectors are shown even then.
+// Whether the column has the same text in every line, and so gives no information. Time, waits and sectors are shown
+// even then.
 bool is_constant(const Profile& profile, const FigureColumn& column) {
   if (column.rank <= kLastAlways) return false;
   std::optional<std::string> first;
@@ -141,7 +142,7 @@ SheetTitles titles_of(const Columns& columns) {
   return titles;
 }
 
-// The file gets a line of its own if it does not fit.
+// Puts the file on a line of its own if it does not fit.
 std::string title_line(const Profile& profile, std::size_t columns, const Colors& colors) {
   const Attempt& attempt = profile.attempt;
   const std::string what =
@@ -200,7 +201,7 @@ Columns compared_figures(const Profile& was, const Profile& now) {
   return figures;
 }
 
-// If there is little room, only one figure: that of the old diagnosis if there is one.
+// If there is little room, returns only one figure: that of the old file's first diagnosis if there is one.
 Columns figures_one_above_the_other(const Profile& was, const Profile& now, std::size_t columns) {
   const Columns figures = compared_figures(was, now);
   if (columns >= kRoomForMore) return figures;
@@ -261,7 +262,8 @@ std::string stacked(const Profile& was, const Profile& now, std::size_t columns,
   return sheet_text(sheet, rows);
 }
 
-// The columns that are not empty in at least one of the two profiles.
+// The columns for two sources side by side: the time, the figures of the diagnoses, waits and sectors unless both files
+// have none, and the ways of bank conflicts if they are bad in a hot line.
 Columns columns_side_by_side(const Profile& was, const Profile& now) {
   Columns shown{&kElapsed};
   const Columns figures = compared_figures(was, now);

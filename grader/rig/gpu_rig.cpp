@@ -48,7 +48,7 @@ class BorrowedDevice final : public Device {
 DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program, Isolation isolation) {
   struct Kept {
     std::shared_ptr<Device> device;
-    std::weak_ptr<char> thread;  // the thread that started the worker, which is killed when the thread ends
+    std::weak_ptr<char> thread;  // the thread that started the worker; the worker is killed when this thread ends
   };
   const auto kept = std::make_shared<Kept>();
   return [device, program, isolation, kept]() -> Result<std::unique_ptr<Device>> {

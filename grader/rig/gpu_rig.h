@@ -1,4 +1,4 @@
-// The additional parts of a rig on a real GPU: worker processes for kernels, and turns among the GPU's users.
+// What a rig on a real GPU has in addition: worker processes for kernels, and turns among the GPU's users.
 #pragma once
 
 #include <optional>

@@ -43,7 +43,7 @@ struct Rig {
   std::string device_kind;  // "virtual", "cuda"
   Roofs roofs;              // the data sheet's, until use_measured_roofs() (grader/rig/roofs.h)
   int threads = 1;
-  int virtual_threads = 1;  // for the virtual GPU that is used in addition to a real one, which itself uses one
+  int virtual_threads = 1;  // for the virtual GPU that is used in addition to a real GPU, for which there is only one
                             // thread
   Store* store = nullptr;   // stores the starters' dots; nullptr: starters are measured each time
 

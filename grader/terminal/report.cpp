@@ -33,7 +33,7 @@ class Page {
     }
   }
 
-  // The same for running text, which is made harmless and cut to `most_lines` lines.
+  // The same for running text: makes it harmless, and cuts it to `most_lines` lines.
   void prose(std::string_view label, std::string_view text, std::size_t most_lines) {
     std::istringstream in{std::string(text)};
     std::size_t used = 0;

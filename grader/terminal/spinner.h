@@ -15,8 +15,8 @@ class Spinner {
   explicit Spinner(std::string what);
   ~Spinner();
 
-  // Shows this text instead, at once; an empty text ends that. Without a terminal, prints only the first such text,
-  // on a line of its own.
+  // Shows `instead` at once, in place of the usual line; an empty text ends that. Without a terminal, prints only the
+  // first such text, on a line of its own.
   void say(const std::string& instead);
 
   Spinner(const Spinner&) = delete;

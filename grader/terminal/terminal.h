@@ -1,4 +1,4 @@
-// A terminal that delivers every key at once, and is restored on every way in which the program can end.
+// A terminal that delivers every key at once, and is restored however the program ends.
 #pragma once
 
 #include <csignal>

@@ -1,4 +1,5 @@
-// Words and columns for the terminal. Text by learners is made harmless before it is printed.
+// Words and columns for the terminal. Text from learners must go through printable() or paragraphs() before it is
+// printed.
 #pragma once
 
 #include <cstdint>

@@ -143,7 +143,7 @@ std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situ
     }
   }
   if (fitting.empty()) add_general(situation.trouble, fitting);
-  // After a pass, the hints that lead to it are dropped.
+  // After a pass, drops the chapter's own hints, except the last one if the ace is not reached, because it leads there.
   std::vector<OfferedHint> offered;
   if (situation.has_passed && !own.empty()) {
     if (!situation.has_ace) {

@@ -15,7 +15,8 @@ namespace roofwalk {
 struct OfferedHint {
   std::string id;  // "chapter 2", "race 1": stable while the hint keeps its position
   std::string text;
-  std::string cause;               // its kind: the diagnosis or verdict for which it is; empty: the chapter's own
+  std::string cause;               // the diagnosis or verdict that it is for, which is its kind; empty: the chapter's
+                                   // own
   std::size_t number = 0, of = 0;  // position within its kind: 2 of 3
   bool leads_on = false;           // whether it is the chapter's last hint, which comes first after a pass because it
                                    // leads to the ace
@@ -65,7 +66,7 @@ class HintGiver {
   Situation situation_;
   std::vector<OfferedHint> offered_;
   std::int64_t last_attempt_ = 0, last_correct_ = 0;  // ids in the store; 0: none
-  // By hint id, for hints of all kinds: the last attempt when the hint was given.
+  // By hint id, for hints of all kinds: the id of the attempt that was the last one when the hint was given.
   std::map<std::string, std::int64_t> given_;
 };
 

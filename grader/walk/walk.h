@@ -42,7 +42,7 @@ struct ChapterWalk {
 Chart joint_chart(const Rig& rig, const std::string& level, const Size& size, const Work& work,
                   const LevelPoints& starter, const std::vector<ChapterWalk>& chapters);
 
-// The changes of the walk when an attempt was recorded.
+// What changed in the walk when an attempt was recorded.
 struct WalkNews {
   bool joined = false;                 // the attempt is a new dot of the walk
   bool is_beside = false;              // the attempt was measured, but does not join the walk
@@ -55,8 +55,8 @@ struct WalkNews {
                                        // draw
 };
 
-// Stores the attempt while drawing the walk with it. Sets attempt.plot. An attempt that does not join the walk is
-// neither stored nor drawn to a file; its chart is in the news. The stored record contains no prediction, because
+// Stores the attempt, and draws the walk with it meanwhile. Sets attempt.plot. An attempt that does not join the walk
+// is neither stored nor drawn to a file; its chart is in the news. The stored record contains no prediction, because
 // predictions are stored separately, as notes, and may change.
 Result<WalkNews> record(const Rig& rig, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
 

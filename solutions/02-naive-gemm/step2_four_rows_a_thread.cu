@@ -1,14 +1,14 @@
 // step 2: right x16.5 (l1), up x10.5: a thread computes four rows of its column, so that a value of b serves four FMAs
 #include <roofwalk.cuh>
 
-constexpr int kRows = 4;  // of c for each thread, one below the other
+constexpr int kRows = 4;  // adjacent rows of c for each thread
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     const int row = (blockIdx.y * blockDim.y + threadIdx.y) * kRows;
     const int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= m || column >= n) return;
 
-    // Past the last row of a there is nothing to read: such a thread repeats the last row and does not store it.
+    // For rows past the last one of a, a thread computes the last row again and does not store the result.
     float sum[kRows] = {};
     for (int i = 0; i < k; ++i) {
         const float value = b[i * n + column];

@@ -12,8 +12,8 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 
     float sum = 0.0f;
     for (int from = 0; from < k; from += kTile) {
-        // A thread outside c still brings its part. What is outside of a or b counts as zero, and adds nothing. Both
-        // loads are on their way before the first is waited for.
+        // A thread outside c still loads its part. Elements outside a or b count as zero and add nothing. Both loads
+        // are in flight before the first one is waited for.
         const float from_a = row < m && from + x < k ? a[row * k + from + x] : 0.0f;
         const float from_b = from + y < k && column < n ? b[(from + y) * n + column] : 0.0f;
         a_tile[y][x] = from_a;
@@ -23,7 +23,7 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
         for (int i = 0; i < kTile; ++i) {
             sum += a_tile[y][i] * b_tile[i][x];
         }
-        __syncthreads();  // nobody needs them any more
+        __syncthreads();  // no thread still uses the tiles
     }
     if (row < m && column < n) c[row * n + column] = sum;
 }

@@ -15,12 +15,12 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 
     float sum[kRows] = {};
     for (int from = 0; from < k; from += kDepth) {
-        // What is outside of a or b counts as zero, and adds nothing. All loads are on their way before the first is
-        // waited for.
+        // Elements outside a or b count as zero and add nothing. All loads are in flight before the first one is waited
+        // for.
         float from_a[kLoads], from_b[kLoads];
 #pragma unroll
         for (int j = 0; j < kLoads; ++j) {
-            const int i = j * kThreads + thread;  // index in the tile: neighbours bring neighbours
+            const int i = j * kThreads + thread;  // index in the tile: neighbouring threads load neighbours
             const int a_row = row + i / kDepth, a_column = from + i % kDepth;
             const int b_row = from + i / kTile, b_column = column + i % kTile;
             from_a[j] = a_row < m && a_column < k ? a[a_row * k + a_column] : 0.0f;
@@ -42,7 +42,7 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
                 sum[r] += a_tile[y + r * kDown][i] * right;
             }
         }
-        __syncthreads();  // nobody needs them any more
+        __syncthreads();  // no thread still uses the tiles
     }
 
 #pragma unroll

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     __shared__ __align__(16) float a_tile[2][kRows][kDepth], b_tile[2][kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
     const int thread = threadIdx.x, x = thread % kAcross * 4, y = thread / kAcross;
-    // A thread's columns come in groups of four, which are read at once. Neighbours have neighbouring groups.
+    // A thread's columns come in groups of four, read at once. Neighbouring threads have neighbouring groups.
     const auto column_of = [=](int j) { return x + j / 4 * 4 * kAcross + j % 4; };
 
     const auto ask_for_tiles = [&](int buffer, int from) {

@@ -29,15 +29,15 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     __shared__ __align__(16) Tiles buffers[kBuffers];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
     const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    // A warp is 8 threads wide and 4 high. Lanes i and i ^ 1 read the same of b, lanes i and i ^ 2 the same of a: such
-    // pairs share a turn at shared memory.
+    // A warp is 8 threads wide and 4 high. Lanes i and i ^ 1 read the same of b, lanes i and i ^ 2 the same of a, so
+    // that such pairs share a wavefront of shared memory.
     const int x = (warp % 2 * 8 + lane / 2 % 8) * 4, y = (warp / 2 * 4 + lane / 16 * 2 + lane % 2) * 4;
-    // A thread's rows and columns come in groups of four, which are read at once. Neighbours have neighbouring groups.
+    // A thread's rows and columns come in groups of four, read at once. Neighbouring threads have neighbouring groups.
     const auto row_of = [=](int i) { return y + i / 4 * 4 * kDown + i % 4; };
     const auto column_of = [=](int j) { return x + j / 4 * 4 * kAcross + j % 4; };
 
-    // This thread's share of a pair of tiles, in pieces, about one for each step: of a, one element of every
-    // kRowsApart-th row (below the last row, that row again); of b, kFloats elements of a row.
+    // This thread's share of a pair of tiles, copied in pieces spread over the steps. Of a: one element of every
+    // kRowsApart-th row; rows beyond the last repeat it. Of b: kFloats elements of a row.
     constexpr int kRowsApart = kThreads / kDepth, kPiecesOfA = kRows / kRowsApart;
     constexpr int kStepsApart = kThreads * kFloats / kColumns, kPieces = kPiecesOfA + kDepth / kStepsApart;
     const int a_row = thread / kDepth, a_step = thread % kDepth;

@@ -11,7 +11,7 @@ __device__ float warp_sum(float value) {
     return value;
 }
 
-// The sum of `value` over the threads of the block; every thread gets it.
+// Returns the sum of `value` over the threads of the block; every thread gets it.
 __device__ float block_sum(float value) {
     __shared__ float partial[kWarps];
     value = warp_sum(value);

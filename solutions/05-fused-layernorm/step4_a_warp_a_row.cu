@@ -51,8 +51,8 @@ __global__ void short_rows(const float* x, const float* gamma, const float* beta
     }
 }
 
-// Any row. Values are taken relative to the row's first one, which is of similar size: one pass then gives the sums
-// of the differences and of their squares, and nothing large is ever subtracted from something large.
+// Handles any row. Values are taken relative to the row's first one, which is of similar size: one pass then gives the
+// sums of the differences and of their squares, and never subtracts one large number from another.
 __global__ void any_rows(const float* x, const float* gamma, const float* beta, float* y, int rows, int cols,
                          float epsilon) {
     const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;

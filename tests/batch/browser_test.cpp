@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Loads the page in a frame of WIDTH pixels. The title then tells the page's width, its broken images, the files it
+// Loads the page in a frame of WIDTH pixels. The title then states the page's width, its broken images, the files it
 // requested from elsewhere, and whether it has text.
 constexpr const char* kFrame = R"html(<!doctype html><title>waiting</title>
 <iframe id="page" width="WIDTH" height="800" src="PAGE"></iframe>

@@ -79,7 +79,7 @@ class ClassTest : public ::testing::Test {
     return result ? *result : CommandResult{};
   }
 
-  // Starts grading, kills it after `after`, and returns whether it was still running then.
+  // Starts grading, kills it after the time `after`, and returns whether it was still running then.
   bool start_and_kill(const std::string& grades, int workers, std::chrono::milliseconds after) {
     // The log helps to find the cause of a failure.
     const Descriptor output(::open((folder_ / "killed.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -106,7 +106,7 @@ class ClassTest : public ::testing::Test {
     return texts;
   }
 
-  // Grading that is killed `kills` times at random moments and resumed ends with the same bytes as undisturbed grading.
+  // Expects that grading killed `kills` times at random moments and resumed ends with the same bytes as undisturbed.
   void expect_kills_change_nothing(int kills, int workers, double undisturbed_s) {
     const std::string grades = "killed" + std::to_string(workers);
     Rng rng(static_cast<std::uint64_t>(workers), "kills");

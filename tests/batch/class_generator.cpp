@@ -22,7 +22,7 @@ void write(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-// Names as learners and platforms write them.
+// Returns a name as learners and platforms write them.
 std::string name_of(std::size_t i) {
   const std::vector<std::string> odd = {"Ada Lovelace",
                                         "O'Hara, \"Scarlett\"",

@@ -1,5 +1,5 @@
-// A fault of ours gives a submission a second try and then leaves it to a person. It never ends the batch and never
-// gives a zero.
+// After a fault of the grader's own, a submission gets a second try and is then left to a person. Such a fault never
+// ends the batch and never gives a zero.
 #include "grader/class/batch/batch.h"
 #include "grader/class/batch/grade_all.h"
 #include "grader/rig/roofs.h"
@@ -68,8 +68,8 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
               HasSubstr("a person has to look: the worker died by signal 11"));
 }
 
-// A file size limit acts like a full disk and needs no right to mount one. It is a soft limit, because boxes set their
-// own.
+// A file size limit acts like a full disk, but needs no permission to mount one. It is a soft limit, because boxes set
+// their own.
 TEST_F(FaultsTest, AFullDiskLosesNothing) {
   small_class();
   ASSERT_EQ(grade("undisturbed", 2).exit_code, 0);

@@ -44,7 +44,7 @@ std::set<std::string> code_of(const fs::path& file) {
   return lines;
 }
 
-// For each solution file: its lines that are not in the chapter's starter.
+// Returns, for each solution file, its lines that are not in the chapter's starter.
 std::map<std::string, std::set<std::string>> solutions_of(const fs::path& source) {
   std::map<std::string, std::set<std::string>> all;
   for (const auto& entry : fs::recursive_directory_iterator(source / "solutions")) {
@@ -57,7 +57,7 @@ std::map<std::string, std::set<std::string>> solutions_of(const fs::path& source
   return all;
 }
 
-// The solutions of which some code block of the page shows at least half of the new lines.
+// Returns the solutions that the page prints: one of its code blocks contains at least half of their new lines.
 std::vector<std::string> printed_in(const std::string& page,
                                     const std::map<std::string, std::set<std::string>>& solutions) {
   std::vector<std::string> found;

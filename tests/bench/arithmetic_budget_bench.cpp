@@ -127,7 +127,7 @@ class Kernel {
   }
 
  private:
-  // A copy of the form whose result registers are its own and differ from all sources.
+  // Returns a copy of the form with result registers of its own, which differ from all sources.
   std::string copy_of(const std::string& form, int copy) {
     static const Pattern name("%([a-z]+)([0-9]+)");
     const std::size_t after_brace = form.find('}'), brace = form.find('{');
@@ -199,7 +199,7 @@ std::optional<FloatShape> shape_of(Type type) {
   }
 }
 
-// Half of the values are near one, some are subnormal, infinite or NaN, the rest are random bits.
+// Returns a random value: half of them are near one, some are subnormal, infinite or NaN, the rest are random bits.
 std::uint64_t float_bits(const FloatShape& shape, std::uint64_t& state) {
   const std::uint64_t value = next(state), one = 1;
   const std::uint64_t fraction = value & ((one << shape.fraction_bits) - 1);
@@ -226,7 +226,7 @@ std::uint64_t float_bits(const FloatShape& shape, std::uint64_t& state) {
   return sign << (shape.bits - 1) | exponent << shape.fraction_bits | fraction;
 }
 
-// 64 input bits for a form; narrower registers use a part of them.
+// Returns 64 input bits for a form; narrower registers use a part of them.
 std::uint64_t bits_for(Type type, std::uint64_t& state) {
   const auto shape = shape_of(type);
   if (!shape) return next(state) >> (next(state) % 2 * (next(state) % 64));
@@ -235,7 +235,7 @@ std::uint64_t bits_for(Type type, std::uint64_t& state) {
   return out;
 }
 
-// Processor seconds of a launch, or an error.
+// Returns the processor seconds of a launch, or an error.
 Result<double> seconds_of(const ArithmeticForm& form, const std::string& text, int turns) {
   static const Machine machine = *load_machine("classroom");
   Gpu gpu(machine);
@@ -268,7 +268,7 @@ Result<double> seconds_of(const ArithmeticForm& form, const std::string& text, i
   return processor_s() - began_s;
 }
 
-// Cost of a warp instruction: the cost of a launch without any is subtracted.
+// Returns the cost of a warp instruction: subtracts the cost of a launch that executes none.
 Result<double> measured_ns(const ArithmeticForm& form) {
   const std::string text = Kernel(form.text).text();
   ROOFWALK_TRY(const double before_s, seconds_of(form, text, 0));

@@ -23,7 +23,7 @@ constexpr const char* kHead = R"(#include <roofwalk.cuh>
 #include <cuda_fp16.h>
 )";
 
-// A kernel that ends, for many blocks or launches.
+// A kernel that ends soon, for the runs with many blocks or many launches.
 constexpr const char* kSmall =
     "__global__ void small(float* c, int n) { if (n == 7) return; for (int i = 0; i < 8; ++i) c[threadIdx.x + i] = i; "
     "}";

@@ -3,15 +3,15 @@
 
 namespace roofwalk::test {
 
-// c = a b for n x n matrices, with loops in the order i, j, k.
+// Computes c = a b for n x n matrices, with loops in the order i, j, k.
 void native_gemm(const float* a, const float* b, float* c, int n);
 void native_vector_add(const float* a, const float* b, float* c, int n);
 
-// The work of kernels/divergent.cu, gather.cu and histogram.cu.
+// Do the work of kernels/divergent.cu, gather.cu and histogram.cu.
 void native_divergent(const float* a, const float* b, float* c, int n);
 void native_gather(const float* a, const float* b, float* c, int n);
 void native_histogram(const float* a, float* c, int n);
-// The work of chapter 5, layernorm.
+// Does the work of chapter 5, layernorm.
 void native_layernorm(const float* x, const float* gamma, const float* beta, float* y, int rows, int cols,
                       float epsilon);
 

@@ -62,7 +62,7 @@ void run_on(benchmark::State& state, Work work, const RunOptions& options = kCou
 
 float* values(std::vector<Buffer>& buffers, std::size_t i) { return buffers[i].values.data(); }
 
-// The work of kernels with parameters (a, b, c, n).
+// Returns the work of kernels with parameters (a, b, c, n).
 Work vectors(const std::string& source, int n, void (*native)(const float*, const float*, float*, int)) {
   const auto count = static_cast<std::size_t>(n);
   return {.source = source,
@@ -71,7 +71,7 @@ Work vectors(const std::string& source, int n, void (*native)(const float*, cons
           .native = [=](auto& b) { native(values(b, 0), values(b, 1), values(b, 2), n); }};
 }
 
-// The work of kernels with parameters (a, b, c, m, n, k), with n x n matrices.
+// Returns the work of kernels with parameters (a, b, c, m, n, k), with n x n matrices.
 Work products(const std::string& source, int n) {
   Work work = vectors(source, n * n, native_vector_add);
   work.numbers = {n, n, n};

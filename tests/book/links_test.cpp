@@ -24,7 +24,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The pages of the site, by their paths in the project.
+// Returns the pages of the site, by their paths in the project.
 std::vector<fs::path> pages() {
   std::vector<fs::path> found = {"README.md", "CONTRIBUTING.md"};
   for (const auto& entry : fs::directory_iterator(kRoot / "book")) {
@@ -36,7 +36,7 @@ std::vector<fs::path> pages() {
   return found;
 }
 
-// The guides beside the code: READMEs, rules, lists.
+// Returns the guides beside the code: READMEs, rules, lists.
 std::vector<fs::path> guides() {
   std::vector<fs::path> found;
   for (const char* folder : {"common", "grader", "tests", "book/truth", "book/site"}) {

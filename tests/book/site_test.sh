@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the book as a site: every page must build without a warning and open in Chromium without a network.
-# site_test.sh PROJECT FOLDER. Exits with 4 if the site generator or the browser is missing.
+# site_test.sh PROJECT FOLDER: builds the book as a site in FOLDER. Every page must build without a warning and open in
+# Chromium without a network. Exits with 4 if the site generator or the browser is missing.
 set -euo pipefail
 project=$1 folder=$2
 generator=$project/.venv/bin/sphinx-build

@@ -35,7 +35,7 @@ const Rig& rig() {
   return rig;
 }
 
-// The starter's dot is left empty: the verdict, which needs it, is not tested.
+// Runs the kernel. Leaves the starter's dot empty: only the verdict needs it, which is not tested.
 Attempt attempt_with(const Chapter& chapter, const fs::path& file) {
   auto attempt = run_attempt(rig(), {&chapter, file, kPublicSeed, nullptr, StarterDot{}});
   EXPECT_TRUE(attempt) << attempt.error().text();
@@ -66,7 +66,7 @@ std::vector<Disease> diseases() {
   return found;
 }
 
-// The diagnosis and the line in the file's first line.
+// What a file's first line claims: the diagnosis, and the line that it must point to.
 struct Claim {
   std::string cause;
   int line = 0;

@@ -28,7 +28,7 @@ TEST(DeviceWorker, ServesTheDeviceThatItIsGiven) {
   EXPECT_EQ(back, bytes);
 }
 
-// A worker process ends with the thread that started it, and `watch` runs each check in a thread of its own.
+// A worker process ends with the thread that started it, and `watch` runs each check in a new thread.
 TEST(DeviceWorker, AnotherThreadGetsOneOfItsOwn) {
   const auto devices = devices_in_worker("virtual:classroom", E2E_PROGRAM, Isolation::none);
   for (int i = 0; i < 2; ++i) {

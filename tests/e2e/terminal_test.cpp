@@ -95,7 +95,7 @@ class OnTerminal {
     EXPECT_GE(times_shown(text), times) << text;
   }
 
-  // The output since the screen was last cleared, with lines that end with \n only.
+  // Returns the output since the screen was last cleared, with lines that end with \n only.
   std::string screen() const {
     const auto cleared = output_.rfind(kClear);
     std::string text = cleared == std::string::npos ? output_ : output_.substr(cleared + std::string(kClear).size());
@@ -137,7 +137,7 @@ class OnTerminal {
   }
 
  private:
-  // Output arrives after a while and in order, so when our own mark arrives, all earlier output has arrived.
+  // Writes a mark and reads until it arrives: output arrives in order, so all earlier output has then arrived.
   void read_what_is_under_way() {
     const std::string mark = "\x05";
     EXPECT_EQ(::write(slave_, mark.data(), mark.size()), static_cast<ssize_t>(mark.size()));

@@ -30,7 +30,7 @@ void run(const Input& input, const std::string& name) {
   std::exit(1);
 }
 
-// Changes a byte, deletes a range, or inserts a range of another input; up to four such changes.
+// Returns an input with up to four changes: each changes a byte, deletes a range, or inserts a range of another input.
 Input mutant(const std::vector<Input>& inputs, roofwalk::Rng& rng) {
   const auto below = [&](std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(rng.next() % limit); };
   Input out = inputs[below(inputs.size())];

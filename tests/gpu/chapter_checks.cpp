@@ -36,7 +36,7 @@ class ChapterCheck : public ::testing::Test {
   }
 
  private:
-  // Records the attempt in place of an earlier one of the same kernel.
+  // Records the attempt; replaces an earlier one of the same kernel.
   void keep(Json attempt) const {
     for (Json& kernel : attempt["kernels"]) kernel.erase("lines");
     Json& all = gpu_session().record["attempts"];

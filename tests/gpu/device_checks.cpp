@@ -1,5 +1,5 @@
-// Tests of the device itself: the contract of all devices, faults, output of kernels, counts against those by hand,
-// roofs.
+// Tests the device itself: the contract of all devices, faults, output of kernels, counts against those derived by
+// hand, roofs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -62,7 +62,7 @@ class Recorder : public ::testing::EmptyTestEventListener {
   fs::path file_;
 };
 
-// Continues the record of an earlier call on the same card, so that its checks can be spread over several calls.
+// Continues the record of an earlier call on the same card, so that the checks can be spread over several calls.
 void begin_record(const Device& device, const fs::path& file) {
   Json& record = gpu_session().record;
   const std::string hash = sha256_hex(device.identity().uuid);

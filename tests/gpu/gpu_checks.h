@@ -27,7 +27,7 @@ struct GpuSession {
 
 GpuSession& gpu_session();
 
-// One test for each kernel of every chapter; call it before running the tests.
+// Registers one test for each kernel of every chapter; must be called before the tests run.
 void register_chapter_checks();
 
 }  // namespace roofwalk::test

@@ -20,8 +20,8 @@ namespace roofwalk::test {
 //   attempts       the JSON of `run` of each chapter's starter and steps, with the raw samples of the pairs
 //   ncu            [{name, metric, ours, ncu}]; null if there is no ncu
 
-// The record without private data: UUIDs are also removed from attempts and the doctor; other users' processes are
-// replaced by their number.
+// Returns the record without private data: UUIDs are also removed from attempts and the doctor; the list of other
+// users' processes is replaced by their number.
 Json without_private(Json record);
 
 // Reasons not to trust a record, one per line; empty for a good record.
@@ -34,10 +34,11 @@ struct ErrorRow {
   double error() const { return modelled / card - 1; }
 };
 
-// `modelled` is the same kernel's attempt on the virtual GPU. Figures missing from either attempt are left out.
+// Compares an attempt on a card with `modelled`, the same kernel's attempt on the virtual GPU. Figures missing from
+// either attempt are left out.
 std::vector<ErrorRow> errors_of(const Json& attempt, const Json& modelled);
 
-// A readable table: all rows, then the median and the largest error of each figure.
+// Returns a readable table: all rows, then the median and the largest error of each figure.
 std::string table_of(const std::vector<ErrorRow>& rows);
 
 }  // namespace roofwalk::test

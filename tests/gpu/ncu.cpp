@@ -8,7 +8,7 @@
 namespace roofwalk::test {
 namespace {
 
-// The quoted fields of a CSV line.
+// Returns the quoted fields of a CSV line.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields;
   for (std::size_t at = 0; (at = line.find('"', at)) != std::string::npos;) {

@@ -64,7 +64,7 @@ class Ruler {
       const char* name;
       int kernel;
       Counter counter;
-      double of_a_thread;  // FLOPs of a thread per turn; the chains and steps of arithmetic.cu
+      double of_a_thread;  // FLOPs of a thread per turn: chains x steps x FLOPs of a step, as in arithmetic.cu
     };
     for (const Kind& kind :
          {Kind{"FP32", 0, Counter::flops_f32, 8 * 64 * 2}, Kind{"half", 1, Counter::flops_f16, 8 * 32 * 4},
@@ -88,7 +88,7 @@ class Ruler {
   };
   static constexpr Stream kCopy{"copy", 2, 1, 1};
 
-  // The stream is several times the L2, so that the data left in L2 at the end is a small part.
+  // The stream is several times as large as L2, so that the data left in L2 at the end is a small part of it.
   Result<RunRecord> stream(const Stream& s) {
     const std::vector<float> ones(static_cast<std::size_t>(stream_vectors()) * 4, 1.0f);
     Buffer a{"a", ones}, b{"b", ones}, c{"c", ones};
@@ -110,7 +110,8 @@ class Ruler {
     return kOk;
   }
 
-  // An empty kernel reads and writes nothing. Bytes that the preceding flush of L2 left behind would show here.
+  // Runs an empty kernel, which reads and writes nothing. Bytes that the preceding flush of L2 left behind would show
+  // here.
   Status nothing() {
     ROOFWALK_TRY(const RunRecord record, runner_.run("#include <roofwalk.cuh>\n__global__ void nothing() {}\n"
                                                      "SOLVE() { nothing<<<1, 32>>>(); }\n",

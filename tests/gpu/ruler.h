@@ -22,7 +22,7 @@ struct RulerRow {
 Json to_json(const std::vector<RulerRow>& rows);
 std::vector<RulerRow> ruler_rows_of(const Json& json);
 
-// Runs the kernel that copies an array of several times the L2 once, so that another profiler can measure it.
+// Runs once the kernel that copies an array several times as large as L2, so that another profiler can measure it.
 Result<RunRecord> run_copy_stream(Runner& runner);
 
 // Fails if a kernel does not compile or run.

@@ -1,4 +1,4 @@
-// Everything that roofwalk.cuh and a plan offer, once.
+// Uses everything that roofwalk.cuh and a plan offer, each once.
 #include <roofwalk.cuh>
 
 __global__ void twice(const float* a, float* c, int n) {

@@ -1,4 +1,4 @@
-// A program of a learner's own: it knows of solve only the declaration.
+// A learner's own program, which sees only the declaration of solve.
 #include <cuda_runtime.h>
 
 void solve(const float* a, float* c, int n);

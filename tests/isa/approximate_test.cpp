@@ -1,8 +1,8 @@
 // Tests that approximate functions stay within the errors that the PTX ISA documents (text of 9.1, in each
-// instruction's section), and are exact for special values. The allowed errors: In .f32: ex2 2 ulp; lg2 2^-22, relative
+// instruction's section), and are exact for special values. The allowed errors for .f32: ex2 2 ulp; lg2 2^-22, relative
 // outside of (0.5, 2); sin and cos 2^-20.5 within [-2 pi, 2 pi], 2^-14.7 within [-100 pi, 100 pi]; tanh 2^-11 relative;
-// rsqrt 2^-22.9 relative; rcp 1 ulp; sqrt 2^-23 relative; div 2 ulp. In 16 bits: tanh 2^-10.987 (bf16 2^-8), ex2 2^-9.9
-// relative (bf16 2^-7).
+// rsqrt 2^-22.9 relative; rcp 1 ulp; sqrt 2^-23 relative; div 2 ulp. For 16-bit types: tanh 2^-10.987 (bf16 2^-8), ex2
+// 2^-9.9 relative (bf16 2^-7).
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -20,7 +20,7 @@ float single(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::
 std::uint64_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 double from_double(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
-// Evenly spaced numbers between two bounds, and random bit patterns between them, so that every exponent occurs.
+// Returns evenly spaced numbers between two bounds, and random bit patterns between them to cover every exponent.
 Values sweep(double low, double high, std::size_t count) {
   Values out;
   for (std::size_t i = 0; i <= count; ++i) {

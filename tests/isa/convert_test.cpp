@@ -1,4 +1,4 @@
-// cvt: between all types, with every rounding and modifier, exact to the last bit.
+// Tests cvt between all types, with every rounding and modifier, exact to the last bit.
 #include <optional>
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ Int128 number(const IntegerType& type, std::uint64_t bits) {
 }
 Int128 most(const IntegerType& type) { return (Int128{1} << (type.bits - type.is_signed)) - 1; }
 Int128 least(const IntegerType& type) { return type.is_signed ? -most(type) - 1 : 0; }
-// The value in a register that may be wider: signed types are sign-extended, others zero-extended.
+// Returns the value in a register that may be wider: signed types are sign-extended, others zero-extended.
 std::uint64_t in_register(const IntegerType& type, Int128 value, char reg) {
   const Int128 wrapped = number(type, static_cast<std::uint64_t>(value));
   return static_cast<std::uint64_t>(static_cast<UInt128>(wrapped) & ((UInt128{1} << register_bits(reg)) - 1));
@@ -90,7 +90,7 @@ ROW_TEST(Cvt, IntegersToFloats) {
   }
 }
 
-// Rounded to a whole number without bounds; one huge value stands for everything that is too large.
+// Rounds to a whole number without bounds; one huge value stands for everything that is too large.
 Int128 to_whole(const Format& format, std::uint64_t bits, Round round) {
   constexpr Int128 kHuge = Int128{1} << 100;
   const bool negative = format.is_negative(bits);
@@ -109,13 +109,13 @@ Int128 to_whole(const Format& format, std::uint64_t bits, Round round) {
   return negative ? -size : size;
 }
 
-// NaN becomes 0; if either type is 64 bits wide, only the top bit is set.
+// Returns what NaN becomes: 0, or only the top bit set if either type is 64 bits wide.
 std::uint64_t of_nan(const FloatType& from, const IntegerType& to, char reg) {
   const bool top = from.reg == 'd' || to.bits == 64;
   return top ? in_register(to, Int128{1} << (to.bits - 1), reg) : 0;
 }
 
-// Samples of the type, and the powers of two that bound the integer types, with their neighbours.
+// Returns samples of the type, and the powers of two that bound the integer types, with their neighbours.
 Values samples_with_ends(const FloatType& from) {
   Values out = samples(from.kind, 1000);
   for (const int power : {7, 8, 15, 16, 31, 32, 63, 64}) {

@@ -37,7 +37,7 @@ constexpr Named kDirections[] = {kNearest, {".rz", Round::zero}, {".rm", Round::
 
 using Operation = std::function<std::uint64_t(const Format&, const std::uint64_t*, Round)>;
 
-// The result of the operation with the modifiers applied.
+// Returns the result of the operation with the modifiers applied.
 std::uint64_t modified(const Width& width, const Operation& operation, Values sources, Round round,
                        const Modifiers& with) {
   const Format& format = width.format;
@@ -182,7 +182,8 @@ void expect_extremes(const std::string& name, const Operation& operation) {
 ROW_TEST(Max, OfFloats) { expect_extremes("max", kMax); }
 ROW_TEST(Min, OfFloats) { expect_extremes("min", kMin); }
 
-// PTX does not define which NaN abs and neg return; the virtual GPU returns the source NaN with its sign changed.
+// Tests abs or neg. PTX does not define which NaN they return; the virtual GPU returns the source NaN with its sign
+// changed.
 void expect_sign_change(const std::string& name, const std::function<std::uint64_t(const Format&, std::uint64_t)>& of) {
   const Operation operation = [&](const Format& f, const std::uint64_t* x, Round) { return of(f, x[0]); };
   for (const bool ftz : {false, true}) {

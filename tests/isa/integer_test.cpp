@@ -19,7 +19,7 @@ struct Integer {
   Kind kind() const { return bits == 16 ? Kind::u16 : bits == 32 ? Kind::u32 : Kind::u64; }
   char reg() const { return bits == 16 ? 'h' : bits == 32 ? 'r' : 'd'; }
   UInt128 mask() const { return (UInt128{1} << bits) - 1; }
-  // The signed or unsigned number that the bits mean, unbounded.
+  // Returns the signed or unsigned number that the bits represent, as an unbounded integer.
   Int128 number(std::uint64_t value) const {
     const bool negative = is_signed && (value >> (bits - 1) & 1) != 0;
     return static_cast<Int128>(value) - (negative ? Int128{1} << bits : 0);
@@ -42,7 +42,7 @@ std::string operands(char result, const std::string& sources) {
   return text;
 }
 
-// A function of unbounded sources; its result is wrapped to the type.
+// A function of unbounded integers; its result is wrapped to the type.
 using Arithmetic = std::function<Int128(const Integer&, const std::vector<Int128>&)>;
 
 void expect_arithmetic(const std::string& name, const Integer& type, int sources, const Arithmetic& f,
@@ -69,7 +69,7 @@ ROW_TEST(Sub, Integers) {
   expect_arithmetic("sub.sat", kS32, 2, subtract, true);
 }
 
-// The upper half of a product. A product of two 64-bit factors just fits in 128 bits.
+// Returns the upper half of a product. A product of two 64-bit factors just fits in 128 bits.
 Int128 upper(const Integer& type, Int128 a, Int128 b) {
   if (type.is_signed || type.bits < 64) return (a * b) >> type.bits;
   return static_cast<Int128>(static_cast<UInt128>(a) * static_cast<UInt128>(b) >> 64);
@@ -112,7 +112,7 @@ void expect_wide(const std::string& name, bool adds) {
 ROW_TEST(Mul, Wide) { expect_wide("mul", false); }
 ROW_TEST(Mad, Wide) { expect_wide("mad", true); }
 
-// The low 24 bits as a number; .hi takes the upper 32 bits of the 48-bit product.
+// Returns the low 24 bits as a number. With .hi, mul24 and mad24 take the upper 32 bits of the 48-bit product.
 Int128 low24(const Integer& type, Int128 x) {
   const Int128 bits = x & 0xffffff;
   return type.is_signed && (bits >> 23) != 0 ? bits - (1 << 24) : bits;
@@ -279,7 +279,7 @@ ROW_TEST(Popc, CountsOnes) {
     });
   }
 }
-// The position of the highest bit that differs from the sign; -1 if all bits are equal to the sign.
+// Returns the position of the highest bit that differs from the sign; -1 if all bits are equal to the sign.
 int highest(const Integer& type, std::uint64_t x) {
   const bool sign = type.is_signed && (x >> (type.bits - 1) & 1) != 0;
   for (int i = type.bits - 1; i >= 0; --i) {
@@ -392,7 +392,7 @@ ROW_TEST(Lop3, LooksUpATable) {
   }
 }
 
-// c + the products of the bytes of b with the bytes (dp4a) or halves (dp2a) of a.
+// Tests dp4a or dp2a: c + the products of the bytes of b with the bytes (dp4a) or halves (dp2a) of a.
 void expect_dot(const std::string& name, int count, int first) {
   const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kIntegerSamples);
   for (const char* a : {"u32", "s32"}) {
@@ -422,7 +422,7 @@ ROW_TEST(Bmsk, OnesFromABitOn) {
   EXPECT_EQ(execute("bmsk.wrap.b32 =r, $r, $r", {{1, 33, 4, 31}, {2, 34, 32, 63}}), (Values{6, 6, 0, 0x80000000}));
 }
 
-// The ISA's pseudocode of szext.
+// Follows the ISA's pseudocode of szext.
 std::uint64_t extended(std::uint64_t a, std::uint64_t b, bool wraps, bool is_signed) {
   const std::uint32_t bits = b & 31;
   const bool too_large = b >= 32 && !wraps;
@@ -444,7 +444,7 @@ ROW_TEST(Szext, ExtendsLowBits) {
   EXPECT_EQ(execute("szext.wrap.s32 =r, $r, $r", {{0x88, 0x88, 3}, {40, 32, 33}}), (Values{0xffffff88, 0, 0xffffffff}));
 }
 
-// A 128-bit sum in four words and another in two: each word's carry goes to the next word.
+// 128-bit sums in four 32-bit words and in two 64-bit words: each word's carry goes to the next word.
 ROW_TEST(Addc, CarriesThroughWords) {
   const auto sum =
       execute_all("add.cc.u32 =r, $r, $r; addc.cc.u32 =r, $r, $r; addc.cc.s32 =r, $r, $r; addc.u32 =r, $r, 0",

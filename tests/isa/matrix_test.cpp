@@ -62,7 +62,8 @@ struct Place {
 };
 using Table = std::function<Place(int group, int number, int i)>;  // the place of element i of a thread
 
-// "Matrix Fragments for mma.m16n8k..." and "mma.m8n8k...": by operand, group = lane / 4, number = lane % 4.
+// Return places from the ISA's "Matrix Fragments for mma.m16n8k..." and "mma.m8n8k...", by operand. `group` is
+// lane / 4, `number` is lane % 4.
 Place place_in_a(const Shape& shape, const Element& element, int group, int number, int i) {
   if (shape.m == 8) return {group, element.bits == 64 ? number : number * 4 + i};
   switch (element.bits) {
@@ -86,7 +87,7 @@ Place place_in_b(const Element& element, int group, int number, int i) {
 }
 Place place_in_c(int group, int number, int i) { return {i < 2 ? group : group + 8, number * 2 + (i & 1)}; }
 
-// The registers of the 32 lanes.
+// Returns the registers of the 32 lanes.
 std::vector<Values> registers_of(const Matrix& matrix, int columns, const Element& element, const Table& table) {
   const int held = static_cast<int>(matrix.size()) / 32, each = element.per_register();
   std::vector<Values> out(static_cast<std::size_t>(held / each), Values(32));
@@ -367,7 +368,7 @@ ROW_TEST(WmmaLoad, OfEveryType) {
   expect_wmma_all_ways({{8, 8, 4}, kDouble, kDouble, kDouble, kDouble});
 }
 
-// The counters of a single wmma.load or wmma.store.
+// Runs a single wmma.load or wmma.store to get its counters.
 Outcome count_alone(const std::string& instruction, bool shared) {
   Kernel kernel{.body = ".reg .b32 %w<8>; .reg .f32 %wf<8>;\n",
                 .in = std::vector<std::uint8_t>(16384),

@@ -26,7 +26,7 @@ constexpr Type kTypes[] = {{"u8", 1},  {"s8", 1, true},  {"b8", 1},        {"u16
                            {"b16", 2}, {"u32", 4},       {"s32", 4, true}, {"b32", 4}, {"f32", 4},
                            {"u64", 8}, {"s64", 8, true}, {"b64", 8},       {"f64", 8}};
 
-// The loaded value, extended to an 8-byte register. Floats have registers of their own.
+// Returns the loaded value, extended to an 8-byte register. Floats have registers of their own.
 std::uint64_t loaded(const Type& type, const std::uint8_t* from) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, from, static_cast<std::size_t>(type.bytes));
@@ -110,7 +110,7 @@ ROW_TEST(Ld, ConstantMemory) {
   for (std::size_t l = 0; l < 32; ++l) EXPECT_EQ(outcome.at<std::uint32_t>(l), (l % 4 + 1) * 10 + 30);
 }
 
-// Each thread accesses a word of its own through a generic pointer and back through the space's own address.
+// Each thread accesses its own word through a generic pointer, converts the pointer back, and uses that address, too.
 ROW_TEST(Cvta, MakesGenericPointersAndBack) {
   for (const char* space : {"local", "shared"}) {
     const bool shared = *space == 's';
@@ -171,8 +171,8 @@ std::vector<Atomic> atomics() {
   return all;
 }
 
-// 32 lanes update one word or eight words, in lane order. A reduction returns no old value. Initial values and operands
-// are edges of the type.
+// Tests an atomic: 32 lanes update one word or eight words, in lane order. A reduction returns no old value. Initial
+// values and operands are edge values of the type.
 void expect_atomic(const Atomic& atomic, const std::string& space, int words, bool reduction) {
   const auto bytes = static_cast<std::size_t>(atomic.bytes);
   const char reg = atomic.bytes == 8 ? 'd' : atomic.bytes == 4 ? 'r' : 'h';

@@ -18,7 +18,7 @@ struct Format {
   int width() const { return 1 + exponent_bits + fraction_bits; }
   std::uint64_t sign() const { return std::uint64_t{1} << (width() - 1); }
   std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent_bits) - 1) << fraction_bits; }
-  int least_exponent() const { return 2 - (1 << (exponent_bits - 1)) - fraction_bits; }  // of the last bit
+  int least_exponent() const { return 2 - (1 << (exponent_bits - 1)) - fraction_bits; }  // of a subnormal's last bit
   bool is_nan(std::uint64_t bits) const { return (bits & ~sign()) > infinity(); }
   bool is_infinite(std::uint64_t bits) const { return (bits & ~sign()) == infinity(); }
   bool is_zero(std::uint64_t bits) const { return (bits & ~sign()) == 0; }
@@ -65,7 +65,8 @@ inline bool goes_up(bool odd, bool half, bool rest, bool negative, Round round) 
   return false;
 }
 
-// A zero keeps the sign value.negative. If value.more, `whole` must have more bits than the fraction.
+// Rounds to the format. A zero keeps the sign value.negative. If value.more, `whole` must have more bits than the
+// fraction.
 inline std::uint64_t rounded(const Format& format, Exact value, Round round) {
   bool half = false, rest = value.more;
   while (value.whole >> (format.fraction_bits + 1) != 0 || value.exponent < format.least_exponent()) {
@@ -89,7 +90,7 @@ inline std::uint64_t rounded(const Format& format, Exact value, Round round) {
   return sign | (to_infinity ? format.infinity() : format.infinity() - 1);
 }
 
-// a + b, exact except for bits more than 70 below the top of the larger one.
+// Returns a + b, exact except for bits more than 70 below the top bit of the larger summand.
 inline Exact sum(Exact a, Exact b, bool negative_zero) {
   if (a.whole == 0 && b.whole == 0) return {negative_zero, 0, 0, false};
   if (a.whole == 0) return b;
@@ -113,7 +114,7 @@ inline Exact product(const Exact& a, const Exact& b) {
   return {a.negative != b.negative, a.whole * b.whole, a.exponent + b.exponent, false};
 }
 
-// a * b + c with one rounding. Sums use a * 1 + c, products a * b + 0 with a zero of the product's sign.
+// Returns a * b + c with one rounding. Sums use a * 1 + c, products a * b + 0 with a zero of the product's sign.
 inline std::uint64_t fused(const Format& format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Round round) {
   if (format.is_nan(a) || format.is_nan(b) || format.is_nan(c)) return format.nan;
   const bool product_infinite = format.is_infinite(a) || format.is_infinite(b);
@@ -181,7 +182,7 @@ inline std::uint64_t saturated(const Format& format, std::uint64_t bits) {
   return bits > one(format) ? one(format) : bits;
 }
 
-// The maximum or minimum: -0 is less than +0, and a number is preferred to NaN.
+// Returns the maximum or minimum: -0 is less than +0, and a number is preferred to NaN.
 inline std::uint64_t extreme(const Format& format, std::uint64_t a, std::uint64_t b, bool larger) {
   if (format.is_nan(a) && format.is_nan(b)) return format.nan;
   if (format.is_nan(a)) return b;

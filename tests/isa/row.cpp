@@ -78,8 +78,8 @@ std::uint64_t next(std::uint64_t& state) {  // SplitMix64
   return z ^ z >> 31;
 }
 
-// Zero, the smallest and largest number of each class, one and its neighbours, a tie for the next narrower type,
-// infinity, both kinds of NaN; each with both signs.
+// Returns zero, the smallest and largest number of each class, one and its neighbours, a tie for the next narrower
+// type, infinity, both kinds of NaN; each with both signs.
 Values float_edges(int exponent_bits, int fraction_bits) {
   const std::uint64_t one_bit = 1, least_normal = one_bit << fraction_bits;
   const std::uint64_t infinity = ((one_bit << exponent_bits) - 1) << fraction_bits;
@@ -170,7 +170,7 @@ int bits_of(Kind kind) {
   }
 }
 
-// Random bits. Half of the floats have an exponent near that of one, so that sums and products tie and cancel.
+// Returns random bits. Half of the floats have an exponent near that of one, so that sums and products tie and cancel.
 std::uint64_t random_value(Kind kind, std::uint64_t& state) {
   const std::uint64_t value = next(state);
   const int bits = bits_of(kind);
@@ -304,7 +304,7 @@ std::vector<Values> sample_tuples(const std::vector<Kind>& kinds, std::size_t co
   std::size_t combinations = 1;
   for (const Kind kind : kinds) of_kind.push_back(edges(kind)), combinations *= of_kind.back().size();
   std::uint64_t seed = 7;
-  // All combinations of two edges. Of three edges, an evenly spaced part if there are too many combinations.
+  // Takes all combinations of edges, or an evenly spaced part of them if there are too many (as with three edges).
   const std::size_t most = count * 3 / 4, step = combinations > most ? combinations / most | 1 : 1;
   for (std::size_t c = 0; c < combinations; c += step) {
     std::size_t rest = c;

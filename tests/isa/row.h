@@ -25,8 +25,8 @@
 namespace roofwalk::isa {
 
 // A kernel k(in, out) around `body`. It declares %p<64>, %h<64> (16 bits), %r<64> (32), %rd<64>, %f<64> (.f32), %d<64>
-// (.f64), 16 KiB of shared memory `s` and 256 bytes of local memory `l`. It sets %rd62 and %rd63, the generic and
-// global addresses of `in` and `out`, and %r63, the thread's number in the grid.
+// (.f64), 16 KiB of shared memory `s` and 256 bytes of local memory `l`. It sets %rd62 and %rd63 to the addresses of
+// `in` and `out`, valid as generic and as global addresses, and %r63 to the thread's number in the grid.
 struct Kernel {
   std::string body = {};
   std::string declarations = {};  // before the kernel: functions, variables
@@ -51,7 +51,7 @@ struct Outcome {
 
 // Runs the kernel. A rejected text fails the test; a fault is returned in the outcome.
 Outcome run(const Kernel& kernel);
-// The one-line error for a text that is rejected at loading or launching; empty if it is accepted.
+// Returns the one-line error for a text that is rejected at loading or launching; empty if it is accepted.
 std::string refusal(const std::string& body);
 
 using Values = std::vector<std::uint64_t>;  // one per lane
@@ -63,7 +63,7 @@ std::vector<Values> execute_all(const std::string& instructions, const std::vect
 // The same for instructions with one result.
 Values execute(const std::string& instructions, const std::vector<Values>& sources);
 
-// The rows that have a test.
+// Returns the rows that have a test.
 std::set<ptx::Opcode>& tested_rows();
 
 class RowTest : public ::testing::Test {
@@ -108,7 +108,7 @@ void expect_lanes(const std::string& instruction, const std::vector<Values>& sou
 // Test values for an instruction: the edges of a type, then random bits.
 enum class Kind { u16, u32, u64, f16, bf16, f32, f64 };
 Values samples(Kind kind, std::size_t count, std::uint64_t seed = 1);
-// As many pairs or triples as `count`, beginning with all combinations of the types' edge values.
+// Returns at least `count` tuples, one value per kind in each. Combinations of the types' edge values come first.
 std::vector<Values> sample_tuples(const std::vector<Kind>& kinds, std::size_t count);
 
 }  // namespace roofwalk::isa

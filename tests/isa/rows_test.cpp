@@ -16,8 +16,8 @@ TEST(OpcodeTable, EveryRowHasAnExecutionTest) {
   }
 }
 
-// tests/ptx/parse/forms-*.ptx list the forms, one per line. Each is lowered in a kernel of its own, so that each is
-// checked.
+// tests/ptx/parse/forms-*.ptx list the forms, one per line. Each form is lowered in a kernel of its own, so that every
+// form is checked.
 TEST(Forms, CanBeExecutedWhereTheyAreAccepted) {
   const std::filesystem::path folder = std::filesystem::path(ROOFWALK_TEST_SOURCE_DIR) / "tests/ptx/parse";
   int files = 0;

@@ -125,8 +125,8 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   expect_little_above(one_of_many.cycles_per_tile, crowd * work, "one, in a crowd");
   expect_little_above(two_of_many.cycles_per_tile, crowd * work, "two, in a crowd");
   EXPECT_LE(one_of_many.cycles_per_tile / two_of_many.cycles_per_tile, 1.15);
-  // The waits explain this. Alone with one buffer, a block waits for the latency's share of each tile; with two, it
-  // hardly waits for DRAM.
+  // The waits explain this. A block alone with one buffer spends the latency's share of each tile waiting; with two
+  // buffers, it hardly waits for DRAM.
   const double latency_part =
       (machine_.dram_latency_cycles + 2 * machine_.barrier_latency_cycles) / one.cycles_per_tile;
   EXPECT_GE(one.dram + one.barrier, latency_part - 0.05) << "those that came through wait for those that did not";
@@ -163,8 +163,8 @@ TEST_P(Blocks, SpareBlocksChangeNothing) {
   EXPECT_NEAR(of(4 * working, 2) / alone, 1, 0.1) << "in between";
 }
 
-// A kernel must not get faster by detecting which blocks are sampled and idling in these. One block per SM at a time,
-// so that no pipe is full and only the sample determines the time.
+// A kernel must not get faster by detecting which blocks are sampled and idling in these. Runs one block per SM at a
+// time, so that no pipe is full and only the sample determines the time.
 TEST_P(Blocks, IdlingWhereItIsSampledHidesNoWork) {
   constexpr int kBlocks = 1024, kTurns = 20000;  // so many that at most one block in 32 is sampled
   Buffer c{"c", std::vector<float>(32)};

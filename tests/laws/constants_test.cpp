@@ -8,7 +8,7 @@ namespace {
 
 class ConstantLoads : public Law {
  protected:
-  // Cycles per load of a dependent chain through `words` words with stride `step`, after `warm` loads.
+  // Returns the cycles per load of a dependent chain through `words` words with stride `step`, after `warm` loads.
   double hop(int words, int step, int warm, int hops = 512) {
     const auto of = [&](int n) {
       Buffer c{"c", std::vector<float>(32)};

@@ -9,7 +9,7 @@ constexpr int kTile = 32, kThreads = 256;
 
 class Guards : public Law {
  protected:
-  // One block per SM loads the tiles of its 32 rows of m x k.
+  // Runs one block per SM, each of which loads the tiles of its 32 rows of the m x k matrix.
   RunRecord load(bool guarded, int m, int k) {
     const int blocks = machine_.sms;
     Buffer a{"a", std::vector<float>(static_cast<std::size_t>(blocks) * kTile * static_cast<std::size_t>(k), 1.0f)};

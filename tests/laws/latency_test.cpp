@@ -6,7 +6,7 @@ namespace {
 
 class Latency : public Law {
  protected:
-  // Cycles per hop of one thread around a ring of `count` nodes, after `warm` hops.
+  // Returns the cycles per hop of one thread around a ring of `count` nodes, after `warm` hops.
   double hop(std::uint32_t count, int warm, int hops) {
     const DeviceBuffer ring = nodes(count, 1);
     const auto of = [&](int n) { return cycles(chase(ring, 1, 1, 1, 0, n)); };

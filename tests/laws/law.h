@@ -13,10 +13,10 @@ namespace roofwalk::test {
 
 inline constexpr double kRateTolerance = 0.05;  // relative to the machine file's figures
 
-// The machines that the laws are tested on: all machine files of the project, and two with odd numbers.
+// Returns the machines that the laws are tested on: all machine files of the project, and two with odd numbers.
 std::vector<std::string> law_machines();
 
-// Only letters, digits and _, as gtest requires.
+// Returns a test's name of only letters, digits and _, as gtest requires.
 std::string name_of_machine(const testing::TestParamInfo<std::string>& info);
 
 #define ROOFWALK_ON_ALL_MACHINES(suite) \
@@ -30,7 +30,7 @@ class Law : public testing::TestWithParam<std::string> {
   Law();
   ~Law() override;
 
-  // The device string "virtual:..." that opens this machine again.
+  // Returns the device string "virtual:..." that opens this machine again.
   const std::string& device() const { return device_; }
 
   // Runs kernels/`name`.cu; throws on errors.
@@ -49,9 +49,9 @@ class Law : public testing::TestWithParam<std::string> {
   }
   double cycles(const RunRecord& record) const { return cycles(record.kernels.at(0)); }
 
-  // Blocks of `per_scheduler` warps for each scheduler.
+  // Returns the threads of a block with `per_scheduler` warps for each scheduler.
   int threads(int per_scheduler) const { return 32 * machine_.schedulers_per_sm * per_scheduler; }
-  // The largest block that gives all schedulers the same number of warps.
+  // Returns the threads of the largest block that gives all schedulers the same number of warps.
   int most_threads() const;
   // Dynamic shared memory per block that limits an SM to exactly `blocks` resident blocks, for a kernel that uses no
   // other shared memory.
@@ -69,25 +69,25 @@ class Law : public testing::TestWithParam<std::string> {
   double dram_bytes_per_clock() const {
     return machine_.dram_bytes_per_s * machine_.dram_sustained_share / machine_.clock_hz;
   }
-  // A request occupies its sectors in flight for the latency plus the time until its last sector has passed the L2
-  // port.
+  // A request holds its slots for sectors in flight for the latency, plus the time until its last sector has passed the
+  // L2 port.
   double in_flight_bytes_per_clock(double latency_cycles, int request_sectors = 16) const {
     const double transfer = (request_sectors - 1) * 32 / machine_.l2_port_bytes_per_clock;
     return 32.0 * machine_.sectors_in_flight_per_sm * machine_.sms / (latency_cycles + transfer);
   }
   double ports_bytes_per_clock() const { return machine_.l2_port_bytes_per_clock * machine_.sms; }
-  // DRAM bytes per clock of a stream whose share `read_share` are reads; the rest are writes.
+  // DRAM bytes per clock of a stream; `read_share` is the share of its bytes that is read, the rest is written.
   double dram_stream_bytes_per_clock(double read_share) const;
   double l2_read_bytes_per_clock() const {
     return std::min(
         {machine_.l2_bytes_per_clock, ports_bytes_per_clock(), in_flight_bytes_per_clock(machine_.l2_latency_cycles)});
   }
 
-  // Cycles per turn of arithmetic.cu beyond the first turn; a turn is 256 steps of `chain_count` chains (255 for
-  // three).
+  // Returns the cycles per turn of arithmetic.cu beyond the first turn; a turn has 256 steps in all, divided among
+  // `chain_count` chains (255 for three).
   double cycles_per_turn(Chain chain, int chain_count, int blocks, int block_threads, int turns = 4);
 
-  // Chains of nodes in device memory for chase.cu, freshly written: node i leads to node (i + step) % count.
+  // Writes chains of nodes for chase.cu to device memory: node i leads to node (i + step) % count.
   DeviceBuffer nodes(std::uint32_t count, std::uint32_t step);
   RunRecord chase(const DeviceBuffer& nodes, int chains, int blocks, int block_threads, int shared_bytes, int hops);
 
@@ -109,7 +109,7 @@ inline void expect_within(double value, double expected, double tolerance, const
 
 inline std::uint64_t count(const RunRecord& record, Counter counter) { return record.counters[counter].value_or(0); }
 
-// The share of `wait` in the warps' cycles; warp slots left empty by the tail are not counted.
+// Returns the share of `wait` in the warps' cycles; warp slots left empty by the tail are not counted.
 double share(const KernelRecord& kernel, Wait wait);
 
 }  // namespace roofwalk::test

@@ -9,11 +9,12 @@ class Parallelism : public Law {
  protected:
   static constexpr double kNodeBytes = 256;  // bytes per hop of a warp
 
-  // Bytes per clock and SM if `in_flight` bytes of each SM are always in flight.
+  // Returns the bytes per clock and SM if `in_flight` bytes of each SM are always in flight.
   double bandwidth(double in_flight) const {
     return std::min(in_flight / machine_.dram_latency_cycles, dram_stream_bytes_per_clock(1) / machine_.sms);
   }
-  // Close to saturation, requests queue although there is room on average. No formula covers that range.
+  // Whether the rate is close to saturation. There, requests queue although there is room on average, and no formula
+  // covers that range.
   bool near_the_knee(double in_flight) const {
     const double knee = dram_stream_bytes_per_clock(1) / machine_.sms * machine_.dram_latency_cycles;
     return in_flight > 0.7 * knee && in_flight < 1.5 * knee;

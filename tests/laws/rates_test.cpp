@@ -14,10 +14,10 @@ class Rates : public Law {
     expect_within(lanes_reached, lanes, kRateTolerance, "lanes a clock");
   }
 
-  // If the sectors in flight limit a rate, every delay on the way counts, so the tolerance is larger.
+  // Returns a larger tolerance if the sectors in flight limit a rate, because every delay on the way then counts.
   static double tolerance(bool bound_by_room) { return bound_by_room ? 3 * kRateTolerance : kRateTolerance; }
 
-  // Number of float4 for read_l2: more than L1 holds, so that no block ever hits in L1, and few enough for L2.
+  // Returns a number of float4 for read_l2: more than L1 holds, so that no block hits in L1, and few enough for L2.
   int beyond_l1(int threads) const {
     const int chunk = 4 * threads;
     const int vectors = (machine_.l1_bytes * 3 / 2 / 16 + chunk - 1) / chunk * chunk;
@@ -25,7 +25,7 @@ class Rates : public Law {
     return vectors;
   }
 
-  // Every SM reads the same vectors: once in the first launch, `passes` times in the second.
+  // Makes every SM read the same vectors: once in the first launch, `passes` times in the second.
   RunRecord read_l2(Buffer& a, Buffer& c, int vectors, int threads, int passes) {
     return run_roof("memory", a, a, c,
                     {.kernel = 4, .vectors = vectors, .blocks = machine_.sms, .threads = threads, .turns = passes});
@@ -96,7 +96,7 @@ TEST_P(Rates, L1ResidentData) {
   const auto of = [&](int turns) {
     return run_roof("memory", a, a, c, {.kernel = 5, .blocks = blocks, .threads = threads, .turns = turns});
   };
-  const RunRecord few = of(20), many = of(36);  // by then all data is in L1
+  const RunRecord few = of(20), many = of(36);  // after 20 turns, all data is in L1
   EXPECT_EQ(count(many, Counter::l2_read_sectors), count(few, Counter::l2_read_sectors));
   // A warp's request is 512 bytes, in four lines.
   const double interval =

@@ -15,19 +15,19 @@ struct Verdict {
   std::uint64_t thread_instructions = 0;
 };
 
-// The classroom machine with fewer SMs and smaller caches.
+// Returns the classroom machine with fewer SMs and smaller caches.
 Machine small_machine();
 
 // Runs on one and two host threads and under the sanitizer; results and counts must be the same in all runs.
 Verdict compare(const Program& program, const Machine& machine);
 
-// The forms and features that the virtual GPU accepts.
+// Returns the forms and features that the virtual GPU accepts.
 FormChoice accepted(std::vector<Form> forms, const Machine& machine);
 
-// The smallest program with the same difference that is found within `attempts` runs.
+// Returns the smallest program with the same difference that it finds within `attempts` runs.
 Program minimized(Program program, const Machine& machine, int attempts = 3000);
 
-// The minimized program's text, the difference, and how to run it again.
+// Returns the minimized program's text, the difference, and how to run it again.
 std::string report(const Program& program, const Machine& machine);
 
 }  // namespace roofwalk::random

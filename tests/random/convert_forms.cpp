@@ -20,7 +20,7 @@ constexpr FloatType kFloats[] = {kF16, kF32, kF64};
 
 Kind kind_of(int bits) { return bits <= 16 ? Kind::b16 : bits == 32 ? Kind::b32 : Kind::b64; }
 
-// Exact, because long double represents every value of these types.
+// Returns the exact number: long double represents every value of these types.
 long double number(Bits bits, const FloatType& type, bool ftz) {
   if (type.bits == 16) return decode(bits, kHalf);
   if (type.bits == 64) return as<double>(bits);
@@ -56,7 +56,8 @@ Form convert_form(const std::string& modifiers, const char* to, const char* from
   return form;
 }
 
-// An integer result is sign- or zero-extended to its register; a source is the low bits of its register.
+// Calls `use` for each kind of register that can hold an integer of `bits` bits: a result is sign- or zero-extended to
+// its register, and a source is the low bits of its register.
 template <class Use>
 void for_widths(int bits, Use use) {
   for (const Kind kind : {Kind::b16, Kind::b32, Kind::b64}) {

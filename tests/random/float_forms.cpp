@@ -13,7 +13,7 @@ constexpr Mode kDefault{"", FE_TONEAREST};
 
 enum class Sum { add, sub, mul, fma, div, sqrt, rcp, min, max, abs, neg };
 
-// `volatile` keeps the compiler from moving arithmetic across the change of rounding mode.
+// Computes in a rounding mode. `volatile` keeps the compiler from moving arithmetic across the change of mode.
 template <class T>
 T calculate(Sum what, T a_in, T b_in, T c_in, int mode) {
   volatile T a = a_in, b = b_in, c = c_in;
@@ -119,7 +119,7 @@ Bits flushed_short(Bits bits, const FloatFormat& format) {
   return (bits >> (format.digits - 1) & ((1u << format.exponent_bits) - 1)) == 0 ? bits & 0x8000 : bits;
 }
 
-// The exact result for one 16-bit float, rounded once.
+// Returns the exact result for one 16-bit float, rounded once.
 Bits short_result(Sum what, const Bits* raw_sources, const FloatFormat& format, const ShortModifiers& modifiers) {
   Bits s[3] = {};
   for (int i = 0; i < 3; ++i) s[i] = modifiers.ftz ? flushed_short(raw_sources[i], format) : raw_sources[i];
@@ -247,8 +247,8 @@ void add_exact(std::vector<Form>& out) {
   }
 }
 
-// The error that PTX ISA 9.0 allows on the range that it covers, against `exact` in double. A result may be off by the
-// larger of `absolute` and `relative`.
+// The error that PTX ISA 9.0 allows, relative to `exact` in double: a result may be off by the larger of `absolute` and
+// `relative`.
 struct Grant {
   double absolute, relative;
 };

@@ -34,10 +34,10 @@ struct Form {
   std::function<bool(const std::uint64_t* sources, std::uint64_t result)> accepts;
 };
 
-// All forms. The virtual GPU may refuse some, so callers check that first.
+// Returns all forms. The virtual GPU may refuse some, so callers check that first.
 std::vector<Form> all_forms();
 
-// Subsets, one per file.
+// Append subsets of the forms; each is in a file of its own.
 void add_integer_forms(std::vector<Form>& out);
 void add_float_forms(std::vector<Form>& out);
 void add_convert_forms(std::vector<Form>& out);

@@ -30,7 +30,8 @@ class FormChoice {
 
 Program generate(std::uint64_t seed, const FormChoice& forms);
 
-// The optional features of `generate`, by name. Each has an instruction that tells whether the virtual GPU supports it.
+// Returns the optional features of `generate`, each by name and with an instruction that tells whether the virtual GPU
+// supports it.
 const std::vector<std::pair<std::string, Instruction>>& feature_probes();
 
 }  // namespace roofwalk::random

@@ -17,7 +17,7 @@ Instruction Generator::memory(Do what, std::string text, Space space, Register b
   return out;
 }
 
-// Registers that fit an element, all of the same kind; result registers are distinct.
+// Returns registers that fit an element, all of the same kind. Result registers are distinct.
 std::vector<Operand> Generator::parts(const Element& element, int count, bool results) {
   const bool is_float = element.type[0] == 'f';
   std::vector<Kind> kinds;
@@ -40,7 +40,7 @@ int Generator::vector_of(const Element& element) {
   return chance(60) ? 1 : most == 4 && chance(50) ? 4 : 2;
 }
 
-// An index that is in [0, count) for all threads.
+// Returns an index that is in [0, count) for all threads.
 Register Generator::index_below(int count) {
   const Register out = fresh(Kind::b32);
   const bool is_power = std::has_single_bit(static_cast<unsigned>(count));
@@ -71,7 +71,7 @@ void Generator::affine_index(Register out, int count) {
   const auto [coordinate, most] = one_of(coordinates_);
   int step = between(-4, 6), first = 0;
   while (step != 0 && std::abs(step) * most >= count) step = step > 0 ? step - 1 : step + 1;
-  const int reach = step * most;  // largest change, starting from 0
+  const int reach = step * most;  // value of coordinate * step at the largest coordinate
   first = step >= 0 ? between(0, count - 1 - reach) : between(-reach, count - 1);
   const auto signed_number = [](int value) { return number(static_cast<std::uint32_t>(value), "s32"); };
   switch (below(6)) {
@@ -80,7 +80,7 @@ void Generator::affine_index(Register out, int count) {
     case 1:
       put(form("mul.lo.s32", out, {of(coordinate), signed_number(step)}));
       return put(form("add.s32", out, {of(out), signed_number(first)}));
-    case 2:  // adds half of the number range and subtracts it again
+    case 2:  // adds 2^31 and subtracts it again, by an xor
       put(form("mul.lo.s32", out, {of(coordinate), signed_number(step)}));
       put(form("add.s32", out, {of(out), number((static_cast<std::uint32_t>(first) + 0x8000'0000u), "s32")}));
       return put(form("xor.b32", out, {of(out), number(0x8000'0000u, "b32")}));
@@ -96,7 +96,7 @@ void Generator::affine_index(Register out, int count) {
       put(form("mul.lo.u32", product, {of(coordinate), number(static_cast<std::uint32_t>(-step), "u32")}));
       return put(form("sub.u32", out, {number(static_cast<std::uint32_t>(first), "u32"), of(product)}));
     }
-    default: {  // multiplies and subtracts the high part again
+    default: {  // multiplies by step + 2^30 and subtracts coordinate * 2^30 again
       const auto multiple = static_cast<std::uint32_t>(step) + 0x4000'0000u;
       put(form("mad.lo.u32", out,
                {of(coordinate), number(multiple, "u32"), number(static_cast<std::uint32_t>(first), "u32")}));
@@ -107,7 +107,7 @@ void Generator::affine_index(Register out, int count) {
   }
 }
 
-// buffer + index * size_bytes.
+// Computes buffer + index * size_bytes.
 Register Generator::element_address(Register buffer, Register index, int size_bytes) {
   const Register out = fresh(Kind::b64);
   const auto log = static_cast<Bits>(std::countr_zero(static_cast<unsigned>(size_bytes)));
@@ -135,7 +135,7 @@ Register Generator::element_address(Register buffer, Register index, int size_by
   return out;
 }
 
-// A register with the address of a variable.
+// Returns a register with the address of a variable.
 Register Generator::address_of(const char* name) {
   const Register address = fresh(Kind::b64);
   Instruction move;

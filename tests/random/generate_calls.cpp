@@ -32,7 +32,7 @@ void Generator::choose_functions() {
   }
 }
 
-// Calls from the kernel or from another function.
+// Generates a call from the kernel or from another function.
 void Generator::call(int callee, Operand depth) {
   const Function& function = out_.functions[static_cast<std::size_t>(callee)];
   group([&] {
@@ -89,7 +89,7 @@ void Generator::call_from_kernel(int depth) {
   call(callee, of(levels));
 }
 
-// A function sees only its own registers.
+// Generates a function, which sees only its own registers.
 void Generator::write_function(int index) {
   Function& function = out_.functions[static_cast<std::size_t>(index)];
   std::copy(std::begin(kPoolOfFunction), std::end(kPoolOfFunction), std::begin(pool_));
@@ -155,7 +155,7 @@ Register Generator::take_parameters(int index) {
   return levels;
 }
 
-// The function calls itself or an earlier function while call depth remains.
+// Makes the function call itself or an earlier function while call depth remains.
 void Generator::call_again(int callee, Register levels) {
   Statement out;
   out.what = What::choice;
@@ -169,7 +169,7 @@ void Generator::call_again(int callee, Register levels) {
   put(std::move(out));
 }
 
-// Some lanes return early. They rejoin the others only after the call.
+// Makes some lanes return early. They rejoin the others only after the call.
 void Generator::return_early(int index) {
   group([&] {
     give_results(index);

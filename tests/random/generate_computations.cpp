@@ -83,7 +83,7 @@ void Generator::computation() {
   put(compute(*one_of(one_of(forms_.by_mnemonic()))));
 }
 
-// Multi-word additions: the first word's instruction only sets the carry, the last one's only reads it.
+// Generates a multi-word addition or similar: the first instruction only sets the carry, the last one only reads it.
 void Generator::carries() {
   const int words = between(2, 4), bits = chance(70) ? 32 : 64;
   const Kind kind = bits == 32 ? Kind::b32 : Kind::b64;

@@ -6,7 +6,7 @@ void Generator::statements(int count, int depth, bool together) {
   for (int i = 0; i < count; ++i) statement(depth, together);
 }
 
-// `together`: all threads of the block are active at this statement.
+// Generates a statement. `together`: all threads of the block are active at this statement.
 void Generator::statement(int depth, bool together) {
   if (!in_function_ && depth < 2 && !out_.functions.empty() && chance(8)) return call_from_kernel(depth);
   const Bits dice = below(100);
@@ -29,7 +29,7 @@ void Generator::statement(int depth, bool together) {
   scope(depth);
 }
 
-// A condition with the same value for all threads of the block.
+// Returns a condition with the same value for all threads of the block.
 Register Generator::uniform_condition() {
   const Register out = fresh(Kind::pred);
   put(form("setp.lt.s32", out, {of(one_of(uniform_coordinates_).reg), number(below(3), "s32")}));
@@ -48,7 +48,7 @@ void Generator::choice(int depth, bool together) {
   put(std::move(out));
 }
 
-// A switch: several cases may share an arm, and some cases have no arm.
+// Generates a switch: several cases may share an arm, and some cases have no arm.
 void Generator::table(int depth, bool together) {
   Statement out;
   out.what = What::table;
@@ -132,7 +132,7 @@ void Generator::scope(int depth) {
   put(std::move(out));
 }
 
-// Threads exit at several points, inside the body or by a branch to its end; the remaining threads meet at barriers.
+// Makes threads exit at several points, in the body or by a branch to its end; the remaining threads meet at barriers.
 void Generator::barriers_of_who_is_left() {
   barrier();
   Statement out;

@@ -2,8 +2,8 @@
 
 namespace roofwalk::random {
 
-// A register of factors whose sums of products are exact in any order: a random sign, few significant bits, and
-// exponents close to each other.
+// Returns a register of factors whose sums of products are exact in any order: they have random signs, few significant
+// bits, and exponents close to each other.
 Register Generator::exact_factors(MatrixShape::Factor factor) {
   using Factor = MatrixShape::Factor;
   const Register out = fresh(Kind::b32);
@@ -35,7 +35,7 @@ std::vector<Operand> Generator::distinct_words(int count) {
   return out;
 }
 
-// All threads of the warp are active here.
+// Generates an mma. All threads of the warp are active here.
 void Generator::multiply_matrices() {
   const MatrixShape& shape = one_of(kMatrixShapes);
   group([&] {
@@ -54,7 +54,8 @@ void Generator::multiply_matrices() {
   });
 }
 
-// Loads rows from anywhere in shared memory, after all threads of the block have written to it and passed a barrier.
+// Generates an ldmatrix of rows anywhere in shared memory, after all threads of the block have written to it and passed
+// a barrier.
 void Generator::load_matrices() {
   Instruction in;
   in.what = Do::load_matrices;

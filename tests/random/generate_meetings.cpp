@@ -18,8 +18,7 @@ void Generator::meet_in_block() {
   barrier();
 }
 
-// Gates are mbarriers. All threads arrive at each gate: at the first with one arrival per thread, at the second with a
-// count of two.
+// Gates are mbarriers. All threads arrive at each gate: once at the first, with a count of two at the second.
 Instruction Generator::at_gate(Do what, std::string text, std::size_t gate) {
   Instruction in;
   in.what = what;
@@ -47,7 +46,7 @@ void Generator::open_gates() {
   });
 }
 
-// All threads arrive and wait until the phase completes. They wait by the state that arriving returned or by the
+// Makes all threads arrive and wait until the phase completes. They wait by the state that arriving returned or by the
 // phase's parity. If `apart`, instructions that do not use shared memory may come between arriving and waiting.
 void Generator::pass_gate(bool apart) {
   const std::size_t gate = below(out_.gates);
@@ -161,7 +160,7 @@ void Generator::exchange_in_warp() {
   put(std::move(in));
 }
 
-// Each thread writes to its own words; after a barrier each thread reads any words; a second barrier follows.
+// Makes each thread write to its own words and, after a barrier, read any words; a second barrier follows.
 void Generator::exchange_in_block() {
   const bool wide_slots = chance(70);
   const int room = wide_slots ? 16 : 4;

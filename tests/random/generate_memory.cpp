@@ -129,7 +129,7 @@ Operand Generator::beside(const Instruction& atomic, Kind kind) {
   return number(value - 1 + below(3), type);
 }
 
-// An atomic on memory that no other thread accesses, so that the old value is known.
+// Returns an atomic on memory that no other thread accesses, so that the old value is known.
 Instruction Generator::own_atomic(Space space, Register base, std::int64_t first, int room) {
   std::string what;
   do {
@@ -149,7 +149,7 @@ Instruction Generator::own_atomic(Space space, Register base, std::int64_t first
   return in;
 }
 
-// An atomic on a word that many threads update. The old value depends on their order, so it is not used.
+// Returns an atomic on a word that many threads update. The old value depends on their order, so it is not used.
 Instruction Generator::shared_sum(const std::string& what, Space space, Register base, std::int64_t offset) {
   const int bytes = bytes_of_atomic(what);
   const bool reduces = chance(50), global = space == Space::global;

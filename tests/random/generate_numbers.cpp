@@ -68,7 +68,7 @@ Bits Generator::integer_number(int bits) {
   }
 }
 
-// Four packed fp16 values of moderate size.
+// Returns four packed fp16 values of moderate size.
 Bits Generator::half_numbers() {
   Bits out = 0;
   for (int i = 0; i < 4; ++i) out = out << 16 | below(2) << 15 | (12 + below(7)) << 10 | rng_.next() >> 54;

@@ -78,7 +78,7 @@ class Generator {
 
   Statement& put(Statement statement);
   void put(Instruction code);
-  // The statements that `fill` puts become the body.
+  // Returns a body: the statements that `fill` puts.
   template <class Fill>
   std::vector<Statement> body(Fill fill) {
     std::vector<Statement> out;

@@ -15,7 +15,7 @@ Kind kind_of(int bits) { return bits <= 16 ? Kind::b16 : bits == 32 ? Kind::b32 
 struct Adder {
   std::vector<Form>& out;
 
-  // `calculate` computes on unbounded integers; the form's result is the low bits of what it returns.
+  // Adds a form. `calculate` computes on unbounded integers; the form's result is the low bits of what it returns.
   template <class Calculate>
   void integers(const std::string& mnemonic, const std::string& modifier, const IntegerType& type, int sources,
                 int result_bits, Calculate calculate) {
@@ -160,7 +160,8 @@ void add_fields(Adder& add, int n) {
   });
 }
 
-// bfind: the highest bit that differs from the sign: its position or, with .shiftamt, its distance from the top bit.
+// Computes bfind: finds the highest bit that differs from the sign and returns its position or, with .shiftamt, its
+// distance from the top bit.
 Bits found_bit(Bits a, int n, bool is_signed, bool shift_amount) {
   const int msb = n - 1;
   if (is_signed && (a >> msb & 1u) != 0) a = low_bits(~a, n);
@@ -237,7 +238,7 @@ void add_any_logic(Adder& add) {
   add.out.back().makes_addresses = true;
 }
 
-// The other modes of prmt: for each two-bit selector, the byte of {b, a} that goes to position i.
+// Adds prmt's other modes. Their tables give, for each two-bit selector, the byte of {b, a} that goes to position i.
 void add_permutations(Adder& add) {
   struct Mode {
     const char* name;

@@ -13,7 +13,8 @@ struct Place {
   int row, column;
 };
 
-// The position of element i of thread `lane`, with the ISA's terms groupID and threadID_in_group.
+// Returns the position in a of element i of thread `lane`; group and in_group are the ISA's groupID and
+// threadID_in_group.
 Place place_in_a(Factor factor, int lane, int i) {
   const int group = lane >> 2, in_group = lane % 4;
   switch (factor) {

@@ -28,12 +28,12 @@ inline constexpr MatrixShape kMatrixShapes[] = {
 
 using WarpRegister = std::array<std::uint64_t, 32>;  // one value per thread
 
-// The four registers of sums. The ISA does not define the order of additions, so callers pass numbers whose sums are
-// exact in any order.
+// Returns the four registers of sums. The ISA does not define the order of additions, so callers pass numbers whose
+// sums are exact in any order.
 std::array<WarpRegister, 4> multiplied(const MatrixShape& shape, const std::vector<WarpRegister>& a,
                                        const std::vector<WarpRegister>& b, const std::vector<WarpRegister>& c);
 
-// One destination register of ldmatrix for one matrix, given the matrix's eight rows.
+// Returns the destination register of ldmatrix for one matrix, given the matrix's eight rows.
 WarpRegister loaded(const std::array<std::array<std::uint16_t, 8>, 8>& rows, bool transposed);
 
 }  // namespace roofwalk::random

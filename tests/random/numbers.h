@@ -1,5 +1,5 @@
 // Numbers of PTX as exact values: integers in 128 bits, floats in long double, which represents every f64 and every
-// 64-bit integer exactly; rounding by the processor's modes.
+// 64-bit integer exactly. Rounding uses the processor's modes.
 #pragma once
 
 #include <cfenv>
@@ -60,7 +60,7 @@ struct Mode {
 inline constexpr Mode kModes[] = {
     {".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
 
-// Sets FE_TONEAREST and so on during its lifetime.
+// Sets a rounding mode, such as FE_TONEAREST, during its lifetime.
 class RoundingMode {
  public:
   explicit RoundingMode(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
@@ -127,7 +127,7 @@ inline long double rounded(long double value, const FloatFormat& format, int mod
   return std::copysign(to_infinity ? std::numeric_limits<long double>::infinity() : largest, value);
 }
 
-// The bits of a number that the format represents exactly; `nan` for NaN.
+// Returns the bits of a number that the format represents exactly; `nan` for NaN.
 inline std::uint64_t encode(long double value, const FloatFormat& format, std::uint64_t nan) {
   if (value != value) return nan;
   const int fraction_bits = format.digits - 1;
@@ -144,7 +144,7 @@ inline std::uint64_t encode(long double value, const FloatFormat& format, std::u
          low_bits(all, fraction_bits);
 }
 
-// a + b; if the sum is inexact, its last bit is set, so that rounding it to a much shorter format is correct.
+// Returns a + b; if the sum is inexact, its last bit is set, so that rounding it to a much shorter format is correct.
 inline long double odd_sum(long double a, long double b) {
   volatile long double x = a, y = b;
   const RoundingMode at(FE_TOWARDZERO);

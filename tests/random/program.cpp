@@ -200,10 +200,11 @@ std::string labels_text(const Instruction& in, const char* before, const char* b
   return out;
 }
 
-// Branches with the same list of labels share a table's name; each table is printed above its branch.
+// Returns the name of the branch's table, which is the same for all branches with the same list of labels. Each table
+// is printed above its branch.
 std::string table_name(const Instruction& in) { return "T" + labels_text(in, "", "_"); }
 
-// The declaration of a parameter, and the address of one of its fields.
+// Texts for calls: the declaration of a parameter; names of arguments, parameters and results; the address of a field.
 std::string declaration(const Parameter& parameter, const std::string& name) {
   if (parameter.is_bytes)
     return fmt::format(".param .align 8 .b8 {}[{}]", name, kFieldBytes * static_cast<int>(parameter.fields.size()));
@@ -344,7 +345,7 @@ std::vector<Statement> spread(const std::vector<Statement>& statements, const st
   return out;
 }
 
-// The body of `function`, or of the kernel if it is -1.
+// Returns the body of `function`, or of the kernel if `function` is -1.
 std::string body_text(const Program& program, const Code& code, int function) {
   const Function* const own = function < 0 ? nullptr : &program.functions[static_cast<std::size_t>(function)];
   const auto starts = [&](int f) {

@@ -95,7 +95,7 @@ struct Instruction {
   int label = -1;                // target of a branch; number of a label
   std::vector<int> labels = {};  // targets of branch_by_index
   bool carry_in = false, carry_out = false;
-  int loop = -1;  // loop of a loop marker
+  int loop = -1;  // the loop that a loop marker belongs to
   // For calls and parameters: the function, the parameter (0 for results), its field.
   int function = -1, parameter = -1, field = -1;
   const MatrixShape* shape = nullptr;
@@ -113,7 +113,7 @@ struct Statement {
     leave_scope,  // @p bra to the end of the enclosing scope
     table,        // `code` branches by index to an arm in the body or to its end; without a branch, the first arm runs
     arm,          // body of a table's case
-    poll,         // repeats `code`, which sets @p predicate, until the predicate is true
+    poll,         // repeats `code`, which sets `predicate`, until `predicate` is true
     group         // body, kept or removed as a whole
   };
   What what = What::code;
@@ -185,7 +185,7 @@ struct Code {
 };
 Code flatten(const Program& program);
 
-// The module's text. The instruction in line i is attributed to source line i + 1 of "random.cu".
+// Returns the module's text. The instruction in line i is attributed to source line i + 1 of "random.cu".
 std::string text_of(const Program& program, const Code& code);
 
 // Removes the statements with these ids.

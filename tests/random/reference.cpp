@@ -526,7 +526,7 @@ class Reference {
     ++gate.phase;
   }
 
-  // The carry is bit 32 or 64 of a sum; for a difference it tells whether the difference is negative.
+  // Executes an instruction with a carry: bit 32 or 64 of a sum; for a difference, whether it is negative.
   void carry(Thread& thread, const Instruction& in) {
     if (in.carry_in && !thread.carry_known) throw Invalid("reads a carry that nothing has made");
     const int bits = in.element_bytes * 8;
@@ -547,7 +547,7 @@ class Reference {
     thread.carry_known = true;
   }
 
-  // The first line from `line` on that is printed as an instruction; labels refer to it.
+  // Returns the first line from `line` on that is printed as an instruction; labels refer to it.
   std::size_t instruction_from(std::size_t line) const {
     while (!code_.lines[line].in_text()) ++line;
     return line;
@@ -620,7 +620,7 @@ class Reference {
     return true;
   }
 
-  // Over all remaining threads: the number of true predicates, whether all are true, whether any is true.
+  // Reduces the predicates of all remaining threads: counts the true ones, or finds whether all or any are true.
   void reduce_at_barrier(const Instruction& in) {
     if (in.what != Do::barrier_reduce) return;
     std::uint64_t alive = 0, hold = 0;
@@ -635,7 +635,7 @@ class Reference {
     }
   }
 
-  // All threads have arrived, so the phase that they wait for has completed.
+  // Lets all threads pass: all have arrived, so the phase that they wait for has completed.
   void pass_gate(const Instruction& in) {
     if (in.what != Do::gate_wait) return;
     for (Thread& thread : threads_) {
@@ -645,7 +645,7 @@ class Reference {
     }
   }
 
-  // ldmatrix and mma, for whole warps.
+  // Executes ldmatrix or mma for a whole warp.
   void use_matrices(const std::vector<Thread*>& lanes, const Instruction& in, std::size_t line) {
     if (lanes.size() != kLanes) throw Invalid("needs all threads of a warp for a matrix");
     if (in.what == Do::multiply_matrices) {
@@ -676,7 +676,7 @@ class Reference {
     }
   }
 
-  // redux and match, over the values of all active lanes.
+  // Executes redux or match over the values of all active lanes.
   void combine(const std::vector<Thread*>& lanes, const Instruction& in, std::uint32_t active) {
     std::vector<Bits> values;
     for (const Thread* thread : lanes) {
@@ -736,7 +736,7 @@ class Reference {
     }
   }
 
-  // shfl.sync, with the ISA's names: bval, cval, segmask, maxLane, minLane.
+  // Executes shfl.sync; the names are the ISA's bval, cval, segmask, maxLane, minLane.
   std::pair<Bits, bool> shuffled(const Thread& thread, const Instruction& in, std::uint32_t active,
                                  const std::array<Bits, kLanes>& values) {
     const Bits b = get(thread, in.sources[1]), c = get(thread, in.sources[2]);

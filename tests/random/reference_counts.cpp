@@ -9,7 +9,7 @@
 namespace roofwalk::random {
 namespace {
 
-// One pass for each distinct word: 4 bytes, or 8 for 8-byte loads. A load of 16 bytes per lane counts as two loads.
+// Counts one pass for each distinct word: 4 bytes, or 8 for 8-byte loads. A load of 16 bytes per lane counts as two.
 void count_constants(const Request& request, LineCounts& out) {
   const std::uint64_t width = std::min<std::uint64_t>(request.bytes, 8), word = std::max<std::uint64_t>(width, 4);
   for (std::uint64_t part = 0; part < request.bytes; part += width) {
@@ -43,7 +43,7 @@ void count_side(Do what, Space space, const Request& request, LineCounts& out) {
   ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
 }
 
-// Rows of 16 bytes, one wavefront per matrix; threads that give no row are ignored.
+// Counts an ldmatrix, which loads a row of 16 bytes for each thread that gives one; the other threads are ignored.
 void count_matrices(const Instruction& in, Request request, LineCounts& out) {
   request.lanes.resize(8 * in.results.size());
   const Turns turns = shared_turns(request, false, false);

@@ -1,4 +1,4 @@
-// What one execution of a line by a warp adds to the counters.
+// Computes what one execution of a line by a warp adds to the counters.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures builds in processor seconds (user and system, of all processes) and in wall seconds: from nothing to the
-# first dot, after one touched file, and an update from an older commit. Works in a clone of HEAD. The figures include
-# other load of the machine.
+# first dot, after one touched file, and an update from an older commit. Works in a clone of HEAD. Other load on the
+# machine raises the figures.
 #
-#   build_figures.sh [FROM]    FROM: the commit that is updated; default: the tenth before HEAD
+#   build_figures.sh [FROM]    FROM: the commit to update from; default: the tenth before HEAD
 set -euo pipefail
 
 root=$(git -C "$(dirname -- "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)

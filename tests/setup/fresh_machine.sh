@@ -35,7 +35,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# Only signed packages may be run as root. Most machines other than Ubuntus lack Ubuntu's keys. Where they are missing,
+# Only signed packages may be run as root. Most machines that do not run Ubuntu lack Ubuntu's keys. If they are missing,
 # they come from Ubuntu's package, whose hash was taken from noble's index.
 keys=/usr/share/keyrings/$keyring.gpg
 if [[ ! -f $keys ]]; then
@@ -49,7 +49,7 @@ if [[ ! -f $keys ]]; then
   keys=$folder/keys$keys
 fi
 
-# The host's own mirror where it runs the same release, else debootstrap's default.
+# Uses the host's own mirror if the host runs the same release, else debootstrap's default.
 mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
   awk -v suite="$suite" '$1 == suite { print $2; exit }')
 debootstrap --variant=minbase --keyring="$keys" --components="$components" --include=git \
@@ -60,7 +60,8 @@ debootstrap --variant=minbase --keyring="$keys" --components="$components" --inc
   fail "debootstrap $suite"
 }
 
-# The fresh machine reaches the network as the host does: names, apt's and pip's proxies and certificates.
+# The fresh machine reaches the network as the host does: same name resolution, same proxies and certificates for apt
+# and pip.
 cp -L /etc/resolv.conf /etc/hosts "$machine/etc/"
 apt-config dump | grep '^Acquire::' >"$machine/etc/apt/apt.conf.d/99host" || true
 settings=()
@@ -77,12 +78,12 @@ mount --bind /dev "$machine/dev"
 mount --bind /dev/pts "$machine/dev/pts"  # terminals
 
 system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-# inside PATH COMMAND: a shell command in the clone, with nothing of the host's environment but the network settings.
+# inside PATH COMMAND: runs a shell command in the clone; of the host's environment it keeps only the network settings.
 inside() {
   chroot "$machine" /usr/bin/env -i HOME=/root TERM=dumb LANG=C.UTF-8 PATH="$1" ${settings[@]+"${settings[@]}"} \
     bash -c "cd /root/roofwalk && { $2; }" </dev/null
 }
-# expect CODE PATH COMMAND: runs it, shows it when the exit code is another.
+# expect CODE PATH COMMAND: runs the command inside; shows its output and fails if the exit code is not CODE.
 expect() {
   local wanted=$1 code=0 begin=$SECONDS
   shift

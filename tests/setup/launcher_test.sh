@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests ./roofwalk on a project of one line. Stand-ins replace all programs that it starts, to check what it installs,
-# builds, asks and prints. Each stand-in appends its call to $CALLS. If the call begins with $HANGS, it also writes its
-# process id to $CALLS.pid and does not end.
+# Tests ./roofwalk on a dummy project. Stand-ins replace all programs that it starts, to check what it installs, builds,
+# asks and prints. Each stand-in appends its call to $CALLS. If the call begins with $HANGS, the stand-in also writes
+# its process id to $CALLS.pid and does not end.
 set -euo pipefail
 
 project=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -32,7 +32,7 @@ $3
 END
   chmod +x "$1/$2"
 }
-# toolkit FOLDER VERSION
+# toolkit FOLDER VERSION: makes a stand-in CUDA toolkit.
 toolkit() {
   stand_in "$1/bin" nvcc "echo 'Cuda compilation tools, release $2, V$2.1'"
   stand_in "$1/bin" ptxas :
@@ -110,7 +110,7 @@ at_terminal() {
 }
 # started NAME: waits until that stand-in was started.
 started() { until grep -q "^$1" "$CALLS"; do sleep 0.05; done; }
-# is_gone: the hanging stand-in was killed and did not end by itself.
+# is_gone: checks that the hanging stand-in was killed and did not end by itself.
 is_gone() {
   if [[ -e /proc/$(<"$CALLS.pid") ]]; then bad "still runs: process $(<"$CALLS.pid")"; fi
   ((SECONDS - begun < 15)) || bad "ended after $((SECONDS - begun)) s"
@@ -143,7 +143,7 @@ call 1 list
 starts dpkg-query
 starts_not cmake
 
-# A verb of grading builds that program, once; so does a call that needs all verbs.
+# A grading verb builds the program with all verbs, once. --help, which needs all verbs too, does not build it again.
 call 1 grade class
 starts 'ninja -C .*/build/default roofwalk$'
 call 1 --help
@@ -239,7 +239,8 @@ output=$(<"$folder/output")
 prints 'roofwalk: stopped; run again to go on'
 is_gone
 
-# A call that waits for another one says for which, asks its question first, and then does not repeat the work.
+# A call that must wait for another one says for which, asks its own question first, and then does not repeat the
+# other's work.
 touch "$root/grader/main.cpp"
 : >"$CALLS"
 NINJA_TAKES=0.7 "$root/roofwalk" list >/dev/null 2>&1 </dev/null &
@@ -337,7 +338,7 @@ call 1 list
 starts 'cmake --preset default'
 prints "root=$root"
 
-# test: builds everything; the last line is the count; failures, skips and "no test" are told apart.
+# test: builds everything; the last line is the count, and tells failures, skips and "no test" apart.
 CTEST_SAYS='1/3 Test #1: a ....   Passed    0.00 sec\nchatter\n100%% tests passed, 0 tests failed out of 3\n'
 call 0 test --all
 starts "on-path $folder/new/bin/ptxas"
@@ -398,8 +399,8 @@ prints_not 'tests passed'
 CTEST_SAYS='No tests were found!!!\n' CTEST_EXIT=8 call 3 test -R nothing
 prints 'no test ran'
 
-# book: compares the pages first; offers the generator and does not fetch it unasked; the site appears only when it is
-# complete.
+# book: compares the pages first; offers to install the generator but does not fetch it unasked; the site appears only
+# when it is complete.
 stand_in "$tools" python3 'if [[ $* == "-m venv "* ]]; then
   mkdir -p "$3/bin" && cp "$PIP" "$3/bin/python" && cp "$GENERATOR" "$3/bin/sphinx-build"
 fi'

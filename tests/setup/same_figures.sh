@@ -19,7 +19,7 @@ folder=$(mktemp -d "${TMPDIR:-/tmp}/roofwalk-same.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 compared=0 differing=0
 
-# figures CHECKOUT CHAPTER KERNEL MACHINE: the JSON of an attempt, without the checkout's path. Any verdict will do.
+# figures CHECKOUT CHAPTER KERNEL MACHINE: prints the JSON of an attempt with any verdict, without the checkout's path.
 figures() {
   ROOFWALK_ROOT=$1 "$1/build/default/grader/roofwalk-learner" run "$2" --kernel "$3" --device "virtual:$4" \
     --format json 2>&1 | sed "s|$1/||g; s|$root/||g" || true
@@ -37,7 +37,7 @@ compare() {
   fi
 }
 
-# kernel_of WRONG: the file to run, which for a patch is made of its base.
+# kernel_of WRONG: prints the file to run. If WRONG is a patch, makes that file by applying it to its base.
 kernel_of() {
   local base kernel=$1
   if [[ $1 == *.patch ]]; then
@@ -54,7 +54,7 @@ for chapter in "$root"/chapters/*/; do
     for kernel in "$chapter/kernel.cu" "$root/solutions/$number_and_name"/*.cu; do compare "$name" "$kernel" "$machine"; done
   done
   for wrong in "$root/tests/grader/wrong/$number_and_name"/*.{cu,patch}; do
-    if [[ ! -e $wrong ]]; then continue; fi  # no file has that ending
+    if [[ ! -e $wrong ]]; then continue; fi  # no file matched the pattern
     kernel=$(kernel_of "$wrong")
     compare "$name" "$kernel" classroom
   done

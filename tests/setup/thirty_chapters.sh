@@ -33,9 +33,9 @@ else
 fi
 cd "$course"
 
-# copy_chapter FROM TO LAST: FROM and TO are folders such as 01-vector-add and 06-copy-06, a name that no mistyped name
-# is close to. Every file changes, so that nothing cached by content, such as compiled kernels, serves a copy. The
-# change is a comment, which changes no figure.
+# copy_chapter FROM TO LAST: FROM and TO are folders such as 01-vector-add and 06-copy-06 (a name unlike any mistyped
+# name in the tests). Adds a comment to every file, so that nothing cached by content, such as compiled kernels, serves
+# a copy; a comment changes no figure.
 copy_chapter() {
   local from=$1 to=$2 last=$3 parent file
   key_of() { sed -n "s/^$1 = \"\(.*\)\"$/\1/p" "chapters/$from/exercise.toml"; }
@@ -45,7 +45,7 @@ copy_chapter() {
   sed -i "s/^name = \"${from#*-}\"$/name = \"${to#*-}\"/" "chapters/$to/exercise.toml"
   sed -i "s/ROOFWALK_EXERCISE(\"${from#*-}\"/ROOFWALK_EXERCISE(\"${to#*-}\"/" "chapters/$to/exercise.cpp"
   for file in {chapters,solutions,tests/grader/wrong}/"$to"/*.cu; do echo "// $to" >>"$file"; done
-  # The copy of a patch still changes the chapter that was copied. What stands above its diff begins the kernel.
+  # A copied patch still applies to the original chapter. The lines above its diff become the first lines of the kernel.
   find "tests/grader/wrong/$to" -name '*.patch' -exec sed -i "0,/^--- /s/^--- /\/\/ $to\n&/" {} +
   sed -i "/(..\/chapters\/$last\/lesson.md)/a - [$(key_of title)](../chapters/$to/lesson.md): $(key_of summary)" book/README.md
 }

@@ -16,7 +16,7 @@ inline CaseOutcome correct_outcome() {
   return outcome;
 }
 
-// Evidence of a correct and measured vector add that reaches 82 % of its roof.
+// Returns evidence of a correct and measured vector add that reaches 82 % of its roof.
 inline Evidence measured_evidence() {
   Evidence evidence;
   evidence.outcome = correct_outcome();

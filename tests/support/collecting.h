@@ -37,7 +37,7 @@ class Collecting : public ::testing::Test {
   Handed collect_all(const std::filesystem::path& path, const Wanted& wanted = {{"vector-add", "tiled-gemm"}}) {
     return collect_all(std::vector{path}, wanted);
   }
-  // One line "student chapter label" for each submission.
+  // Returns a line "student chapter label" for each submission.
   static std::vector<std::string> lines(const Handed& handed) {
     std::vector<std::string> all;
     for (const Submission& s : handed.submissions) all.push_back(s.owner.student + " " + s.chapter + " " + s.label);

@@ -1,4 +1,4 @@
-// Requirements for every device: one test suite, called with a factory of devices.
+// Requirements for every device: one set of checks, called with a factory of devices.
 #pragma once
 
 #include <functional>

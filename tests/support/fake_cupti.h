@@ -33,11 +33,11 @@ class FakeCupti {
   // The value of a metric in the range with that index.
   std::function<double(std::size_t, const std::string&)> value = [](std::size_t, const std::string&) { return 1; };
 
-  // The `calls_from_now`th call (0: the next) fails with `failure` and has no effect.
+  // Makes the `calls_from_now`th call (0: the next) fail with `failure` and have no effect.
   void fail_in(std::size_t calls_from_now) { failing_call_ = calls_made_ + calls_from_now; }
   CUptiResult failure = CUPTI_ERROR_UNKNOWN;
   CUptiResult failure_of_disable = CUPTI_SUCCESS;
-  // After `well` more calls, every call of this name fails.
+  // Makes all calls of this name fail, except the next `well` calls.
   void fail_calls(const std::string& name, CUptiResult result, std::size_t well = 0) {
     failing_name_ = name;
     failure = result;
@@ -49,7 +49,7 @@ class FakeCupti {
   std::vector<std::string> calls;
   void note(const std::string& what) { calls.push_back(what); }
   std::size_t calls_made() const { return calls_made_; }
-  // True if nothing is active, allocated or open.
+  // Whether nothing is active, allocated or open.
   bool is_clean() const;
   std::vector<std::string> mistakes;  // mistakes in the caller's use
 

@@ -22,7 +22,7 @@ class FakeMemory {
     std::vector<std::uint8_t> bytes;
   };
 
-  // The floats of the buffer with this name, which must exist.
+  // Returns the floats of the buffer with this name, which must exist.
   std::span<float> floats(std::string_view name) {
     for (auto& [id, buffer] : buffers) {
       if (buffer.name == name) return {reinterpret_cast<float*>(buffer.bytes.data()), buffer.bytes.size() / 4};

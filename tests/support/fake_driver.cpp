@@ -68,7 +68,7 @@ bool FakeDriver::relink() {
   ptx::Module all;
   for (const auto& module : modules_) {
     ptx::Module one = module->parsed;
-    if (!one.locations.empty()) std::swap(one, all);  // locations are indices: of one module at most
+    if (!one.locations.empty()) std::swap(one, all);  // source locations are indices, so only one module can keep them
     std::move(one.functions.begin(), one.functions.end(), std::back_inserter(all.functions));
     std::move(one.variables.begin(), one.variables.end(), std::back_inserter(all.variables));
   }
@@ -389,7 +389,7 @@ struct FakeDriver::Functions {
     *blocks = held ? held->blocks_per_sm : 0;
     return CUDA_SUCCESS;
   }
-  // The parameter block: passed as a whole, or gathered from pointers to the parameters.
+  // Returns the parameter block: passed as a whole, or gathered from pointers to the parameters.
   static std::vector<std::uint8_t> argument_bytes(const ptx::Function& entry, void** pointers, void** extra) {
     const vgpu::ParameterLayout layout = vgpu::parameter_layout(entry);
     std::vector<std::uint8_t> bytes(layout.size_bytes);

@@ -28,12 +28,12 @@ class FakeDriver {
 
   const DriverApi& api() const { return api_; }
 
-  // The nth call from now of a function such as "cuMemAlloc" returns `code`. After a sticky code, all later calls
+  // Makes the nth call from now of a function such as "cuMemAlloc" return `code`. After a sticky code, all later calls
   // return it, too.
   void fail(const std::string& function, int nth, CUresult code) { rules_[function][calls_[function] + nth] = code; }
-  // The nth call from now sleeps until the process is killed.
+  // Makes the nth call from now sleep until the process is killed.
   void hang(const std::string& function, int nth) { hangs_[function] = calls_[function] + nth; }
-  // The nth launch from now never ends: its events never become ready.
+  // Makes the nth launch from now endless: its events never become ready.
   void never_end(int nth_launch) { endless_launch_ = calls_["cuLaunchKernel"] + nth_launch; }
 
   int calls(const std::string& function) const {
@@ -123,10 +123,10 @@ class FakeRangeCounters final : public RangeCounters {
   FakeDriver& driver_;
 };
 
-// A source that opens such counters; calls `made`, if set, with them.
+// Returns a source that opens these counters; calls `made`, if set, with them.
 CounterSource fake_counters(FakeDriver& driver, std::function<void(FakeRangeCounters&)> made = {});
 
-// Some of the counters that a real GPU has metrics for; the others are absent.
+// Returns some of the counters that a real GPU has metrics for; the others are absent.
 std::vector<Counter> fake_known_counters();
 
 }  // namespace roofwalk::test

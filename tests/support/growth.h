@@ -1,4 +1,4 @@
-// Measures how processor time grows with the size of the input, for tests that nothing is quadratic.
+// Measures how processor time grows with the size of the input, to test that nothing is quadratic.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace roofwalk::test {
 
-// The shortest of three runs, in processor seconds of this process.
+// Returns the shortest of three runs, in processor seconds of this process.
 template <class Task>
 double processor_seconds(Task&& task) {
   double least = std::numeric_limits<double>::max();
@@ -21,7 +21,7 @@ double processor_seconds(Task&& task) {
   return least;
 }
 
-// Time for four times the size divided by time for the size: about 4 if linear, 16 if quadratic. `prepare(size)`
+// Returns the time for 4 * size divided by the time for size: about 4 if linear, 16 if quadratic. `prepare(size)`
 // returns the task.
 template <class Prepare>
 double growth(std::size_t size, Prepare&& prepare) {

@@ -19,7 +19,7 @@
 
 namespace roofwalk::test {
 
-// The source tree's path when the test was built, or $ROOFWALK_ROOT if the tree has moved.
+// Returns the source tree's path when the test was built, or $ROOFWALK_ROOT if the tree has moved.
 inline const std::filesystem::path& source_root() {
   static const std::filesystem::path root = [] {
     const char* moved = std::getenv("ROOFWALK_ROOT");
@@ -28,7 +28,7 @@ inline const std::filesystem::path& source_root() {
   return root;
 }
 
-// A folder for files that tests write and keep.
+// Returns a folder for files that tests write and keep.
 inline std::filesystem::path kernel_folder() {
   const std::filesystem::path build = ROOFWALK_TEST_BINARY_DIR;
   std::error_code error;
@@ -37,13 +37,13 @@ inline std::filesystem::path kernel_folder() {
   return parent / "test-kernels";
 }
 
-// The text of a file in the source tree.
+// Returns the text of a file in the source tree.
 inline std::string text_of(const std::string& file) {
   std::ifstream in(source_root() / file);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The starter and every solution step of a chapter.
+// Returns the files of the starter and every solution step of a chapter.
 inline std::vector<std::string> kernels_of(const std::string& chapter) {
   std::vector<std::string> files{"chapters/" + chapter + "/kernel.cu"};
   for (const auto& entry : std::filesystem::directory_iterator(source_root() / "solutions" / chapter))

@@ -62,7 +62,7 @@ inline SassInstruction read_sass_instruction(const char* at, int place, bool hop
   return in;
 }
 
-// The kernels of a cubin by name.
+// Returns the kernels of a cubin by name.
 inline std::map<std::string, std::vector<SassInstruction>> read_sass(const std::string& cubin, bool hopper) {
   const auto number = [&]<class T>(std::size_t at, T value) {
     std::memcpy(&value, cubin.data() + at, sizeof value);
@@ -106,8 +106,8 @@ inline std::vector<SassLoop> straight_loops(const std::vector<SassInstruction>& 
   return loops;
 }
 
-// The number of loads before the first instruction that uses a loaded value. Loads without a destination register do
-// not count: ptxas emits some before a copy to shared memory.
+// Returns the number of loads before the first instruction that uses a loaded value. Loads without a destination
+// register do not count: ptxas emits some before a copy to shared memory.
 inline int loads_before_use(const std::vector<SassInstruction>& code, const SassLoop& loop) {
   std::set<int> loaded;
   int loads = 0;

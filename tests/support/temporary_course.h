@@ -1,4 +1,4 @@
-// A course of its own in a temporary folder: the real chapters, without attempts.
+// A course in a temporary folder of its own: the real chapters, without attempts.
 #pragma once
 
 #include <unistd.h>

@@ -20,7 +20,7 @@ inline std::string little_endian(std::uint64_t value, int bytes) {
   return text;
 }
 
-// A zip with `count` entries that all refer to the same file.
+// Returns a zip with `count` entries that all refer to the same file.
 inline std::string zip_of_many(std::size_t count, const std::function<std::string(std::size_t)>& name,
                                const std::string& file, SaidCount said = SaidCount::modulo) {
   const ScratchFolder folder;

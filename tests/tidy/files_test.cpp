@@ -1,4 +1,4 @@
-// Rules for the files themselves: no paths of a developer's machine, no large files, one format, every test built.
+// Rules for the files themselves: no paths on a developer's machine, no large files, one format, every test built.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -23,7 +23,7 @@ const Pattern& machine_folder() {
   return pattern;
 }
 
-// Files for a container or a fresh test machine name folders of that machine.
+// Whether the file is for a container or a fresh test machine, whose folders it may name.
 bool may_name_folders(const fs::path& file) {
   return file == "Dockerfile" || file.string().starts_with(".devcontainer/") || file == "tests/setup/fresh_machine.sh";
 }

@@ -9,7 +9,7 @@
 namespace roofwalk::tidy {
 namespace {
 
-// Location of a violation: "common/roofline/roofline.cpp:12 includes common/device/device.h".
+// Returns the location of a violation: "common/roofline/roofline.cpp:12 includes common/device/device.h".
 std::string place(const std::filesystem::path& file, const Include& include) {
   return file.string() + ":" + std::to_string(include.line) + " includes " + include.name;
 }
@@ -25,7 +25,7 @@ bool below(const std::filesystem::path& file, const std::string& folder) {
 
 bool is_in_layers(const std::filesystem::path& file) { return below(file, "common") || below(file, "grader"); }
 
-// All files of common/ and grader/, except those directly in grader/: main() and the build of chapters.
+// Returns all files of common/ and grader/, except those directly in grader/: main() and the build of chapters.
 std::vector<std::filesystem::path> files_of_layers() {
   std::vector<std::filesystem::path> files;
   for (const auto& file : files_below()) {

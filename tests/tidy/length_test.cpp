@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostOfAFunction = 70, kMostOfASource = 500, kMostOfAHeader = 300;
 
-// The text with comments, literals and directives blanked; line breaks stay.
+// Returns the text with comments, literals and directives blanked; line breaks stay.
 std::string code_of(std::string text) {
   const auto blank = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < std::min(end, text.size()); ++i) {

@@ -40,7 +40,7 @@ const std::vector<fs::path>& all_files() {
   static const std::vector<fs::path> files = [] {
     std::vector<fs::path> found = files_that_git_knows();
     if (found.empty()) found = files_on_disk();
-    // git still lists files that were deleted but not committed.
+    // git still lists files whose deletion is not committed.
     std::erase_if(found, [](const fs::path& file) { return !fs::exists(source_root() / file); });
     std::sort(found.begin(), found.end());
     return found;
@@ -53,7 +53,7 @@ struct Layer {
   std::set<std::string> uses;
 };
 
-// The layer of each folder: the words after USES in the roofwalk_layer(...) of its CMakeLists.txt.
+// Reads each folder's layer from the roofwalk_layer(...) of its CMakeLists.txt: its name, and the words after USES.
 std::map<fs::path, Layer> read_layers() {
   static const Pattern kCall(R"(roofwalk_layer\(\s*([\w/]+)([^)]*)\))");
   std::map<fs::path, Layer> layers;

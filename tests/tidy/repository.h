@@ -9,11 +9,11 @@
 
 namespace roofwalk::tidy {
 
-// The project's root folder.
+// Returns the project's root folder.
 std::filesystem::path source_root();
 
-// Paths of all project files below `folder`, relative to the root: files that git tracks or would track. In a copy
-// without git, all files except build results and the learner's files.
+// Returns the paths of all project files below `folder`, relative to the root: files that git tracks or would track. In
+// a copy without git, these are all files except build results and the learner's files.
 std::vector<std::filesystem::path> files_below(const std::string& folder = {});
 
 bool is_cpp(const std::filesystem::path& file);
@@ -26,12 +26,12 @@ struct Include {
 };
 std::vector<Include> includes_in(const std::string& text);
 
-// All layers that each layer of common/ and grader/ may include: itself and, transitively, the layers after USES in its
-// roofwalk_layer(...).
+// Returns all layers that each layer of common/ and grader/ may include: itself and, transitively, the layers after
+// USES in its roofwalk_layer(...).
 std::map<std::string, std::set<std::string>> reachable_layers();
 
-// The layer of a file, declared by the CMakeLists.txt of its folder or the nearest one above: "vgpu/memory" for
-// "common/vgpu/memory/l2_cache.h", "exports" for "grader/class/exports/csv.h". Empty if there is none.
+// Returns the layer of a file, declared by the CMakeLists.txt of its folder or the nearest one above: "vgpu/memory" for
+// "common/vgpu/memory/l2_cache.h", "exports" for "grader/class/exports/csv.h". Returns "" if there is none.
 std::string layer_of(const std::filesystem::path& file);
 
 }  // namespace roofwalk::tidy

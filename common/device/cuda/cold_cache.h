@@ -1,4 +1,4 @@
-// Evicts dirty lines and data that the next kernel uses from L2, by reading a large buffer through it.
+// Makes L2 cold for the next kernel: reads a large buffer through L2, which evicts dirty lines and the kernel's data.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace roofwalk {
 
-// A memset would leave dirty lines of its own, and their write-back would count as the next kernel's DRAM bytes. So a
-// kernel reads a buffer of twice the L2's size, after the part of L2 that a plan set aside has been released.
+// Reads a buffer of twice L2's size with a kernel, after releasing the part of L2 that a plan set aside. A memset would
+// leave dirty lines, whose write-back would count as the next kernel's DRAM bytes.
 class ColdCache {
  public:
   ColdCache() = default;
@@ -25,7 +25,7 @@ class ColdCache {
   // Queues `rounds` reads of the buffer. Work queued afterwards finds a cold L2.
   CUresult sweep(CUstream stream, std::uint32_t rounds = 1) const;
 
-  // For a lost context: forgets the resources without releasing them.
+  // Forgets the resources without releasing them, for a lost context.
   void abandon() { buffer_ = 0, module_ = nullptr; }
 
   std::uint64_t bytes() const { return bytes_; }

@@ -11,7 +11,7 @@
 namespace roofwalk {
 namespace {
 
-// "sm_90a" for a GPU of 9.0 and PTX for compute_90a; otherwise the GPU's plain chip.
+// Returns "sm_90a" for a GPU of compute capability 9.0 and PTX for compute_90a; otherwise the GPU's plain chip.
 std::string chip_of(const GpuProperties& gpu, const std::string& arch) {
   const std::string plain = std::to_string(gpu.compute_capability);
   const std::string wanted = arch.substr(arch.find('_') + 1);
@@ -44,7 +44,7 @@ Status CudaDevice::start() {
   ROOFWALK_TRY_STATUS(check(api_.cuDeviceGet(&device_, options_.ordinal), "find the GPU"));
   ROOFWALK_TRY_STATUS(check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "start a context on the GPU"));
   ROOFWALK_TRY_STATUS(check(api_.cuCtxSetCurrent(context_), "use the GPU's context"));
-  // This stream is not non-blocking, so that copies from the host finish before a kernel starts.
+  // This stream synchronizes with the null stream, so that copies from the host finish before a kernel starts.
   ROOFWALK_TRY_STATUS(check(api_.cuStreamCreate(&stream_, CU_STREAM_DEFAULT), "make a stream"));
   ROOFWALK_TRY_STATUS(cold_.open(api_, gpu_));
   ROOFWALK_TRY_STATUS(calibrate());

@@ -39,13 +39,13 @@ struct CudaOptions {
   std::function<double()> host_ns;        // a monotonic clock of the host; empty: std::chrono::steady_clock
 };
 
-// The note in a record that says why it has no counters.
+// Returns the note in a record that says why it has no counters.
 std::string without_counters(const Error& error);
 
 class CudaDevice final : public Device {
  public:
-  // `api` must outlive the device. Errors: no such GPU; the driver's own. Counters that cannot be opened are not an
-  // error: no counter is supported then, and every record says why.
+  // Opens a GPU. `api` must outlive the device. Errors: no such GPU; the driver's own. Counters that cannot be opened
+  // are not an error: no counter is supported then, and every record says why.
   static Result<std::unique_ptr<CudaDevice>> open(const DriverApi& api, CudaOptions options);
   ~CudaDevice() override;
 
@@ -83,7 +83,7 @@ class CudaDevice final : public Device {
   Status start();
   Status calibrate();
   Result<std::string> image_of(const Artifact& artifact);
-  // The Error for `code`, or success. Records the loss of the device.
+  // Returns the Error for `code`, or kOk. If the error is sticky, marks the device as lost.
   Status check(CUresult code, std::string_view what) const;
   void lose(Error error) const;
   double host_ns() const;
@@ -125,7 +125,7 @@ class CudaDevice final : public Device {
   std::map<std::string, std::uint64_t> own_local_bytes_;
   bool has_run_ = false;  // since loading
   bool prints_ = false;   // whether kernels print or assert
-  // Whether it has variables in global memory, which a run may change.
+  // Whether the module has variables in global memory, which a run may change.
   bool has_variables_ = false;
   std::map<std::string, std::string> images_;  // compiled images, by the inputs of compilation
   std::map<int, Allocation> buffers_;

@@ -22,15 +22,15 @@ struct CudaError {
   std::string_view cause, advice;
 };
 
-// The rows of cuda_errors.def, by ascending number.
+// Returns the rows of cuda_errors.def, by ascending number.
 std::span<const CudaError> cuda_errors();
 const CudaError* find_cuda_error(CUresult code);  // nullptr: not in the table
 
 // Whether the process must end. True for unknown errors, because a fresh process is always safe.
 bool is_sticky(CUresult code);
 
-// "cannot WHAT: the cause (CUDA_ERROR_..., 2)", with advice; the driver's own text for errors that are not in the
-// table.
+// Returns the Error "cannot WHAT: the cause (CUDA_ERROR_..., 2)", with advice; the cause is the driver's own text for
+// errors that are not in the table.
 Error cuda_error(const DriverApi& api, CUresult code, std::string_view what);
 
 }  // namespace roofwalk

@@ -140,7 +140,8 @@ Fault CudaDevice::fault_at(FaultKind kind, const Plan& plan, std::optional<std::
   return fault;
 }
 
-// True if nothing went wrong. False: the record contains the learner's fault. Error: the machine is at fault.
+// Returns true if nothing went wrong, false if the learner is at fault (the record then contains the fault), and an
+// Error if the machine is at fault.
 Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan& plan, RunRecord& record) const {
   if (!broken) return true;
   record.counters = {};

@@ -233,9 +233,9 @@ std::optional<CudaDevice::Broken> CudaDevice::check_steps(const Plan& plan) {
   return std::nullopt;
 }
 
-// The number of L2 sweeps that take twice as long as the host needs to queue `calls`, limited to one second.
-// sweep_ns_ includes the launch, which happens only once for all rounds, so the result is too low if L2 is small:
-// callers add some calls.
+// Returns the number of L2 sweeps that take twice as long as the host needs to queue `calls`, limited to one second.
+// sweep_ns_ includes the launch, which happens only once for all rounds, so the result is too low if L2 is small;
+// callers add some calls to compensate.
 std::uint32_t CudaDevice::rounds_for(double calls) const {
   constexpr double kMostNs = 1e9;
   return static_cast<std::uint32_t>(
@@ -390,7 +390,7 @@ Status CudaDevice::replay(const Plan& plan, RunOptions::Figures figures, bool on
     if (!went_well) return kOk;
   }
   if (figures == Figures::none) return kOk;
-  if (saved) ROOFWALK_TRY_STATUS(restore(*saved));  // the last pass, because its results are judged
+  if (saved) ROOFWALK_TRY_STATUS(restore(*saved));  // for the last pass, whose results are judged
   if (prints_) api_.cuStreamSynchronize(stream_);   // flushes output of the earlier passes
   output.restart();
   ROOFWALK_TRY(const auto broken, time_plan(plan, record));

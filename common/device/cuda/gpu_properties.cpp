@@ -32,14 +32,14 @@ int architecture_for(int compute_capability) {
   return best;
 }
 
-// FP32 lanes per SM, from helper_cuda.h in NVIDIA's CUDA samples; 0: not known.
+// Returns the FP32 lanes per SM, from helper_cuda.h in NVIDIA's CUDA samples; 0: not known.
 int fp32_lanes_of(int compute_capability) {
   if (compute_capability == 75 || compute_capability == 80) return 64;
   return compute_capability >= 86 && compute_capability <= 121 ? 128 : 0;
 }
 
-// Combined size of L1 and shared memory per SM, from the CUDA programming guide, "Compute Capabilities", the section on
-// shared memory of each. 0: not known.
+// Returns the combined size of L1 and shared memory per SM, from the CUDA programming guide: "Compute Capabilities",
+// the shared memory section of each. 0: not known.
 int unified_cache_bytes_of(int compute_capability) {
   switch (compute_capability) {
     case 75:

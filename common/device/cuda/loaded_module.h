@@ -17,17 +17,17 @@ class LoadedModule {
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
 
-  // `image` is a cubin or, for the driver's compiler, PTX with the artifact's lines. Replaces the loaded module.
-  // Errors: the compiler's, with the learner's line; the driver's own.
+  // Loads `image`, which replaces the loaded module. It is a cubin or, for the driver's compiler, PTX with the
+  // artifact's lines. Errors: the compiler's, with the learner's line; the driver's own.
   Status load(const Artifact& artifact, std::string image);
   Status reload();  // resets variables; function handles change
   bool is_loaded() const { return module_ != nullptr; }
   CUresult last_code() const { return last_code_; }  // result of the last load or reload
 
-  // The kernel, ready to launch with that much dynamic shared memory.
+  // Looks up a kernel and makes it ready to launch with that much dynamic shared memory.
   CUresult function(const std::string& mangled, std::uint32_t dynamic_shared_bytes, CUfunction& out);
 
-  // For a lost context: forgets the module without releasing it.
+  // Forgets the module without releasing it, for a lost context.
   void abandon() { module_ = nullptr; }
 
  private:

@@ -17,13 +17,14 @@ std::filesystem::path root_of(const std::optional<Toolkit>& toolkit) {
   return toolkit ? toolkit->root : std::filesystem::path();
 }
 
-// This process's driver. Never start it before forking a child: a started driver does not survive a fork.
+// Returns this process's driver, and starts it on the first call. Never call this before forking a child: a started
+// driver does not survive a fork.
 const Result<DriverApi>& driver_api() {
   static const Result<DriverApi> driver = load_driver_api();
   return driver;
 }
 
-// Runs in a child process, because CUPTI may crash.
+// Finds out whether CUPTI can count. Runs in a child process, because CUPTI may crash.
 CounterProbe probe(int ordinal, const std::optional<Toolkit>& toolkit) {
   const auto refused = [](const Error& error) {
     return CounterProbe{.cause = "other", .message = error.message, .advice = error.advice};
@@ -61,7 +62,7 @@ CounterProbe probe_in_child(int ordinal, const std::optional<Toolkit>& toolkit) 
           .advice = "`./roofwalk doctor` looks at the driver and at who uses the GPU"};
 }
 
-// If there are no counters, the result's `open` returns the reason.
+// Returns the source of counters. If there are no counters, its `open` returns the reason.
 CounterSource counter_source(int ordinal, const std::optional<Toolkit>& toolkit) {
   const CounterProbe found = probe_in_child(ordinal, toolkit);
   static const Result<CuptiApi> cupti = load_cupti_api(root_of(toolkit));  // stays loaded until the process ends

@@ -19,7 +19,7 @@ unsigned number_in(std::string_view text) {
   return number;
 }
 
-// Parent PID by PID. Processes that end in the meantime are left out.
+// Returns the parent's PID of each process, by PID. Processes that end in the meantime are left out.
 std::map<unsigned, unsigned> parents() {
   std::map<unsigned, unsigned> out;
   std::error_code error;

@@ -5,8 +5,8 @@
 
 namespace roofwalk {
 
-// This process and all its descendants, from /proc. `workers`: how many of them use the GPU, which matters if PIDs
-// cannot tell.
+// Returns this process and all its descendants, from /proc. `workers`: how many of them use the GPU, for containers,
+// where PIDs differ from the host's.
 OwnProcesses own_processes(std::size_t workers);
 
 }  // namespace roofwalk

@@ -34,7 +34,8 @@ bool opens_part(const ptx::Token& token) {
 
 bool is_of_the_plan(std::string_view name) { return name.starts_with("__cudaCDP2") || name == "roofwalk_scratch"; }
 
-// Throws ptx::Refusal, as the lexer does. Text between parts (.version, .file) does not belong to any part.
+// Splits a module into parts. Text between them (.version, .file) does not belong to any part. Throws ptx::Refusal, as
+// the lexer does.
 std::vector<Part> parts_of(std::string_view text) {
   ptx::Lexer lexer(text, ptx::Limits{}.tokens);
   std::vector<Part> parts;
@@ -72,7 +73,8 @@ std::vector<Part> parts_of(std::string_view text) {
   return parts;
 }
 
-// Names of the functions to cut: starts with the plan's functions, then adds callers until no more are found.
+// Returns the names of the functions to cut: starts with the plan's functions, then adds callers until no more are
+// found.
 std::set<std::string_view> names_to_cut(const std::vector<Part>& parts) {
   std::set<std::string_view> names{"solve"};
   for (const Part& part : parts) {

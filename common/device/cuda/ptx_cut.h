@@ -9,8 +9,8 @@
 
 namespace roofwalk {
 
-// The PTX without the entry `solve`, the externs that only a plan may call (__cudaCDP2..., roofwalk_scratch) and the
-// functions that call them. Line breaks of the cut text remain, so that ptxas's line numbers stay valid for the
+// Returns the PTX without the entry `solve`, the externs that only a plan may call (__cudaCDP2..., roofwalk_scratch)
+// and the functions that call them. Line breaks of the cut text remain, so that ptxas's line numbers stay valid for the
 // artifact. Errors: a kernel, or a table in memory, needs one of the externs.
 Result<std::string> cut_plan(const Artifact& artifact);
 

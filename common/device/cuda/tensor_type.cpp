@@ -5,7 +5,7 @@
 namespace roofwalk {
 namespace {
 
-// nullopt if no metric counts it.
+// Returns the type of a tensor instruction; nullopt if no metric counts that type.
 std::optional<TensorType> type_of(const ptx::Instruction& in) {
   if (in.type != in.sum_type) return std::nullopt;
   switch (in.source_type) {

@@ -8,8 +8,8 @@
 
 namespace roofwalk {
 
-// The one type of all floating-point mma and wmma.mma in the module, executed or not. nullopt if there is none or
-// several, or if an instruction's input and output sums differ in type.
+// Returns the one type of all floating-point mma and wmma.mma in the module, executed or not. nullopt if there is none
+// or several, or if an instruction's input and output sums differ in type.
 std::optional<TensorType> tensor_type_of(const ptx::Module& module);
 
 }  // namespace roofwalk

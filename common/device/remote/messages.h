@@ -37,7 +37,7 @@ Status read_error(const Json& json, Error& error);
 
 inline constexpr std::size_t kMostArguments = 256;  // limit for `solve`
 
-// Two digits per byte.
+// Writes two digits per byte.
 std::string hex_text(std::span<const std::uint8_t> bytes);
 Result<std::vector<std::uint8_t>> bytes_from_hex(std::string_view text);
 

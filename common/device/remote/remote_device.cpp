@@ -28,7 +28,7 @@ Clock::time_point after(double seconds) {
 // Limit for the heads of answers that contain no record.
 constexpr std::uint32_t kShortHeadBytes = 1 << 20;
 
-// The name of a signal that a process causes itself; null if the signal came from outside.
+// Returns the name of a signal that a process causes itself; null if the signal came from outside.
 const char* own_signal(int signal) {
   switch (signal) {
     case SIGSEGV:
@@ -105,7 +105,7 @@ class RemoteDevice final : public Device {
   RemoteDevice(WorkerCommand command, std::string name, const RemoteLimits& limits, const RemoteDuties& duties)
       : state_(std::make_unique<State>(std::move(command), std::move(name), limits, duties)) {}
 
-  // Errors: no worker can be started.
+  // Starts the first worker. Errors: no worker can be started.
   Status start() { return state_->start(); }
 
  private:
@@ -130,7 +130,7 @@ class RemoteDevice final : public Device {
                              std::uint32_t most_head_bytes = kShortHeadBytes);
     Error lose(Loss::Kind kind, const std::string& why);
     Error lose(const WireTrouble& trouble);
-    // For requests that cannot report errors.
+    // Like ask(), for requests that cannot report errors.
     void ask_or_lose(const Json& request, std::span<const std::uint8_t> body, std::span<std::uint8_t> reply);
     bool holds(const DeviceBuffer& buffer) const { return worker && buffers.contains(buffer.id); }
 
@@ -142,7 +142,7 @@ class RemoteDevice final : public Device {
     std::optional<Greeting> greeting;     // greeting of the first worker
     std::map<int, DeviceBuffer> buffers;  // buffers that the worker holds, or that a lost worker held
     std::optional<Loss> loss;             // loss of the last worker; set while its buffers exist
-    std::optional<Loss> last_loss;        // loss of a worker by the current request
+    std::optional<Loss> last_loss;        // loss of a worker during the current request
     std::string source_path;              // source path of the artifact
     bool loaded = false;
     std::uint64_t serial = 0;
@@ -450,7 +450,7 @@ Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& optio
   return record;
 }
 
-// The record of a run whose worker was lost during the run.
+// Returns the record of a run whose worker was lost during the run.
 RunRecord RemoteDevice::fault_of(const Loss& loss, const Plan& plan, double seconds) const {
   RunRecord record;
   record.device = state_->name;

@@ -36,7 +36,7 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-// Length in bytes of the UTF-8 character at the start of `text`; 0 if it is invalid.
+// Returns the length in bytes of the UTF-8 character at the start of `text`; 0 if it is invalid.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

@@ -46,7 +46,7 @@ class Wire {
   std::optional<WireTrouble> take_head(Head& head, Deadline deadline = {}, std::uint32_t most_bytes = kMostHeadBytes);
   std::optional<WireTrouble> take_body(std::span<std::uint8_t> body, Deadline deadline = {});
 
-  // The last line from words_fd, at most a few hundred bytes; plain_text.
+  // Returns the last line from words_fd, at most a few hundred bytes; plain_text.
   std::string last_words();
 
  private:
@@ -62,7 +62,7 @@ class Wire {
 // Errors: invalid JSON, or over a limit.
 Result<Json> parse_untrusted(std::string_view text);
 
-// The text as UTF-8 without control characters except newlines and tabs; anything else becomes '?'.
+// Returns the text as UTF-8 without control characters except newlines and tabs; anything else becomes '?'.
 std::string plain_text(std::string_view text);
 
 }  // namespace roofwalk

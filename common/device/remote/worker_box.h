@@ -9,8 +9,8 @@
 
 namespace roofwalk {
 
-// The command that starts `program` (this program, or another that serves devices) in a box as `program --device DEVICE
-// device-worker`. `root` contains common/specs. Errors: the user's machine file cannot be read.
+// Returns the command that starts `program` (this program, or another that serves devices) in a box as `program
+// --device DEVICE device-worker`. `root` contains common/specs. Errors: the user's machine file cannot be read.
 Result<WorkerCommand> boxed_worker(const std::filesystem::path& program, const std::filesystem::path& root,
                                    const std::string& device, int threads);
 

@@ -27,7 +27,7 @@ class StuckWorkers {
     by_device_.emplace(device, pid);
   }
 
-  // A worker that still holds the device; 0 if there is none.
+  // Returns a worker that still holds the device; 0 if there is none.
   pid_t of(const std::string& device) {
     const std::lock_guard lock(mutex_);
     for (auto [at, end] = by_device_.equal_range(device); at != end;) {
@@ -47,7 +47,7 @@ StuckWorkers& stuck_workers() {
   return workers;
 }
 
-// Whether `happened` becomes true in time.
+// Waits until `happened` returns true; false on timeout.
 template <class Happened>
 bool wait_for(double seconds, Happened happened) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);

@@ -24,14 +24,14 @@ struct WorkerCommand {
   std::optional<Box> box = {};                     // if set, the program is a path inside the box
 };
 
-// The variables of this process that a device may need: paths of programs, libraries and caches, and the visible
-// GPUs.
+// Returns the variables of this process that a device may need: paths of programs, libraries and caches, and the
+// visible GPUs.
 std::map<std::string, std::string> worker_environment();
 
 class WorkerProcess {
  public:
-  // `device` names the device that the worker occupies. Errors: the worker cannot be started; an earlier worker could
-  // not be ended and still holds the device.
+  // Starts a worker. `device` names the device that the worker occupies. Errors: the worker cannot be started; an
+  // earlier worker could not be ended and still holds the device.
   static Result<std::unique_ptr<WorkerProcess>> start(const WorkerCommand& command, std::string device);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;

@@ -6,8 +6,8 @@
 
 namespace roofwalk {
 
-// Equal for PTX texts that differ only in comments, line numbers, debug sections, or the digits in names of static
-// symbols, which nvcc derives from the source. So a comment in a kernel does not change any figure.
+// Hashes the code of a PTX text. Ignores comments, line numbers, debug sections, and the digits in names of static
+// symbols, which nvcc derives from the source, so that a comment in a kernel does not change any figure.
 std::uint64_t hash_of_code(std::string_view ptx);
 
 }  // namespace roofwalk

@@ -35,13 +35,13 @@ struct CostRow {
   Kind kind;
   MachineInstructions instructions;
 };
-// For arithmetic. nullptr: the cost follows from units.def and the width.
+// Returns the cost of an arithmetic instruction; nullptr if it follows from units.def and the width of the type.
 const CostRow* find_cost(const Instruction& instruction);
 
-// The `kept` types in costs.def.
+// Returns the `kept` types of a cost class (costs.def).
 TypeSet kept_types(CostClass cost);
 
-// The host's work for an arithmetic instruction.
+// Returns the host's work for an arithmetic instruction (PTX_WORK in costs.def).
 std::uint32_t work_of_arithmetic(const Instruction& instruction);
 
 }  // namespace roofwalk::ptx

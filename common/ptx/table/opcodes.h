@@ -1,4 +1,4 @@
-// The table of opcodes as a value: the rows of opcodes.def and the values of its columns.
+// The table of opcodes: the rows of opcodes.def, and the types of its columns.
 #pragma once
 
 #include <cstddef>
@@ -88,7 +88,7 @@ enum class Modifiers : std::uint8_t {
   exponential,
   tangent,
   funnel_shift,   // .{l,r}.{wrap,clamp}
-  clamp_or_wrap,  // one of them
+  clamp_or_wrap,  // .clamp or .wrap
   find,           // .shiftamt
   permute,        // a mode after the type
   dot,            // the types of both factors
@@ -108,8 +108,8 @@ enum class CostClass : std::uint8_t {
 
 // Further properties of some opcodes.
 using TraitSet = std::uint32_t;
-// What arithmetic computes, in the width of its result. Address computations use this, and so do runs of sums and
-// products. Carry instructions also use the flag.
+// What an arithmetic instruction computes, in the width of its result. Code that recognises address arithmetic or fuses
+// sums and products asks for this. Instructions with carry also use the carry flag.
 inline constexpr TraitSet kAdds = 1;  // adds the first two sources; with kMultiplies, the third source to their product
 inline constexpr TraitSet kSubtracts = 2, kMultiplies = 4, kShiftsLeft = 8;
 // Other traits.
@@ -118,7 +118,7 @@ inline constexpr TraitSet kReturns = 32;        // returns from a function; outs
 inline constexpr TraitSet kMeetsInWarps = 64;   // .warp.sync
 inline constexpr TraitSet kMayBeAligned = 128;  // .aligned
 inline constexpr TraitSet kNamesLevels = 256;   // .cta, .gl, .sys instead of an order and a scope
-inline constexpr TraitSet kOfFragments = 512;   // wmma: lanes hold f16 factors twice
+inline constexpr TraitSet kOfFragments = 512;   // wmma: works on fragments, which repeat f16 factors
 
 // The type of a source or result of arithmetic.
 enum class OperandType : std::uint8_t {

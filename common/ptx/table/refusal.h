@@ -14,7 +14,7 @@ struct Refusal {
   std::string advice = {};
 };
 
-// A name or number from the text, quoted for a message and truncated if very long.
+// Returns a name or number from the text, quoted for a message and truncated if very long.
 std::string in_quotes(std::string_view text);
 
 }  // namespace roofwalk::ptx

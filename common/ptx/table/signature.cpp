@@ -39,7 +39,7 @@ constexpr int kWmmaHalves = 16 * kWarpLanes;
 
 int braced(int elements) { return elements > 1 ? elements : 0; }
 
-// The register type that holds matrix elements of this type.
+// Returns the register type that holds matrix elements of this type.
 Type held_in(Type element) {
   switch (element) {
     case Type::f16:
@@ -57,8 +57,8 @@ int registers_of(int elements, Type element) {
   return elements / kWarpLanes / (size_bytes(held_in(element)) / size_bytes(element));
 }
 
-// d, a, b, c: each lane holds its share of the matrices, several narrow elements per register. Of wmma's f16 factors
-// it holds 16 elements for every shape, some of them twice.
+// Adds d, a, b and c: each lane holds its share of the matrices, several narrow elements per register. Of an f16 factor
+// of wmma, each lane holds 16 elements whatever the shape, so the warp may hold an element more than once.
 void add_matrices(Signature& s, const Instruction& i) {
   const MatrixShape shape = i.shape;
   const auto add = [&](Slot::Role role, int elements, Type type) {
@@ -74,7 +74,7 @@ void add_matrices(Signature& s, const Instruction& i) {
   add(Slot::Role::source, shape.m * shape.n, i.sum_type);
 }
 
-// A fragment in braces, the address of its matrix and, optionally, the stride of its rows or columns.
+// Adds a fragment in braces, the address of its matrix and, optionally, the stride of its rows or columns.
 void add_fragment(Signature& s, const Instruction& i) {
   const bool is_factor = i.fragment == Fragment::a || i.fragment == Fragment::b;
   const int rows = i.fragment == Fragment::b ? i.shape.k : i.shape.m;
@@ -129,7 +129,7 @@ void add_mbarrier(Signature& s, const Instruction& i) {
   }
 }
 
-// Instructions that work on registers only.
+// Adds the operands if the instruction works on registers only.
 void add_values(Signature& s, const Instruction& i) {
   using Role = Slot::Role;
   switch (info(i.opcode).form) {
@@ -173,7 +173,7 @@ void add_values(Signature& s, const Instruction& i) {
   }
 }
 
-// Instructions that move matrices and memory.
+// Adds the operands if the instruction accesses memory or multiplies matrices.
 void add_memory(Signature& s, const Instruction& i) {
   using Role = Slot::Role;
   switch (info(i.opcode).form) {
@@ -224,7 +224,7 @@ void add_memory(Signature& s, const Instruction& i) {
   }
 }
 
-// Communication between threads and with the machine.
+// Adds the operands if the instruction communicates between threads or with the machine.
 void add_exchange(Signature& s, const Instruction& i) {
   using Role = Slot::Role;
   switch (info(i.opcode).form) {

@@ -33,7 +33,7 @@ struct Signature {
   void address(Space space) { add({.role = Slot::Role::address, .space = space}); }
 };
 
-// For all forms except branches and calls, which have no signature here.
+// Returns the operands that an instruction requires. Branches and calls have no signature.
 Signature signature_of(const Instruction& instruction);
 
 }  // namespace roofwalk::ptx

@@ -11,7 +11,7 @@ namespace roofwalk {
 namespace {
 
 constexpr double kBarrierShare = 0.1;  // of the waiting
-// On an SM: with so few blocks, rarely another one has work while one waits at a barrier.
+// Blocks on an SM: with so few, another one rarely has work while one waits at a barrier.
 constexpr double kFewBlocksToSwitchTo = 2;
 
 double blocks_on_sm(const DiagnosisInput& in) {
@@ -19,8 +19,8 @@ double blocks_on_sm(const DiagnosisInput& in) {
   return in.resident_blocks_per_sm * std::min(1.0, in.blocks / in.resident_blocks);
 }
 
-// In a block whose warps wait for one load, only the last warp waits for the load itself; all others wait at the
-// barrier.
+// Whether blocks wait for memory at their barriers: if a whole block waits for one load, only the last warp waits for
+// the load itself; all others wait at the barrier.
 bool wait_for_memory_at_barriers(const DiagnosisInput& in) {
   const double barrier = wait_share(in, "barrier");
   const double memory = wait_share(in, "dram") + wait_share(in, "l2") + wait_share(in, "l1");
@@ -30,7 +30,8 @@ bool wait_for_memory_at_barriers(const DiagnosisInput& in) {
 }
 
 bool is_barrier_behind_wait(const DiagnosisInput& in, std::string_view wait, bool) {
-  // The wait is also due to the barrier if the last warp is still issuing: with equal work, no warp would wait for it.
+  // The wait is also due to the barrier if the last warp is still issuing: if all warps had equal work, none would wait
+  // for it.
   if (wait == "barrier" || wait == "issue" || wait == "issued") return true;
   return is_memory_wait(wait) && wait_for_memory_at_barriers(in);
 }
@@ -39,7 +40,7 @@ int evidence_of_barriers(const DiagnosisInput& in) {
   return in.observed_ai < in.ridge && wait_for_memory_at_barriers(in) ? 40 : 0;
 }
 
-// Text: why no second block works during the wait.
+// Explains why no second block works during the wait.
 std::string hardly_another(const DiagnosisInput& in) {
   if (in.limit.empty() || in.resident_blocks_per_sm > 1) {
     return "and hardly any other block has work meanwhile";
@@ -66,8 +67,8 @@ Explanation explain_barriers(const DiagnosisInput& in) {
                         place_text(barrier_line), percent_text(wait->share), hardly_another(in), last),
             barrier_line, fmt::format("the last warp {}", last)};
   }
-  // A block whose warps load together also waits together: if waiting for loads takes longer than waiting at
-  // barriers, the text starts with the load.
+  // If the warps wait longer for loads than at barriers, they load at the same time, and the whole block waits for the
+  // loads: then the text starts with the load.
   const int line = is_load ? load->line : barrier_line;
   const std::string waits =
       is_load ? fmt::format("between its barriers the whole block waits for the loads of line {} at once", line)

@@ -11,7 +11,7 @@ namespace {
 constexpr double kDivergentShare = 0.1;  // of the branches
 constexpr double kLanesLost = 0.15;      // inactive lanes over all lanes of the issued instructions
 
-// Average share of active lanes per warp instruction.
+// Returns the average share of active lanes per warp instruction.
 double active_lanes(const DiagnosisInput& in) {
   return in.warp_instructions > 0 ? in.thread_instructions / (32 * in.warp_instructions) : 1;
 }

@@ -1,4 +1,4 @@
-// Bound by instruction issue: most issue slots go to other instructions than arithmetic.
+// Bound by instruction issue: most issue slots go to instructions other than arithmetic.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"
@@ -9,8 +9,8 @@ namespace roofwalk {
 namespace {
 
 void claim_instruction_bound(Claim& claim) {
-  claim.take_rest(TimePart::constant);  // the loads of one word each, which are left here, cost time as other
-                                        // instructions do
+  // Only loads of one word each are left here; they cost time like other instructions.
+  claim.take_rest(TimePart::constant);
   claim.take_rest(TimePart::issue);
   if (!is_mostly_arithmetic(claim.input())) claim.take_rest(TimePart::flops);
 }

@@ -7,8 +7,8 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kLaunchShare = 0.25;  // of the time: launches that take more are so short that the waits at their
-                                       // start and end count as theirs
+constexpr double kLaunchShare = 0.25;  // of the time: if launches take more, the kernels are so short that waits at
+                                       // their start and end count as launch time
 
 void claim_launch_bound(Claim& claim) {
   const DiagnosisInput& in = claim.input();

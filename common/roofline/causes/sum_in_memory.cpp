@@ -15,7 +15,7 @@ constexpr double kManyStores = 4;  // stores of each sector that reaches DRAM
 // Whether a sum is stored to memory at every step.
 bool sums_in_memory(const DiagnosisInput& in) { return repeats_of_work(in) == 1 && times_stored(in) >= kManyStores; }
 
-// Bytes of the stores that a register would save, and of the loads that read them back.
+// Returns the bytes of the stores that a register would save, and of the loads that read them back.
 double sum_bytes(const DiagnosisInput& in) {
   double stores = 0, loads = 0;
   for (const auto& line : in.lines) {

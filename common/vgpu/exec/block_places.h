@@ -1,4 +1,4 @@
-// The slots for resident blocks on SMs: their warps' registers, local and shared memory, and a block's initial state.
+// The slots for resident blocks on SMs, with registers, local and shared memory; and the initial state of blocks.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class BlockPlaces {
               std::vector<Multiprocessor>& sms);
 
   std::uint32_t warps_per_block() const { return warps_per_block_; }
-  // Starts the block that this slot was given. Nothing of the previous block remains.
+  // Initializes the slot for the block that it was given. Nothing of the previous block remains.
   void begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block, bool is_traced);
 
  private:

@@ -48,8 +48,8 @@ bool have_one_shape(const std::vector<StandingLanes>& all) {
   });
 }
 
-// Keeps one entry of the reconvergence stack for each function on the call stack. All live lanes are at the same
-// place, so there are no other lanes to reconverge with.
+// Keeps one entry of the reconvergence stack for each function on the call stack. To be called when all live lanes are
+// at the same place: then there are no other lanes to reconverge with.
 void forget_branches(StandingLanes& standing) {
   std::vector<ReconvergenceEntry> kept;
   std::size_t first = 0;
@@ -66,7 +66,7 @@ void forget_branches(StandingLanes& standing) {
   standing.stack = std::move(kept);
 }
 
-// If both groups of lanes continue on the same path, the first takes over the second's lanes and true is returned.
+// If both groups of lanes continue on the same path, adds the second's lanes to the first and returns true.
 bool join(StandingLanes& lanes, const StandingLanes& others) {
   const std::size_t depth = lanes.stack.size();
   if (others.entry != lanes.entry || others.stack.size() != depth || others.frames.size() != lanes.frames.size() ||

@@ -22,17 +22,17 @@ const Op* op_enter_block_with_barrier(Launch& launch, Warp& warp, const Op* op);
 // Makes the executing lanes stand in front of the block whose entry operation is `entry`. False if the calls that the
 // lanes are in cannot be split: recursive calls, and calls of several functions through one pointer.
 bool stand_aside(Warp& warp, const Op* entry);
-// Called when all live lanes stand. If they stand at the same place, they execute together from now on, and the entry
-// operation of the block is returned; otherwise nullptr.
+// Called when all live lanes stand. If they stand at the same place, they execute together from now on; returns the
+// entry operation of the block there. Otherwise returns nullptr.
 const Op* bring_together(Warp& warp);
-// Standing lanes that should have reconverged at the place where the warp continues now; they are no longer expected
-// there. nullptr if it is no mistake to continue without them, or the run is not sanitized.
+// Stops expecting standing lanes at the reconvergence point where the warp continues now. Returns some of them if it is
+// a mistake in the kernel to continue without them; else, and in runs that are not sanitized, nullptr.
 const StandingLanes* who_is_missed(Launch& launch, Warp& warp);
 
-// The barrier in front of which lanes stand; `entry`: the entry operation of its block.
+// Returns the barrier operation of the block whose entry operation is `entry`.
 const Op* barrier_behind(const Op* entry);
 
-// Live lanes that are not executing and whose path leads straight to the exit.
+// Returns the live lanes that are not executing and whose path leads straight to the exit.
 std::uint32_t leaving_lanes(const Program& program, const Warp& warp);
 
 }  // namespace roofwalk::vgpu

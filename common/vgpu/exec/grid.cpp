@@ -17,7 +17,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A round with less work than this ends before a second thread wakes up.
+// With less work than this, a round ends before a second thread wakes up.
 constexpr std::uint64_t kTeamWork = 16'000;
 
 // Without memory counts, an SM's round ends after this much work or this many lines in its store log.
@@ -134,7 +134,7 @@ class GridRunner {
     block.active = block.is_new = next_block_ < shape_.grid.count();
     if (!block.active) return;
     block.linear_index = next_block_++;
-    // Starting a block costs host time, so it is charged: even a grid of billions of empty blocks ends by the budget.
+    // Starting a block costs host time, so it is charged. Thus the budget ends even a grid of billions of empty blocks.
     budget_ -= std::min(budget_, block_work_);
     ++active_blocks_;
     block.trace = sample_.start(block.linear_index, places_.warps_per_block());
@@ -178,11 +178,11 @@ class GridRunner {
 
   void play_together() {
     team_->run([this](int member) {
-      // One member first replays half of L2's log, another replays the rest at its end, so that two members share the
-      // work.
+      // Member 1 first replays half of L2's logs. Whichever member first ends its own SMs replays the rest, so that two
+      // members share the work.
       if (member == 1) l2_round_.replay_half();
-      // A member plays its own SMs first, whose state may still be in its caches, then any SMs that are not yet
-      // claimed.
+      // A member first plays its own SMs, whose state may still be in its caches, then any SMs that no member has
+      // claimed yet.
       Launch& launch = member == 0 ? launch_ : *helpers_[static_cast<std::size_t>(member) - 1];
       for (int step = 0; step < threads_; ++step) {
         for (auto i = static_cast<std::size_t>((member + step) % threads_); i < working_.size();
@@ -195,8 +195,8 @@ class GridRunner {
     });
   }
 
-  // Runs the turns of one SM's warps without touching the state of other SMs. Without memory counts, a block runs on
-  // as long as it can, so that its data stays in the host's caches.
+  // Gives each warp of one SM a turn without touching the state of other SMs. Without memory counts, a block runs on
+  // for as long as it can, so that its data stays in the host's caches.
   void turn(Launch& launch, Multiprocessor& sm) {
     launch.sm = &sm;
     sm.fetches.begin_round(sm.l1.fetch(), cycles_);
@@ -206,16 +206,16 @@ class GridRunner {
     launch.work_left = share;
     const std::uint64_t lines_before = sm.l1_lines, issued_before = launch.issued;
     sm.moved = false;
-    // Limited so that all SMs together stay within the budget. Otherwise a kernel that exceeds the budget could finish
-    // in this round, without the fault.
+    // Limits the work of blocks that run on, so that all SMs together stay within the budget. Otherwise a kernel that
+    // exceeds the budget could finish in this round, without the fault.
     const std::uint64_t most = std::min(kRoundWork, budget_ / working_.size());
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
       ResidentBlock& block = sm.blocks[slot];
       if (!block.active) continue;
       if (block.is_new) begin(sm, block);
       const std::uint64_t before = sm.memory_work();
-      // Which SM a later block gets depends on when earlier ones end, and the timing model has its own order. But code
-      // that reads %smid may depend on the order of this run.
+      // The SM's requests count only blocks that surely run on it: the timing model may give a later block to another
+      // SM, depending on when earlier blocks end. But if code reads %smid, this run's SMs count for all blocks.
       sm.l2_log.count_requests(block.linear_index < bound_blocks_);
       bool moves = turn(launch, sm, block);
       const auto goes_on = [&] {
@@ -227,15 +227,14 @@ class GridRunner {
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
-    // Memory work is charged after the turns, because a turn requests at most as much as a log holds, apart from L1
-    // hits.
+    // Memory work can be charged after the turns: apart from L1 hits, a turn requests at most as much as a log holds.
     launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
                   sm.stores.lines() * work::kStoredLine);
     sm.work = share - launch.work_left;
     sm.issued = launch.issued - issued_before;
   }
 
-  // Gives each ready warp of a block one turn. True if any warp was ready.
+  // Gives each ready warp of a block one turn. Returns whether any warp had one.
   static bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) {
     bool moved = false;
     for (Warp& warp : block.warps) {
@@ -293,7 +292,7 @@ class GridRunner {
     return moved;
   }
 
-  // Advances the time. A round takes at least the time to issue its instructions, and the time that DRAM takes for
+  // Advances `cycles_`. A round takes at least the time to issue its instructions, and the time that DRAM takes for
   // L2's requests of the round before.
   void pass_time(std::uint64_t issued) {
     const Machine& machine = launch_.machine;
@@ -304,15 +303,15 @@ class GridRunner {
                         bytes * machine.clock_hz / (machine.dram_bytes_per_s * machine.dram_sustained_share));
   }
 
-  // Drops SMs without a block, which never get one again: so a one-block kernel on a large chip costs one SM per
-  // round.
+  // Drops SMs without a block, which never get one again. So a kernel of one block costs one SM per round, even on a
+  // large chip.
   void drop_idle_sms() {
     std::erase_if(working_, [](const Multiprocessor* sm) {
       return std::none_of(sm->blocks.begin(), sm->blocks.end(), [](const ResidentBlock& b) { return b.active; });
     });
   }
 
-  // The work of a block so far.
+  // Returns the work of a block so far.
   BlockWork work_of(const ResidentBlock& block) const {
     BlockWork work{.memory = block.memory_work};
     const auto dram_behind_l2 =
@@ -325,7 +324,7 @@ class GridRunner {
           std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.l2_requests * dram_behind_l2);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
-    // The thread that is last to swap the most contended word waits for all other swaps.
+    // The thread that is the last to swap the most contended word waits for all other swaps.
     const std::uint64_t swaps = std::uint64_t{block.most_swaps} * launch_.program.shared_swap_cycles;
     work.latency_cycles += swaps * block.warps.size();
     work.longest_wait_cycles = std::max(work.longest_wait_cycles, swaps);
@@ -367,7 +366,7 @@ class GridRunner {
     }
   }
 
-  // A warp that has not ended; one of the preferred SM if that has any.
+  // Returns a warp that has not ended, of the preferred SM if possible.
   const Warp* first_active(Multiprocessor& preferred) {
     const auto of = [this](Multiprocessor& sm) -> const Warp* {
       for (ResidentBlock& block : sm.blocks) {
@@ -406,20 +405,20 @@ class GridRunner {
   bool blocks_go_on_ = false;
   int threads_;
   std::uint64_t budget_;                          // remaining work
-  std::uint64_t bound_blocks_ = 0;                // from the first one on, whose requests are counted by SM
+  std::uint64_t bound_blocks_ = 0;                // blocks with a lower index count in their SM's SmRequests
   std::uint64_t block_work_ = 0;                  // work of starting a block
   std::uint64_t round_work_ = 0;                  // work of the last round
   std::vector<std::unique_ptr<Launch>> helpers_;  // one Launch for each other member of the team
-  std::vector<std::atomic<std::uint64_t>>
-      claimed_;  // by index in `working_`: 1 + the last round in which it was played
+  // By index in `working_`: 1 + the last round in which a member claimed that SM.
+  std::vector<std::atomic<std::uint64_t>> claimed_;
   BlockPlaces places_;
-  L2Round l2_round_;              // L2's requests of the last round
-  std::uint64_t told_bytes_ = 0;  // how many bytes traces have grown by L2's answers
+  L2Round l2_round_;              // requests to L2 in the last round
+  std::uint64_t told_bytes_ = 0;  // bytes that L2's answers have added to traces
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint64_t longest_warp_ = 0;  // instructions
-  std::uint64_t dram_sectors_ = 0;  // sectors up to the last round
-  double cycles_ = 0;               // lower bound of the time since the launch began
+  std::uint64_t dram_sectors_ = 0;  // sectors read or made dirty up to the last round
+  double cycles_ = 0;               // lower bound of the cycles since the launch began
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
 };
 

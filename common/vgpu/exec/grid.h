@@ -24,7 +24,7 @@
 
 namespace roofwalk::vgpu {
 
-// Work of starting a block, independent of what the block does (work.h).
+// Work (work.h) of starting a block, whatever the block does.
 std::uint64_t work_of_block(const Program& program, std::uint64_t warps, bool sanitized);
 
 struct GridShape {
@@ -34,7 +34,7 @@ struct GridShape {
 
 struct RunLimits {
   std::uint64_t work = 0;  // work.h
-  // Limit of wall time, in case the host is in trouble. A run that exceeds it is refused with an Error that names no
+  // Limit of wall time, in case the host is overloaded. A run that exceeds it is refused with an Error that names no
   // file.
   double seconds = 0;
   TraceLimits traces = {};
@@ -53,9 +53,9 @@ struct RunLimits {
   std::uint64_t kept_bytes = std::uint64_t{1} << 30;
 };
 
-// Runs until the grid is done or the launch has a fault or refusal. `sms` return with their counters; their L1 is
-// cold at the start. The work done is deducted from `limits.work`. A fault ends the round of its SM; the fault of the
-// first SM is reported. Returns the traces of the sampled blocks, which are meaningless after a fault.
+// Runs until the grid is done or the launch has a fault or refusal. `sms` return with their counters; their L1 is cold
+// at the start. Deducts the work done from `limits.work`. A fault ends the round of its SM; the fault of the first SM
+// is reported. Returns the traces of the sampled blocks, which are meaningless after a fault.
 GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits);
 
 }  // namespace roofwalk::vgpu

@@ -13,8 +13,7 @@
 
 namespace roofwalk::vgpu {
 
-// Source of the arguments of conversions. Its functions return nothing if no argument is left or memory cannot be
-// read.
+// Source of the arguments of conversions. Its functions return nullopt if no argument is left or memory cannot be read.
 struct PrintSource {
   // The next argument, of 4 or 8 bytes, as in varargs.
   std::function<std::optional<std::uint64_t>(std::uint32_t bytes)> next;
@@ -33,13 +32,14 @@ struct Formatted {
 inline constexpr std::size_t kMostPrinted = 4096;
 Formatted format_print(std::string_view format, const PrintSource& source);
 
-// Keeps the first part of the output, in the order of launches, blocks and threads, and counts the lines of the rest.
+// Keeps the first part of the output, in the order of launches, blocks and threads, and counts the printf calls of the
+// rest.
 class Printer {
  public:
   static constexpr std::size_t kMostBytes = 64 << 10;
 
   void begin_launch() { ++launch_; }
-  // Whether more output of this thread may still be kept.
+  // Whether output that this thread adds now may be kept.
   bool wants(std::uint64_t block, std::uint32_t thread) const;
   void add(std::uint64_t block, std::uint32_t thread, std::string text);
   void count_only() { ++more_; }

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kWatches = 100'000;  // spins before sleeping; takes about 50 microseconds
 
-// Returns once `value` differs from `old`. Spins without the processor's `pause` instruction: a hypervisor takes it
-// as a sign that the processor may be given away, for far longer than a piece of work takes.
+// Returns once `value` differs from `old`. Spins without the processor's `pause` instruction: a hypervisor takes
+// `pause` as a sign that it may give the processor away, and does so for far longer than a piece of work takes.
 void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
   for (int i = 0; i < kWatches; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;

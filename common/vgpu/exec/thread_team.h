@@ -1,5 +1,5 @@
-// A few threads that repeatedly execute one piece of work together. Pieces are short (tens of microseconds), so idle
-// members spin for a while before they sleep.
+// A few threads that execute pieces of work together, one piece after the other. Pieces are short (tens of
+// microseconds), so idle members spin for a while before they sleep.
 #pragma once
 
 #include <atomic>

@@ -36,7 +36,7 @@ Shape join(const Shape& a, const Shape& b) {
   return kVarying;
 }
 
-// The shape for lane-wise operations without an affine rule: uniform if all sources are.
+// Returns the shape of the result of a lane-wise operation that has no affine rule: uniform if all sources are.
 Shape worst_of(std::initializer_list<Shape> sources) {
   bool unknown = false;
   for (const Shape& source : sources) {
@@ -54,7 +54,7 @@ bool is_kernel_parameter(const Op& op) {
 
 AffineAnalysis::AffineAnalysis(const Program& program)
     : program_(program), shapes_(program.function->registers.size()) {
-  with_offsets({}, 8);  // index 0: all zero
+  with_offsets({}, 8);  // makes entry 0 of lane_offsets_, all zero
   for (std::size_t r = 0; r < shapes_.size(); ++r) {
     if (!program.fixed_registers[r]) continue;
     const int bytes = ptx::size_bytes(program.function->registers[r].type);
@@ -63,7 +63,7 @@ AffineAnalysis::AffineAnalysis(const Program& program)
   find_readers();
   for (std::uint32_t i = 0; i < program.ops.size(); ++i) ask_again(i);
   settle();
-  // Registers without a definition may hold anything, and so may all that depend on them.
+  // Registers without a definition may hold anything, and so may registers that depend on them.
   for (std::size_t r = 0; r < shapes_.size(); ++r) {
     if (shapes_[r].kind != Kind::unknown) continue;
     shapes_[r] = kVarying;
@@ -127,7 +127,7 @@ void AffineAnalysis::apply(const Op& op) {
     if (guard == Kind::unknown) shape = kUnknown;
   }
   for_each_result(in, [&](int reg) {
-    // A vector load of parameters becomes several operations, one per element.
+    // A vector load of parameters becomes one operation per element: skip the registers of the others.
     if (is_kernel_parameter(op) && program_.register_slots[static_cast<std::size_t>(reg)] != op.s[0]) return;
     widen(reg, shape);
   });
@@ -173,7 +173,7 @@ Shape AffineAnalysis::shape_of(const Operand& operand, Slot at, std::uint32_t by
   if (at == kNoSlot) return kVarying;
   const std::uint32_t offset = at & 0x3fff'ffffu;
   switch (static_cast<Base>(at >> 30)) {
-    case Base::registers:  // these are written when a block starts
+    case Base::registers:  // ctaid or smid, written when a block starts
       return kUniform;
     case Base::constants: {
       std::uint64_t value = 0;
@@ -344,7 +344,7 @@ Effect AffineAnalysis::load(const Op& op) const {
     });
     return out;
   }
-  // A uniform address gives a uniform value, except in local memory, where values differ by lane.
+  // Loads from a uniform address return one value, except in local memory, which each lane has for itself.
   if (in.space != Space::global && in.space != Space::shared && in.space != Space::constant) return {.shape = kVarying};
   return {.shape = worst_of({address_shape(op)})};
 }

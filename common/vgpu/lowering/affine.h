@@ -1,8 +1,9 @@
-// Static analysis of registers for the case that all 32 lanes of a warp run together. A register is uniform (one
-// value for the warp), affine (a value of the warp plus an offset per lane that is the same in every warp) or
-// neither. Addresses and counters are nearly always affine, so one number represents 32 (lockstep.h). It is a forward
-// analysis over all definitions of a register, in any order: when the shape of a register is weakened, its readers
-// are analysed again. Block shape and parameters are known, and so are the factors of thread indices.
+// Static analysis of registers for the case that all 32 lanes of a warp run together. A register is uniform (one value
+// for the warp), affine (a value of the warp plus an offset per lane, the same offsets in every warp) or neither.
+// Addresses and counters are nearly always uniform or affine, so that one number represents all 32 lanes (lockstep.h).
+// The analysis runs forward over all definitions, in any order: whenever the shape of a register is weakened, its
+// readers are analysed again. Block shape and parameters are known here, so most factors of thread indices are
+// constants.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ struct Shape {
   };
   Kind kind = Kind::unknown;
   std::uint64_t value = 0;
-  std::uint32_t lane_offsets = 0;  // affine: index into the analysis' lane_offsets(); else 0: all zero
+  std::uint32_t lane_offsets = 0;  // affine: index in AffineAnalysis::lane_offsets(); else 0: all zero
   bool operator==(const Shape&) const = default;
   bool is_one_number() const { return kind != Kind::unknown && kind != Kind::varying; }
   bool is_uniform() const { return kind == Kind::constant || kind == Kind::uniform; }
@@ -36,8 +37,9 @@ struct Shape {
 struct Effect {
   Shape shape;                  // of its results
   Handler on_lane_0 = nullptr;  // computes lane 0 only, which suffices if the result is one number; nullptr: none
-  int checked = -1;             // index in Op::s of a widened affine 32-bit source: the shape is right only while no
-                                // lane wraps around
+  // Index in Op::s of an affine 32-bit source that is widened: the shape holds only while no lane of that source wraps
+  // around. -1: none.
+  int checked = -1;
   bool checked_signed = false;
   std::uint32_t checked_offsets = 0;
 };
@@ -50,9 +52,9 @@ class AffineAnalysis {
   explicit AffineAnalysis(const Program& program);
 
   const Shape& shape(int reg) const { return shapes_[static_cast<std::size_t>(reg)]; }
-  // For operations with an instruction, not block entries.
+  // `op` must have an instruction, so it must not be a block entry.
   Effect effect_of(const Op& op) const;
-  // Shape of the address register (s[4]) of a load or store.
+  // Returns the shape of the address register (s[4]) of a load or store.
   Shape address_shape(const Op& op) const;
   const std::vector<LaneOffsets>& lane_offsets() const { return lane_offsets_; }
 

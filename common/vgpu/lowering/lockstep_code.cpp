@@ -55,7 +55,7 @@ class Uses {
     for_each(program, [&](std::size_t r, Use use) { uses_[next[r]++] = use; });
   }
 
-  // Whether the first use after one instruction and before another is a read; nullopt if there is no use.
+  // Whether the first use of a register between two instructions is a read; nullopt if there is no use.
   std::optional<bool> is_read_next(std::size_t r, std::uint32_t after, std::uint32_t before) const {
     const auto first = uses_.begin() + static_cast<std::ptrdiff_t>(first_[r]);
     const auto end = uses_.begin() + static_cast<std::ptrdiff_t>(first_[r + 1]);
@@ -88,7 +88,7 @@ class Uses {
   std::vector<Use> uses_;
 };
 
-// Analysing larger functions would take more time or memory than lockstep code could save.
+// Limits of the analysis: beyond them it would cost more than lockstep code saves.
 constexpr std::size_t kMostBlockRegisters = std::size_t{1} << 20, kMostFilledAtChecks = std::size_t{1} << 20;
 
 class LockstepBuilder {
@@ -149,7 +149,7 @@ class LockstepBuilder {
   }
   bool is_number(int reg) const { return !is_predicate(reg) && analysis_.shape(reg).is_one_number(); }
 
-  // Registers that some operation reads lane by lane must store all their lanes.
+  // Marks registers that some operation reads lane by lane: they must store all their lanes.
   void keep_what_others_read() {
     for (const Op& op : program_.ops) {
       if (op.instruction == nullptr) continue;
@@ -165,8 +165,8 @@ class LockstepBuilder {
     }
   }
 
-  // Liveness is propagated backwards, register by register, from the blocks that read the register before writing it.
-  // Each block is visited once per register that is live in it.
+  // Fills in live_in_. Propagates the liveness of each register backwards from the blocks that read it before they
+  // write it. Each block is visited once per register that is live in it.
   void find_live_registers() {
     const std::size_t blocks = program_.blocks.size();
     live_in_.assign(blocks, Registers(function_.registers.size()));
@@ -204,7 +204,7 @@ class LockstepBuilder {
     return live;
   }
 
-  // Liveness before an instruction from liveness after it.
+  // Turns the registers live after an instruction into those live before it.
   void step_back(std::uint32_t pc, Registers& live) const {
     const Instruction& in = function_.instructions[pc];
     if (in.guard < 0) for_each_result(in, [&](int reg) { live.remove(static_cast<std::size_t>(reg)); });
@@ -220,7 +220,7 @@ class LockstepBuilder {
 
   bool lanes_are_missing(std::size_t r) const { return !kept_.contains(r) && is_number(static_cast<int>(r)); }
 
-  // The live registers of which only lane 0 is stored.
+  // Returns the live registers of which only lane 0 is stored.
   std::vector<LockstepRegister> to_fill(const Registers& live) const {
     std::vector<LockstepRegister> out;
     live.for_each([&](std::size_t r) {
@@ -306,7 +306,7 @@ class LockstepBuilder {
     out_.ops.push_back(check);
   }
 
-  // Finds the registers that each check in the block has to fill in, in one backward walk.
+  // Finds, in one backward walk, the registers that each check of the block fills in if it fails.
   void finish_checks(std::uint32_t b, const Registers& live_out) {
     if (checks_.empty()) return;
     std::set<std::size_t> missing;  // live registers of which only lane 0 is stored
@@ -352,10 +352,11 @@ class LockstepBuilder {
   const ptx::Function& function_;
   AffineAnalysis analysis_;
   Uses uses_;
-  Registers kept_;                                             // registers that store all their lanes
-  std::vector<Registers> live_in_;                             // by basic block
-  std::vector<std::pair<std::uint32_t, std::size_t>> checks_;  // of the block: instruction, index in at_checks
-  std::size_t filled_at_checks_ = 0;                           // number of registers, summed over all checks
+  Registers kept_;                  // registers that store all their lanes
+  std::vector<Registers> live_in_;  // by basic block
+  // Checks of the block that is being emitted: instruction, index in at_checks.
+  std::vector<std::pair<std::uint32_t, std::size_t>> checks_;
+  std::size_t filled_at_checks_ = 0;  // number of registers, summed over all checks
   LockstepCode out_;
 };
 

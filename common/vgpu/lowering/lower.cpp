@@ -148,7 +148,7 @@ Slot Lowering::source(const Operand& operand, std::uint32_t bytes) {
     case Operand::Kind::reg:
       return slots_.of_register(operand.index);
     case Operand::Kind::immediate:
-      // A predicate's 32 lanes are one word: all ones or none.
+      // A predicate's 32 lanes are bits of one word: here all or none are set.
       return bytes == 0 ? slots_.constant(operand.bits != 0 ? kAllLanes : 0u, 4) : slots_.constant(operand.bits, bytes);
     case Operand::Kind::special:
       return slots_.special(operand);

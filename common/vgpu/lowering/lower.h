@@ -48,7 +48,7 @@ ParameterLayout parameter_layout(const ptx::Function& function);
 // Static shared memory of a function, in bytes.
 std::uint32_t static_shared_bytes(const ptx::Module& module, const ptx::Function& function);
 
-// Errors name the PTX line of an instruction that the machine cannot execute. `code` must be that of the input's
+// If the machine cannot execute an instruction, the error names its PTX line. `code` must be that of the input's
 // function.
 Result<Program> lower(const LoweringInput& input, const KernelCode& code);
 Result<Program> lower(const LoweringInput& input);

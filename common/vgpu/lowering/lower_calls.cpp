@@ -54,8 +54,7 @@ Status Lowering::add_call_site(const Instruction& in, const LinkedPart& part) {
   CallSite site;
   site.recursive = part.recursive;
   if (site.recursive) {
-    // ptxas' further contents of a frame are unknown. This is the minimum: a return address and the registers that
-    // the caller saves.
+    // What else ptxas puts into a frame is unknown. This is the minimum: a return address and saved registers.
     constexpr std::uint32_t kLeastFrame = 16;
     const auto number = static_cast<std::size_t>(&part - linked_.parts.data());
     site.frame_bytes = round_up(frame_bytes_[number], 16) + kLeastFrame;
@@ -104,7 +103,7 @@ Status Lowering::lower_extern_call(const Instruction& in, const Op& op) {
   if (name == "vprintf") return emit_ok(op, op_print);
   if (name == "__assertfail") return emit_ok(op, op_assertion_failed);
   // A function that is reachable only through a pointer, such as a destructor in a virtual function table, may never
-  // run. So its missing extern is a fault only when it is called.
+  // run. So an extern that it lacks is a fault only when the extern is called.
   if (!is_called_by_name(op.pc)) return emit_ok(op, op_call_missing);
   Error error = missing_function(name);
   error.message = fmt::format("PTX line {}: {}", in.ptx_line, error.message);

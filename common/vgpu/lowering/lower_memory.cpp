@@ -38,7 +38,7 @@ bool Lowering::set_frame_address(const Operand& address, Op& op) {
   make.s[0] = slots_.new_register(8);
   make.offset = static_cast<std::int64_t>(symbol_value(address.symbol));
   if (op.instruction->space == Space::generic) make.offset += kLocalWindow;
-  // No guard here: it would count the masked-off lanes twice.
+  // This operation has no guard, which would count the masked-off lanes twice.
   make.run = op_frame_address;
   program_.ops.push_back(make);
   op.s[4] = make.s[0];
@@ -86,7 +86,7 @@ Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Oper
     }
     if (move.s[0] == kNoSlot) continue;
     emit(move, move_handler(static_cast<int>(reg)));
-    // The lanes that the guard masks off are counted for the first operation only.
+    // Only the first operation counts the lanes that the guard masks off.
     if (in.guard >= 0 && std::exchange(counted, true)) program_.ops.back().run = op_guard_again;
   }
   return kOk;

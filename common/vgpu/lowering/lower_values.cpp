@@ -15,7 +15,7 @@ using ptx::Type;
 
 namespace {
 
-// The value that `set` writes if its comparison holds: 1 as a float, all ones as an integer.
+// Returns the value that `set` writes if its comparison holds: 1 for floats, all ones for integers.
 std::int64_t true_bits(Type type) {
   switch (type) {
     case Type::f32:

@@ -37,14 +37,15 @@ class Lowering {
   void place_local(const Variable& variable, std::uint32_t& at);
   void find_frames();
   // The current size of the stack frame that contains a local variable of a recursive function; nullptr for other
-  // variables, such as the function's parameters, which calls save.
+  // variables, such as the function's parameters (calls save these instead).
   std::uint32_t* frame_of(const std::string& name);
   // The value of a symbol: an offset in its window, or an address.
   std::uint64_t symbol_value(const std::string& name) const;
-  // Finds the registers that always hold a launch constant: parameters, thread and block indices, constants and
-  // copies of these. Their readers use the constant's slot, and the instructions that write them emit nothing.
+  // Finds the registers whose value is fixed before a block starts: parameters, thread and block indices, constants and
+  // copies of these. Readers of such a register use the slot of its value, and nothing is emitted for the instruction
+  // that writes it.
   void find_fixed_registers();
-  // The slot of the launch constant that an instruction writes as its only result; kNoSlot if the result is not one.
+  // The slot of the value that an instruction writes as its only result, if that value is fixed; else kNoSlot.
   Slot fixed_value(const Instruction& in);
   // The slot of a source operand whose lanes have `bytes` (0: a predicate). kNoSlot: not supported.
   Slot source(const Operand& operand, std::uint32_t bytes);
@@ -91,7 +92,7 @@ class Lowering {
   // lower_memory.cpp
   // Fills s[4], offset and count (the width of the address register) from [base + offset].
   bool set_address(const Operand& address, Op& op);
-  // The same for a variable in a stack frame, whose address is computed into a register.
+  // The same for a variable in a stack frame: emits an operation that computes the address into a register.
   bool set_frame_address(const Operand& address, Op& op);
   bool is_kernel_parameter(const Operand& address) const;
   Status lower_memory(const Instruction& in, Op op);
@@ -123,7 +124,7 @@ class Lowering {
 
   const LoweringInput& input_;
   const LinkedKernel& linked_;
-  const Function& function_;  // linked with its callees
+  const Function& function_;  // with its callees, if it has any
   const SharedLayout& shared_;
   ParameterLayout parameters_;
   std::map<std::string_view, std::size_t> parameter_numbers_;  // by name
@@ -132,8 +133,8 @@ class Lowering {
   std::map<std::string_view, std::size_t> frames_;    // by name of a recursive part's local variable: the part
   std::map<std::size_t, std::uint32_t> frame_bytes_;  // by part: size of a recursive function's stack frame
   std::uint32_t next_memory_ = 0;                     // next index in the current block's BasicBlock::memory
-  // Computed for the first atomic. By basic block: whether it is in a loop whose only accesses to global memory are
-  // atomics with a result. By register: registers_that_decide().
+  // Both are computed at the first atomic. loops_of_atomics_: by basic block, whether it is in a loop whose only
+  // accesses to global memory are atomics with a result. decides_way_: registers_that_decide().
   std::vector<bool> loops_of_atomics_, decides_way_;
 };
 

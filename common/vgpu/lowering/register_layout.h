@@ -17,23 +17,23 @@ class Slots {
   // Fills in the program's slots, constants and sizes; its function and blocks must be set.
   Slots(const LoweringInput& input, Program& program);
 
-  // Makes the register an alias of slot `at`, which does not change while blocks run.
+  // Makes the register an alias of slot `at`, whose contents do not change while a block runs.
   void fix_register(int reg, Slot at);
   bool is_fixed(int reg) const { return program_.fixed_registers[static_cast<std::size_t>(reg)]; }
   // Assigns slots to all other registers. A register that carries a value between basic blocks has its own slot.
   // Block-local registers share slots by liveness (first write to last read), so unrolled code needs few more slots
-  // than values live at once. Fails if too many registers cross blocks.
+  // than values live at once. Error: too many registers cross blocks.
   Status lay_out_registers();
 
   Slot of_register(int reg) const { return program_.register_slots[static_cast<std::size_t>(reg)]; }
   // A new slot, separate from those of the PTX registers, with this many bytes per lane.
   Slot new_register(std::uint32_t bytes);
-  // A value that is the same in every lane of every warp.
+  // The slot of a value that is the same in every lane of every warp.
   Slot constant(std::uint64_t bits, std::uint32_t bytes);
-  // Slot of a special register; kNoSlot if its value changes while a kernel runs.
+  // The slot of a special register; kNoSlot if its value changes while a block runs (clocks).
   Slot special(const ptx::Operand& operand);
 
-  // To be called once every operand has its slot.
+  // Must be called once all operands have their slots.
   void finish();
 
  private:

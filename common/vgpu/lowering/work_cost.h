@@ -1,4 +1,4 @@
-// The cost of a warp instruction in the budget of work (work.h).
+// What a warp instruction costs of the budget of work (work.h).
 #pragma once
 
 #include <cstdint>

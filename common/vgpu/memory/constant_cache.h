@@ -35,7 +35,8 @@ class ConstantCache {
   // Line size of the second cache, which is the size of its reads from L2.
   std::uint64_t line_bytes() const { return second_.line_bytes; }
 
-  // Marks a 4-byte word of the bank; false if it is already marked. `unmark` clears the mark (and its 63 neighbours').
+  // Marks a 4-byte word of the bank; false if it is already marked. `unmark` clears the mark (and those of its 63
+  // neighbours).
   bool mark(std::uint64_t word) {
     std::uint64_t& bits = marked_[word / 64 % kMarks];
     const std::uint64_t bit = std::uint64_t{1} << word % 64;

@@ -1,5 +1,5 @@
-// Which traced request fetched a line that a cache holds, and whether that fetch may still be in flight. If so, in
-// the timing model a later load of the line waits for it.
+// Knows which traced request fetched a line that a cache holds, and whether that fetch may still be in flight. If it
+// may, the timing model makes a later load of the line wait for it.
 #pragma once
 
 #include <bit>
@@ -44,7 +44,7 @@ class FetchLog {
     fetches_[number % size_] = {trace.block, number, trace.warp, static_cast<std::uint32_t>(outcome)};
   }
 
-  // nullptr: the fetch was not traced, or is too old to be in flight.
+  // Returns the fetch with this number; nullptr if it was not traced, or is too old to be in flight.
   const Fetch* find(std::uint32_t number) const {
     if (number == 0 || fetches_.empty()) return nullptr;
     const Fetch& fetch = fetches_[number % size_];

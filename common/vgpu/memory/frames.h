@@ -12,8 +12,8 @@ class Frames {
   // Maps addresses beginning with `base`, a multiple of kWindowBytes.
   explicit Frames(std::uint64_t base) : first_window_(base / kWindowBytes) {}
 
-  // Maps a buffer at `address` to frames beginning with `frame`. Both are multiples of a line, and no window contains
-  // bytes of two buffers.
+  // Maps a buffer at `address` to frames beginning with `frame`. Both must be multiples of a line, and no window may
+  // contain bytes of two buffers.
   void place(std::uint64_t address, std::uint64_t size_bytes, std::uint64_t frame) {
     const std::uint64_t last = (address + size_bytes - 1) / kWindowBytes - first_window_;
     if (shifts_.size() <= last) shifts_.resize(last + 1);
@@ -22,7 +22,7 @@ class Frames {
     }
   }
 
-  // The frame number for a line number.
+  // Returns the frame number for a line number.
   std::uint64_t frame_of(std::uint64_t line) const {
     const std::uint64_t window = line / (kWindowBytes / kBytesOfLine) - first_window_;
     return window < shifts_.size() ? line - shifts_[window] : line;

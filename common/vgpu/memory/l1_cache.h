@@ -30,14 +30,15 @@ class L1Cache {
     return missing;
   }
 
-  // Number, from 1, of the current request that misses in L1, or of the next such request.
+  // A fetch is a request that misses in L1; fetches are numbered from 1. Returns the number of the current fetch or,
+  // between fetches, of the next one.
   std::uint32_t fetch() const { return fetch_; }
   void end_fetch() { ++fetch_; }
-  // The newest fetch that brought a part of this line to L1; 0: none.
+  // Returns the newest fetch that brought a part of this line to L1; 0: none.
   std::uint32_t fetch_of(std::uint64_t line) const;
 
-  // A warp that walks along rows requests the same kGroupLines lines many times in a row. `read_group` reads them one
-  // by one and remembers their slots. While they remain there, `read_again` does all these reads in one step; it
+  // A warp that walks along rows requests the same kGroupLines lines many times in succession. `read_group` reads them
+  // one by one and remembers their slots. While they remain there, `read_again` does all these reads in one step; it
   // returns false if the lines are different or sectors are missing.
   static constexpr int kGroupLines = 32;
   void read_group(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines],
@@ -52,7 +53,7 @@ class L1Cache {
     read_group_again();
     return true;
   }
-  // The same for lines with equal distances, one sector of each.
+  // The same for equally spaced lines, with the same sector of each.
   bool read_again(std::uint64_t first, std::uint64_t step, unsigned sector) {
     if (group_.used == 0 || group_.line[0] != first || group_.step != step || (sector & ~group_.all_valid) != 0)
       return false;
@@ -88,7 +89,7 @@ class L1Cache {
   }
 
   static std::size_t hint_of(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> (64 - kHintBits); }
-  // Slot of the line, which is allocated if L1 does not hold it.
+  // Returns the slot of the line, after allocating it if L1 does not hold the line.
   std::uint32_t locate(std::uint64_t line) {
     // The hint is the line's last known slot: right for nearly every hit, and cheaper than hashing and searching.
     std::uint32_t& hint = hints_[hint_of(line)];

@@ -15,7 +15,7 @@ class L2Cache {
  public:
   L2Cache(std::int64_t size_bytes, int ways);
 
-  // nullptr: frame numbers are line numbers. Call only on an empty cache.
+  // Sets the frames of the lines; nullptr: frame numbers are line numbers. Call only on an empty cache.
   void use(const Frames* frames) { frames_ = frames; }
 
   // Forgets everything: the state at the start of a plan.
@@ -27,7 +27,7 @@ class L2Cache {
     std::size_t first = 0;
   };
   Place place_of(std::uint64_t line) const { return {line, set_of(line) * static_cast<std::size_t>(ways_)}; }
-  // The same; also prefetches what `read` and `write` access first into the host's caches.
+  // The same, and prefetches into the host's caches what `read` and `write` access first.
   Place prefetch(std::uint64_t line) const {
     const Place place = place_of(line);
     const std::size_t first = place.first;
@@ -38,10 +38,11 @@ class L2Cache {
     return place;
   }
 
-  // Number, from 1, of the current request that reads from DRAM, or of the next such request.
+  // A fetch is a request that reads from DRAM; fetches are numbered from 1. Returns the number of the current fetch or,
+  // between fetches, of the next one.
   std::uint32_t fetch() const { return fetch_; }
   void end_fetch() { ++fetch_; }
-  // The newest fetch that brought a part of this line to L2; 0: none.
+  // Returns the newest fetch that brought a part of this line to L2; 0: none.
   std::uint32_t fetch_of(Place place) const;
 
   // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.

@@ -31,8 +31,8 @@ struct WrittenBytes {
   std::uint32_t of_sector[4] = {0, 0, 0, 0};
 };
 
-// Sectors that an SM loaded from L2 and stored to it, atomics aside; `dram`: those of the loaded ones that L2 loaded
-// from DRAM.
+// Sectors that an SM loaded from L2 (`dram_read_sectors` of them missed in L2) and sectors that it stored to L2,
+// without atomics.
 struct SmRequests {
   std::uint64_t read_sectors = 0, dram_read_sectors = 0, write_sectors = 0;
 
@@ -49,8 +49,9 @@ class L2Log {
   void read(std::uint64_t line, unsigned sectors) { lines_.push_back({line, sectors & 0xfu, 0}); }
   void write(std::uint64_t line, const WrittenBytes& bytes);
   void update(std::uint64_t line, unsigned sectors) { read(line, sectors); }
-  // The request's DRAM sectors are added to outcome number `outcome` of `trace`, unless `trace` is null. Kind
-  // `arriving` requests nothing, but its trace learns the source of a line that its SM fetched in this round.
+  // The request's DRAM sectors are added to outcome number `outcome` of `trace`, unless `trace` is null. A request of
+  // kind `arriving` asks for no sectors: it tells its trace whether a line that the SM fetched in this round comes from
+  // L2 or DRAM.
   enum class Kind : std::uint8_t { load, store, atomic, arriving };
   void end_request(Kind kind, std::uint32_t pc, WarpTrace* trace, std::size_t outcome) {
     if (kind != Kind::arriving) asked_lines_ += lines_.size() - request_begin_;
@@ -59,13 +60,13 @@ class L2Log {
         {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind, is_counted_});
   }
 
-  // Long straight-line code makes many requests in one turn. An SM whose log is full waits for the next round.
+  // Whether the SM must wait for the next round. Long straight-line code makes many requests in one turn.
   bool full() const { return lines_.size() >= kMostLines; }
 
   std::size_t lines() const { return lines_.size(); }
   bool empty() const { return requests_.empty(); }
   std::size_t requests() const { return requests_.size(); }
-  // Whether requests from now on are among the SM's SmRequests.
+  // Sets whether requests from now on are added to the SM's SmRequests.
   void count_requests(bool counted) { is_counted_ = counted; }
   // Number of lines logged since the log was empty, without those of `arriving` requests.
   std::uint64_t asked_lines() const { return asked_lines_; }
@@ -111,7 +112,7 @@ class L2Round {
           std::vector<InstructionTraffic>& traffic);
   ~L2Round();
 
-  // Logs taken from now on belong to the next round (FetchLog::begin_round).
+  // Begins a round, to which all logs taken from now on belong. `cycles`: see FetchLog::begin_round().
   void begin(double cycles) { began_ = cycles; }
   // Takes the log of the next SM, whose index is `sm`, and leaves the SM an empty one. Must not run while L2 answers.
   void take(L2Log& log, std::size_t sm);
@@ -128,7 +129,7 @@ class L2Round {
 
   // The counts of L2 so far, by PTX instruction.
   const std::vector<InstructionCounters>& sites() const { return sites_; }
-  // The requests so far, by SM, as far as logs count them.
+  // By SM: the requests so far that were to be counted (L2Log::count_requests()).
   const std::vector<SmRequests>& requests() const { return requests_; }
   // Number of sectors that L2 read from DRAM or made dirty. Must not be called while L2 answers.
   std::uint64_t dram_sectors() const { return dram_sectors_; }
@@ -147,7 +148,7 @@ class L2Round {
   std::vector<SmRequests> requests_;
   double began_ = 0;
   std::uint64_t dram_sectors_ = 0;
-  std::size_t taken_ = 0, replayed_ = 0;  // numbers of logs
+  std::size_t taken_ = 0, replayed_ = 0;  // how many logs were taken, and how many of them answered
   std::vector<L2Answer> answers_;
 };
 

@@ -37,7 +37,7 @@ struct WatchedBytes {
   }
 };
 
-// Text of a fault: "read only: writes a[5], ...".
+// Returns the message of a fault: "read only: writes a[5], ...".
 std::string read_only_message(std::string_view verb, const Buffer& buffer, std::uint64_t address);
 
 class Memory {
@@ -73,12 +73,13 @@ class Memory {
   void release(int id);
   void release_all(Region region);
 
-  // Marks these bytes undefined. A watched plan reports kernels that read them before they are written.
+  // Marks these bytes undefined for the next plan. If it is watched, it reports kernels that read them before they are
+  // written.
   void forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes);
   // Begins a plan, watched or not. Bytes that were marked undefined stay so for this plan only.
   void watch(bool on);
-  // For watched plans only; the bytes must be in one buffer. The address of the first undefined byte, if there is
-  // one.
+  // Returns the address of the first undefined byte, if there is one. Only for watched plans; the bytes must be in one
+  // buffer.
   std::optional<std::uint64_t> first_undefined(std::uint64_t address, std::uint64_t size_bytes) const;
   // Whether the bytes are in one buffer and known to be defined. May be false for long ranges of a buffer that is
   // partly undefined.
@@ -87,12 +88,12 @@ class Memory {
   void copy_defined(std::uint64_t to, std::uint64_t from, std::uint64_t size_bytes);
 
   const Buffer& buffer(int id) const;
-  // The buffer that contains the address; nullptr if there is none.
+  // Returns the buffer that contains the address; nullptr if there is none.
   const Buffer* find(std::uint64_t address) const;
-  // The buffer whose range is nearest to an address that is in no buffer; nullptr if there are no buffers.
+  // Returns the buffer whose range is nearest to an address that is in no buffer; nullptr if there are no buffers.
   const Buffer* nearest(std::uint64_t address) const;
 
-  // Wide gaps: an address behind the end of a buffer stays nearest to that buffer.
+  // Gaps are wide, so that an address behind the end of a buffer is still nearest to that buffer.
   static constexpr std::uint64_t kGapBytes = 1ull << 30;
   static constexpr std::uint64_t kAlignBytes = 4096;
   // Alignment in a layout: cudaMalloc's (CUDA C++ Programming Guide, Device Memory Accesses).

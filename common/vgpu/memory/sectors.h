@@ -20,7 +20,8 @@ namespace roofwalk::vgpu {
 inline constexpr int kSectorBytes = 32;
 inline constexpr int kLineBytes = 128;
 
-// Identifies the site that caused traffic: its index in the plan's list of counters.
+// Identifies a site, which is a PTX instruction of one launch, or a memset or copy: its index in the plan's list of
+// counters.
 using InstructionId = std::uint32_t;
 
 // DRAM traffic that one site caused, in sectors.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kAllBytes = ~0ull;
 
-// A mask of `bytes` ones, beginning at bit `at`; at + bytes <= 64.
+// Returns a mask of `bytes` ones, beginning at bit `at`; at + bytes <= 64.
 std::uint64_t ones(std::uint64_t at, std::uint64_t bytes) {
   return (bytes == 64 ? kAllBytes : (1ull << bytes) - 1) << at;
 }

@@ -33,7 +33,7 @@ class StoreLog {
     alignas(32) std::uint8_t bytes[kLineBytes];
   };
 
-  // The index in table_ of the line or, if it is not there, of the free entry for it.
+  // Returns the index in table_ of the line or, if it is not there, of the free entry for it.
   std::size_t slot_of(std::uint64_t line) const;
   Line& find_or_add(std::uint64_t line, std::uint8_t* host);
   void grow();

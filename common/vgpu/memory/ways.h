@@ -23,7 +23,8 @@ inline std::size_t sets_of(std::int64_t size_bytes, int ways) {
   return static_cast<std::size_t>(sets);
 }
 
-// The way of a line in a set; -1: absent. Branch-free, so that compilers vectorize it for the usual numbers of ways.
+// Returns the way of a line in a set; -1: absent. Branch-free, so that compilers vectorize it for the usual numbers of
+// ways.
 template <int known_ways = 0>
 inline int way_of(const std::uint64_t* tags, int ways, std::uint64_t line) {
   std::uint64_t found = 0;
@@ -33,7 +34,8 @@ inline int way_of(const std::uint64_t* tags, int ways, std::uint64_t line) {
   return static_cast<int>(found) - 1;
 }
 
-// The way with the smallest stamp; the first of several. The stamp is in the bits from `shift` up.
+// Returns the way with the smallest stamp, or the first of those with the same one. The stamp is in the bits from
+// `shift` up.
 template <int known_ways = 0>
 inline int oldest_way(const std::uint64_t* used, int ways, int shift) {
   std::uint64_t oldest = ~0ull;

@@ -13,14 +13,14 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-// A trap does not end a block: control continues past it here, so that a trap in one arm of a branch, which nvcc emits
-// for every impossible case, does not keep the other arms from reconverging.
+// Whether an instruction ends its basic block. A trap does not: control continues past it, so that a trap in one arm of
+// a branch, which nvcc emits for every impossible case, does not keep the other arms from reconverging.
 bool ends_block(const Instruction& instruction) {
   const Form form = ptx::info(instruction.opcode).form;
   return form == Form::branch || form == Form::indexed_branch || form == Form::leave || calls_linked(instruction);
 }
 
-// Targets of a branch or call in textual order, possibly with duplicates.
+// Returns the targets of a branch or call in the order in which it names them, possibly with duplicates.
 std::vector<std::uint32_t> targets_of(const Instruction& instruction) {
   const Form form = ptx::info(instruction.opcode).form;
   if (form == Form::leave) return {};
@@ -54,8 +54,7 @@ bool may_meet_others(const Instruction& in) {
   }
 }
 
-// Fills in BasicBlock::leads_out and visits each block once: a block with a single path out leads out if its
-// successor does.
+// Fills in BasicBlock::leads_out: a block with a single way on leads out if its successor does. Visits each block once.
 void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>& blocks) {
   const auto goes_straight = [&](const BasicBlock& block) {
     const auto first = code.begin() + block.first;
@@ -72,7 +71,7 @@ void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>
       if (!goes_straight(blocks[block])) break;
       way.push_back(block);
     }
-    // A cycle does not lead out: its blocks are not marked yet.
+    // A walk that ended in a cycle stopped at one of its own blocks, which is not marked, so a cycle does not lead out.
     const bool ends = block == kExitBlock || blocks[block].leads_out;
     for (const std::uint32_t each : way) blocks[each].leads_out = ends;
   }

@@ -1,6 +1,7 @@
-// How the 32 threads of a warp hold a matrix, as for mma.sync in the PTX ISA ("Matrix Fragments for mma..."): in
-// tiles of eight rows, numbered downwards first. In each tile, thread l holds `together` adjacent elements of row l /
-// 4. The ISA leaves the layout of wmma open; here it is the same, with b transposed.
+// How the registers of a warp's 32 threads hold a matrix, as for mma.sync in the PTX ISA ("Matrix Fragments for
+// mma..."). The matrix is divided into tiles of 8 rows and 4 * `together` columns, numbered from top to bottom, then
+// from left to right. In each tile, thread l holds `together` adjacent elements of row l / 4. Matrix b is held
+// transposed. The ISA leaves the layout of wmma open; here it is the same as for mma.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace roofwalk::vgpu {
 struct FragmentLayout {
   int rows = 0, columns = 0;
   int together = 1;  // adjacent elements that a thread holds in a tile
-  int held = 0;      // elements that a thread holds; if they exceed its share of the matrix, they repeat
+  int held = 0;      // elements that a thread holds; if more than its share of the matrix, they repeat
 
   struct Place {
     int row, column;

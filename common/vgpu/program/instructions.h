@@ -5,29 +5,30 @@
 
 namespace roofwalk::vgpu {
 
-// Loads, stores, copies, atomics and reductions of global, shared, local and generic memory, but not of parameters or
-// constant memory.
+// Whether an instruction accesses global, shared, local or generic memory: loads, stores, copies, atomics, reductions,
+// operations on mbarriers. Parameters and constant memory do not count.
 bool is_memory(const ptx::Instruction& instruction);
 
-// Whether it is a global load that bypasses L1: it is cached in L2 only (.cg, .cv, .L1::no_allocate), or must see
-// what other SMs write (volatile, relaxed and acquire beyond block scope).
+// Whether an instruction is a global load that bypasses L1: it is cached in L2 only (.cg, .cv, .L1::no_allocate), or
+// must see what other SMs write (volatile, relaxed and acquire beyond block scope).
 bool passes_l1(const ptx::Instruction& instruction);
 // Whether an instruction accesses global memory, or may do so through a generic address.
 inline bool reaches_global(const ptx::Instruction& in) {
   return in.space == ptx::Space::global || in.space == ptx::Space::generic;
 }
-// Fences and acquires beyond block scope, which invalidate L1 (CCTL.IVALL in machine code).
+// Whether an instruction is a fence or an acquire beyond block scope, which invalidates L1 (CCTL.IVALL in machine
+// code).
 bool empties_l1(const ptx::Instruction& instruction);
 
-// Whether it loads constant memory. If the address is in a register, the load is an instruction of its own in machine
-// code (LDC, or ULDC if the address is uniform); a load from a fixed address becomes an operand of another
-// instruction or a uniform register.
+// Whether an instruction loads constant memory; "indexed": from an address in a register. In machine code, an indexed
+// load is an instruction of its own (LDC, or ULDC if the address is uniform), while a load from a fixed address becomes
+// an operand of another instruction or a uniform register.
 bool loads_constant(const ptx::Instruction& instruction);
 bool loads_indexed_constant(const ptx::Instruction& instruction);
-// Whether it is a barrier with its number or count in a register or with a guard, or an mbarrier arrive triggered by
-// asynchronous copies. Only at run time is it known which barrier it reaches, and whether it does.
+// Whether it is known only at run time which barrier an instruction reaches, if any: a barrier with a guard, or with
+// its number or count in a register, and the arrival of asynchronous copies at an mbarrier (cp.async.mbarrier.arrive).
 bool meets_by_value(const ptx::Instruction& instruction);
-// Whether an instruction has an Outcome in traces: any of the three kinds above (memory, constant, run-time barrier).
+// Whether an instruction has an Outcome in traces: is_memory(), loads_constant() or meets_by_value().
 inline bool leaves_outcome(const ptx::Instruction& in) {
   return is_memory(in) || loads_constant(in) || meets_by_value(in);
 }
@@ -39,7 +40,7 @@ inline bool calls_through_pointer(const ptx::Instruction& instruction) {
          instruction.operands[0].kind == ptx::Operand::Kind::reg;
 }
 
-// Whether an instruction calls a function that was linked to the kernel; other calls go to externs.
+// Whether an instruction calls a function that is linked to the kernel. All other calls go to externs.
 inline bool calls_linked(const ptx::Instruction& instruction) {
   return calls_through_pointer(instruction) || (ptx::info(instruction.opcode).form == ptx::Form::call &&
                                                 instruction.operands[0].kind == ptx::Operand::Kind::label);

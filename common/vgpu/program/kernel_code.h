@@ -26,7 +26,7 @@ struct KernelCode {
   const ptx::Function* function = nullptr;  // the linked kernel with its callees, or else the module's function
   std::vector<BasicBlock> blocks;
   SharedLayout shared;
-  std::uint64_t host_bytes = 0;  // host memory for all of this, without the module's own
+  std::uint64_t host_bytes = 0;  // host memory that these members take, without the module's
 };
 
 // Error: more code than the limits allow.

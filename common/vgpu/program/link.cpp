@@ -144,7 +144,7 @@ class Linker {
     return function.prototypes[static_cast<std::size_t>(in.prototype)];
   }
 
-  // Names of the possible callees of a call through a pointer, before their parameters are compared.
+  // Names of the possible callees of a call through a pointer, whether their parameters match or not.
   const std::vector<std::string>& candidates(const Function& function, const Instruction& in) {
     const std::vector<std::string>& listed = prototype_of(function, in).targets;
     if (!listed.empty()) return listed;
@@ -226,7 +226,7 @@ class Linker {
       code_->instructions.push_back(std::move(in));
       hand_over(code_->instructions.back());
     }
-    // Control must not fall through into the next function, so add a return.
+    // Adds a return if control could fall through into the next function.
     const bool ends = !function.instructions.empty() && form_of(function.instructions.back()) == Form::leave &&
                       function.instructions.back().guard < 0;
     if (ends && !to_end) return;
@@ -307,7 +307,7 @@ class Linker {
     return ptx::size_bytes(in.type) == size;
   }
 
-  // Finds out whether a call's result is read before another call could overwrite it.
+  // Tells whether a call's result is read before another call could overwrite it.
   class UsesOfNames {
    public:
     explicit UsesOfNames(const Function& function) : next_turn_(function.instructions.size() + 1) {
@@ -326,8 +326,8 @@ class Linker {
       }
     }
 
-    // Whether all uses of `name` lie between the call and the next call or branch. Then the result is read from where
-    // the callee left it.
+    // Whether all uses of `name`, the result of `call`, lie between that call and the next call, branch or return. Then
+    // they can read the result where the callee left it.
     bool are_at_once_behind(std::size_t call, const std::string& name) const {
       const auto found = uses_.find(name);
       return found == uses_.end() || (found->second.first >= call && found->second.second < next_turn_[call + 1]);
@@ -373,7 +373,7 @@ class Linker {
   // Points calls at their callees' code. Registers that pass values become operands, so that analyses of reads and
   // writes see them: a call reads the arguments and the callee's results, and writes the callee's parameters.
   void point_calls(const LinkedKernel& out) {
-    std::map<int, int> same;  // by the caller's result register: the callee's result register
+    std::map<int, int> same;  // maps the caller's result register to the callee's
     std::map<const Function*, const LinkedPart*> parts;
     for (const LinkedPart& part : out.parts) parts[part.function] = &part;
     for (const LinkedPart& caller : out.parts) {
@@ -430,7 +430,7 @@ class Linker {
   std::size_t targets_ = 0;       // number of possible targets, summed over all calls through pointers
   std::size_t handed_over_ = 0;   // parameters and results, counted once per function that a call may lead to
   Function* code_ = nullptr;
-  std::set<std::size_t> at_once_;         // calls whose result is_read_at_once()
+  std::set<std::size_t> at_once_;         // instructions for which are_at_once_behind() holds
   std::map<std::string, int> registers_;  // registers of parameters, by name in the linked code
 };
 

@@ -19,16 +19,16 @@ struct LinkedPart {
 };
 
 // The code of the kernel, followed by each function that it may call, once each, with unique names and registers. A
-// call names its callee's first instruction, as a branch does. A call through a pointer lists, as an indexed branch
-// does, every function whose address is taken anywhere and whose parameters match. Parameters and results that fit a
-// register are passed in one, as ptxas does: their loads and stores become moves. All others stay in .param
-// variables.
+// call names its callee's first instruction, as a branch names its target. A call through a pointer lists its possible
+// callees, as an indexed branch lists its targets: all functions with matching parameters that its .calltargets names
+// or, without .calltargets, whose address is taken anywhere. Parameters and results that fit a register are passed in
+// one, as ptxas does, so their loads and stores become moves. All others stay in .param variables.
 struct LinkedKernel {
   std::shared_ptr<ptx::Function> function;
   std::vector<LinkedPart> parts;  // the kernel first
 };
 
-// `function` is null if the kernel calls only externs or nothing. Error: more code than the limits allow.
+// `function` is null if the kernel calls nothing, or only externs. Error: more code than the limits allow.
 Result<LinkedKernel> link_kernel(const ptx::Module& module, const ptx::Function& kernel);
 
 }  // namespace roofwalk::vgpu

@@ -37,13 +37,13 @@ void for_each_source(const ptx::Instruction& in, Visit&& visit) {
   if (in.guard >= 0) visit(in.guard);
 }
 
-// By register: whether a branch depends on it, directly or through other registers.
+// By register: whether a branch or a call through a pointer depends on it, directly or through other registers.
 std::vector<bool> registers_that_decide(const ptx::Function& function);
 
 // By register: whether it may carry a value from one basic block to another.
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
 
-// Kernels with more such registers are refused; the kernels of a chapter have a few hundred.
+// Kernels with more registers that cross basic blocks are refused. Kernels of a chapter have a few hundred.
 inline constexpr std::size_t kMaxRegistersAcrossBlocks = 30'000;
 
 }  // namespace roofwalk::vgpu

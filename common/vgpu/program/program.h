@@ -44,7 +44,7 @@ struct Op {
   Slot guard = kNoSlot;                                                         // the instruction's guard predicate
   bool guard_negated = false;
   bool past_l1 = false;     // load: passes_l1()
-  bool spins = false;       // atomic: polls global memory in a loop until another thread changes it
+  bool spins = false;       // atomic: polls memory in a loop until another thread changes it
   bool back_edge = false;   // branch: its target is not ahead of it, so taking it ends the turn
   std::int64_t offset = 0;  // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
                             // handler
@@ -53,9 +53,9 @@ struct Op {
   std::uint32_t block = 0;                        // basic block that contains it
   std::uint32_t count = 0;         // block entry: number of instructions; memory: bytes of the address register
   std::uint32_t memory = 0;        // memory: index in BasicBlock::memory; block entry: length of that list
-  std::uint32_t target = 0;        // branch: block of the taken lanes; block entry: its work (work.h)
+  std::uint32_t target = 0;        // branch: block of the lanes that take it; block entry: work of the block (work.h)
   std::uint32_t next_block = 0;    // branch: block of the other lanes; fall-through: the next block
-  std::uint32_t meet = 0;          // branch: block where both sides reconverge; block entry: least issue slots
+  std::uint32_t meet = 0;          // branch: block where both sides reconverge; block entry: least_issue_slots()
   std::uint32_t lane_offsets = 0;  // lockstep code: index of the LaneOffsets of its address or register
 };
 
@@ -64,29 +64,29 @@ struct BasicBlock {
   std::uint32_t first = 0, count = 0;     // PTX instructions
   std::vector<std::uint32_t> successors;  // blocks; kExitBlock: the exit
   std::uint32_t reconvergence = 0;        // immediate post-dominator; kExitBlock if there is none
-  std::uint32_t first_op = 0;             // its entry operation
+  std::uint32_t first_op = 0;             // index of its entry operation
   std::vector<std::uint32_t> memory;      // PTX instructions that have an Outcome in traces, in order
-  // From here a single path leads to the exit, apart from threads that exit earlier, and no instruction on it
+  // A single path leads from here to the exit (some threads may exit earlier on it), and no instruction on that path
   // involves other lanes or warps.
   bool leads_out = false;
 };
 inline constexpr std::uint32_t kExitBlock = ~0u;
 
-// Basic blocks in program order with successors and immediate post-dominators.
+// Returns the basic blocks in program order, with successors and immediate post-dominators.
 std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 
-// By block: whether it lies on a cycle of blocks that all satisfy `passes`.
+// Returns, by block, whether it lies on a cycle of blocks that all satisfy `passes`.
 std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
                              const std::function<bool(const BasicBlock&)>& passes);
 
-// One call site in one function of the module.
+// A call instruction together with one of its possible callees: where arguments and results are.
 struct CallSite {
-  struct Place {          // where an argument or a result is
+  struct Place {          // location of an argument or a result
     Slot slot = kNoSlot;  // a register or a constant; kNoSlot: local memory
     std::uint32_t local = 0, bytes = 0;
   };
-  std::vector<std::pair<Place, Place>> arguments, results;  // pairs: from, to
-  // The callee is recursive: its registers are saved around the call.
+  std::vector<std::pair<Place, Place>> arguments, results;  // pairs: source, destination
+  // The callee is recursive, so all registers are saved around the call.
   bool recursive = false;
   std::uint32_t frame_bytes = 0;  // recursive: local memory of one activation of the callee
 };
@@ -97,15 +97,15 @@ struct CallTarget {
   std::uint32_t block = 0, site = 0;  // the function's first block; index into Program::calls
 };
 
-// The difference of each lane's value of a register from lane 0's. It is the same in every warp of the block.
+// By how much each lane's value of a register exceeds lane 0's. The same in every warp of the block.
 struct LaneOffsets {
   alignas(64) std::array<std::uint64_t, kWarpSize> of_lane{};  // modulo 2^64; sign-extended for 32-bit registers
   std::int64_t low = 0, high = 0;                              // the least and the greatest difference, signed
   bool even = false;                                           // of_lane[l] = l * stride
   std::uint64_t stride = 0;
-  std::uint64_t bits = 0;  // OR of all differences: shows whether all are multiples of a power of two
-  // Whether each group of eight lanes has the constant stride below, as in the rows of a tile that is narrower than a
-  // warp.
+  std::uint64_t bits = 0;  // OR of of_lane: shows whether all differences are multiples of a power of two
+  // Whether the stride is constant (stride_of_eights) within each group of eight lanes, as if these read rows of a tile
+  // that is narrower than a warp.
   bool even_eights = false;
   std::uint64_t stride_of_eights = 0;
 };
@@ -119,8 +119,8 @@ struct LockstepRegister {
 };
 
 // A chain of fma operations. Each takes two words of shared memory and the previous sum, as in an unrolled product of
-// two tiles. The words of each side are at fixed offsets from one register. Neither the words nor the intermediate
-// sums are read afterwards.
+// two tiles. The addresses of each side's words are fixed offsets from one register. Neither the words nor the
+// intermediate sums are read afterwards.
 struct ProductRun {
   struct Load {
     std::int32_t offset = 0;
@@ -128,10 +128,10 @@ struct ProductRun {
   };
   struct Side {
     std::vector<Load> loads;
-    // Offset from the register of the first and last word over all loads and lanes.
+    // Least and greatest offset of a word from the register, over all loads and lanes.
     std::int64_t low = 0, high = 0;
     std::uint64_t bits = 0;                      // OR of all offsets and lane differences, to check alignment
-    std::array<std::int64_t, 4> of_eights = {};  // difference of the first lane of each group of eight from lane 0
+    std::array<std::int64_t, 4> of_eights = {};  // by group of eight lanes: its first lane's address minus lane 0's
   };
   Side left, right;
   std::vector<std::pair<std::int32_t, std::int32_t>> offsets;  // left and right offset of each product
@@ -142,10 +142,11 @@ struct LockstepCode {
   std::vector<Op> ops;                    // empty: there is no lockstep code
   std::vector<std::uint32_t> first_op;    // by basic block
   std::vector<LaneOffsets> lane_offsets;  // index 0: all zero
-  // By basic block. leaving: registers of which only lane 0 is stored; they are expanded when a warp diverges at the
-  // block's end. entering: registers that must match their LaneOffsets for a warp to enter the block in lockstep.
+  // By basic block. leaving: registers of which only lane 0 is stored; their other lanes are filled in when a warp
+  // diverges at the block's end. entering: registers that must match their LaneOffsets for a warp to enter the block in
+  // lockstep.
   std::vector<std::vector<LockstepRegister>> leaving, entering;
-  std::vector<std::vector<LockstepRegister>> at_checks;  // by Op::offset of a check: registers to expand there
+  std::vector<std::vector<LockstepRegister>> at_checks;  // by Op::offset of a check: registers to fill in if it fails
   std::vector<ProductRun> product_runs;                  // by Op::target of its first operation
 };
 
@@ -156,23 +157,23 @@ struct Program {
   std::vector<Op> ops;
   LockstepCode lockstep;
   std::vector<Slot> register_slots;  // by PTX register
-  // By PTX register: whether it is constant during a launch and is in its slot from the start.
+  // By PTX register: whether its value is fixed before a block starts; its slot then holds that value.
   std::vector<bool> fixed_registers;
   std::uint32_t register_bytes = 0;             // per warp
-  std::vector<Slot> matrix_slots;               // operands of mma (d, a, b, c), too many for an Op
+  std::vector<Slot> matrix_slots;               // operands of mma (d, a, b, c) and wmma, too many for an Op
   std::vector<std::uint8_t> constants;          // each broadcast to 32 lanes
   std::vector<std::uint8_t> warp_constants;     // thread indices and similar values, one section per warp of the block
   std::uint32_t warp_constant_bytes = 0;        // size of one section
   std::uint32_t static_shared_bytes = 0;        // dynamic shared memory follows, 16-byte aligned
   std::uint32_t shared_bytes = 0;               // static and dynamic
-  bool has_fences = false;                      // memory fences
+  bool has_fences = false;                      // whether the code has memory fences
   std::uint32_t shared_swap_cycles = 0;         // see block_latency.h
   std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset
   std::uint32_t local_bytes = 0;                          // per thread, including the recursion stack
   std::uint32_t stack_start = 0;                          // where in local memory the recursion stack begins
   std::uint32_t parameter_bytes = 0;                      // call parameters, at the start of local memory
-  bool points_to_constants = false;                       // see LoweringInput
+  bool points_to_constants = false;                       // LoweringInput::points_to_constants
   std::vector<CallSite> calls;
   std::vector<std::vector<CallTarget>> call_targets;      // by Op::offset of a call through a pointer
   std::map<std::uint64_t, std::string> function_names;    // by pointer value; empty without calls through pointers
@@ -180,7 +181,7 @@ struct Program {
   // Slots written when a block starts: ctaid.{x,y,z} and smid; kNoSlot if the kernel does not read the value.
   std::array<Slot, 3> ctaid_slots{kNoSlot, kNoSlot, kNoSlot};
   Slot smid_slot = kNoSlot;
-  // Where the function's .param and .local variables are in local memory, by name.
+  // Location of the function's .param and .local variables in local memory, by name.
   std::map<std::string, std::pair<std::uint32_t, std::uint32_t>, std::less<>> locals;  // offset, bytes
 };
 

@@ -34,7 +34,7 @@ class PostDominators {
 
  private:
   void search(const Ways& from) {
-    // The number of a block, and how many of its edges were followed.
+    // Pairs: number of a block; how many of its edges were followed.
     std::vector<std::pair<std::uint32_t, std::size_t>> stack;
     const auto enter = [&](std::uint32_t block, std::uint32_t parent) {
       number_[block] = static_cast<std::uint32_t>(block_.size());
@@ -55,7 +55,7 @@ class PostDominators {
   }
 
   void find(const Ways& to) {
-    // By semidominator: the nodes whose dominator is still to be found.
+    // By semidominator: nodes whose dominator is still to be found.
     std::vector<std::vector<std::uint32_t>> waiting(block_.size());
     for (auto w = static_cast<std::uint32_t>(block_.size()); w-- > 1;) {
       for (const std::uint32_t block : to[block_[w]]) {
@@ -74,8 +74,8 @@ class PostDominators {
     }
   }
 
-  // The node with the least semidominator among `v` and its ancestors in the forest built so far, without the root.
-  // Compresses the path, so that later calls are fast.
+  // Returns the node with the least semidominator among `v` and its ancestors in the forest built so far, without the
+  // root. Compresses the path to make later calls fast.
   std::uint32_t best_above(std::uint32_t v) {
     if (ancestor_[v] == kNone) return v;
     path_.clear();

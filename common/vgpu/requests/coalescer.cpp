@@ -18,7 +18,7 @@ void end_request(Multiprocessor& sm, const Warp& warp, const Op* op, L2Log::Kind
   sm.l2_log.end_request(kind, op->pc, warp.trace, warp.first_outcome + op->memory);
 }
 
-// Records that a traced load does not complete before a certain fetch by a warp of its block does.
+// Records that a traced load waits for this fetch, which a warp of its own block has made.
 void note_found(Multiprocessor& sm, const Warp& warp, const Op* op, const Fetch& fetch) {
   std::vector<Found>& all = warp.trace->found;
   const Found found{static_cast<std::uint32_t>(warp.first_outcome + op->memory), fetch.warp, fetch.outcome};
@@ -68,7 +68,8 @@ void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& a
   }
 }
 
-// Redirects a load whose lanes have the same offset in 32 sectors to SectorCopies.
+// Redirects a load to copies of its 32 sectors (SectorCopies). Each lane reads a sector of its own, all at the same
+// offset in it.
 void read_copies(Launch& launch, Access& access, Pointers& at) {
   SectorCopies& copies = launch.sector_copies;
   const std::uint64_t offset = access.first % kSectorBytes, first = access.first - offset;
@@ -121,7 +122,7 @@ bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) 
       if (!has_even_steps<false>(base, out.mask, of_lane_0, stride)) return false;
     }
   }
-  constexpr std::uint64_t kFar = 1ull << 32;  // no buffer contains a larger stride, and such a stride may wrap around
+  constexpr std::uint64_t kFar = 1ull << 32;  // longer strides are left to settle(), because they may wrap around
   const std::uint64_t first = base[from] + offset, last = base[to] + offset;
   const bool upwards = stride < kFar;
   if (!(upwards ? last >= first : 0 - stride < kFar && last < first)) return false;
@@ -195,7 +196,7 @@ void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, st
 
 namespace {
 
-// For some lanes of a row of words.
+// Finds the lines and sectors of adjacent words (lane l's at first + 4 * l) if only some lanes are active.
 void coalesce_row(Access& access) {
   const std::uint32_t touched = sectors_of_row(access.first, access.mask);
   const auto lower = static_cast<std::uint8_t>(touched & 0xfu), upper = static_cast<std::uint8_t>(touched >> 4);
@@ -214,7 +215,7 @@ void coalesce_row(Access& access) {
 
 std::uint64_t line_of(std::uint64_t address) { return address / kLineBytes; }
 
-// For lanes with adjacent addresses, all active.
+// Finds the lines and sectors if all lanes are active and their addresses are adjacent.
 void coalesce_contiguous(Access& access) {
   const std::uint64_t last = access.high + access.bytes - 1;
   const std::uint64_t first_line = line_of(access.low), last_line = line_of(last);
@@ -229,7 +230,7 @@ void coalesce_contiguous(Access& access) {
   }
 }
 
-// For lanes that each touch a different line.
+// Finds the lines and sectors if each lane touches a different line.
 void coalesce_line_a_lane(Access& access) {
   access.lines = kWarpSize;
   access.total_sectors = kWarpSize;
@@ -246,7 +247,8 @@ void coalesce_line_a_lane(Access& access) {
   }
 }
 
-// For addresses within two adjacent lines, as in most accesses by some of the lanes: one bit per sector.
+// Finds the lines and sectors of addresses within two adjacent lines, with one bit per sector. Most accesses by only
+// some of the lanes are like this.
 void coalesce_two_lines(Access& access, std::uint64_t base) {
   std::uint32_t touched = 0;
   for (int l = 0; l < kWarpSize; ++l)
@@ -261,8 +263,8 @@ void coalesce_two_lines(Access& access, std::uint64_t base) {
   access.sectors[1] = starts_low ? upper : lower;
 }
 
-// For any addresses. Lanes usually go upwards, so the newest line is tried first, and a line above all others is
-// known to be new without a search.
+// Finds the lines and sectors of any addresses. Addresses usually increase with the lane, so the newest line is tried
+// first, and a line above all others is known to be new without a search.
 void coalesce_scattered(Access& access) {
   int lines = 0;
   std::uint64_t highest = 0;

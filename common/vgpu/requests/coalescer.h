@@ -23,8 +23,8 @@ struct Access {
   std::uint32_t bytes = 0;          // per lane, 1 to 16
   std::uint32_t align_bytes = 0;    // required alignment; 0: `bytes`
   std::uint64_t low = 0, high = 0;  // lowest and highest address
-  // A bit among the low bits that is 0 here is 0 in every address; a 1 says nothing. ~0: each address must be
-  // checked.
+  // For alignment checks: a low bit that is 0 here is 0 in every address; one that is 1 may be either. ~0: each address
+  // must be checked.
   std::uint64_t bits = ~0ull;
   bool uniform = false;     // all lanes have one address
   bool contiguous = false;  // address[l] = address[0] + l * bytes, all lanes active
@@ -99,8 +99,8 @@ inline bool has_even_steps(const std::uint64_t* base, std::uint32_t mask, std::u
 #endif
 }
 
-// For adjacent words, with lane l's at first + l * 4: the sectors that the lanes in `mask` touch in the line of
-// `first` and in the next line, four bits per line.
+// Returns the sectors that the lanes in `mask` touch if lane l's word is at first + 4 * l: four bits for the line of
+// `first`, then four for the next line.
 inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
   // A sector's lanes are one byte of the shifted mask; each byte is reduced to one bit.
   const std::uint64_t lanes = std::uint64_t{mask} << (first % kSectorBytes / 4);
@@ -109,8 +109,8 @@ inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
   return static_cast<std::uint32_t>((touched * 0x0102'0408'1020'4080) >> 56) << (first / kSectorBytes % 4);
 }
 
-// Reads the addresses of the lanes in `mask` (slot `at`, kNoSlot for 0, plus offset; 32 or 64 bits by register width)
-// and finds their pattern.
+// Reads the addresses of the lanes in `mask` (the register in slot `at`, or 0 for kNoSlot, plus `offset`; the register
+// has 64 bits if `wide_address`, else 32) and finds their pattern.
 void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t offset, bool wide_address,
                  std::uint32_t bytes, Access& out);
 // The same for the executing lanes and the usual address, s[4] plus offset.
@@ -124,8 +124,8 @@ void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, st
 // Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
 void coalesce(Access& access);
 
-// These count only if the launch counts. They find the lines and sectors, and count a load through L1 (or, with
-// past_l1, directly from L2), L2 and DRAM; a store to L2; or an atomic at L2.
+// If the launch counts, these three find the lines and sectors, and count a load through L1 (or, with past_l1, directly
+// from L2), L2 and DRAM; a store to L2; or an atomic at L2.
 void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1 = false);
 void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access);
 void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access);
@@ -156,32 +156,33 @@ struct LaneBytes {
   std::uint8_t* lane(int l, std::uint32_t spacing_bytes = 16) {
     return bytes + static_cast<std::uint32_t>(l) * spacing_bytes;
   }
-  // Pointers into this buffer for a store: lane after lane without gaps.
+  // Returns pointers into this buffer for a store: lane after lane without gaps.
   Pointers pointers(const Access& access);
 };
 // Whether this SM may have stored, in this round, to bytes that the access reads.
 inline bool may_be_stored(const Launch& launch, const Access& access) {
   return launch.sm->stores.may_hold(access.low, access.high + access.bytes);
 }
-// Redirects a load's pointers to `bytes`, which is filled with the data including this round's stores; inactive lanes
-// have the data of an active one.
+// Copies a load's data to `bytes`, applies this round's stores to the copy, and redirects the pointers to it. Inactive
+// lanes point to the data of an active one.
 void overlay_stores(const Launch& launch, const Access& access, Pointers& at, LaneBytes& bytes);
 // Puts the bytes of a store into the SM's store log; `at` is their destination.
 void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneBytes& bytes);
 
-// Everything for a load or store of global memory except the movement of data: bounds and counts. False as resolve().
-// A load may redirect `access` and the pointers to copies of its data, in `bytes` or elsewhere.
+// Do everything for a load or store of global memory except the movement of data: check bounds, and count. Return false
+// as resolve() does. A load may redirect `access` and the pointers to copies of its data, in `bytes` or elsewhere.
 bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes);
 // The same including make_access(), for instructions with the .global state space, which are the most frequent.
 bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& access, Pointers& out,
                  LaneBytes& data);
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
 
-// A store to global memory whose access is already made; `move(access, pointers)` moves the lanes' bytes.
+// Executes a store to global memory whose access is already made; `move(access, pointers)` moves the lanes' bytes.
 template <class Move>
 const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access, Move&& move);
 
-// The operation after a memory instruction; nullptr if the SM's log is full, which ends the turn for this round.
+// Returns the operation after a memory instruction; nullptr if the SM's log is full, which ends the turn for this
+// round.
 inline const Op* after_memory(const Launch& launch, Warp& warp, const Op* op) {
   if (!launch.sm->l2_log.full()) return op + 1;
   warp.next = op + 1;

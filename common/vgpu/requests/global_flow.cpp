@@ -11,8 +11,9 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint64_t kWordBytes = 4, kWordsOfSector = kSectorBytes / kWordBytes;
-// Limits on the entries in each map of a block (sectors, words, words of atomics), and of all running blocks. Further
-// keys share kShared entries, so a load may then wait for a different store than the one whose value it read.
+// Limits on the entries of one map (of sectors, words, or words of atomics): in one block, and over all running blocks.
+// Keys beyond the limits share kShared entries, so a load may then wait for a different store than the one whose value
+// it read.
 constexpr std::size_t kMostKept = 1u << 18, kMostOfAll = 1u << 22, kShared = 1u << 10;
 constexpr std::uint64_t kSharedKeys = 1ull << 63;
 

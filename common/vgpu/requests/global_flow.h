@@ -8,13 +8,14 @@ namespace roofwalk::vgpu {
 
 void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Access& access);
-// The same for one word (address / 4) that an atomic reads.
+// The same as note_global_load(), for one word (address / 4) that an atomic reads.
 void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word);
 
-// Adds one entry to the memory that a traced block needs while it runs; this counts as memory of its trace.
+// Counts one more map entry of a traced block. Such entries are needed only while the block runs, but count as memory
+// of its trace.
 void add_beside(Launch& launch, const ResidentBlock& block);
 
-// The key in ResidentBlock::global_flags for a word (address / 4) that an atomic changed.
+// Returns the key in ResidentBlock::global_flags for a word (address / 4) that an atomic changed.
 std::uint64_t global_flag_key(const Launch& launch, const ResidentBlock& block, std::uint64_t word);
 
 }  // namespace roofwalk::vgpu

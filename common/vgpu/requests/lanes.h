@@ -42,7 +42,7 @@ inline void for_lanes(R* __restrict result, std::uint32_t mask, F&& f) {
   }
 }
 
-// Mask of the lanes for which `f(lane)` holds.
+// Returns the mask of the lanes for which `f(lane)` holds.
 template <class F>
 inline std::uint32_t lane_bits(F&& f) {
   std::uint32_t bits[kWarpSize];

@@ -20,7 +20,7 @@ void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& a
 void gather_local(const Warp& warp, const Access& access, std::uint8_t (&bytes)[kWarpSize][16]);
 void scatter_local(const Warp& warp, const Access& access, const std::uint8_t (&bytes)[kWarpSize][16]);
 
-// One load or store of local memory; `move(pointers)` exchanges the lanes' bytes with registers.
+// Executes a load or store of local memory; `move(pointers)` moves the lanes' bytes from or to registers.
 template <bool store, class Move>
 const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access, bool counted, Move&& move) {
   if (!check_local(launch, warp, op, access, store ? "writes" : "reads")) return nullptr;

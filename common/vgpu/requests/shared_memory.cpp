@@ -15,8 +15,8 @@ constexpr int kBanks = 32;
 
 bool active(const Access& access, int lane) { return (access.mask >> lane & 1u) != 0; }
 
-// The largest number of words in one bank among lanes [first, last). Words at the same address count once, unless
-// `each`.
+// Returns the largest number of words that lanes [first, last) access in one bank. A word that several lanes access
+// counts once, unless `each`.
 int bank_wavefronts(const Access& access, int first, int last, bool each) {
   int turns[kBanks] = {};
   int most = 0;
@@ -37,7 +37,7 @@ int bank_wavefronts(const Access& access, int first, int last, bool each) {
   return most;
 }
 
-// The same if every lane's word, of at most 4 bytes, takes a turn of its own.
+// The same for the whole warp with at most 4 bytes per lane, counting every lane's word.
 int turns_one_by_one(const Access& access) {
   std::uint32_t turns[kBanks] = {};
   std::uint32_t most = 0;

@@ -8,16 +8,16 @@
 
 namespace roofwalk::vgpu {
 
-// Like resolve(), within the block's shared memory. Turns generic addresses into offsets.
+// Like resolve(), for the block's shared memory. Turns generic addresses into offsets.
 bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out);
 
 enum class SharedUse { load, store, rows, atomic };  // rows: ldmatrix, which reads one matrix at a time
 
-// Counts wavefronts of 32 banks of 4 bytes. Distinct words in one bank take one wavefront each; 8- and 16-byte
-// accesses are split into half and quarter warps; lanes with the same word share a wavefront, except in atomics. If
-// lanes load in pairs (all lanes n and n ^ 1 have the same address, or all n and n ^ 2), wide loads take half as
-// many: each wavefront returns 128 bytes, which pairs share (NVIDIA developer forum, "Unexpected shared memory bank
-// conflict", for 7.x; assumed for later chips).
+// Counts wavefronts of 32 banks of 4 bytes. Distinct words in one bank take one wavefront each; 8- and 16-byte accesses
+// are split into half and quarter warps; lanes with the same word share a wavefront, except in atomics. If lanes load
+// in pairs (all lanes n and n ^ 1 have the same address, or all n and n ^ 2), wide loads take half as many wavefronts:
+// each returns 128 bytes, which pairs share (NVIDIA developer forum, "Unexpected shared memory bank conflict", for 7.x;
+// assumed for later chips).
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
 // Adds the counts of a request whose wavefronts are known; `bytes` is the sum over its lanes.
@@ -36,7 +36,7 @@ inline void add_shared_wavefronts(Launch& launch, const Warp& warp, const Op* op
   }
 }
 
-// The same for one request that SharedMemo::lockstep_requests counts.
+// The same for a request in lockstep. The instruction's counters follow later from SharedMemo::lockstep_requests.
 inline void add_lockstep_wavefronts(Launch& launch, const Warp& warp, const Op& op) {
   SharedMemo& memo = launch.shared_memos[op.pc];
   ++memo.lockstep_requests;
@@ -48,8 +48,8 @@ inline void add_lockstep_wavefronts(Launch& launch, const Warp& warp, const Op& 
   }
 }
 
-// The granularity of the race detector: the size in bytes of the kernel's narrowest access to shared memory, at most
-// 4.
+// Returns the granularity of the race detector: the size in bytes of the kernel's narrowest access to shared memory, at
+// most 4.
 std::uint32_t shared_word_bytes(const ptx::Function& function);
 
 // Names a byte of shared memory: "element 1 of tile", in elements of the instruction's type; in bytes if it is inside

@@ -29,7 +29,8 @@ class FlagNotes {
   }
 
   void touch(std::uint64_t byte, std::uint32_t bytes) {
-    // Per block; after that, one per instruction, which suffices for flags, since they are single words.
+    // The most `follows` points per block. Beyond it, each instruction records only one, which suffices for flags,
+    // since they are single words.
     constexpr std::uint32_t kMostFollowed = 1u << 16;
     ResidentBlock& block = *warp_.block;
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
@@ -55,7 +56,7 @@ class FlagNotes {
  private:
   static constexpr std::uint64_t kWordBytes = 4;
 
-  // The number of a word's last write; nullptr if none is kept.
+  // Returns where the number of a word's last write is kept; nullptr: nowhere.
   std::uint32_t* last_write(ResidentBlock& block, std::uint64_t word) const {
     if (!use_.global) return word < block.flags.size() ? &block.flags[word] : nullptr;
     const std::uint64_t key = global_flag_key(launch_, block, word);

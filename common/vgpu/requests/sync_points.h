@@ -9,14 +9,14 @@ namespace roofwalk::vgpu {
 
 // Records, once, that an instruction of a traced warp takes part in the phase or flag write with this number.
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind);
-// Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. A
-// read waits for the last write of the word by another instruction of the block; each writing instruction gets a
-// number. An atomic write follows the write before it, so that a wait for it waits for both.
+// Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. A read
+// waits for the last write of the word by another instruction of the block; each writing instruction gets a number. An
+// atomic write follows the write before it: whoever waits for the atomic waits for both.
 struct FlagUse {
   bool reads = false, writes = false, atomic = false, global = false;
 };
 void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use);
-// The same for bytes that an mbarrier operation changes, because other instructions may read them as a flag.
+// The same as note_flags(), for bytes that an mbarrier operation changes: other instructions may read them as a flag.
 void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
 
 }  // namespace roofwalk::vgpu

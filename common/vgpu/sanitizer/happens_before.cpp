@@ -9,7 +9,7 @@ namespace roofwalk::vgpu {
 
 namespace {
 
-// Bytes of a lock besides its rows of lanes: a node of the map, and a clock per warp.
+// Returns the bytes of a lock without its rows of lanes: a node of the map, and a clock per warp.
 std::size_t lock_bytes(std::size_t warps) { return 96 + warps * sizeof(Clock); }
 
 }  // namespace
@@ -26,7 +26,7 @@ Knowledge& RaceDetector::lock_of(std::size_t word) {
 void RaceDetector::count_lock(const Knowledge& lock, std::size_t rows_before) {
   lock_bytes_ += (lock.rows() - rows_before) * sizeof(LaneClocks);
   if (lock_bytes_ <= most_lock_bytes_ || are_locks_one_) return;
-  // Whoever acquires one of these locks learns what all of them publish.
+  // From now on, whoever acquires a lock learns what all locks have published.
   Knowledge all(warps_.size());
   for (const auto& [word, each] : locks_) work_ += work::kJoined + work::kJoinedRow * all.join(each);
   locks_ = {};
@@ -36,7 +36,7 @@ void RaceDetector::count_lock(const Knowledge& lock, std::size_t rows_before) {
 
 void RaceDetector::forget_locks() {
   if (locks_.empty()) return;
-  locks_ = {};  // not cleared: that takes time for all buckets of a map that was once large
+  locks_ = {};  // clear() would visit every bucket of a map that was once large
   lock_bytes_ = 0;
   are_locks_one_ = false;
 }
@@ -58,7 +58,7 @@ void RaceDetector::order_by_lock(std::uint32_t warp, std::size_t word, SharedTou
 void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
   WarpClocks& clocks = warps_[warp];
   Knowledge fenced = clocks.known;
-  // What others know of single lanes of this warp is not every lane's to publish.
+  // Drops what others have told this warp about single lanes of its own: not every lane may publish that.
   std::size_t rows = fenced.forget_lanes(warp);
   if (lanes == live) {
     fenced.warps[warp] = clocks.now;
@@ -89,7 +89,7 @@ void RaceDetector::publish(std::uint32_t warp, int lane, std::size_t word) {
   const std::size_t rows = lock.rows();
   work_ += work::kJoinedRow * lock.join(clocks.fenced);
   if (!clocks.fenced_lanes.empty()) {
-    // What only other lanes have fenced is left out: each lane publishes its own.
+    // Leaves out what only other lanes have fenced: each lane publishes its own fences.
     const LaneClocks& own = clocks.fenced_lanes[static_cast<std::size_t>(lane)];
     if (own[static_cast<std::size_t>(lane)] != 0) work_ += work::kJoinedRow * lock.join_lanes(warp, own);
   }

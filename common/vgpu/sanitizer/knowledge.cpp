@@ -49,7 +49,7 @@ std::size_t Knowledge::join_lanes(std::uint32_t warp, const LaneClocks& clocks) 
   }
   lanes_->clocks.insert(lanes_->clocks.begin() + static_cast<std::ptrdiff_t>(row), clocks);
   lanes_->warps |= 1u << warp;
-  return copied + rows();  // the vector may have moved
+  return copied + rows();  // inserting may have moved every row
 }
 
 std::size_t Knowledge::forget_lanes(std::uint32_t warp) {

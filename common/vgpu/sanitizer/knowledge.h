@@ -1,4 +1,5 @@
-// A vector clock of the race detector: up to which time a block's warps, and single lanes of them, are known.
+// A vector clock of the race detector: up to which time the accesses of a block's warps, and of single lanes, are
+// known.
 #pragma once
 
 #include <algorithm>
@@ -16,27 +17,27 @@ namespace roofwalk::vgpu {
 using Clock = std::uint32_t;
 using LaneClocks = std::array<Clock, kWarpSize>;
 
-// Everything up to these times is known to have happened before. Times of single lanes are rare, because lanes of a
-// warp must fence without the others; so they are held only for the warps that have them, and copies share them.
+// Everything up to these times is known to have happened before. Times of single lanes are rare: they arise only if
+// some lanes of a warp fence without the others. So only the warps that have them store them, and copies share them.
 class Knowledge {
  public:
   explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
 
   std::vector<Clock> warps;  // by warp, for all its lanes; at most 32 warps
 
-  // The number of warps of whose single lanes something is known.
+  // Returns the number of warps with times for single lanes: each has a row.
   std::size_t rows() const { return lanes_ == nullptr ? 0 : lanes_->clocks.size(); }
   Clock of_lane(std::uint32_t warp, int lane) const {
     const LaneClocks* const own = lanes_of(warp);
     return own == nullptr ? warps[warp] : std::max(warps[warp], (*own)[static_cast<std::size_t>(lane)]);
   }
-  // Each returns how many rows of lanes were compared or copied, for the budget of work.
+  // Each returns how many rows of lanes were compared or copied, for the work budget.
   std::size_t join(const Knowledge& other);
   std::size_t join_lanes(std::uint32_t warp, const LaneClocks& clocks);
   std::size_t forget_lanes(std::uint32_t warp);
 
   void forget_lanes() { lanes_.reset(); }
-  // Takes what is known of one lane for known of its whole warp. A race may then be missed, but none is invented.
+  // Treats what is known of one lane as known of its whole warp. This can hide a race, but never reports a false one.
   void blur_lanes();
 
  private:
@@ -51,7 +52,8 @@ class Knowledge {
     if (lanes_ == nullptr || (lanes_->warps >> warp & 1u) == 0) return nullptr;
     return &lanes_->clocks[row_of(*lanes_, warp)];
   }
-  // Returns the rows that this copies so that no other Knowledge shares them.
+  // Makes sure that no other Knowledge shares the lanes, by copying them if necessary. Returns the number of rows
+  // copied.
   std::size_t own_lanes();
 
   std::shared_ptr<Lanes> lanes_;  // null if there are no rows; never changed while it is shared

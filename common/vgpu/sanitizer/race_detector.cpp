@@ -191,7 +191,7 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
 }
 
 void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
-  if (touch == SharedTouch::acquire) return;  // no later access can race with an acquire
+  if (touch == SharedTouch::acquire) return;  // no later access is reported to race with an acquire
   const WarpClocks& clocks = warps_[warp];
   const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
                       .pc = pc,
@@ -426,7 +426,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
   const SamePlaces same(access);
   for (std::uint32_t left = access.mask; left != 0;) {
     const int lane = std::countr_zero(left);
-    // Lanes of the same address are checked together.
+    // Lanes with the same address are checked together.
     now.lanes = 1u << lane;
     if (is_plain && writes.replaced == 0) now.lanes = left & same.with(lane);
     left &= ~now.lanes;

@@ -14,9 +14,9 @@
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
 // instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
 // another order; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands of locks
-// (kLockBytes), it may take one for another. Atomics and volatile accesses do not race with each other. Other files
-// check reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks
-// that name absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
+// (kLockBytes), all of them count as one. Atomics and volatile accesses do not race with each other. Other files check
+// reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks that
+// name absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,8 @@ class RaceDetector {
   std::optional<Finding> touch(std::uint32_t warp, std::uint32_t pc, const Access& access, SharedTouch touch,
                                const SharedWrites& writes = {});
 
-  // The work (work.h) of all calls since this was called last, beyond work::kCheckedLane for each lane of touch().
+  // Returns the work (work.h) of all calls since the last take_work(), without the work::kCheckedLane that each lane of
+  // touch() costs.
   std::uint64_t take_work() { return std::exchange(work_, 0); }
 
   // come_to_barrier: a warp arrives at a barrier of the block. leave_barrier: the barrier opens. `waiting`: the warps
@@ -94,8 +95,8 @@ class RaceDetector {
   void complete(std::uint64_t byte);
   void acquire(std::uint64_t byte, std::uint32_t warp);
 
-  // A warp's asynchronous copies: closes the open group; waits for all closed groups but the last `left`; waits for
-  // all copies.
+  // A warp's asynchronous copies. commit_copies: closes the open group; wait_for_copies: waits for all closed groups
+  // but the last `left`; wait_for_all_copies: waits for all.
   void commit_copies(std::uint32_t warp);
   void wait_for_copies(std::uint32_t warp, std::uint32_t left);
   void wait_for_all_copies(std::uint32_t warp);
@@ -111,7 +112,8 @@ class RaceDetector {
                         const ProductRun::Side& side);
 
  private:
-  // Bytes that locks may take: for each byte of shared memory, and at least. Then all words share one lock.
+  // The most bytes that locks may take: kLockBytes per byte of shared memory, but no less than kFewLockBytes. Beyond
+  // that, all words share one lock.
   static constexpr std::size_t kLockBytes = 32, kFewLockBytes = 64 << 10;
   // Identifies a recorded touch; 0: none. From the high bits down: sequence number, flag for asynchronous copies,
   // warp.
@@ -143,13 +145,16 @@ class RaceDetector {
   };
   struct WarpClocks {
     Clock now = 1;
-    Clock met = 0;             // all lanes are ordered after everything that any of them did before this time
-    Id met_id = 0;             // the same time as an Id: that of the first touch after it
-    std::vector<Clock> lanes;  // [lane][other] if only some lanes have synchronized since; else empty
-    Knowledge known;           // for each warp: the time up to which it is ordered before this warp
-    bool learned = false;      // `known` has grown since the last barrier of the whole block
-    Knowledge fenced;          // `known` at the last fence; empty before the first
-    // By lane, if some lanes have fenced without the others since all last did: what the lane knew of its warp's lanes.
+    Clock met = 0;  // all lanes are ordered after everything that any of them did before this time
+    Id met_id = 0;  // the same time as an Id: that of the first touch after it
+    // By [lane][other]: what `other` did before this time is ordered before `lane`. Empty unless some lanes have
+    // synchronized without the others since `met`.
+    std::vector<Clock> lanes;
+    Knowledge known;       // for each warp: the time up to which it is ordered before this warp
+    bool learned = false;  // `known` has grown since the last barrier of the whole block
+    Knowledge fenced;      // `known` at the last fence; empty before the first
+    // By lane: what it knew of its warp's lanes at its last fence. Empty unless some lanes have fenced without the
+    // others since all last did.
     std::vector<LaneClocks> fenced_lanes;
     std::vector<Clock> waited;    // by group of copies: the time at which the warp waited for it
     std::uint32_t committed = 0;  // number of closed groups of copies
@@ -160,21 +165,23 @@ class RaceDetector {
   void publish(std::uint32_t warp, int lane, std::size_t word);
   void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
   Knowledge& lock_of(std::size_t word);
-  // To be called when lock_of()'s answer has grown, with its rows before.
+  // Counts the bytes by which a lock has grown since it had `rows_before` rows. If locks take too many, merges all into
+  // one.
   void count_lock(const Knowledge& lock, std::size_t rows_before);
   void forget_locks();
-  // After a barrier of the whole block: drops clocks that every warp knows to be over.
+  // After a barrier of the whole block: drops clocks of what every warp is now ordered after.
   void forget_what_all_know();
 
   Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
   Id keep(const Record& record);
-  // Drops touches that no word refers to, and all touches before the last barrier of the whole block.
+  // Drops touches that no word refers to, and all touches before the last barrier of the whole block except
+  // asynchronous copies.
   void forget_the_old();
-  // The recorded touch with this Id, with the lanes that touched this word.
+  // Returns the recorded touch with this Id, with the lanes that touched this word.
   Record recall(Id id, std::size_t word) const;
 
   bool is_under_way(const Record& record) const;
-  // A lane of the recorded touch that is not ordered before `lane` of `warp`; -1: none.
+  // Returns a lane of the recorded touch that is not ordered before `lane` of `warp`; -1: none.
   int rival(const Record& record, std::uint32_t warp, int lane) const;
   // Whether the recorded touch of a word is certainly ordered before a touch by `lanes` of a warp.
   bool is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const;
@@ -201,8 +208,8 @@ class RaceDetector {
   Id keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch, std::size_t first, const Pattern& pattern);
   template <bool reads, std::size_t known_count, class WordOf>
   bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
-  // The pattern of loads by whole warps, or of one store. Empty if two instructions touch a word with different
-  // lanes.
+  // Returns the pattern of loads, or of one store, by a whole warp. Empty if two of the loads touch a word with
+  // different lanes.
   std::unique_ptr<const Pattern> make_pattern(std::span<const ProductRun::Load> loads, std::int64_t low,
                                               const LaneOffsets& offsets, std::uint32_t bytes) const;
   const Pattern& pattern_of(std::uint32_t pc, const LaneOffsets& offsets, std::uint32_t bytes);
@@ -213,7 +220,7 @@ class RaceDetector {
   std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
                                        const SharedWrites& writes, std::uint32_t pc);
 
-  // If a block has more mbarriers, they do not tell single lanes apart (Knowledge::blur_lanes()).
+  // In a block with more mbarriers than this, they do not tell single lanes apart (Knowledge::blur_lanes()).
   static constexpr std::size_t kMbarriersWithLanes = 64;
   struct Mbarrier {
     // arriving: passed to waiters of this phase; arrived: passed to waiters of the last phase.
@@ -223,7 +230,7 @@ class RaceDetector {
     std::vector<Copies> copies;
   };
 
-  std::uint64_t work_ = 0;  // not taken yet
+  std::uint64_t work_ = 0;  // for the next take_work()
   int word_shift_;          // from byte offset to word index
   // By word: the latest write; the latest read since that write; and an older read that a write may also race with.
   std::vector<Id> writes_, reads_, older_reads_;
@@ -258,15 +265,15 @@ inline bool is_watched(const Launch& launch, const Warp& warp) {
   return launch.sanitized && warp.block->shadow != nullptr;
 }
 
-// Whether a load or store in lockstep of a watched block is certainly in order; if so, it is recorded.
+// Records a lockstep load or store of a watched block if it is certainly ordered after all earlier touches; else false.
 inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const LaneOffsets& offsets,
                              std::uint32_t bytes, SharedTouch touch) {
   return !op->instruction->is_volatile &&
          warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, offsets, bytes, touch);
 }
 
-// Makes and checks a load or store of shared memory. A store is checked after it is made, to know whether it changed
-// memory.
+// Executes and checks a load or store of shared memory. A store is checked after it is executed, to know whether it
+// changed memory.
 template <bool store>
 const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
                        Mover mover) {

@@ -55,7 +55,7 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
   return false;
 }
 
-// False if a fault was recorded; true after a warning.
+// Reports any finding. False if a fault was recorded; true after a warning.
 bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, const RaceDetector::Finding& finding) {
   const std::string place = shared_place(launch.program, *op->instruction, finding.byte);
   if (finding.kind == RaceDetector::Finding::Kind::uninitialized) {

@@ -1,15 +1,15 @@
-// The address ranges that tell generic addresses and the caches which state space an address belongs to.
+// The ranges of addresses that tell shared, local and global memory apart.
 #pragma once
 
 #include <cstdint>
 
 namespace roofwalk::vgpu {
 
-// Generic addresses in these windows are in shared or local memory; all other addresses are global. Constant memory
-// is one of the global regions.
+// Generic addresses in these windows belong to shared and local memory, all others to global memory. Constant memory is
+// part of the global addresses.
 inline constexpr std::uint64_t kSharedWindow = 0x2000'0000'0000, kLocalWindow = 0x3000'0000'0000;
 inline constexpr std::uint64_t kWindowBytes = 1ull << 32;
-// Base of the local memory addresses that the caches see: [multiprocessor][warp slot][word][lane].
+// Where the caches see local memory: its addresses begin here, in the order [multiprocessor][warp slot][word][lane].
 inline constexpr std::uint64_t kLocalPhysical = 0x4000'0000'0000;
 
 }  // namespace roofwalk::vgpu

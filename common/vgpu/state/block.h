@@ -33,18 +33,18 @@ struct MbarrierPhases {
 // flag writes; `warp` and `outcome` identify the store instruction.
 struct GlobalStore {
   std::uint32_t number = 0, warp = 0;
-  std::uint32_t outcome = 0;  // index among the warp's outcomes
+  std::uint32_t outcome = 0;  // index in the warp's WarpTrace::outcomes
 };
 struct GlobalStores {
   // by_sector: stores of whole sectors; by_word: all other stores.
   std::unordered_map<std::uint64_t, GlobalStore> by_sector, by_word;
-  std::unordered_set<std::uint32_t> awaited;  // store numbers that some warp waits for
+  std::unordered_set<std::uint32_t> awaited;  // numbers of stores that some warp waits for
   std::uint64_t low = ~0ull, end = 0;         // address range of all recorded stores
 };
 
 struct ResidentBlock {
   bool active = false;
-  bool is_new = false;  // its state is not set up yet
+  bool is_new = false;  // not initialized yet
   Dim3 index{0, 0, 0};
   std::uint64_t linear_index = 0;  // within the grid
   BlockTrace* trace = nullptr;     // trace of the block; nullptr if it is not sampled
@@ -54,20 +54,20 @@ struct ResidentBlock {
   std::shared_ptr<RaceDetector> shadow;                     // own_shadow if this block is watched, else null
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by offset in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // by offset in shared memory; traced blocks only
-  std::vector<std::uint32_t> flags;  // number of the last flag write, by shared memory word (0 = none)
-  // The same for words of global memory that atomics changed.
+  std::vector<std::uint32_t> flags;  // by word of shared memory: number of the last flag write (0 = none)
+  // The same for words of global memory that atomics changed, by address.
   std::unordered_map<std::uint64_t, std::uint32_t> global_flags;
   GlobalStores global_stores;
   std::vector<std::uint32_t> swaps;  // by word of shared memory: number of lanes that have swapped it (is_retried())
   std::uint32_t most_swaps = 0;      // largest entry of `swaps`
-  std::uint32_t sync_points = 0;     // numbers assigned so far to phases and flag writes
-  std::uint32_t followed = 0;        // `follows` sync points recorded so far
+  std::uint32_t sync_points = 0;     // last number given to a phase or a flag write
+  std::uint32_t followed = 0;        // number of `follows` sync points recorded so far
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps that have arrived at each barrier
   std::uint32_t expected[kBarriers] = {};  // warps each barrier waits for; 0: all live warps
-  std::uint32_t counted[kBarriers] = {};   // bar.red: threads so far whose predicate was true
-  std::uint32_t asked[kBarriers] = {};     // bar.red: threads so far in total
+  std::uint32_t counted[kBarriers] = {};   // bar.red: threads that have arrived with a true predicate
+  std::uint32_t asked[kBarriers] = {};     // bar.red: threads that have arrived
 };
 
 }  // namespace roofwalk::vgpu

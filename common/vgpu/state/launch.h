@@ -1,4 +1,4 @@
-// A launch in flight: the state that the handlers of one host thread work on.
+// A launch in flight: the state that handlers use on one host thread.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace roofwalk::vgpu {
 
 class Printer;
 
-// Executes calls of extern functions, which only a plan may make: receives the bytes of the arguments and returns the
+// Executes calls of extern functions, which only a plan may make. Receives the bytes of the arguments and returns the
 // result. An Error stops the run with its message.
 using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& call,
                                                      const std::vector<std::vector<std::uint8_t>>& arguments)>;
@@ -66,18 +66,18 @@ class Launch {
   WatchedBytes watched;                     // set in sanitized runs
   std::optional<std::uint32_t> watched_pc;  // instruction that last wrote to `watched`
   bool counts = true;                       // count memory traffic (L1, L2, bank conflicts)
-  bool stores_wait = false;     // put global stores into the SM's store log, because other SMs may run concurrently
+  bool stores_wait = false;     // global stores go to the SM's store log, because other SMs may run concurrently
   std::uint64_t work_left = 0;  // share of the budget (work.h) for `sm` in this round
-  std::uint64_t clock = 0;      // value of %clock: warp instructions so far
-  std::uint64_t issued = 0;     // issue slots taken so far, at least; 0 without the timing model
+  std::uint64_t clock = 0;      // value of %clock: warp instructions executed so far
+  std::uint64_t issued = 0;     // lower bound of the issue slots taken so far; 0 without the timing model
   CallHook call_hook;
   Printer* printer = nullptr;                    // printf output; nullptr: discarded
   std::function<int(std::uint32_t pc)> line_of;  // line in the learner's file, 0 = unknown; for faults
   std::optional<Fault> fault;                    // without kernel, file and line, which the owner of the module adds
   std::uint32_t fault_pc = 0;
-  std::optional<Error> refusal;  // an error of the call hook, or a limit of the host (which names no file)
-  // Sanitized runs: errors without consequences in this run, one per instruction (pc). Like `fault`, without kernel
-  // and line.
+  std::optional<Error> refusal;  // an error of the call hook, or an exceeded limit of the host (which names no file)
+  // Sanitized runs: errors without consequences in this run, at most one per instruction (pc). Like `fault`, without
+  // kernel and line.
   std::vector<std::pair<std::uint32_t, Fault>> warnings;
 
   // The thread index for a linear thread number within its block.
@@ -85,7 +85,7 @@ class Launch {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
   }
 
-  // Deducts work from what is left, but not below 0.
+  // Deducts work from `work_left`, but not below 0.
   void charge(std::uint64_t work) { work_left -= std::min(work_left, work); }
 
   // At the end of the launch, adds the counts held in shared_memos and product_runs to `sites`.
@@ -96,7 +96,7 @@ class Launch {
   const Op* stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message);
 };
 
-// The first operation of a basic block; at kExitBlock, ends the warp.
+// Returns the first operation of a basic block. At kExitBlock, the executing lanes exit.
 const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block);
 
 }  // namespace roofwalk::vgpu

@@ -11,12 +11,13 @@ namespace roofwalk::vgpu {
 // The buffer that an instruction accessed last. Most instructions stay within one buffer.
 struct BufferMemo {
   std::uint64_t low = 1, high = 0;
-  std::uint8_t* data = nullptr;  // host address: data + address - low
+  std::uint8_t* data = nullptr;  // host address of the byte at `low`
   std::uint64_t last = 0;        // address of the last tile-row load, for prefetching
 };
 
-// One sector per lane, copied side by side, for loads that walk along 32 rows: the original sectors are far apart and
-// would evict each other from the host's caches. Valid for one round, during which global memory does not change.
+// Copies, side by side, of one sector per lane, for loads in which each lane walks along a row of its own: the original
+// sectors are far apart and would evict each other from the host's caches. Valid for one round, during which global
+// memory does not change.
 struct SectorCopies {
   std::uint64_t first = 1, stride = 0;  // sector address of lane 0; distance between lanes
   std::uint64_t round = 0;
@@ -25,12 +26,12 @@ struct SectorCopies {
   alignas(64) std::uint32_t words[kSectorBytes / 4][kWarpSize];  // words[w]: word w of every sector
 };
 
-struct SharedMemo {  // last shared memory address pattern of an instruction
+struct SharedMemo {  // the pattern of shared memory addresses that an instruction used last
   std::uint32_t mask = 0;
   std::uint16_t wavefronts = 0, conflicts = 0;
   std::uint32_t relative[kWarpSize] = {};
-  // In lockstep code, an instruction's address pattern is fixed. These members hold its cost, valid if lockstep_known
-  // is set.
+  // In lockstep code, an instruction always has the same pattern. The following members hold its cost, once
+  // lockstep_known is set.
   bool lockstep_known = false;
   std::uint16_t lockstep_wavefronts = 0, lockstep_conflicts = 0;
   std::uint32_t lockstep_bytes = 0;     // over all lanes

@@ -26,7 +26,7 @@ struct alignas(64) Multiprocessor {
   std::vector<std::uint64_t> block_executions;  // warp entries into each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
-  SmRequests requests;               // to L2, of the blocks that requests_ns() bounds; set at the end
+  SmRequests requests;               // to L2, for requests_ns(); set when the launch ends
   std::vector<std::uint32_t> swaps;  // by hash of a word of global memory: number of lanes that swapped it
                                      // (is_retried())
   TraceSize traced;                  // size of all traces recorded so far, dropped ones included
@@ -36,9 +36,9 @@ struct alignas(64) Multiprocessor {
   L2Log l2_log;
   StoreLog stores;
   std::uint64_t work = 0;            // work done (work.h)
-  std::uint64_t issued = 0;          // issue slots taken in this round, at least
-  bool moved = false;                // at least one warp had a turn
-  std::vector<std::uint32_t> ended;  // slots whose block ended
+  std::uint64_t issued = 0;          // lower bound of the issue slots taken in this round
+  bool moved = false;                // whether any warp had a turn
+  std::vector<std::uint32_t> ended;  // indices in `blocks` of the blocks that ended
   std::optional<Fault> fault;        // a fault ends the SM's round
   std::uint32_t fault_pc = 0;
 };

@@ -1,4 +1,4 @@
-// A warp: its lanes, their position in the program, and their call stack.
+// A warp: its lanes, where they are in the program, and their calls.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct CallWay {
   const CallSite* site = nullptr;
   std::uint32_t lanes = 0;
   std::uint32_t block = 0;                 // first basic block of the function
-  std::vector<std::uint8_t> results = {};  // filled once all lanes have returned
+  std::vector<std::uint8_t> results = {};  // filled in when all these lanes have returned
 };
 
 // A call that a warp is executing.
@@ -60,8 +60,8 @@ struct alignas(64) Warp {
   int barrier = 0;                   // barrier that the warp waits at
   std::uint32_t index = 0;           // within its block
   std::uint32_t slot = 0;            // warp slot on its multiprocessor: locates its local memory
-  std::uint64_t executed = 0;        // instructions
-  std::uint64_t l2_requests = 0;     // requests that reached L2: L1 misses and stores
+  std::uint64_t executed = 0;        // instructions so far
+  std::uint64_t l2_requests = 0;     // requests to L2 so far: L1 misses, stores and atomics
   PathSums path;                     // path through the basic blocks so far
   std::uint32_t copy_groups = 0;     // cp.async groups committed so far
   ResidentBlock* block = nullptr;
@@ -74,7 +74,7 @@ struct alignas(64) Warp {
   std::size_t first_outcome = 0;           // index of the first outcome of the current basic block
   std::vector<StandingLanes> standing;     // live lanes that are neither in `here` nor in any call frame
 
-  // The place where the cost of a memory instruction is recorded. Only for traced warps.
+  // Where the cost of a memory instruction is recorded. For traced warps only.
   Outcome& outcome(const Op* op) const { return trace->outcomes[first_outcome + op->memory]; }
 
   template <class T>

@@ -1,10 +1,10 @@
 // Work: the unit of a run's budget. It approximates host time but is computed from counts alone, so whether a run
 // exceeds its budget does not depend on the machine, the number of threads or the load of the computer.
 //
-// One unit is the host time of a plain warp instruction: 3 to 15 ns. More expensive instructions have a weight; a
-// memory access also costs for the lines that it touches and for the levels that serve it. The weights are the
-// results of tests/bench/budget_bench and arithmetic_budget_bench, rounded up. If the cost of an instruction cannot
-// be predicted, the higher cost is charged.
+// One unit is the host time of a plain warp instruction: 3 to 15 ns. More expensive instructions weigh more, and a
+// memory access also pays for the lines that it touches and the levels that serve it. The weights are results of
+// tests/bench/budget_bench and arithmetic_budget_bench, rounded up. An instruction whose cost cannot be predicted is
+// charged its highest cost.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,11 @@ namespace work {
 
 // Per line: touched at L1; requested from L2; held in the store log until the round ends.
 inline constexpr std::uint64_t kL1Line = 1, kL2Line = 8, kStoredLine = 12;
-// Per lane that the sanitizer checks one by one in shared memory; per further word of a lane that is checked closely.
+// Per lane of a shared memory access that the sanitizer checks lane by lane; per word beyond the first of such a lane,
+// unless the order of its accesses is obvious.
 inline constexpr std::uint64_t kCheckedLane = 8, kCheckedWord = 3;
-// Of the sanitizer's vector clocks: joined by a fence or lock; per row of single lanes' times that is joined or copied;
-// per lane of a part of a warp that synchronizes.
+// The sanitizer's vector clocks: per join by a fence or lock; per row of times by lane that is joined or copied; per
+// lane, if only a part of a warp synchronizes.
 inline constexpr std::uint64_t kJoined = 4, kJoinedRow = 1, kMetLane = 1;
 // Per block; per warp of a block. Bytes of shared memory per unit: plain and sanitized.
 inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSanitizedSharedBytes = 32;
@@ -33,9 +34,9 @@ inline constexpr std::uint64_t kReplayed = 3, kModelled = 12;
 // The timing model may issue this many operations per launch even if less budget is left, so that a kernel that used
 // up nearly all of the budget still gets a time.
 inline constexpr std::uint64_t kLeastModelled = 50'000'000;
-// For each time that lanes stop in front of a barrier, or that a collective checks for such lanes.
+// Whenever lanes stop in front of a barrier, or a warp-wide exchange checks for such lanes.
 inline constexpr std::uint64_t kStanding = 16;
-// Per basic block that repeats_before() visits; basic blocks per unit to clear its set of visited ones.
+// repeats_before(): per basic block that it visits; basic blocks per unit, to clear its set of visited blocks.
 inline constexpr std::uint64_t kSoughtBlock = 4, kSeenBits = 512;
 // Per PTX and machine instruction that is scheduled for the timing model, once per plan.
 inline constexpr std::uint64_t kOrdered = 250;
@@ -43,7 +44,7 @@ inline constexpr std::uint64_t kOrdered = 250;
 inline constexpr std::uint64_t kMovedLine = 8;
 // Per thread that prints.
 inline constexpr std::uint64_t kPrint = 150;
-// Per lookup, among the stores of a traced block, of a word of global memory or of a sector stored whole.
+// Per lookup of a word or sector of global memory among the stores of a traced block.
 inline constexpr std::uint64_t kTracedWord = 4;
 
 }  // namespace work

@@ -35,7 +35,8 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const T
   return 0;
 }
 
-// Operations issue in order, each when its sources are ready. `ready`: cycle by slot; all 0 on entry and on return.
+// Returns the latency of a schedule: operations issue in order, each when its sources are ready. `ready`: cycle by
+// slot; all 0 on entry and on return.
 std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
                          std::vector<std::uint32_t>& ready) {
   std::uint32_t now = 0, end = 0;

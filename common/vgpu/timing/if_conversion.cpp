@@ -30,7 +30,8 @@ class Merger {
     }
   }
 
-  // The number of consecutive basic blocks, beginning with `first`, that run as one; 1 if `first` is not merged.
+  // Returns the number of consecutive basic blocks, beginning with `first`, that run as one; 1 if `first` is not
+  // merged.
   std::uint32_t members_from(std::uint32_t first) const {
     std::uint32_t members = 1, reach = first;
     std::uint64_t count = 0;  // of instructions
@@ -51,7 +52,7 @@ class Merger {
  private:
   const std::vector<BasicBlock>& blocks_;
   std::vector<std::uint32_t> first_from_, last_from_;  // by basic block: first and last predecessor
-  std::vector<bool> straight_;                         // by basic block: whether it never branches back or exits
+  std::vector<bool> straight_;                         // by basic block: only forward edges, no machine branch
 };
 
 }  // namespace

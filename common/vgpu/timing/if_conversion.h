@@ -16,12 +16,11 @@ struct MergedBlock {
   BasicBlock block;                      // all members together; successors are indices of merged blocks
 };
 
-// All basic blocks, merged where possible. `branches`: by PTX instruction, whether the machine code contains the
-// branch.
-// it.
+// Returns all basic blocks, merged where possible. `branches`: by PTX instruction, whether the machine code contains
+// the branch.
 std::vector<MergedBlock> merge_blocks(const Program& program, const std::vector<bool>& branches);
 
-// By member: its predecessors, as indices in the merged block. Empty for the first member.
+// Returns, by member, its predecessors as indices in the merged block; none for the first member.
 std::vector<std::vector<std::uint32_t>> ways_within(const Program& program, const MergedBlock& merged);
 
 }  // namespace roofwalk::vgpu

@@ -19,8 +19,8 @@ namespace {
 
 bool is_wide(Type type) { return ptx::size_bytes(type) == 8; }
 
-// Number of PRMT instructions for a move that packs parts into words or unpacks them: one per part, except for the
-// first part of each word.
+// Returns the number of PRMT instructions for a move that packs parts into words or unpacks them: one per part, except
+// for the first part of each word.
 int packs_of(const Instruction& in) {
   for (const Operand& operand : in.operands) {
     if (operand.kind != Operand::Kind::vector || operand.elements.empty()) continue;
@@ -55,7 +55,8 @@ Cost cost_of_conversion(const Instruction& in) {
   return {Unit::integer, to > from ? (sign ? 1 : 0) : to >= 4 ? 0 : 1};
 }
 
-// One instruction on the unit that the opcode table names; for integers, one per 32 bits.
+// Returns the cost by the opcode table: one instruction on the unit that it names; two for 64-bit integers, four for
+// their products; none for the sign of a .f32 or .f64.
 Cost cost_by_table(const Instruction& in) {
   const ptx::OpcodeInfo& info = ptx::info(in.opcode);
   if (info.cost == ptx::CostClass::sign && (in.type == Type::f32 || in.type == Type::f64)) return {Unit::fp32, 0};
@@ -104,7 +105,7 @@ using Counts = ptx::MachineInstructions;
 
 bool has_sign(Type type) { return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64; }
 
-// Conversions between integers: extending a narrow integer in its register, and the clamps of saturation.
+// Counts conversions between integers: extending a narrow integer in its register, and the clamps of saturation.
 std::optional<Counts> counts_between_integers(const Instruction& in) {
   const int to = ptx::size_bytes(in.type), from = ptx::size_bytes(in.source_type);
   const bool to_sign = has_sign(in.type), from_sign = has_sign(in.source_type);
@@ -120,7 +121,7 @@ std::optional<Counts> counts_between_integers(const Instruction& in) {
   return Counts{.integer = (sign ? 2 : 1) + (to == 8 ? 1 : 0)};
 }
 
-// Conversions that take several instructions or an unusual unit. Conversions from or to doubles use the special
+// Counts conversions that take several instructions or an unusual unit. Conversions from or to doubles use the special
 // function unit, except those that only round or clamp.
 std::optional<Counts> counts_of_conversion(const Instruction& in) {
   const bool to_float = ptx::is_float(in.type), from_float = ptx::is_float(in.source_type);
@@ -147,7 +148,7 @@ std::optional<Counts> counts_of_conversion(const Instruction& in) {
   return out;
 }
 
-// `set` takes a comparison and a selection. 16-bit integers are first extended in their registers.
+// Counts comparisons: `set` takes a comparison and a selection; 16-bit integers are first extended in their registers.
 std::optional<Counts> counts_of_comparison(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
   if (form == Form::set && in.source_type == Type::f32) return Counts{.integer = 2};
@@ -240,8 +241,8 @@ TimedKind kind_of(const Instruction& in) {
   }
 }
 
-// FMAs in terms of f16 FMAs, from the dense peaks in the A100's data sheet (312 TFLOP/s f16 and bf16, 156 tf32, 624
-// TOP/s int8, 19.5 TFLOP/s f64 on tensor cores).
+// Converts to f16 FMAs that take as long, by the dense peaks in the A100's data sheet (312 TFLOP/s f16 and bf16, 156
+// tf32, 624 TOP/s int8, 19.5 TFLOP/s f64 on tensor cores).
 double tensor_fmas(const Instruction& in) {
   const double fmas = in.shape.m * in.shape.n * in.shape.k;
   switch (in.source_type) {

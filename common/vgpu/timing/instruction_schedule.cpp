@@ -55,8 +55,9 @@ void StaticScheduler::hold(MergedBlock merged) {
   block_ = &merged_.block;
 }
 
-// Machine code that lacks some of the PTX's operations is filled up; code that lacks most of them is replaced by
-// rules. ptxas merges two equal arms into one, and its line information names only one of them.
+// Adds the schedules of a basic block. Machine code that lacks some of the PTX's operations is filled up; code that
+// lacks most of them is replaced by rules. Code may be missing because ptxas merges two equal arms into one, and its
+// line information names only one of them.
 void StaticScheduler::add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out) {
   for (const BlockCode& form : forms) {
     if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
@@ -79,7 +80,7 @@ void StaticScheduler::add(const BlockCode& form, const Lack& lack, ProgramSchedu
   out.blocks[merged_.first].push_back(std::move(schedule));
 }
 
-// Schedules of basic blocks that run as one. `alone`: the machine code of each basic block by itself.
+// Adds the schedules of basic blocks that run as one. `alone`: the machine code of each basic block by itself.
 void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   const std::vector<MergedBlock> merged = merge_blocks(program_, alone.branches);
   if (merged.size() == program_.blocks.size()) return;
@@ -100,12 +101,12 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   }
 }
 
-// The operations that a form lacks. Every PTX access must appear in every copy, except that ptxas merges accesses
-// within 16 bytes of shared memory and drops loads whose result is not read. ptxas folds some of the other
-// instructions, but if there are many, never most of them.
+// Finds the operations that a form lacks. Every PTX access must appear in every copy, except that ptxas merges accesses
+// within 16 bytes of shared memory and drops loads whose result is not read. Of the other instructions, ptxas folds
+// some but, if there are many, never most.
 StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
   constexpr std::uint32_t kNeighbours = 4;  // words
-  // By what factor, and by how many for each copy, ptxas may shrink arithmetic.
+  // ptxas may shrink arithmetic by this factor, and by this many instructions more in each copy.
   constexpr std::uint32_t kShrinks = 3, kFewer = 4;
   std::vector<std::uint32_t> mains(block_->count);
   std::uint64_t issues = 0, by_rules = 0, shared = 0, shared_mains = 0;
@@ -167,7 +168,7 @@ std::set<std::uint32_t> StaticScheduler::accesses_of(const BlockCode& form) cons
   return out;
 }
 
-// Index of the member that contains an instruction.
+// Returns the index of the member that contains an instruction.
 std::uint32_t StaticScheduler::member_of(std::uint32_t pc) const {
   const auto begin = program_.blocks.begin() + merged_.first;
   const auto behind = std::upper_bound(begin, begin + merged_.members, pc,
@@ -181,7 +182,7 @@ int StaticScheduler::memory_of(std::uint32_t pc) const {
   return found != memory.end() && *found == pc ? static_cast<int>(found - memory.begin()) : kNowhere;
 }
 
-// The operation that stands for a PTX instruction itself: a memory access, barrier or branch.
+// Makes the operation that stands for a PTX instruction itself: a memory access, barrier or branch.
 TimedOp StaticScheduler::main_op(std::uint32_t pc, std::uint32_t copy) const {
   TimedOp op;
   op.kind = kind_of(code()[pc]);

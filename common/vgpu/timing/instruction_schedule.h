@@ -31,7 +31,7 @@ enum class TimedKind : std::uint8_t {
   leave
 };
 
-inline constexpr std::uint8_t kAllGroups = 255;  // async_wait
+inline constexpr std::uint8_t kAllGroups = 255;  // for TimedOp::groups of async_wait
 
 struct TimedOp {
   TimedKind kind = TimedKind::compute;
@@ -54,9 +54,9 @@ struct Rename {
 };
 
 // One basic block, or several consecutive ones that run as one under predicates (if_conversion.h). Operations are in
-// the order of issue. A loop that consists of one such block may have `copies` iterations. A part is one basic block
-// in one copy; parts are numbered copy by copy in the order of the members. Operations of a part that a warp does not
-// enter only take issue slots.
+// the order of issue. If such a block is a whole loop, one run of the schedule may be `copies` unrolled iterations. A
+// part is one basic block in one copy; parts are numbered copy by copy in the order of the members. Operations of a
+// part that a warp does not enter only take issue slots.
 struct Schedule {
   std::uint32_t copies = 1, members = 1;
   std::vector<TimedOp> ops;
@@ -73,7 +73,7 @@ inline std::uint32_t operations_for_operands(const TimedOp& op) {
 inline std::uint32_t operations_for_renames(const Schedule& schedule) {
   return static_cast<std::uint32_t>(schedule.renames.size()) / kRenamesOfAnOperation;
 }
-// The model's cost of one run of the schedule by a warp, in operations.
+// Returns the model's cost of one run of the schedule by a warp, in operations.
 std::uint32_t operations_of(const Schedule& schedule);
 
 struct ProgramSchedule {
@@ -91,8 +91,8 @@ struct MachineOp {
   std::int32_t target = -1;     // branch: index of its target in the code; -1: none
 };
 
-// `code` is empty and `registers_per_thread` is 0 if unknown. Never fails: machine code that does not match the PTX
-// gives a schedule with fewer operations, but an operation never reads a later result.
+// Schedules a kernel. `code` is empty and `registers_per_thread` is 0 if unknown. Never fails: machine code that does
+// not match the PTX gives a schedule with fewer operations, but an operation never reads a later result.
 ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code = {},
                          int registers_per_thread = 0);
 

@@ -70,8 +70,8 @@ void HandedWords::move(const Place& from, const Place& to, bool keeps, std::vect
   }
 }
 
-// A load or store of a variable that is kept in words. A store to a part of a word keeps the word's old value
-// possible.
+// Finds the moves of a load or store of a variable that is kept in words. A store to part of a word may leave the
+// word's old value in place.
 void HandedWords::find_access(std::uint32_t pc) {
   const Instruction& in = program_.function->instructions[pc];
   const bool store = has_form(in, Form::store);
@@ -130,7 +130,8 @@ void HandedWords::find_call(std::uint32_t pc, const CallSite& site) {
   }
 }
 
-// For the same result, one function may use one register and another two words, so a register counts as two words.
+// Returns the words where a call through a pointer looks for result `i`. Of the functions that it may call, one may
+// return the result in a register and another in two words, so a register counts as two words.
 HandedWords::Place HandedWords::found_for(const Place& result, std::size_t i) const {
   constexpr int kWordsOfARegister = 2;
   const int count = result.word_bytes == 0 ? kWordsOfARegister : result.count;
@@ -156,7 +157,7 @@ void HandedWords::find_returns() {
 
 void HandedWords::find_across_blocks() {
   across_blocks_.assign(static_cast<std::size_t>(next_ - registers_), false);
-  // By word: the only block so far that accesses it.
+  // By word: the basic block that accessed it last; kExitBlock: none.
   std::vector<std::uint32_t> home(across_blocks_.size(), kExitBlock);
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
     const auto touch = [&](int reg, bool reads) {

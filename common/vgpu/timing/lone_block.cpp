@@ -20,7 +20,7 @@ class Hash {
   std::uint64_t state_ = 0;
 };
 
-// Hash of everything that determines the time of a block when it is alone on an SM.
+// Returns a hash of everything that determines the time of a block when it is alone on an SM.
 std::uint64_t hash_of(const BlockTrace& block) {
   Hash hash;
   for (const WarpTrace& warp : block.warps) {

@@ -23,7 +23,7 @@ class AloneTimes {
   // stratum.
   void take(std::vector<std::uint32_t> blocks);
 
-  // Cycles of the recorded part of the block; nullopt if it was not replayed.
+  // Returns the cycles of the recorded part of the block; nullopt if it was not replayed.
   std::optional<double> of(std::uint32_t block) const;
   // The same, but replays the block if necessary, however long that takes.
   double always_of(std::uint32_t block);
@@ -34,7 +34,7 @@ class AloneTimes {
   std::uint64_t key_;
   std::function<double(std::uint32_t)> replay_;
   std::vector<double> cycles_;                          // by index in the trace; 0: unknown
-  std::unordered_map<std::uint64_t, double> of_likes_;  // by a hash of everything that a block did
+  std::unordered_map<std::uint64_t, double> of_likes_;  // cycles, by a hash of everything that a block did
   std::uint64_t replayed_ = 0;                          // instructions replayed by take()
 };
 

@@ -35,8 +35,8 @@ double arithmetic_cycles(const Machine& machine, const double (&units)[kUnitCoun
 }  // namespace
 
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals) {
-  // The schedule with the most copies has the least work per block. The first block of a merged block stands for all
-  // members.
+  // The schedule with the most copies has the least work per execution of a basic block. The first member of a merged
+  // block stands for all members.
   std::vector<EntryWork> works(schedule.blocks.size());
   for (std::size_t b = 0; b < works.size(); b += schedule.blocks[b].front().members)
     works[b] = work_of(schedule.blocks[b].front());
@@ -85,7 +85,7 @@ double requests_ns(const Machine& machine, const LaunchTotals& totals) {
         static_cast<double>(std::max(read, written)) * kSectorBytes / machine.l2_port_bytes_per_clock;
     const double held = static_cast<double>(from_dram) * machine.dram_latency_cycles +
                         static_cast<double>(read - from_dram) * machine.l2_latency_cycles;
-    // The launch may end before the last loads return, whose values nothing reads.
+    // The launch may end before its last loads return, if nothing reads their values.
     const double in_flight = held / machine.sectors_in_flight_per_sm - machine.dram_latency_cycles;
     cycles = std::max({cycles, at_port, in_flight});
   }

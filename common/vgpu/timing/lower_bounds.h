@@ -29,12 +29,12 @@ struct LaunchTotals {
 // Fills all parts but latency_ns and launch_ns. Issue slots and pipes come from the schedule, for the busiest SM.
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals);
 
-// The least time, in ns, of the requests to L2 that one SM makes for the blocks that start with the launch (for all
-// blocks, if the code reads %smid): the requests pass its port, and no more sectors are in flight than an SM may have.
-// Blocks that are few or unequal may leave most of the traffic to one SM.
+// Returns the least time, in ns, of the requests to L2 that any one SM makes for the blocks that start with the launch
+// (for all blocks, if the code reads %smid): the requests pass its port, and no more sectors are in flight than an SM
+// may have. Blocks that are few or unequal may leave most of the traffic to one SM.
 double requests_ns(const Machine& machine, const LaunchTotals& totals);
 
-// The largest of the throughput bounds, in ns.
+// Returns the largest of the throughput bounds, in ns.
 double busiest_ns(const TimeParts& parts);
 
 }  // namespace roofwalk::vgpu

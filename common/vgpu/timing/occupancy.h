@@ -20,7 +20,7 @@ struct Occupancy {
   double warps_share = 0;  // resident warps over the most that fit on an SM
 };
 
-// Error: not a single block fits on an SM; names the resource that is short.
+// Returns an error if not a single block fits on an SM; it names the resource that is short.
 Result<Occupancy> occupancy_of(const Machine& machine, const BlockNeeds& needs);
 
 }  // namespace roofwalk::vgpu

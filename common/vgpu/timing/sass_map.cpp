@@ -28,8 +28,8 @@ bool is_kept(const Instruction& in) {
 
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
-// Number of machine instructions, without constants, that each copy has for an integer instruction or a barrier; 0 if
-// the number is not fixed. For a guarded instruction it is not: ptxas may compute both outcomes and select one.
+// Returns the number of machine instructions, not counting constants, that each copy has for an integer instruction or
+// a barrier; 0 if the number varies, as for a guarded instruction: ptxas may compute both outcomes and select one.
 std::uint32_t plain_issues(const Instruction& in) {
   const int bytes = ptx::size_bytes(in.type);
   if (ptx::info(in.opcode).form == Form::barrier) return 1;
@@ -40,13 +40,14 @@ std::uint32_t plain_issues(const Instruction& in) {
   return bytes == 8 ? 2 : 1;
 }
 
-// Instructions that ptxas emits twice from compute capability 7.0 on: once for a converged warp and once for a
-// diverged one.
+// Whether ptxas emits such an instruction twice, from compute capability 7.0 on: once for a converged warp and once for
+// a diverged one.
 bool asks_other_lanes(Form form) {
   return form == Form::shuffle || form == Form::vote || form == Form::warp_match || form == Form::warp_reduce;
 }
 
-// Number of matrix machine instructions: each covers at most m16n8 on compute capability 8.0 to 9.0.
+// Returns the number of machine instructions for a matrix product: each covers at most m16n8 on compute capability 8.0
+// to 9.0.
 std::uint32_t products_of(const Instruction& in) {
   constexpr int kValues = 16 * 8;
   return static_cast<std::uint32_t>(std::max(in.shape.m * in.shape.n / kValues, 1));
@@ -77,7 +78,7 @@ class CodeMap {
     std::vector<std::uint32_t> ops;  // indices in the code
     std::uint32_t copies = 1;
     std::size_t countable = 0;
-    std::size_t covered = 0;  // number of PTX instructions with at least one machine instruction that counts copies
+    std::size_t covered = 0;  // number of PTX instructions with a machine instruction for which counts() holds
     int depth = 0;            // number of loops around it
   };
 
@@ -184,8 +185,9 @@ class CodeMap {
     }
   }
 
-  // Whether a machine instruction counts copies: each copy has exactly one of them, or a fixed number, for its PTX
-  // instruction. `plain`: integer instructions count, for basic blocks without other instructions that count.
+  // Whether a machine instruction tells the number of copies, because each copy has exactly one of its kind, or a fixed
+  // number, for its PTX instruction. `plain`: integer instructions and barriers tell it, in basic blocks where no
+  // others do.
   bool counts(std::size_t i, bool plain) const {
     if (plain && ptx::info(ptx_[pc_[i]].opcode).form == Form::barrier) return class_at(i) == Class::barrier;
     if (plain) return plain_issues(ptx_[pc_[i]]) != 0 && class_at(i) != Class::constant;
@@ -195,7 +197,7 @@ class CodeMap {
     return found.unit == single->unit && (single->unit != Unit::memory || found.kind == single->kind);
   }
 
-  // How many instructions that count copies one copy has for this PTX instruction.
+  // Returns how many machine instructions for which counts() holds one copy has for this PTX instruction.
   std::uint32_t of_a_copy(std::uint32_t pc, bool plain) const {
     if (plain) return plain_issues(ptx_[pc]);
     return ptx::info(ptx_[pc].opcode).form == Form::matrix_multiply ? products_of(ptx_[pc]) : 1;
@@ -213,7 +215,7 @@ class CodeMap {
     }
     std::vector<bool> out(ptx_.size());
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      // The accesses in the blocks at a branch tell how often its code was copied.
+      // The accesses in the branch's basic block and the next one tell how often its code was copied.
       std::uint32_t copies = 0;
       for (std::size_t near = b; near < std::min(b + 2, blocks_.size()); ++near) {
         for (const std::uint32_t pc : blocks_[near].memory) copies = std::max(copies, accesses[pc]);
@@ -224,8 +226,8 @@ class CodeMap {
     return out;
   }
 
-  // Splits a basic block's machine code into versions. A new version begins with each piece that repeats an
-  // instruction that counts copies.
+  // Splits a basic block's machine code into versions. A new version begins with each piece that repeats an instruction
+  // for which counts() holds.
   void find_versions(std::uint32_t b) {
     const BasicBlock& block = blocks_[b];
     const auto begin = ptx_.begin() + block.first;
@@ -235,9 +237,8 @@ class CodeMap {
     std::vector<Version> versions;
     std::map<std::uint32_t, std::size_t> seen;  // by PTX instruction: number of versions at its last occurrence
     std::vector<std::uint32_t>& ops = by_block_[b];
-    // Code that is in a loop that the PTX does not have got there by accident of the layout, except for the retries
-    // of atomics. If that is most of the code, the layout does not follow the control flow, and rules replace the
-    // code.
+    // Drops machine code inside a loop that the PTX lacks, except retries of atomics: the layout put it there by
+    // accident. If that is most of the code, the layout does not follow the control flow, and rules replace all of it.
     const std::size_t all = ops.size();
     const std::size_t by_chance = std::erase_if(ops, [&](std::uint32_t i) {
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
@@ -311,8 +312,8 @@ class CodeMap {
     return issues;
   }
 
-  // Machine instructions whose own basic block has no code are added to the basic block that owns most of their
-  // piece, where they take issue slots.
+  // Adds the machine instructions that are in no version (no PTX line, or dropped for their loop depth) to the version
+  // that owns most of their piece, where they only take issue slots.
   void place_extras() {
     std::vector<bool> placed(code_.size());
     std::map<std::uint32_t, std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>> owners;
@@ -362,7 +363,8 @@ class CodeMap {
     return out;
   }
 
-  // All of a version, or one copy's share of it: the first occurrences of each instruction.
+  // Returns a version's code. If `copies` is fewer than the version has, keeps only that share of it: the first
+  // occurrences of each instruction.
   BlockCode form(const Version& version, std::uint32_t copies) const {
     BlockCode out;
     out.copies = copies;

@@ -29,13 +29,13 @@ struct Operation {
   Unit unit = Unit::integer;
   Class kind = Class::other;  // constant: makes a value without reading one, or copies one
 };
-// Operation for the low nine bits of an encoding (sass_opcodes.cpp).
+// Returns the operation for the low nine bits of an encoding (sass_opcodes.cpp).
 Operation operation_info(std::uint16_t operation);
-// From compute capability 9.0 on, a diverged warp exchanges values in separate pieces of code, each of which ends
-// with this instruction (ENDCOLLECTIVE).
+// Whether this is ENDCOLLECTIVE: from compute capability 9.0 on, it ends each of the separate pieces of code in which a
+// diverged warp exchanges values.
 bool ends_collective(std::uint16_t operation);
 
-// The operation for an instruction that ptxas turns into exactly one machine instruction in every copy of a loop
+// Returns the operation of an instruction that ptxas turns into exactly one machine instruction in every copy of a loop
 // body; nullopt for all other instructions.
 std::optional<Operation> single_operation(const ptx::Instruction& in);
 
@@ -55,7 +55,8 @@ struct FoundCode {
   // basic block that is a loop by itself may have several copies; if a block was copied along with a loop around it,
   // one copy is kept. Code that was hoisted out of a loop is not included.
   std::vector<std::vector<BlockCode>> forms;
-  // By PTX instruction: whether most copies of its code contain a branch that warps actually take.
+  // By PTX instruction: whether at least half of the copies of its code contain a branch, except branches around rare
+  // code.
   std::vector<bool> branches;
 };
 FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,

@@ -37,7 +37,7 @@ inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
 
-// Properties of the code and of the traces that all replays for one modelled time share.
+// Properties of the code and the traces, found once per modelled time for all its replays.
 struct ReplayedGrid {
   explicit ReplayedGrid(const TimingInput& input);
 
@@ -51,8 +51,8 @@ class Simulation {
  public:
   enum class Keeps : std::uint8_t { times, waits };  // waits: also what warps waited for, with the times
 
-  // Runs `blocks` blocks on `sms` SMs that have their share of L2 and DRAM. `traces` (indices into the input's
-  // traces) are used in turn. `grid`: made from the same input.
+  // Prepares to run `blocks` blocks on `sms` SMs that have their share of L2 and DRAM. `traces` (indices into the
+  // input's traces) are used in turn. `grid`: made from the same input.
   Simulation(const TimingInput& input, const ReplayedGrid& grid, std::vector<std::uint32_t> traces, int sms,
              double share_of_memory, std::uint64_t blocks, Keeps keeps)
       : in_(input), m_(input.machine), grid_(grid), traces_(std::move(traces)), blocks_(blocks) {
@@ -108,7 +108,7 @@ class Simulation {
   const std::vector<HeldUp>& held_up() const { return held_up_; }
   // Operations issued, plus other work in units of one operation's cost.
   std::uint64_t operations() const { return operations_; }
-  // Cycles that a warp takes per PTX instruction, including waits.
+  // Returns the cycles that a warp takes per PTX instruction, including waits.
   double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
 
  private:
@@ -116,8 +116,8 @@ class Simulation {
     return static_cast<std::uint32_t>(sm.warps.size() / sm.blocks.size());
   }
 
-  // Forgets the past: no SM will have a turn before `now`. Called after numbers of cycles, not of turns, because a
-  // warp may wait for thousands of cycles at a time.
+  // Forgets the past: no SM will have a turn before `now`. Called every so many cycles, not turns, because a warp may
+  // wait for thousands of cycles at a time.
   void forget_before(Cycle now) {
     constexpr Cycle kEvery = 16'384;
     l2_.forget_before(now);
@@ -125,14 +125,14 @@ class Simulation {
     forget_at_ = now + kEvery;
   }
 
-  // The reason that is reported for a wait for the operation's unit.
+  // Returns the reason that is reported for a wait for the operation's unit.
   static Wait queue_of(const TimedOp& op) { return op.unit == Unit::constant ? Wait::constant : Wait::pipe; }
 
   static bool entered(const SimWarp& warp, const TimedOp& op) { return warp.parts[op.part] != kNotEntered; }
 
   const ptx::Instruction& instruction(std::uint32_t pc) const { return in_.program.function->instructions[pc]; }
 
-  // The notes that a trace has for an instruction in addition to its outcome.
+  // Returns the notes that a trace has for an operation in addition to its outcome.
   template <class Note>
   static std::span<const Note> notes_of(const std::vector<Note>& all, const SimWarp& warp, const TimedOp& op) {
     if (all.empty() || op.memory < 0 || !entered(warp, op)) return {};
@@ -211,7 +211,7 @@ class Simulation {
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
   double others_ = 1;                                  // SMs of the machine for each SM that is simulated
-  std::unordered_map<std::uint32_t, double> swapped_;  // global memory, by hash of the word: the end of its last swap
+  std::unordered_map<std::uint32_t, double> swapped_;  // by hash of a word of global memory: the end of its last swap
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_, ends_;
   std::uint64_t live_blocks_ = 0;

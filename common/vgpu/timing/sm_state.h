@@ -76,7 +76,7 @@ class SharedServer {
     std::uint64_t next = 0;  // this bin; if it is full, the bin where the search continues
   };
 
-  // The first bin, from `bin` on, that is not full.
+  // Returns the first bin, from `bin` on, that is not full.
   std::uint64_t next_free(std::uint64_t bin) {
     std::uint64_t last = bin;
     for (;; last = bins_[last - first_].next) {
@@ -136,7 +136,7 @@ struct SimWarp {
   Cycle free_since = 0;  // end of the last issue
   int barrier = -1;      // barrier at which it waits; -1: none
   std::vector<Score> scores;
-  std::vector<Late> late;              // what it did since other warps wait at a barrier
+  std::vector<Late> late;              // what it has done since the first other warp arrived at a barrier
   std::size_t most_late = kMostNotes;  // number of notes at which fold() merges them
   Score open_copies;                   // when the cp.async copies since the last commit are complete
   Score stored;                        // when its global stores are visible to other blocks
@@ -172,7 +172,8 @@ struct SimSm {
     Wait cause = Wait::l2;
   };
   std::vector<Asked> asked;
-  // The end of the last swap of each word of shared memory, by the SM's block and hash (Swaps::word).
+  // The end of the last swap of each word of shared memory, by the block's index in the SM and the word's hash
+  // (Swaps::word).
   std::unordered_map<std::uint64_t, double> swapped;
   double path_closed_until = 0;                       // until there is room among the sectors in flight
   double path_cycles = 0, conflict_cycles = 0;        // cycles of the memory path so far

@@ -22,14 +22,15 @@ namespace {
 constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
                         kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
 
-// The ratio of a block's work to the work in its trace. The part that was cut off is assumed to resemble the recorded
-// part.
+// Returns the ratio of a block's work to the work in its trace. The part that was cut off is assumed to resemble the
+// recorded part.
 double cut_of(const BlockTrace& block) {
   if (block.instructions == 0) return 1;
   return static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
 }
 
-// Whether the part of a block that was cut off can resemble the recorded part: same paths, as many requests.
+// Whether the part of a block that was cut off can resemble the recorded part: it took the same paths, and waited
+// hardly longer in proportion.
 bool goes_on_alike(const BlockTrace& block) {
   constexpr double kAlike = 0.05, kAsMuch = 0.8;
   const BlockWork &part = block.recorded, &all = block.work;
@@ -44,8 +45,8 @@ bool goes_on_alike(const BlockTrace& block) {
 
 bool is_asked_alone(const BlockTrace& block) { return block.recorded.instructions != 0 && !goes_on_alike(block); }
 
-// The ratio of a block's time to its trace's time. The part that was cut off is assumed to resemble the recorded
-// part; if it does not, the additional waits of the warp that waits longest are added, one after the other.
+// Returns the ratio of a block's time to its trace's time. The part that was cut off is assumed to resemble the
+// recorded part; if it does not, the additional waits of the warp that waits longest are added, one after the other.
 double longer_than_trace(const BlockTrace& block, AloneTimes& alone, std::uint32_t place) {
   const double cut = cut_of(block);
   if (!is_asked_alone(block)) return cut;
@@ -73,8 +74,8 @@ struct Kind {
   }
 };
 
-// The kinds of blocks of a grid, cheapest first. A stratum without a trace is added to the kind with the most similar
-// cost per block. It counts as so many blocks of that kind as have the same total cost.
+// Returns the kinds of blocks of a grid, cheapest first. A stratum without a trace is added to the kind with the most
+// similar cost per block, as that many blocks of this kind as cost the same in total.
 std::vector<Kind> kinds_of(const GridTrace& trace) {
   std::vector<Kind> kinds;
   std::vector<std::vector<std::uint32_t>> members(trace.strata.size());
@@ -101,7 +102,7 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
 // exit at once, and all together do almost nothing. Returns the cycles for which these blocks hold slots on SMs,
 // summed.
 double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& alone) {
-  // Of the total cost; of the cost of an average working block.
+  // Idle blocks cost at most kIdleShare of the total, and each less than kIdleCost of an average working block.
   constexpr double kIdleShare = 0.05, kIdleCost = 0.125;
   const double idle_wait = 2 * machine.dram_latency_cycles;  // the wait of a guard that loads the value that it tests
   double all = 0, blocks = 0;
@@ -133,8 +134,8 @@ double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& a
   return held;
 }
 
-// Members of a kind, in order of their time alone, shortest first; an unknown time counts as the average of the known
-// ones.
+// Returns the members of a kind in order of their time alone, shortest first; an unknown time counts as the average of
+// the known ones.
 std::vector<std::uint32_t> by_time(const GridTrace& trace, const Kind& kind, const AloneTimes& alone) {
   double sum = 0, known = 0;
   for (const std::uint32_t i : kind.members) {
@@ -148,8 +149,8 @@ std::vector<std::uint32_t> by_time(const GridTrace& trace, const Kind& kind, con
   return out;
 }
 
-// `count` traces that represent all blocks: of each kind as many as its share of the blocks, in the order of the
-// grid.
+// Returns `count` traces that represent all blocks: of each kind as many as its share of the blocks, in the order of
+// the grid.
 std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::vector<Kind>& kinds, std::uint64_t count,
                                            AloneTimes& alone) {
   struct Place {
@@ -197,8 +198,9 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
   return out;
 }
 
-// Cycles from one block start to the next when all slots are taken, computed from the starts after the first round.
-// Each start is compared with the one whole rounds later, because blocks may start one by one or all together.
+// Returns the cycles from one block start to the next when all slots are taken, computed from the starts after the
+// first round. Each start is compared with the one whole rounds later, because blocks may start one by one or all
+// together.
 double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   const std::uint64_t rounds = starts.size() / a_round - 2;
   double sum = 0;
@@ -207,9 +209,10 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
-// Cycles for which simulated blocks hold slots on SMs, summed, as in the middle of the grid. The first round is not
-// typical: it starts with cold caches and all blocks at once. So all blocks of a stratum count with the time of those
-// in later rounds, if there are any. `chosen`: the traces that represent the blocks, used in turn.
+// Returns for how many cycles the simulated blocks hold slots on SMs, summed, if all ran as in the middle of the grid.
+// The first round is not typical: it starts with cold caches and all blocks at once. So all blocks of a stratum count
+// with the time of those in later rounds, if there are any. `chosen`: the traces that represent the blocks, used in
+// turn.
 double held_by_blocks(const TimingInput& input, const Simulation& simulation, const std::vector<std::uint32_t>& chosen,
                       std::uint64_t a_round) {
   struct Held {
@@ -231,14 +234,15 @@ double held_by_blocks(const TimingInput& input, const Simulation& simulation, co
   return cycles;
 }
 
-// Start time of a block if all blocks of the grid took equally long.
+// Returns the start time that a block would have if all blocks of the grid took equally long.
 double start_of(const TimingInput& input, const BlockTrace& block, double cycles) {
   const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
   return cycles * static_cast<double>(block.index / places * places) / static_cast<double>(input.grid_blocks);
 }
 
-// End of the last block that takes longer than the chosen blocks of its stratum, or whose stratum has no chosen
-// block: the grid cannot end before it. A block that runs far longer than all chosen ones is replayed at any cost.
+// Returns the end of the last block that takes longer than the chosen blocks of its stratum, or whose stratum has no
+// chosen block: the grid cannot end before that. A block that runs far longer than all chosen ones is replayed at any
+// cost.
 double last_end(const TimingInput& input, const std::vector<std::uint32_t>& chosen, double cycles, AloneTimes& alone) {
   constexpr double kLonger = 1.1;
   constexpr std::uint64_t kFarLonger = 2;
@@ -263,9 +267,9 @@ double last_end(const TimingInput& input, const std::vector<std::uint32_t>& chos
   return last;
 }
 
-// Time of a block without a trace that runs far longer than all traced ones and so is alone at the end: its
-// instructions at the others' rate, plus the latency of its share of the grid's loads, kLoadsAtOnce of them at a
-// time.
+// Returns the time of a block without a trace that runs far longer than all traced ones, and so is alone at the end:
+// its instructions at the others' rate, plus the latency of its share of the grid's loads, kLoadsAtOnce at a time. 0 if
+// there is no such block.
 double straggler_cycles(const TimingInput& input, double cycles_per_instruction) {
   constexpr std::uint64_t kFarLonger = 2;
   constexpr double kLoadsAtOnce = 8;
@@ -278,7 +282,7 @@ double straggler_cycles(const TimingInput& input, double cycles_per_instruction)
   return longest * cycles_per_instruction + longest / static_cast<double>(input.instructions) * waits / kLoadsAtOnce;
 }
 
-// The result if the model exceeded its limit of operations.
+// Returns the result for a model that exceeded its limit of operations.
 ModelledTime past_budget(std::uint64_t operations) {
   ModelledTime out;
   out.operations = operations;
@@ -334,7 +338,7 @@ ReplayPlan plan_for_sample(const TimingInput& input, AloneTimes& alone) {
   return plan;
 }
 
-// The time of all blocks that the running SMs get, of which only some were simulated.
+// Returns the time of all blocks that the simulated SMs get, although only some of them were simulated.
 double cycles_of_all(const TimingInput& input, const ReplayPlan& plan, const Simulation& simulation) {
   const double cycles = simulation.end();
   if (plan.simulated >= plan.of_grid) return cycles;
@@ -347,8 +351,8 @@ double cycles_of_all(const TimingInput& input, const ReplayPlan& plan, const Sim
                              static_cast<double>(plan.simulated));
 }
 
-// The ratio of the time of the grid's blocks to that of the chosen traces: a trace that was cut off represents its
-// whole block.
+// Returns the ratio of the time of the grid's blocks to that of the chosen traces: a trace that was cut off represents
+// its whole block.
 double longer_than_traces(const TimingInput& input, double more_work, AloneTimes& alone) {
   const auto& blocks = input.trace.blocks;
   std::uint64_t recorded = 0, executed = 0;

@@ -12,9 +12,9 @@ namespace {
 constexpr unsigned kMostHalvings = 63;
 // In larger grids, the number of qualifying blocks is estimated, because counting would take as long as running them.
 constexpr std::uint64_t kCountedBlocks = 1u << 20;
-// The share of a grid's cost that blocks unlike all traced ones may have; then other blocks represent them.
+// If blocks unlike all traced ones have at most this share of a grid's cost, other blocks represent them.
 constexpr double kUntracedShare = 0.03;
-constexpr std::size_t kMostMissing = 64;  // limit on the blocks to trace in another run
+constexpr std::size_t kMostMissing = 64;  // limit of GridTrace::missing
 
 TraceSize size_of(const BlockTrace& trace) {
   TraceSize out{.bytes = trace.beside_bytes};
@@ -33,7 +33,7 @@ void sort_by_outcome(std::vector<Note>& notes) {
   std::stable_sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) { return a.outcome < b.outcome; });
 }
 
-// Drops arrivals at phases that no warp waits for.
+// Drops arrivals at phases, and flag writes, that no warp waits for.
 void drop_unseen(BlockTrace& block) {
   std::vector<bool> seen;
   const auto see = [&](std::uint32_t number) {
@@ -41,7 +41,7 @@ void drop_unseen(BlockTrace& block) {
     seen[number] = true;
   };
   const auto is_seen = [&](std::uint32_t number) { return number < seen.size() && seen[number]; };
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> follows;  // pairs: the following phase, the followed phase
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> follows;  // pairs: following phase, followed phase
   for (const WarpTrace& warp : block.warps) {
     std::uint32_t arrives = 0;
     for (auto at = warp.sync_points.rbegin(); at != warp.sync_points.rend(); ++at) {
@@ -50,7 +50,7 @@ void drop_unseen(BlockTrace& block) {
       if (at->kind == SyncPoint::Kind::follows) follows.emplace_back(arrives, at->number);
     }
   }
-  // A following phase has the greater number, so it comes first.
+  // Descending: a phase has a greater number than the phases that it follows, so it is examined before them.
   std::sort(follows.begin(), follows.end(), std::greater<>());
   for (const auto& [later, earlier] : follows) {
     if (is_seen(later)) see(earlier);
@@ -191,10 +191,9 @@ GridTrace Sample::take() {
   return out;
 }
 
-// Requests traces of blocks from all strata that have none, most expensive stratum first. Once the remaining strata
-// are too cheap to matter, one block per stratum suffices (that block may still be the last to end). The block with
-// the longest warp and the block that waits longest come first, if they run or wait far longer than all traced
-// blocks.
+// Requests traces of blocks from all strata that have none, most expensive stratum first. Requests only one
+// block of each stratum that is too cheap to matter: even such a block may be the last to end. The block with the
+// longest warp and the block that waits longest come first, if they run or wait far longer than all traced blocks.
 void Sample::find_missing(GridTrace& trace) const {
   double all = 0, untraced = 0;
   std::uint64_t longest = 0, longest_wait = 0;

@@ -17,7 +17,7 @@ struct TraceLimits {
   // If more PTX instructions (length_of()) are recorded, fewer blocks are kept; 0: no traces.
   std::uint64_t instructions = 1'500'000;
   // At least `waves` times the blocks that an SM holds are kept, unless their traces exceed one of the next two limits:
-  // the memory that traces may take, and the number of instructions that the timing model can replay in seconds.
+  // the memory that traces may take, and the number of instructions that the timing model can replay within seconds.
   int waves = 2;
   std::uint64_t bytes = 48u << 20;
   std::uint64_t most_instructions = 20'000'000;
@@ -38,8 +38,8 @@ class Sample {
   void finish(std::uint64_t index, BlockTrace* trace, const BlockWork& work);
 
   // Enforces the limits at the end of a round; `recorded`: everything recorded so far, including dropped traces.
-  // Returns true if blocks in flight must stop recording: blocks that keeps() is now false for, or all blocks once
-  // ended() is true. Dropped traces may still be written to until the next call.
+  // Returns true if blocks in flight must stop recording: those for which keeps() is now false or, if ended(), all.
+  // Dropped traces may still be written to until the next call.
   bool hold_limits(const TraceSize& recorded);
   bool keeps(std::uint64_t index) const;
   bool ended() const { return ended_; }
@@ -56,18 +56,18 @@ class Sample {
   TraceLimits limits_;
   std::uint64_t grid_blocks_, minimum_blocks_;
   unsigned halvings_ = 0;  // how often the hash threshold was halved
-  bool ended_ = false;     // traces have used up their memory, so nothing more is recorded
+  bool ended_ = false;     // nothing more is recorded: traces are off or became too large
   bool takes_any_ = true;
-  std::vector<std::uint64_t> qualifying_;  // by halvings: number of blocks of the grid that are kept; filled on first
-                                           // use
+  // By number of halvings: how many blocks of the grid are kept. Filled in on first use.
+  std::vector<std::uint64_t> qualifying_;
   TraceSize dropped_;
-  std::size_t usual_blocks_ = 0, usual_outcomes_ = 0;  // vector sizes of the last block's first warp, to reserve
+  std::size_t usual_blocks_ = 0, usual_outcomes_ = 0;  // sizes to reserve: those of the last block's first warp
   std::map<std::uint64_t, std::unique_ptr<BlockTrace>> traces_;
   std::vector<std::unique_ptr<BlockTrace>> dropped_last_;  // kept until L2 has written its answers to them
   Strata strata_;
 };
 
-// Bytes of a warp's trace without its entries.
+// Host memory of a warp's trace, in bytes, without its entries.
 inline constexpr std::uint64_t kWarpTraceBytes = 128;
 
 }  // namespace roofwalk::vgpu

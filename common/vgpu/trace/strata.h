@@ -12,11 +12,13 @@ namespace roofwalk::vgpu {
 
 // What a block did: the facts that determine how long it takes, as far as they are known without a trace.
 struct BlockWork {
-  std::uint64_t instructions = 0;    // PTX instructions of all its warps
-  std::uint64_t longest_warp = 0;    // instructions of its longest warp
-  std::uint64_t memory = 0;          // lines and sectors at L1, shared memory wavefronts, lines requested from L2
-  std::uint64_t latency_cycles = 0;  // sum over its warps of the latency when alone, with all loads served by L2
-  // Latency of its slowest warp if DRAM served all of the warp's L2 requests, one at a time.
+  std::uint64_t instructions = 0;  // PTX instructions of all its warps
+  std::uint64_t longest_warp = 0;  // instructions of its longest warp
+  std::uint64_t memory = 0;        // sum of: lines and sectors at L1, shared memory wavefronts, lines requested from L2
+  // Sum over its warps of a warp's latency when it runs alone and L2 serves all loads.
+  std::uint64_t latency_cycles = 0;
+  // Latency of its slowest warp if DRAM served all L2 requests of the warp, one at a time; or, if longer, the time of
+  // all swaps of its most contended word.
   std::uint64_t longest_wait_cycles = 0;
   // The basic blocks that its warps entered and the instructions that they skipped, as sums of two hashes (PathSums).
   std::array<std::uint64_t, 2> path = {};
@@ -25,8 +27,8 @@ struct BlockWork {
 };
 
 // Hash sums over the basic blocks that a warp enters and the instructions that it skips. Equal paths give equal sums.
-// Different blocks, or a different order within the last eight, almost never do. Loop iterations add up, so a few
-// more iterations change the sums little.
+// Paths with different blocks, or with a different order among eight consecutive blocks, almost never do. Loop
+// iterations add up, so a few more of them change the sums little.
 struct PathSums {
   std::uint64_t latency_cycles = 0;
   std::uint64_t last = 0;  // the last eight basic blocks, latest in the low byte
@@ -37,7 +39,7 @@ struct PathSums {
     last = last << 8 ^ block;
     add(last);
   }
-  // For an instruction whose guard is off in every lane. It is part of the path because it may serialize loads.
+  // Adds an instruction whose guard is off in every lane. This is part of the path because it may serialize loads.
   void skip(std::uint32_t pc) { add(last ^ std::uint64_t{pc} << 32); }
 
  private:
@@ -58,9 +60,9 @@ struct Stratum {
   // `instructions` and `memory` are sums; `longest_warp` is the number of instructions of the longest warp.
   std::uint64_t instructions = 0, memory = 0, longest_warp = 0;
   std::uint64_t longest_block = 0;                           // index of the block with that warp
-  std::uint64_t longest_wait_cycles = 0, waiting_block = 0;  // the same for the warp that waits longest
+  std::uint64_t longest_wait_cycles = 0, waiting_block = 0;  // the longest wait of a block, and that block
   std::array<float, kGridParts> by_part = {};                // blocks in each part of the grid
-  std::vector<std::uint64_t> examples;                       // block indices; those with the lowest ranks
+  std::vector<std::uint64_t> examples;                       // indices of the blocks with the lowest ranks
   std::uint32_t traced = 0;                                  // blocks that have a trace
 
   double cost() const { return static_cast<double>(instructions + memory); }
@@ -68,11 +70,12 @@ struct Stratum {
 
 class Strata {
  public:
-  // Maximum number of strata. In a grid with more kinds of blocks, each stratum holds blocks that differ more.
+  // Maximum number of strata, and of examples in each. If a grid has more kinds of blocks, strata are widened, so their
+  // blocks differ more.
   static constexpr std::size_t kMost = 4096, kExamples = 4;
-  // Key values have 16 steps per doubling at first. settle() halves this at most this often, so that the blocks of a
-  // stratum stay similar. Each halving halves the steps of paths twice; latency, which tells waiting blocks from
-  // working ones, stays finer.
+  // Key values have 16 steps per doubling at first. settle() halves that number at most kCoarsest times, so that the
+  // blocks of a stratum stay similar. Each halving quarters the steps of paths, but latency, which tells waiting blocks
+  // from working ones, stays finer.
   static constexpr unsigned kCoarsest = 3;
 
   explicit Strata(std::uint64_t grid_blocks) : grid_blocks_(grid_blocks) {}
@@ -80,8 +83,8 @@ class Strata {
   // `rank` is random; the blocks with the lowest ranks become examples.
   void add(const BlockWork& work, std::uint64_t index, std::uint64_t rank);
 
-  // Widens strata until those without a trace have at most `untraced_share` of the cost, or kCoarsest is reached.
-  // Returns the stratum of each traced block.
+  // Widens strata until those without a traced block have at most `untraced_share` of the cost, or kCoarsest is
+  // reached. Returns the stratum of each traced block.
   std::vector<std::uint32_t> settle(const std::vector<BlockWork>& traced, double untraced_share);
 
   // The strata in a fixed order; valid after settle().
@@ -92,7 +95,7 @@ class Strata {
   using Key = std::array<std::uint16_t, 4 + kPaths>;
   struct Entry {
     Stratum stratum;
-    std::vector<std::uint64_t> ranks;  // ranks of its examples, in the same order
+    std::vector<std::uint64_t> ranks;  // ranks of `stratum.examples`, in the same order
   };
   Key key_of(const BlockWork& work) const;
   void widen();

@@ -23,7 +23,7 @@ struct Outcome {
   std::uint8_t l2_read_sectors = 0, l2_write_sectors = 0;      // requested from L2
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // L2 read misses; sectors that became dirty in L2
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // wavefronts, and those beyond the conflict-free minimum
-  Arrival arrives = Arrival::none;  // load: source of an in-flight line that it also waits for
+  Arrival arrives = Arrival::none;  // load: source of a line in flight that it also waits for
   // For a completed wait at an mbarrier: 1 + number of the warp's cp.async groups that may still be in flight. For a
   // barrier whose operands are known only at run time (meets_by_value): the number of warps that it waits for; 0:
   // all.
@@ -42,8 +42,8 @@ static_assert(sizeof(Outcome) == 12);
 // Warps of a block meet at mbarrier phases and at flags in memory. Each phase and each write of a flag has its own
 // number within the block, from 1. A phase ends when all expected arrivals have come.
 struct SyncPoint {
-  // One instruction may have several. `follows`: the phase at which it arrives cannot end before phase `number` has
-  // ended.
+  // An instruction may have several sync points. `follows`: the phase at which the instruction arrives cannot end
+  // before phase `number` has ended.
   enum class Kind : std::uint8_t { waits, arrives, follows };
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
   std::uint32_t number = 0;
@@ -51,7 +51,7 @@ struct SyncPoint {
   bool operator==(const SyncPoint&) const = default;
 };
 
-// Lanes that change one word by an atomic that is a compare-and-swap loop (is_retried()).
+// The lanes of a warp that change one word by an atomic that is a compare-and-swap loop (is_retried()).
 struct Swaps {
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
   std::uint32_t word = 0;     // hash of the word
@@ -59,7 +59,7 @@ struct Swaps {
   bool shared = false;  // shared memory; false: global memory
 };
 
-// A load of data that an earlier request of its block fetched: it does not complete before the fetch does.
+// A load of data that an earlier request of its block fetched: the load does not complete before that fetch.
 struct Found {
   std::uint32_t outcome = 0;        // index of the load's outcome among the warp's
   std::uint32_t fetching_warp = 0;  // index within the block
@@ -71,7 +71,7 @@ struct WarpTrace {
   std::uint64_t block = 0;             // linear index within the grid
   std::uint32_t warp = 0;              // index within the block
   std::vector<std::uint32_t> blocks;   // basic blocks in the order of entry
-  std::vector<Outcome> outcomes;       // per entry: one for each memory instruction of the basic block, in PTX order
+  std::vector<Outcome> outcomes;       // for each entry, one per instruction in BasicBlock::memory, in order
   std::vector<SyncPoint> sync_points;  // in ascending order of outcomes, like `swaps` and `found`
   std::vector<Swaps> swaps;            // one per word
   std::vector<Found> found;
@@ -84,8 +84,8 @@ struct BlockTrace {
   std::vector<WarpTrace> warps;
   std::uint64_t instructions = 0;  // recorded PTX instructions of all its warps
   BlockWork work;                  // of the whole block; more than was recorded if recording ended early
-  BlockWork recorded = {};         // work done when recording ended early; empty if it did not
-  std::uint64_t beside_bytes = 0;  // memory for lookup tables while the block runs (global_flow.h)
+  BlockWork recorded = {};         // work done until recording ended early; empty if it did not end early
+  std::uint64_t beside_bytes = 0;  // host memory of lookup tables while the block runs (global_flow.h)
   std::uint32_t stratum = 0;       // index in GridTrace::strata
   std::uint64_t operations = 0;    // sum over its warps
 };
@@ -96,14 +96,14 @@ struct TraceSize {
 
 // Length of a trace for the timing model: its instructions, or more if they expand to more operations than usual.
 inline std::uint64_t length_of(std::uint64_t instructions, std::uint64_t operations) {
-  constexpr std::uint64_t kOperations = 4;  // per instruction; kernels have one to two, a division 70
+  constexpr std::uint64_t kOperations = 4;  // usual maximum per instruction: kernels have one to two, a division 70
   return std::max(instructions, operations / kOperations);
 }
 
-// Traces of blocks that a hash spreads over the whole grid, or of all blocks; and statistics of all blocks.
+// Traces of blocks that a hash selects from the whole grid, or of all its blocks; and statistics of all blocks.
 struct GridTrace {
   std::vector<BlockTrace> blocks;  // ascending by index
-  bool complete = false;           // holds every block of the grid
+  bool complete = false;           // `blocks` holds every block of the grid
   std::uint64_t longest_warp = 0;  // PTX instructions of the grid's longest warp, traced or not
   std::vector<Stratum> strata;     // of all blocks of the grid; empty if every block is to be replayed
   // Blocks unlike any traced block, whose share of the grid's work is too large for other blocks to represent them.

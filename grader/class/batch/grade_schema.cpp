@@ -56,7 +56,7 @@ constexpr const char* kLeftOut = R"sql(
   ) STRICT;
 )sql";
 
-// This form exists since schema 4. In earlier ones, a row did not differ from another one by its late mark alone.
+// This form exists since schema 4. Earlier ones could not hold two rows that differ only in their late mark.
 constexpr const char* kSubmissions = R"sql(
   CREATE TABLE submissions (
     student TEXT NOT NULL,

@@ -319,7 +319,8 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
   while (row.step()) {
     LeftOut out = Impl::left_out_of(row);
     const auto place = placed.find(file_of(out.student, out.label));
-    // All files of a hand-in have the same time, and two of its folders may contain files with the same name.
+    // At the same time, another label means another file: all files of a hand-in have the same time, and two of its
+    // folders may contain files with the same name.
     const bool is_last = place == placed.end() || out.handed_in_at_s > place->second ||
                          (out.handed_in_at_s == place->second && !labels.contains(out.label));
     if (is_last) all.push_back(std::move(out));

@@ -52,7 +52,7 @@ class GradeStore {
 
   // All grades, oldest first, without their pages, because those of a large class would not fit into memory.
   Result<std::vector<StoredGrade>> grades() const;
-  // By the grade's `id`. Errors: no such grade.
+  // Finds the pages by the grade's `id`. Errors: no such grade.
   Result<GradePages> pages(std::int64_t id) const;
   Result<std::vector<StoredFault>> faults() const;  // oldest first
 
@@ -60,7 +60,7 @@ class GradeStore {
   Status add_exported(const std::string& column, const std::map<std::string, std::string>& cells);
   Result<std::map<std::string, std::string>> exported(const std::string& column) const;
 
-  // A random text that is made once and stored. The site hides names with it.
+  // Returns a random text, which is made once and stored. With it, the site hides names.
   Result<std::string> salt();
 
   // Checks that each row contains the hash of the row before it. Errors: the first row that does not match.

@@ -68,8 +68,8 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   return entry;
 }
 
-// Chooses the entry that counts. "best": the one with most points, the earliest of equals. "last": the one handed in
-// last, graded or not; if several have the same time, as in a zip, the best of them.
+// Chooses the entry that counts. With "best", the one with the most points; of equals, the earliest. With "last", the
+// one handed in last, graded or not; of several with the same time, as in a zip, the best.
 void choose(Cell& cell, CourseTerms::Counts counts) {
   if (cell.entries.empty()) return;
   const auto is_earlier = [](const Entry& a, const Entry& b) {
@@ -129,16 +129,14 @@ void note_same_files(Gradebook& book) {
   }
 }
 
-// Whether a chapter of the student has no submission. Also true if there are no chapters, because there are no
-// submissions.
+// Whether the student lacks a submission for some chapter; also true if there are no chapters.
 bool lacks_one(const StudentRow& row) {
   return row.cells.empty() || std::any_of(row.cells.begin(), row.cells.end(),
                                           [](const Cell& cell) { return cell.state == Cell::State::nothing; });
 }
 
-// Whether a left-out file is at least as new as all of the student's submissions for one chapter: the chapter that
-// its name tells or, if it tells none, any chapter. Files of one hand-in have the same time, so none of them is older
-// than the others.
+// Whether a left-out file is at least as new as all of the student's submissions for its chapter or, if its name tells
+// no chapter, for any one chapter. Equal times count as newer, because all files of a hand-in have the same time.
 bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) {
   std::vector<std::string> chapters;
   for (const Column& column : book.columns) chapters.push_back(column.chapter);
@@ -152,10 +150,10 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
   return false;
 }
 
-// Whether `entry` replaces `known`, an entry with the same bytes. A file that a platform has marked as on time stays
-// on time after another hand-in, with another deadline, or after a download without marks. If the time of an unmarked
-// entry is late, the platform's mark counts, independent of their order: the marked file may have been graded by
-// itself before.
+// Whether `entry` replaces `known`, an entry with the same bytes. The mark "on time" wins: the file stays on time if it
+// is handed in again for another deadline or downloaded again without marks. If only one of the two has a mark, it wins
+// if the other one's time is late or the same; their order does not matter, because the marked file may have been
+// graded by itself before. Otherwise the earlier entry wins.
 bool is_earlier(const Entry& entry, const Entry& known) {
   const bool is_on_time = entry.mark == LateMark::on_time, was_on_time = known.mark == LateMark::on_time;
   if (is_on_time != was_on_time) return is_on_time;
@@ -165,11 +163,12 @@ bool is_earlier(const Entry& entry, const Entry& known) {
   return entry.submitted_at_s < known.submitted_at_s;
 }
 
-// One row for each number of a platform, because the name for a number may change or be spelt in several ways.
+// The rows by student. Names with the same number on a platform share a row, because the name for a number may change
+// or be spelt in several ways.
 struct Rows {
   std::map<std::string, StudentRow> by_student;
   std::map<std::string, std::string> first,
-      by_id;  // the row's name, by each of its student's names and by number
+      by_id;  // the names of rows: `first` by each name of the row's student, `by_id` by number
 
   const std::string& add(const Owner& owner, std::size_t columns) {
     const auto by = [&] { return by_id.try_emplace(owner.lms_id, owner.student).first->second; };
@@ -192,7 +191,7 @@ std::string without_number(const std::string& student) {
   return student.ends_with(')') && bracket != std::string::npos ? student.substr(0, bracket) : student;
 }
 
-// Notes pairs of rows that may belong to the same person, unless their numbers prove otherwise.
+// Adds a line for each pair of rows whose names are spelt alike and whose numbers do not prove two persons.
 void note_namesakes(const Rows& rows, Gradebook& book) {
   std::map<std::string, const StudentRow*> by_letters;
   for (const auto& [student, row] : rows.by_student) {

@@ -54,8 +54,8 @@ struct Cell {
   State state = State::nothing;
   std::vector<Entry> entries;         // all submissions, in the order of hand-in
   std::optional<std::size_t> counts;  // index of the entry that gives the points
-  // Other students whose counting file has the same bytes: the names of the first kMostSameNamed, and the number of
-  // all. Empty if the file is the starter or is one file of a group.
+  // Other students whose counting file has the same bytes: the names of the first kMostSameNamed, and how many there
+  // are in all. Empty if the file is the starter or belongs to a group.
   std::vector<std::string> same_as;
   std::size_t same_as_count = 0;
 
@@ -96,8 +96,8 @@ std::string penalty_words(const Entry& entry);
 // The student's files that could not be graded, one line each. Without folders, because folders may contain names.
 std::vector<std::string> left_out_words(const StudentRow& row);
 
-// FindGrade: the grade of a submission, nullptr if there is none. FindTrouble: the reason, in words, if there is
-// none.
+// FindGrade returns the grade of a submission, or nullptr if it has none. FindTrouble returns the reason, in words, why
+// it has none.
 using FindGrade = std::function<const StoredGrade*(const Submission&)>;
 using FindTrouble = std::function<std::string(const Submission&)>;
 using FindGradedBy = std::function<GradedBy(const Submission&, const StoredGrade&)>;

@@ -33,7 +33,7 @@ struct Job {
 Json to_json(const Job& job);
 Result<Job> job_from_json(const Json& json, const Course& course);
 
-// Keeps the launches that took most time, and returns how many were dropped. Without a limit, a kernel that is
+// Keeps the launches that took the most time, and returns how many were dropped. Without a limit, a kernel that is
 // launched ten thousand times would fill the record, which every command for the class reads.
 inline constexpr std::size_t kMostKernelsKept = 64;
 std::size_t keep_longest(std::vector<KernelRecord>& kernels);

@@ -36,7 +36,7 @@ bool send_all(int fd, const std::string& bytes) {
   return ::shutdown(fd, SHUT_WR) == 0;
 }
 
-// Reads the bytes that are available. False at the end.
+// Appends the bytes that are available to `out`, up to a total of `most_bytes`, and drops the rest. False at the end.
 bool read_some(int fd, std::size_t most_bytes, std::string& out) {
   char buffer[65536];
   const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -84,7 +84,7 @@ Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_s));
   bool answering = sent, late = false;
-  // Loops until the worker has ended, because only then its folder is free. The compilers that it started are killed
+  // Loops until the worker has ended, because only then is its folder free. The compilers that it started are killed
   // with it.
   while (!has_ended(pid)) {
     if (Clock::now() >= deadline) {
@@ -95,7 +95,7 @@ Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job
     if (::poll(waiting, 2, answering ? 50 : 5) <= 0) continue;
     if (waiting[0].revents != 0) answering = read_some(ours.get(), kMostAnswerBytes, answer);
     if (waiting[1].revents != 0 && !read_some(output_read.get(), kMostOutputBytes, output)) {
-      ::usleep(1000);  // the pipe is closed, so only the worker's end remains to wait for
+      ::usleep(1000);  // the pipe is closed, so all that remains is to wait for the worker's end
     }
   }
   ::kill(-pid, SIGKILL);

@@ -9,7 +9,7 @@
 namespace roofwalk {
 
 struct WorkerLimits {
-  // Far more than the counts allow a kernel, so only a process that hangs reaches it.
+  // Far longer than the limits on counted work let a kernel run, so only a process that hangs reaches it.
   double wall_s = 1800;
   std::size_t memory_bytes = std::size_t{16} << 30;  // address space; boxes inside the worker have their own limits
 };
@@ -18,7 +18,7 @@ struct WorkerLimits {
 // one line about how the worker ended, with the last line that it printed.
 Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job, const WorkerLimits& limits);
 
-// The worker's end: whether this process was started as a worker; the job; the answer.
+// The worker's side: tells whether this process was started as a worker, receives the job, sends the answer.
 bool is_grade_worker();
 Result<Json> receive_job();
 Status send_answer(const Json& answer);

@@ -26,9 +26,9 @@ chown -R roofwalk "$source/roofwalk"
 )sh";
 
 // Gradescope runs this for each submission, also as root. It writes a result first, so that no failure becomes a zero
-// without explanation. A compiler can read any file that its user can. If it has a user of its own, the secrets stay
-// in place, readable only by root; otherwise they are removed from disk until grading is over and then restored, so
-// that the container can be used again. If the secrets are missing, nothing is graded.
+// without explanation. A compiler can read any file that its user can. If the compiler runs as a user of its own, the
+// secrets stay in place, readable only by root; otherwise they are removed from disk until grading is over and then
+// restored, so that the container can be used again. If the secrets are missing, nothing is graded.
 constexpr const char* kRun = R"sh(#!/usr/bin/env bash
 # Grades one submission on the virtual GPU.
 set -uo pipefail
@@ -116,7 +116,7 @@ Status write_autograder(const fs::path& zip, const Course& course, const CourseT
   if (!terms.secrets_file.empty()) files.push_back({"secrets.toml", file_text(terms.secrets_file), false});
   ROOFWALK_TRY(const auto paths, handout_files(root, chapters));
   for (const fs::path& path : paths) {
-    // The book is not read there, and its pages that show a solution would be in a place that a compiler can read.
+    // Leaves out the book: nobody reads it there, and compilers there could read its pages that show solutions.
     if (path.parent_path() == "book" || path.parent_path() == "book/images") continue;
     const bool is_program = (fs::status(root / path).permissions() & fs::perms::owner_exec) != fs::perms::none;
     files.push_back({(fs::path("roofwalk") / path).string(), file_text(root / path), is_program});

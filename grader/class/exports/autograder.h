@@ -8,9 +8,9 @@
 
 namespace roofwalk {
 
-// Writes the zip. Its set-up needs no GPU, because it grades on the virtual GPU. The zip contains the secrets file,
-// readable only by root, and `course_file` without the line that names the secrets file. Errors: a file that cannot
-// be read or written.
+// Writes the zip. Grading runs on the virtual GPU, so the set-up needs no GPU. The zip contains the secrets file,
+// readable only by root, and `course_file` without the line that names the secrets file. Errors: a file that cannot be
+// read or written.
 Status write_autograder(const std::filesystem::path& zip, const Course& course, const CourseTerms& terms,
                         const std::filesystem::path& course_file);
 

@@ -29,7 +29,7 @@ bool begins_formula(std::string_view text) {
 }
 
 std::string without_formula(const std::string& cell) {
-  constexpr std::string_view kEnds = ",;\t\r\n\"";  // characters that end a cell with some separator
+  constexpr std::string_view kEnds = ",;\t\r\n\"";  // characters that end a cell, whichever separator is in use
   std::string text;
   bool begins = true;
   for (std::size_t i = 0; i < cell.size(); ++i) {

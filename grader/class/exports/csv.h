@@ -23,8 +23,8 @@ Result<CsvTable> read_csv(const std::string& text);
 // were read and are returned to their owner.
 std::string write_csv(const CsvTable& table);
 
-// For tables of this program. Puts an apostrophe before text that a spreadsheet would run as a formula: a cell, or a
-// part that would be a cell with another separator.
+// For tables that this program makes. Puts an apostrophe before text that a spreadsheet would run as a formula: at the
+// beginning of a cell, or of a part that another separator would make a cell.
 std::string write_harmless_csv(CsvTable table);
 
 }  // namespace roofwalk

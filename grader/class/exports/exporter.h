@@ -20,7 +20,7 @@ struct Exporter {
 // All exporters, by format.
 std::span<const Exporter* const> exporters();
 
-// nullptr if there is none for the format.
+// Returns the exporter for a format; nullptr if there is none.
 const Exporter* find_exporter(std::string_view format);
 
 }  // namespace roofwalk

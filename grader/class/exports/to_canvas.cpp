@@ -163,7 +163,7 @@ std::string plain_id(const std::string& id) {
   return key;
 }
 
-// The same without parts that people leave out or add: an address's domain, spaces and dashes.
+// Returns the id without parts that people leave out or add: an address's domain, spaces, dashes and apostrophes.
 std::string loose_id(const std::string& id) { return name_key(plain_id(id.substr(0, id.find('@')))); }
 
 std::set<std::string> loose_ids_of(const CsvRow& row, const Heads& heads) {
@@ -194,7 +194,7 @@ struct Called {
 struct Placed {
   const StudentRow* student = nullptr;
   bool by_id = false;   // matched by Canvas' own number
-  std::string trouble;  // the reason why the student is not certain
+  std::string trouble;  // why it is uncertain who the student is
 };
 
 // The numbers and names in all rows of the file.
@@ -203,11 +203,11 @@ struct Known {
   std::set<std::string> canvas_ids;
   std::multiset<std::string> names;
   std::map<std::string, int> loose_ids;  // by id: the number of rows that have it
-  bool numbers_are_canvas = false;       // whether the file contains one of the numbers of the submissions
+  bool numbers_are_canvas = false;       // whether a proven number in the gradebook is the ID of a row with that name
 };
 
-// In the name of a quiz's file, the number directly follows the student's name, which may itself end with digits.
-// Then the true number is a known number at the end of `id`, with at least `fewest` digits.
+// Whether a known number with at least `fewest` digits is the end of `id`, and so may be the true number: in the name
+// of a quiz's file, the number directly follows the student's name, which may itself end with digits.
 bool ends_with_known(const std::string& id, const Known& known, std::size_t fewest) {
   for (std::size_t at = 1; at + fewest <= id.size(); ++at) {
     if (known.ids.contains(id.substr(at))) return true;
@@ -217,7 +217,7 @@ bool ends_with_known(const std::string& id, const Known& known, std::size_t fewe
 
 // A row of the file, and the ids and names that its student may have in the gradebook.
 struct FileRow {
-  std::set<std::string> ids, plain_ids, loose_ids;  // plain: without Canvas' own number
+  std::set<std::string> ids, plain_ids, loose_ids;  // plain_ids: of login and SIS id only
   std::string student, name, canvas_id;
 
   FileRow(const CsvRow& row, const Heads& heads)
@@ -246,18 +246,18 @@ bool is_anothers_name(const Called& called, const FileRow& row, const Known& kno
   return known.names.count(called.name) > (called.name == row.name ? 1u : 0u);
 }
 
-// Whether the student's name in the gradebook is the row's login or SIS id in other letters or with leading zeros,
-// and is not exactly an id of any row.
+// Whether the student's name in the gradebook is the row's login or SIS id except for case and leading zeros, and is
+// not exactly an id of any row.
 bool is_id_in_other_letters(const Called& called, const FileRow& row, const Known& known) {
   return row.plain_ids.contains(called.plain) && !known.ids.contains(called.as_it_is);
 }
 
-// Finds the student of a row by number. If the names differ, the number does not count: a student may have typed it,
-// or it may be another platform's. A student whose number is not in the file is found by name, because platforms
-// number people differently; but not if both have addresses, which are the same on every platform, or if the
-// submissions have Canvas' own numbers. The name of a student without a number may be the row's login or id, unless
-// it may be that of another row. A number that Canvas itself wrote identifies one person; a number that the student
-// may have typed counts only as much as a name.
+// Finds the student of a row, first by number. A number does not count if the names differ, because a student may have
+// typed it, or it may be another platform's. A student whose number is not in the file is found by name, because
+// platforms number people differently; but not if both have addresses, which are the same on every platform, or if the
+// submissions have Canvas' own numbers. If a student has no number, the name may be the row's login or id, unless it
+// may also be another row's. A number that Canvas itself wrote identifies one person; a number that the student may
+// have typed counts only as much as a name.
 Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<Called>& all_called,
                   const Known& known) {
   constexpr std::size_t kCanvasDigits = 4;  // a shorter one is often the end of another number
@@ -305,14 +305,15 @@ Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<C
     }
   }
   const auto& fits = !by_id.empty() ? by_id : !by_number.empty() ? by_number : by_name;
-  // A student whose name is this row's login may be a different person.
+  // Another row has this name, too, so a student found only by name or login may be a different person.
   if (is_namesake && by_id.empty() && by_number.empty()) return {nullptr, false, trouble};
   if (fits.size() > 1) return {nullptr, false, "several students have that name or number"};
   if (fits.empty()) return {nullptr, false, trouble};
   return {fits.front(), !by_id.empty(), ""};
 }
 
-// Rows for possible points and for columns have no ID, in every language. Canvas' test student counts as a student.
+// In every language, rows that describe columns, such as the possible points, have no ID. Canvas' test student counts
+// as a student.
 bool is_student(const CsvRow& row, const Heads& heads) {
   return row.size() > heads.section && !trimmed(row[heads.id]).empty();
 }

@@ -76,9 +76,9 @@ bool lies_where_it_says(std::string_view bytes, const EntryList& list, std::size
 }
 
 // The position of the archive's end record. The record's comment is the last part of the file, except for a few bytes
-// that some programs append. Bytes before the record that look like an end record may be part of any file, so this
-// takes the last one whose list is where it says; if there is none, one whose comment ends the file. An archive that
-// follows other bytes has no list where its record says, and is refused; so is a class's archive that was cut off
+// that some programs append. Bytes that look like an end record may be part of any file in the archive, so this takes
+// the last one whose list is where it says; if there is none, one whose comment ends the file. An archive that follows
+// other bytes is refused, because its list is not where its record says. So is a class's archive that was cut off
 // directly after an archive inside it.
 std::optional<std::size_t> end_of(std::string_view bytes) {
   constexpr std::size_t kMostBehind = 64;
@@ -99,7 +99,8 @@ std::optional<std::size_t> end_of(std::string_view bytes) {
   return exact ? exact : last;
 }
 
-// Calls visit(place, bytes) for each entry of the list. The number of entries that the archive states may be wrong.
+// Calls visit(place, bytes) for each entry of the list, until it returns false. Ignores the number of entries that the
+// archive states, because it may be wrong.
 template <class Visit>
 void for_each_head(std::string_view bytes, const EntryList& list, Visit&& visit) {
   std::uint64_t at = list.at, left = list.bytes;
@@ -123,9 +124,9 @@ bool is_plain_text(std::string_view text) {
 
 constexpr unsigned kIsUtf8 = 0x08;  // bit in the second byte of an entry's flags
 
-// libzip refuses a whole zip if a name that is flagged as UTF-8 contains a control character or is not UTF-8. The
-// name of one file must not make a class unreadable, so such flags are cleared and the name is read as bytes. Returns
-// the positions of these flags.
+// Returns the positions of the flags of names that contain a control character or are not UTF-8. If such a name is
+// flagged as UTF-8, libzip refuses the whole zip. The name of one file must not make a class unreadable, so these flags
+// are cleared, and the names are read as bytes.
 std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const EntryList& list) {
   constexpr std::uint64_t kFlags = 9;
   std::vector<std::uint64_t> flags;
@@ -139,8 +140,8 @@ std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const Entr
   return flags;
 }
 
-// The name of an entry for libzip: up to a zero byte, and from Info-ZIP's extra field "up" (a version, a checksum of
-// the plain name, then the name in UTF-8) if there is one.
+// The name of an entry as libzip sees it: the name in Info-ZIP's extra field "up" (a version, a checksum of the plain
+// name, then the name in UTF-8) if there is one; only up to a zero byte.
 std::string_view name_in(std::string_view extra, std::string_view plain) {
   constexpr std::uint64_t kUtf8Name = 0x7075;
   constexpr std::size_t kFieldHead = 4, kBeforeName = 5;
@@ -160,9 +161,9 @@ std::uint32_t libzip_hash(std::string_view name) {
   return hash;
 }
 
-// Why the list of a student's archive is not given to libzip, which compares each name with all others of the same
-// hash, and keeps each extra field by itself: an archive of a few hundred kilobytes could cost a minute or gigabytes.
-// Empty if it is harmless. libzip converts names that are not UTF-8 before it hashes them, so these are only counted.
+// Returns why a student's archive must not be given to libzip; empty if it is harmless. libzip compares each name with
+// all others of the same hash, and stores each extra field separately, so an archive of a few hundred kilobytes could
+// cost a minute or gigabytes. It converts names that are not UTF-8 before it hashes them, so these are only counted.
 std::string why_costly(std::string_view bytes, const EntryList& list) {
   constexpr std::uint64_t kMostNameBytes = 2u << 20, kMostExtraBytes = 4u << 20;
   constexpr std::size_t kMostAlike = 500, kMostOld = 5'000;
@@ -187,9 +188,9 @@ std::string why_costly(std::string_view bytes, const EntryList& list) {
   return old > kMostOld ? fmt::format("has more than {} file names that are not UTF-8", kMostOld) : "";
 }
 
-// The end records for an archive of these entries, with the true position and size of its list. They hide all other
-// bytes that look like such records, in any file or name, from libzip: it searches the last 64 KiB, which the comment
-// fills, and looks for a locator directly before the last record.
+// The end records for an archive of these entries, with the true position and size of its list. They keep libzip from
+// finding bytes in some file or name that look like such records: it searches the last 64 KiB, which the comment fills,
+// and looks for a locator only directly before the last record.
 std::string end_records(const EntryList& list, std::uint64_t entries, std::uint64_t at) {
   constexpr std::uint64_t kNoNumber = 0xffffffff, kNoCount = 0xffff;  // "see the 64-bit record"
   std::string records;
@@ -209,7 +210,7 @@ std::string end_records(const EntryList& list, std::uint64_t entries, std::uint6
   return records.append(kLongestComment, '\0');
 }
 
-// The name as it is if it is UTF-8, otherwise converted as old programs meant it. nullopt if it is too long.
+// The name as it is if it is UTF-8, otherwise decoded by libzip's guess at its encoding. nullopt if it is too long.
 std::optional<std::string> name_of(zip_t* zip, zip_uint64_t index) {
   const char* raw = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
   if (raw == nullptr) return std::string();
@@ -383,8 +384,8 @@ Result<Archive> Archive::in_memory(std::string bytes, std::size_t most_entries) 
   return of_bytes(std::move(impl), all, most_entries);
 }
 
-// libzip looks for an end record anywhere in the last 64 KiB and picks one by its own rules, and also the records
-// before it. So it is given only the true one.
+// Shows libzip only the true end record: libzip would take one from anywhere in the last 64 KiB, and the records before
+// it, by its own rules.
 Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view all, std::size_t most_entries) {
   const auto end = end_of(all);
   if (!end && !all.empty()) return Error{.message = "is not a readable zip: it has no central directory"};
@@ -425,7 +426,7 @@ Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view a
 }
 
 Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_bytes, std::size_t& cost_bytes) const {
-  // The most that is counted; it exceeds every limit, whatever size a header states.
+  // Caps the packed bytes that are counted, because a header may state any size. The cap exceeds every limit.
   constexpr std::uint64_t kDearest = 1u << 30;
   zip_file_t* file = zip_fopen_index(impl_->zip, entry.index, 0);
   if (file == nullptr) return Error{.message = std::string("cannot be read: ") + zip_strerror(impl_->zip)};

@@ -31,9 +31,9 @@ inline constexpr std::size_t kLongestName = 4096;
 
 class Archive {
  public:
-  // Errors: not a zip, damaged, more than `most_entries` entries. libzip finds entries by a hash of the name, so if
-  // names are chosen to collide, the time to open grows with the square of their number. So with a student's limit of
-  // entries, also: names or extra fields that are too long together, or too many names with the same hash.
+  // Errors: not a zip, damaged, more than `most_entries` entries. With a student's limit of entries, also: names or
+  // extra fields that are too long in total, or too many names with the same hash. libzip finds entries by a hash of
+  // the name, so if names are chosen to collide, the time to open grows with the square of their number.
   static Result<Archive> open(const std::filesystem::path& file, std::size_t most_entries = kMostClassEntries);
   static Result<Archive> in_memory(std::string bytes, std::size_t most_entries = kMostOwnEntries);
   ~Archive();

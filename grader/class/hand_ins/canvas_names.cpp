@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kMostDigits = 18;    // of a number that a platform assigns
 constexpr std::size_t kMostReadings = 8;   // limit for one name; a name with more readings stays open (undecided)
-constexpr std::size_t kMostNamesTold = 3;  // limit for one line
-constexpr std::size_t kMostOpenRows = 4;   // limit on rows of open names that begin with the same person's name
+constexpr std::size_t kMostNamesTold = 3;  // limit for the names in one line of told()
+constexpr std::size_t kMostOpenRows = 4;   // limit for the rows of open names whose first reading names the same person
 
 constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
 
@@ -39,7 +39,8 @@ bool take_file(const std::string& text, std::size_t at, CanvasMark& mark) {
   return true;
 }
 
-// Reads anon_FIVE_FILE_REST, with LATE_ in front if it is late: a hand-in to an assignment with anonymous grading.
+// Reads anon_FIVE_FILE_REST, the form for an assignment with anonymous grading; LATE_ precedes it if the file is late.
+// FIVE is an id of five characters.
 std::optional<CanvasMark> anonymous_mark(const std::string& text) {
   constexpr std::string_view kLateAnonymous = "LATE_", kAnonymous = "anon_";
   constexpr std::size_t kIdBytes = 5;
@@ -159,9 +160,9 @@ class NumberRange {
   std::uint64_t least_ = 0, most_ = 0;           // ends of the middle half; 0: unknown
 };
 
-// Evidence from names with a single reading. Learners choose the names of their own files, so such a name must never
-// rule out the person that Canvas wrote before it: otherwise a different reading, as another person's file, would
-// remain.
+// Evidence from names with a single reading. A name consists of what Canvas wrote, then of the learner's own file name.
+// The learner's part must never rule out the person that Canvas wrote; otherwise only another reading, with another
+// person, would remain.
 struct NameEvidence {
   // Whether numbers directly follow names, which may end with digits.
   bool is_quiz = false;
@@ -169,7 +170,7 @@ struct NameEvidence {
   NumberLengths ids, files;
   NumberRange file_range;
 
-  // Adds a name if Canvas may have written exactly one of its readings, provided that all readings are examined.
+  // Adds a name if it has only one reading, or if Canvas may have written only one; not if it has too many to examine.
   void add(const std::vector<CanvasMark>& readings) {
     const auto may_be = [&](const CanvasMark& mark) { return is_quiz || may_be_canvas(mark); };
     const auto first = std::find_if(readings.begin(), readings.end(), may_be);
@@ -202,12 +203,12 @@ struct NameEvidence {
   }
 
   // Whether Canvas may have written this reading although its numbers have unusual lengths: the file was on Canvas
-  // before, or the account is far older or newer. A learner can put such numbers behind another person's only on
-  // purpose. In an honest name, a number there is a date or a version; `allows` handles these.
+  // before, or the account is far older or newer. In an honest learner's own file name, numbers are dates or versions,
+  // which `allows` handles; only on purpose would a learner put numbers like these behind a person's name.
   bool may_be_unusual(const CanvasMark& mark) const {
     if (mark.is_late) return may_be_canvas(mark) && is_nobody_elses(mark);
     if (is_quiz || !may_be_somebodys(mark) || mark.file.empty()) return false;
-    // Numbers grow, so a newer person's may have any length, and an older person's a digit less.
+    // Numbers grow, so a newer person's may have any number of digits more, and an older person's may have one less.
     const bool is_long_enough =
         mark.id.size() >= ids.fewest || (mark.id.size() + 1 >= ids.fewest && !may_be_a_date(mark.id));
     if (is_long_enough && mark.file.size() >= mark.id.size()) return true;
@@ -240,7 +241,8 @@ struct NameEvidence {
   }
 
   // Whether the number that is read as the person's is really a file's number, and the next one is a date or another
-  // number that the learner chose. Canvas assigns all numbers, so this is never true for a real person's number.
+  // number that the learner chose. A learner cannot make this true of the right reading, because Canvas assigned its
+  // numbers.
   bool is_file_with_own_number(const CanvasMark& mark) const {
     constexpr std::uint64_t kNearPart = 1000, kFarPart = 10, kNearSpans = 3, kFarSpans = 20;
     if (!file_range.is_known() || mark.file.empty()) return false;
@@ -260,8 +262,8 @@ bool holds_mark(const std::string& text, std::string_view mark) {
 
 std::string row_of(const CanvasMark& mark) { return mark.name + "_" + mark.id; }
 
-// The mark for a name that cannot be decided. Name and number of one of its readings together are the name of a
-// separate row. It is late if any reading says so, including readings that were not examined.
+// Returns the mark for a name that cannot be decided. The name and number of `own`, one of its readings, together name
+// a separate row. It is late if any reading says so, including readings that were not examined.
 CanvasMark open_mark(const std::string& text, CanvasMark own) {
   own.name = row_of(own);
   own.id.clear();
@@ -296,8 +298,8 @@ std::optional<CanvasMark> canvas_mark(const std::string& text) {
 }
 
 CanvasNames::CanvasNames(const std::vector<std::string>& names) {
-  // If one file of an assignment is anonymous, all are; and a zip is from either an assignment or a quiz. All other
-  // names were chosen by learners.
+  // If one file of an assignment is anonymous, all are; and a zip is from either an assignment or a quiz. Learners
+  // chose all names that have another form.
   Readings plain, quiz, anonymous;
   bool has_letters = false;
   for (const std::string& name : names) {
@@ -323,7 +325,7 @@ CanvasNames::CanvasNames(const std::vector<std::string>& names) {
   part_numbers();
 }
 
-// Decides the reading of each name. A name that stays open gets a separate row. Even many such files of one learner
+// Decides the reading of each name. A name that stays open gets a separate row, but even many such files of one learner
 // get only a few rows.
 void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   NameEvidence evidence;
@@ -332,7 +334,7 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   evidence.file_range.close();
   std::size_t open = 0;
   std::pair<std::string, std::string> first;
-  std::map<std::string, std::set<std::string>> rows;  // by the row of the first reading
+  std::map<std::string, std::set<std::string>> rows;  // rows of open names, by the row of their first reading
   for (const auto& [name, marks] : readings) {
     std::vector<CanvasMark> left;
     std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
@@ -363,9 +365,8 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
                                  open > 1 ? fmt::format(", and {} more are ambiguous, too", open - 1) : ""));
 }
 
-// Today's Canvas writes LATE in capitals and everything else in small letters; a group may be called "lab_late".
-// Older releases write the mark in small letters, too. So if no mark is in capitals, one in small letters counts as
-// the mark.
+// Today's Canvas writes LATE in capitals and everything else in small letters, so "lab_late" may be a group's name.
+// Older releases write the mark in small letters, too. So `_late` counts as the mark only if no mark is in capitals.
 void CanvasNames::settle_small_lates() {
   bool has_large = false;
   std::vector<std::map<std::string, CanvasMark>::iterator> small;
@@ -390,8 +391,8 @@ void CanvasNames::settle_small_lates() {
                   are_late ? "Canvas' late mark, as older releases write it" : "part of the name, not as a mark"));
 }
 
-// A number with several names was misread, or another learner claimed it. Files with such a number do not share a
-// row.
+// Separates files with the same number and different names: the number was misread, or a learner claimed another's.
+// Each of the names has a row of its own.
 void CanvasNames::part_numbers() {
   std::map<std::string, std::set<std::string>> names_of;
   for (const auto& [name, mark] : marks_) {

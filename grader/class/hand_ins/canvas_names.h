@@ -24,7 +24,7 @@ struct CanvasMark {
 // The number of digits at `at`; 0 if there are more than a platform's number has.
 std::size_t digits_at(std::string_view text, std::size_t at);
 
-// Reads one name on its own, at the first possible place.
+// Reads one name without the evidence of others: of several readings of the same form, takes the first.
 std::optional<CanvasMark> canvas_mark(const std::string& text);
 
 // The file names of one download. A name can often be read in two ways: people name their files and groups, so other
@@ -34,7 +34,7 @@ class CanvasNames {
  public:
   explicit CanvasNames(const std::vector<std::string>& names);
 
-  // nullopt if the name does not have Canvas' form.
+  // Returns the reading of a name; nullopt if the name does not have Canvas' form.
   std::optional<CanvasMark> of(const std::string& name) const;
 
   // Pairs of a file's name, which may be empty, and a line about it.

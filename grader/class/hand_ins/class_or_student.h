@@ -26,37 +26,37 @@ class ClassOrStudent {
   static bool is_platforms(const std::string& folder);
   static bool is_platforms_file(const std::string& name);
 
-  // Whether its names have a platform's form. A platform wrote them, or a person who imitates them.
+  // Whether the names in a listing have a platform's form: a platform wrote them, or a person who imitates it.
   static bool looks_like_class(const Listing& listing);
 
-  // Whether its files are named like several people's hand-ins, or it has several folders that are not named like a
-  // chapter or a checkout's folder.
+  // Whether the files in a pile are named like several people's hand-ins, or the pile has several folders and none of
+  // them is named like a chapter or a checkout's my/.
   bool may_hold_students(const std::string& called, const Pile& pile) const;
 
-  // For a folder or zip that has a known student's name: whether it may be the next class, whose name the student
-  // guessed in advance. The class may be in a folder of its own inside, or in several.
+  // For a folder or zip that has a known student's name: whether it may be the next class, because the student may have
+  // guessed the class's name in advance. The class may lie deeper, in a folder or several nested ones.
   bool may_be_class(const std::string& called, const Listing& listing) const;
 
-  // Whether its files are named like chapters, and none of its other files and folders can be a student's.
+  // Whether a listing has files that are named like chapters, and no other file or folder that can be a student's.
   bool is_one_students(const Listing& listing, const LmsRecords& records) const;
 
-  // Whether only one folder in it can be a student's, and that folder's name is not a platform's.
+  // Whether all that can be hand-ins in a listing is one folder, whose name is not a platform's.
   bool is_only_folder(const Listing& listing) const;
 
-  // Whether a zip's only folder may be the class, in spite of its name: a student with this name may have guessed the
-  // class's name in advance.
+  // Whether a zip's only folder may be the class. It may be even if it has a known student's name, because that student
+  // may have guessed the class's name in advance; then its contents decide.
   bool is_doubtful(const std::pair<const std::string, Pile>& folder) const;
 
-  // Whether it is like ada.zip with only ada/ inside, which cannot be a class that was packed with its folder.
+  // Whether a listing is like that of an ada.zip with only ada/ inside, and cannot be a class packed with its folder.
   bool is_own_folder(const Listing& listing, const std::string& stem) const;
 
-  // The parts of names other than a chapter's name, for sources and zips in one folder, and for sources whose names
-  // tell no chapter: these parts may be the names of several students.
+  // What is left of the names of sources and zips in one folder without the chapters' names; of names that tell no
+  // chapter, only those of sources. These words may be the names of several students.
   std::set<std::string> words_of(const std::vector<Found>& files) const;
 
   // The files that are named like a chapter and whose names tell no student: they consist of the chapter's name alone,
-  // or with parts that programs add. A short number may be a student's if other files have one, or if it precedes the
-  // chapter's name.
+  // or with parts that programs add. A short number is such a part only in a chapter's only file, and only behind the
+  // chapter's name unless there are other chapters' files; otherwise it may be a student's.
   std::set<std::string> chapters_files_in(const std::vector<std::string>& names) const;
 
   // Those folders of a class that may be students' and contain files that may be graded.
@@ -68,11 +68,12 @@ class ClassOrStudent {
  private:
   bool holds_students(const Listing& listing) const;
 
-  // Whether it contains several files of one chapter or of none, or several folders, and nothing that is named like a
-  // chapter.
+  // Whether a pile contains several files of one chapter, or several files and folders that tell no chapter, and
+  // neither my/ nor a file with only a chapter's name.
   bool may_be_next_class(const std::string& called, const Pile& pile) const;
 
-  // Removes the folder that contains everything; false if there is none, or if it is a chapter's or a checkout's.
+  // Takes away the one folder that contains everything; false if there is none, or if it is a chapter's or a
+  // checkout's.
   bool take_off_wrapper(Pile& pile) const;
 
   // Whether a file may be a hand-in. If there is only one chapter, the file may have any name.
@@ -82,15 +83,14 @@ class ClassOrStudent {
   // several may have.
   bool names_others(const std::string& folder, const std::vector<Found>& files) const;
 
-  // Whether the folder must contain a hand-in: it has a student's or a platform's name, or a file in it would be
-  // graded.
+  // Whether the folder counts as a hand-in: it has a student's or a platform's name, or a file in it would be graded.
   bool holds_hand_in(const std::string& folder, const Pile& pile, const LmsRecords& records) const;
 
   // The parts of names other than a chapter's name, for sources and zips in one folder. They may be names of people.
   std::set<std::string> people_in(const std::vector<Found>& files) const;
 
-  // Adds short numbers, by chapter. Up to two may be versions of one student's file; more are the names of several
-  // students.
+  // Adds short numbers from names that tell a chapter. Up to two of a chapter may be versions of one student's file;
+  // more are taken for the names of several students.
   void add_numbered(const std::vector<Found>& files, std::set<std::string>& words) const;
 
   const ChapterNames& chapters_;

@@ -27,13 +27,13 @@ bool is_source(const std::string& name);  // NAME.cu
 bool is_zip(const std::string& name);
 bool is_debris(const std::string& name);  // files that systems and tools leave behind: never a student's
 
-// Never follows a link or waits for a pipe. Errors: not a plain file, or larger than `most_bytes`.
+// Reads a file, but never follows a link or waits for a pipe. Errors: not a plain file, or larger than `most_bytes`.
 Result<std::string> read_plain_file(const std::filesystem::path& path, std::size_t most_bytes);
 
 // The function Found::read for a file on disk.
 decltype(Found::read) reader_of(std::filesystem::path path);
 
-// "a/./b\\..\\c.cu" -> a, b, c.cu: keeps only names, so that no part leads to another folder.
+// The names in an entry's path, without parts that lead to another folder: "a/./b\\..\\c.cu" -> a, b, c.cu.
 struct EntryPlace {
   std::vector<std::string> parts;  // if there are too many, the first ones and the last one
   bool leads_up = false;           // whether the name contained a ".."

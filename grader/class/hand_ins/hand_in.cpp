@@ -202,8 +202,8 @@ void HandIn::drop_checkout() {
   });
 }
 
-// Notes the chapters of files that a platform marked, including files that are not graded now, because they show from
-// which assignment a zip is.
+// Notes the chapters of files that a platform marked, including files that are not graded now, because they show which
+// assignment a zip is from.
 void HandIn::note_marks(Handed& handed) const {
   std::set<std::pair<std::string, std::string>> noted;
   for (const Candidate& one : sources_) {
@@ -255,7 +255,7 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
   return kOk;
 }
 
-// The names of its files in one text: "notes.txt, report.pdf and 3 more".
+// The names of the hand-in's files in one text: "notes.txt, report.pdf and 3 more".
 std::string HandIn::names() const {
   std::vector<std::string> shown;
   for (const Candidate& one : sources_) {

@@ -24,7 +24,8 @@ class ChapterNames {
   // Whether the file may be of a chapter that is graded now, judged by its name.
   bool may_be_graded(const std::string& name) const;
 
-  // The chapter of a source. `is_only`: with one chapter, a student's only source may have any name.
+  // The chapter of a source. `is_only`: it is the student's only source, which may have any name if there is only one
+  // chapter.
   std::optional<std::string> of_source(const std::string& name, bool is_only) const;
   std::string why_none(const std::string& name) const;
 
@@ -37,7 +38,7 @@ class HandIn {
  public:
   HandIn(const ChapterNames& chapters, Owner owner) : chapters_(chapters), owner_(std::move(owner)) {}
 
-  // Adds a folder's contents, or one file. `label` is its place, for people; for a file, its folder's.
+  // Adds a folder's contents, or one file. `label` tells people where the folder is; for a file, where its folder is.
   void add(Pile pile, const std::string& label, LateMark mark = LateMark::none);
 
   // Adds one file that a platform may have renamed; `called` is the student's own name for it.
@@ -73,7 +74,8 @@ class HandIn {
 
   const ChapterNames& chapters_;
   const Owner owner_;
-  std::string label_;  // label of the first file or folder in it; for a file among other students', of its student
+  std::string label_;  // label of the first folder in it; if a file came first, the place of the file's folder with the
+                       // student's name
   std::vector<Candidate> sources_, zips_;
   std::vector<std::string> others_;
   std::size_t more_others_ = 0, more_files_ = 0;
@@ -86,7 +88,7 @@ class HandIn {
   std::int64_t newest_left_out_s_ = 0;  // time of the newest line that is only counted
 };
 
-// The names of a place, joined by slashes.
+// Joins a folder's label and the names below it with slashes; the names go through plain_name().
 std::string label_of(const std::string& folder, const std::vector<std::string>& parts);
 
 }  // namespace roofwalk

@@ -48,8 +48,8 @@ std::vector<HandedIn> handed_in(const Handed& handed) {
   return all;
 }
 
-// By zip: whether only students with a number from the platform count. A single student may have made several of the
-// other names, but hardly most of them, so all count if few students have a number.
+// Returns for each zip whether only students with a number from the platform count. A single student may have made up
+// several of the names without a number, but hardly most of a zip's names, so all count if few students have a number.
 std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   std::map<std::string, std::pair<Students, Students>> zips;  // by zip: students with a number, and without
   for (const HandedIn& one : all) {
@@ -61,9 +61,9 @@ std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   return out;
 }
 
-// Finds the chapters and deadlines of the assignment that a zip's marks are about: those for which many of its
-// students handed in something. This excludes the chapters of a few students when the files of most have no deadline
-// or no known chapter.
+// Finds the chapters and deadlines of the assignment that a zip's marks are about: those for which many of its students
+// handed in something. Chapters that only a few students handed in are not among them, even if the files of most
+// students have no deadline or no known chapter.
 void find_own(Marked& zip, const CourseTerms& terms) {
   constexpr std::size_t kPartOfAll = 3;
   std::size_t most = 0;
@@ -86,12 +86,13 @@ void find_own(Marked& zip, const CourseTerms& terms) {
   }
 }
 
-// A late file is late for a deadline that is over, so a zip with one is not from an assignment that is due later.
-// Only a number from Canvas proves that the mark is Canvas', and not part of a name that a learner chose.
+// Drops deadlines that were still to come when a zip with a late file was made, because a file can only be late for a
+// deadline that is over. Only a number from Canvas proves that the mark is Canvas', and not part of a name that a
+// learner chose.
 void drop_deadlines_to_come(Marked& zip, const CourseTerms& terms) {
   if (!zip.has_late) return;
   const auto first = zip.deadlines_s.lower_bound(zip.newest_s);
-  // All its deadlines are to come, so the late student had an earlier one.
+  // All deadlines were still to come, so the late student must have had an earlier one; nothing is dropped.
   if (first == zip.deadlines_s.begin()) return;
   zip.deadlines_s.erase(first, zip.deadlines_s.end());
   std::erase_if(zip.own, [&](const std::string& chapter) {
@@ -155,9 +156,10 @@ Files files_of(const std::vector<Submission>& submissions, std::int64_t first_s,
   return files;
 }
 
-// By chapter: when its own assignment was first downloaded after the deadline, i.e. in a zip to which most students
-// had handed in this chapter. A zip that is downloaded again now does not count. The platform writes the files of a
-// zip one after the other, so times close together belong to one zip.
+// Returns for each chapter when its own assignment was first downloaded after the deadline, if it was. A zip is of a
+// chapter's own assignment if at least half of its students handed in this chapter. A zip that is downloaded again now
+// does not count. Files with times close together belong to one zip, because the platform writes a zip's files one
+// after the other.
 std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>& all_before, const Files& now,
                                                    const CourseTerms& terms) {
   constexpr std::int64_t kNextFile_s = 600;
@@ -175,7 +177,7 @@ std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>
       all.insert(s.owner.student);
       by_chapter[s.chapter].insert(s.owner.student);
     }
-    // files_of() needs all submissions, because some marks of that zip may have been removed.
+    // Needs all submissions, because some marks of that zip may have been removed.
     if (is_downloaded_again(files_of(all_before, before[begin].submitted_at_s, before[end - 1].submitted_at_s), now))
       continue;
     for (const auto& [chapter, students] : by_chapter) {

@@ -74,7 +74,7 @@ void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>
   } else if (fs::is_regular_file(status) || is_source(here.back()) || is_zip(here.back())) {
     put(listing, file_at(path, std::move(here)));
   } else if (fs::is_symlink(status) && fs::is_directory(path, error)) {
-    // In place of the folder's contents.
+    // This line stands in place of the folder's contents.
     listing.folders[here.front()].told.push_back({below(here), kIsLink, written_at(path)});
   }
 }
@@ -95,7 +95,7 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
     found.read = refusal(kIsLink);
   } else if (found.parts.size() > kDeepest + 1) {
     found.read = refusal("is nested too deep");
-    // A new vector: the long one would keep its capacity, in thousands of such files.
+    // Assigns a new vector, because the long one would keep its capacity, and there may be thousands of such files.
     found.parts = std::vector<std::string>{found.parts.front(), "...", found.parts.back()};
   } else {
     found.read = [zip, entry](std::size_t most_bytes, std::size_t& cost_bytes) {
@@ -117,8 +117,7 @@ bool is_hand_in(const std::string& name, const ChapterNames& chapters) {
   return !is_debris(name) && (is_zip(name) || is_source(name)) && !chapters.is_chapter(name);
 }
 
-// "./" if every name begins with it, because some programs write all names so. If only some do, it is part of these
-// names.
+// "./" if every name begins with it, as some programs write them. If only some do, it is part of these names.
 std::string dot_of(const Archive& zip) {
   constexpr const char* kDot = "./";
   const bool has_all = std::all_of(zip.entries().begin(), zip.entries().end(),
@@ -126,8 +125,8 @@ std::string dot_of(const Archive& zip) {
   return has_all ? kDot : "";
 }
 
-// The only folder below `dot` if it has the name of Gradescope's; otherwise empty. Also empty if a hand-in is next to
-// the folder, because then the folder may be a student's.
+// The only folder below `dot` if it is named like Gradescope's; otherwise empty. Also empty if a hand-in is next to the
+// folder, because then the folder may be a student's.
 std::string wrapper_of(const Archive& zip, const std::string& dot, const ChapterNames& chapters) {
   std::string wrapper;
   for (const ArchiveEntry& entry : zip.entries()) {
@@ -143,7 +142,7 @@ std::string wrapper_of(const Archive& zip, const std::string& dot, const Chapter
   return wrapper.empty() ? wrapper : wrapper + "/";
 }
 
-// The same on disk. The folder must not be a link, because a link of that name may lead anywhere.
+// The same for a folder on disk. The wrapper must not be a link, because a link of that name may lead anywhere.
 std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder, const ChapterNames& chapters) {
   if (listing.folders.size() != 1 || !is_gradescope_export(listing.folders.begin()->first)) return std::nullopt;
   const auto is_somebodys = [&](const Found& found) { return is_hand_in(found.parts.front(), chapters); };
@@ -162,7 +161,8 @@ bool is_all_gradescopes(const Listing& listing, const ChapterNames& chapters) {
                       [&](const Found& file) { return is_hand_in(file.parts.front(), chapters); });
 }
 
-// `is_export`: whether the folder is Gradescope's own, or was named so by its instructor.
+// Moves Gradescope's metadata out of the listing's files. `is_export`: the folder is Gradescope's own, or the
+// instructor gave it the name of one.
 void take_metadata(Listing& listing, const ChapterNames& chapters, bool is_export) {
   const bool is_believed = is_export || is_all_gradescopes(listing, chapters);
   // An autograder's container holds one submission, its metadata and nothing else.

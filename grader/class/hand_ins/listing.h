@@ -12,7 +12,7 @@
 
 namespace roofwalk {
 
-// Limit for names of files that are not hand-ins; of the others, only the number is shown.
+// How many names of files that are not hand-ins are shown; further ones are only counted.
 inline constexpr std::size_t kMostNames = 5;
 
 class ChapterNames;
@@ -54,7 +54,7 @@ struct Listing {
   std::string trouble;                  // set if the folder cannot be read
 };
 
-// The end of a line about that many names that are too long.
+// Returns the end of a line about `count` names that are too long.
 std::string too_long_words(std::size_t count);
 
 // Whether the name is like "assignment_1234_export", the one folder in Gradescope's zip, which is never a student's.

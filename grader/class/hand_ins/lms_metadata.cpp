@@ -57,14 +57,13 @@ void for_each_line(std::string_view text, Visit&& visit) {
   }
 }
 
-// Whether a line begins a key of a submission that this program reads.
+// Whether this program reads the value of this key of a submission.
 bool is_read(std::string_view key) { return key.starts_with(":submitters:") || key.starts_with(":created_at:"); }
 
-// Converts the text for a reader of YAML 1.2. Without `all`, a submission's other keys are left out, such as the
-// output of its autograder: then errors in them do not matter, and reading, which takes 50 times the memory of the
-// text, takes less. A key's value is indented deeper than the key, except for lists and empty lines, so text in the
-// value cannot end it early. After a line break that only YAML 1.1 has, a plain one is added, so that no student's
-// name becomes another's.
+// Converts the text for a parser of YAML 1.2. Unless `all`, leaves out a submission's other keys, such as the output of
+// its autograder, so that errors in them do not matter and parsing (50 times the text's memory) needs less. A key's
+// value is indented deeper than the key, except for lists and empty lines, so text in the value cannot end it early.
+// Adds a plain line break after each one that only YAML 1.1 has, so that no student's name becomes another's.
 std::string for_yaml_1_2(std::string_view yaml, bool all) {
   constexpr std::size_t kIndent = 2;  // indentation of a submission's keys
   std::string text;
@@ -133,7 +132,7 @@ Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::strin
   if (read.size() > kMostFileBytes) return Error{fmt::format("is larger than {} bytes", kMostFileBytes)};
   auto records = records_in(read);
   if (records || yaml.size() > kMostFileBytes) return records;
-  // A value that is read may be an alias (`*1`) of one that was left out.
+  // A value that is read may be an alias (`*1`) of one that was left out, so all are read now.
   return records_in(read = for_yaml_1_2(yaml, /*all=*/true));
 }
 

@@ -25,7 +25,8 @@ struct LmsRecord {
 // Limit for an export's file, which also contains the output of every autograder.
 inline constexpr std::size_t kMostExportBytes = 256u << 20;
 
-// By folder. Errors: not YAML, no list of submissions, or too large even without the keys that are not read.
+// Returns the records by folder. Errors: not YAML, no list of submissions, or too large even without the keys that are
+// not read.
 Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml);
 
 // The one submission in a container. A container has one result, so a group is a single owner there. Errors: not such

@@ -81,7 +81,7 @@ std::string hash_of(const std::string& text) {
   return std::string(kHashMark) + sha256_hex(text).substr(0, kHashDigits);
 }
 
-// A class usually has so many people; fewer names of Canvas' may be a single student's invention.
+// A class usually has at least this many people; fewer names in Canvas' form may be a single student's invention.
 constexpr std::size_t kManyPeople = 5;
 
 // Whether an owner is from a name in Canvas' form.
@@ -104,7 +104,7 @@ NamedFile named_by_moodle(const MoodleMark& mark) {
 }  // namespace
 
 Owner owner_with_id(const std::string& name, const std::string& id) {
-  // The last opening bracket must be the one that is added here.
+  // Replaces brackets in the id, because the last opening bracket of the text must be the one that is added here.
   std::string shown = student_name(id);
   if (shown.find_first_of("()") != std::string::npos) {
     std::replace(shown.begin(), shown.end(), '(', '[');
@@ -243,7 +243,7 @@ void ClassNames::doubt_alone(const std::vector<std::string>& files, const std::v
                   fmt::join(doubts, ", and ")));
 }
 
-// One student may have made up a few such names, and mailed the files.
+// Adds a line if only a few people have names in Canvas' form: one student may have made them up, and mailed the files.
 void ClassNames::tell_of_few(const std::string& first, std::size_t people) {
   if (is_mixed_ || people == 0 || people >= kManyPeople) return;
   told_.emplace_back(first,
@@ -350,7 +350,7 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
 NamedFile ClassNames::believed(NamedFile named) const {
   const bool is_alone = alone_ != Alone::no, has_number = is_persons(named.owner.lms_id);
   const bool is_doubted = is_mixed_ || alone_ == Alone::unproven;
-  // A single name that says "late" may be believed.
+  // Even if all names are one student's, a mark that says "late" is believed.
   const bool is_marked = !is_mixed_ && !(is_alone && named.owner.mark == LateMark::on_time);
   if (is_doubted && has_number) {
     if (proven_.contains(named.owner.student)) named.owner.student.replace(named.owner.student.size() - 1, 1, "?)");
@@ -375,8 +375,8 @@ NamedFile owner_of_folder(const std::string& name) {
     named.rest = name;
     return named;
   }
-  // Some programs make such a folder from a zip, or from a backslash in a learner's file name. Without the late mark
-  // it is not Canvas', because people also name folders like this.
+  // Some programs make such a folder from a zip, or from a backslash in a learner's file name. Without the late mark,
+  // the name is not taken for Canvas', because people also name folders like this.
   if (const auto canvas = CanvasNames({name}).of(name); canvas && canvas->is_late) return named_by_canvas(*canvas);
   return {{student_name(name), "", {}}, name, NamedBy::name};
 }
@@ -441,8 +441,8 @@ std::string plain_name(const std::string& name) {
 
 std::string student_name(const std::string& name) {
   const std::string plain = plain_name(name);
-  // A name that looks as if it ended in such a hash also gets one, so that nobody can choose a name that is another's
-  // with its hash.
+  // A name that looks as if it ended in such a hash also gets one, so that nobody can choose as a name what another
+  // name becomes with its hash.
   const std::size_t mark = plain.rfind(kHashMark);
   const bool looks_hashed = mark != std::string::npos && plain.size() == mark + kHashMark.size() + kHashDigits;
   return plain == name && !looks_hashed ? plain : plain + hash_of(name);

@@ -49,9 +49,9 @@ struct NamedFile {
 NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
 // The names of files in one folder of a class, and of the folders next to them that contain hand-ins. Together they
-// give more evidence than each alone. Names in Canvas' form may be forged if the names of some files were not written
-// by Canvas, as when students choose them, or if at least as many students have a folder or a Moodle file as have a
-// Canvas file. Then names in Canvas' form give no proven number, and no mark for being on time.
+// give more evidence than each alone. Names in Canvas' form are suspected of being forged if some files have names that
+// Canvas did not write but students chose, or if at least as many students have a folder or a Moodle file as have a
+// Canvas file. Suspected names prove no number, and do not show that a file was on time.
 class ClassNames {
  public:
   ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters,
@@ -62,17 +62,17 @@ class ClassNames {
 
   bool is_mixed() const { return is_mixed_; }
 
-  // Gives an unproven number of one of these students, who have it on record, a row of its own: "smithbob (4812?)".
+  // Gives an unproven number a row of its own, "smithbob (4812?)", if one of these students has that number on record.
   void keep_apart(const std::set<std::string>& proven) { proven_ = proven; }
 
-  // Doubts the names of files and folders if all are one student's, who may have chosen them: a mark that says "on
-  // time", and the number unless it is on record. `proven`: students with such numbers.
+  // If all files and folders are one student's, who may have chosen their names, doubts a mark that says "on time", and
+  // the number unless it is on record. `proven`: students with such numbers.
   void doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
                    const std::set<std::string>& proven);
 
-  // The same for the files of a zip that has the name of a student with a file in it, who may have made the zip. True
-  // if the names are doubted: then the times in the zip are that student's own, too. If only a few students have files
-  // in the zip, a line says so.
+  // The same for the files of a zip that has the name of a student with a file in it: this student may have made the
+  // zip. Returns whether the names are doubted; then the times in the zip are that student's own, too. If only a few
+  // students have files in the zip, a line says so.
   bool doubt_namesake(const std::string& stem, const std::vector<std::string>& files,
                       const std::set<std::string>& proven);
 
@@ -89,7 +89,7 @@ class ClassNames {
   void tell_of_few(const std::string& first, std::size_t people);
 
   std::vector<std::string> chapters_;
-  bool is_moodles_;  // if false, Moodle's mark in a name is part of a person's name, because the names are Canvas'
+  bool is_moodles_;  // if false, Moodle's mark in a name is part of a person's name, because Canvas wrote the names
   CanvasNames canvas_;
   bool is_mixed_ = false;
   std::set<std::string> proven_;  // students whose unproven numbers have rows of their own
@@ -106,8 +106,8 @@ NamedFile owner_of_folder(const std::string& name);
 // (1).cu", "01-vector-add-2.cu", "hw1_vector-add.cu". nullopt if the name has none, or several.
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
-// The part of a file's name other than the chapter's name, without short numbers and words for versions: "ada" for
-// "vector-add_ada (1).cu", "480012" for "vector-add_480012.cu". `counted`: including short numbers.
+// What beside_chapter() returns: the part of a file's name other than the chapter's name, without words for versions
+// and, unless `counted`, without short numbers: "ada" for "vector-add_ada (1).cu", "480012" for "vector-add_480012.cu".
 enum class Versions : std::uint8_t { left_out, counted };
 std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters,
                            Versions versions = Versions::left_out);

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kMostAlikeTold = 5;
 
-// Gradescope's metadata and submissions side by side, and nothing else. Without a submission beside it, or with paths
-// of other folders, metadata is a student's file.
+// Refuses Gradescope's metadata and submissions if the paths are in one folder, because they cannot be graded one by
+// one. Without a submission beside it, or with paths in other folders, metadata is a student's file.
 Status refuse_export(const std::vector<fs::path>& paths) {
   std::set<fs::path> folders;
   bool has_metadata = false, has_submission = false;
@@ -179,7 +179,7 @@ void NamedPaths::read_by_folder(const Beside& beside, bool is_single) {
       return is_single && !guess_.is_platforms_file(name) && guess_.is_known_student(called) &&
              !guess_.names_its_student(name);
     });
-    // Where folders are named next to the files, it is the class's folder, and a student may have named a file like it.
+    // If folders are named next to the files, this is the class's folder, and a student may have given a file its name.
     const bool is_named_so = !is_single && !beside.folders.contains(folder) && names_its_files(called, names);
     if (is_named_so || (is_students && !beside.others.contains(folder))) by_folder_.insert(folder);
     if (by_folder_.contains(folder) || guess_.is_platforms(called)) above.insert(folder.parent_path());

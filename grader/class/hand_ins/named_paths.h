@@ -1,4 +1,4 @@
-// Paths that are named one by one, and what they tell together: the owner of each file.
+// Paths that are given one by one (on the command line), and what they tell together: the owner of each file.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ class NamedPaths {
 
   static std::filesystem::path full_path(const std::filesystem::path& path);
 
-  // Takes all paths that are going to be added. Must be called first.
+  // Takes all paths that are going to be added. Must be called before anything else.
   Status expect(const std::vector<std::filesystem::path>& paths);
 
   // Lines about files that are assigned to a different student than their names say, or all to one student. Each line
@@ -41,20 +41,20 @@ class NamedPaths {
   // Whether the files in this folder belong to the folder's student.
   bool is_students(const std::filesystem::path& folder) const { return by_folder_.contains(folder); }
 
-  // Those named files in a folder that are named like chapters.
+  // The files that are given in a folder and have names like chapters.
   const std::set<std::string>& chapters_files(const std::filesystem::path& folder) { return chapters_files_[folder]; }
 
-  // The names of all folders, and of those named files that do not belong to their folder's student.
+  // The names of all folders, and of those given files that do not belong to their folder's student.
   const ClassNames& names() const { return *names_; }
 
-  // Lines about doubts in these names, each with its label; `top` is the label for names without a place of their
-  // own.
+  // Lines about doubts in names(), each with its label; `top` is the label for names without a place of their own.
   std::vector<std::string> told_of_names(const std::string& top) const;
 
  private:
-  // What is named in a folder besides sources and zips.
+  // What is given in a folder besides sources and zips.
   struct Beside {
-    std::set<std::filesystem::path> others, folders;  // folders that contain other paths, and those with other folders
+    std::set<std::filesystem::path> others, folders;  // folders that contain other given paths; folders that contain
+                                                      // given folders
   };
   void read_by_folder(const Beside& beside, bool is_single);
   bool names_its_files(const std::string& folder, const std::vector<std::string>& files) const;

@@ -41,7 +41,7 @@ class Nested {
     }
   }
 
-  // Refuses a path in a folder next to which another path is named for a student.
+  // Refuses a path inside a folder if another path, next to that folder, is given as a student's.
   Status refuse_deeper(const NamedOne& one) const {
     for (fs::path at = one.full.parent_path(); at != common_; at = at.parent_path()) {
       const auto found = beside_.find(at.parent_path());
@@ -61,8 +61,9 @@ class Nested {
     return kOk;
   }
 
-  // A file, which any student may have named so, is left out. So is a folder next to which only files that are nobody's
-  // are named.
+  // Looks for another folder with the name of this path's student. If there is one, refuses this path if it is a
+  // folder. Leaves it out if it is a file, because any student may have given a file that name, or if all files given
+  // in the other folder are nobody's.
   Status look_for_alike(const NamedOne& one) {
     const auto found = called_.find(one.student);
     if (found == called_.end() || one.has_number) return kOk;
@@ -81,8 +82,8 @@ class Nested {
     return kOk;
   }
 
-  // A single student may be called so, and is left out. If no other folder is next to it, all paths are one level too
-  // deep.
+  // Leaves out a folder with a name that is nobody's, because a single student may have called a folder so. Refuses it
+  // if no student's folder is next to it, because then all paths are one level too deep.
   Status look_for_nobodys(const NamedOne& one) {
     if (places_.size() < 2 || known_.contains(one.student) || !is_nobodys(one.full, one.is_by_files)) return kOk;
     const bool is_beside = std::any_of(places_.begin(), places_.end(), [&](const fs::path& place) {
@@ -117,10 +118,11 @@ class Nested {
   const std::vector<std::string>& chapters_;
   const std::set<std::string>& known_;
   const fs::path common_;
-  std::map<fs::path, const NamedOne*> beside_;        // by folder: a named path in it
+  std::map<fs::path, const NamedOne*> beside_;        // by folder: a path in it that is given
   std::map<std::string, std::set<fs::path>> called_;  // by student: folders with the student's name
-  std::set<fs::path> places_;                         // folders that are named, or in which files are named
-  std::set<fs::path> certain_;                        // those of called_ with more than files that are nobody's
+  std::set<fs::path> places_;                         // folders that are given, or in which files are given
+  std::set<fs::path> certain_;                        // folders of called_ with a given path that is not a nobody's
+                                                      // file
   std::map<fs::path, std::string> left_out_;          // with the reason
 };
 

@@ -1,4 +1,4 @@
-// Checks folders of several students that are named one by one: each must be in a place where a student's folder may
+// Checks folders of several students that are given one by one: each must be in a place where a student's folder may
 // be.
 #pragma once
 
@@ -12,20 +12,20 @@
 
 namespace roofwalk {
 
-// A path that is named for a student.
+// A path that is given as a student's hand-in.
 struct NamedOne {
   std::filesystem::path full = {};
-  std::string student = {};  // the student as the path's own name tells
+  std::string student = {};  // the student whom the path's own name tells
   bool is_folder = false;    // else a file
-  bool is_by_files = false;  // a folder of which files are named
-  bool has_number = false;   // whether the name has a platform's number of a person
+  bool is_by_files = false;  // a folder that is not given itself, but some of its files are
+  bool has_number = false;   // whether the name has a platform's number that identifies a person
   bool is_chapters = false;  // a file that is named like a chapter and so is nobody's; only its folder's name counts
 };
 
-// The paths that are left out, and why: a file with the name of another student's folder, and a folder whose name
-// tells no student next to students' folders. Errors: a path inside a folder that may be another student's; two folders
-// with the same name; folders whose names tell no student, if no other folder is next to them. In all these cases a
-// student's own path could get another student's row. `chapters`: names that are no student's. `known`: known students,
+// Returns the paths that are left out, and why: a file with the name of another student's folder, and a folder whose
+// name tells no student next to students' folders. Errors: a path inside a folder that may be another student's; two
+// folders with the same name; folders whose names tell no student, if no other folder is next to them. In all these
+// cases, a student could get another student's row. `chapters`: names that are no student's. `known`: known students,
 // whose folders may be in several places.
 Result<std::map<std::filesystem::path, std::string>> check_nested(const std::vector<NamedOne>& all,
                                                                   const std::vector<std::string>& chapters,

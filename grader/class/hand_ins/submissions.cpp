@@ -108,7 +108,7 @@ class Collector {
       return;
     }
     if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {
-      // A name that a student may have chosen for a link makes no row.
+      // A link whose name a student may have chosen gets no row.
       if (guess_.is_platforms(name) || named_.is_students(full.parent_path()))
         return leave_out(label_of(top_, {name}), kIsLink);
       Pile pile;
@@ -258,9 +258,9 @@ class Collector {
     return kOk;
   }
 
-  // For files with only a chapter's name, which may be one student's. Errors: files next to them may have the names
-  // of several people: "vector-add_ada.cu" and "vector-add_bob.cu". A single such name may mark a version; then a
-  // line says so.
+  // Checks a listing that seems to be one student's because it has files with only a chapter's name. Errors: other
+  // files in it are named after several people, such as "vector-add_ada.cu" and "vector-add_bob.cu". A single such name
+  // may mark a version; then a line says how the listing is treated.
   Status ask_of_others(const Listing& listing) {
     std::set<std::string> people = guess_.words_of(listing.top);
     for (const auto& [folder, pile] : listing.folders) {
@@ -318,7 +318,8 @@ class Collector {
     const std::vector<std::string> files = names_in(listing.top);
     const std::vector<std::string> folders = guess_.students_folders(listing);
     ClassNames names(files, chapters_.known(), folders);
-    // The only student's file in a folder may have come by mail, with a name in Canvas' form that the student wrote.
+    // If only one student has files in a folder, they may have come by mail, with names in Canvas' form that the
+    // student wrote.
     names.keep_apart(proven_);
     const bool is_namesakes = packing == Packing::zip && names.doubt_namesake(name, files, proven_);
     if (packing == Packing::folder) names.doubt_alone(files, folders, proven_);

@@ -64,9 +64,8 @@ struct Wanted {
   std::set<std::string> students = {};   // students on record: a folder with such a name is the student's, with any
                                          // contents
   bool each_is_one = false;              // even a single path is one student's hand-in, not the class
-  std::filesystem::path grades = {};     // the folder of the grades, which is never a student's, in whichever place
-                                         // it is
-  std::set<std::string> proven = {};     // those of `students` with a platform's number for a person
+  std::filesystem::path grades = {};     // the folder of the grades, which is never a student's, wherever it is
+  std::set<std::string> proven = {};     // those of `students` with a platform's number that identifies a person
 };
 
 // Searches each path. A single path is the class: a folder with a file, folder or zip per student, or a zip with any

@@ -207,7 +207,7 @@ class Reader {
                  fmt::format("it has: {}", fmt::join(known, ", ")));
   }
 
-  // In the form of exercise.toml: lists of the same length; case i consists of the i-th values.
+  // Reads sizes in the form of exercise.toml: lists of the same length; case i consists of the i-th values.
   Result<std::vector<Size>> sizes_of(const toml::node& node, const Chapter& of) const {
     const toml::table* table = node.as_table();
     if (table == nullptr || table->empty()) return error(node, "extents with lists of values are missing");

@@ -92,8 +92,9 @@ int autograder(Session& session, const ExportCommand& command) {
   return kAccepted;
 }
 
-// Exported grades may soon be in a gradebook, without the warning that is printed here. So grades under other terms
-// are refused. For grades of another version of the grader, whose terms are the same, the warning suffices.
+// Refuses to export grades under other terms, unless --stale asks for it, because a gradebook may soon show them
+// without the warning that is printed here. For grades of another version of the grader under the same terms, the
+// warning suffices.
 void refuse_stale(const ExportCommand& command, const Gradebook& book) {
   const std::string stale = stale_text(book, grade_command(command.places));
   if (stale.empty()) return;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kWidth = 128;
 constexpr double kHalfBytes = 2;
 
-// `queries` and `keys`: numbers per head.
+// `queries` and `keys`: how many each head has.
 struct Shape {
   std::int64_t heads, queries, keys;
 };

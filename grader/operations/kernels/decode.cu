@@ -11,7 +11,7 @@ constexpr int kThreads = 512;
 constexpr int kGroups = kThreads / kLanes;
 constexpr int kInFlight = 4;  // keys and values of a group in flight
 
-// All lanes of a group hold the same `largest` and `sum`, and each a part of the value.
+// All lanes of a group hold the same `largest` and `sum`; each holds its own part of `value`.
 struct Running {
     float largest = -1e30f, sum = 0, value[kWide] = {};
 

@@ -1,6 +1,6 @@
 // y = x w^T on tensor cores: a batch of tokens through a layer. Asynchronous copies bring tiles of both factors, some
-// stages ahead. Small batches use low tiles, so that little arithmetic is spent on missing rows. Rows in shared memory
-// have 128 bytes; their pieces of 16 are shuffled, so that eight adjacent rows cover all banks.
+// stages ahead. Small batches use tiles with few rows, so that little arithmetic is spent on missing rows. A row in
+// shared memory has 128 bytes; its pieces of 16 bytes are permuted, so that eight adjacent rows cover all banks.
 #include <roofwalk.cuh>
 
 #include "tensor.cuh"
@@ -8,15 +8,15 @@
 constexpr int kDepth = 64;  // of a tile
 constexpr int kPiece = 8;   // halves per copy
 constexpr int kPieces = kDepth / kPiece;
-constexpr int kSteps = kDepth / 16;  // of a tile
+constexpr int kSteps = kDepth / 16;  // per tile
 
-// Rows of x, then rows of w.
+// The rows of x's tile, then those of w's.
 template <int kRows, int kColumns>
 struct alignas(128) Stage {
     __half row[kRows + kColumns][kDepth];
 };
 
-// Where a piece of a row is.
+// Where a piece begins in its row, in halves.
 __device__ int place(int row, int piece) { return (piece ^ row % kPieces) * kPiece; }
 
 // kDown x kAcross warps, each with its part of kRows x kColumns.
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(32 * kDown * kAcross)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int row = warp / kAcross * kWarpRows * 16, column = kRows + warp % kAcross * kWarpColumns * 16;
 
-    // Starts turns `from` to `to` of a tile; zeros are stored for what is past the ends.
+    // Starts the copies of turns `from` to `to` of a tile; stores zeros for what is past the ends.
     const auto bring = [&](int tile, int from, int to) {
 #pragma unroll
         for (int turn = from; turn < to; ++turn) {
@@ -56,11 +56,11 @@ __global__ void __launch_bounds__(32 * kDown * kAcross)
     float sum[kWarpRows][kWarpColumns][2][4] = {};
     for (int tile = 0; tile < tiles; ++tile) {
         wait_for_group<kStages - 2>();
-        __syncthreads();  // this tile has arrived, and all are done with the stage that is filled next
+        __syncthreads();  // this tile has arrived, and all warps are done with the stage that is filled next
         const auto& from = stages[tile % kStages];
 #pragma unroll
         for (int step = 0; step < kSteps; ++step) {
-            // A part of the next tile at each step, so that copies and products overlap.
+            // Each step brings a part of a later tile, so that copies and products overlap.
             const int next = tile + kStages - 1;
             if (next < tiles) bring(next, step * kTurns / kSteps, (step + 1) * kTurns / kSteps);
             unsigned a[kWarpRows][4], b[kWarpColumns][4];

@@ -10,7 +10,7 @@ constexpr int kMostVectors = 4;  // per thread; a row has at most kThreads * kMo
 __device__ float block_sum(float value) {
     __shared__ float sums[kThreads / 32];
     value = warp_sum(value);
-    __syncthreads();  // everyone is done with the previous sums
+    __syncthreads();  // all warps are done with the previous sums
     if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = value;
     __syncthreads();
     float all = 0;

@@ -1,5 +1,5 @@
-// The table of operations. Sizes are so large that the bytes hide the launch on an H100, and so small that measuring
-// all operations on the virtual H100 takes seconds.
+// The table of operations. Sizes are large enough that on an H100 the launch takes little of the time, and small enough
+// that measuring all operations on the virtual H100 takes seconds.
 #include "grader/operations/kernels/operation.h"
 
 #include "common/exercise/vector_add.h"

@@ -18,7 +18,7 @@ struct Shared {
 constexpr int kPieces = kWidth / 8;                 // per row, one copy each
 constexpr int kTurns = kKeys * kPieces / kThreads;  // per tile; in each, every thread makes one copy
 
-// Starts turns `from` to `to` of the tile whose first row is `first`; zeros are stored for rows past the end.
+// Starts the copies of turns `from` to `to` of the tile whose first row is `first`; stores zeros for rows past the end.
 __device__ void bring(__half (*tile)[kStride], const __half* rows, int first, int count, int from, int to) {
 #pragma unroll
     for (int turn = from; turn < to; ++turn) {
@@ -32,7 +32,7 @@ __device__ unsigned two_halves(float a, float b) {
     return reinterpret_cast<const unsigned&>(both);
 }
 
-// Over the four lanes that share a row.
+// row_max and row_sum combine the values of the four lanes that share a row.
 __device__ float row_max(float value) {
     value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, 1));
     return fmaxf(value, __shfl_xor_sync(0xffffffff, value, 2));
@@ -61,14 +61,14 @@ __global__ void __launch_bounds__(kThreads)
     for (int first = 0; first < count; first += kKeys) {
         const int now = first / kKeys % 2;
         wait_for_group<0>();
-        __syncthreads();  // this tile has arrived, and all are done with the other
+        __syncthreads();  // this tile has arrived, and all warps are done with the other
         if (first == 0) {
 #pragma unroll
             for (int step = 0; step < kWidth / 16; ++step) {
                 load_pieces(query[step], &shared.queries[warp * 16 + lane % 16][step * 16 + lane / 16 * 8]);
             }
         }
-        // The next tile comes in parts, so that copies and products overlap.
+        // Each step brings a part of the next tile, so that copies and products overlap.
         const int next = first + kKeys;
         float score[kKeys / 8][4] = {};
 #pragma unroll

@@ -46,7 +46,7 @@ class Layernorm final : public Exercise {
       const double scale = 1 / std::sqrt(squares / static_cast<double>(columns) + static_cast<double>(kEpsilon));
       for (std::int64_t i = 0; i < columns; ++i) to[i] = (from[i] - mean) * scale * gamma[i] + beta[i];
     }
-    // From intermediate 32-bit floats; results are of the order of 1.
+    // The errors of intermediate 32-bit floats, for results of the order of 1.
     const std::vector<double> errors(y.size(), 1e-5);
     return {expected_halves("y", std::move(y), errors, columns)};
   }
@@ -80,7 +80,7 @@ class Softmax final : public Exercise {
       const double sum = std::accumulate(to, to + columns, 0.0);
       for (std::int64_t i = 0; i < columns; ++i) to[i] /= sum;
     }
-    for (std::size_t i = 0; i < y.size(); ++i) errors[i] = 2e-5 * y[i];  // exponents of up to 24 bits before the point
+    for (std::size_t i = 0; i < y.size(); ++i) errors[i] = 2e-5 * y[i];  // exp2f's arguments, up to 23, are rounded
     return {expected_halves("y", std::move(y), errors, columns)};
   }
 };

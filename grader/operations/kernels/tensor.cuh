@@ -29,7 +29,7 @@ __device__ inline void wait_for_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kOpen));
 }
 
-// Loads four pieces of 8 x 8 halves; lane l names a row of piece l / 8.
+// Loads four pieces of 8 x 8 halves; lane l gives the address of a row of piece l / 8.
 __device__ inline void load_pieces(unsigned (&piece)[4], const __half* row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])

@@ -1,5 +1,5 @@
-// c = a b with tensor cores: a has rows of halves, b columns, c floats; sizes are multiples of 256. Each warp
-// computes 64 x 64 of the block's 128 x 256, from tiles in shared memory.
+// c = a b with tensor cores: a is stored by rows and b by columns, both in halves; c in floats. Sizes are multiples
+// of 256. Each warp computes 64 x 64 of the block's 128 x 256, from tiles in shared memory.
 #include <roofwalk.cuh>
 
 constexpr int kRows = 128, kColumns = 256, kDeep = 32, kThreads = 256;
@@ -18,10 +18,10 @@ __device__ void load_four(unsigned (&to)[4], const unsigned* row) {
                  : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row))));
 }
 
-// A tile of `rows` rows, 16 bytes per thread and turn.
+// Loads a tile of `rows` rows, 16 bytes per thread and iteration.
 template <int rows>
 __device__ void load_tile(unsigned (*to)[kWords], const unsigned* from, int words) {
-    constexpr int kPieces = kDeep / 8, kTurn = kThreads / kPieces;  // per row; rows per turn
+    constexpr int kPieces = kDeep / 8, kTurn = kThreads / kPieces;  // pieces per row; rows per iteration
     const int row = threadIdx.x / kPieces, at = threadIdx.x % kPieces * 4;
 #pragma unroll
     for (int i = 0; i < rows; i += kTurn) {
@@ -32,7 +32,7 @@ __device__ void load_tile(unsigned (*to)[kWords], const unsigned* from, int word
 __global__ void gemm(const unsigned* a, const unsigned* b, float* c, int n, int k) {
     __shared__ alignas(16) unsigned left[kRows][kWords], right[kColumns][kWords];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, words = k / 2;
-    const int row = warp / 4 * 64, column = warp % 4 * 64;  // the warp's, in the tile
+    const int row = warp / 4 * 64, column = warp % 4 * 64;  // start of the warp's part of the tile
     float sums[kDown][kAcross][4] = {};
     for (int from = 0; from < words; from += kDeep / 2) {
         load_tile<kRows>(left, a + blockIdx.y * kRows * words + from, words);

@@ -4,12 +4,12 @@
 // One step of Strassen's algorithm where all extents are even: seven products of half the size instead of eight. The
 // result is right, but the chapter counts the FLOPs of another algorithm.
 
-// Half-size blocks of a matrix: 0 upper left, 1 upper right, 2 lower left, 3 lower right.
+// Returns an element of a half-size block of a matrix: 0 upper left, 1 upper right, 2 lower left, 3 lower right.
 __device__ float block_at(const float* x, int rows, int columns, int block, int row, int column) {
     return x[(row + block / 2 * rows) * 2 * columns + column + block % 2 * columns];
 }
 
-// The seven factors of the products, side by side in `out`. Each is block `one` of x plus `sign` times block `two`.
+// How to make the seven products' factors from x: each is block `one` of x plus `sign` times block `two`.
 struct Terms {
     int one[7], two[7], sign[7];
 };

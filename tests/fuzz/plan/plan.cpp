@@ -29,7 +29,7 @@ Machine small_machine() {
   return std::move(*machine);
 }
 
-// For parameters of eight bytes, pointers to buffers; for others, small numbers.
+// Returns arguments for solve: pointers to buffers for parameters of eight bytes, small numbers for others.
 std::vector<ArgumentBytes> arguments_of(const ptx::Function& solve, Device& device) {
   std::vector<ArgumentBytes> out;
   for (const ptx::Variable& parameter : solve.parameters) {

@@ -7,7 +7,7 @@
 
 namespace roofwalk::ptx {
 
-// A description of the first error; empty if there is none.
+// Returns a description of the first error; empty if there is none.
 inline std::string wrong_in(const Operand& operand, const Function& function) {
   const auto registers = static_cast<int>(function.registers.size());
   const auto instructions = static_cast<int>(function.instructions.size());
@@ -59,8 +59,8 @@ inline std::string wrong_in(const Module& module) {
   return {};
 }
 
-// What is wrong with an error message. It must be one short line of plain text that begins with the PTX line or with
-// "this is ".
+// Returns what is wrong with an error message, which must be one short line of plain text that begins with the PTX
+// line or with "this is ".
 inline std::string wrong_in(const std::string& refusal) {
   if (!refusal.starts_with("PTX line ") && !refusal.starts_with("this is ")) return "no line: " + refusal;
   if (refusal.size() >= 400) return "too long: " + refusal;

@@ -29,7 +29,8 @@ const std::vector<std::string>& corpus() {
 
 std::size_t below(Rng& rng, std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(rng.next() % limit); }
 
-// The range [begin, end) from a random position, or from the next word if that is a blank, to the end of the word.
+// Returns the range [begin, end) from a random position to the end of its word. If the position is a blank, the range
+// starts at the next word.
 std::pair<std::size_t, std::size_t> word(Rng& rng, const std::string& text) {
   constexpr std::string_view kBlanks = " \t\n,;";
   const std::size_t begin = text.find_first_not_of(kBlanks, below(rng, text.size()));

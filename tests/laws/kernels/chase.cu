@@ -41,7 +41,7 @@ __device__ unsigned next_shared(unsigned at) {
     return to;
 }
 
-// A ring of 64 words, followed by one warp; all lanes read the same word.
+// One warp follows a ring of 64 words in shared memory; all lanes read the same word.
 __global__ void chase_shared(float* ends, int hops) {
     __shared__ unsigned ring[64];
     for (int i = threadIdx.x; i < 64; i += 32) {

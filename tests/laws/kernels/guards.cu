@@ -4,7 +4,7 @@
 
 constexpr int kTile = 32, kRows = 8;
 
-// An element of the m x k matrix, or 0 outside the matrix.
+// Returns an element of the m x k matrix, or 0 outside the matrix.
 template <bool kGuarded>
 __device__ float element(const float* a, int m, int k, int row, int column) {
   if constexpr (kGuarded) {

@@ -1,6 +1,6 @@
-// A chain of addresses as in chase.cu, each passed through a function: none (form 0), in a struct that the function
-// returns (1) or takes (2), or returned by a function that is called through a pointer (3) or has called
-// itself (4).
+// A chain of addresses as in chase.cu. Each address is used directly (form 0) or passes through a function: in a
+// struct that the function returns (1) or takes (2), or as the result of a function called through a pointer (3)
+// or of a recursive function (4).
 #include <roofwalk.cuh>
 
 using Address = unsigned long long;

@@ -1,4 +1,4 @@
-// Chains of FMAs in every block, or in all but one of 32: those whose hash (common/base/mix.h) begins with five zeros.
+// Runs chains of FMAs in all blocks, or skips about 1 in 32: those whose hash (common/base/mix.h) begins with five 0s.
 #include <roofwalk.cuh>
 
 __device__ unsigned long long mix(unsigned long long x) {

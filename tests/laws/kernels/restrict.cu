@@ -1,5 +1,5 @@
-// The same loop twice, unrolled by four. If c cannot alias, a compiler may issue all eight loads before it waits for
-// the first; otherwise it must finish a store before it loads what that store may have changed.
+// The same loop twice, unrolled by four. If c cannot alias a and b, the compiler may issue all eight loads before it
+// waits for the first; otherwise each store must come before the loads that it may affect.
 #include <roofwalk.cuh>
 
 __global__ void add_plain(const float* a, const float* b, float* c, int turns) {

@@ -24,7 +24,7 @@ Chapter chapter_that_asks(std::vector<Goal> goals) {
   return chapter;
 }
 
-// Level and kind of each goal.
+// Returns the level and kind of each goal.
 std::vector<std::string> names(const std::vector<Goal>& goals) {
   std::vector<std::string> names;
   for (const Goal& goal : goals) names.push_back(goal.level + " " + goal_what_name(goal.what));

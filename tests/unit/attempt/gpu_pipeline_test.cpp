@@ -1,4 +1,4 @@
-// The pipeline for a real GPU, with a scripted device, the queue of a lab, and changes of the GPU's state.
+// Runs the pipeline for real GPUs on a scripted device: with a lab's queue, and while the GPU's state changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ class GpuPipeline : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  // `bytes`: factor of the counted DRAM bytes; 0: the device does not count.
+  // Returns a factory of devices that count `bytes()` times the compulsory DRAM bytes, or nothing if `bytes()` is 0.
   DeviceFactory device(const double* elapsed_ns, const float* factor, const std::function<unsigned()>& bytes) {
     return [this, elapsed_ns, factor, bytes]() -> Result<std::unique_ptr<Device>> {
       return std::unique_ptr<Device>(std::make_unique<testing::FakeDevice>(
@@ -63,7 +63,7 @@ class GpuPipeline : public ::testing::Test {
             const auto x = memory.floats("x"), y = memory.floats("y");
             for (std::size_t i = 0; i < y.size(); ++i) y[i] = *factor * x[i];
             RunRecord record;
-            // The clock varies by a few percent, equally for both kernels.
+            // Times vary by up to 4 * noise_, for both kernels alike.
             record.elapsed_ns = *elapsed_ns * (1 + noise_ * static_cast<double>(runs_++ * 7 % 5));
             const unsigned times = bytes();
             if (times == 0) return record;
@@ -82,7 +82,7 @@ class GpuPipeline : public ::testing::Test {
     return attempt ? *attempt : Attempt{};
   }
 
-  // Time in ns of 4096 doublings at 60 % of the DRAM roof.
+  // Returns the time in ns of 4096 doublings at 60 % of the DRAM roof.
   double good_ns() const { return 8 * 4096 / rig_.machine.dram_bytes_per_s / 0.6 * 1e9; }
 
   Course course_;
@@ -120,7 +120,7 @@ TEST_F(GpuPipeline, BytesThatMayNotBeCountedAreTheVirtualGpus) {
   EXPECT_FALSE(attempt.time_is_modelled);
   EXPECT_EQ(attempt.measurement->level("dram").bytes.obtained, Obtained::modelled);
   EXPECT_THAT(attempt.notes, Contains("the bytes are the virtual GPU's, not this GPU's"));
-  EXPECT_NEAR(attempt.moved->up, 4, 1e-9);  // the starter's bytes are known too
+  EXPECT_NEAR(attempt.moved->up, 4, 1e-9);  // the starter's bytes are modelled, too
   EXPECT_NEAR(attempt.moved->right, 1, 1e-9);
 }
 
@@ -177,7 +177,7 @@ TEST_F(GpuPipeline, ASlowAttemptFails) {
 }
 
 TEST_F(GpuPipeline, AWrongTimedRunIsNoVerdictOnTheTimes) {
-  starter_factor_ = 3;  // the course's own starter was not verified before
+  starter_factor_ = 3;  // 3, not 2: the timed starter's results are wrong
   const Chapter& chapter = **course_.find("mini-double");
   const auto attempt = run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
   ASSERT_FALSE(attempt);

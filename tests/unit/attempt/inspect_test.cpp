@@ -70,7 +70,7 @@ TEST(Inspect, WholeLinesThatNoWarpCanUseAreScattered) {
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "over_fetch");
 }
 
-// Local memory has sectors but no global requests. It must not be taken for scattered accesses.
+// Local memory causes sectors but no global requests. These sectors must not be taken for scattered accesses.
 TEST(Inspect, LocalMemoryIsToldFromGlobal) {
   RunRecord record = vector_add_record();
   KernelRecord& kernel = record.kernels[0];
@@ -99,7 +99,7 @@ TEST(Inspect, SpillsCostWhatTheNearestLevelThatHoldsThemCosts) {
   const Finding finding = inspect_record(record, "");
   EXPECT_EQ(finding.diagnosis.cause, "spills");
   EXPECT_EQ(finding.diagnosis.line, 14);
-  EXPECT_THAT(finding.diagnosis.text, HasSubstr("about 1.64 ms"));  // no L1 or L2 holds them
+  EXPECT_THAT(finding.diagnosis.text, HasSubstr("about 1.64 ms"));  // 210 MB fit neither L1 nor L2
 }
 
 TEST(Inspect, KernelsThatPassArraysOnAreUnfused) {
@@ -113,10 +113,10 @@ TEST(Inspect, KernelsThatPassArraysOnAreUnfused) {
   record.elapsed_ns *= 2;
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
   for (KernelRecord& kernel : record.kernels) kernel.counters.set(Counter::l1_read_sectors, 4 << 20);
-  EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");  // each kernel rereads its own data
-  record.kernels[1].name = "apply";  // now another kernel loads what the first one loaded
+  EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");  // now each kernel rereads its own data
+  record.kernels[1].name = "apply";  // another kernel now loads what the first one loaded
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
-  record.kernels[1].counters.set(Counter::dram_read_bytes, 24 << 20);  // it reads too much by itself
+  record.kernels[1].counters.set(Counter::dram_read_bytes, 24 << 20);  // this kernel alone reads three times its inputs
   EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");
 }
 

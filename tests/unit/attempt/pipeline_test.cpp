@@ -24,7 +24,7 @@ using testing::FakeMemory;
 using testing::FakeRun;
 using ::testing::HasSubstr;
 
-// A record of a kernel that doubles n floats at `share` of the DRAM roof.
+// Returns a record of a kernel that doubles n floats at `share` of the DRAM roof.
 RunRecord record_of(double n, const Machine& machine, double share) {
   RunRecord record;
   record.time_is_modelled = true;
@@ -56,7 +56,7 @@ class Pipeline : public ::testing::Test {
     rig_.cache = TEST_CACHE_DIR;
   }
 
-  // A device whose kernel multiplies by `factor` and reaches `share` of the roof.
+  // Scripts a device whose kernel multiplies by `factor` and reaches `share` of the roof.
   void device_that_multiplies_by(float factor, double share) {
     script([factor, share, machine = rig_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
       const auto x = memory.floats("x"), y = memory.floats("y");

@@ -1,5 +1,5 @@
-// Measured sizes are chosen for each machine: tests every chapter with every machine file. No chapter needs to name a
-// machine.
+// Tests every chapter with every machine file: sizes to measure are chosen for each machine, and no chapter needs to
+// name one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::vector<Chapter> chapters() {
   return *loaded;
 }
 
-// Whether the chapter's figure is a share of DRAM bandwidth, so that the data must not fit L2.
+// Whether the chapter's goal is a share of DRAM bandwidth, so that the data must not fit L2.
 bool streams(const Chapter& chapter) {
   return std::any_of(chapter.goals.begin(), chapter.goals.end(),
                      [](const Goal& goal) { return goal.level == "dram" && goal.what == Goal::What::share_of_roof; });

@@ -62,7 +62,7 @@ TEST(Judge, AGoalForAnAceAloneDoesNotBlockAPass) {
 TEST(Judge, AGoalForAPassAloneStillCountsForAnAce) {
   Evidence evidence = measured_evidence();
   evidence.goals = {up_goal(0.5, 0.8), {Goal::Axis::up, "dram", Goal::What::flops_over_starter, 9.0, std::nullopt}};
-  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);  // x8.74
+  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);  // x8.74 was reached
   evidence.goals[1].pass = 8.0;
   EXPECT_EQ(judge(evidence).grade, Grade::ace);
 }
@@ -129,7 +129,7 @@ TEST(Judge, NoiseIsNeverAFail) {
   evidence.goals = {up_goal(0.9, 0.95)};
   evidence.noise = "another process used the GPU";
   EXPECT_EQ(judge(evidence).verdict, Verdict::too_noisy);
-  // Bytes have no noise, so a missed goal about bytes stays missed.
+  // Bytes have no noise, so a goal about bytes that is missed stays missed.
   evidence.goals.push_back({.axis = Goal::Axis::right,
                             .level = "dram",
                             .what = Goal::What::share_of_algorithmic_ai,

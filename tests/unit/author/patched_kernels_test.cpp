@@ -1,4 +1,4 @@
-// Kernels made of patches: what applies, and what is said where one does not.
+// Kernels made from patches: the result of a patch that applies, and the error for one that does not.
 #include "grader/author/patched_kernels.h"
 
 #include <gmock/gmock.h>
@@ -70,7 +70,7 @@ TEST_F(Patched, KernelsAreTheChangedBaseBelowTheirOwnComments) {
   EXPECT_EQ(file_text(folder_.path() / "solutions/01-first/step1_a.cu"), kBase);
 }
 
-// As `diff` writes it, and after the base has grown a line.
+// The patch has time stamps, as `diff` writes them, and the base has since grown by a line.
 TEST_F(Patched, TimesBehindNamesAndOtherLineNumbersDoNotMatter) {
   folder_.write("solutions/01-first/step1_a.cu", std::string("// quick\n") + kBase);
   const auto kernel = kernel_of("// verdict: fault\n--- solutions/01-first/step1_a.cu\t2026-01-01 00:00:00 +0000\n" +
@@ -101,7 +101,7 @@ TEST_F(Patched, ABaseIsNamedAndThere) {
                     HasSubstr("from the project's folder")));
 }
 
-// One line of its context has changed since.
+// One line of the patch's context has changed in the base.
 TEST_F(Patched, APatchFitsExactly) {
   std::string other = kBase;
   other.replace(other.find("One element"), 3, "Two");

@@ -124,7 +124,7 @@ TEST(Subprocess, ASilentProgramThatClosedItsStreamsIsKilledToo) {
   EXPECT_LT(seconds_since(start), 5);
 }
 
-// True once process `pid` no longer runs. A zombie that waits for its new parent does not count as running.
+// Whether process `pid` ends within two seconds. A zombie, which only waits for its parent, counts as ended.
 bool gone(pid_t pid) {
   for (int i = 0; i < 200; ++i) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/stat");

@@ -1,4 +1,4 @@
-// From a learner's file to an artifact, with the real compilers.
+// Builds artifacts from learners' files with the real compilers.
 #include "common/build/build.h"
 
 #include <gmock/gmock.h>
@@ -80,7 +80,7 @@ TEST_F(Build, GivesPtxAndResourcesAndTheCacheGivesTheSame) {
   EXPECT_THAT(artifact->ptx, HasSubstr("/kernel.cu\""));
   EXPECT_THAT(artifact->ptx, HasSubstr(".loc\t1 4 "));
   EXPECT_THAT(artifact->ptx, Not(HasSubstr(folder_.path().string())));
-  ASSERT_EQ(artifact->kernels.size(), 1u);  // only the kernel, not `solve`
+  ASSERT_EQ(artifact->kernels.size(), 1u);  // only `add`, not `solve`
   EXPECT_THAT(artifact->kernels[0].name, HasSubstr("_Z3addPKfPf"));
   EXPECT_EQ(artifact->kernels[0].static_shared_bytes, 128);
   EXPECT_GT(artifact->kernels[0].registers_per_thread, 0);
@@ -97,7 +97,7 @@ TEST_F(Build, GivesPtxAndResourcesAndTheCacheGivesTheSame) {
   EXPECT_FALSE(artifact->kernels[0].code.empty());
   EXPECT_EQ(cached->kernels[0].code, artifact->kernels[0].code);
 
-  // A damaged entry counts as missing, and without a toolkit it cannot be made again.
+  // A damaged entry counts as missing, and without a toolkit it cannot be rebuilt.
   for (const auto& entry : fs::directory_iterator(folder_.path() / "cache")) {
     fs::resize_file(entry.path() / "kernel.ptx", 100);
   }

@@ -87,7 +87,7 @@ struct Compiled {
   std::string report;  // output of `ptxas -v`
 };
 
-// Real cubins, compiled once for each architecture such as "80".
+// Returns kSource compiled for an architecture such as "80". Compiles it only once for each.
 const Compiled& compiled(const std::string& architecture = "80") {
   static std::map<std::string, Compiled> all;
   if (const auto known = all.find(architecture); known != all.end()) return known->second;
@@ -112,7 +112,7 @@ const Compiled& compiled(const std::string& architecture = "80") {
 
 const std::string& cubin() { return compiled().cubin; }
 
-// The registers that `ptxas -v` reports for a single kernel.
+// Returns the registers that `ptxas -v` reports for a single kernel.
 int reported_registers(const std::string& kernel, const std::string& architecture = "80") {
   const std::string& report = compiled(architecture).report;
   const std::size_t used = report.find("Used ", report.find("entry function '" + kernel + "'"));
@@ -185,14 +185,14 @@ TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
   EXPECT_EQ(find(*kernels, "plain").code.back().operation, 0x14d);  // the padding after it is left out
 }
 
-// Functions that a pointer may call belong to the kernel, with their frame, registers and code.
+// A function that may be called through a pointer counts as part of the kernel: its frame, registers and code.
 TEST(Cubin, FunctionsCalledByAddressBelongToTheKernel) {
   const auto lines = [](const KernelResources& kernel) {
     std::set<std::uint32_t> out;
     for (const MachineInstruction& in : kernel.code) out.insert(in.ptx_line);
     return out;
   };
-  // The PTX line of a function's last instruction, its return.
+  // Returns the PTX line of a function's last instruction, its return.
   const auto last_line = [](const std::string& name) {
     const std::string& ptx = compiled().ptx;
     const std::size_t body = ptx.find("{", ptx.find(") " + name + "(\n", ptx.find(".func")));

@@ -1,4 +1,4 @@
-// A folder that is removed with the test.
+// A temporary folder, removed at the end of the test.
 #pragma once
 
 #include <stdlib.h>

@@ -41,7 +41,7 @@ class FindToolkit : public testing::Test {
     for (const char* name : {"ROOFWALK_CUDA", "CUDA_HOME", "CUDA_PATH"}) ::unsetenv(name);
   }
 
-  // A toolkit whose nvcc reports `version`.
+  // Writes a toolkit whose nvcc reports `version`.
   fs::path fake(const std::string& name, const std::string& version) {
     for (const char* tool : {"nvcc", "ptxas"}) {
       const fs::path file = folder_.write(name + "/bin/" + tool, "#!/bin/sh\necho 'Cuda compilation tools, release " +
@@ -94,7 +94,7 @@ TEST_F(FindToolkit, LinksAreFollowedToTheToolkit) {
   EXPECT_EQ(toolkit->root, good);
 }
 
-// A box contains only the toolkit's folder, so a script's folder would not work there.
+// A box shows only the toolkit's folder, so that must be the real nvcc's folder, not the script's.
 TEST_F(FindToolkit, AScriptThatCallsAnotherNvccGivesThatOnesFolder) {
   const fs::path real = fs::canonical(folder_.write("real/bin/nvcc",
                                                     "#!/bin/sh\n"

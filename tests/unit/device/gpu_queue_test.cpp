@@ -65,7 +65,7 @@ class GpuQueueTest : public ::testing::Test {
     ASSERT_EQ(::write(words_[1], &word, sizeof word), static_cast<ssize_t>(sizeof word));
   }
 
-  // The next message; what == 0 if none comes within `seconds`.
+  // Returns the next message; what == 0 if none comes within `seconds`.
   Word hear(double seconds = 5) const {
     fd_set set;
     FD_ZERO(&set);
@@ -78,7 +78,7 @@ class GpuQueueTest : public ::testing::Test {
     return word;
   }
 
-  // The next message of kind `what`.
+  // Returns the next message of kind `what`.
   Word hear_of(char what, double seconds = 5) const {
     for (const double end = queue_seconds() + seconds; queue_seconds() < end;) {
       if (const Word word = hear(end - queue_seconds()); word.what == what) return word;
@@ -86,7 +86,7 @@ class GpuQueueTest : public ::testing::Test {
     return {};
   }
 
-  // The next message of child `who` that says it waits behind `before` others.
+  // Returns the next message of child `who` that says it waits behind `before` others.
   Word hear_waiting(int who, int before) const {
     for (const double end = queue_seconds() + 3; queue_seconds() < end;) {
       const Word word = hear(end - queue_seconds());
@@ -105,7 +105,8 @@ class GpuQueueTest : public ::testing::Test {
     return pid;
   }
 
-  // Starts a child that takes its turn for `hold` and reports it. If `every_wait`, it reports each call while it waits.
+  // Starts a child that takes its turn for `hold` and reports it. While waiting, it reports how many are before it:
+  // once, or at every call of its callback if `every_wait`.
   pid_t start_run(int who, const std::string& user, std::chrono::milliseconds hold, bool every_wait = false) {
     return start([=, this] { run(who, user, hold, every_wait); });
   }
@@ -134,7 +135,7 @@ class GpuQueueTest : public ::testing::Test {
     return GpuTurn::wait({.gpu_uuid = kGpu, .most_seconds = most_seconds});
   }
 
-  // The reason why no turn is available now.
+  // Returns the reason why no turn is available now.
   static std::string refusal() {
     const auto turn = take(0);
     return turn ? "there is one" : turn.error().text();
@@ -372,7 +373,7 @@ TEST_F(GpuQueueTest, AProgramThatLocksMoreThanATicketIsAnError) {
   all.l_whence = SEEK_SET;
   ASSERT_EQ(::fcntl(other, F_OFD_SETLK, &all), 0);
   EXPECT_THAT(refusal(), AllOf(HasSubstr("cannot be locked"), HasSubstr("set ROOFWALK_LOCK_DIR")));
-  all.l_type = F_UNLCK;  // everything but a million tickets
+  all.l_type = F_UNLCK;  // unlocks all but a million tickets
   all.l_start = 1'000'000 + (std::int64_t{1} << 40);
   ASSERT_EQ(::fcntl(other, F_OFD_SETLK, &all), 0);
   EXPECT_THAT(refusal(), HasSubstr("the GPU was not free"));
@@ -387,7 +388,7 @@ TEST_F(GpuQueueTest, ARemovedFileEndsTheQueueForThoseWhoWaitToo) {
   fs::remove(file());
   std::ofstream(file()).close();
   EXPECT_EQ(hear_of('s').who, 1);  // in the new file
-  EXPECT_FALSE(take(0));           // and so do all later ones
+  EXPECT_FALSE(take(0));           // later ones wait in the new file, too
   kill(holder);
 }
 

@@ -60,7 +60,7 @@ void expect_the_same_of_chapter(const std::string& chapter, const std::vector<st
   }
 }
 
-// Data larger than L1; for vectors and rows, larger than L2.
+// The data is larger than L1; for vectors and rows, larger than L2.
 TEST(Layout, NoFigureOfAChapterDependsOnIt) {
   constexpr int n = 1 << 17, m = 129, rows = 128, cols = 1024;
   const std::vector<float> matrix = numbers(m * m);
@@ -73,7 +73,7 @@ TEST(Layout, NoFigureOfAChapterDependsOnIt) {
                              {rows, cols, 1e-5f});
 }
 
-// A plan where lanes of one instruction access two buffers, with scratch, a module variable, local memory, atomics,
+// The lanes of one instruction access two buffers. The plan also has scratch, a module variable, local memory, atomics,
 // memset and memcpy.
 TEST(Layout, NoFigureOfAnOddPlanDependsOnIt) {
   const auto artifact = compile(R"(
@@ -107,7 +107,7 @@ SOLVE(const float* a, float* b, int n) {
   }
 }
 
-// Returns the addresses that a kernel sees.
+// `addresses` returns the addresses that a kernel sees.
 TEST(Layout, AddressesFollowTheSeedAndNothingElse) {
   const auto addresses = [](std::uint64_t layout) {
     const auto device = open_device("virtual:classroom");

@@ -24,7 +24,7 @@ std::string page(const Surroundings& around, std::size_t columns = 80, bool colo
   return doctor_text(around, findings_of(around), Colors(colors), columns);
 }
 
-// A lab's server with many findings.
+// Returns a lab's server with many findings.
 Surroundings shared_server() {
   Surroundings around = server();
   around.system.slurm_job = "4711";
@@ -42,7 +42,7 @@ Surroundings shared_server() {
   return around;
 }
 
-// A container in which almost nothing works.
+// Returns a container in which almost nothing works.
 Surroundings bare_container() {
   Surroundings around = laptop();
   around.system.container = "docker";

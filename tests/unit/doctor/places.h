@@ -5,7 +5,7 @@
 
 namespace roofwalk::testing {
 
-// A laptop without a GPU.
+// Returns a laptop without a GPU.
 inline Surroundings laptop() {
   Surroundings around;
   around.system = {.name = "Debian GNU/Linux 12 (bookworm)",
@@ -54,7 +54,7 @@ inline ProbedGpu h100() {
   return gpu;
 }
 
-// A server with one idle GPU that everybody may use.
+// Returns a server with one idle GPU that everybody may use.
 inline Surroundings server() {
   Surroundings around = laptop();
   around.system.name = "Ubuntu 24.04.2 LTS";

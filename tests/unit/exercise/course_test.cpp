@@ -22,7 +22,7 @@ float rounded_to_half(float value) {
   return std::bit_cast<float>(bits & ~0x1fffu);
 }
 
-// The problem with all inputs changed by `change`, or only the input named `only`.
+// Returns the problem with all inputs changed by `change`, or only the input named `only`.
 template <class Change>
 Problem changed(Problem problem, Change change, const std::string& only = "") {
   for (Parameter& parameter : problem.parameters) {

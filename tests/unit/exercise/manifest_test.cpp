@@ -41,7 +41,7 @@ text = "second"
 for = ["over_fetch", "no_reuse"]
 )";
 
-// A valid manifest with `from`, which must occur once, replaced.
+// Returns a valid manifest with `from`, which must occur once, replaced.
 std::string with(const std::string& from, const std::string& to) {
   std::string text = kSound;
   const auto at = text.find(from);

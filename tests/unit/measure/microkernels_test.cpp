@@ -124,7 +124,7 @@ TEST(Microkernels, AskForWhatIsCountedOnOtherDevices) {
   }
 }
 
-// The last parameter of an arithmetic kernel.
+// Returns the number of turns, the last parameter of an arithmetic kernel.
 int turns_of(const Plan& plan) {
   int turns = 0;
   const auto& launch = std::get<KernelLaunch>(plan.steps.at(0));
@@ -134,7 +134,7 @@ int turns_of(const Plan& plan) {
 
 class ScriptedRoofs : public ::testing::Test {
  protected:
-  // `elapsed_ns` gives the time of a run from its turns and its number.
+  // Measures the FP32 roof on a device where a run takes `elapsed_ns(its turns, its number)`.
   Result<std::optional<double>> fp32(std::function<double(int turns, int run)> elapsed_ns, bool is_modelled) {
     testing::FakeDevice device(machine_, [&](FakeMemory&, const Plan& plan) -> Result<RunRecord> {
       const int turns = turns_of(plan);

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 constexpr int kCount = 1 << 19;  // 4 MiB in and out: sixteen times the L2 of classroom
 const Work kWork{.useful_flops = kCount, .compulsory_bytes = 8 * kCount};
 
-// A kernel that doubles x. `value` is the value that a thread stores, `read` the element that it reads.
+// Returns a kernel that doubles x. `value` is the value that a thread stores, `read` the element that it reads.
 std::string doubling(const std::string& value, const std::string& read) {
   return "#include <roofwalk.cuh>\n__global__ void twice(const float* x, float* y, int n) {\n"
          "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  const float v = x[" +
@@ -49,7 +49,7 @@ std::unique_ptr<Device> played_gpu() {
 
 class Refusals : public ::testing::TestWithParam<DeviceKind> {
  protected:
-  // The grader's refusals, with roofs scaled by `share`.
+  // Returns the grader's refusals, with roofs scaled by `share`.
   static std::vector<std::string> said_of(const std::string& text, double share = 1) {
     const Machine machine = *load_machine("classroom");
     Roofs roofs = roofs_of(machine);

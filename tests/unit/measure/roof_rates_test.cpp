@@ -12,7 +12,7 @@ namespace {
 
 using testing::test_machine;
 
-// Rates 1e9, 2e9, ... in the order of kRoofs.
+// Returns rates of 1e9, 2e9, ... in the order of kRoofs.
 RoofRates counted_up() {
   RoofRates rates;
   for (std::size_t i = 0; i < kRoofs.size(); ++i) rates.set(kRoofs[i], 1e9 * static_cast<double>(i + 1));

@@ -34,7 +34,8 @@ TEST(GpuState, HoldsWhatTheLibraryReports) {
   GpuState state = state_of(fake);
   EXPECT_EQ(fake.open, 0) << "shut down as often as started";
   ASSERT_TRUE(state.processes);
-  for (GpuProcess& process : *state.processes) process.name = process.user = "";  // of processes that happen to run
+  for (GpuProcess& process : *state.processes)
+    process.name = process.user = "";  // those of whatever processes have these ids here
   EXPECT_EQ(to_json(state).dump(1), R"({
  "uuid": "GPU-1",
  "name": "NVIDIA Test",
@@ -138,7 +139,7 @@ TEST(GpuState, OlderFunctionsServeWhereTheNewAreMissing) {
 
 TEST(GpuState, DriversWithALongerStructAreAskedInTheOldWay) {
   FakeNvml fake;
-  fake.processes = {{.pid = 1}, {.pid = 0}};  // how 535.54's longer struct reads as the shorter one
+  fake.processes = {{.pid = 1}, {.pid = 0}};  // 535.54's longer struct, misread as the shorter one
   fake.old_processes = {{.pid = 5}};
   fake.driver = "535.54.03";
   EXPECT_EQ(state_of(fake).processes.value().size(), 1u);

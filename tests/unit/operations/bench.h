@@ -41,7 +41,7 @@ class OperationsBench {
   const Rig& rig() const { return rig_; }
   const fs::path& root() const { return root_; }
 
-  // In a kernel, replaces `from`, which must occur there, by `to`.
+  // Replaces `from`, which the kernel must contain, by `to`.
   void change(const std::string& kernel, const std::string& from, const std::string& to) const {
     const fs::path file = root_ / "grader/operations/kernels" / kernel;
     std::string text = file_text(file);

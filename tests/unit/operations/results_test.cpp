@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using testing::operation;
 using testing::OperationsBench;
 
-// A run with minimum traffic at every level that takes as long as DRAM or the arithmetic does.
+// Returns a run with minimum traffic at every level that takes as long as DRAM or the arithmetic, whichever is slower.
 OperationRun ideal(const Operation& operation, const Machine& machine, double slower = 1) {
   const Work work = operation.exercise->work(operation.size);
   OperationRun run;

@@ -4,7 +4,7 @@
 namespace roofwalk::test {
 namespace {
 
-// The kernel is on lines 2 to 4, and SOLVE's body starts on line 6.
+// Returns a file with the kernel on lines 2 to 4 and SOLVE's body from line 6 on.
 std::string file(const std::string& body) {
   return "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n  c[threadIdx.x] = a[0] + "
          "n;\n}\n"

@@ -13,7 +13,7 @@ inline Chart classroom_chart(const std::string& level) {
   return chart;
 }
 
-// The dot moves straight up to the roof.
+// Returns a chart whose dot moves straight up to the roof.
 inline Chart vector_add_chart() {
   Chart chart = classroom_chart("dram");
   chart.title = "vector-add on virtual:classroom (n=1048576)";
@@ -25,7 +25,7 @@ inline Chart vector_add_chart() {
   return chart;
 }
 
-// The dot moves right and up at L1.
+// Returns a chart whose dot moves right and up at L1.
 inline Chart gemm_chart() {
   Chart chart = classroom_chart("l1");
   chart.title = "naive-gemm on virtual:classroom (m=n=k=512)";
@@ -36,7 +36,7 @@ inline Chart gemm_chart() {
   return chart;
 }
 
-// Roofs as if measured by microkernels, below the data sheet's.
+// Returns roofs as if measured by microkernels, below the data sheet's.
 inline Roofs measured_roofs() {
   Roofs roofs;
   roofs.memory = {

@@ -84,7 +84,7 @@ TEST(GnuplotScript, LeavesOutDataSheetRoofsThatLieOnTheMeasuredOnes) {
   EXPECT_THAT(script, AllOf(HasSubstr("'DRAM 128 GB/s'"), HasSubstr("'roofs: measured'")));
 }
 
-// Dots without an order: no arrows between them, no starter, no newest dot, so all rows of dots end alike.
+// Dots without an order have no arrows between them and no starter or newest dot, so all dots look alike.
 TEST(GnuplotScript, OfDotsWithoutAnOrderHasNoArrows) {
   Chart chart = gemm_chart();
   EXPECT_THAT(gnuplot_script(chart, "x.svg", "svg"), HasSubstr("set arrow"));
@@ -128,7 +128,7 @@ class WritePlot : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  // Makes the PATH contain only a program called gnuplot.
+  // Leaves only a program called gnuplot on the PATH.
   void fake_gnuplot(const std::string& body) {
     fs::create_directory(folder_ / "bin");
     std::ofstream(folder_ / "bin" / "gnuplot") << "#!/bin/sh\n" << body << "\n";

@@ -55,8 +55,8 @@ LineCounters line_of(int line, std::uint64_t warp_instructions, Wait wait, doubl
   return counters;
 }
 
-// A kernel of 1000 warps that takes 100 us and a launch. It has a line with a strided load and a bank conflict, and a
-// divergent line.
+// Returns a kernel of 1000 warps that takes 100 us and a launch. It has a line with a strided load and a bank conflict,
+// and a divergent line.
 KernelRecord scale_record() {
   KernelRecord kernel;
   kernel.name = "scale";
@@ -114,7 +114,7 @@ Attempt scale_attempt() {
 
 Profile scale_profile() { return profile_of(scale_attempt(), kSource); }
 
-// The improved kernel: no strided load, a separate line for the guard, six times as fast.
+// Returns the improved kernel: no strided load, a separate line for the guard, six times as fast.
 Profile mended_profile() {
   Attempt attempt = scale_attempt();
   attempt.file = "my/mended.cu";
@@ -153,7 +153,7 @@ TEST(Profile, LinesAddUpToTheKernelsExactly) {
 TEST(Profile, TimeIsSharedOutLikeTheCyclesOfWarpsAndTheLaunchStandsWhereItIs) {
   const Profile profile = scale_profile();
   const LineFigures& load = *profile.lines[8].figures;
-  const double cycles = 500 + 4'000 + 5'000 + 720'000 + 201'000 + 33'000;  // without slots that have no warp
+  const double cycles = 500 + 4'000 + 5'000 + 720'000 + 201'000 + 33'000;  // without issue slots that have no warp
   EXPECT_NEAR(load.elapsed_ns(), 1e5 * 720'000 / cycles, 1e-6);
   EXPECT_EQ(load.main_wait(), Wait::dram);
   EXPECT_NEAR(load.share_of(Wait::dram), 700.0 / 720, 1e-9);
@@ -410,7 +410,7 @@ TEST(ProfilePage, ShowsEveryLineWithItsFigures) {
   EXPECT_THAT(comparison_page(scale_profile(), mended_profile()), HasSubstr("x5.86 faster"));
 }
 
-// As many lines as a source may have: the page shows only lines with information.
+// The source has as many lines as is allowed; the page shows only lines with information.
 TEST(ProfilePage, OfManyLinesShowsThoseThatTell) {
   const auto holds = [](const std::string& page, const std::string& text) {
     return page.find(text) != std::string::npos;
@@ -422,7 +422,7 @@ TEST(ProfilePage, OfManyLinesShowsThoseThatTell) {
   for (int line = 1; line <= 18; ++line) EXPECT_TRUE(holds(page, fmt::format("id=\"line-{}\"", line))) << line;
   EXPECT_TRUE(holds(page, "(199,996 lines are not shown)"));
   EXPECT_LT(comparison_page(scale_profile(), profile_of(attempt, source)).size(), 100'000u);
-  // All lines executed something.
+  // Now thousands of lines executed something.
   std::vector<LineCounters>& lines = attempt.kernels.front().lines;
   const LineCounters one = lines.front();
   for (int line = 100; line < 10'000; ++line) {

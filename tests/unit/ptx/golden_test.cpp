@@ -67,7 +67,7 @@ void rewrite(const std::filesystem::path& path, std::string_view key, const std:
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// The message of ptxas about a file; empty if it accepts, nullopt if there is no ptxas.
+// Returns ptxas' message about a file; empty if ptxas accepts the file, nullopt if there is no ptxas.
 std::optional<std::string> ptxas_complaint(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   const auto names = [&text](std::string_view target) {
@@ -124,7 +124,7 @@ TEST(GoldenFiles, NameEveryOpcode) {
   for (const std::filesystem::path& path : golden_files("parse")) {
     const std::string text = read_file(path);
     const Result<Module> module = parse(text, source_of(text));
-    if (!module) continue;  // Accepted reports that
+    if (!module) continue;  // the test Accepted reports that
     for (const Function& function : module->functions) {
       for (const Instruction& instruction : function.instructions) named.insert(instruction.opcode);
     }

@@ -14,7 +14,7 @@ using testing::kHeader;
 
 constexpr std::string_view kFiles = "\t.file\t1 \"/src/kernel.cu\"\n\t.file\t2 \"/src/helper.cuh\"\n";
 
-// The learner's line of each instruction of a kernel with this body.
+// Returns the learner's line of each instruction of a kernel with this body.
 std::vector<int> lines_of(std::string_view body, std::string_view files = kFiles) {
   const std::string text = std::string(kHeader) + ".visible .entry k()\n{\n.reg .b32 r;\n" + std::string(body) +
                            "\n}\n" + std::string(files);

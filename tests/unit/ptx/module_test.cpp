@@ -20,7 +20,7 @@ Module must_parse(const std::string& text) {
   return module ? std::move(*module) : Module{};
 }
 
-// The first instruction of a kernel with this body.
+// Returns the first instruction of a kernel with this body.
 Instruction first(std::string_view body) {
   const Module module = must_parse(kernel(body));
   const Function* function = module.find_function("k");

@@ -20,7 +20,7 @@ inline std::string read_file(const std::filesystem::path& path) {
   return text.str();
 }
 
-// The .ptx files of a folder of golden files, by name.
+// Returns the .ptx files of a folder of golden files, by name.
 inline std::vector<std::filesystem::path> golden_files(std::string_view folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(ROOFWALK_PTX_GOLDEN) / folder)) {
@@ -30,7 +30,7 @@ inline std::vector<std::filesystem::path> golden_files(std::string_view folder) 
   return files;
 }
 
-// The text after `// KEY: ` in the lines of a golden file.
+// Returns the text after `// KEY: ` in the lines of a golden file.
 inline std::vector<std::string> notes(std::string_view text, std::string_view key) {
   std::vector<std::string> found;
   std::istringstream lines{std::string(text)};
@@ -41,7 +41,7 @@ inline std::vector<std::string> notes(std::string_view text, std::string_view ke
   return found;
 }
 
-// A kernel `k` with this body, and declarations of a few registers of every width.
+// Returns a kernel `k` with this body, and declarations of a few registers of every width.
 inline std::string kernel(std::string_view body) {
   std::string text(kHeader);
   text += ".visible .global .align 4 .u32 gvar;\n.visible .shared .align 16 .b8 svar[64];\n";

@@ -18,7 +18,7 @@ class BoxedDevice : public testing::Test {
  protected:
   void SetUp() override { ROOFWALK_SKIP_WITHOUT_BOXES(); }
 
-  // The tests' worker takes its mode in place of the program's options.
+  // Opens a device whose worker is in a box. The tests' worker takes `mode` in place of the program's options.
   static std::unique_ptr<Device> open(const std::string& mode, const RemoteLimits& limits = {}) {
     auto command = boxed_worker(REMOTE_TEST_WORKER, ROOFWALK_TEST_SOURCE_DIR, "virtual:classroom", 2);
     EXPECT_TRUE(command.ok());
@@ -100,7 +100,8 @@ TEST_F(BoxedDevice, SeesNothingOfThisMachine) {
   const Status told = device->load(*compile(kContractKernel));
   ASSERT_FALSE(told.ok());
   EXPECT_THAT(told.error().message, HasSubstr("environment: LC_ALL=C ROOFWALK_ROOT=/src PWD=/src\n"));
-  EXPECT_THAT(told.error().message, HasSubstr("folders: /usr/bin /usr/lib\n"));  // only the program that sets limits
+  EXPECT_THAT(told.error().message,
+              HasSubstr("folders: /usr/bin /usr/lib\n"));  // what the program that sets limits needs
   EXPECT_THAT(told.error().message, HasSubstr("address space: limited"));
 }
 

@@ -60,7 +60,7 @@ class Workers {
   fs::path log_;
 };
 
-// True once the process no longer runs. A zombie does not count as running.
+// Whether the process ends within ten seconds. A zombie counts as ended.
 bool gone(pid_t pid) {
   for (int i = 0; i < 1000; ++i) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
@@ -193,7 +193,7 @@ TEST_P(AWorkerThatGoesWrong, CostsOneRun) {
     EXPECT_EQ(record->fault->kind, *GetParam().fault);
     EXPECT_THAT(record->fault->message, HasSubstr(GetParam().words));
     EXPECT_EQ(record->fault->file, artifact.source_path);
-    EXPECT_EQ(record->fault->line, 6);  // line of the launch
+    EXPECT_EQ(record->fault->line, 6);  // the line of the launch
   } else {
     ASSERT_FALSE(record.ok());
     EXPECT_THAT(record.error().text(), HasSubstr(GetParam().words));
@@ -307,7 +307,7 @@ TEST(RemoteDevice, AHangOutsideARunEndsAtItsLimitToo) {
   EXPECT_TRUE(gone(in_write.started().at(0)) && gone(in_load.started().at(0)));
 }
 
-// Work limits end an interpreted kernel. If it takes too long anyway, the host has a problem.
+// An interpreted kernel ends at its work limit. If a run takes too long anyway, that is the host's fault.
 TEST(RemoteDevice, AHangOfAnInterpreterIsNoFaultOfAKernel) {
   const Workers workers("hang");
   auto device = make_remote_device(workers.command(), "virtual:hang", kShort, {.kernels_may_end_it = false});
@@ -376,7 +376,7 @@ TEST(RemoteDevice, TextsOfAWorkerSteerNoTerminal) {
 TEST(RemoteDevice, AWorkerInheritsOnlyWhatItNeeds) {
   ::setenv("ROOFWALK_TEST_SECRET_SEED", "4711-secret", 1);
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  const int leak = ::fcntl(zero, F_DUPFD, 100);  // above the child's own; no O_CLOEXEC on purpose
+  const int leak = ::fcntl(zero, F_DUPFD, 100);  // above the child's own descriptors; without O_CLOEXEC on purpose
   ::close(zero);
   const Workers workers("tell");
   const auto device = workers.device();
@@ -407,7 +407,7 @@ TEST(RemoteDevice, WhatAWorkerStartedEndsWithIt) {
   for (const pid_t pid : workers.started()) EXPECT_TRUE(gone(pid));
 }
 
-// Waits until a worker has written its process id.
+// Waits until a worker has written its process id, and returns the id.
 pid_t first_worker(const Workers& workers) {
   for (int i = 0; i < 1000; ++i) {
     if (const auto pids = workers.started(); !pids.empty()) return pids[0];

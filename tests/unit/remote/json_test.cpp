@@ -1,4 +1,4 @@
-// Data sent between processes is restored exactly, and a damaged form of it is rejected.
+// Data sent between processes is restored exactly, and damaged data is rejected.
 #include <gmock/gmock.h>
 
 #include "common/base/json.h"
@@ -109,7 +109,7 @@ TEST(RunRecordJson, ComesBackToTheBit) {
     ASSERT_TRUE(back.ok()) << back.error().text();
     EXPECT_EQ(whole_json(*back), json);
     EXPECT_EQ(back->counters, record.counters);
-    // Members that whole_json might omit.
+    // Checks members that whole_json might omit.
     const auto& was = record.kernels[1].lines;
     const auto& is = back->kernels[1].lines;
     ASSERT_EQ(is.size(), was.size());

@@ -44,7 +44,8 @@ class KeptRoofs : public ::testing::Test {
     fs::remove_all(root_, error);
   }
 
-  // Each run takes a microsecond more than the previous one and counts a million more of everything: 1e12 per second.
+  // Returns the record of a run. Each run takes a microsecond more than the one before and counts a million more of
+  // everything, so every rate is 1e12 per second.
   Result<RunRecord> next_record() {
     const int run = ++runs_;
     RunRecord record;
@@ -57,7 +58,7 @@ class KeptRoofs : public ::testing::Test {
     return record;
   }
 
-  // Number of roofs that a call measures, each on its own device.
+  // Returns the number of roofs that a call measures, each on its own device.
   int measured_by(bool fresh = false) {
     const int before = devices_;
     const auto rates = measured_roofs(rig_, fresh);

@@ -29,8 +29,8 @@ void settle_time(DiagnosisInput& in, double ideal_ns) {
   in.vertical_gap = in.elapsed_ns / ideal_ns / std::max(1.0, in.horizontal_gap);
 }
 
-// A coalesced vector add of 2^20 elements on classroom, with a grid that fills the GPU many times and `latency_ns` of
-// waiting.
+// Returns a coalesced vector add of 2^20 elements on classroom, with a grid that fills the GPU many times and
+// `latency_ns` of waiting.
 DiagnosisInput vector_add(double latency_ns) {
   DiagnosisInput in;
   in.useful_flops = in.executed_flops = kPairs;
@@ -72,7 +72,7 @@ std::vector<std::string> causes(const DiagnosisInput& in) {
   return names;
 }
 
-// The diagnosis of an input that must have exactly one.
+// Returns the diagnosis of an input that must have exactly one.
 Diagnosis only(const DiagnosisInput& in) {
   const auto found = diagnose(in);
   EXPECT_EQ(found.size(), 1u) << testing::PrintToString(causes(in));
@@ -161,7 +161,7 @@ TEST(Diagnose, AScatteredStoreIsNoReasonToWaitForLoads) {
   EXPECT_THAT(causes(in), ElementsAre("over_fetch"));
 }
 
-// Eight times the bytes with all of each sector used: the same data is requested repeatedly.
+// Returns a kernel that moves eight times the bytes but uses all of each sector: it requests the same data repeatedly.
 DiagnosisInput redundant() {
   DiagnosisInput in = vector_add(0);
   in.dram_bytes *= 8, in.dram_ns *= 8, in.l2_bytes *= 8, in.l2_ns *= 8, in.l1_bytes *= 8, in.l1_ns *= 8;
@@ -182,7 +182,7 @@ TEST(Diagnose, RedundantBytesAreToldApart) {
   EXPECT_EQ(unfused.cause, "unfused");
   EXPECT_THAT(unfused.text, HasSubstr("5 kernels pass whole arrays on"));
   in.streaming_kernels = 1;
-  in.chained_kernels = 2;  // one kernel requests data again that its caches hold
+  in.chained_kernels = 2;  // one kernel requests again what its caches hold
   EXPECT_THAT(only(in).text, HasSubstr("2 kernels pass whole arrays on"));
   in.chained_kernels = 0;
   in.l1_bytes *= 10;
@@ -329,7 +329,7 @@ TEST(Diagnose, ConstantsThatLanesDifferIn) {
   EXPECT_EQ(only(in).cause, "instruction_bound");
 }
 
-// A kernel whose instructions take 600 us to issue.
+// Returns a kernel whose instructions take 600 us to issue.
 DiagnosisInput busy() {
   DiagnosisInput in = vector_add(5000);
   in.issue_ns = in.flops_ns = 600000;
@@ -439,10 +439,10 @@ TEST(Diagnose, SpillsAreSaidThoughTheTimeLacksTheirBytes) {
 TEST(Diagnose, SpillsComeFirstWhereMuchIsWrong) {
   DiagnosisInput in = vector_add(3e6);
   in.blocks = 1;
-  in.spilled_bytes_per_thread = 8;  // two values, once
+  in.spilled_bytes_per_thread = 8;  // two values, spilled once
   in.spill_ns = 100;
   EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
-  in.spilled_bytes_per_thread = 320;  // in a loop they may be moved in each iteration
+  in.spilled_bytes_per_thread = 320;  // in a loop, values may be spilled in each iteration
   EXPECT_THAT(causes(in), ElementsAre("spills", "few_blocks"));
 }
 
@@ -479,8 +479,8 @@ TEST(Diagnose, AWrongAnswerInHalfPrecision) {
   EXPECT_EQ(found.line, 8);
 }
 
-// The starter of the GEMM chapters takes 17 ms at L1: 16.5 sectors per load, and even with coalesced loads, all threads
-// would load each value.
+// The starter of the GEMM chapters takes 17 ms at L1: 16.5 sectors per load, and even with coalesced loads, many
+// threads would load the same value.
 TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
   DiagnosisInput in = vector_add(0);
   in.useful_flops = in.executed_flops = 268435456;

@@ -29,7 +29,7 @@ constexpr Chip kChips[] = {{"V100", 125e12, 900e9, 139, 126},
                            {"H200", 990e12, 4800e9, 206, 188}};
 constexpr const Chip& kA100 = kChips[1];
 
-// Equal after rounding to the printed whole number.
+// Expects a value that rounds to the printed whole number.
 void expect_printed(double value, double printed) { EXPECT_NEAR(value, printed, 0.5); }
 
 TEST(TextbookRidge, OfTensorCoresIsWherePeakMeetsBandwidth) {
@@ -93,7 +93,7 @@ TEST(TextbookAi, OfAGemvIsTheBatch) {
     const double rule = weights_only_ai(batch, kFp16);
     EXPECT_DOUBLE_EQ(rule, batch);
     EXPECT_NEAR(gemm_work(batch, 4096, 4096, kFp16).ai() / rule, 1, 0.005);
-    // Weights have fewer bits; activations stay fp16.
+    // Now the weights have fewer bits; activations stay fp16.
     const auto quantized = [&](double weight) {
       return gemm_work(batch, 4096, 4096, {.a = kFp16, .b = weight, .c = kFp16}).ai();
     };
@@ -115,7 +115,7 @@ TEST(TextbookAi, OfPrefillAttentionIsTheLengthOverTheBytes) {
   EXPECT_DOUBLE_EQ(attention_work(128, 128, 128, kFp16).ai(), 64);
 }
 
-// The gate projection of Llama-2 7B: 4096 to 11008.
+// Returns the work of the gate projection of Llama-2 7B: 4096 to 11008.
 Work feed_forward(std::int64_t batch) { return gemm_work(batch, 11008, 4096, kFp16); }
 
 TEST(TextbookAi, OfAFeedForwardLayer) {

@@ -34,7 +34,7 @@ class BoxTest : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // A box with the system's commands, like the compilers' box.
+  // Returns a box with the system's commands, like the compilers' box.
   static Box box() { return compile_box("/usr/include"); }
 
   static CommandResult run(const Box& box, const std::vector<std::string>& program, const BoxedRun& limits = {}) {
@@ -196,7 +196,7 @@ TEST_F(BoxTest, MemoryFilesTimeAndProcessesAreLimited) {
 
 TEST_F(BoxTest, OtherLimitsAreSet) { EXPECT_EQ(shell("ulimit -n; ulimit -s; ulimit -c").output, "256\n65536\n0\n"); }
 
-// Each of these protects its part of the system by itself, even if the system call filter lets a call through.
+// Each namespace protects its part of the system by itself, even if the system call filter lets a call through.
 TEST_F(BoxTest, NothingOfTheSystemIsShared) {
   for (const char* name : {"user", "pid", "net", "ipc", "uts", "cgroup", "mnt"}) {
     const std::string path = std::string("/proc/self/ns/") + name;
@@ -206,7 +206,7 @@ TEST_F(BoxTest, NothingOfTheSystemIsShared) {
   EXPECT_NE(shell("cut -d ' ' -f 6 /proc/self/stat").output, "0\n");  // a session that began inside the box
 }
 
-// Number of processes on this machine with `word` in their command line.
+// Returns the number of processes on this machine with `word` in their command line.
 int processes_with(const std::string& word) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -217,7 +217,7 @@ int processes_with(const std::string& word) {
   return count;
 }
 
-// A sleep command that no other process has.
+// Returns a sleep command that no other process has.
 std::string own_sleep() { return "sleep 47." + std::to_string(::getpid()); }
 
 TEST_F(BoxTest, WhatRunsTooLongIsGoneAltogether) {

@@ -36,7 +36,7 @@ class MachineFileTest : public testing::Test {
     return load_machine(file_.string());
   }
 
-  // classroom.toml with the first line that starts with `key` replaced.
+  // Returns classroom.toml with the first line that starts with `key` replaced.
   std::string with_line(const std::string& key, const std::string& line) {
     std::istringstream in(classroom_text());
     std::string out, old;
@@ -124,7 +124,7 @@ TEST(Machines, PeaksAreThoseOfTheirDataSheets) {
   }
 }
 
-// Relations that hold on any chip, so that its roofs can be reached.
+// These relations hold on any chip whose roofs can be reached.
 TEST(Machines, FiguresOfAFileFitEachOther) {
   for (const std::string& name : machine_names()) {
     SCOPED_TRACE(name);
@@ -156,7 +156,7 @@ TEST(Machines, AFileTellsWhereItsFiguresComeFrom) {
     std::vector<MachineFigure> figures = file.figures;
     figures.insert(figures.end(), file.data_sheet.begin(), file.data_sheet.end());
     for (const MachineFigure& figure : figures) EXPECT_THAT(figure.source, testing::Not(testing::IsEmpty()));
-    // Every source abbreviation that is explained is used.
+    // Every abbreviation of a source that the file explains is used.
     for (const auto& [source, meaning] : file.sources) {
       const bool used = std::any_of(figures.begin(), figures.end(), [&, name = source](const auto& figure) {
         return figure.source.find(name) != std::string::npos;

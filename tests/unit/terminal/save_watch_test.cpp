@@ -23,7 +23,7 @@ class SaveWatchTest : public ::testing::Test {
 
   static void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
 
-  // The test passes the clock in, so it does not depend on the load of the host.
+  // Whether the watch reports a save 150 ms later. The test passes the clock in, so the host's load does not matter.
   static bool saved_in_the_end(SaveWatch& watch) {
     const auto now = Clock::now();
     const bool at_once = watch.saved(now);

@@ -34,7 +34,7 @@ class WatchScreenTest : public ::testing::Test {
     view_.status = "took 1.2 s";
   }
 
-  // Checks that a screen of any size has as many rows as the terminal, none of them too wide.
+  // Returns the screen at this size, after a check that it has as many rows as the terminal, none of them too wide.
   WatchScreen at(int columns, int rows, bool color = false) {
     const WatchScreen screen = watch_screen(view_, {columns, rows}, color);
     std::istringstream in(screen.text);

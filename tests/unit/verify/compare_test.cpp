@@ -90,7 +90,7 @@ TEST(Compare, MatricesAreNamedByRowAndColumn) {
   EXPECT_THAT(compare(std::vector<float>{1, 2, 3, 4, 7, 6}, expected).reason, HasSubstr("c[1, 1] is 7"));
 }
 
-// 1000 values, each with the relative error `relative`.
+// Compares 1000 values, each with the relative error `relative`.
 Correctness with_relative_error(double relative) {
   std::vector<double> values;
   std::vector<float> results;

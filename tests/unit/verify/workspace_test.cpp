@@ -70,7 +70,7 @@ class ScriptedDevice final : public Device {
   std::uint64_t next_address_ = 256;
 };
 
-// The problem of SOLVE(x, y, n, scale), where y = 2 x.
+// Returns the problem of SOLVE(x, y, n, scale), where y = 2 x.
 Problem doubling() {
   return {.parameters = {InputBuffer{"x", {1, 2, 3}}, OutputBuffer{"y", 3}, Scalar{"n", 3}, Scalar{"scale", 2.0f}}};
 }
@@ -82,7 +82,7 @@ Workspace::Planner no_scratch() {
 
 class WorkspaceTest : public testing::Test {
  protected:
-  // A workspace with guards unless the test says otherwise.
+  // Returns a workspace, with guards unless the test says otherwise.
   Workspace make(std::uint64_t guard_bytes = kGuard) {
     auto workspace = Workspace::make(device_, doubling(), guard_bytes);
     EXPECT_TRUE(workspace.ok());
@@ -181,7 +181,7 @@ TEST_F(WorkspaceTest, AnInputWhoseZeroChangesSignIsOverwritten) {
             Wrong::input_changed);
 }
 
-// The problem of SOLVE(x, y) with fp16 elements, where y = x.
+// Uses the problem of SOLVE(x, y) with fp16 elements, where y = x.
 TEST_F(WorkspaceTest, HalvesLieBesideEachOther) {
   auto workspace = Workspace::make(
       device_, {.parameters = {InputBuffer{"x", {1, -2, 0.5}, Element::f16}, OutputBuffer{"y", 3, Element::f16}}},

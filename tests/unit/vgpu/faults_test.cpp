@@ -6,7 +6,7 @@
 namespace roofwalk::test {
 namespace {
 
-// Line 1 is the include; `body` starts on line 3 of the kernel's file.
+// Returns a kernel's file: line 1 is the include, and `body` starts on line 3.
 std::string kernel(const std::string& body, const std::string& launch = "k<<<2, 64>>>(a, c, n);") {
   return "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n" + body +
          "\n}\nSOLVE(const float* a, float* c, int n) {\n  " + launch + "\n}\n";
@@ -38,7 +38,7 @@ TEST(Faults, OutOfBoundsNamesBufferIndexThreadAndLine) {
   EXPECT_EQ(fault.message, "out of bounds: writes c[128], but c holds 128 elements");
 }
 
-// For every exercise: writing to an input is a fault, even if the old value is restored.
+// Writing to an input is a fault, even if the old value is restored.
 TEST(Faults, InputsAreReadOnly) {
   struct Write {
     const char* what;

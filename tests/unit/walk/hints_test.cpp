@@ -95,7 +95,7 @@ TEST(Hints, AFaultHasHintsOfItsKind) {
   const auto trouble = [](FaultKind kind) {
     return trouble_of({{"verdict", "fault"}, {"diagnosis", nullptr}, {"fault", {{"kind", fault_name(kind)}}}});
   };
-  EXPECT_EQ(trouble(FaultKind::out_of_bounds), "fault");  // a fault whose words are about bounds
+  EXPECT_EQ(trouble(FaultKind::out_of_bounds), "fault");  // the hints for "fault" are about bounds
   for (const FaultKind kind : {FaultKind::read_only, FaultKind::misaligned, FaultKind::uninitialized, FaultKind::race,
                                FaultKind::missing_wait, FaultKind::runaway, FaultKind::barrier_deadlock,
                                FaultKind::assertion, FaultKind::stack_overflow, FaultKind::bad_call}) {

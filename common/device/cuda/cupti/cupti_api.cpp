@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kOldestVersion = 130000;  // xxyyzz since CUDA 13.0 (cupti_version.h)
 
-// Where toolkits keep the library: NVIDIA's installer and packages in extras/CUPTI or targets, wheels in lib.
+// Returns where toolkits keep the library: NVIDIA's installer and packages in extras/CUPTI or targets, wheels in lib.
 std::vector<fs::path> places(const fs::path& toolkit_root, const char* library) {
   std::vector<fs::path> found;
   if (!toolkit_root.empty()) {
@@ -27,9 +27,9 @@ std::vector<fs::path> places(const fs::path& toolkit_root, const char* library) 
   return found;
 }
 
-// CUPTI opens its helper libraries by name, and the system's loader finds them only if a toolkit is installed
-// system-wide. CUPTI uses helpers that are already loaded, so they are loaded here; if one is missing, CUPTI's own
-// calls report it.
+// Loads CUPTI's helper libraries, because CUPTI uses those that are already loaded. It would open them by name, and the
+// system's loader finds them only if a toolkit is installed system-wide. If one is missing, CUPTI's own calls report
+// it.
 void load_helpers(const fs::path& folder) {
   if (folder.empty()) return;
   for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"})

@@ -16,11 +16,12 @@ struct CuptiTrouble {
   std::string_view cause, advice;
 };
 
-// The rows of cupti_errors.def, by ascending number.
+// Returns the rows of cupti_errors.def, by ascending number.
 std::span<const CuptiTrouble> cupti_troubles();
 const CuptiTrouble* find_cupti_trouble(CUptiResult result);  // nullptr: not in the table
 
-// "no counters: the cause (cuptiRangeProfilerEnable: CUPTI_ERROR_..., 35)", with advice. `call`: the call that failed.
+// Returns the Error "no counters: the cause (cuptiRangeProfilerEnable: CUPTI_ERROR_..., 35)", with advice. `call`: the
+// call that failed.
 Error cupti_error(CUptiResult result, std::string_view call);
 
 }  // namespace roofwalk

@@ -49,19 +49,20 @@ std::span<const TensorType> tensor_types();
 std::string_view quantity_name(MetricSum quantity);  // "gpu_time_ns"
 std::string_view tensor_type_name(TensorType type);  // "f16_f32"
 
-// The metrics to request, each once; empty for an unknown chip. `tensor`: the one type that the module uses on tensor
-// cores; nullopt if it uses none or several, or one that this chip cannot count. Without a type, tensor instructions
-// are counted instead of FLOPs.
+// Returns the metrics to request, each once; empty for an unknown chip. `tensor`: the one type that the module uses on
+// tensor cores; nullopt if it uses none or several, or one that this chip cannot count. Without a type, tensor
+// instructions are counted instead of FLOPs.
 std::vector<std::string> metrics_of(std::string_view chip, std::optional<TensorType> tensor = std::nullopt);
 
-// nullopt if the chip cannot count it, or if one of its metrics is missing, NaN or negative.
+// Returns the quantity's value; nullopt if the chip cannot count it, or if one of its metrics is missing, NaN or
+// negative.
 std::optional<double> value_of(MetricSum quantity, std::string_view chip, const RangeValues& values);
 
-// All Counters that follow from the values; the others are absent. flops_tensor counts the requested type; it is 0 if
-// no tensor core was used, and absent if one was used but no type was requested.
+// Returns all Counters that follow from the values; the others are absent. flops_tensor counts the requested type; it
+// is 0 if no tensor core was used, and absent if one was used but no type was requested.
 Counters counters_of(std::string_view chip, const RangeValues& values);
 
-// The Counters that a run on this chip can have, indexed by Counter; empty for an unknown chip.
+// Returns the Counters that a run on this chip can have; empty for an unknown chip.
 std::vector<Counter> counters_known(std::string_view chip);
 
 }  // namespace roofwalk

@@ -12,7 +12,7 @@
 namespace roofwalk {
 namespace {
 
-// limit on turns beyond the set's number of passes; a set that needs more would never end
+// Limit on turns beyond the set's number of passes; a set that needs more would never end.
 constexpr std::size_t kSpareTurns = 4;
 
 // Space for ranges before their number is known; each takes memory on the host and the GPU.
@@ -93,7 +93,7 @@ class CuptiRangeCounters final : public RangeCounters {
     return expect_tensor(std::nullopt);
   }
 
-  // The cause of the first CUPTI error.
+  // Returns the cause of the first CUPTI error.
   std::string cause() const { return results_.cause(); }
 
   std::string_view chip() const override { return chip_; }

@@ -1,5 +1,5 @@
-// Hardware counters between two marks on a GPU, through CUPTI's range profiler: this code pushes and pops ranges and
-// replays passes. Only launches inside a range count, so caches and inputs are reset outside ranges.
+// Reads hardware counters between two points of a run, through CUPTI's range profiler: the code here pushes and pops
+// ranges and replays passes. Only launches inside a range count, so caches and inputs are reset outside ranges.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ class RangeCounters {
   // profiler is off, and this object can be used again.
   virtual Result<std::vector<RangeValues>> count(const std::function<Status(Pass&)>& pass) = 0;
 
-  // The chip to pass to counters_of and counters_known; empty if these do not apply to the values.
+  // Returns the chip to pass to counters_of and counters_known; empty if these do not apply to the values.
   virtual std::string_view chip() const { return {}; }
 
   // Sets the type that the next module uses on tensor cores (tensor_type_of); initially none. Errors: CUPTI's; then
@@ -72,7 +72,7 @@ struct CounterProbe {
 // Counts one call of `launch`, which launches a small kernel. Call this in a process that may crash, because on some
 // machines CUPTI crashes instead of reporting an error.
 CounterProbe probe_counters(const CuptiApi& api, const CounterTarget& target, const std::function<Status()>& launch);
-// The result for a probe process that ended without an answer.
+// Returns the result for a probe process that ended without an answer.
 CounterProbe crashed_probe(int signal);
 
 Json to_json(const CounterProbe& probe);

@@ -19,7 +19,7 @@ inline constexpr const char* kReportAdvice = "please report it with what `./roof
 class CuptiResults {
  public:
   Status check(CUptiResult result, std::string_view call);
-  // An id of cupti_errors.def, or "other".
+  // Returns an id of cupti_errors.def, or "other".
   std::string cause() const;
 
  private:
@@ -53,7 +53,7 @@ class CuptiMetricSet {
 
   Status make(CuptiResults& results, const std::string& chip);
 
-  // The values of one range in an image.
+  // Returns the values of one range in an image.
   Result<std::map<std::string, double>> evaluate(CuptiResults& results, const std::vector<std::uint8_t>& image,
                                                  std::size_t range) const;
 

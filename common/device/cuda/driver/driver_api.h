@@ -66,15 +66,15 @@ struct DriverApi {
 #undef ROOFWALK_MEMBER
 };
 
-// The oldest driver that runs the output of the CUDA 13 toolkit, in cuDriverGetVersion's numbers: 13000 comes with
-// 580.
+// The oldest driver that runs the output of the CUDA 13 toolkit, in cuDriverGetVersion's numbers: driver 580 reports
+// 13000.
 inline constexpr int kOldestDriverVersion = 13000;
 
 // Opens the driver and starts it (cuInit). The library stays loaded. Errors, with advice: there is no driver, it is too
 // old, or it does not start.
 Result<DriverApi> load_driver_api(const char* library = "libcuda.so.1");
 
-// The Error for a driver from before CUDA 13; `found` describes the driver that was found.
+// Returns the Error for a driver from before CUDA 13; `found` describes the driver that was found.
 Error too_old_driver(const std::string& found);
 
 // Starts the driver and checks its version. load_driver_api calls this once it has loaded the calls.

@@ -36,7 +36,7 @@ bool find_functions(void* library, Functions& functions) {
          find(functions.error_name, "cuGetErrorName");
 }
 
-// The part of a UUID after "GPU-" or "MIG-", as text, from its sixteen bytes.
+// Returns the part of a UUID after "GPU-" or "MIG-", as text, from its sixteen bytes.
 std::string hex_groups(const unsigned char* bytes) {
   std::string text;
   for (int i = 0; i < 16; ++i) {

@@ -32,7 +32,7 @@ struct ProbeOptions {
   double timeout_s = 20;  // a GPU without persistence mode takes seconds to wake up
 };
 
-// Forks: call it before the program starts threads.
+// Forks, so call this before the program starts threads.
 DriverProbe probe_driver(const ProbeOptions& options = {});
 
 }  // namespace roofwalk

@@ -7,7 +7,8 @@
 namespace roofwalk {
 namespace {
 
-// `plain` is the name as programs write it; the driver returns the variant that CUDA_VERSION calls by that name.
+// Looks up a driver call. `plain` is the name as programs write it; the driver returns the variant that has this name
+// in CUDA_VERSION.
 template <class Function>
 Status find(decltype(&::cuGetProcAddress) look_up, const char* plain, Function& function) {
   void* found = nullptr;

@@ -17,7 +17,7 @@ namespace {
 
 using Weight = ClockReason::Weight;
 
-// Bits and meanings: NVML API reference, NvmlClocksEventReasons. Weights: a brake that halves the clock makes times
+// Bits and meanings: NVML API reference, NvmlClocksEventReasons. Weights: a slowdown that halves the clock makes times
 // useless; power and heat limits are normal under load and are only noted.
 constexpr std::array kReasons = {
     ClockReason{0x1, "idle", "low, because nothing ran", Weight::none},
@@ -91,7 +91,7 @@ class Reader {
  public:
   explicit Reader(nvml::Device device) : device_(device) {}
 
-  // The value that `function(device, extra..., &value)` writes.
+  // Returns the value that `function(device, extra..., &value)` writes.
   template <class T, class... Extra, class... Parameters>
   std::optional<T> value(nvml::Return (*function)(Parameters...), Extra... extra) {
     T read{};
@@ -153,7 +153,7 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// The value under `key`, if it exists and has this type.
+// Returns the value under `key`, if it exists and has this type.
 template <class T>
 std::optional<T> value_of(const Json& json, const char* key) {
   if (!json.is_object() || !json.contains(key)) return std::nullopt;
@@ -202,7 +202,8 @@ void add_reasons(const GpuState& before, const GpuState& after, std::vector<Doub
   }
 }
 
-// `is_explained`: a power or heat limit was already reported; such limits are normal under load.
+// Adds a doubt if a clock moved. `is_explained`: a power or heat limit, which is normal under load, was already
+// reported.
 void add_clock(std::string_view what, std::optional<int> before, std::optional<int> after, bool is_explained,
                std::vector<Doubt>& doubts) {
   if (!before || !after || *before <= 0 || *after <= 0) return;
@@ -403,7 +404,7 @@ std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const 
   add_foreign(after, own, doubts);
   add_memory(before, after, doubts);
   add_reasons(before, after, doubts);
-  // The clock of an idle GPU does not tell the clock under load.
+  // The clock of an idle GPU says nothing about its clock under load.
   const std::uint64_t bits = before.clock_reason_bits.value_or(0) | after.clock_reason_bits.value_or(0);
   if ((bits & kIdle) == 0) {
     const bool is_explained = std::any_of(kReasons.begin(), kReasons.end(), [&](const ClockReason& reason) {

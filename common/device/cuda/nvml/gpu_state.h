@@ -26,7 +26,7 @@ struct ClockReason {
 };
 std::span<const ClockReason> clock_reasons();
 
-// Names of all set bits; unknown bits as "0x800".
+// Returns the names of all set bits; an unknown bit is named "0x800".
 std::vector<std::string> clock_reason_names(std::uint64_t bits);
 
 struct GpuProcess {
@@ -52,24 +52,25 @@ struct GpuState {
   std::optional<std::string> virtualization = {};  // "none", "passthrough", "vgpu", "host_vgpu", "host_vsga"
 };
 
-// Keys in the order of the members; null if absent.
+// Writes the keys in the order of the members; absent values are null.
 Json to_json(const GpuState& state);
 GpuState gpu_state_from_json(const Json& json);  // missing keys and wrong types become absent
 
 // NVML, initialised for the lifetime of the object.
 class Nvml {
  public:
-  // Errors: NVML does not start (the driver's module is not loaded, or its version differs from the library's).
+  // Starts NVML. Errors: NVML does not start (the driver's module is not loaded, or its version differs from the
+  // library's).
   static Result<std::unique_ptr<Nvml>> open(const NvmlApi& api);
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // The UUIDs of all GPUs that this process can see. Errors: NVML's.
+  // Returns the UUIDs of all GPUs that this process can see. Errors: NVML's.
   Result<std::vector<std::string>> uuids() const;
 
-  // A slice ("MIG-...") has its own name, memory and processes; the rest comes from its GPU. Errors: there is no such
-  // GPU, or it no longer answers (lost, or in need of a reset).
+  // Reads the state of a GPU or a slice. A slice ("MIG-...") has its own name, memory and processes; the rest comes
+  // from its GPU. Errors: there is no such GPU, or it no longer answers (lost, or in need of a reset).
   Result<GpuState> state(const std::string& uuid) const;
 
  private:
@@ -86,7 +87,7 @@ bool sees_host_pids();
 struct OwnProcesses {
   std::vector<unsigned> pids;
   bool pids_are_hosts = true;  // whether `pids` are the host's: sees_host_pids()
-  std::size_t processes = 1;   // if PIDs cannot tell: at most how many processes on the GPU belong to the measurement
+  std::size_t processes = 1;   // if they are not: how many processes on the GPU may belong to the measurement
 };
 
 // A reason, in plain words, to doubt times taken between two states. Both states have the same memory allocated.

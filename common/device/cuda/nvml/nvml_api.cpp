@@ -14,7 +14,7 @@ Result<NvmlApi> load_nvml_api(const char* library) {
                  .advice = "it comes with NVIDIA's driver"};
   }
   NvmlApi api;
-  // The first of the names that the library has; older names of a function come second.
+  // Finds the first of the names that the library has; older names of a function come second.
   const auto find = [opened](auto& function, std::initializer_list<const char*> names) {
     for (const char* name : names) {
       if (function == nullptr) function = reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(opened, name));

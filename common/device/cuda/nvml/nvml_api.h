@@ -18,7 +18,7 @@ using Device = struct DeviceOf*;  // nvmlDevice_t
 inline constexpr Return kSuccess = 0, kNotSupported = 3, kNoPermission = 4, kNotFound = 6, kInsufficientSize = 7,
                         kDriverNotLoaded = 9, kGpuIsLost = 15, kResetRequired = 16, kLibraryMismatch = 18;
 
-// Version field of a struct: its size in the low bytes, its version in the highest.
+// Returns the version field of a struct: its size in the low bytes, its version in the highest.
 constexpr unsigned struct_version(std::size_t size_bytes, unsigned version) {
   return static_cast<unsigned>(size_bytes) | version << 24;
 }

@@ -40,7 +40,7 @@ inline void add_of_lane_0(const Warp& warp, const Op* op) {
   *warp.lanes<T>(op->s[0]) = *warp.lanes<T>(op->s[1]) + *warp.lanes<T>(op->s[2]);
 }
 
-// Executes op->target integer additions on lane 0, such as loop counters, each of op->count bytes.
+// Executes op->target integer additions (of loop counters, say) on lane 0, each of op->count bytes.
 const Op* op_additions_of_lane_0(Launch&, Warp& warp, const Op* op) {
   const Op* const end = op + op->target;
   for (; op != end; ++op)
@@ -51,7 +51,7 @@ const Op* op_additions_of_lane_0(Launch&, Warp& warp, const Op* op) {
 template <class Lanes>
 constexpr std::size_t kCount = sizeof(Lanes) / sizeof(float);
 typedef float Eight __attribute__((vector_size(kEight * sizeof(float))));
-// As many lanes as a host vector holds.
+// As many lanes as the host's vectors hold.
 #ifdef __AVX512F__
 typedef float Wide __attribute__((vector_size(64)));
 #else
@@ -59,7 +59,7 @@ using Wide = Eight;
 #endif
 constexpr std::size_t kWide = kCount<Wide>;
 
-// Broadcasts a value. Adding it to integer zeros keeps compilers from splitting the broadcast.
+// Broadcasts a value. Adds its bits to integer zeros, because compilers would split a plain broadcast.
 template <class Lanes>
 inline Lanes all_lanes(float value) {
   typedef std::uint32_t Bits __attribute__((vector_size(sizeof(Lanes))));
@@ -104,8 +104,8 @@ inline void put_canonical(Lanes value, float* lanes) {
   std::memcpy(lanes, &value, sizeof value);
 }
 
-// Whether a load of shared memory takes the fast path. If the slow path runs although this is true, the read is
-// recorded twice, which is harmless.
+// Whether a load of shared memory can take the fast path; if so, records the read for the sanitizer. If the slow path
+// runs nevertheless, it records the read again, which is harmless.
 inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const LaneOffsets& offsets,
                            std::uint64_t at) {
   return is_usual_in_shared(launch, warp, &load, offsets, at, kWordBytes) &&
@@ -140,7 +140,7 @@ const Op* op_product_of_shared(Launch& launch, Warp& warp, const Op* op) {
   return op + 3;
 }
 
-// The value of the address register.
+// Returns the value of a load's address register.
 inline std::uint64_t base_address(const Warp& warp, const Op& load) {
   if (load.s[4] == kNoSlot) return 0;
   return load.count == 8 ? *warp.lanes<std::uint64_t>(load.s[4]) : *warp.lanes<std::uint32_t>(load.s[4]);
@@ -150,13 +150,13 @@ inline std::uint64_t base_address(const Warp& warp, const Op& load) {
 inline bool is_inside(const Launch& launch, const ProductRun::Side& side, std::uint64_t base) {
   const std::uint64_t extent = launch.program.shared_bytes;
   const auto from = static_cast<std::int64_t>(base);
-  // The register may hold an address outside shared memory if the offsets lead back inside.
+  // The register may point outside shared memory, as long as the offsets lead back inside.
   constexpr std::uint64_t kFar = 1ull << 40;
   return base < kFar && ((base | side.bits) & (kWordBytes - 1)) == 0 && from + side.low >= 0 &&
          from + side.high + kWordBytes <= static_cast<std::int64_t>(extent);
 }
 
-// Adds up the wavefronts of a run's loads. False until each load has been counted by itself.
+// Adds up the wavefronts of a run's loads. False until each load has run by itself and its wavefronts are known.
 bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& count) {
   count.wavefronts = 0;
   for (const auto* side : {&run.left, &run.right}) {
@@ -169,8 +169,8 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
   return count.known = true;
 }
 
-// Records all reads of one side, then all of the other side. False if both might read the same word, because then the
-// order of the reads matters.
+// Records, for the sanitizer, all reads of one side and then all reads of the other. False if both might read the same
+// word, because then the order of the reads matters.
 [[gnu::noinline]] bool reads_in_order(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t left_base,
                                       std::uint64_t right_base) {
   const LockstepCode& code = launch.program.lockstep;
@@ -186,8 +186,8 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
                                  run.right);
 }
 
-// A run of products that accumulate into one sum: the sums stay in host registers, and the loaded words are used in
-// place. A NaN stays a NaN, so only the last sum is made canonical.
+// Executes a run of products that add to one sum. The sums stay in host registers, and the loaded words are used where
+// they are. A NaN stays a NaN, so only the last sum is made canonical.
 template <class Lanes, bool left_same, bool right_same>
 const Op* op_product_run(Launch& launch, Warp& warp, const Op* op) {
   const ProductRun& run = launch.program.lockstep.product_runs[op->target];
@@ -244,18 +244,17 @@ void put_words(const Warp& warp, const Op& load, const std::uint8_t* found) {
   }
 }
 
-// ld.global, ld.global, fma of the two, and further such products up to op->target operations, as long as all loads
-// take the fast path; lane-0 operations may come in between. First all words are found, then they are multiplied, with
-// the sums in host registers. Words and intermediate sums are dead afterwards; they reach their registers only where a
-// turn ends in between.
+// Executes two ld.global and the fma of their words, and further such products up to op->target operations, for as long
+// as all loads take the fast path. Lane-0 operations may lie between products. First finds all words, then multiplies
+// them, with the sums in host registers. Words and intermediate sums are dead afterwards; they are stored only where
+// the run of products stops early.
 template <Words left_words, Words right_words>
 const Op* op_products_of_global(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t *lefts[kMostProducts], *rights[kMostProducts];
   const float* const c = warp.lanes<float>(op[2].s[3]);
   float* result = nullptr;
   std::size_t products = 0;
-  // The operation where the run stops, and whether the first word or both words of the product there have been
-  // located.
+  // The operation where the run stops, and whether the first word or both words of the product there have been found.
   const Op *next = op, *const end = op + op->target;
   bool has_left = false, has_both = false;
   while (next != end) {

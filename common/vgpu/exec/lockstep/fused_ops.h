@@ -12,23 +12,23 @@ inline constexpr std::uint32_t kWordBytes = sizeof(float);
 inline constexpr std::size_t kEight = 8, kEights = kWarpSize / kEight;
 inline constexpr std::size_t kMostProducts = 16;  // limit for one run of products of global memory
 
-// What a lockstep load of global memory reads: one word for all lanes, adjacent words, or a word of each of 32 rows.
+// The words that a lockstep load of global memory reads: one for all lanes, adjacent ones, or one from each of 32 rows.
 enum class Words { same, row, rows };
-// How many products a handler executes: one, or a run of them, with vectors of eight lanes or as wide as the host
-// has.
+// What a product handler executes: one product, or a run of products, in vectors of eight lanes or as wide as the
+// host's.
 enum class Products { one, by_eights, wide };
 
-// Two ld.shared and the fma of the two words: each group of eight lanes loads one word, or adjacent words.
+// Executes two ld.shared and the fma of the two words. Each group of eight lanes loads one word, or adjacent words.
 Handler product_handler(const LaneOffsets& left, const LaneOffsets& right, Products products);
-// Two ld.global and the fma of the two words, and further products: op->target operations in all.
+// Executes two ld.global and the fma of the two words, and further such products: op->target operations in all.
 Handler global_product_handler(Words left, Words right);
-// op->count operations, all of them fma.
+// Executes op->count operations, all of them fma.
 Handler fma_run_handler();
-// op->target integer additions of op->count bytes each, on lane 0.
+// Executes op->target integer additions of op->count bytes each, on lane 0.
 Handler addition_run_handler();
 
-// For offsets with a constant stride in each group of eight lanes: whether the stride also holds across a host
-// vector.
+// For offsets with a constant stride in each group of eight lanes: whether that stride also holds within each vector of
+// the host.
 bool are_even_wide(const LaneOffsets& offsets);
 
 }  // namespace roofwalk::vgpu

@@ -19,10 +19,10 @@ bool is_fma(const Op& op) {
   // The plain form: round to nearest, no .ftz, no .sat.
   return ptx::computes(in, ptx::kMultiplies | ptx::kAdds) && in.type == ptx::Type::f32 &&
          in.rounding == ptx::Rounding::rn && !in.ftz && !in.sat &&
-         op.run == alu_handler(in);  // excludes the check or lane fill that is emitted for the same instruction
+         op.run == alu_handler(in);  // not the check or the lane fill of the same instruction
 }
 
-// A lockstep load of one word that fills all lanes.
+// Whether an operation is a lockstep load of one word per lane that fills in all lanes.
 bool loads_words(const Op& op, ptx::Space space, const std::vector<LaneOffsets>& offsets) {
   if (op.instruction == nullptr || op.guarded != nullptr || op.lane_offsets >= offsets.size()) return false;
   const ptx::Instruction& in = *op.instruction;
@@ -115,7 +115,7 @@ class Fusion {
     return end - first;
   }
 
-  // Fuses additions on lane 0. Returns the number of operations that one handler does; 0: fewer than two.
+  // Fuses additions on lane 0. Returns the number of operations that one handler executes; 0: fewer than two additions.
   std::size_t fuse_additions(std::size_t first) {
     std::size_t end = first;
     while (end < block_.size() && is_addition_of_lane_0(block_[end])) ++end;
@@ -147,7 +147,7 @@ class Fusion {
     return is_of_lane_0(op) && ptx::computes(*op.instruction, ptx::kAdds) && ptx::size_bytes(op.instruction->type) >= 4;
   }
 
-  // Whether only the products use the loaded words and all sums but the last.
+  // Whether nothing but these products uses the loaded words and the intermediate sums.
   bool are_by_themselves(const std::vector<std::size_t>& products) const {
     const std::size_t last = products.back() + 2;
     std::vector<int> unwanted;
@@ -178,7 +178,7 @@ class Fusion {
 
   int result(std::size_t i) const { return block_[i].instruction->operands[0].index; }
 
-  // Number of products, from `first` on, that one run can execute.
+  // Returns the number of products, from `first` on, that can be one run.
   std::size_t products_at(std::size_t first) const {
     if (!is_product_at(first)) return 0;
     std::size_t products = 1;

@@ -19,7 +19,7 @@ inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::
          !launch.sm->stores.may_hold(low, end) && (!launch.sanitized || launch.memory.surely_defined(low, end - low));
 }
 
-// Adds the counts of a load of `lines` lines and `sectors` sectors, `missed` of which missed in L1.
+// Adds the counts of a load of `lines` lines and `sectors` sectors. `missed`: how many of these sectors missed L1.
 inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t missed) {
   Multiprocessor& sm = *launch.sm;
   InstructionCounters& site = launch.sites[op->pc];
@@ -38,7 +38,7 @@ inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uin
   }
 }
 
-// Reads sectors of a line from L1, and those that miss from L2. Returns the number of missing sectors.
+// Reads sectors of a line from L1, or from L2 where they miss L1. Returns the number of sectors that miss L1.
 inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned sectors) {
   const unsigned missing = sm.l1.read(line, sectors);
   if (missing == 0) return 0;
@@ -46,8 +46,8 @@ inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned 
   return static_cast<std::uint64_t>(std::popcount(missing));
 }
 
-// Counts a load through L1 of `lines` lines beginning with `line`; `total` is the number of sectors. `from_first` and
-// `to_last` are the sector masks of the first and the last line.
+// Counts a load, through L1, of the `lines` lines from `line` on, with `total` sectors. `from_first` and `to_last`:
+// masks of the sectors in the first and the last line.
 inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::uint64_t lines, unsigned from_first,
                         unsigned to_last, std::uint64_t total) {
   std::uint64_t missed = 0;
@@ -60,7 +60,7 @@ inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::u
 // Lockstep loads (lockstep.h) on the fast path. Each function counts the load and returns the host address of its data;
 // nullptr: the load does not qualify, and nothing has been done.
 
-// `bytes` at one address for all lanes.
+// Loads of `bytes` bytes from one address for all lanes.
 template <std::uint32_t bytes>
 inline const std::uint8_t* find_uniform(Launch& launch, const Warp& warp, const Op* op) {
   const std::uint64_t address = first_address(warp, op);
@@ -73,7 +73,7 @@ inline const std::uint8_t* find_uniform(Launch& launch, const Warp& warp, const 
   return memo.data + (address - memo.low);
 }
 
-// `bytes` per lane at adjacent addresses.
+// Loads of `bytes` bytes per lane from adjacent addresses.
 template <std::uint32_t bytes>
 inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, const Op* op) {
   const std::uint64_t low = first_address(warp, op), end = low + kWarpSize * bytes;
@@ -122,8 +122,8 @@ inline Reach reach_of(const Warp& warp, const Op* op, const LaneOffsets& offsets
           first + static_cast<std::uint64_t>(offsets.high) + bytes};
 }
 
-// A word per lane, each group of eight lanes in one sector: returns the host address of lane 0's word. The words of
-// other lanes have the same distance from it as on the device.
+// Loads of a word per lane, with the words of each group of eight lanes in one sector. Returns the host address of lane
+// 0's word; other lanes' words are as far from it as on the device.
 inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
   const LaneOffsets& offsets = launch.program.lockstep.lane_offsets[op->lane_offsets];
@@ -133,7 +133,7 @@ inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const O
     return nullptr;
   if (launch.counts) count_eights(launch, op, first, offsets);
   BufferMemo& memo = launch.buffer_memos[op->pc];
-  // Prefetches rows ahead, because warps proceed from row to row with a constant stride.
+  // Prefetches the row that lies kAhead strides ahead: warps proceed from row to row with a constant stride.
   constexpr std::uint64_t kAhead = 5;
   const std::uint64_t ahead = first + kAhead * (first - std::exchange(memo.last, first));
   for (std::size_t l = 0; l < kWarpSize; l += 16)
@@ -141,8 +141,9 @@ inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const O
   return memo.data + (first - memo.low);
 }
 
-// A word per lane, each at the same offset in a line of its own, with a constant stride. One lookup finds that L1 has
-// all 32 lines. The words come from contiguous copies (SectorCopies), if there are any.
+// Loads of a word per lane, at the same offset in 32 lines with a constant stride. One lookup tells whether L1 has all
+// 32 lines. Returns the address of contiguous copies of the words (SectorCopies); if there are none, the load does not
+// qualify.
 inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
   const LaneOffsets& offsets = launch.program.lockstep.lane_offsets[op->lane_offsets];

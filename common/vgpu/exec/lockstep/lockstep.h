@@ -21,27 +21,28 @@ inline const Op* first_op_of(const Program& program, bool lockstep, std::uint32_
                   : &program.ops[program.blocks[block].first_op];
 }
 
-// A warp that diverges this often, each time within kSoon instructions, stays out of lockstep until its block ends.
+// After this many switches to lockstep that failed or lasted less than kSoon instructions, a warp stays out of lockstep
+// until its block ends.
 inline constexpr std::uint8_t kMostPartings = 4;
 inline constexpr std::uint64_t kSoon = 200;
 
 // Fills in the registers' lanes; from here on the warp runs Program::ops.
 void come_apart(const Launch& launch, Warp& warp, const std::vector<LockstepRegister>& registers);
-// Whether a warp whose lanes have reconverged before a basic block goes on in lockstep.
+// Returns a warp whose lanes have reconverged in front of a basic block to lockstep; false if that is impossible.
 bool come_together(const Launch& launch, Warp& warp, std::uint32_t block);
 
-// lockstep_ops.cpp. Fills in the lanes of s[0] from lane 0.
+// The handlers below are in lockstep_ops.cpp. This one fills in the lanes of s[0] from lane 0.
 Handler fill_handler(std::uint32_t bytes, std::uint32_t offsets);
 // Checks that no lane of s[1], a 32-bit signed or unsigned number, wraps around. If one does, the warp leaves
 // lockstep (`offset`: index in at_checks) and continues at Program::ops[target].
 Handler check_handler(bool is_signed);
-// As memory_ops.cpp's, for addresses that are one number. A load from a uniform address fills only lane 0, unless
-// `all_lanes`. nullptr: not supported.
+// Like load_handler() and store_handler(), for addresses that are kept as one number. A load from a uniform address
+// fills in only lane 0, unless `all_lanes` is set. nullptr: not supported.
 Handler lockstep_load_handler(const ptx::Instruction& instruction, int register_bytes, const LaneOffsets& offsets,
                               bool all_lanes);
 Handler lockstep_store_handler(const ptx::Instruction& instruction, int register_bytes);
 
-// The address of lane 0.
+// Returns the address of lane 0.
 inline std::uint64_t first_address(const Warp& warp, const Op* op) {
   const auto offset = static_cast<std::uint64_t>(op->offset);
   if (op->s[4] == kNoSlot) return offset;
@@ -58,7 +59,7 @@ inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op*
          ((first | offsets.bits) & (bytes - 1)) == 0 && bytes >= 4 && launch.shared_memos[op->pc].lockstep_known;
 }
 
-// fusion.cpp. Fuses operations of lockstep code into one handler, which saves dispatch and keeps values in host
+// In fusion.cpp. Fuses operations of lockstep code into one handler, which saves dispatch and keeps values in host
 // registers. The first operation's `run` becomes that handler; the operations remain in place for cases that the
 // handler does not cover. `any_live_after`: whether one of these registers may be read after an instruction of the
 // block.

@@ -83,7 +83,7 @@ const Op* op_check(Launch& launch, Warp& warp, const Op* op) {
   return &launch.program.ops[op->target];
 }
 
-// Like make_access, but computes the addresses from lane 0's.
+// Like make_access(), but computes all addresses from lane 0's.
 void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& out) {
   const LaneOffsets& offsets = launch.program.lockstep.lane_offsets[op->lane_offsets];
   const std::uint64_t first = first_address(warp, op);
@@ -105,7 +105,7 @@ void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* o
     out.contiguous = offsets.stride == bytes;
     return;
   }
-  // Computes each lane's address from the offsets, because the register's other lanes may not be stored.
+  // The register may store lane 0 only, so each lane's address is computed from the offsets.
   alignas(64) std::uint64_t lanes[kWarpSize];
   for (std::size_t l = 0; l < kWarpSize; ++l) {
     lanes[l] = first + offsets.of_lane[l];
@@ -126,7 +126,7 @@ const Op* op_load_global(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Load from one address for all lanes.
+// Loads from one address for all lanes.
 template <class R, class M, int vector, bool all_lanes>
 const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const from = find_uniform<sizeof(M) * vector>(launch, warp, op);
@@ -144,7 +144,7 @@ const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Load of contiguous words.
+// Loads from adjacent addresses.
 template <class R, class M, int vector>
 const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
@@ -164,7 +164,7 @@ const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Load of rows of a tile, a word per lane: each group of eight lanes reads one sector.
+// Loads rows of a tile, a word per lane: each group of eight lanes reads one sector.
 const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const from = op->s[0] == kNoSlot ? nullptr : find_eights(launch, warp, op);
   if (from == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
@@ -174,7 +174,7 @@ const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Load of a word from each of 32 rows, at the same offset in a line of its own.
+// Loads a word from each of 32 rows: the same offset in 32 lines.
 const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const words = op->s[0] == kNoSlot ? nullptr : find_rows(launch, warp, op);
   if (words == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
@@ -190,7 +190,7 @@ const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
                       [&](const Access& to, const Pointers& at) { move_out<R, M, vector>(warp, op, to, at); });
 }
 
-// Access to shared memory. If it is out of bounds or misaligned, the slow path runs and finds the faulting lane.
+// Accesses shared memory. If the access is out of bounds or misaligned, the slow path runs and finds the faulting lane.
 template <class R, class M, int vector, bool store>
 const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
@@ -285,7 +285,8 @@ struct LockstepStores {
   }
 };
 
-// Whether each group of eight lanes loads a sector of its own, `bytes` per lane, if lane 0's address starts a sector.
+// Whether each group of eight lanes loads one whole sector, `bytes` per lane, provided that lane 0's address starts a
+// sector.
 bool has_whole_sectors(const LaneOffsets& offsets, std::uint64_t bytes) {
   bool whole = offsets.even_eights && offsets.stride_of_eights == bytes && bytes == 4;
   for (std::size_t l = 0; l < kWarpSize; l += 8) whole &= offsets.of_lane[l] % kSectorBytes == 0;

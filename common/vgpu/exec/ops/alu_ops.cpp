@@ -1,4 +1,4 @@
-// Arithmetic and logic: one template makes the handler of every row of the opcode table.
+// Arithmetic and logic: one template makes the handlers of all rows of the opcode table.
 #include <array>
 #include <cstring>
 
@@ -37,9 +37,9 @@ inline R finish(R value) {
   }
 }
 
-// Products of subnormal numbers are slow on some processors (the `divergent` row of a Zen 5). Inactive lanes still
-// hold old bits of the register, often small integers, which are subnormal as floats; these
-// operations compute with 0 instead.
+// Products of subnormal numbers are slow on some processors, such as a Zen 5 (benchmark `divergent`). Inactive lanes
+// hold old bits of the register, often small integers, which are subnormal as floats. So multiplications take 0 for the
+// sources of inactive lanes.
 template <class Sem, class T>
 inline constexpr bool kShunsLeftovers = std::is_floating_point_v<T> &&
                                         (std::is_same_v<Sem, sem::Mul> || std::is_same_v<Sem, sem::Mad> ||
@@ -172,7 +172,7 @@ Handler modified_handler(const Instruction& in) {
   return in.sat ? op_modified<Sem, operands, false, true> : nullptr;
 }
 
-// Arithmetic on 16-bit floats: `elements` of them in 32 lanes, two per lane if they are packed.
+// Arithmetic on 16-bit floats. `elements`: how many of them 32 lanes hold (64 if packed).
 template <class Sem, class T, Operands operands, int elements, bool sat>
 const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);
@@ -292,7 +292,8 @@ struct Wrapped {
   }
 };
 
-// Handlers for lane 0 only. Integer types only: addresses and counters are integers.
+// Returns a handler for lane 0 only. There are such handlers only for integers, because addresses and counters are
+// integers.
 template <class Sem, Operands operands, ptx::TypeSet types>
 Handler handler_of_lane_0(const Instruction& in) {
   if (in.sat || in.wrap) return nullptr;
@@ -320,7 +321,8 @@ Handler handler_of_lane_0(const Instruction& in) {
   }
 }
 
-// The handler of one row for a type. Bit types compute as unsigned integers.
+// Returns the handler of one row of the opcode table for the instruction's type. Bit types compute as unsigned
+// integers.
 template <class Sem, Operands operands, ptx::TypeSet types>
 Handler handler_for(const Instruction& in) {
   if constexpr (Wraps<Sem>) {

@@ -1,5 +1,5 @@
 // cp.async copies bytes from global to shared memory. The copy is made at once, so a kernel that does not wait for it
-// reads the same data as after waiting. The timing model adds the cost of the wait.
+// still reads the copied data. The timing model adds the cost of the wait.
 //
 // Counts follow NVIDIA's profiler counters for LDGSTS: one instruction makes a request and sectors of global memory
 // at L1 (..._mem_global_op_ldgsts_cache_access and _cache_bypass), and wavefronts and bank conflicts of shared memory
@@ -31,7 +31,7 @@ struct Source {
   LaneBytes stored;           // buffer for bytes that were stored in this round
 };
 
-// Finds the sources of the lanes in `mask`, all of which read `read` of their `bytes` bytes. False if a fault was
+// Finds the sources of the lanes in `mask`, each of which reads `read` of its `bytes` bytes. False if a fault was
 // recorded.
 bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_t mask, std::uint32_t read,
                     std::uint32_t bytes, Source& out) {

@@ -11,7 +11,7 @@ namespace roofwalk::vgpu::sem {
 template <class T>
 constexpr auto wrap(T value) {
   if constexpr (std::is_integral_v<T>) {
-    // 16-bit operands would be promoted to int, whose product may overflow.
+    // 16-bit operands would be promoted to int, in which their product may overflow.
     using Wide = std::conditional_t<sizeof(T) < 4, std::uint32_t, std::make_unsigned_t<T>>;
     return static_cast<Wide>(value);
   } else {
@@ -65,7 +65,7 @@ struct Shr {
   }
 };
 
-struct Brev {  // swaps halves, then quarters within them, down to bits
+struct Brev {  // reverses the bits: swaps halves, then the quarters in each half, down to bits
   template <class T>
   static T apply(T a) {
     for (unsigned width = 4 * sizeof(T); width != 0; width /= 2) {
@@ -94,7 +94,7 @@ struct Bfind {  // index of the highest bit that differs from the sign; all ones
     return bits == 0 ? ~0u : static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
   }
 };
-struct Lop3 {  // bit by bit: the entry of the table at index {a, b, c}
+struct Lop3 {  // each bit: the bit of `table` at index {a, b, c}
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
     std::uint32_t out = 0;
     for (std::uint32_t row = 0; row < 8; ++row) {

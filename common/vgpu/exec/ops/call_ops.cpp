@@ -38,7 +38,8 @@ void put_byte(Warp& warp, const CallSite::Place& place, int lane, std::uint32_t 
   }
 }
 
-// Copies all sources before any target is overwritten: a recursive function may pass its own parameters as arguments.
+// Reads all sources before write_values() overwrites a target: a recursive function may pass its own parameters as
+// arguments.
 using Values = std::vector<std::uint8_t>;
 Values read_values(const Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
                    std::uint32_t lanes) {
@@ -88,7 +89,7 @@ void enter_function(const Launch& launch, Warp& warp) {
   warp.here = warp.mask = frame.now.lanes;
 }
 
-// `frame` describes the call; `lanes` are all calling lanes.
+// Begins the call that `frame` describes. `lanes`: all calling lanes.
 const Op* begin_call(Launch& launch, Warp& warp, const Op* op, CallFrame frame, std::uint32_t lanes) {
   bool recursive = frame.now.site->recursive;
   std::uint32_t frame_bytes = frame.now.site->frame_bytes;

@@ -7,7 +7,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-enum class Addend { plain, low_product, high_product };  // the value to which c is added: a, or one half of a * b
+enum class Addend { plain, low_product, high_product };  // what is added: a and b; or one half of a * b, and c
 
 template <class T>
 T high_product(T a, T b) {

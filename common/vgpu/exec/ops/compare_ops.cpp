@@ -120,7 +120,7 @@ struct SetPredicatesByLane0 {
   }
 };
 
-// Packed floats: the first result compares the lower halves, the second compares the upper halves.
+// Packed floats: the first result is the comparison of the lower halves, the second that of the upper halves.
 template <class C, class T, bool>
 struct SetPairPredicates {
   static const Op* run(Launch&, Warp& warp, const Op* op) {

@@ -1,4 +1,4 @@
-// Handlers of control flow: block entry and reconvergence, branches, exits, barriers, predicates.
+// Handlers of control flow: block entry and reconvergence, branches, exits, barriers, guards.
 #include <algorithm>
 #include <bit>
 #include <span>
@@ -29,7 +29,7 @@ void note_sync_point(ResidentBlock& block, int barrier) {
   block.shadow->leave_barrier(barrier, waiting, gone);
 }
 
-// Writes the result of bar.red, the last operation that the warp executed, to every waiting thread.
+// Writes the result of bar.red, which was the warp's last operation, to each of the warp's live threads.
 void put_reduction(Warp& warp, const ResidentBlock& block, int barrier) {
   const Op& op = *(warp.next - 1);
   const std::uint32_t counted = block.counted[barrier];
@@ -65,10 +65,11 @@ bool barrier_is_full(const ResidentBlock& block, int barrier) {
   return block.arrived[barrier] >= needed;
 }
 
-// A barrier's number or count that is in a register: the value of the first executing thread counts.
+// Returns a barrier's number or count that is in a register: the value of the first executing thread.
 std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(warp.mask)]; }
 
-// A traced warp enters a basic block: reserves the outcomes that its memory instructions will fill in.
+// Records that a traced warp enters a basic block, and reserves the outcomes that the block's memory instructions will
+// fill in.
 [[gnu::noinline]] const Op* record_entry(Launch& launch, Warp& warp, const Op* op) {
   Multiprocessor& sm = *launch.sm;
   const std::uint32_t operations =
@@ -95,7 +96,7 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
   ++launch.sites[op->pc].divergent;
   if (warp.in_lockstep) come_apart(launch, warp, launch.program.lockstep.leaving[op->block]);
   if (op->meet == warp.stack.back().reconvergence) {
-    warp.stack.pop_back();  // the lanes reconverge where this entry ends anyway, so the entry is not needed
+    warp.stack.pop_back();  // not needed: the lanes reconverge where this entry ends anyway
   } else {
     warp.stack.back().block = op->meet;
   }
@@ -109,13 +110,13 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
 
 // Rare cases are functions of their own (noinline), so that the common path needs no stack space for them.
 
-// The executing lanes exit; other lanes may still wait to run.
+// Ends the executing lanes. Other lanes may still wait to run.
 [[gnu::noinline]] const Op* leave(Launch& launch, Warp& warp) {
   warp.live &= ~warp.mask;
   return go_on(launch, warp);
 }
 
-// The warp starts the basic block, or faults if the budget is spent.
+// Starts a basic block, or faults if the budget is spent.
 inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   if (launch.work_left < op->target) {
     return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
@@ -130,7 +131,7 @@ inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   return warp.trace == nullptr ? op + 1 : record_entry(launch, warp, op);
 }
 
-// The warp's last lane has exited.
+// Ends a warp whose last lane has exited.
 const Op* finish_warp(Warp& warp) {
   warp.state = Warp::State::done;
   ResidentBlock& block = *warp.block;
@@ -152,13 +153,13 @@ const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::u
                                  std::popcount(lanes), std::popcount(warp.live)));
 }
 
-// Reconverged lanes enter a basic block; they run in lockstep if possible.
+// Enters a basic block with reconverged lanes; they run in lockstep if possible.
 const Op* enter_together(Launch& launch, Warp& warp, const Op* op) {
   if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
   return count_entry(launch, warp, op);
 }
 
-// No lane can run: all that have not exited stand in front of a barrier.
+// Called when no lane can run, because all that have not exited stand in front of a barrier.
 [[gnu::noinline]] const Op* settle(Launch& launch, Warp& warp) {
   if (const Op* entry = bring_together(warp)) return enter_together(launch, warp, entry);
   const StandingLanes& first = warp.standing.front();
@@ -169,7 +170,7 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return warp.standing.empty() ? finish_warp(warp) : settle(launch, warp);
 }
 
-// Some lanes reach a block barrier while the warp's other lanes are elsewhere: the others run first.
+// Called when some lanes reach a block barrier while the warp's other lanes are elsewhere. Runs the others first.
 [[gnu::noinline]] const Op* wait_for_others(Launch& launch, Warp& warp, const Op* op) {
   launch.charge(work::kStanding);
   if (!stand_aside(warp, op)) return stop_at_barrier(launch, warp, barrier_behind(op), warp.mask);
@@ -185,7 +186,7 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return false;
 }
 
-// Entry of a block where diverged lanes may reconverge.
+// Enters a basic block where diverged lanes may reconverge.
 [[gnu::noinline]] const Op* meet(Launch& launch, Warp& warp, const Op* op) {
   warp.stack.pop_back();
   if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
@@ -195,7 +196,7 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return enter_together(launch, warp, op);
 }
 
-// A taken backward branch ends the turn.
+// Takes a branch. If it leads backwards, it ends the turn.
 inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint32_t go) {
   const Op* const next = enter_block(launch, warp, go);
   if (!op->back_edge || go != op->target) return next;
@@ -203,7 +204,7 @@ inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint
   return nullptr;
 }
 
-// Some lanes take the branch and others do not.
+// Executes a branch that some lanes take and others do not.
 [[gnu::noinline]] const Op* part(Launch& launch, Warp& warp, const Op* op, std::uint32_t taken) {
   const Way ways[] = {{op->next_block, warp.mask & ~taken}, {op->target, taken}};
   return take_branch(launch, warp, op, split(launch, warp, op, ways));

@@ -32,7 +32,7 @@ T the_nan() {
     return std::numeric_limits<T>::quiet_NaN();
 }
 
-// Conversions that a C++ cast makes: truncation, zero and sign extension of integers, and conversions that round to
+// Conversions that equal a C++ cast: truncation, zero and sign extension of integers, and conversions that round to
 // nearest.
 template <class D, class S>
 const Op* op_cast(Launch&, Warp& warp, const Op* op) {
@@ -47,7 +47,7 @@ const Op* op_cast(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// cvt.rzi of float with PTX's limits: NaN becomes 0, values out of range become the nearest bound.
+// cvt.rzi of f32 with PTX's limits: NaN becomes 0, values out of range become the nearest bound.
 template <class D>
 const Op* op_truncate(Launch&, Warp& warp, const Op* op) {
   constexpr D kLeast = std::numeric_limits<D>::min(), kGreatest = std::numeric_limits<D>::max();
@@ -61,7 +61,7 @@ const Op* op_truncate(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// All other conversions run lane by lane, through the widest type that holds the source exactly.
+// All other conversions run lane by lane, via Int128 or double, which hold every source exactly.
 Int128 integer_of(std::uint64_t bits, Type type) {
   switch (type) {
     case Type::u8:
@@ -163,7 +163,7 @@ std::uint64_t float_bits(double value, const Instruction& in) {
   return std::bit_cast<std::uint32_t>(narrowed != narrowed ? canonical_nan() : narrowed);
 }
 
-// Rounds the exact value, `nearest` + `error`, in a direction.
+// Rounds the exact value `nearest` + `error` in a direction.
 double next_in(Direction direction, double nearest, double error) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool down = direction == Direction::down || (direction == Direction::zero && nearest > 0);
@@ -208,7 +208,7 @@ const Op* op_convert(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Conversions of two floats into a packed pair, with .relu or .satfinite.
+// Converts two floats to a packed pair, with .relu or .satfinite.
 const Op* op_convert_pair(Launch&, Warp& warp, const Op* op) {
   ptx::Instruction one = *op->instruction;
   one.type = one.type == Type::f16x2 ? Type::f16 : Type::bf16;
@@ -219,7 +219,7 @@ const Op* op_convert_pair(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// f32 to a 16-bit float, and back. cvt.f16x2.f32 d, a, b puts a into the upper half.
+// Conversions from f32 to a 16-bit float, and back. cvt.f16x2.f32 d, a, b puts a into the upper half.
 template <class T, bool to_zero>
 inline T narrow_lane(float x) {
   return to_zero ? narrow_directed<T>(x, Direction::zero) : narrow<T>(x);
@@ -353,7 +353,7 @@ Handler convert_from(int source_bytes) {
 Handler quick_convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
   if (const Handler narrow = narrow_convert_handler(in, result_bytes, source_bytes)) return narrow;
   if (const Handler cast = cast_handler(in, result_bytes, source_bytes)) return cast;
-  const bool from_word = source_bytes == 4;  // the source may be in a wider register
+  const bool from_word = source_bytes == 4;  // false if the source is in a wider register
   if (from_word && in.source_type == Type::f32 && in.rounding == Rounding::rzi && !in.ftz && result_bytes == 4) {
     if (in.type == Type::s32) return op_truncate<std::int32_t>;
     if (in.type == Type::u32) return op_truncate<std::uint32_t>;

@@ -1,6 +1,6 @@
 // Floating-point operations beyond the plain arithmetic of alu_ops.cpp: directed rounding of doubles, quotients and
 // roots; approximate quotients and reciprocals; 16-bit floats with modifiers; minima and maxima that propagate NaN.
-// They are rare, so the handlers examine the instruction for each lane.
+// These are rare, so their handlers examine the instruction for each lane.
 #include <cfenv>
 #include <cmath>
 
@@ -22,7 +22,7 @@ struct Sources {
   T a, b, c;
 };
 
-// result[i] = f(instruction, sources[i]) for the `elements` numbers in 32 lanes, two per lane if they are packed.
+// Computes result[i] = f(instruction, sources[i]) for the `elements` numbers in 32 lanes (64 if packed).
 template <class T, int elements, T (*f)(const Instruction&, const Sources<T>&)>
 const Op* op_each(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);
@@ -62,7 +62,7 @@ T one_nan(T value) {
     return value != value ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
-// The operation's result in the host's current rounding mode.
+// Returns the operation's result in the host's current rounding mode.
 template <class T>
 T rounded(const Instruction& in, const Sources<T>& x) {
   const volatile T a = in.ftz ? flush(x.a) : x.a, b = in.ftz ? flush(x.b) : x.b, c = x.c;

@@ -1,10 +1,10 @@
 // wmma: fragments from and to memory, and matrix products of all shapes and types for which matrix_ops.cpp has no
 // faster handler.
 //
-// The costs of wmma.load and wmma.store are those of ptxas 13.0's machine code for sm_80: for each tile of eight
-// rows, one access of all threads, each to its adjacent elements in the tile. A matrix of the other orientation takes
-// as many accesses if its elements have 16 bits, because they are transposed in registers; for other elements it
-// takes one access per element. 16-bit factors in shared memory are loaded by ldmatrix, four tiles at a time.
+// The costs of wmma.load and wmma.store are those of ptxas 13.0's machine code for sm_80: for each tile of eight rows,
+// one access of all threads, each to its adjacent elements in the tile. A matrix of the other orientation takes as many
+// accesses if its elements have 16 bits, because these are transposed in registers; otherwise it takes one access per
+// element. 16-bit factors in shared memory are loaded by ldmatrix, four tiles at a time.
 #include "common/vgpu/program/fragments.h"
 
 #include <algorithm>
@@ -48,8 +48,8 @@ struct Elements {
   alignas(64) std::uint8_t bytes[kMostElements * 8];
 };
 
-// One access of the warp, and the elements that each lane moves. `major` counts rows if rows are contiguous in
-// memory, else columns.
+// One access of the warp: the elements that each lane moves. `major` counts rows if rows are contiguous in memory, else
+// columns.
 struct Piece {
   std::uint32_t mask = kAllLanes;
   int count = 0;  // elements per lane
@@ -76,7 +76,7 @@ MatrixInMemory matrix_in_memory(const Instruction& in) {
   return {fragment_layout(in, in.fragment, in.type), ptx::size_bytes(in.type), in.by_columns == turned};
 }
 
-// Calls visit(piece) until it returns false.
+// Calls visit(piece) for each access to the matrix, until it returns false.
 template <class Visit>
 bool each_piece(const MatrixInMemory& matrix, bool by_rows, Visit&& visit) {
   const int together = matrix.layout.together;
@@ -261,7 +261,7 @@ const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
   if (!done) return nullptr;
   if constexpr (!store) {
     exchange_any<true>(warp, slots, matrix, elements);
-    // All lanes synchronize after the load, since a result may overwrite the memory that it read.
+    // All lanes synchronize after the load, so that any of them may then overwrite the memory that it read.
     if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
   }
   return after_memory(launch, warp, op);
@@ -281,9 +281,9 @@ double widen(double x) { return x; }
 template <class Factor>
 using Wide = decltype(widen(Factor{}));
 
-// Adds all products to c. Floats are added in the order of k, each sum rounded to nearest (doubles: fused); a sum of
-// halves is kept in binary32 and rounded to binary16 once, at the end. Hardware may add in another order, which PTX
-// leaves open. Integer sums wrap or, with .satfinite, are clamped once at the end.
+// The operands of a matrix product; the sums start as c. Floats are added in the order of k, and each sum is rounded to
+// nearest (doubles: fused). A sum of halves is kept in binary32 and rounded to binary16 once, at the end. Hardware may
+// add in another order, which PTX leaves open. Integer sums wrap or, with .satfinite, are clamped once at the end.
 template <class A, class B, class Sum>
 struct Product {
   using Value = std::conditional_t<std::is_same_v<Sum, std::int32_t>, std::int64_t,

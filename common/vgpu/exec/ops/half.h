@@ -1,11 +1,11 @@
 // The 16-bit floats: IEEE 754 binary16 and bfloat16 (binary32 cut to 16 bits). They are computed in binary32 and
 // rounded once.
 //
-// Why this is exact: binary32 has 24 bits, binary16 has 11, bfloat16 has 8. A sum or product that is rounded to at
-// least 2p + 2 bits and then to p bits equals one that is rounded once (S. A. Figueroa, When is double rounding
-// innocuous?, 1995). For subnormal results, a sum of binary16 is exact in binary32, and a product keeps all its bits
-// or is so small that both ways give zero. A fused multiply-add needs more: a * b is exact, the sum is rounded to odd
-// if it is inexact, and an odd number with two more bits rounds as the exact one would (S. Boldo, G. Melquiond,
+// Why one rounding gives the exact result: binary32 has 24 bits, binary16 has 11, bfloat16 has 8. A sum or product that
+// is rounded to at least 2p + 2 bits and then to p bits equals one that is rounded once (S. A. Figueroa, When is double
+// rounding innocuous?, 1995). For subnormal results, a sum of binary16 is exact in binary32, and a product keeps all
+// its bits or is so small that both ways give zero. A fused multiply-add needs more: a * b is exact, the sum is rounded
+// to odd if it is inexact, and an odd number with two more bits rounds as the exact one would (S. Boldo, G. Melquiond,
 // Emulation of a FMA and correctly rounded sums, 2008).
 #pragma once
 
@@ -33,7 +33,7 @@ struct BFloat {  // 1 sign, 8 exponent, 7 fraction
 template <class T>
 inline constexpr bool kIsNarrow = std::is_same_v<T, Half> || std::is_same_v<T, BFloat>;
 
-// Exact conversion. It has no branches, so that loops over lanes become vector code.
+// Converts exactly. Has no branches, so that loops over lanes become vector code.
 inline float widen(Half h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h.bits & 0x8000u) << 16;
   const std::uint32_t magnitude = h.bits & 0x7fffu;
@@ -76,15 +76,14 @@ inline T odd(T x, E error) {
   return std::bit_cast<T>(exact ? bits : grows ? bits + 1 : bits - 1);
 }
 
-// Rounds to the nearest T. `x` is exact or rounded to odd (see odd()); the conversion goes through a float rounded to
-// odd.
+// Rounds to the nearest T, via a float rounded to odd (see odd()). `x` is exact or itself rounded to odd.
 template <class T>
 inline T narrow_nearest(double x) {
   const auto nearest = static_cast<float>(x);
   return narrow<T>(odd(nearest, x - nearest));
 }
 
-// Rounds to T in the given direction; x is exact or rounded to odd (see odd()).
+// Rounds to T in the given direction. `x` is exact or rounded to odd (see odd()).
 template <class T>
 inline T narrow_directed(double x, Direction direction) {
   if (x != x) return T{T::kNan};

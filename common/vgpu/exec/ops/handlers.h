@@ -5,7 +5,7 @@
 
 namespace roofwalk::vgpu {
 
-// The message of the runaway fault, when the budget is spent.
+// The message of the fault when the budget is spent.
 inline constexpr const char* kOutOfBudget =
     "runs too long: the kernel is still running after its budget of work; is this loop endless?";
 
@@ -13,10 +13,10 @@ inline constexpr const char* kOutOfBudget =
 const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op);
 const Op* op_fall_through(Launch& launch, Warp& warp, const Op* op);
 const Op* op_branch(Launch& launch, Warp& warp, const Op* op);
-const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op);  // brx.idx: s[0] the index
+const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op);  // brx.idx; s[0]: the index
 const Op* op_exit(Launch& launch, Warp& warp, const Op* op);
 const Op* op_guard(Launch& launch, Warp& warp, const Op* op);
-// For the further operations of a guarded instruction.
+// Like op_guard, for the further operations of an instruction: does not count the lanes that the guard masks off.
 const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op);
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
 const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op);  // for the whole block, as __syncthreads()
@@ -25,15 +25,15 @@ const Op* op_fence(Launch& launch, Warp& warp, const Op* op);
 const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op);  // __syncwarp
 const Op* op_trap(Launch& launch, Warp& warp, const Op* op);
 const Op* op_sleep(Launch& launch, Warp& warp, const Op* op);  // nanosleep: ends the turn
-// Drops stack entries whose lanes have all exited, returned or stand at a barrier, and ends calls from which all
-// lanes have returned; then makes the lanes of the top entry execute. False if no lane is left.
+// Drops stack entries without lanes that can run (all have exited, returned or stand in front of a barrier), and ends
+// calls from which all lanes have returned. Then makes the lanes of the top entry execute. False if no lane is left.
 bool resume_top(const Launch& launch, Warp& warp);
-// Called when the executing lanes cannot continue: the warp continues with other lanes, or ends.
+// Called when the executing lanes cannot continue. Continues with other lanes of the warp, or ends the warp.
 const Op* go_on(Launch& launch, Warp& warp);
-// The lanes that the instruction's guard enables.
+// Returns the lanes that the instruction's guard enables.
 std::uint32_t guard_mask(const Warp& warp, const Op* op);
 
-// alu_ops.cpp: arithmetic and logic, lane by lane. s[0] the result, s[1]... the sources.
+// alu_ops.cpp: arithmetic and logic, lane by lane. s[0]: the result; s[1] and following: the sources.
 Handler alu_handler(const ptx::Instruction& instruction);
 // Special cases of arithmetic and logic (integer_ops.cpp, float_ops.cpp); nullptr for all other instructions.
 Handler integer_handler(const ptx::Instruction& instruction);
@@ -58,10 +58,12 @@ Handler convert_handler(const ptx::Instruction& instruction, int result_bytes, i
 bool converts_quickly(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
 
 // compare_ops.cpp: setp, set.
-Handler compare_handler(const ptx::Instruction& instruction);  // s[0], s[1] = not s[0]; s[2], s[3]; s[4] with bool_op
-Handler set_handler(const ptx::Instruction& instruction);      // s[0] = `offset` if s[1] and s[2] compare true, else 0
+// setp compares s[2] with s[3]. s[0] gets the result and s[1] its negation, each combined with s[4] by bool_op, if
+// any. For packed floats, s[0] gets the comparison of the lower halves, s[1] that of the upper halves.
+Handler compare_handler(const ptx::Instruction& instruction);
+Handler set_handler(const ptx::Instruction& instruction);  // s[0] = `offset` if s[1] and s[2] compare true, else 0
 
-// Variants that compute lane 0 only, for registers whose lanes follow from lane 0 while all lanes run; nullptr: none.
+// Variants that compute lane 0 only, for lockstep code (lockstep.h). nullptr: there is none.
 Handler alu_handler_of_lane_0(const ptx::Instruction& instruction);
 Handler convert_handler_of_lane_0(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
 Handler move_handler_of_lane_0(int size_bytes);
@@ -69,24 +71,25 @@ Handler select_handler_of_lane_0(int size_bytes);
 Handler compare_handler_of_lane_0(const ptx::Instruction& instruction);
 Handler add_offset_handler_of_lane_0(int size_bytes);
 
-// memory_ops.cpp: s[0..3]: the data, s[4]: the address register (kNoSlot: none), to which `offset` is added.
+// memory_ops.cpp. s[0] to s[3]: the data; s[4]: the address register (kNoSlot: none), to which `offset` is added.
 Handler load_handler(const ptx::Instruction& instruction, int register_bytes);
 Handler store_handler(const ptx::Instruction& instruction, int register_bytes);
-// s[0] the old value (or kNoSlot), s[1], s[2] the operands, s[4] the address.
+// s[0]: the old value, or kNoSlot; s[1], s[2]: the operands; s[4]: the address.
 Handler atomic_handler(const ptx::Instruction& instruction);
 
 // matrix_ops.cpp: all 32 threads of the warp must execute these.
-Handler matrix_load_handler(const ptx::Instruction& instruction);  // ldmatrix: s[0..3] the results, s[4] the address
-Handler matrix_multiply_handler(const ptx::Instruction& instruction);  // mma: `offset` is the first of its matrix_slots
+// ldmatrix: s[0] to s[3] are the results, s[4] is the address.
+Handler matrix_load_handler(const ptx::Instruction& instruction);
+Handler matrix_multiply_handler(const ptx::Instruction& instruction);  // mma; `offset`: index of its first matrix slot
 
-// fragment_ops.cpp: wmma, and the products that matrix_ops.cpp does not cover.
-// wmma.load, wmma.store: the address is s[4], a register of `count` bytes, plus `offset`; s[5]: the stride of rows or
-// columns in elements, kNoSlot: contiguous; `target`: the index of the first of its matrix_slots.
+// fragment_ops.cpp: wmma, and the products that matrix_ops.cpp does not cover. wmma.load and wmma.store: the address is
+// s[4], a register of `count` bytes, plus `offset`. s[5]: the stride of rows or columns in elements; kNoSlot:
+// contiguous. `target`: index of its first matrix slot.
 Handler fragment_handler(const ptx::Instruction& instruction);
 Handler fragment_multiply_handler(const ptx::Instruction& instruction);  // as matrix_multiply_handler
 
-// async_ops.cpp: cp.async. s[4] and `offset`: the global address; s[5] and `target`, as a signed number: the shared
-// address, in a register of `count` bytes; s[0]: the number of bytes to read, kNoSlot: all.
+// async_ops.cpp: cp.async. The global address is s[4] plus `offset`; the shared address is s[5], a register of `count`
+// bytes, plus `target` as a signed number. s[0]: the number of bytes to read; kNoSlot: all.
 Handler async_copy_handler(const ptx::Instruction& instruction);
 // Closes a group of copies, or waits until at most `offset` groups are in flight.
 Handler async_group_handler(const ptx::Instruction& instruction);
@@ -97,19 +100,20 @@ Handler warp_match_handler(const ptx::Instruction& instruction);      // match: 
 Handler space_query_handler(const ptx::Instruction& instruction);     // isspacep: s[0], s[1]
 Handler clock_handler(ptx::SpecialRegister special, int size_bytes);  // s[0]
 
-// mbarrier_ops.cpp: s[4] and `offset`: the address, in a register of `count` bytes.
-Handler mbarrier_handler(const ptx::Instruction& instruction);  // s[0] the result, s[1] state, count or parity
+// mbarrier_ops.cpp. The address is s[4], a register of `count` bytes, plus `offset`.
+Handler mbarrier_handler(const ptx::Instruction& instruction);  // s[0]: the result; s[1]: state, count or parity
 Handler mbarrier_arrive_of_copies_handler();                    // cp.async.mbarrier.arrive
 
-// call_ops.cpp: calls of functions in the module (`offset` is the index in Program::calls), and of externs, which
-// only plans call.
+// call_ops.cpp: calls of functions in the module (`offset`: index in Program::calls), and of externs, which only plans
+// call.
 const Op* op_call(Launch& launch, Warp& warp, const Op* op);
-const Op* op_call_pointer(Launch& launch, Warp& warp, const Op* op);  // s[0] the pointer, `offset` in call_targets
+const Op* op_call_pointer(Launch& launch, Warp& warp, const Op* op);  // s[0]: pointer; `offset`: index in call_targets
 const Op* op_call_missing(Launch& launch, Warp& warp, const Op* op);  // an extern without an implementation
-Error missing_function(std::string_view name);                        // the error for it
+Error missing_function(std::string_view name);                        // the error of such a call
 const Op* op_return(Launch& launch, Warp& warp, const Op* op);
-const Op* op_frame_address(Launch& launch, Warp& warp, const Op* op);  // s[0] = the warp's frame + offset
-// Called when all lanes of the innermost call have returned: the call ends, or its next callee begins.
+const Op* op_frame_address(Launch& launch, Warp& warp, const Op* op);  // s[0] = Warp::frame + offset
+// Called when all lanes of the innermost call have returned. Ends the call or, in a call through a pointer, begins its
+// next callee.
 void end_call(const Launch& launch, Warp& warp);
 const Op* op_call_extern(Launch& launch, Warp& warp, const Op* op);
 

@@ -15,7 +15,7 @@ using ptx::Opcode;
 using ptx::PermuteMode;
 using ptx::Type;
 
-// f(a, b, c) of 32-bit lanes; if there is no c, a is passed in its place.
+// Computes f(a, b, c) for each 32-bit lane. If there is no c, a is passed in its place.
 template <auto f>
 const Op* op_words(Launch&, Warp& warp, const Op* op) {
   const std::uint32_t* a = warp.lanes<std::uint32_t>(op->s[1]);
@@ -25,7 +25,7 @@ const Op* op_words(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// c plus the sum of `count` products of packed numbers; wraps.
+// Returns c plus the sum of `count` products of packed numbers, modulo 2^32.
 template <class A, class B, int count, int first_b>
 std::uint32_t dot(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   constexpr int kBits = 8 * sizeof(A);
@@ -65,10 +65,10 @@ std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
       case PermuteMode::rc8:  // one byte everywhere
         from = n;
         break;
-      case PermuteMode::ecl:  // not below n
+      case PermuteMode::ecl:  // edge clamp left: not below n
         from = std::max(i, n);
         break;
-      case PermuteMode::ecr:  // not above n
+      case PermuteMode::ecr:  // edge clamp right: not above n
         from = std::min(i, n);
         break;
       default:  // rc16: the same half twice
@@ -115,7 +115,7 @@ std::uint32_t mad_high_saturated(std::uint32_t a, std::uint32_t b, std::uint32_t
   return clamped((signed_of(a) * signed_of(b) >> 32) + signed_of(c));
 }
 
-// The 48-bit product of the low 24 bits of a and b.
+// Returns the 48-bit product of the low 24 bits of a and b.
 template <bool is_signed>
 std::int64_t product24(std::uint32_t a, std::uint32_t b) {
   if constexpr (is_signed)

@@ -1,8 +1,7 @@
-// Floating-point operations that are bit-identical on every machine: directed rounding, half precision, and PTX's
-// approximate functions. The latter are computed in double with our own polynomials (libm's last bits differ between
-// versions) and rounded once. PTX ISA 9.0 allows ex2.approx 2 ulp, lg2.approx 2^-22 absolute near 1, rsqrt and rcp 1
-// ulp, sin and cos 2^-20.5 absolute in [-2pi, 2pi], tanh 2^-11 relative; these are correctly rounded except for rare
-// ties.
+// Floating-point operations that are bit-identical on every machine: directed rounding and PTX's approximate functions.
+// The latter are computed in double with our own polynomials (libm's last bits differ between versions) and rounded
+// once. PTX ISA 9.0 allows ex2.approx 2 ulp, lg2.approx 2^-22 absolute near 1, rsqrt and rcp 1 ulp, sin and cos 2^-20.5
+// absolute in [-2pi, 2pi], tanh 2^-11 relative; these are correctly rounded except for rare ties.
 #pragma once
 
 #include <bit>
@@ -48,8 +47,7 @@ inline float fma_directed(float a, float b, float c, Direction direction) {
 }
 
 // 2^x in double: x = n + f, |f| <= 1/2, Taylor of e^(f ln 2) to degree 13. Without branches, so that loops over lanes
-// become vector code; results saturate at 2^-1022, which is 0 in each narrower
-// type.
+// become vector code; `x` is clamped to [-1022, 1024]; narrower types round the least result, 2^-1022, to 0.
 inline double exp2_double(double x) {
   const double within = x < -1022 ? -1022 : x > 1024 ? 1024 : x;
   const double n = std::nearbyint(within);
@@ -60,7 +58,8 @@ inline double exp2_double(double x) {
   return sum * std::bit_cast<double>(static_cast<std::uint64_t>(last_bits + 1023) << 52);
 }
 
-// log2 in double for x > 0, finite: m in [sqrt(1/2), sqrt(2)), atanh series in s = (m-1)/(m+1), |s| < 0.172.
+// log2(x) in double for finite x > 0: x = m * 2^exponent with m in [sqrt(1/2), sqrt(2)); log2(m) is an atanh series in
+// s = (m-1)/(m+1), |s| < 0.172.
 inline double log2_double(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);
@@ -71,7 +70,8 @@ inline double log2_double(double x) {
   return exponent + 2 * s * sum * 1.44269504088896340736;
 }
 
-// sin and cos in double for |x| up to float's range: Cody and Waite reduction for moderate x, fmod beyond.
+// sin and cos in double: Cody and Waite reduction, then Taylor series. The reduction is accurate for moderate |x| only;
+// fmod finds the quadrant for any finite x.
 inline double sin_reduced(double r) {
   const double r2 = r * r;
   double sum = 1;

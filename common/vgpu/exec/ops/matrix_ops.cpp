@@ -1,5 +1,5 @@
 // ldmatrix and mma: a warp's 32 threads hold shares of small matrices. Layouts are those of the PTX ISA, sections
-// "ldmatrix" and "Matrix Fragments for mma.m16n8k4, k8 and k16"; in the latter, thread l is number l % 4 of group l /
+// "ldmatrix" and "Matrix Fragments for mma.m16n8k4, k8 and k16"; in the latter, thread l is thread l % 4 of group l /
 // 4.
 #include <bit>
 #include <cstring>
@@ -97,12 +97,12 @@ inline Rows both(Row first, Row second) {
   return __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-// The factors of two rows in one column.
+// The factors from two rows in the same column.
 struct Factors {
   float first, second;
 };
 
-// sum + factors * row. A product of halves is exact in float, so fused and separate rounding give the same.
+// Returns sum + factors * row. A product of halves is exact in float, so fused and separate rounding give the same.
 template <class Factor>
 inline Rows add_product(Rows sum, Factors factors, Rows row) {
   using Pairs = std::uint64_t __attribute__((vector_size(64)));
@@ -115,7 +115,7 @@ inline Rows add_product(Rows sum, Factors factors, Rows row) {
   return sum + all * row;
 }
 
-// Stores eight threads' sums in their registers from `to` on.
+// Stores the sums of eight threads, in one of their registers, from `to` on.
 inline void keep_sums(float* to, Row sums) {
   const Row nan = Row{} + canonical_nan();
   const Row kept = sums == sums ? sums : nan;
@@ -125,7 +125,7 @@ inline void keep_sums(float* to, Row sums) {
 // Stores pairs of rows in the registers of d. Always inlined, so that the sums stay in host registers until they are
 // stored.
 [[gnu::always_inline]] inline void keep_all_sums(const Warp& warp, const Slot* slots, const Rows (&sums)[8]) {
-  // Sums of unused result registers go here.
+  // Takes the sums of result registers that are unused.
   float nowhere[kWarpSize];
   float* d[4];
   for (int i = 0; i < 4; ++i) d[i] = slots[i] != kNoSlot ? warp.lanes<float>(slots[i]) : nowhere;
@@ -140,9 +140,9 @@ inline void keep_sums(float* to, Row sums) {
   }
 }
 
-// d = a * b + c: 16 x 8 sums over k. Each product of two factors is a float (exact except at the ends of float's
-// range) and is added to c in the order of k; each sum is rounded to nearest. Hardware adds several products at once
-// and truncates where this code rounds; PTX leaves the order open.
+// Computes d = a * b + c: 16 x 8 sums over k. Each product of two factors is a float (exact except at the ends of
+// float's range) and is added to c in the order of k; each sum is rounded to nearest. Hardware adds several products at
+// once and truncates where this code rounds; PTX leaves the order open.
 template <class Factor, int k>
 const Op* op_multiply_matrices(Launch& launch, Warp& warp, const Op* op) {
   if (!all_threads(launch, warp, op)) return nullptr;

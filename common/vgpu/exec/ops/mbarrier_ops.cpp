@@ -1,10 +1,11 @@
-// mbarrier: barrier objects in shared memory, for threads and for asynchronous copies. PTX leaves the contents of
-// their 8 bytes open; here they hold the phase's parity, the number of expected arrivals and the number of arrivals
-// still missing. The state that an arrival returns is the object's contents before it.
+// mbarrier: barrier objects in shared memory, for threads and for asynchronous copies. PTX leaves the contents of their
+// 8 bytes open; here they hold the phase's parity, the number of expected arrivals and the number of arrivals still
+// missing. The state that an arrival returns is the contents of the object before that arrival.
 //
 // An operation counts as an access of 8 bytes to shared memory: a wait as a load, all others as a store. Lanes that
 // arrive at one object share a wavefront. Copies are made at once, so they also arrive at once; the timing model adds
-// the cost of waiting. A completed wait records how many groups of the warp's copies its phase did not cover.
+// the cost of waiting. A completed wait records how many groups of the warp's copies were not covered by the phase that
+// it waited for.
 #include <bit>
 #include <cstring>
 
@@ -43,7 +44,7 @@ State load_state(const std::uint8_t* from) {
 
 void store_state(std::uint8_t* to, State state) { std::memcpy(to, &state.bits, sizeof state.bits); }
 
-// Finds the lanes' objects; checks bounds, counts, and calls the sanitizer.
+// Finds the lanes' objects, checks bounds, counts the access, and calls the sanitizer.
 bool reach(Launch& launch, const Warp& warp, const Op* op, SharedUse use, SharedTouch touch, Access& access,
            Pointers& at) {
   make_access(warp, op, op->count == 8, sizeof(State), access);
@@ -59,7 +60,7 @@ bool reach(Launch& launch, const Warp& warp, const Op* op, SharedUse use, Shared
   return check_shared(launch, warp, op, access, touch);
 }
 
-// Visits each object that active lanes name once.
+// Visits once each object that active lanes name.
 template <class Visit>
 void for_each_object(const Access& access, Visit&& visit) {
   for (int l = 0; l < kWarpSize; ++l) {
@@ -85,8 +86,8 @@ void complete(Warp& warp, std::uint64_t byte) {
   if (copies != block.mbarrier_copies.end()) copies->second.arrived = copies->second.arriving;
 }
 
-// One lane arrives `count` times, after it has raised the phase's expected arrivals by `raise`. `before` receives the
-// state before. False, with a fault recorded, if there are more arrivals than the phase expects.
+// Makes one lane arrive `count` times, after raising the phase's expected arrivals by `raise`. `before` receives the
+// state before that. False, with a fault recorded, if there are more arrivals than the phase expects.
 bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t byte, std::uint8_t* object,
             std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
   if (warp.trace != nullptr) {

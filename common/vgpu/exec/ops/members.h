@@ -7,7 +7,7 @@
 
 namespace roofwalk::vgpu {
 
-// Calls visit(lanes) once for each mask, with the executing lanes that have it.
+// Calls visit(lanes) once for each distinct mask, with the executing lanes that have this mask.
 template <class Visit>
 void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit) {
   for (std::uint32_t left = warp.mask; left != 0;) {

@@ -1,4 +1,4 @@
-// Handlers of global, constant and generic memory: loads, stores, atomics.
+// Handlers of loads, stores and atomics.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -25,7 +25,7 @@ using ptx::Instruction;
 using ptx::Space;
 using ptx::Type;
 
-// The window that generic addresses point to; `mixed`: several in one instruction, which is a fault.
+// The memory that an instruction's generic addresses point to. `mixed`: more than one, which is a fault.
 enum class Where { global, shared, local, mixed };
 Where window_of(const Access& access) {
   const auto one = [](std::uint64_t address) {
@@ -43,7 +43,7 @@ const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
                      "virtual GPU does not support");
 }
 
-// Executes one load or store: finds its memory, checks, counts, and calls `mover` to move the data.
+// Executes one load or store: finds its memory, checks and counts the access, and calls `mover` to move the data.
 template <bool store, Space space>
 [[gnu::noinline, gnu::noclone]] const Op* access_memory(Launch& launch, Warp& warp, const Op* op, std::uint32_t bytes,
                                                         Mover mover) {
@@ -87,8 +87,8 @@ template <bool store, Space space>
   return op + 1;
 }
 
-// Fast path for adjacent words: lane l's word is at lane 0's address + l * 4. Any lanes may be active. False: nothing
-// has been done.
+// Fast path for adjacent words: lane l's word is at lane 0's address + l * 4. Any lanes may be active. Returns false,
+// having done nothing, if the load does not qualify.
 inline bool load_row(Launch& launch, const Warp& warp, const Op* op) {
   if (op->s[4] == kNoSlot || op->s[0] == kNoSlot || op->past_l1) return false;
   const std::uint32_t mask = warp.mask;
@@ -197,8 +197,8 @@ struct HalfPair {
   Half low, high;
 };
 
-// For floats, the ISA has no other atomic than add. Sums of .f32 flush subnormal numbers in global memory, not in
-// shared memory.
+// The only scalar atomic that the ISA has for floats is add. Sums of .f32 flush subnormal numbers in global memory, not
+// in shared memory.
 float atomic_sum(float old, float b, bool flushes) {
   const float sum = flushes ? flush(flush(old) + flush(b)) : old + b;
   return sum != sum ? canonical_nan() : sum;
@@ -245,7 +245,8 @@ T atomic_result(ptx::AtomicOp operation, T old, T b, T c, bool flushes) {
   }
 }
 
-// Updates lanes in order, so that results repeat. `known`: the operation, if it is a compile-time constant.
+// Executes an atomic lane by lane in order, so that results repeat. `known`: the operation, if it is a compile-time
+// constant.
 template <class T, ptx::AtomicOp known>
 void update_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
   const ptx::AtomicOp operation = known != ptx::AtomicOp::none ? known : op->instruction->atomic;
@@ -276,7 +277,7 @@ void for_active_lanes(const Access& access, Visit&& visit) {
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) visit(std::countr_zero(left));
 }
 
-// The same, but returns whether memory changed. A lock that is not free stays unchanged.
+// Like update_lanes(), but returns whether memory changed. Trying to take a lock that is not free changes nothing.
 template <class T, ptx::AtomicOp known>
 bool change_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
   LaneBytes before;
@@ -302,8 +303,8 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
   }
   const bool fetches = op->s[0] != kNoSlot;
-  // Whether a fetched value may be a flag that orders threads: with fences, any may be; without, only one that is
-  // polled.
+  // Whether a fetched value may be a flag that orders threads. In code with fences, any may be; else only values that
+  // are polled, or that the atomic left unchanged.
   const auto sees = [&](bool polls, bool writes) {
     return fetches && (polls || op->spins || !writes || launch.program.has_fences);
   };

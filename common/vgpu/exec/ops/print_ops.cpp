@@ -42,7 +42,7 @@ std::optional<std::string> text_at(const Launch& launch, const Warp& warp, int l
   return out;
 }
 
-// One lane's value of the call's argument number `index`.
+// Returns one lane's value of the call's argument number `index`.
 std::uint64_t argument(const Launch& launch, const Warp& warp, const Op* op, int lane, std::size_t index) {
   const std::vector<ptx::Operand>& all = op->instruction->call_arguments;
   if (index >= all.size()) return 0;
@@ -68,7 +68,7 @@ void put_result(const Launch& launch, const Warp& warp, const Op* op, int lane, 
   }
 }
 
-// Prints for one thread; returns the number of arguments that its format used. Empty if the format cannot be read.
+// Prints for one thread; returns the number of arguments that its format used. nullopt if the format cannot be read.
 std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lane) {
   const auto format = text_at(launch, warp, lane, argument(launch, warp, op, lane, 0));
   if (!format) return std::nullopt;

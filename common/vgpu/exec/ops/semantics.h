@@ -84,7 +84,7 @@ struct Div {
     if constexpr (std::is_floating_point_v<T>) {
       return a / b;
     } else {
-      if (b == 0) return static_cast<T>(~T{0});  // the result of the hardware's code; PTX leaves it open
+      if (b == 0) return static_cast<T>(~T{0});  // as the hardware's division code returns; PTX leaves it open
       if constexpr (std::is_signed_v<T>) {
         if (b == -1) return Sub::apply(T{0}, a);
       }
@@ -161,7 +161,7 @@ struct Sad {  // |a - b| + c
     return Add::apply(a < b ? Sub::apply(b, a) : Sub::apply(a, b), c);
   }
 };
-// Names only: the handlers depend on more than one type and are in integer_ops.cpp.
+// Names without a computation: their handlers need more than one type, so they are in integer_ops.cpp.
 struct Dp2a {};
 struct Dp4a {};
 struct Mul24 {};

@@ -53,7 +53,8 @@ const Op* op_warp_reduce(Launch& launch, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// any: the lanes that have the same value. all: all lanes if their values are equal, else none.
+// match.any returns the lanes that have the same value; match.all returns all lanes if their values are equal, else
+// none.
 template <class T>
 const Op* op_warp_match(Launch& launch, Warp& warp, const Op* op) {
   if (!meet_members(launch, warp, op, op->s[3], "__match_..._sync()")) return nullptr;
@@ -89,8 +90,8 @@ const Op* op_space_query(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// The clock counts warp instructions. Those of the current basic block were all counted on entry, so this one and the
-// later ones are deducted.
+// The clock counts warp instructions. All instructions of the current basic block were counted on entry, so this one
+// and those after it are deducted.
 template <class T, int shift>
 const Op* op_clock(Launch& launch, Warp& warp, const Op* op) {
   const BasicBlock& block = launch.program.blocks[op->block];
@@ -110,7 +111,7 @@ bool all_threads(Launch& launch, const Warp& warp, const Op* op) {
 }
 
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at, const char* what) {
-  // Lanes that stand in front of a barrier would never arrive, so this must be checked in every run.
+  // Lanes that stand in front of a barrier never arrive, so if there are any, this is checked in every run.
   if (!launch.sanitized && warp.standing.empty()) return true;
   if (!warp.standing.empty()) launch.charge(work::kStanding);
   const std::uint32_t leaving = warp.mask == warp.live ? 0 : leaving_lanes(launch.program, warp);

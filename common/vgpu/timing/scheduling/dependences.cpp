@@ -91,8 +91,8 @@ void StaticScheduler::run_node(std::uint32_t node) {
     std::stable_partition(sources_[node].begin(), sources_[node].end(), [](Value value) { return value >= 0; });
 }
 
-// ptxas waits for everything in flight at calls and fences, before releases and after acquires; there, its
-// scoreboards are free again.
+// Finds the stops: at calls and fences, before releases and after acquires, ptxas waits for everything in flight, which
+// frees all its scoreboards.
 void StaticScheduler::find_stops() {
   stops_.assign(code().size(), false);
   std::vector<bool> flies(slot_of_.size());
@@ -108,7 +108,7 @@ void StaticScheduler::find_stops() {
                    (acquired && issues);
       stops = stops || stops_[pc];
       acquired = (acquired && !issues) || in.acquires;
-      // An instruction that vanishes passes on its source, which may be in flight.
+      // Instructions that issue nothing forward a source, which may be in flight.
       if (!is_memory(in) && cost_of(in).issues != 0) continue;
       for_each_result(in, [&](int reg) { flies[static_cast<std::size_t>(reg)] = true; });
     }

@@ -38,7 +38,7 @@ bool stops_loads(const Instruction& in) {
 
 }  // namespace
 
-// The instructions in PTX order, without those that vanish, and with loads hoisted as far as possible.
+// Returns the instructions in PTX order, without those that issue nothing, and with loads hoisted as far as possible.
 std::vector<StaticScheduler::Item> StaticScheduler::items_by_rules() const {
   std::vector<Item> items;
   for (const std::uint32_t i : hoist_loads()) {
@@ -152,7 +152,7 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
   return order;
 }
 
-// Emits an instruction after those of its sources that have not been emitted yet.
+// Appends an instruction to `order`, after all instructions that it depends on and that are not there yet.
 void StaticScheduler::take(std::uint32_t i, std::vector<bool>& done, std::vector<std::uint32_t>& order) const {
   std::vector<std::uint32_t> chain{i};
   done[i] = true;

@@ -12,13 +12,14 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-// Whether one operation counts as the other, as in find_versions(): the unit must be the same, for memory also the
-// kind.
+// Whether a machine instruction is the `single` operation, by the rule of counts() in sass_map.cpp: the unit must be
+// the same, for memory also the kind.
 bool stands_for(const Operation& found, const Operation& single) {
   return found.unit == single.unit && (single.unit != Unit::memory || found.kind == single.kind);
 }
 
-// The class of the machine instruction that performs the operation itself; others made for it only take issue slots.
+// Returns the class of the machine instruction that performs an operation of this kind; other instructions made for it
+// only take issue slots.
 Operation::Class class_of(TimedKind kind) {
   switch (kind) {
     case TimedKind::branch:
@@ -42,7 +43,7 @@ Operation::Class class_of(TimedKind kind) {
 std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& form, const Lack& lack) const {
   std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count),
       singles(block_->count);
-  // Index of the first operation that is the instruction itself.
+  // By PTX instruction: index of the first machine instruction on the unit of its single operation.
   std::vector<std::size_t> first_own(block_->count, kNever);
   for (std::size_t place = form.ops.size(); place-- > 0;) {
     const BlockOp& op = form.ops[place];
@@ -67,7 +68,7 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
       const std::uint32_t i = op.pc - block_->first;
       const Instruction& in = code()[op.pc];
       const bool main = is_main(op);
-      // If some operation is the instruction itself, it marks the end of a copy: other operations for it come before
+      // A machine instruction for which is_main() holds ends a copy: others for the same PTX instruction come before
       // it.
       const std::uint32_t copy = mains[i] == 0 ? copy_of(op.pc, done[i]++, total[i], form.copies)
                                                : copy_of(op.pc, std::min(done[i], mains[i] - 1), mains[i], form.copies);
@@ -109,7 +110,7 @@ void StaticScheduler::add_steps(std::span<const Cost> steps, const Item& of, std
   }
 }
 
-// Adds instructions that only take issue slots.
+// Adds operations that only take issue slots.
 void StaticScheduler::add_issues(Unit unit, std::uint64_t count, std::vector<Item>& items) const {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::max();  // of one operation
   for (; count != 0; count -= std::min(count, kMost)) {
@@ -148,8 +149,8 @@ bool StaticScheduler::is_main(const BlockOp& op) const {
   return kind != TimedKind::compute && operation_info(op.operation).kind == class_of(kind);
 }
 
-// The copy to which the k-th of `total` operations of a PTX instruction belongs. If there are fewer operations than
-// copies, those that carry a value around the loop belong to the last copies, the others to the first copies.
+// Returns the copy to which the k-th of `total` operations of a PTX instruction belongs. If there are fewer operations
+// than copies, those that carry a value around the loop belong to the last copies, the others to the first copies.
 std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::uint32_t total,
                                        std::uint32_t copies) const {
   if (total >= copies) return static_cast<std::uint32_t>(std::uint64_t{k} * copies / total);
@@ -158,10 +159,10 @@ std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::u
   return around ? copies - total + k : k;
 }
 
-// Adds operations that ptxas' code seems to lack. Every warp must execute every barrier and every wait for copies,
-// and arithmetic that is one machine instruction per copy. `lacks` marks counted accesses that must be added; loads
-// without a reader are not marked, because ptxas drops them. `singles`: by instruction, how many of its machine
-// instructions are that one instruction.
+// Adds operations that ptxas' code seems to lack. Every warp must execute every barrier and every wait for copies, and
+// arithmetic that is one machine instruction per copy. `lacks` marks counted accesses that must be added; loads without
+// a reader are not marked, because ptxas drops them. `singles`: by instruction, how many of its machine instructions
+// are its single operation.
 void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>& has_main,
                                   std::vector<std::uint32_t> singles, const std::vector<bool>& lacks,
                                   std::vector<Item>& items) const {

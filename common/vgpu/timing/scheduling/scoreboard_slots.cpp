@@ -7,7 +7,7 @@
 
 namespace roofwalk::vgpu {
 
-// Each register that carries a value from one basic block to another has a slot of its own.
+// Gives each register that carries a value from one basic block to another a slot of its own.
 void StaticScheduler::find_slots() {
   std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
   crosses.insert(crosses.end(), handed_.across_blocks().begin(), handed_.across_blocks().end());
@@ -22,10 +22,10 @@ void StaticScheduler::find_slots() {
   needed_until_.assign(count, 0);
 }
 
-// The values that an operation at `place` waits for in order to read `values`: a value itself if it has been made
+// Finds the values that an operation at `place` waits for in order to read `values`: a value itself if it has been made
 // before `place`, else the values that it is made of.
 void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out) {
-  constexpr std::size_t kMost = 4096;  // limit on values that are made too late
+  constexpr std::size_t kMost = 4096;  // limit on values that are made only after `place`
   const std::size_t start = out.size();
   // A call may read thousands of values that are made of the same ones, so each is visited only once.
   ++search_;

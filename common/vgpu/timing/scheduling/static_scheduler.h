@@ -154,8 +154,8 @@ class StaticScheduler {
   Value last_stop_ = 0;          // node of the basic block's last stop so far; kNoValue: none
   std::vector<int> since_stop_;  // registers written since the last stop
   std::vector<int> flying_;      // registers live across basic blocks whose values may be in flight
-  // How many values stops of merged blocks may still wait for. Within a merged block, each stop waits for all values
-  // before it.
+  // The number of values that stops of merged blocks may still wait for. Within a merged block, each stop waits for all
+  // values before it.
   std::uint64_t merged_waits_left_ = 0;
 
   MergedBlock merged_;                       // the block that is being scheduled

@@ -10,7 +10,7 @@
 
 namespace roofwalk::vgpu {
 
-// `told`: the outcome of a barrier whose operands are known only at run time.
+// Lets a warp arrive at a barrier. `told`: the outcome, if the barrier's operands are known only at run time.
 inline void Simulation::arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, const Outcome& told) {
   SimBlock& block = sm.blocks[warp.sim_block];
   const int barrier = told.line != 0 ? told.line - 1 : op.groups;
@@ -32,7 +32,7 @@ inline void Simulation::arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, cons
   }
 }
 
-// The phases at which a block's warps meet, in the state before any arrival.
+// Returns the phases at which a block's warps meet, in the state before any arrival.
 inline const std::vector<SimPhase>& Simulation::phases_before(const BlockTrace& trace) {
   const auto [place, is_new] = phases_before_.try_emplace(&trace);
   if (is_new) place->second = count_phases(trace);
@@ -95,7 +95,8 @@ inline void Simulation::end_phase(SimSm& sm, SimBlock& block, std::uint32_t numb
   for (const std::uint32_t warp : warps) advance(sm, sm.warps[warp]);
 }
 
-// Whether the phases that the warp's next operation waits for have ended. If so, `blocked` is raised to their end.
+// Whether the phases that the warp's next operation waits for have ended. If so, raises `blocked` to their end; if not,
+// the warp will be woken when they end.
 inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked) {
   SimBlock& block = sm.blocks[warp.sim_block];
   for (const SyncPoint& point : sync_points_of(warp, op)) {
@@ -110,7 +111,7 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
   return true;
 }
 
-// `last`: the last warp to arrive, for which all others waited; nullptr if there is none.
+// Opens a barrier. `last`: the last warp to arrive, for which all others waited; nullptr if there is none.
 inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last) {
   block.arrived[barrier] = 0;
   if (last != nullptr) blame(sm, block, barrier, *last);

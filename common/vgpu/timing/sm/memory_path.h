@@ -15,7 +15,8 @@ inline const Outcome& Simulation::outcome_of(const SimWarp& warp, const TimedOp&
   return entered(warp, op) ? warp.trace->outcomes[outcome_place(warp, op)] : kNothing;
 }
 
-// Index of the operation's outcome among the warp's outcomes; the warp must have entered the operation's part.
+// Returns the index of the operation's outcome among the warp's outcomes; the warp must have entered the operation's
+// part.
 inline std::size_t Simulation::outcome_place(const SimWarp& warp, const TimedOp& op) {
   return warp.parts[op.part] + static_cast<std::size_t>(op.memory);
 }
@@ -75,13 +76,14 @@ inline std::span<const Swaps> Simulation::swaps_of(const SimWarp& warp, const Ti
   return notes_of(warp.trace->swaps, warp, op);
 }
 
-// The end of an atomic that is a compare-and-swap loop and has read its words at `read`. Of all lanes that read a
-// word, one swaps it; the others read the new value and try again. So each turn of the loop swaps a word once. A turn
-// is a load and the swap in shared memory, and only the swap, which returns the old value, in global memory.
+// Returns the end of an atomic that is a compare-and-swap loop and has read its words at `read`. Of all lanes that read
+// a word, one swaps it; the others read the new value and try again. So each iteration of the loop swaps a word once.
+// An iteration is a load and the swap in shared memory, and only the swap, which returns the old value, in global
+// memory.
 inline double Simulation::swap(SimSm& sm, const SimWarp& warp, std::span<const Swaps> all, double read) {
   const bool shared = all.front().shared;
   const double turn = swap_cycles(m_, shared);
-  const double first = shared ? read - m_.shared_latency_cycles : read;  // the read is part of the first turn
+  const double first = shared ? read - m_.shared_latency_cycles : read;  // the read is part of the first iteration
   double end = read;
   for (const Swaps& each : all) {
     double& swapped = shared ? sm.swapped[std::uint64_t{warp.sim_block} << 32 | each.word] : swapped_[each.word];
@@ -133,8 +135,8 @@ inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op
   return {delay, latency};
 }
 
-// Constants at computed addresses: one word per pass. A miss of the second-level constant cache adds the same latency
-// as an L1 miss.
+// Simulates a load of constants at computed addresses: one word per pass. A miss in the second-level constant cache
+// adds the same latency as an L1 miss.
 inline void Simulation::access_constants(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   const Outcome& o = outcome_of(warp, op);
   if (o == Outcome{}) {  // its guard was off

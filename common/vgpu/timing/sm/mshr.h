@@ -80,8 +80,8 @@ inline void Simulation::wait_for_own(SimSm& sm, const SimWarp& warp, const Timed
   *at = {key, score.ready, score.cause};
 }
 
-// The slot for the completion time of a request by a warp of the block, and the request's key. The slot may hold
-// another request's key.
+// Returns the slot for the completion time of a request by a warp of the block, and the request's key. The slot may
+// hold another request's key.
 inline std::pair<SimSm::Asked*, std::uint64_t> Simulation::asked(SimSm& sm, const SimBlock& block, std::uint32_t warp,
                                                                  std::size_t outcome) {
   const std::uint64_t key = block.number << 38 ^ std::uint64_t{warp} << 32 ^ outcome;  // a block has at most 32 warps

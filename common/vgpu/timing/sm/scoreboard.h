@@ -18,7 +18,7 @@ inline void Simulation::set_results(SimWarp& warp, const TimedOp& op, const Scor
   set_results(*warp.schedule, warp, op, score);
 }
 
-// Starts a schedule if the warp's next basic blocks match it. True if it was started.
+// Starts a schedule if the warp's next basic blocks match it, and returns whether they do.
 inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
   const auto& path = warp.trace->blocks;
   const std::uint32_t first = path[warp.entry];

@@ -9,7 +9,7 @@
 
 namespace roofwalk::vgpu {
 
-// Cycles between two warp instructions of one scheduler on its share of a pipe.
+// Returns the cycles between two warp instructions of one scheduler on its share of a pipe.
 inline double Simulation::interval(Unit unit) const {
   const auto lanes = [&](double per_sm) { return kWarpSize * m_.schedulers_per_sm / per_sm; };
   switch (unit) {
@@ -77,10 +77,11 @@ inline double Simulation::unit_opens(const SimSm& sm, const Scheduler& scheduler
   return opens;
 }
 
-// The place of the warp to issue from; -1: none. The last warp issues again if possible (greedy). Otherwise, among
-// the warps of the block that started first, the one whose last issue is longest ago. So a warp runs on while it can,
-// the warps of a block keep pace, and blocks drift apart, so that one covers the waits of another. (NVIDIA does not
-// publish its policy; measurements show that it is greedy first: arXiv 2503.20481.)
+// Returns the place of the warp to issue from; -1: none. The last warp issues again if possible (greedy). Otherwise, of
+// the warps that can issue, those of the block that started first come first, and of these the one whose last issue is
+// longest ago. So a warp runs on while it can, the warps of a block keep pace, and blocks drift apart, so that one
+// covers the waits of another. (NVIDIA does not publish its policy; measurements show that it is greedy first: arXiv
+// 2503.20481.)
 inline int Simulation::choose(const SimSm& sm, Scheduler& scheduler) const {
   const double soon = static_cast<double>(now_) + 1;
   const auto can = [&](std::size_t place) {

@@ -1,5 +1,5 @@
 // verdict: refused, cudaMalloc
-// SOLVE may not allocate memory; it gets memory from scratch<float>(n).
+// Allocates with cudaMalloc, but SOLVE gets memory only from scratch<float>(n).
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// Inputs are in [-1, 1), so the condition for a store is never true.
+// Stores only if a[i] > 4, but all inputs are in [-1, 1).
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

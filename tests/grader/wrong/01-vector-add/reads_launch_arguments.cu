@@ -1,5 +1,5 @@
 // verdict: refused, solve reads data
-// In SOLVE, data pointers cannot be read, whatever the host has at that address.
+// Passes a[0] to the kernel, but SOLVE cannot read through data pointers, whatever the host has at that address.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n, float extra) {

@@ -1,5 +1,5 @@
 // verdict: fault, shared memory
-// One lane's address at the end of the address space must not hide the faulty lanes between.
+// Lane 31's address at the end of the address space, where address + size wraps, must not hide lane 1's fault.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// The last row is m - 1; the guard excludes it.
+// The guard excludes row m - 1, which is the last one.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: refused, reads data
-// The choice of kernels may depend on sizes, never on data.
+// Launches depending on data, but the choice of kernels may depend only on sizes.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -1,5 +1,5 @@
 // verdict: incorrect, half precision
-// Products in fp32, sums in fp16.
+// Computes products in fp32, but sums in fp16.
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>
 

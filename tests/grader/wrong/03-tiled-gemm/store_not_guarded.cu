@@ -1,5 +1,5 @@
 // verdict: fault, out of bounds
-// Some of a thread's rows are beyond the edge of c.
+// Stores all rows of a thread, although some are beyond the edge of c.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 64;

@@ -1,21 +1,21 @@
 // verdict: fail, up
 #include <roofwalk.cuh>
 
-constexpr int kRows = 4;  // of c for each thread, one below the other
+constexpr int kRows = 4;  // adjacent rows of c for each thread
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     const int row = (blockIdx.y * blockDim.y + threadIdx.y) * kRows;
     const int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= m || column >= n) return;
 
-    // Below the last row of a there is nothing to read: such a thread repeats the last row and does not store it.
+    // For rows past the last one of a, a thread computes the last row again and does not store the result.
     const float* a_row[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
         a_row[r] = a + min(row + r, m - 1) * k;
     }
 
-    // Unrolled further than nvcc would: the loads of eight turns are on their way at once.
+    // Unrolled further than nvcc would: the loads of eight iterations are in flight at once.
     float sum[kRows] = {};
 #pragma unroll 8
     for (int i = 0; i < k; ++i) {
@@ -33,7 +33,7 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 }
 
 SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
-    const dim3 block(32, 8);  // threadIdx.x runs to 32: each row of the block is one warp
+    const dim3 block(32, 8);  // threadIdx.x runs from 0 to 31: each row of the block is one warp
     const dim3 grid(ceil_div(n, 32), ceil_div(m, 8 * kRows));
     gemm<<<grid, block>>>(a, b, c, m, n, k);
 }

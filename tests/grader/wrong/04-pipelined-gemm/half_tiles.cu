@@ -2,12 +2,12 @@
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>
 
-constexpr int kRows = 128, kColumns = 256;  // of c, for each block
+constexpr int kRows = 128, kColumns = 256;  // tile of c that a block computes
 constexpr int kDepth = 8;                   // a block's tiles are kRows x kDepth of a and kDepth x kColumns of b
-constexpr int kTall = 8, kWide = 16;        // of c, for each thread, kept in registers
+constexpr int kTall = 8, kWide = 16;        // elements of c that a thread keeps in registers
 constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcross * kDown;
 
-// An element of a matrix; 0 outside of it.
+// Returns an element of a matrix, or 0 outside the matrix.
 __device__ float element(const float* matrix, int rows, int columns, int row, int column) {
     const float value = matrix[min(row, rows - 1) * columns + min(column, columns - 1)];
     return row < rows && column < columns ? value : 0.0f;
@@ -16,7 +16,7 @@ __device__ float element(const float* matrix, int rows, int columns, int row, in
 __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     __shared__ __half a_tile[kRows][kDepth], b_tile[kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
-    // A thread has rows y, y + kDown, ... and columns x, x + kAcross, ...: neighbours have neighbouring columns.
+    // A thread has rows y, y + kDown, ... and columns x, x + kAcross, ...: adjacent threads have adjacent columns.
     const int thread = threadIdx.x, x = thread % kAcross, y = thread / kAcross;
 
     float sum[kTall][kWide] = {};
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
             const int step = (i + thread) / kColumns, column = (i + thread) % kColumns;
             b_tile[step][column] = __float2half(element(b, k, n, from + step, first_column + column));
         }
-        __syncthreads();  // they are there
+        __syncthreads();  // the tiles are complete
 
         // Compute with them.
 #pragma unroll
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
                 for (int j = 0; j < kWide; ++j) sum[i][j] += left[i] * right[j];
             }
         }
-        __syncthreads();  // everyone is done with them
+        __syncthreads();  // no thread still uses the tiles
     }
 
 #pragma unroll

@@ -3,10 +3,10 @@
 #include <roofwalk.cuh>
 
 constexpr int kTile = 128;              // a block computes kTile x kTile elements of c
-constexpr int kDepth = 8;               // columns of a, and rows of b, that are in shared memory at a time
-constexpr int kRows = 8, kColumns = 8;  // of c, a thread
+constexpr int kDepth = 8;               // columns of a, and rows of b, in shared memory at a time
+constexpr int kRows = 8, kColumns = 8;  // elements of c per thread
 constexpr int kDown = kTile / kRows, kAcross = kTile / kColumns, kThreads = kAcross * kDown;
-constexpr int kLoads = kTile * kDepth / kThreads;  // of each matrix, a thread and tile
+constexpr int kLoads = kTile * kDepth / kThreads;  // elements of each matrix per thread and tile
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     __shared__ float a_tile[kTile][kDepth], b_tile[kDepth][kTile];
@@ -15,12 +15,12 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 
     float sum[kRows][kColumns] = {};
     for (int from = 0; from < k; from += kDepth) {
-        // What lies outside a or b counts as zero, and adds nothing. All loads are on their way before the first is
-        // waited for.
+        // Elements outside a or b count as zero and add nothing. All loads are in flight before the first one is waited
+        // for.
         float from_a[kLoads], from_b[kLoads];
 #pragma unroll
         for (int j = 0; j < kLoads; ++j) {
-            const int i = j * kThreads + thread;  // of the tile's elements: neighbours bring neighbours
+            const int i = j * kThreads + thread;  // index in the tile: neighbouring threads load neighbours
             const int a_row = row + i / kDepth, a_column = from + i % kDepth;
             const int b_row = from + i / kTile, b_column = column + i % kTile;
             from_a[j] = a_row < m && a_column < k ? a[a_row * k + a_column] : 0.0f;
@@ -47,7 +47,7 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
                 for (int s = 0; s < kColumns; ++s) sum[r][s] += left[r] * right[s];
             }
         }
-        __syncthreads();  // nobody needs them any more
+        __syncthreads();  // no thread still uses the tiles
     }
 
 #pragma unroll

@@ -2,21 +2,21 @@
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 
-constexpr int kRows = 128, kColumns = 256;  // of c, for each block
+constexpr int kRows = 128, kColumns = 256;  // tile of c that a block computes
 constexpr int kDepth = 8;                   // a block's tiles are kRows x kDepth of a and kDepth x kColumns of b
-constexpr int kTall = 8, kWide = 16;        // of c, for each thread, kept in registers
+constexpr int kTall = 8, kWide = 16;        // elements of c that a thread keeps in registers
 constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcross * kDown;
 
-// Asks for an element of a matrix, or 0 outside of it, and does not wait.
+// Starts copying an element of a matrix, or 0 outside the matrix, and does not wait.
 __device__ void ask(float* to, const float* matrix, int rows, int columns, int row, int column) {
-    const bool inside = row < rows && column < columns;  // where not, all 4 bytes are filled with 0 and none is read
+    const bool inside = row < rows && column < columns;  // if not, all 4 bytes are set to 0 and nothing is read
     __pipeline_memcpy_async(to, &matrix[row * columns + column], 4, inside ? 0 : 4);
 }
 
 __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     __shared__ __align__(16) float a_tile[kRows][kDepth], b_tile[kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
-    // A thread has rows y, y + kDown, ... and columns x, x + kAcross, ...: neighbours have neighbouring columns.
+    // A thread has rows y, y + kDown, ... and columns x, x + kAcross, ...: adjacent threads have adjacent columns.
     const int thread = threadIdx.x, x = thread % kAcross, y = thread / kAcross;
 
     const auto ask_for_tiles = [&](int from) {
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     for (int from = 0; from < k; from += kDepth) {
         ask_for_tiles(from);
         __pipeline_wait_prior(0);
-        __syncthreads();  // the tiles are there
+        __syncthreads();  // the tiles are complete
 
 #pragma unroll
         for (int step = 0; step < kDepth; ++step) {
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
                 for (int j = 0; j < kWide; ++j) sum[i][j] += left[i] * right[j];
             }
         }
-        __syncthreads();  // everyone is done with them
+        __syncthreads();  // no thread still uses the tiles
     }
 
 #pragma unroll

@@ -2,7 +2,7 @@
 // Three TF32 products stand for one in FP32, accurately enough. Their roof is eight times higher than the one drawn.
 #include <roofwalk.cuh>
 
-// d (16 x 8) += a (16 x 8) b (8 x 8), spread over the lanes of a warp.
+// Computes d (16 x 8) += a (16 x 8) b (8 x 8), matrices that are spread over the lanes of a warp.
 __device__ void multiply(float* d, const unsigned* a, const unsigned* b) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
@@ -10,7 +10,7 @@ __device__ void multiply(float* d, const unsigned* a, const unsigned* b) {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// The upper bits, which TF32 keeps, and what they leave.
+// Splits a value into the upper bits, which TF32 keeps, and the remainder.
 __device__ void split(float value, unsigned& high, unsigned& low) {
     high = __float_as_uint(value) & 0xffffe000u;
     low = __float_as_uint(value - __uint_as_float(high));

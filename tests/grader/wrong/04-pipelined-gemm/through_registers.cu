@@ -1,12 +1,12 @@
 // verdict: fail, up
 #include <roofwalk.cuh>
 
-constexpr int kRows = 128, kColumns = 256;  // of c, for each block
+constexpr int kRows = 128, kColumns = 256;  // tile of c that a block computes
 constexpr int kDepth = 8;                   // a block's tiles are kRows x kDepth of a and kDepth x kColumns of b
-constexpr int kTall = 8, kWide = 16;        // of c, for each thread, kept in registers
+constexpr int kTall = 8, kWide = 16;        // elements of c that a thread keeps in registers
 constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcross * kDown;
 
-// An element of a matrix; 0 outside of it.
+// Returns an element of a matrix, or 0 outside the matrix.
 __device__ float element(const float* matrix, int rows, int columns, int row, int column) {
     const float value = matrix[min(row, rows - 1) * columns + min(column, columns - 1)];
     return row < rows && column < columns ? value : 0.0f;
@@ -15,10 +15,10 @@ __device__ float element(const float* matrix, int rows, int columns, int row, in
 __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     __shared__ __align__(16) float a_tile[2][kRows][kDepth], b_tile[2][kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
-    // A thread has rows y, y + kDown, ... and columns x, x + kAcross, ...: neighbours have neighbouring columns.
+    // A thread has rows y, y + kDown, ... and columns x, x + kAcross, ...: adjacent threads have adjacent columns.
     const int thread = threadIdx.x, x = thread % kAcross, y = thread / kAcross;
 
-    // What this thread loads: of a, a column of every kRowsApart-th row; of b, a column of every row.
+    // What this thread loads: of a, one element of every kRowsApart-th row; of b, one element of every row.
     constexpr int kOfA = kRows * kDepth / kThreads, kOfB = kDepth * kColumns / kThreads, kRowsApart = kThreads / kDepth;
     const int row = thread / kDepth, column = thread % kDepth;
 
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
 
     for (int from = 0; from < k; from += kDepth) {
         const int now = from / kDepth % 2;
-        __syncthreads();  // the tiles are there, and everyone is done with the other buffer
+        __syncthreads();  // the tiles are complete, and no thread still uses the other buffer
         float next_a[kOfA], next_b[kOfB];
 #pragma unroll
         for (int i = 0; i < kOfA; ++i) {

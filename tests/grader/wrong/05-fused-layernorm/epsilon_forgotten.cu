@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// The error shows in rows with a small variance; if all values are equal, 0 times infinity gives NaN.
+// Leaves epsilon out, which shows in rows with a small variance; if all values are equal, 0 times infinity gives NaN.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

@@ -1,5 +1,5 @@
 // verdict: fault, misaligned
-// Rows start at multiples of 16 bytes only if cols is a multiple of four.
+// Reads rows as float4, but they start at multiples of 16 bytes only if cols is a multiple of four.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

@@ -1,5 +1,5 @@
 // verdict: incorrect, was never written
-// A block has at most 1024 threads, but a row may have more columns.
+// Gives each thread one value: a block has at most 1024 threads, but a row may have more columns.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 1024;

@@ -1,5 +1,5 @@
 // verdict: fault, out of bounds
-// Rows are contiguous; they are not padded to a multiple of 32.
+// Takes rows to be padded to a multiple of 32 values, but they are contiguous.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

@@ -1,5 +1,5 @@
 // verdict: incorrect, it should be
-// gamma and beta belong to columns, not to rows.
+// Indexes gamma and beta by row, but they belong to columns.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

@@ -4,7 +4,7 @@
 
 constexpr int kThreads = 256;  // threads per block; block r works on row r
 
-// The sum of `value` over the threads of the block, for all of them.
+// Returns the sum of `value` over the threads of the block; every thread gets it.
 __device__ float block_sum(float value) {
     __shared__ float partial[kThreads];
     partial[threadIdx.x] = value;

@@ -1,5 +1,5 @@
 // verdict: fault, uninitialized
-// Scratch memory does not start with zeros; a kernel must clear it.
+// Adds to scratch memory without clearing it first, but scratch memory does not start with zeros.
 #include <roofwalk.cuh>
 
 __global__ void sums(const float* x, float* sum, int cols) {

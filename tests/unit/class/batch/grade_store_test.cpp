@@ -90,7 +90,7 @@ TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
   EXPECT_EQ(told_, "");
 }
 
-// Two folders of one hand-in may contain files of one name: the unreadable one is recorded beside the graded one.
+// Two folders of one hand-in may contain files of the same name. The unreadable one is recorded beside the graded one.
 TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
   GradeStore store = open();
   const Submission graded{{"bob", "", {}}, "vector-add", "c/bob/old/vector-add.cu", "sha", 9};
@@ -103,7 +103,7 @@ TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
   EXPECT_EQ(left_out[0].label, "c/bob/final/vector-add.cu");
 }
 
-// Because of other files in an earlier download, its late mark may have been dropped.
+// In an earlier download, other files may have made the grader drop this file's late mark.
 TEST_F(Grades, AMarkMayComeLater) {
   const auto hand_in = [&](LateMark mark) {
     const Submission one{{"bob", "7", mark}, "vector-add", "c/bob_LATE_7_8_w.cu", "sha", 9};

@@ -53,7 +53,7 @@ class Book : public ::testing::Test {
     hand_in("ann", sha256, at);
     graded(sha256, reached >= 4 ? "pass" : "fail", reached);
   }
-  // Hash of ann's submission that counts.
+  // Returns the hash of ann's submission that counts.
   std::string counting() { return make().rows[0].cells[0].counting()->source_sha256; }
   Gradebook make() {
     return make_gradebook({.terms = terms_,
@@ -168,7 +168,8 @@ TEST_F(Book, TheSameBytesAgainAreTheFirstSubmission) {
   EXPECT_EQ(book.rows[0].cells[0].points(), 10);
 }
 
-// Submissions are listed by students' names, and one row may have several names.
+// Submissions come sorted by student, and a row may have several names, so a row's submissions may not be in order of
+// time.
 TEST_F(Book, TheSameBytesAreTheFirstSubmissionInAnyOrder) {
   terms_.late = {0.25, 9};
   hand_in("ann", "x", kDue + 5 * kDay);
@@ -221,7 +222,7 @@ TEST_F(Book, AnUnchangedStarterOrAGroupsFileIsNoCopy) {
   for (Submission& s : submissions_) s.label = "export/submission_332/vector-add.cu";
   graded("x", "pass", 16);
   EXPECT_TRUE(make().rows[0].cells[0].same_as.empty());
-  submissions_[1].submitted_at_s += 1;  // at another path with the same name
+  submissions_[1].submitted_at_s += 1;  // another time: a file of another export at the same path
   EXPECT_THAT(make().rows[0].cells[0].same_as, ElementsAre("bob"));
 }
 
@@ -274,7 +275,8 @@ TEST_F(Book, MoodlesNumbersJoinNobody) {
             "assignment its own --grades");
 }
 
-// Numbers that a student typed or may have chosen join no rows of different names. An equal name and number is one row.
+// Numbers that a student typed or may have chosen do not join rows of different names. Equal names with equal numbers
+// are one row.
 TEST_F(Book, UnprovenNumbersJoinNobody) {
   students_ = {owner_with_unproven_id("Ada", "77"), owner_with_unproven_id("Eve", "77"),
                owner_with_unproven_id("Ada", "77"), owner_with_id("Cy", "77")};
@@ -288,7 +290,7 @@ TEST_F(Book, NamesakesAreTold) {
   students_ = {{"Jos\u00e9", "", {}}, {"Jose\u0301", "", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
   const Gradebook book = make();
   EXPECT_EQ(book.rows.size(), 4u);
-  ASSERT_EQ(book.left_out.size(), 1u);  // two numbers are two people
+  ASSERT_EQ(book.left_out.size(), 1u);  // not about Jane Doe: two numbers are two people
   EXPECT_EQ(book.left_out[0].reason,
             "has a row next to that of Jose\u0301, who has a similar name: are they one person?");
 }
@@ -317,14 +319,14 @@ TEST_F(Book, OfTheSameBytesAtOneTimeAMarkCounts) {
   for (const int row : {0, 1}) EXPECT_EQ(make().rows[row].cells[0].entries[0].mark, LateMark::late) << row;
 }
 
-// First recorded from files without the platform's names; days later from a download with the platform's mark.
+// The file was first recorded without the platform's names, and later from a download with the platform's mark.
 TEST_F(Book, OfTheSameBytesAMarkOfALaterDownloadCounts) {
   hand_in("ann", "x", kDue + 1000);
   hand_in("ann", "x", kDue + 9000, LateMark::on_time);
   EXPECT_EQ(make().rows[0].cells[0].entries[0].mark, LateMark::on_time);
 }
 
-// A person's name may change, and it may have two spellings.
+// A person's name may change or have two spellings; the number stays.
 TEST_F(Book, OfOneNumberThereIsOneRow) {
   students_ = {{"Jane Roe (7)", "7", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
   hand_in("Jane Roe (7)", "good", 1);
@@ -395,10 +397,10 @@ TEST_F(Book, WhatCouldNotBeGradedIsKeptWithItsStudent) {
   terms_.chapters.resize(1);
   chapters_.resize(1);
   hand_in("bob", "x", 10);
-  EXPECT_EQ(make().left_out.size(), 1u);  // bob has a better grade by now
+  EXPECT_EQ(make().left_out.size(), 1u);  // bob has handed in a later file since
 }
 
-// All files of a hand-in have one time, so the unreadable file may be the real work.
+// All files of a hand-in have the same time, so the unreadable file may be the real work.
 TEST_F(Book, WhatCouldNotBeGradedBesideAGradedFileIsTold) {
   terms_.chapters.resize(1);
   chapters_.resize(1);
@@ -432,7 +434,7 @@ TEST(FindStudent, ANameIsNoNumber) {
   EXPECT_EQ((*find_student(book, "17"))->owner.student, "17");
   EXPECT_EQ((*find_student(book, "Ada Lovelace (17)"))->owner.lms_id, "17");
   book.rows[0].owner = {"Eve", "18", {}};
-  book.rows[4].owner = {"18", "", {}};  // also in a later row
+  book.rows[4].owner = {"18", "", {}};  // a name wins over a number, even in a later row
   EXPECT_EQ((*find_student(book, "18"))->owner.lms_id, "");
 }
 
@@ -446,7 +448,7 @@ TEST(Table, NamesAreHarmlessAndStayApart) {
   book.rows[0].owner.student =
       "a\xc2\x9b"
       "31m\xe2\x80\xae"
-      "b";  // the format of older versions
+      "b";  // as older versions recorded names
   book.rows[1].owner = {longest + " (17)", "17", {}};
   book.rows[2].owner = {longest + " (18)", "18", {}};
   book.rows[3].owner.student = longest + "1" + longest;

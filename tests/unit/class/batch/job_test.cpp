@@ -1,4 +1,4 @@
-// The data that the class's record keeps of a submission.
+// The class's record of a submission keeps only the longest launches.
 #include "grader/class/batch/job.h"
 
 #include <gtest/gtest.h>

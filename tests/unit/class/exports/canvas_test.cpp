@@ -26,7 +26,7 @@ constexpr const char* kExported =
     "\"Unknown, Una\",20,S4,una,Lab,5,9,9,50\r\n"
     "\"Student, Test\",21,,,Lab,,,,\r\n";
 
-// The rules of Canvas' importer that the result violates.
+// Returns the rules of Canvas' importer that the result violates.
 std::vector<std::string> broken_rules(const std::string& before, const std::string& after, std::size_t filled_column) {
   const auto was = read_csv(before), now = read_csv(after);
   if (!now || now->rows.empty()) return {"it is a table"};
@@ -76,7 +76,8 @@ TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("the number is team_5 (18)'s, who has another name")));
 }
 
-// In a quiz's file name, digits at the end of a name precede the number.
+// In a quiz's file name, the number directly follows the name, so digits at the end of a name look like part of the
+// number.
 TEST(Canvas, ANumberThatEndsWithAnothersFillsNothing) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -99,7 +100,8 @@ TEST(Canvas, AChosenNumberBeatsNobodysName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("several students have that name or number")));
 }
 
-// Some schools let learners choose their names on Canvas, and the names that they register.
+// Some schools let learners choose their name on Canvas, or the name that they register, which may then equal another's
+// login.
 TEST(Canvas, WhoIsCalledAsAnothersLoginGetsNothingOfTheirs) {
   Gradebook book = test::small_class();
   book.rows[1].owner = {"ada", "", {}};  // a folder named like Ada's login
@@ -111,7 +113,7 @@ TEST(Canvas, WhoIsCalledAsAnothersLoginGetsNothingOfTheirs) {
   EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
 }
 
-// The export with Ada's SIS id and login replaced; the tests name her folder by one of them.
+// Returns the export with Ada's SIS id and login replaced; the tests name her folder by one of them.
 std::string with_ids(const std::string& ids) {
   std::string exported = kExported;
   return exported.replace(exported.find(",S1,ada,"), 8, "," + ids + ",");
@@ -146,7 +148,7 @@ TEST(Canvas, ALoginMayHaveLargeLettersAndANumberZeros) {
     const auto result = fill_canvas(book, with_ids(ids), {"Roofwalk (42)", "vector-add"});
     ASSERT_TRUE(result);
     EXPECT_EQ(read_csv(result->csv)->rows[2][6], "10") << ids;
-    // If two rows match such a folder, neither is filled.
+    // If a folder's name fits two rows, neither is filled.
     const std::string with_two = with_ids(ids) + "\"Roe, Ray\",22,S5," + ids.substr(ids.find(',') + 1) +
                                  "X,Lab,,,,\r\n" + "\"Poe, Paul\",23," + ids + ",Lab,,,,\r\n";
     const auto of_two = fill_canvas(book, with_two, {"Roofwalk (42)", "vector-add"});
@@ -178,7 +180,7 @@ TEST(Canvas, OfTwoRowsThatFitOneStudentNoneIsFilledButByCanvasNumber) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("Una Roe: two rows of the file match una; the cell stays")));
 }
 
-// A quiz's file name has the number right after a name that may end with digits.
+// In a quiz's file name, the number directly follows the name, which may end with digits.
 TEST(Canvas, AQuizsNumberThatEndsWithAnothersIsNobodys) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -202,7 +204,7 @@ TEST(Canvas, AStudentCalledPointsPossibleIsAStudent) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("Points Possible: no submission was found")));
 }
 
-// Canvas writes numbers in the language of the course.
+// Canvas writes numbers as is usual in the course's language.
 TEST(Canvas, NumbersMayHaveADecimalComma) {
   const auto total = [](const std::string& possible) {
     std::string exported = kExported;
@@ -267,8 +269,8 @@ TEST(Canvas, ACellThatSomebodyElseWroteStays) {
               Contains(HasSubstr("the cell holds 1, which roofwalk did not write; it is kept, not replaced by 8.1")));
   EXPECT_FALSE(first.written.contains("18"));
   EXPECT_EQ(first.written.at("17"), "10");
-  EXPECT_EQ(cell(fill({{"18", "2"}}, false)), "1");      // ours was different, so it stays
-  EXPECT_EQ(cell(fill({{"18", "1.0"}}, false)), "8.1");  // ours in Canvas' spelling, so it is updated
+  EXPECT_EQ(cell(fill({{"18", "2"}}, false)), "1");      // we wrote 2, so somebody has changed the cell since: it stays
+  EXPECT_EQ(cell(fill({{"18", "1.0"}}, false)), "8.1");  // we wrote 1.0, which Canvas exports as 1: it is updated
   EXPECT_EQ(cell(fill({}, true)), "8.1");
 }
 
@@ -294,7 +296,7 @@ TEST(Canvas, ANameIsNobodyElsesNumber) {
   };
   EXPECT_EQ(cell_of_una({"una", "", {}}), "10");  // an instructor's folder named like Una's login
   for (const char* name : {"una (900)", "S4 (900)", "20 (900)"}) EXPECT_EQ(cell_of_una({name, "900", {}}), "9") << name;
-  // Another platform's number that happens to equal Una's number.
+  // Another platform's number may equal Una's by chance.
   for (const char* name : {"Ada Lovelace (20)", "lovelaceada (20)"})
     EXPECT_EQ(cell_of_una({name, "20", {}}), "9") << name;
 }
@@ -338,10 +340,12 @@ TEST(Canvas, AnotherAddressIsAnotherStudent) {
   const auto [cell, notes] = filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}, with_address);
   EXPECT_EQ(cell, "9");
   EXPECT_THAT(notes, HasSubstr("Unknown, Una: the name is Una Unknown (eve@x.edu)'s, who has another address"));
-  EXPECT_EQ(filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}).first, "0");  // the file has none
+  EXPECT_EQ(filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}).first,
+            "0");  // this export has no addresses to compare
 }
 
-// If the numbers are Canvas' own, an equal name with another number is a namesake's, or a team's that took the name.
+// If the numbers are Canvas' own, an equal name with another number belongs to a namesake, or to a team that took the
+// name.
 TEST(Canvas, AnotherNumberOfCanvasIsAnotherStudent) {
   Gradebook book = test::small_class();
   book.rows[0].owner = {"Una Unknown (900)", "900", {}};
@@ -352,7 +356,7 @@ TEST(Canvas, AnotherNumberOfCanvasIsAnotherStudent) {
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
   EXPECT_THAT(result->notes,
               Contains(HasSubstr("Unknown, Una: the name is Una Unknown (900)'s, who has another number")));
-  book.rows[1].owner = {"Ada Lovelace (901)", "901", {}};  // of another platform
+  book.rows[1].owner = {"Ada Lovelace (901)", "901", {}};  // now Ada's number is another platform's
   result = fill_canvas(book, kExported, wanted);
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "0");

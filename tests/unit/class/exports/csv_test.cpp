@@ -14,7 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The rules that a text violates: RFC 4180, rows as long as the header, and no cell that a spreadsheet would execute.
+// Returns the rules that a text violates: RFC 4180, rows as long as the header, and no cell that a spreadsheet would
+// execute.
 std::vector<std::string> broken_rules(const std::string& text) {
   std::vector<std::string> broken;
   if (!text.empty() && !text.ends_with("\r\n")) broken.emplace_back("a line ends with CR LF");
@@ -43,7 +44,7 @@ TEST(Csv, TheRulesSeeWhatIsBroken) {
   EXPECT_THAT(broken_rules("a\r\n\"b\r\n"), ElementsAre("quotes are closed"));
 }
 
-// Wherever a spreadsheet may split a cell: at separators, including ours, and at line ends.
+// Formulas are defused wherever a spreadsheet may split a cell: at separators, including ours, and at line ends.
 TEST(Csv, NoCellOfOurOwnIsAFormula) {
   const std::vector<std::pair<std::string, std::string>> cells = {
       {"=1+1", "'=1+1"},

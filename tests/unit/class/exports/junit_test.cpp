@@ -52,7 +52,7 @@ void check_case(const pugi::xml_node& one, std::vector<std::string>& broken, std
   ++counts["tests"];
 }
 
-// False if the text has errors that the XML reader tolerates: a bare "<" in an attribute, a bare "&" anywhere.
+// Whether the text lacks the errors that the XML reader tolerates: a bare "<" in an attribute, a bare "&" anywhere.
 bool is_strict(const std::string& text) {
   static const Pattern bare_ampersand("&(?!(amp|lt|gt|quot|apos|#\\d+|#x[0-9a-fA-F]+);)");
   bool in_tag = false;

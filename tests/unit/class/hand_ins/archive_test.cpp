@@ -94,7 +94,7 @@ TEST(Archives, OneOddNameRefusesNothing) {
   }
 }
 
-// Whichever count the archive states, 16-bit or zip64, libzip continues if there are more entries.
+// The count, 16-bit or zip64, may be too small: libzip reads on while there are entries.
 TEST(Archives, OfTooManyEntriesAreNotOpened) {
   const test::ScratchFolder folder;
   const auto name = [](std::size_t i) { return std::to_string(i); };
@@ -117,7 +117,6 @@ TEST(Archives, OfTooManyEntriesAreNotOpened) {
   EXPECT_FALSE(Archive::in_memory(bytes));
 }
 
-// A download was cut. Near the cut, a learner's stored bytes look like the end of an empty archive or of another one.
 // libzip compares a name with all names of the same hash, over the whole prefix that they share.
 TEST(Archives, NamesThatAreMadeToCollideAreNotOpened) {
   const auto colliding = [](std::size_t i) {
@@ -151,7 +150,7 @@ TEST(Archives, NamesThatAreMadeToCollideAreNotOpened) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 
-// libzip keeps each extra field by itself, whatever its size.
+// libzip stores each extra field separately, so many tiny ones could cost gigabytes.
 TEST(Archives, ExtraFieldsAreLimited) {
   std::string fields;
   while (fields.size() < 65'000) fields += "\x99\x99" + test::little_endian(1, 2) + "a";
@@ -171,6 +170,7 @@ TEST(Archives, ExtraFieldsAreLimited) {
   EXPECT_THAT(archive.error().message, HasSubstr("has more than 4 MiB of extra fields, and is not opened"));
 }
 
+// A download was cut. The learner's stored bytes near the cut look like the end of an empty archive.
 TEST(Archives, ACutDownloadIsNoEmptyClass) {
   const test::ScratchFolder folder;
   const std::string empty_end = "PK\5\6" + std::string(18, '\0');
@@ -197,7 +197,7 @@ TEST(Archives, OneListOfEntriesCounts) {
   EXPECT_EQ(archive->entries().size(), 1000u);
 }
 
-// Bytes of one file look like the end of an archive with no entries or with very many. The name of another file makes
+// The bytes of one file look like the end of an archive with no entries or with very many. Another file's name makes
 // libzip refuse the true directory and search for another one.
 TEST(Archives, NobodysBytesAreTheListOfAll) {
   const std::string empty = "PK\5\6" + std::string(18, '\0');
@@ -227,7 +227,7 @@ TEST(Archives, NobodysBytesAreTheListOfAll) {
   }
 }
 
-// Bytes follow the archive. A file contains an end record whose comment would end exactly with these bytes.
+// Two bytes follow the archive. A file inside contains an end record whose comment length reaches exactly to their end.
 TEST(Archives, WhatIsLeftBehindMakesNoFileTheEnd) {
   const std::string planted = "PK\5\6" + std::string(18, '\0');
   Rng rng(1, "behind");
@@ -245,8 +245,8 @@ TEST(Archives, WhatIsLeftBehindMakesNoFileTheEnd) {
   EXPECT_EQ(archive->entries().size(), 2u);
 }
 
-// libzip looks for the zip64 locator right before the end record. The last name of the directory, or a part of it
-// before a time field, lies there and looks like a locator; it may even point to a record inside a file.
+// libzip looks for the zip64 locator right before the end record, where the directory's last entry ends. Its name looks
+// like a locator, alone or together with the time field behind it, and may even point to a record inside a file.
 TEST(Archives, TheLastNameIsNoRecord) {
   const std::string locator = "PK\6\7", field = "UT" + test::little_endian(5, 2) + "\1wxyz";
   Rng rng(1, "record");
@@ -280,7 +280,7 @@ TEST(Archives, TheLastNameIsNoRecord) {
   expect_both(zip_with(telling, noise), "eve/PK", noise);
 }
 
-// The archive moved by `by` bytes, with its offsets adapted.
+// Writes the archive moved by `by` bytes, with its offsets adapted, and returns its path.
 fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t by) {
   const std::size_t end = bytes.rfind("PK\5\6"), list = bytes.find("PK\1\2");
   const auto move = [&](std::size_t at) {
@@ -296,7 +296,7 @@ fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t
   return folder.path() / "moved.zip";
 }
 
-// An offset in the archive may equal the signature of the end record.
+// An offset in the archive may happen to equal the signature of the end record.
 TEST(Archives, ANumberIsNoRecord) {
   constexpr std::size_t kMark = 0x06054b50;  // "PK\5\6"
   const test::ScratchFolder folder;

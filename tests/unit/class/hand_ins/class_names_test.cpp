@@ -41,7 +41,8 @@ class Zip {
     const int honest = 1 + one_of(static_cast<int>(names.size()));
     for (int i = 0; i < honest; ++i) {
       honest_.push_back({names[static_cast<std::size_t>(i)], an_id(), has_late && one_of(3) == 0});
-      const bool may_have_day = first_file_ > 0 && i > 1 && !is_quiz_;  // two names without a day show the numbers
+      const bool may_have_day = first_file_ > 0 && i > 1 &&
+                                !is_quiz_;  // the first two names have no date, so they show which number is the file's
       hand_in(honest_.back(),
               may_have_day && one_of(4) == 0 ? kDayInAName + "_vector-add.cu"
               : one_of(4) == 0               ? "hw_1_vector-add.cu"
@@ -74,14 +75,15 @@ class Zip {
     while (out.size() < static_cast<std::size_t>(digits)) out += static_cast<char>('0' + one_of(10));
     return out;
   }
-  // Most accounts of a class have ids of equal length; a few are much older or newer, with shorter or longer ids.
+  // Returns a new id. Most accounts of a class have ids of equal length; a few are much older or newer, with shorter or
+  // longer ids.
   std::string an_id() {
     const int digits = one_of(8) == 0 ? 3 + one_of(6) : id_digits_;
     std::string id = number(digits);
     while (!ids_.insert(id).second) id = number(digits);
     return id;
   }
-  // The first file number if numbers are consecutive; 0 if they are arbitrary.
+  // Returns the first file number if numbers are consecutive, or 0 if they are arbitrary.
   int a_first_file() {
     constexpr int kPart = 10;
     if (one_of(2) == 0) return 0;
@@ -104,13 +106,13 @@ class Zip {
     const std::string file = has_old_file ? an_old_file_number(by.id) : file_number();
     handed_in_.push_back({person + "_" + file + "_" + rest, by, is_honest});
   }
-  // The number of an old file. There are more files than people, so it is at least as long as its owner's id.
+  // Returns the number of an old file. There are more files than people, so it is at least as long as its owner's id.
   std::string an_old_file_number(const std::string& id) {
     const int digits = static_cast<int>(id.size());
     return number(digits + (digits + 1 >= id_digits_ ? one_of(2) : 2));
   }
 
-  // A group's name may contain a member's name, in lower case as Canvas writes it.
+  // Returns a group's name, which may contain a member's name, in lower case as Canvas writes it.
   std::string attackers_name() {
     const Learner& other = victim();
     if (is_quiz_) return one_of(2) == 0 ? "eve" : other.name + other.id + "_question_31_" + file_number() + "_x";
@@ -164,7 +166,8 @@ TEST(ClassNames, NoFileBecomesAnothersWhateverLearnersCallTheirs) {
     const std::vector<std::string> honest = zip.honest_students();
     for (const HandedIn& each : zip.handed_in()) {
       const Owner owner = names.owner_of(each.file).owner;
-      // The date in the name may be the number of an account far older or newer than the others, so the row stays open.
+      // The date in the name may be the number of an account far older or newer than the others, so the owner may stay
+      // open.
       const bool is_open = owner.lms_id.empty() && each.file.find(kDayInAName) != std::string::npos;
       SCOPED_TRACE(testing::Message() << "zip " << seed << ", " << each.file << " is " << owner.student << "'s");
       if (each.is_honest && !is_open) {

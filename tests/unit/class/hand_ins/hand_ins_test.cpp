@@ -1,4 +1,4 @@
-// Every layout in which platforms and people pack a class, with one student, two and 500. One of them tries all
+// Every layout in which platforms and people pack a class, with one student, two and 500. One student tries all
 // attacks: no file may become another student's, no hand-in may hide another, and none may make the grader refuse the
 // class.
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using test::kHandedIn;
 using test::kLongBefore;
 
-// The place of a student's file, and the student's name in the gradebook.
+// A layout of a class: where a student's file is, and the student's name in the gradebook.
 struct Shape {
   const char* name;
   bool zipped;
@@ -99,7 +99,7 @@ struct Trouble {
   const char* name;
   std::vector<ArchiveFile> (*own)();
   std::vector<ArchiveFile> (*beside)(const Shape& shape);
-  const char* told;  // a part of some message; empty: no message is needed
+  const char* told;  // part of a message that is expected; empty: none is needed
 };
 
 std::vector<ArchiveFile> none() { return {}; }
@@ -111,8 +111,8 @@ std::string zip_of(const std::vector<ArchiveFile>& files) {
   return file_text(folder.path() / "made.zip");
 }
 
-// Files for a student's own zip: folders and files named like other students' on every platform, with a date of the
-// student's choice.
+// Returns files for a student's own zip: folders and files named like other students' on every platform, with a date of
+// the student's choice.
 std::vector<ArchiveFile> others_names() {
   return {{"S 1_101_assignsubmission_file_/vector-add.cu", "by 0, in 1's folder", false, kLongBefore},
           {"submission_1/vector-add.cu", "by 0, as 1's submission", false, kLongBefore},
@@ -169,7 +169,7 @@ std::ostream& operator<<(std::ostream& out, const Trouble& trouble) { return out
 
 class HandIns : public ::testing::TestWithParam<std::tuple<Shape, Trouble>> {
  protected:
-  // The files of a class, as in the zip or folder that is graded.
+  // Returns the files of a class, as in the zip or folder that is graded.
   static std::vector<ArchiveFile> class_of(const Shape& shape, int students, const Trouble& trouble) {
     std::vector<ArchiveFile> files = shape.platform(students);
     for (int i = 0; i < students; ++i) {
@@ -216,7 +216,7 @@ class HandIns : public ::testing::TestWithParam<std::tuple<Shape, Trouble>> {
   void expect_just(const Shape& shape, int students, const Trouble& trouble) {
     SCOPED_TRACE(fmt::format("{}, {} students, {}", shape.name, students, trouble.name));
     const auto found = collect_all(write(shape, class_of(shape, students, trouble)));
-    // If a zip has only one folder with folders in it, that may be a class or a student, so the grader asks the
+    // If a zip's only folder contains folders, that folder may be a class or a student, so the grader asks the
     // instructor.
     if (!found && students == 1 && std::string_view(shape.name) == "PlainZip") {
       EXPECT_THAT(found.error().text(), HasSubstr("it is unclear whether that is the class or a student"));

@@ -39,7 +39,7 @@ TEST_F(HostileHandIns, AFileThatCannotBeReadIsNotFree) {
   EXPECT_LE(handed.left_out.size(), 12u);
 }
 
-// The entries' names have equal hashes.
+// Eve's zips have names with equal hashes, which libzip would compare with each other.
 TEST_F(HostileHandIns, AZipOfTooManyEntriesIsNotOpened) {
   const auto name = [](std::size_t i) {
     std::string text;
@@ -135,7 +135,7 @@ TEST_F(HostileHandIns, MetadataIsReadOnlyWhereThePlatformWritesIt) {
   folder_.write("c/eve/submission_1/vector-add.cu", "A");
   EXPECT_THAT(lines(collect_all(folder_.path() / "c")), ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu"));
   folder_.write("c/submission/vector-add.cu", "B");
-  folder_.write("c/submission_metadata.json", json);  // as in an export, but this folder is none
+  folder_.write("c/submission_metadata.json", json);  // as in an export, which this folder is not
   EXPECT_THAT(lines(collect_all(folder_.path() / "c")),
               ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu",
                           "submission vector-add c/submission/vector-add.cu"));
@@ -270,7 +270,7 @@ TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
               ::testing::Contains("c.zip: holds 37 more entries that lead out of their folders (`..`)"));
 }
 
-// A submission without a time is graded by its files' own times, so a message says so.
+// A submission without a time is dated by its files' own times, so a message says so.
 TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
   folder_.write("assignment_1_export/submission_metadata.yml",
                 "submission_1:\n  :submitters:\n  - :name: Ada\n  :created_at: 2026-10-01 10:00:00\n"
@@ -284,8 +284,8 @@ TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
                           "submission_metadata.yml: the times of their files count, which a student can choose"));
 }
 
-// Gradescope's metadata is YAML 1.1, where U+2028 and U+2029 end a line. libyaml writes them for an autograder's
-// output, and for names that contain one.
+// Gradescope's metadata is YAML 1.1, where U+2028 and U+2029 end a line. Both may occur in an autograder's output, and
+// in names.
 TEST_F(HostileHandIns, NoTextsBreaksEndItsPlace) {
   const std::string mark = "\xe2\x80\xa8", other_mark = "\xe2\x80\xa9";
   const auto submission = [](const std::string& number, const std::string& name, const std::string& output) {
@@ -331,7 +331,8 @@ TEST_F(HostileHandIns, NoOutputIsMetadata) {
   EXPECT_THAT(students(collect_all(folder_.path() / "c")), ::testing::Contains("Ada (ada@x.edu)"));
 }
 
-// Thousands of names of 64 KiB compress to almost nothing, and each could be checked for an owner at every mark in it.
+// Thousands of names of 64 KiB compress to almost nothing, and the search for an owner could stop at every mark in
+// each.
 TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
   std::string marks(30'000, 'a');
   marks += '\\';
@@ -354,7 +355,7 @@ TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
                   HasSubstr("c/eve/numbers.zip: is a zip that has more than 2 MiB of file names")));
 }
 
-// A class's zip may contain such names, too.
+// A class's zip may contain names that are too long, too.
 TEST_F(HostileHandIns, LongNamesInAClassAreToldOnce) {
   const auto name = [](std::size_t i) {
     return i == 0 ? "ada/vector-add.cu" : i == 1 ? "bob/vector-add.cu" : "eve/" + std::string(4093, 'x');

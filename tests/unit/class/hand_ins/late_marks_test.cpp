@@ -35,7 +35,7 @@ class LateMarks : public ::testing::Test {
   void hand_in_something(const std::string& student) {
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
   }
-  // The marks that remain for a student's files, in the order of chapters.
+  // Returns the marks that remain for a student's files, in the order of chapters.
   std::vector<LateMark> marks_of(const std::string& student) const {
     std::vector<LateMark> marks;
     for (const Submission& s : handed_.submissions) {
@@ -64,10 +64,12 @@ TEST_F(LateMarks, OfAnotherAssignmentSayNothing) {
       ElementsAre(HasSubstr(
           "hw.zip/eve_first is of first: in a zip of second the platform's mark does not refer to its deadline")));
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::none));
-  EXPECT_THAT(marks_of("bob"), ElementsAre(LateMark::on_time, LateMark::on_time));  // also on time for third
+  EXPECT_THAT(marks_of("bob"),
+              ElementsAre(LateMark::on_time, LateMark::on_time));  // bob's other file is on time for third
 }
 
-// If it is unclear whose files they are, one student's files may have several names.
+// If it is unclear whose they are, one student's files may have several names. So only students with numbers count, if
+// enough of them have one.
 TEST_F(LateMarks, AreCountedByPeopleWithNumbers) {
   for (const char* student : {"ada", "bob", "eve"})
     hand_in(student, "second", LateMark::on_time, std::string("4") + student[0]);
@@ -91,7 +93,8 @@ TEST_F(LateMarks, OfOneAssignmentWithSeveralChaptersAreKept) {
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
               ElementsAre(HasSubstr("hw.zip holds first, second, whose deadlines")));
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
-  // With equal deadlines, or none for the first chapter, there is no message, however few handed a chapter in.
+  // With equal deadlines, or none for the first chapter, there is no message, however few students handed one of them
+  // in.
   handed_.submissions.pop_back();
   terms_.chapters[0].deadline_s = terms_.chapters[1].deadline_s;
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
@@ -143,7 +146,7 @@ TEST_F(LateMarks, LateForOneIsNotLateForTheNextWhileThatIsNotDue) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// A chapter without a deadline is another assignment, too; so are files whose names give no chapter.
+// A chapter without a deadline is another assignment, too, and so are files whose names give no chapter.
 TEST_F(LateMarks, OfAChapterWithoutADeadlineSayNothingOfAnother) {
   terms_.chapters[1].deadline_s.reset();
   for (const char* student : {"ada", "bob", "roe"}) hand_in(student, "second");
@@ -211,8 +214,8 @@ TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none, LateMark::late));
 }
 
-// Dan has more time and hands in all chapters like the others, so the second assignment's zip is downloaded again. In
-// the first download, the mark of the first chapter was removed.
+// Dan has an extension and hands in all chapters like the others, so the second assignment's zip is downloaded again.
+// In the first download, the mark of the first chapter was removed.
 TEST_F(LateMarks, TheSameZipLaterTakesNobodysMark) {
   for (const char* student : {"ada", "bob", "cid", "dan"}) {
     for (const char* chapter : {"first", "second", "third"}) {
@@ -242,7 +245,8 @@ TEST_F(LateMarks, AreOfTheAssignmentWhicheverChapterIsGraded) {
   EXPECT_THAT(marks_of("roe"), ElementsAre(LateMark::on_time));
 }
 
-// All hand in the second chapter's file early. A late mark before its deadline belongs to the first assignment.
+// All students hand in the second chapter's file early. A late mark before that chapter's deadline belongs to the first
+// assignment.
 TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
   terms_.chapters[1].deadline_s = 10'000;
   for (const char* student : {"ada", "bob"}) handed_in_before(student, "first", LateMark::on_time);
@@ -255,7 +259,7 @@ TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// A student with an earlier deadline may be late for an assignment that is not due for the others.
+// A student with an earlier deadline may be late for an assignment that is not yet due for the others.
 TEST_F(LateMarks, OfTheOnlyDeadlineAreKept) {
   terms_.chapters[1].deadline_s = 10'000;
   for (const char* student : {"ada", "bob", "eve"})

@@ -1,4 +1,4 @@
-// How file names give the student and the chapter.
+// Tests how file names give the student and the chapter.
 #include "grader/class/hand_ins/lms_names.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(LmsNames, CanvasFiles) {
   EXPECT_EQ(late.rest, "my_kernel_v2-1.cu");
 }
 
-// A mark is found however long the learner's own name is, and whatever it contains.
+// A late mark is found however long the learner's own file name is, and whatever it contains.
 TEST(LmsNames, CanvasFilesKeepTheirMark) {
   for (const std::string& rest : {std::string(400, 'x') + ".cu", std::string("a\\b.cu"), std::string("a\nb.cu")}) {
     const NamedFile file = owner_of_file("doejane_LATE_12_345_" + rest, kChapters);
@@ -64,8 +64,8 @@ TEST(LmsNames, CanvasNamesAsCanvasMakesThem) {
     EXPECT_NE(owner_of_file(name, kChapters).by, NamedBy::platform) << name;
 }
 
-// If a platform has named a file, the learner's part of the name cannot make it another student's, or no student's: the
-// file may have been downloaded from that platform before.
+// Once a platform has named a file, the learner's part of the name cannot give it another owner, or none. That part may
+// itself be a name from the platform, of a file that the learner downloaded.
 TEST(LmsNames, TheFirstMarkIsThePlatforms) {
   struct Case {
     const char* name;
@@ -92,7 +92,7 @@ TEST(LmsNames, TheFirstMarkIsThePlatforms) {
   }
   EXPECT_EQ(owner_of_folder("eve_LATE_8_55_Ada_7_assignsubmission_file_").owner.student, "eve (8)");
   EXPECT_EQ(owner_of_folder("Ada_7_assignsubmission_file_x_8_assignsubmission_file_").owner.student, "Ada (7)");
-  // Moodle leaves no slash and no `_` in a name, so these are from the learner.
+  // Moodle leaves no slash and no `_` in a person's name, so learners gave these names.
   EXPECT_NE(owner_of_file("eve\\ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_file("my_ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_folder("eve_103_93_101_assignsubmission_file_").by, NamedBy::platform);
@@ -215,8 +215,8 @@ TEST(LmsNames, NumbersOfAnotherAccountAreCanvasOwn) {
   const CanvasNames with_ada({"lovelaceada_48101_7712391_v.cu", "sam_48200_7712900_v.cu", eves});
   EXPECT_EQ(with_ada.of(eves)->id, "10480000000048103");
   const CanvasNames without_ada({"sam_48200_7712900_v.cu", eves});
-  EXPECT_EQ(without_ada.of(eves)->id, "");  // no student's number
-  // With a team whose name has a digit, names are read as before.
+  EXPECT_EQ(without_ada.of(eves)->id, "");  // the number identifies nobody
+  // A team's name that ends with a digit is still read correctly.
   const CanvasNames with_team({"lovelaceada_48101_7712391_v.cu", "team_1_48105_7712395_v.cu", eves});
   EXPECT_EQ(with_team.of("team_1_48105_7712395_v.cu")->id, "48105");
 }

@@ -54,13 +54,13 @@ TEST_F(NamedPaths, SeveralAreOneStudentsEach) {
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
 
-// A shell expands class/* to one path if one student has handed in, so the instructor says that it is a student.
+// If only one student has handed in, a shell expands class/* to one path, so an option says that it is a student's.
 TEST_F(NamedPaths, OneIsAStudentsWhereThatIsSaid) {
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
   hand_in("fay.zip", zip_of({{"ada/vector-add.cu", "by fay, as ada"}}));
   EXPECT_THAT(students(collect_all(at("c/eve"), {{"vector-add"}, {}, {}, true})), ElementsAre("eve"));
   EXPECT_THAT(students(collect_all(at("fay.zip"), {{"vector-add"}, {}, {}, true})), ElementsAre("fay"));
-  // Without that option it is the class, and a message says so.
+  // Without that option the path is the class, and a message says so.
   const Handed as_class = collect_all(at("c/eve"));
   EXPECT_THAT(students(as_class), ElementsAre("ada"));
   EXPECT_THAT(as_class.told,
@@ -84,7 +84,7 @@ TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
 
-// A folder with metadata may be a class, or a student's who wants it to be taken for one.
+// A folder with metadata may be a class, or belong to a student who wants it taken for one.
 TEST_F(NamedPaths, MetadataOfAClassIsTold) {
   const std::string metadata = "submission_1:\n  :created_at: 2026-10-01 10:00:00 Z\n  :submitters:\n  - :name: Ada\n";
   for (const char* folder : {"eve/", "assignment_9_export/"}) {
@@ -97,7 +97,7 @@ TEST_F(NamedPaths, MetadataOfAClassIsTold) {
       ElementsAre(HasSubstr("eve names its students, and when they handed in, in its own submission_metadata")));
 }
 
-// A known student's folder is named to grade it again. Its contents cannot make it the class.
+// The instructor names a known student's folder to grade it again. Its contents cannot make it a class.
 TEST_F(NamedPaths, AKnownStudentsFolderIsNoClass) {
   hand_in("c/eve/vector-add.cu", "E");
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
@@ -130,7 +130,8 @@ TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
   EXPECT_THAT(handed.told, Each(HasSubstr("give it as the only path")));
 }
 
-// As if a shell had expanded class/*/*. Each zip costs time to open, and a student may have made many of them.
+// The paths are as if a shell had expanded class/*/*. Each zip costs time to open, and a student may have made many of
+// them.
 TEST_F(NamedPaths, OnlySomeZipsOfAFolderAreOpenedToSeeWhetherTheyAreClasses) {
   std::vector<fs::path> paths;
   const std::string zip = zip_of({{"ada_1_11_vector-add.cu", "A"}, {"bob_2_12_vector-add.cu", "B"}});
@@ -146,13 +147,13 @@ TEST_F(NamedPaths, OnlySomeZipsOfAFolderAreOpenedToSeeWhetherTheyAreClasses) {
     });
   };
   EXPECT_EQ(looked_at(), 10);
-  // All of it is the student's whose folder it is.
+  // Beside c/ada, c/eve is a student's folder, so all zips in it are eve's and none is opened.
   hand_in("c/ada/vector-add.cu", "A");
   paths.push_back(at("c/ada/vector-add.cu"));
   EXPECT_EQ(looked_at(), 0);
 }
 
-// As if a shell had expanded class/*: a stray file identifies no student, and neither does its folder.
+// The paths are as if a shell had expanded class/*: a stray file identifies no student, and neither does its folder.
 TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   hand_in("hw1/vector-add.cu", "a starter");
   hand_in("hw1/ada_vector-add.cu", "A");
@@ -162,7 +163,7 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   const Handed handed = collect_all(paths);
   EXPECT_THAT(students(handed), ElementsAre("ada", "dan (104)"));
   EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("hw1/vector-add.cu: is next to the students' hand-ins")));
-  // Nor if a student has the folder's name.
+  // The same holds if a student has the folder's name.
   const Handed known = collect_all(paths, {{"vector-add"}, {}, {"hw1"}});
   EXPECT_THAT(students(known), ElementsAre("ada", "dan (104)"));
   EXPECT_EQ(known.submissions[1].owner.mark, LateMark::none);  // not all names are in Canvas' form
@@ -208,7 +209,7 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
   }
 }
 
-// An instructor saved files in this folder that one student mailed.
+// In this folder, an instructor saved files that one student had mailed.
 TEST_F(NamedPaths, AFolderWithOneStudentsNamesOfCanvasIsDoubted) {
   hand_in("late/eve_48_1_vector-add.cu", "E");
   const Handed handed = collect_all(at("late"));
@@ -216,7 +217,7 @@ TEST_F(NamedPaths, AFolderWithOneStudentsNamesOfCanvasIsDoubted) {
   EXPECT_EQ(handed.students[0].lms_id, "Unproven 48");
   EXPECT_EQ(handed.submissions[0].owner.mark, LateMark::none);
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("the file's own time counts")));
-  hand_in("late/roe_49_2_vector-add.cu", "R");  // as in a zip of Canvas' that was unpacked
+  hand_in("late/roe_49_2_vector-add.cu", "R");  // now like an unpacked zip from Canvas
   const Handed several = collect_all(at("late"));
   EXPECT_EQ(several.submissions[0].owner.mark, LateMark::on_time);
   EXPECT_EQ(several.submissions[0].owner.lms_id, "48");
@@ -237,7 +238,8 @@ TEST_F(NamedPaths, MarksAmongFoldersCountForNothing) {
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("hw1/ada is not named the way Canvas names files")));
 }
 
-// As if a shell had expanded class/*/*.cu: the folder identifies the student, and no file name changes that.
+// The paths are as if a shell had expanded class/*/*.cu: the folder identifies the student, and no file name changes
+// that.
 TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
   for (const char* folder : {"ada", "bob", "mal"}) hand_in(fmt::format("hw1/{}/vector-add.cu", folder).c_str(), folder);
   hand_in("hw1/eve/ada_vector-add.cu", "E");
@@ -263,14 +265,14 @@ TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
   EXPECT_THAT(students(collect_all({at("m/Eve S_14_assignsubmission_file_/doeada_4811_1_vector-add.cu"),
                                     at("m/Ada D_12_assignsubmission_file_/mine.cu")})),
               ElementsAre("Ada D (12)", "Eve S (14)"));
-  // Files of a class, with folders beside them.
+  // A class may mix loose files and folders.
   hand_in("hw2/cem_vector-add.cu", "C");
   hand_in("hw2/dan/vector-add.cu", "D");
   EXPECT_THAT(students(collect_all({at("hw2/cem_vector-add.cu"), at("hw2/dan/vector-add.cu")})),
               ElementsAre("cem", "dan"));
 }
 
-// The folder identifies the student also if file names begin with a student's name.
+// The folder identifies the student even if file names begin with a student's name.
 TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
   for (const std::string form : {"{}_vector-add.cu", "{}.zip"}) {
     const auto path = [&](const std::string& folder, const std::string& student) {
@@ -286,7 +288,8 @@ TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
   }
 }
 
-// As if a shell had expanded class/*/*, or from `find`. A student's name for a folder is not another student's row.
+// The paths are as from class/*/* in a shell, or from `find`. A student may have named a folder after another student,
+// so such paths are refused.
 TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
   struct Case {
     std::vector<const char*> files, paths;
@@ -330,18 +333,18 @@ TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
   }
 }
 
-// No student's name for a file takes another student's row, or refuses the class.
+// A student may name a file after another student. Such a file is left out, and the class is not refused.
 TEST_F(NamedPaths, AFileThatIsNamedLikeAnothersFolderIsLeftOut) {
   struct Case {
     std::vector<std::string> files;
-    std::string eves;  // with her folder
+    std::string eves;  // eve's file, with her folder
     std::vector<std::string> students;
   };
   const Case cases[] = {
       {{"ada/one.cu", "bob/two.cu"}, "eve/ada.cu", {"one", "two"}},
       {{"ada/ada_hw1.cu", "bob/bob_hw1.cu"}, "eve/ada_vector-add.cu", {"ada_hw1", "bob_hw1"}},
       {{"ada/hw1.zip", "bob/homework.zip"}, "eve/ada.zip", {"homework", "hw1"}},
-      // With another file in each folder, files that are named after a chapter only are nobody's.
+      // With another file in each folder, files named only after a chapter identify nobody.
       {{"ada/vector-add.cu", "ada/README.txt", "bob/vector-add.cu", "bob/README.txt", "eve/README.txt"},
        "eve/ada_vector-add.cu",
        {}},
@@ -367,7 +370,8 @@ TEST_F(NamedPaths, AFileThatIsNamedLikeAnothersFolderIsLeftOut) {
   }
 }
 
-// As if a shell had expanded class/* or class/*/*.cu. Platforms name folders as students choose to be called.
+// The paths are as if a shell had expanded class/* or class/*/*.cu. Platforms give folders the names that students
+// choose.
 TEST_F(NamedPaths, AStudentWhoIsCalledLikeNobodyIsLeftOut) {
   for (const char* file :
        {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/my/vector-add.cu", "c/vector-add/vector-add.cu"})
@@ -384,7 +388,8 @@ TEST_F(NamedPaths, AStudentWhoIsCalledLikeNobodyIsLeftOut) {
   EXPECT_EQ(folders.left_out.size(), 2u);
 }
 
-// As if a shell had expanded hw2/*. Next to folders, a loose file does not make the class's folder a student's.
+// The paths are as if a shell had expanded hw2/*. Next to folders, a loose file does not make the class's folder a
+// student's.
 TEST_F(NamedPaths, AFileThatIsNamedLikeTheClassRefusesNobody) {
   for (const char* file : {"hw2/ada/vector-add.cu", "hw2/bob/vector-add.cu", "hw2/hw2_vector-add.cu"})
     hand_in(file, file);
@@ -403,7 +408,7 @@ TEST_F(NamedPaths, ALooseFileNextToItsStudentsFolderIsTold) {
   }
 }
 
-// As if a shell had expanded class/*/*: what cannot be graded makes no row.
+// The paths are as if a shell had expanded class/*/*. What cannot be graded adds no student.
 TEST_F(NamedPaths, AFileOfAnotherKindMakesNobody) {
   for (const char* file :
        {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/vector-add.cu", "c/eve/nobody_77_1_x.txt"})
@@ -451,7 +456,7 @@ TEST_F(NamedPaths, AZipThatIsNamedLikeAStudentInItIsDoubted) {
   EXPECT_EQ(honest.submissions[0].owner.lms_id, "4830");
 }
 
-// Where names in Canvas' form may be anybody's, one does not join the row of the student on record.
+// If anybody may have written the names in Canvas' form, such a name does not join the row of a student on record.
 TEST_F(NamedPaths, AnUnprovenNumberJoinsNoProvenRow) {
   for (const char* file : {"c/ada_vector-add.cu", "c/bob_4812_1_vector-add.cu", "c/eve_4830_2_vector-add.cu"})
     hand_in(file, file);
@@ -465,7 +470,7 @@ TEST_F(NamedPaths, AnUnprovenNumberJoinsNoProvenRow) {
   }
 }
 
-// Several homeworks at once: folders with a known student's name are that student's.
+// Several homeworks are graded at once: folders with a known student's name are that student's.
 TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   for (const char* file : {"hw1/ada/vector-add.cu", "hw2/ada/tiled-gemm.cu"}) hand_in(file, file);
   const std::vector<fs::path> paths = {at("hw1/ada"), at("hw2/ada")};
@@ -487,7 +492,7 @@ TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   EXPECT_THAT(students(alike), ElementsAre("bob"));
   EXPECT_THAT(alike.told,
               ElementsAre(HasSubstr("h1/bob.cu and 1 more files of that name are treated as one student's")));
-  // A checkout's own.
+  // A checkout's files are in a folder of their own, my/.
   hand_in("my/vector-add.cu", "M");
   hand_in("my/tiled-gemm.cu", "M");
   EXPECT_THAT(students(collect_all({at("my/vector-add.cu"), at("my/tiled-gemm.cu")})), ElementsAre("my"));
@@ -502,7 +507,7 @@ TEST_F(NamedPaths, AFolderThatIsCalledAsAFileIsItsStudents) {
                                          "eve vector-add eve/ada.cu/vector-add.cu"));
 }
 
-// As with two sections of a course: one name that is not in Canvas' form casts doubt on all marks.
+// The folders may be two sections of a course. One name that is not in Canvas' form casts doubt on all marks.
 TEST_F(NamedPaths, MarksInOneFolderAreDoubtedForAnothersNames) {
   hand_in("a/ada_vector-add.cu", "A");
   hand_in("b/eve_4830_1_vector-add.cu", "E");
@@ -512,7 +517,7 @@ TEST_F(NamedPaths, MarksInOneFolderAreDoubtedForAnothersNames) {
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("a/ada_vector-add.cu is not named the way Canvas names files")));
 }
 
-// Variants of a chapter's name, as browsers and people write it, identify no student.
+// Variants of a chapter's name, as browsers and people write them, identify no student.
 TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
   const std::vector<const char*> files = {"c/ada/vector_add.cu", "c/bob/vector_add.cu", "c/cem/vector-add (1).cu",
                                           "c/dan/vector-add (1).cu", "c/eve/vector-add - Copy.cu"};
@@ -537,7 +542,7 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
     EXPECT_THAT(students(handed), ElementsAre("ada")) << names.front();
     EXPECT_EQ(handed.submissions.size(), 2u) << names.front();
   }
-  // Beside the students' files, such a file belongs to no student.
+  // Beside the students' files, a file with a chapter's name belongs to no student.
   hand_in("d/ada_vector-add.cu", "A");
   hand_in("d/vector_add.cu", "a starter");
   for (const Handed& handed : {collect_all(at("d")), collect_all({at("d/ada_vector-add.cu"), at("d/vector_add.cu")})}) {
@@ -572,7 +577,7 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
     const auto doubtful = try_all({at(outer)});
     ASSERT_FALSE(doubtful) << outer;
     EXPECT_THAT(doubtful.error().text(), HasSubstr("give that folder if it is the class")) << outer;
-    // If it was taken for a student once, that must not happen again without a message.
+    // Even if an earlier run took the folder for a student, it is not taken for one again.
     const auto known = try_all({at(outer) / outer}, {{"vector-add"}, {}, {outer}});
     ASSERT_FALSE(known) << outer;
     EXPECT_THAT(known.error().text(), HasSubstr("it is unclear whether that is the class or a student")) << outer;
@@ -609,7 +614,7 @@ TEST_F(NamedPaths, GradescopesMetadataIsNoHandIn) {
   EXPECT_THAT(handed.error().text(), HasSubstr("give the folder that contains it"));
 }
 
-// As if a shell had expanded class/*/*.
+// The paths are as if a shell had expanded class/*/*.
 TEST_F(NamedPaths, AStudentsMetadataRefusesNobody) {
   for (const char* folder : {"ada", "bob"}) hand_in(fmt::format("c/{}/vector-add.cu", folder).c_str(), folder);
   hand_in("c/eve/submission_metadata.yml", "submission_1: {}");
@@ -636,7 +641,7 @@ TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {
   EXPECT_FALSE(try_all({at("c/ada"), at("c/nobody")}));  // a typing error
 }
 
-// Files with one name from two students are in two places.
+// Two students' files have the same name, so their labels show the folders.
 TEST_F(NamedPaths, AFilesLabelSaysWhoseItIs) {
   hand_in("c/ada/vector-add.cu", "A");
   hand_in("c/bob/vector-add.cu", "A");
@@ -680,7 +685,7 @@ TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
       for (const Submission& s : handed.submissions) EXPECT_EQ(s.owner.student, "ada") << target;
       EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("is a link, and links are not followed"))) << target;
     }
-    EXPECT_THAT(lines(collect_all(at("c/eve"))), IsEmpty()) << target;  // named as the class
+    EXPECT_THAT(lines(collect_all(at("c/eve"))), IsEmpty()) << target;  // here c/eve is the class
   }
   hand_in("c/fay/assignment_1_export/vector-add.cu", "F");
   EXPECT_THAT(
@@ -688,7 +693,7 @@ TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
       ElementsAre("ada vector-add c/ada/vector-add.cu", "fay vector-add c/fay/assignment_1_export/vector-add.cu"));
 }
 
-// Known students include "hw2". A student who took the name of the class's next folder must not get its contents.
+// The known students include "hw2". A student who took the name of the class's next folder must not get its contents.
 TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   const std::vector<std::vector<std::string>> classes = {{"ada_tiled-gemm.cu", "bob_tiled-gemm.cu"},
                                                          {"ada.zip", "bob.zip"},
@@ -724,7 +729,7 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
 }
 
-// The same if the class is in a folder of its own inside, as many programs pack it.
+// Here the class is in a folder inside the named one, as many programs pack it.
 TEST_F(NamedPaths, AClassInAnotherFolderIsNotItsNamesakes) {
   const std::vector<std::vector<std::string>> classes = {{"homework2/ada/vector-add.cu", "homework2/zoe/vector-add.cu"},
                                                          {"homework2/ada_vector-add.cu", "homework2/zoe_vector-add.cu"},
@@ -746,7 +751,7 @@ TEST_F(NamedPaths, AClassInAnotherFolderIsNotItsNamesakes) {
       EXPECT_THAT(handed.error().text(), HasSubstr("it is unclear whether that is the class or a student"));
     }
   }
-  // A student's own folders.
+  // These folders are a student's own.
   for (const char* file : {"ada/work/my/vector-add.cu", "ada/work/chapters/01-vector-add/kernel.cu",
                            "ada/work/solutions/vector-add/step1.cu"})
     hand_in(file, file);
@@ -765,12 +770,12 @@ TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
     ASSERT_FALSE(doubtful) << form;
     EXPECT_THAT(doubtful.error().text(), HasSubstr("give that folder if it is the class"));
     EXPECT_EQ(students(collect_all(at("up/hw5"))).size(), 2u) << form;
-    // It is refused even if a student of that name is known.
+    // The inner folder is refused, too, if a student of that name is known.
     EXPECT_FALSE(try_all({at("up/hw5")}, {{"vector-add", "tiled-gemm"}, {}, {"hw5"}})) << form;
   }
 }
 
-// One chapter's plain file beside them does not make all files one student's.
+// A file named only after a chapter, beside students' files, does not make all of them one student's.
 TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   for (const char* form : {"vector-add_{}.cu", "{}_vector-add (1).cu"}) {
     fs::remove_all(at("hw"));
@@ -799,7 +804,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
     for (const std::string& name : names) hand_in(("hw/" + name).c_str(), name);
     EXPECT_FALSE(try_all({at("hw")})) << names.front();
   }
-  // Short numbers are students', too, if they cannot be versions of one student's file.
+  // Short numbers identify students, too, if they cannot be versions of one student's file.
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
   for (const char* name : {"hw/vector-add_01.cu", "hw/vector-add_02.cu", "hw/vector-add_03.cu"}) hand_in(name, name);
@@ -810,7 +815,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   hand_in("hw/vector-add_ada.cu", "A");
   EXPECT_THAT(collect_all(at("hw")).told,
               ElementsAre(HasSubstr("hw is treated as one student's, since vector-add.cu")));
-  // A student's own versions.
+  // These are a student's own versions.
   hand_in("ada/vector-add.cu", "A");
   hand_in("ada/vector-add-2.cu", "A2");
   hand_in("ada/vector-add - Copy.cu", "A3");
@@ -834,7 +839,7 @@ TEST_F(NamedPaths, AKnownNameIsNoAnswerToWhatTheOnlyFolderIs) {
   }
 }
 
-// File managers pack a folder together with its contents.
+// File managers pack a folder itself into the zip, not only its contents.
 TEST_F(NamedPaths, AZipWithItsFolderMayBeAClass) {
   const std::vector<std::vector<std::string>> classes = {{"ada_vector-add.cu", "bob_vector-add.cu", "vector-add.cu"},
                                                          {"vector-add_ada.cu", "vector-add_bob.cu"},

@@ -198,7 +198,7 @@ TEST_F(Submissions, GradescopesMetadataTellsWhoAndWhen) {
   }
 }
 
-// Someone may unpack the export and zip it again.
+// Someone may unpack the export and zip it again, so that names begin with `./`.
 TEST_F(Submissions, GradescopesMetadataIsReadBehindADot) {
   for (const std::string folder : {"./", "./assignment_1_export/"}) {
     const Handed handed =
@@ -222,8 +222,8 @@ TEST_F(Submissions, AnAutogradersMetadataTellsWhoAndWhen) {
   EXPECT_EQ(handed.submissions[0].submitted_at_s, 1530480152);
 }
 
-// If the metadata is unreadable, the class is refused. Each hand-in would be graded under its folder's name, with a
-// time that the student chose.
+// If the metadata is unreadable, the class is refused. Otherwise each hand-in would be graded under its folder's name,
+// with a time that the student chose.
 TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
   const auto expect_refused = [&](const fs::path& path, const std::string& why) {
     const auto handed = try_all({path});
@@ -267,7 +267,7 @@ TEST_F(Submissions, AStudentsOwnMetadataIsNotRead) {
   EXPECT_THAT(students(collect_all(folder_.path() / "gil")), ElementsAre("gil"));
 }
 
-// Where students name their hand-ins, a student may choose this name.
+// If students name their hand-ins, one of them may have chosen the name of the metadata's file.
 TEST_F(Submissions, MetadataBesideHandInsIsSomebodys) {
   const std::string forged = "ada:\n  :submitters:\n  - :name: Eve\n  :created_at: 2020-01-01 00:00:00 Z\n";
   const auto expect_unread = [&](const fs::path& path) {
@@ -358,7 +358,7 @@ TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
   EXPECT_EQ(collect_all(folder_.path() / "eve", {{"vector-add"}}).students.size(), 1u);
 }
 
-// The folder above the class was named by mistake in an earlier call; now the right one is named.
+// By mistake, an earlier call named the folder above the class; now the instructor names the right one.
 TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   folder_.write("up/subs/ada/vector-add.cu", "A");
   folder_.write("up/subs/bob/vector-add.cu", "B");
@@ -381,7 +381,7 @@ TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
   EXPECT_TRUE(collect_all(folder_.path() / "c").students.empty());
 }
 
-// A student may give a folder this name and put metadata into it.
+// A student may give a folder the name of an export and put metadata into it.
 TEST_F(Submissions, AGradescopeExportBesideHandInsIsSomebodys) {
   const std::vector<ArchiveFile> files = {{"ada_vector-add.cu", "A"},
                                           {"assignment_1_export/submission_metadata.yml", kGradescope},
@@ -428,7 +428,7 @@ TEST_F(Submissions, MoodlesTimesAreThoseOfTheDownload) {
   EXPECT_THAT(moodle(86'400).told, IsEmpty());
 }
 
-// A file that another platform renamed is handed in again under that name.
+// A learner hands in a file under the name that another platform gave it.
 TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
   const Handed moodle = collect_all(folder_.write(
       "m.zip",
@@ -443,7 +443,7 @@ TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
   EXPECT_EQ(canvas.submissions.size(), 2u);
 }
 
-// The rows made from files at the top of one zip: "student id mark".
+// owners() packs files at the top of one zip and returns the rows that they make, as "student id mark".
 class CanvasZips : public Submissions {
  protected:
   std::vector<std::string> owners(const std::vector<std::string>& names) {
@@ -472,19 +472,20 @@ TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
               ElementsAre("doejane (12) 12 on time", "lab (30) 30 late", "smith (5) 5 on time",
                           "team_5 (21) 21 on time", "x_12 (13) 13 on time"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("lab_late_30_357_vector-add.cu has `late` in lower case")));
-  // A number that could also be a file's belongs only to its own row.
+  // 346 could be a person's number or a file's, so that file gets a row of its own, and 346 identifies nobody.
   EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "doejane_12_346_347_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "doejane_12_346  on time"));
   EXPECT_THAT(handed_.told, ElementsAre("c.zip/doejane_12_346_347_vector-add.cu can be read as doejane (12)'s or as "
                                         "doejane_12 (346)'s: which one is unclear, so it has a row of its own"));
-  // A learner's own number is shorter than Canvas', begins with 0 or follows a capital letter.
+  // Numbers in a learner's own file name are recognized if they are shorter than Canvas', begin with 0 or follow a
+  // capital letter.
   EXPECT_THAT(
       owners({"doejane_12_345_1_vector-add.cu", "roe_13_348_vector-add.cu", "fay_14_349_01_vector-add.cu",
               "gil_15_350_My_400_500_vector-add.cu"}),
       ElementsAre("doejane (12) 12 on time", "fay (14) 14 on time", "gil (15) 15 on time", "roe (13) 13 on time"));
   EXPECT_THAT(handed_.told, IsEmpty());
   EXPECT_THAT(owners({"doejane_12_345_1_vector-add.cu"}), ElementsAre("doejane (12) 12 on time"));
-  // A number that occurs in two names rules nothing out, because any learner can cause that.
+  // A number that occurs in two names does not decide how to read them, because any learner can cause that.
   EXPECT_THAT(owners({"team_5_21_355_vector-add.cu", "team_5_21_356_tiled-gemm.cu"}),
               ElementsAre("team_5_21  on time", "team_5_21  on time"));
 }
@@ -493,7 +494,7 @@ TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
 TEST_F(CanvasZips, NoNameOfAFileRulesOutWhatCanvasWrote) {
   const std::string ada = "lovelaceada_48101_7712391_vector-add.cu", sam = "sam_48200_7712300_vector-add.cu";
   const std::string eve = "lovelaceada_48101_7712392_b";
-  // Eve's own number occurs twice, in a file of hers or of a friend's.
+  // The number of Eve's file occurs again, in her own file's name or in a friend's.
   EXPECT_THAT(owners({ada, sam, eve + "_LATE_48103_7712393_7712393_7712393_vector-add.cu"}),
               ElementsAre("lovelaceada (48101) 48101 on time", "lovelaceada_48101_7712392_b_48103  late",
                           "sam (48200) 48200 on time"));
@@ -555,7 +556,8 @@ TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
-// Numbers as long as Canvas' own, which are close to each other in one zip, are no person's numbers, either.
+// Numbers in file names may be as long as Canvas' own, which are close to each other in one zip. They identify nobody,
+// either.
 TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
   std::vector<std::string> names = {"doeed_52117_71234600_vector-add.cu"}, expected = {"doeed (52117) 52117 on time"};
   const char* const rests[] = {"", "", "20261001_", "48001234_", "20261001235900_", "4800123_", "02_"};
@@ -596,7 +598,7 @@ TEST_F(CanvasZips, AnOldFileTellsNothingOfOthersNumbers) {
   }
 }
 
-// Such a file's own number proves nothing, either: people's numbers may be as long as files'.
+// An old file's own number proves nothing, either: people's numbers may be as long as files'.
 TEST_F(CanvasZips, AnOldFileIsNoReasonToReadOn) {
   owners({"smithbob_11810_12007_vector-add.cu", "roe_11811_12008_vector-add.cu",
           "eve_11900_900_11805_12009_vector-add.cu"});
@@ -605,7 +607,7 @@ TEST_F(CanvasZips, AnOldFileIsNoReasonToReadOn) {
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
 }
 
-// Eve's account is so old or new that its number has one digit less or more, and so may have her file's.
+// Eve's account is so old or new that its number has one digit less or more, and so may her file's number.
 TEST_F(CanvasZips, AnAccountsAgeMakesNoFileAnothers) {
   const auto expect_open = [&](int first_id, const std::string& eves) {
     std::vector<std::string> names;
@@ -678,7 +680,7 @@ TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
                           "li (14) Unproven 14 -", "roe_jim (13) Unproven 13 -"));
   EXPECT_EQ(handed_.students.size(), 4u);
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("they say when it was downloaded")));
-  // A name may end with many digits.
+  // A name may end with many digits, which then look like a part of the number.
   EXPECT_THAT(owners({"eve11111111111111111148_question_34_571_vector-add.cu", "li14_question_34_569_vector-add.cu"}),
               ElementsAre(HasSubstr("eve"), "li (14) Unproven 14 -"));
   // In an assignment's zip, "_question_" is part of a name.
@@ -696,11 +698,11 @@ TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
               ElementsAre("anon_12345  late", "anon_Sb9Xk  on time"));
 }
 
-// If students name their files, one in Canvas' form gets no time from its mark, and its number is unproven.
+// If students name their files, the mark in a name of Canvas' form does not count, and the number in it is unproven.
 TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12) Unproven 12 -"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not named the way Canvas names files")));
-  // A folder's mark is no more than a file's.
+  // A mark in a folder's name counts for nothing, either.
   for (const char* form : {"{}_vector-add.cu", "{}.cu"}) {
     const std::string ada = fmt::format(fmt::runtime(form), "ada"), bob = fmt::format(fmt::runtime(form), "bob");
     owners({ada, bob, "eve_LATE_48_1_x/vector-add.cu"});
@@ -740,7 +742,7 @@ TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
               ::testing::IsSupersetOf({"eve (4830) Unproven 4830 -"}));
 }
 
-// All files of a zip, graded or not, show which assignment it is.
+// All files of a zip, graded or not, show which assignment the zip is of.
 TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
   folder_.write("c.zip", zip_of({{"ada_4811_91_vector-add.cu", "A"},
                                  {"bob_LATE_4812_92_w.zip", zip_of({{"my/tiled-gemm.cu", "B"}, {"my/x.cu", "?"}})}}));
@@ -753,18 +755,18 @@ TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
   EXPECT_EQ(handed.marked.back().owner.mark, LateMark::late);
 }
 
-// One student's folder, added by hand, and folders without hand-ins.
+// The zip also has one student's folder, added by hand, and folders without hand-ins.
 TEST_F(CanvasZips, OneFolderAmongManyFilesCostsNoMarks) {
   std::vector<std::string> names = {"ada/vector-add.cu", "LATE/notes.txt", "my notes/notes.txt", "figures/a.png"};
   for (int i = 10; i < 13; ++i) names.push_back(fmt::format("roe_48{0}_77{0}_vector-add.cu", i));
   EXPECT_THAT(owners(names),
               ElementsAre("ada  -", "roe (4810) 4810 on time", "roe (4811) 4811 on time", "roe (4812) 4812 on time"));
-  // As if a class's zips from Canvas were unpacked.
+  // The files are as if the students' zips from Canvas had been unpacked.
   EXPECT_THAT(owners({"ada/vector-add.cu", "fay_4813_7713_w/vector-add.cu", "roe_LATE_4812_7712_w/vector-add.cu"}),
               Contains("roe (4812) 4812 late"));
 }
 
-// Her name contains another student's name and a mark, before Canvas' own mark.
+// Eve's name on Canvas contains another student's name and a late mark, before the numbers that Canvas wrote.
 TEST_F(CanvasZips, UnpackedAreNobodyElses) {
   folder_.write("c/lovelaceada_48101_7712391_w/vector-add.cu", "A");
   folder_.write("c/lovelaceada_late_48101_7712392_b_48103_7712393_w/vector-add.cu", "E");
@@ -821,8 +823,8 @@ TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
                           HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
 }
 
-// A file renamed by a platform or its owner still belongs to the chapter. vector_add.cu is outside the checkout x/, so
-// it is not beside my/.
+// A file renamed by a platform or its owner still belongs to the chapter. vector_add.cu is outside of the checkout x/,
+// so it is not beside my/.
 TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
   folder_.write("c/ada_7_8_vector-add-1.cu", "A");
   folder_.write("c/ada_7_9_work.zip",
@@ -873,7 +875,7 @@ TEST_F(Submissions, WhatCannotBeReadHasItsTime) {
         << out.label;
 }
 
-// A better kernel with an unclear owner may be newer than a graded one, so its time is reported.
+// A left-out file with an unclear owner may be newer and better than the graded one, so its time is reported.
 TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
   const auto file = [](const char* name, const std::string& bytes = "x") {
     return ArchiveFile{name, bytes, false, test::kHandedIn};

@@ -54,7 +54,7 @@ TEST(Site, NamesNobodyUnlessAsked) {
       EXPECT_THAT(path, Not(HasSubstr(row.owner.student)));
     }
     EXPECT_THAT(text, Not(HasSubstr("Lovelace"))) << path;
-    EXPECT_THAT(text, Not(HasSubstr("someone"))) << path;  // a part of a file's path
+    EXPECT_THAT(text, Not(HasSubstr("someone"))) << path;  // part of a file's path
   }
   const Site named = site_of(book, true);
   EXPECT_THAT(named.files.at("index.html"), HasSubstr("Ada Lovelace (17)</a>"));

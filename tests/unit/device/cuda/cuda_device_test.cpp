@@ -33,7 +33,7 @@ struct Rig {
     options.counters = fake_counters(driver, std::move(made));
     open(std::move(options));
   }
-  // The logged calls with these names, in order.
+  // Returns the logged calls with these names, in order.
   std::vector<std::string> log_of(const std::set<std::string>& words) const {
     std::vector<std::string> out;
     for (const std::string& entry : driver.log) {
@@ -128,7 +128,7 @@ TEST(CudaDevice, APlanOfManyStepsCountsWhatTheVirtualGpuCounts) {
   ASSERT_FALSE(record->fault) << record->fault->message;
   EXPECT_TRUE(record->notes.empty()) << record->notes[0];
   for (int i = 0; i < n; ++i) {
-    ASSERT_EQ(x.values[i], 3 * numbers(n)[i]);  // the result of one run, however many passes there were
+    ASSERT_EQ(x.values[i], 3 * numbers(n)[i]);  // the result of one run, although every pass runs the plan
     ASSERT_EQ(y.values[i], i < n / 2 ? x.values[i] : 0);
   }
   ASSERT_EQ(record->kernels.size(), 4u);
@@ -220,7 +220,7 @@ TEST(CudaDevice, GlobalVariablesStartAnewForEachPassAndLastBetweenRuns) {
   auto plan = rig.runner->plan(*artifact, {&x});
   ASSERT_TRUE(plan.ok()) << plan.error().text();
   Device& device = rig.runner->device();
-  // The only buffer is at the address that the plan holds, so the result is there, too.
+  // The plan holds the address of the only buffer, where `value` finds the result.
   const auto run = [&](RunOptions::Figures figures) {
     const auto record = device.run(*plan, {.figures = figures});
     EXPECT_TRUE(record.ok() && !record->fault);
@@ -430,7 +430,7 @@ SOLVE(float* x, float* y, int n) {
   EXPECT_EQ(y.values[7], x.values[7]);
 }
 
-// Launches cost host time. If the GPU had to wait for the host, the record says so.
+// Launches cost host time. If the GPU had to wait for the host, the record must say so.
 TEST(CudaDevice, TheHostIsAheadOfTheGpuOrTheRecordSaysSo) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void step(float* x) { x[threadIdx.x] += 1; }
@@ -507,7 +507,7 @@ TEST(CudaDevice, AKernelWithoutEndIsAFaultAndCostsTheDevice) {
   const auto artifact = compile(kContractKernel);
   Rig rig;
   rig.open();
-  rig.driver.never_end(2);  // the first launch empties L2
+  rig.driver.never_end(2);  // the first launch is the sweep that empties L2
   Buffer x{"x", numbers(8)}, y{"y", std::vector<float>(8)};
   const auto record = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {.max_seconds = 0.05});
   ASSERT_TRUE(record.ok()) << record.error().text();

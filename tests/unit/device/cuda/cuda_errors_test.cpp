@@ -38,7 +38,7 @@ TEST(CudaErrors, EachRowIsInWords) {
   EXPECT_GT(causes.size(), 40u);
 }
 
-// cuda.h describes each of these errors with the same sentence.
+// cuda.h describes each sticky error with the same sentence.
 TEST(CudaErrors, StickyOnesAreThoseThatLeaveTheProcessUnusable) {
   for (const int code : {700, 702, 714, 715, 716, 717, 718, 719, 721, 226, 710, 810, 214}) {
     EXPECT_TRUE(is_sticky(static_cast<CUresult>(code))) << code;
@@ -58,7 +58,7 @@ TEST(CudaErrors, EachOneOfALaunchIsAFaultOrAnError) {
     auto opened = open_fake(driver);
     ASSERT_TRUE(opened.ok()) << opened.error().text();
     Runner runner(std::move(*opened));
-    // A fault of a running kernel appears in the query whether the kernel is done.
+    // A fault of a running kernel shows when the host queries whether the kernel is done.
     driver.fail(error.is_sticky ? "cuEventQuery" : "cuLaunchKernel", 2, error.number);
     Buffer x{"x", numbers(8)};
     const auto record = runner.run(*artifact, {&x, 8}, {});
@@ -139,7 +139,7 @@ TEST(CudaErrors, NoFailedCallIsOverlooked) {
       Buffer x{"x", numbers(8)};
       const auto record = runner.run(*artifact, {&x, 8}, {});
       if (driver.calls(call) < nth) continue;
-      // The query before the last only checks whether the host was ahead of the GPU.
+      // The last query but one only checks whether the host was ahead of the GPU.
       if (std::string_view(call) == "cuEventQuery" && record.ok()) continue;
       EXPECT_TRUE(!record.ok() || record->fault || !runner.device().alive().ok());
     }

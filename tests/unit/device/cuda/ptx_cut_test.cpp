@@ -18,7 +18,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The starter and the last step of every chapter.
+// Returns the starter and the last step of every chapter.
 std::vector<std::string> first_and_last_kernels() {
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(source_root() / "chapters")) {
@@ -42,7 +42,7 @@ TEST(PtxCut, EveryChapterIsTakenByPtxas) {
     const auto cut = cut_plan(*artifact);
     ASSERT_TRUE(cut.ok()) << cut.error().text();
 
-    // Every other line keeps its place; only SOLVE and its externs are removed.
+    // Only SOLVE and its externs are removed; every other line keeps its place.
     const auto before = lines_of(artifact->ptx), after = lines_of(*cut);
     ASSERT_EQ(before.size(), after.size());
     std::string gone;

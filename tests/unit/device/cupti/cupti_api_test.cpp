@@ -23,7 +23,7 @@ TEST(CuptiApi, IsFoundBesideTheToolkit) {
   EXPECT_NE(api->cuptiRangeProfilerEnable, nullptr);
 }
 
-// The loader's search path must not matter: a machine with only the wheels has no such helpers there.
+// CUPTI's helper libraries must not come from the loader's search path, where a machine with only the wheels has none.
 TEST(CuptiApi, ItsHelpersComeFromItsOwnFolder) {
   std::string why;
   if (!real_cupti(why)) GTEST_SKIP() << why;

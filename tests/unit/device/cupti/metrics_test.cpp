@@ -38,7 +38,7 @@ class Host {
   }
   bool ok() const { return object_ != nullptr; }
 
-  // The metric's unit, such as "byte"; nullopt if the chip does not have the metric.
+  // Returns the metric's unit, such as "byte"; nullopt if the chip does not have the metric.
   std::optional<std::string> unit_of(const std::string& metric) const {
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, params);
     params.pHostObject = object_;
@@ -47,7 +47,7 @@ class Host {
     return params.pDimUnit == nullptr ? "" : params.pDimUnit;
   }
 
-  // Number of passes; 0 if there is no config image for these metrics.
+  // Returns the number of passes; 0 if there is no config image for these metrics.
   std::size_t passes(const std::vector<std::string>& metrics) const {
     std::vector<const char*> names;
     for (const std::string& metric : metrics) names.push_back(metric.c_str());
@@ -86,7 +86,7 @@ class RealMetrics : public testing::Test {
   std::optional<CuptiApi> api_;
 };
 
-// The chip's sets of metrics: one without tensor operations, and one with each type of tensor operation.
+// Returns the chip's sets of metrics: one without tensor operations, and one with each type of tensor operation.
 std::vector<std::optional<TensorType>> sets_of(std::string_view chip) {
   std::vector<std::optional<TensorType>> sets = {std::nullopt};
   for (const TensorType type : tensor_types()) {
@@ -122,7 +122,7 @@ TEST_F(RealMetrics, EverySetTakesTwoPassesOnEveryChip) {
   }
 }
 
-// Metrics that the table leaves out because they would cost another pass.
+// The table leaves out some metrics because they would cost another pass.
 TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   auto metrics = metrics_of("GH100", TensorType::f16_f32);
   metrics.push_back("sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum");
@@ -132,7 +132,7 @@ TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   EXPECT_EQ(Host(*api_, "AD102").passes(metrics), 3u);
 }
 
-// The weight of each metric in a figure, found by changing the metric.
+// Returns the weight of each metric in a figure, found by changing the metric.
 std::map<std::string, double> weights_of(MetricSum quantity, std::string_view chip) {
   RangeValues values;
   for (const std::string& metric : metrics_of(chip)) values.metrics[metric] = 1000;
@@ -308,7 +308,7 @@ TEST(Metrics, TensorFlopsOfNoTypeAreZeroOrUnknown) {
   EXPECT_EQ(metrics_of("TU104", TensorType::bf16_f32), metrics_of("TU104"));
 }
 
-// The tensor type of a kernel with these instructions.
+// Returns the tensor type of a kernel with these instructions.
 std::optional<TensorType> type_of(const std::string& instructions) {
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n"

@@ -30,7 +30,7 @@ class CountRanges : public testing::Test {
 
   Result<std::unique_ptr<RangeCounters>> open() { return open_range_counters(cupti_.api(), target()); }
 
-  // A pass that launches kernels with these names.
+  // Returns a pass that launches kernels with these names.
   std::function<Status(RangeCounters::Pass&)> launches(std::vector<std::string> names) {
     return [this, names](RangeCounters::Pass& pass) -> Status {
       cupti_.note("reset");
@@ -43,13 +43,13 @@ class CountRanges : public testing::Test {
     };
   }
 
-  // Counts two launches, and closes everything again.
+  // Opens the counters, counts two launches, and closes the counters again.
   Result<std::vector<RangeValues>> count_two() {
     ROOFWALK_TRY(const auto counters, open());
     return counters->count(launches({"add", "scale"}));
   }
 
-  // Number of calls of this name.
+  // Returns the number of calls of this name.
   long times(const std::string& name) const { return std::count(cupti_.calls.begin(), cupti_.calls.end(), name); }
 
   FakeCupti cupti_;
@@ -286,7 +286,7 @@ TEST_F(CountRanges, RoomForManyLaunchesIsMadeWhenTheyAreSeen) {
   cupti_.value = [](std::size_t range, const std::string&) { return static_cast<double>(range); };
   const auto counters = open();
   ASSERT_TRUE(counters.ok());
-  for (const int turns : {3, 2}) {  // the first time, one more turn is needed to notice them
+  for (const int turns : {3, 2}) {  // the first count needs one turn more, in which it sees how many launches there are
     cupti_.calls.clear();
     const auto ranges = (*counters)->count(launches(many(100)));
     ASSERT_TRUE(ranges.ok()) << ranges.error().text();

@@ -12,7 +12,7 @@
 
 namespace roofwalk {
 
-// nullopt if there is no CUPTI; `why` then gives the reason.
+// Returns the real CUPTI, or nullopt if there is none; `why` then gives the reason.
 inline std::optional<CuptiApi> real_cupti(std::string& why) {
   const auto toolkit = find_toolkit(ROOFWALK_SOURCE_DIR);
   auto api = load_cupti_api(toolkit ? toolkit->root : "");

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// Source of a kernel with the body `code`, where `t` is the thread's index. `before` defines device functions.
+// Returns a kernel with the body `code`, where `t` is the thread's index. `before` defines device functions.
 std::string text(const std::string& code, const std::string& before = {}) {
   return "#include <roofwalk.cuh>\n" + before +
          "\n__global__ void k(const float* a, float* c, int n) {\n  __shared__ float s[128];\n"
@@ -22,7 +22,7 @@ struct Outcome {
   std::vector<float> c;
 };
 
-// a[i] = i % 7 - 3; c is 7 where nothing is written.
+// Runs the kernel with a[i] = i % 7 - 3. c stays 7 where nothing is written.
 Outcome run(const std::string& code, int n, const RunOptions& options = kSanitized, const std::string& before = {}) {
   Buffer a{"a", numbers(4 * kThreads)}, c{"c", std::vector<float>(kThreads, 7)};
   RunOptions limited = options;

@@ -20,7 +20,7 @@ struct Kernel {
   std::string body;
   Dim3 grid{1, 1, 1}, block{32, 1, 1};
   std::size_t words = 1024;  // 32-bit words of each buffer
-  bool sanitized = false;    // a fault is then a result
+  bool sanitized = false;    // a fault is then a result, not a test failure
 };
 
 struct GridRun {

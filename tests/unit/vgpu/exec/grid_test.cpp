@@ -1,4 +1,4 @@
-// When an SM sees another SM's stores within a launch.
+// Tests when an SM sees another SM's stores within a launch.
 #include <set>
 
 #include "common/vgpu/sanitizer/watched_blocks.h"
@@ -9,7 +9,8 @@ namespace {
 
 using test::run;
 
-// Two blocks, each on its own SM, loop twice: a[block] = 7, then b[2 * block + round] = the word at `from` in a.
+// Returns a kernel of two blocks, each on its own SM, that loop twice: a[block] = 7, then b[2 * block + round] = the
+// word at `from` in a.
 test::Kernel exchange(const std::string& from, const std::string& store = "st.global.u32 [%rd3], %r6;\n") {
   test::Kernel kernel{
       "mul.wide.u32 %rd9, %r2, 4;\nadd.s64 %rd3, %rd1, %rd9;\nsub.u32 %r5, 1, %r2;\nmul.wide.u32 %rd10, %r5, "

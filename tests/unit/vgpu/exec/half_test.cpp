@@ -80,7 +80,7 @@ Exact product(Exact a, Exact b) { return {a.whole * b.whole, a.exponent + b.expo
 template <class T>
 class Arithmetic : public ::testing::Test {
  protected:
-  // Random bits, or a number near `like` in magnitude, so that sums cancel and tie.
+  // Returns random bits, or a number near `like` in magnitude, so that sums cancel and tie.
   T next(T like) {
     state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
     const auto any = static_cast<std::uint16_t>(state_ >> 40);
@@ -132,7 +132,7 @@ TYPED_TEST(Arithmetic, WidensAndNarrowsEveryNumber) {
     }
     if (!is_finite(x)) continue;
     ASSERT_EQ(static_cast<double>(wide), std::ldexp(static_cast<double>(exact(x).whole), exact(x).exponent));
-    // Slightly more than x.
+    // A double slightly above x.
     const double above = std::nextafter(static_cast<double>(wide), 1e300);
     ASSERT_EQ(narrow_directed<T>(above, Direction::down).bits, above > 0 && (bits & 0x8000u) != 0 ? 0 : bits);
     const T up = narrow_directed<T>(above, Direction::up);

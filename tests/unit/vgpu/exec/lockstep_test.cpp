@@ -439,7 +439,7 @@ struct Outcome {
   std::vector<std::vector<float>> buffers;
 };
 
-// The arguments are buffers of these sizes, then numbers.
+// Runs the kernel with buffers of these sizes, then numbers, as arguments.
 Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::vector<Runner::Argument>& numbers_,
             const RunOptions& options, Runner runner = Runner()) {
   std::vector<Buffer> buffers;
@@ -461,8 +461,8 @@ void expect_the_same(const std::vector<std::vector<float>>& got, const std::vect
     EXPECT_EQ(std::memcmp(got[i].data(), wanted[i].data(), 4 * wanted[i].size()), 0) << "buffer " << i;
 }
 
-// Four modes have handlers of their own: counted, traced, sanitized, and without counts. All four leave the same
-// memory.
+// Compares lockstep with a lane-by-lane run in four modes, which have handlers of their own: counted, traced, sanitized
+// and uncounted. Without a fault, an uncounted run must leave the same memory as a counted one.
 void expect_the_same(const Artifact& artifact, const std::vector<int>& sizes,
                      const std::vector<Runner::Argument>& numbers_) {
   RunOptions counted, traced, sanitized, uncounted;

@@ -17,7 +17,7 @@ RunRecord must_run(const std::string& text, const std::vector<Runner::Argument>&
   return *record;
 }
 
-// c (m x n) = a (m x k) b (k x n), row-major, with whole numbers, so that every sum is exact in float.
+// Expects c (m x n) = a (m x k) b (k x n), row-major. All elements are whole numbers, so every sum is exact in float.
 void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int m, int n, int k) {
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -28,7 +28,7 @@ void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int m, in
   }
 }
 
-// One warp multiplies one tile, with fragments in the layouts of the PTX ISA.
+// Returns a kernel in which one warp multiplies one tile, with fragments in the layouts of the PTX ISA.
 std::string tile_kernel(const std::string& instruction, int k, int held, const std::string& factor) {
   const int wide = 4 * held, of_a = 2 * k / wide, of_b = k / wide;
   const std::string shape = "constexpr int K = " + std::to_string(k) + ", HELD = " + std::to_string(held) +
@@ -147,7 +147,8 @@ SOLVE(const float* x, float* y) { k<<<1, 4>>>(x, y); }
   EXPECT_EQ(y.values, (std::vector<float>{1 + 0x1p-10f, -1 - 0x1p-10f, 1, INFINITY}));
 }
 
-// Stores in y what each thread receives from ldmatrix.x4. Rows contain numbered halves and are `pitch_bytes` apart.
+// Returns a kernel that stores in y what each thread gets from ldmatrix. The rows hold numbered halves and are
+// `pitch_bytes` apart.
 std::string load_matrix_kernel(int matrices, bool transposed, int pitch_bytes) {
   const std::string outputs[] = {"{%0}", "{%0, %1}", "{%0, %1, %2, %3}"};
   const int kind = matrices == 4 ? 2 : matrices - 1;
@@ -220,7 +221,7 @@ TEST(LoadMatrix, RowsAreMultiplesOf16Bytes) {
             "misaligned: reads 16 bytes at byte 8 of shared memory, which is not a multiple of 16");
 }
 
-// One warp copies 32 pieces, one per lane, and stores them to y.
+// Returns a plan of two launches in which one warp copies 32 pieces, one per lane, and stores them to y.
 std::string copy_kernel(const std::string& instruction, int bytes, const std::string& read = "") {
   return "#include <roofwalk.cuh>\nconstexpr int WORDS = " + std::to_string(bytes / 4) + R"(;
 __global__ void k(const float* x, float* y, int n) {
@@ -240,7 +241,7 @@ SOLVE(const float* x, float* y, int n) { k<<<1, 32>>>(x, y, n); k<<<1, 32>>>(x, 
 )";
 }
 
-// The counters of the copy's line, in one of the two launches.
+// Returns the counters of the copy's line, in one of the two launches.
 Counters of_copy(const RunRecord& record, std::size_t launch) {
   for (const LineCounters& line : record.kernels.at(launch).lines) {
     if (line.counters[Counter::global_load_requests].value_or(0) != 0) return line.counters;
@@ -337,7 +338,7 @@ TEST(AsyncCopy, FaultsOnBothSides) {
             "out of bounds: reads x[124] (16 bytes at once), but x holds 127 elements");
 }
 
-// Tiles of 256 floats; the next tile is loaded while the current one is scaled.
+// Scales tiles of 256 floats: the next tile is loaded while the current one is scaled.
 TEST(AsyncCopy, DoubleBufferedTilesByThePipelinePrimitives) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 #include <cuda_pipeline.h>

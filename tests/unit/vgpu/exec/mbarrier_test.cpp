@@ -1,4 +1,4 @@
-// mbarriers in shared memory: used by instruction, and by libcu++ for cuda::barrier and cuda::pipeline on sm_80.
+// mbarriers in shared memory: used by PTX instructions, and by libcu++ for cuda::barrier and cuda::pipeline on sm_80.
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

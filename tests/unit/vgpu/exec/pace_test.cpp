@@ -5,7 +5,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Number of rounds that the team of threads runs, if a round takes the team `team_seconds` and one thread 1 s.
+// Returns how many rounds the team of threads runs, if a round takes the team `team_seconds` and one thread 1 s.
 int team_rounds(Pace& pace, int rounds, double team_seconds) {
   int out = 0;
   for (int i = 0; i < rounds; ++i) {

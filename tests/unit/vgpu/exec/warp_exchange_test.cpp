@@ -125,7 +125,7 @@ TEST(BlockExchange, BarriersThatCount) {
 }
 
 // Warp 0 produces, warp 1 consumes; other warps take no part. Barrier 1 signals "produced", barrier 2 "consumed".
-// Barrier 2 is numbered by a register.
+// Barrier 2's number is in a register.
 TEST(BlockExchange, NamedBarriersForTwoWarps) {
   const auto values = run_body(R"(
   __shared__ float slot[32];

@@ -7,7 +7,7 @@
 namespace roofwalk::test {
 namespace {
 
-// d = 2 * (a * b + c), one fragment each. The factors are in shared memory, and one of them is padded.
+// Computes d = 2 * (a * b + c), one fragment each. The factors are in shared memory, and one of them is padded.
 constexpr const char* kText = R"(#include <roofwalk.cuh>
 #include <mma.h>
 #include <cuda_fp16.h>

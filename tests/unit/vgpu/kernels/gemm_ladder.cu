@@ -13,7 +13,7 @@ __global__ void tiled(const float* a, const float* b, float* c, int m, int n, in
   }
   if (row < m && column < n) c[row * n + column] = sum;
 }
-// exact sizes
+// n must be a multiple of T
 template <int T>
 __global__ void tiled_exact(const float* a, const float* b, float* c, int n) {
   __shared__ float as[T][T], bs[T][T];

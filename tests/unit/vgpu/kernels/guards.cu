@@ -1,4 +1,4 @@
-// Loads under a condition, in the shapes that learners write. ptxas makes predicates of them all, not branches.
+// Loads under a condition, in the shapes that learners write. ptxas compiles all of them to predicates, not branches.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32, kRows = 8;
@@ -20,7 +20,7 @@ __global__ void tile(const float* a, float* c, int m, int k) {
   c[(blockIdx.x * kRows + threadIdx.y) * kTile + threadIdx.x] = sum;
 }
 
-// The same with `if`, and the two conditions one in the other.
+// The same tile loaded with two nested ifs.
 __global__ void nested(const float* a, float* c, int m, int k) {
   __shared__ float tile[kTile][kTile];
   float sum = 0;
@@ -41,7 +41,7 @@ __global__ void nested(const float* a, float* c, int m, int k) {
   c[(blockIdx.x * kRows + threadIdx.y) * kTile + threadIdx.x] = sum;
 }
 
-// A loop that ptxas may unroll, with a guard in it.
+// A loop with a guarded load, which ptxas may unroll.
 __global__ void masked(const float* a, const int* mask, float* c, int n) {
   float sum = 0;
   for (int i = threadIdx.x; i < n; i += 256) {
@@ -50,7 +50,7 @@ __global__ void masked(const float* a, const int* mask, float* c, int n) {
   c[threadIdx.x] = sum;
 }
 
-// One load or the other.
+// A load from one array or the other.
 __global__ void either(const float* a, const float* b, const int* mask, float* c, int n) {
   float sum = 0;
   for (int i = threadIdx.x; i < n; i += 256) {
@@ -65,7 +65,7 @@ __global__ void either(const float* a, const float* b, const int* mask, float* c
   c[threadIdx.x] = sum;
 }
 
-// A short circuit: the arm has two ways in.
+// A short-circuit `||`: two branches lead to the load.
 __global__ void any_of(const float* a, float* c, int m, int k) {
   float sum = 0;
   for (int i = 0; i < k; ++i) {

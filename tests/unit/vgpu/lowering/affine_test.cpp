@@ -25,7 +25,7 @@ struct Lowered {
     EXPECT_NE(it, registers.end()) << name;
     return AffineAnalysis(program).shape(static_cast<int>(it - registers.begin()));
   }
-  // The difference between neighbouring lanes.
+  // Returns the difference between neighbouring lanes.
   std::int64_t stride(const std::string& name) const {
     const AffineAnalysis analysis(program);
     const Shape found = shape(name);
@@ -49,7 +49,7 @@ ptx::Module parsed(const std::string& body) {
   return module ? std::move(*module) : ptx::Module{};
 }
 
-// Lowers it with the arguments a = 4096 and n = 100.
+// Lowers the module's kernel with the arguments a = 4096 and n = 100.
 Program lowered(const ptx::Module& module, Dim3 block) {
   std::vector<std::uint8_t> arguments(12);
   arguments[1] = 16, arguments[8] = 100;
@@ -71,7 +71,7 @@ std::unique_ptr<Lowered> lowered(const std::string& body, Dim3 block = {256, 1, 
   return out;
 }
 
-// How much longer lowering takes if the body grows to four times its size.
+// Returns how much longer lowering takes if the body grows to four times its size.
 template <class Body>
 double growth_of_lowering(std::size_t size, Body&& body) {
   return roofwalk::test::growth(size, [&](std::size_t n) {
@@ -110,7 +110,8 @@ TEST(Affine, LoopsKeepTheShapeThatAllTheirWaysShare) {
   EXPECT_EQ(code->kind("%r5"), Kind::varying);  // its stride changes in each iteration
 }
 
-// Each register takes the next one's value, so the last one's value reaches the first one after as many iterations.
+// Returns a loop in which each register takes the next one's value. After as many iterations as there are registers,
+// the last one's value reaches the first one.
 std::string handed_backwards(std::size_t registers, const std::string& last) {
   std::string body = fmt::format(".reg .b32 %x<{}>;\nmov.u32 %r4, 0;\nLOOP:\n", registers + 1);
   for (std::size_t i = 0; i < registers; ++i) body += fmt::format("mov.u32 %x{}, %x{};\n", i, i + 1);
@@ -156,7 +157,7 @@ TEST(Affine, ABlocksShapeDecidesOverItsIndices) {
   EXPECT_EQ(lowered(body, {24, 4, 1})->kind("%r2"), Kind::varying);  // each warp starts at another x
 }
 
-// Number of operations to which the body's instructions are lowered.
+// Returns the number of operations to which the body's instructions are lowered.
 std::size_t operations(const std::string& body) {
   const auto code = lowered(body);
   return static_cast<std::size_t>(std::count_if(code->program.ops.begin(), code->program.ops.end(),
@@ -176,7 +177,7 @@ TEST(Lowering, WhatALaunchFixesTakesNoOperation) {
   EXPECT_EQ(operations("mov.u32 %r4, %clock;\n"), 1u);
 }
 
-// A uniform register takes one operation on lane 0, without checks if it is not broadcast.
+// Operations on uniform registers run on lane 0 only. A result that is not broadcast adds no operation.
 TEST(Lockstep, WorksOnLane0WhereverOneNumberIsEnough) {
   const auto code = lowered("add.s32 %r4, %r3, 5;\nadd.s32 %r5, %r4, %r1;\n");
   const auto& ops = code->program.lockstep.ops;
@@ -192,12 +193,12 @@ TEST(Lockstep, FillsWhatIsReadLaneByLane) {
   EXPECT_GT(code->program.lockstep.ops.size(), code->program.ops.size());
 }
 
-// %r5 is the start of shared memory; %r6 is the address of a word of it for each lane.
+// Returns the body after code that sets %r5 to the start of shared memory, and %r6 to an address in it for each lane.
 std::string with_shared(const std::string& body) {
   return ".shared .align 4 .b8 s[1024];\nshl.b32 %r4, %r2, 2;\nmov.u32 %r5, s;\nadd.s32 %r6, %r5, %r4;\n" + body;
 }
 
-// Number of lockstep operations that are fused with others.
+// Returns the number of lockstep operations that are fused with others.
 std::size_t fused(const std::string& body) {
   const auto code = lowered(with_shared(body));
   std::size_t count = 0;
@@ -222,13 +223,14 @@ TEST(Lockstep, FusesWhatNeedsNothingOfEachOther) {
       0u);
 }
 
-// The longest run of fused products of shared memory, and the longest run of global memory in operations.
+// Returns the number of products in the longest fused run that loads from shared memory.
 std::size_t longest_run(const std::string& body) {
   std::size_t longest = 0;
   const auto code = lowered(with_shared(body));
   for (const ProductRun& run : code->program.lockstep.product_runs) longest = std::max(longest, run.offsets.size());
   return longest;
 }
+// Returns the number of operations in the longest fused run that loads from global memory.
 std::size_t operations_of_global_run(const std::string& body) {
   std::size_t longest = 0;
   const auto code = lowered(body);
@@ -273,7 +275,7 @@ TEST(Lockstep, TakesTimeByTheCodeNotByItsProducts) {
     for (std::size_t i = 0; i < n; ++i) {
       body += fmt::format(
           "ld.global.f32 %f1, [%rd3+{0}];\nld.global.f32 %f2, [%rd1+{0}];\nfma.rn.f32 %f{1}, %f2, %f1, %f{1};\n", 4 * i,
-          3 + i % 3);  // another sum each time: each is a run of its own
+          3 + i % 3);  // another sum each time, so each product is a run of its own
     }
     return body;
   };
@@ -292,7 +294,8 @@ TEST(Lockstep, TakesTimeByTheCodeNotByTheWaysOfWhatLives) {
   EXPECT_LT(growth_of_lowering(1500, blocks), roofwalk::test::kNearlyLinear);
 }
 
-// Affine values that must be expanded to 32 lanes each before they are checked.
+// Each widening of an affine index needs a check, which must fill affine registers for all lanes: n checks of up to n
+// registers.
 TEST(Lockstep, LeavesFunctionsAloneThatHaveTooMuchToFill) {
   const auto checks = [](int n) {
     std::string body = fmt::format(".reg .b32 %x<{0}>;\n.reg .b64 %y<{0}>;\n", n);

@@ -176,7 +176,7 @@ TEST(L2, InvalidateForgetsDirtyLinesToo) {
   EXPECT_EQ(traffic[0].dram_write_sectors, 0u);
 }
 
-// The rules again in the plainest form: one set, newest line first, one byte at a time.
+// Follows the rules of L2 in the plainest form: one set, newest line first, one byte at a time.
 class PlainL2 {
  public:
   explicit PlainL2(std::size_t ways) : ways_(ways) {}

@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Lane l reads the element that `element` names, where i = l * stride / per, if l is less than `lanes`.
+// Returns a kernel in which lane l, if l < `lanes`, reads the element that `element` names, with i = l * stride / per.
 std::string gather(const std::string& declaration, const std::string& element) {
   return "#include <roofwalk.cuh>\n" + declaration +
          "\n__global__ void gather(float* c, int stride, int per, int lanes) {\n"
@@ -115,7 +115,7 @@ TEST_F(Constants, OfEachSm) {
   EXPECT_EQ(count(record, Counter::dram_read_bytes), 256u);
 }
 
-// One warp reads `lines` words, 64 bytes apart, twice.
+// Runs one warp that reads `lines` words, 64 bytes apart, twice.
 RunRecord walk(int lines, int first = 0) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 __constant__ float table[16384];
@@ -165,7 +165,7 @@ TEST_F(Constants, CountedTheSameOnAnyThreadAndWithoutLockstep) {
   EXPECT_EQ(usual.counters, run(kFloats, call, apart).counters);
 }
 
-// Which accesses may use a constant's address.
+// Tests which accesses may use a constant's address.
 class ReachingConstants : public testing::Test {
  protected:
   static Fault fault(const std::string& text) {

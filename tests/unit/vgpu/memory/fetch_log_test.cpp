@@ -1,4 +1,4 @@
-// Which lines of a cache may still be in flight, and which request fetched them.
+// Tests which lines of a cache may still be in flight, and which request fetched them.
 #include "common/vgpu/memory/fetch_log.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(FetchLog, FindsWhoFetchedUntilOthersMustHaveArrivedInstead) {
   EXPECT_EQ(fetch->block, 7u);
   EXPECT_EQ(fetch->warp, 3u);
   EXPECT_EQ(fetch->outcome, 20u);
-  EXPECT_EQ(log.find(5), nullptr);  // 5 would have the same place in the log
+  EXPECT_EQ(log.find(5), nullptr);  // the log has one place for lines 1 and 5
   log.note(5, trace, 24);
   EXPECT_EQ(log.find(1), nullptr);
 }

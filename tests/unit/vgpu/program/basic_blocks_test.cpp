@@ -103,7 +103,7 @@ bool leads_to_the_end(const std::vector<BasicBlock>& blocks, std::uint32_t from,
 }
 
 // Compares small random graphs with a search: a block post-dominates another if every path to the end passes it. Lanes
-// reconverge at the nearest post-dominator, the one from which all others are reached.
+// reconverge at the nearest post-dominator, from which every path leads through all other post-dominators.
 TEST(Blocks, LanesMeetAtTheFirstBlockOfEveryWay) {
   Rng rng(11);
   for (int round = 0; round < 500; ++round) {

@@ -211,7 +211,7 @@ TEST(Calls, ThroughTablesOfFunctions) {
 }
 
 // Two functions call each other and themselves through a table that they get as an argument; lanes are in different
-// ones.
+// functions.
 TEST(Calls, RecursionThroughPointers) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 typedef int (*F)(int, void*);
@@ -240,7 +240,7 @@ SOLVE(float* y, int n) { k<<<1, 75>>>(y, n); }
     EXPECT_EQ(y.values[static_cast<std::size_t>(t)], static_cast<float>(call(t % 3, t % n) + 1000 * t)) << t;
 }
 
-// Objects in local and shared memory. Their tables contain a destructor that calls `free`; it is never called.
+// The objects are in local and shared memory. Their vtables contain a destructor that calls `free`; it is never called.
 TEST(Calls, VirtualFunctions) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 struct Shape {
@@ -279,7 +279,7 @@ SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
   }
 }
 
-// A null pointer, a number that is no pointer, and a pointer to a function with another signature.
+// The pointer is null, a number that is no pointer, or a pointer to a function with another signature.
 TEST(Calls, ThroughAPointerToNothingIsAFault) {
   const auto fault = [](const std::string& pointer) {
     const std::string text = R"(#include <roofwalk.cuh>
@@ -328,7 +328,7 @@ SOLVE(float* y, int n) { k<<<1, n>>>(y, n); }
   EXPECT_NE(record.error().advice.find("scratch<T>"), std::string::npos) << record.error().text();
 }
 
-// A structure passed by value, and a local variable under a guard, in a recursive function.
+// A recursive function takes a structure by value and uses a local variable under a guard.
 TEST(Calls, StructuresAndGuardedLocalsInRecursion) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 struct Three { int a[3]; };

@@ -1,4 +1,4 @@
-// The analysis that launches of a kernel share, and its cost.
+// Tests the analysis that all launches of a kernel share, and the time that it takes.
 #include "common/vgpu/program/kernel_code.h"
 
 #include <fmt/format.h>

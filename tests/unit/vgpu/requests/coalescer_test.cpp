@@ -19,7 +19,7 @@ struct Touched {
   bool operator==(const Touched&) const = default;
 };
 
-// The touched lines, in the order of the lanes that touch them first.
+// Returns the touched lines, in the order of the lanes that touch them first.
 std::vector<Touched> by_rule(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask) {
   std::vector<Touched> out;
   for (int l = 0; l < kWarpSize; ++l) {

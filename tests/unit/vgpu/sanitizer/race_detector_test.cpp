@@ -35,7 +35,7 @@ struct Seen {
   int accesses = 0, passed = 0, found = 0, warned = 0;
 };
 
-// Both detectors see the same accesses in the same order. An access that would fault is left out, because it would end
+// Gives both detectors the same accesses in the same order. Leaves out an access that would fault, because it would end
 // the run.
 void walk(std::uint64_t seed, int turns, Seen& seen) {
   RaceDetector quick(4 * kWords, 4, kWarps), close(4 * kWords, 4, kWarps);
@@ -51,7 +51,7 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
     for (const std::uint32_t w : everybody) shadow.come_to_barrier(0, w);
     shadow.leave_barrier(0, everybody, {});
   });
-  bool last_gone = false;  // the last warp has ended
+  bool last_gone = false;  // whether the last warp has ended
   for (int turn = 0; turn < turns; ++turn) {
     const std::uint32_t what = below(100), warp = below(last_gone ? kWarps - 1 : kWarps);
     if (what < 12) {

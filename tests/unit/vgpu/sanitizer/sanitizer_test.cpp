@@ -10,7 +10,7 @@
 namespace roofwalk::test {
 namespace {
 
-// Options of small trials: without the clock.
+// Options of small trials, which run without the clock.
 constexpr RunOptions kSmall{.sanitize = true, .time = RunOptions::Time::least};
 
 // A kernel's body after `__shared__ float s[256];`, run with 64 threads and two blocks. `// @` marks the faulty line.
@@ -475,7 +475,7 @@ const Honest kHonest[] = {
 void PrintTo(const Honest& honest, std::ostream* out) { *out << honest.name; }
 class HonestKernel : public testing::TestWithParam<Honest> {};
 
-// Counts and times are equal, too.
+// The sanitizer finds nothing and changes no count or time.
 TEST_P(HonestKernel, IsLeftAlone) {
   const RunRecord sanitized = run(text_of(GetParam().body)), plain = run(text_of(GetParam().body), {});
   ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
@@ -485,7 +485,7 @@ TEST_P(HonestKernel, IsLeftAlone) {
 INSTANTIATE_TEST_SUITE_P(Sanitizer, HonestKernel, testing::ValuesIn(kHonest),
                          [](const auto& each) { return each.param.name; });
 
-// Global memory: nothing has written to `c` before. The kernel, and the text of SOLVE.
+// A kernel on global memory, and the text of its SOLVE. Nothing has written to `c` before.
 struct Unwritten {
   const char* name;
   const char* kernel;

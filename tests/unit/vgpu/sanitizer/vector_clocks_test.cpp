@@ -1,4 +1,5 @@
-// What orders lanes of one warp before another warp, and what the sanitizer's vector clocks cost in time and memory.
+// Tests what orders lanes of one warp before another warp, and what the sanitizer's vector clocks cost in time and
+// memory.
 #include <malloc.h>
 
 #include <ctime>
@@ -13,9 +14,10 @@ namespace {
 
 constexpr std::uint32_t kOdd = 0xaaaaaaaa;
 
-// Tiles of eight lanes. Each lane of warp 0 stores a word; `meets`, then `tells` raises the counter of a tile, at byte
-// 128 of shared memory. The leader of the same tile of warp 1 waits for the counter, the tile meets, and each lane
-// loads a word that another lane of the tile of warp 0 has stored.
+// Runs two warps of four tiles, eight lanes each, and returns the fault. Each lane of warp 0 stores a word; then come
+// `meets`, and `tells`, which raises a tile's counter (from byte 128 of shared memory on). In warp 1, the leader of the
+// same tile waits for that counter, its tile synchronizes, and each lane loads a word that another lane of warp 0's
+// tile has stored.
 std::optional<Fault> fault_of_tiles(const std::string& meets, const std::string& tells) {
   test::Kernel kernel{
       "and.b32 %r3, %r1, 31;\nand.b32 %r5, %r3, 7;\nand.b32 %r6, %r3, 24;\nmov.u32 %r7, 255;\nshl.b32 %r7, %r7, "
@@ -55,7 +57,7 @@ TEST(VectorClocks, ALeaderPublishesNothingOfOtherTiles) {
   EXPECT_EQ(fault->kind, FaultKind::race) << fault->message;
 }
 
-// What the leader learns after its fence is not published.
+// The leader's tile meets after the leader's fence, so what the leader learns from it is not published.
 TEST(VectorClocks, ALeaderPublishesNothingThatItLearnsBehindItsFence) {
   const auto fault = fault_of_tiles("", "@%p3 bra MEET;\nmembar.cta;\nMEET:\n" + kMeets +
                                             "@%p3 bra DONE;\natom.shared.add.u32 %r12, [%r8+128], 1;\n");
@@ -74,7 +76,7 @@ Access row_at(std::uint64_t first, std::uint32_t bytes) {
 
 constexpr std::uint32_t kFullBlock = 32, kBytes = 64000;
 
-// A block of which the odd lanes of each warp have fenced without the others.
+// Returns the detector of a block in which the odd lanes of each warp have fenced without the others.
 RaceDetector fenced_apart(std::uint32_t word_bytes) {
   RaceDetector shadow(kBytes, word_bytes, kFullBlock);
   std::vector<std::uint32_t> all(kFullBlock);
@@ -124,7 +126,7 @@ TEST(VectorClocks, AtomicsBehindFencesOfSomeLanesCostWhatIsCharged) {
 TEST(VectorClocks, LocksOfEveryByteTakeLittleMemory) {
   const std::size_t before = heap_bytes();
   RaceDetector shadow = fenced_apart(1);
-  for (std::uint32_t warp = 0; warp < kFullBlock; ++warp) {  // each learns of all lanes before it
+  for (std::uint32_t warp = 0; warp < kFullBlock; ++warp) {  // each warp learns what all warps before it know
     ASSERT_FALSE(shadow.touch(warp, 2, row_at(0, 4), SharedTouch::atomic));
     shadow.see(warp, row_at(0, 4));
   }
@@ -138,7 +140,8 @@ TEST(VectorClocks, LocksOfEveryByteTakeLittleMemory) {
   EXPECT_LT(heap_bytes() - before, 20u << 20);
 }
 
-// Locks that have fallen together still order: no race is reported between a store and a load that a lock orders.
+// When locks would take too much memory, all words share one lock. It still orders: no race is reported between a store
+// and a load that a lock orders.
 TEST(VectorClocks, ThousandsOfLocksStillOrder) {
   RaceDetector shadow = fenced_apart(1);
   ASSERT_FALSE(shadow.touch(0, 2, row_at(0, 4), SharedTouch::write));
@@ -151,7 +154,7 @@ TEST(VectorClocks, ThousandsOfLocksStillOrder) {
   EXPECT_EQ(race->kind, RaceDetector::Finding::Kind::race);
 }
 
-// A lane's wide access is many words if words are bytes.
+// If a word is one byte, a lane's wide access checks many words.
 TEST(VectorClocks, EachWordOfALaneThatIsCheckedCloselyIsCharged) {
   RaceDetector shadow = fenced_apart(1);
   EXPECT_FALSE(shadow.touch(0, 2, row_at(0, 16), SharedTouch::read));

@@ -44,7 +44,7 @@ TEST(Limits, ManyEmptyLaunchesEndByTheBudget) {
   EXPECT_EQ(record->fault->line, 6);
 }
 
-// The smallest budget with which a kernel completes.
+// Returns the smallest budget with which a kernel completes.
 std::uint64_t least_budget(const Artifact& artifact, RunOptions options) {
   std::uint64_t low = 0, high = std::uint64_t{1} << 32;
   while (low + 1 < high) {
@@ -78,7 +78,7 @@ TEST(Limits, WhatARunMayDoDoesNotDependOnHowItIsRun) {
   EXPECT_EQ(least_budget(*artifact, lanes), least);
 }
 
-// The same instructions, with loads that touch 1 or 32 lines each.
+// Two kernels have the same instructions, but each load touches 1 line or 32.
 TEST(Limits, RequestsOfManyLinesAreMoreWork) {
   const auto rows = compile(walks("i * 32 + threadIdx.x")), scattered = compile(walks("h"));
   ASSERT_TRUE(rows.ok() && scattered.ok());
@@ -86,7 +86,7 @@ TEST(Limits, RequestsOfManyLinesAreMoreWork) {
   EXPECT_GT(least_budget(*scattered, options), 3 * least_budget(*rows, options));
 }
 
-// The same loads from words that the warp has stored, or from others. If a trace looks up who stored each word, that
+// The loads read words that the warp itself has stored, or others. If a trace looks up who stored each word, that
 // counts as work.
 TEST(Limits, WordsThatATraceLooksUpAreMoreWork) {
   constexpr int kLoads = 100, kWords = 128;

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr int kInstructions = 5000;
 
-// A GPU with a kernel that calls a function and repeats `instruction`, which is never executed, kInstructions times.
+// Returns a GPU whose kernel calls a function and repeats `instruction`, which is never executed, kInstructions times.
 std::unique_ptr<Gpu> gpu_with(const std::string& instruction) {
   auto gpu = std::make_unique<Gpu>(*load_machine("classroom"));
   std::string text =
@@ -42,7 +42,7 @@ bool launch(Gpu& gpu) {
   return goes_on.ok() && *goes_on;
 }
 
-// Number of launches of a plan before it keeps too much; -1 if it never does.
+// Returns how many launches a plan accepts until they keep too much memory; -1 if they never do.
 int launches_kept(Gpu& gpu, std::uint64_t kept_bytes) {
   constexpr int kMost = 100;
   gpu.begin_plan({.work = 2'000'000'000, .seconds = 60, .counts = false, .kept_bytes = kept_bytes});

@@ -5,7 +5,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// `choices` consecutive ifs without else, without branches in the machine code.
+// Merges the blocks of `choices` consecutive ifs without else, for which the machine code has no branches.
 std::vector<MergedBlock> row_of(std::uint32_t choices) {
   constexpr std::uint32_t kChoice = 3, kWay = 4;  // instructions
   Program program;
@@ -42,7 +42,7 @@ TEST(MergeBlocks, ALongRowIsSeveral) {
     EXPECT_LE(std::uint64_t{each.members} * each.block.count, 500'000u);
   }
   EXPECT_EQ(members, 2 * kChoices + 1);
-  EXPECT_LE(alone, merged.size() / 2);  // only the body of an if at which a merged block ends
+  EXPECT_LE(alone, merged.size() / 2);  // at most the bodies of ifs at which merged blocks end
   EXPECT_LE(merged.size(), 20u);
 }
 

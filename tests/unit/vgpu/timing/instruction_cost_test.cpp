@@ -34,7 +34,7 @@ TEST(InstructionCost, OfAMoveIsThatOfItsParts) {
   for (std::size_t i = 0; i < std::size(issues); ++i) EXPECT_EQ(cost_of(code[i]).issues, issues[i]) << i;
 }
 
-// For all accepted forms, which these files list: the unit is the row's unit, or another one that the row names.
+// The forms-*.ptx files list all accepted forms. Each form's unit is its row's unit, or another one that the row names.
 TEST(InstructionCost, HasTheUnitsOfItsRow) {
   std::set<std::string> seen, differences;
   for (const auto& entry : fs::directory_iterator(fs::path(ROOFWALK_TEST_SOURCE_DIR) / "tests/ptx/parse")) {

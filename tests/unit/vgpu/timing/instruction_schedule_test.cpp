@@ -1,4 +1,4 @@
-// The order in which hardware runs basic blocks, for code whose order is evident.
+// Schedules, the order in which hardware runs the instructions of a basic block, for code whose order is evident.
 #include "common/vgpu/timing/instruction_schedule.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ struct Scheduled {
   ProgramSchedule schedule;
 
   const ptx::Instruction& instruction(const TimedOp& op) const { return program.function->instructions[op.pc]; }
-  // Mnemonics of a schedule in order, such as "ld ld add st".
+  // Returns the mnemonics of a schedule in order, such as "ld ld add st".
   std::string text(const Schedule& s) const {
     std::string out;
     for (const TimedOp& op : s.ops) {
@@ -279,8 +279,9 @@ TEST(ScheduleByCode, ABranchThatIsThereKeepsBasicBlocksApart) {
   EXPECT_EQ(schedule.blocks[2].front().members, 3u);
 }
 
-// Groups of merged basic blocks with many releases each, and many registers in flight. In a group each release waits
-// for all of these. The total number of waits is limited; blocks beyond the limit are not merged.
+// The code has groups of basic blocks to merge, each with many st.release, while many registers are in flight. In a
+// merged group, each st.release waits for all of them. The total number of waits is limited; blocks beyond the limit
+// are not merged.
 TEST(ScheduleByCode, MergedBlocksWaitForSoManyValuesTogether) {
   constexpr std::uint32_t kGroups = 40, kReleases = 60, kFlying = 4000;
   std::string body = fmt::format(".reg .b32 %z<{}>;\n", kFlying);
@@ -313,7 +314,7 @@ TEST(ScheduleByCode, MergedBlocksWaitForSoManyValuesTogether) {
   EXPECT_LT(operands, 3'500'000u);  // 2 million in groups; unmerged blocks have those of their first release only
 }
 
-// ptxas keeps one of two equal branches, with its line numbers; the other one is scheduled by the rules.
+// ptxas keeps one of two equal arms of a branch, with its line numbers; the other arm is scheduled by the rules.
 TEST(ScheduleByCode, WhatLacksAnAccessGivesWayToTheRules) {
   const auto s = scheduled(
       "@%p1 bra A;\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nbra B;\n"
@@ -358,7 +359,7 @@ TEST(ScheduleByCode, TheRulesIssueNoLessThanTheCode) {
   EXPECT_EQ(issues(Unit::control), 1u);
 }
 
-// Up to four neighbouring words of shared memory are accessed by one 16-byte access.
+// Up to four neighbouring words of shared memory may take one 16-byte access.
 TEST(ScheduleByCode, NeighboursInSharedMemoryMayBeOneAccess) {
   const auto text_with = [](int loads, int step_bytes) {
     std::string body;
@@ -396,8 +397,8 @@ TEST(ScheduleByCode, MuchIntegerWorkDoesNotVanish) {
   EXPECT_EQ(ops_with(8), 9u);
 }
 
-// A division counts as many instructions as ptxas emits for it, by the rules and where the code calls a subroutine. A
-// float division calls one only for special operands; the code beside that call is in the schedule.
+// A division counts as many instructions as ptxas emits for it, both by the rules and if the code calls a subroutine. A
+// float division calls the subroutine only for special operands; the schedule has the code beside that call.
 constexpr std::uint16_t kCall = 0x144, kReciprocal = 0x108, kCheck = 0x102;
 
 TEST(ScheduleByCode, DivisionsOfIntegersAreCounted) {
@@ -637,7 +638,7 @@ TEST(Schedule, ValuesOfManyBranchesAreQuickToTell) {
     body += "@%p1 bra L" + std::to_string(i) + ";\nmov.b32 %f1, %f2;\nL" + std::to_string(i) + ":\n";
   for (int i = 0; i < kStores; ++i) body += "st.global.f32 [%rd1+" + std::to_string(4 * i) + "], %f1;\n";
   const auto s = scheduled(body);
-  std::vector<MachineOp> code;  // the moves and branches vanish
+  std::vector<MachineOp> code;  // ptxas' code lacks the moves and branches
   for (const auto& in : s->program.function->instructions) {
     if (is_memory(in)) code.push_back({static_cast<std::uint32_t>(in.ptx_line), kLoad, -1});
   }

@@ -77,13 +77,14 @@ TEST(LeastTime, OfTheBusiestSmsRequests) {
   LaunchTotals totals;
   totals.sms.resize(2);
   totals.sms[0].requests = {.read_sectors = 1000, .dram_read_sectors = 400, .write_sectors = 100};
-  // (400 x 600 + 600 x 200) / 100 cycles in flight, without the last 600; at the port 1000 x 32 / 64 = 500 cycles.
+  // (400 x 600 + 600 x 200) / 100 = 3600 cycles in flight, less the last 600; at the port, 1000 x 32 / 64 = 500 cycles.
   EXPECT_DOUBLE_EQ(requests_ns(m, totals), 3000);
   totals.sms[1].requests.write_sectors = 8000;
   EXPECT_DOUBLE_EQ(requests_ns(m, totals), 4000);  // reads and writes each have a port
 }
 
-// A block of its own, as the second of two that run as one, and four iterations in one schedule: the fewest count.
+// A basic block counts with the fewest issue slots of its schedules: alone, as a part of a merged one, or as one of
+// four unrolled iterations.
 TEST(LeastIssueSlots, AreThoseOfTheBestSchedule) {
   const auto in_part = [](std::uint16_t part, std::uint16_t issues) {
     TimedOp op = on(Unit::fp32, issues);

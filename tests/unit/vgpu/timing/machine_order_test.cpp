@@ -125,7 +125,7 @@ int issues(const Schedule& s) {
   return sum;
 }
 
-// The basic blocks of the PTX loop whose branch is on this line.
+// Returns the basic blocks of the PTX loop whose branch is on this line.
 std::vector<std::size_t> loop_at(const Program& program, int line) {
   for (std::size_t b = 0; b < program.blocks.size(); ++b) {
     const BasicBlock& block = program.blocks[b];

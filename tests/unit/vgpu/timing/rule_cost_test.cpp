@@ -1,5 +1,5 @@
-// Compares the rules' cost of instructions with ptxas' code for each of their forms. If no code is known, or if it was
-// rejected, a kernel must not be cheaper than on a chip.
+// Compares the rules' cost of instructions with ptxas' code for each of their forms. The rules replace code that is
+// unknown or rejected, and a kernel must not be cheaper by them than on a chip.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ bool is_arithmetic(const ptx::Instruction& in) {
   }
 }
 
-// The lines of all forms of arithmetic that the virtual GPU accepts.
+// Returns the lines of all forms of arithmetic that the virtual GPU accepts.
 std::set<std::string> forms() {
   const Pattern of_registers("^[a-z0-9_:.]+ %[a-z]+[0-9]+(, *(%[a-z]+[0-9]+|-?[0-9][0-9A-Za-z.]*)|[|]%p[0-9]+)*;$");
   std::set<std::string> out;
@@ -85,7 +85,8 @@ std::set<std::string> forms() {
     for (const ptx::Function& function : module->functions) {
       for (const ptx::Instruction& in : function.instructions) {
         const std::string& line = lines.at(static_cast<std::size_t>(in.ptx_line - 1));
-        if (line.starts_with("cvt.s16.s16 %") && line.find('d') != std::string::npos) continue;  // 64-bit ones are rare
+        if (line.starts_with("cvt.s16.s16 %") && line.find('d') != std::string::npos)
+          continue;  // s16 in 64-bit registers is rare
         if (is_arithmetic(in) && of_registers.match(line) && std::count(line.begin(), line.end(), ';') == 1 &&
             line.back() == ';')
           out.insert(line);
@@ -195,7 +196,7 @@ class Slots {
     for (const auto& [unit, count] : counts_) most = std::max(most, count * interval(unit));
     return most / kTimes;
   }
-  // The average of one instruction, such as "integer 2, special 1".
+  // Returns the average of one instruction, such as "integer 2, special 1".
   std::string text() const {
     static const std::map<Unit, std::string> names = {
         {Unit::fp32, "fp32"}, {Unit::half, "half"},       {Unit::integer, "integer"}, {Unit::multiply, "multiply"},
@@ -232,7 +233,7 @@ class Slots {
   std::map<Unit, int> counts_;
 };
 
-// Compiles a module with ptxas; returns the cubin, and the errors in `refused`.
+// Compiles a module with ptxas. Returns the cubin, and the errors in `refused`.
 std::string compiled_for(const Toolkit& toolkit, const std::string& chip, const std::string& text,
                          std::string& refused) {
   const fs::path folder = fs::path(ROOFWALK_TEST_BINARY_DIR) / "test-kernels";
@@ -298,7 +299,7 @@ TEST_P(RuleCost, IsThatOfTheCodeWhichPtxasMakes) {
   for (const auto& [form, by_rules] : ruled) {
     const Slots& by_code = made.try_emplace(form, *machine).first->second;
     const std::string both = fmt::format("{}: {}; by the rules {}", form, by_code.text(), by_rules.text());
-    // By the rules, a sign change or a half of a register costs nothing where it is used; here ptxas stores it.
+    // By the rules, a sign change or a half of a register costs nothing where it is used; here ptxas must store it.
     constexpr double kVanishes = 2;
     // ptxas moves sign changes to the storing instruction. On sm_90, unlike on sm_80, it converts some integers without
     // calling a function.

@@ -1,4 +1,4 @@
-// The clock on hand-written schedules and traces, whose cycles can be counted by eye.
+// The clock on hand-written schedules and traces, whose cycles can be counted by hand.
 #include "common/vgpu/timing/timing_model.h"
 
 #include <gtest/gtest.h>
@@ -85,8 +85,8 @@ class Clock : public testing::Test {
     return read(trace, blocks, blocks_per_sm, true);
   }
 
-  // The trace has a tenth of the grid. Its one-warp blocks belong to one stratum, but each has other traffic with L2.
-  // The clock chooses a few blocks to represent all, and replays each one alone to choose.
+  // Runs a trace of a tenth of the grid. Its one-warp blocks belong to one stratum, but each has other traffic with L2.
+  // To choose the few blocks that represent all, the clock replays each one alone.
   ModelledTime run_blocks_unlike_each_other(std::uint64_t blocks) {
     GridTrace trace;
     const std::uint64_t instructions = schedule_.ops.size();
@@ -143,8 +143,8 @@ class Clock : public testing::Test {
 
 constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
 
-// A choice between two loads: a basic block that loads, two branches that load, and a block that adds; run merged and
-// unmerged.
+// A choice between two loads: a basic block that loads, two arms that load, and a block that adds. It has merged and
+// unmerged schedules.
 class GuardedClock : public Clock {
  protected:
   GuardedClock() {
@@ -289,7 +289,7 @@ TEST_F(Clock, ConstantsTakeAPassAWord) {
   const ModelledTime one = run(1);
   EXPECT_EQ(one.cycles, 31 + 25 + 1);
   EXPECT_EQ(one.waits[Wait::constant], 31 + 25 - 1);
-  // These accesses occupy only their own path.
+  // Constant accesses occupy only their own path, so shared accesses run beside them.
   EXPECT_NEAR(run(32).cycles, 32 * 32 + 25, 5);
   add(TimedKind::load, Unit::memory, 3, {}, {.shared_wavefronts = 32, .shared_conflicts = 31});
   fma(4, {3});
@@ -300,7 +300,7 @@ TEST_F(Clock, ConstantsThatTheFirstCacheLacks) {
   add(TimedKind::load_constant, Unit::constant, 1, {}, {.lines = 1, .sectors = 1});
   fma(2, {1});
   EXPECT_EQ(run(1).cycles, 60 + 1);
-  // The additional latency of L2 or DRAM over L1. Eight sectors pass one after the other through L2 and its port at
+  // L2 and DRAM add their latency beyond that of L1. Eight sectors pass one after the other through L2 and its port at
   // half a cycle each, and through DRAM at two cycles each.
   outcomes_[0] = {.lines = 1, .sectors = 1, .l2_read_sectors = 8};
   const ModelledTime l2 = run(1);
@@ -338,7 +338,7 @@ TEST_F(Clock, ATailWaveCostsAWave) {
   EXPECT_NEAR(run(4, 20, 2).cycles, 10 * one, 20);
 }
 
-// Peak memory of this process so far.
+// Returns the peak memory of this process so far.
 std::uint64_t peak_bytes() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -402,7 +402,7 @@ TEST_F(Clock, AReadingThatCostsTooMuchEnds) {
   EXPECT_LT(part.operations, 10'010u);
 }
 
-// The shortest processor time of several runs.
+// Returns the shortest processor time of several runs.
 template <class Read>
 double least_seconds(Read read) {
   double least = 1e9;
@@ -458,7 +458,7 @@ TEST_F(Clock, NothingIsReplayedPastTheBudget) {
   EXPECT_LT(reading.operations, 10'500u);
 }
 
-// The grid is one block with a cut trace. Its replay is already that of the block alone, so it is replayed once.
+// The grid is one block with a cut trace. Replaying the grid is replaying that block alone, so it is done once.
 TEST_F(Clock, ABlockThatIsTheGridIsReplayedOnce) {
   for (int i = 0; i < 100; ++i) fma(1, {1});
   cut_ = 2;

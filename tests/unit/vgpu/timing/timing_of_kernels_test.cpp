@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Clock, EveryChapter, testing::ValuesIn(kChapters), [](c
   return name;
 });
 
-// Blocks of very different cost; the expensive ones come first, last, or scattered.
+// The blocks have very different costs; the expensive ones come first, last, or scattered.
 TEST(Clock, SampledTimeOfUnevenBlocksIsThatOfTheWholeGrid) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 __global__ void k(float* c, int order) {
@@ -123,7 +123,7 @@ TEST(Clock, IsNeverBelowWhatTheCountsNeed) {
   EXPECT_GE(record.elapsed_ns, parts.launch_ns + parts.dram_ns);
 }
 
-// Barriers that a trace describes only in part: with a count in a register, or with a guard that excludes a warp.
+// A trace describes these barriers only in part: their count is in a register, or a guard excludes a warp.
 TEST(Clock, ComesThroughEveryBarrierThatTheKernelCameThrough) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 __global__ void k(float* c, int half) {

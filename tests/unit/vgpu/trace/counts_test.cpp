@@ -165,9 +165,9 @@ TEST(Counts, LocalMemoryIsCountedApart) {
   const auto global = count(*record, Counter::global_load_requests) + count(*record, Counter::global_store_requests);
   EXPECT_GT(count(*record, Counter::local_sectors), 0u);
   EXPECT_EQ(count(*record, Counter::local_sectors), all - 4 * global);
-  // Each thread writes four elements and reads one.
+  // All other writes to L1 are the four sectors of c.
   EXPECT_EQ(count(*record, Counter::local_write_sectors), count(*record, Counter::l1_write_sectors) - 4);
-  EXPECT_EQ(record->kernels[0].spilled_bytes_per_thread, 0u);  // the array is the kernel's own
+  EXPECT_EQ(record->kernels[0].spilled_bytes_per_thread, 0u);  // an array of the kernel is no spill
 }
 
 TEST(Counts, NaiveGemmCoalesced) {

@@ -64,8 +64,8 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < 32; ++i) sum += tile[threadIdx.x % 32 * step + (i + threadIdx.x / 32) % 32];
   out[thread] = sum;
 )"},
-    // All blocks have equally many instructions; in half of them each depends on the previous one. Few warps at a time,
-    // which also load.
+    // All blocks have equally many instructions; in half of the blocks each depends on the previous one. Few warps run
+    // at a time, and they also load.
     {"HalfWaitForThemselves", R"(
   __shared__ float room[12000];
   float x[8], w[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sum = 0;
@@ -153,7 +153,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < 8; ++i) sum += x[i] + y[i];
   out[thread] = sum;
 )"},
-    // Few instructions and bytes but long waits; the grid waits for them, too.
+    // The last block has few instructions and bytes but long waits, for which the grid waits, too.
     {"TheLastWaits", R"(
   float sum = 0;
   int at = thread;
@@ -279,7 +279,7 @@ std::vector<Mixture> mixtures_called(std::string_view part) {
   }
   return some;
 }
-// Only these mixtures are tried often: the samples of the others are all alike.
+// Only these mixtures are tried often: the others have samples that are all alike.
 INSTANTIATE_TEST_SUITE_P(Mixtures, SampledOften, testing::ValuesIn(mixtures_called("OneByOne")), kName);
 INSTANTIATE_TEST_SUITE_P(Mixtures, SampledAtTimes, testing::ValuesIn(mixtures_called("AnotherOrder")), kName);
 

@@ -9,13 +9,14 @@ namespace {
 
 using test::run;
 
-// Addresses of 4-byte words: %rd3 = a + 4 * stride * thread and %rd4 = b + 4 * stride * thread.
+// Returns PTX that computes addresses of 4-byte words: %rd3 = a + 4 * stride * thread and %rd4 = b + 4 * stride *
+// thread.
 std::string addresses(int stride) {
   return "mul.wide.u32 %rd9, %r1, " + std::to_string(4 * stride) +
          ";\nadd.s64 %rd3, %rd1, %rd9;\nadd.s64 %rd4, %rd2, %rd9;\n";
 }
 
-// Outcomes without the hashes of lines, which cannot be derived by hand.
+// Returns the outcomes without the hashes of lines, which cannot be derived by hand.
 std::vector<Outcome> outcomes(const GridTrace& trace, std::size_t block = 0, std::size_t warp = 0) {
   std::vector<Outcome> out = trace.blocks.at(block).warps.at(warp).outcomes;
   for (Outcome& o : out) o.line = 0;
@@ -211,7 +212,7 @@ TEST(Sample, AsksForBlocksThatAreLikeNoneThatItHas) {
                           [](const BlockTrace& block) { return block.index == 777; }));
 }
 
-// Traced blocks must have the same costs as untraced ones, because they represent them.
+// Traced blocks represent untraced ones, so both must have the same costs.
 TEST(Sample, TracedBlocksAreAlikeToOthers) {
   test::Kernel kernel{addresses(1) +
                       "ld.global.u32 %r3, [%rd3];\nld.global.u32 %r4, [%rd3];\n"
