@@ -43,7 +43,7 @@ __global__ void k(const float* a, float* b, int n) {
 })",
      "16, dim3(16, 16)"},
     {"ProductsOfSharedWords", R"(
-__global__ void k(const float* a, float* b, int n) {  // side by side or one word, on either side
+__global__ void k(const float* a, float* b, int n) {  // all pairs of factors: one word for all lanes, or adjacent words
   __shared__ float left[32][33], right[32][32];
   const int x = threadIdx.x, y = threadIdx.y;
   for (int row = y; row < 32; row += 8) {
@@ -79,7 +79,7 @@ __global__ void k(const float* a, float* b, int n) {
 })",
      "1, dim3(16, 16)"},
     {"ProductsThatOthersAskFor", R"(
-__global__ void k(const float* a, float* b, int n) {  // sums in between, words, and a sum that begins anew
+__global__ void k(const float* a, float* b, int n) {  // reads an intermediate sum and a loaded word; restarts the sum
   __shared__ float left[16][16], right[16][16];
   const int x = threadIdx.x, y = threadIdx.y;
   left[y][x] = a[y * 16 + x];
@@ -106,7 +106,7 @@ __global__ void k(const float* a, float* b, int n) {  // sums in between, words,
 })",
      "1, dim3(16, 16)"},
     {"ProductsPastTheEndOfATile", R"(
-__global__ void k(const float* a, float* b, int n) {  // the last of them alone
+__global__ void k(const float* a, float* b, int n) {  // in block 2, only the last product reads past the end
   __shared__ float tile[16][16];
   const int x = threadIdx.x, y = threadIdx.y;
   tile[y][x] = a[y * 16 + x];
@@ -119,7 +119,7 @@ __global__ void k(const float* a, float* b, int n) {  // the last of them alone
 })",
      "4, dim3(16, 16)"},
     {"ProductsOfATileThatIsNotThereYet", R"(
-__global__ void k(const float* a, float* b, int n) {  // no barrier: sanitized, a fault
+__global__ void k(const float* a, float* b, int n) {  // no barrier after odd t: a race, so a fault when sanitized
   __shared__ float left[16][16], right[16][16];
   const int x = threadIdx.x, y = threadIdx.y;
   float sum = 0;
@@ -136,7 +136,7 @@ __global__ void k(const float* a, float* b, int n) {  // no barrier: sanitized, 
 })",
      "2, dim3(16, 16)"},
     {"ProductsOfWhatAnotherWarpJustWrote", R"(
-__global__ void k(const float* a, float* b, int n) {  // one row, the second time without a barrier: sanitized, a fault
+__global__ void k(const float* a, float* b, int n) {  // t == 1: no barrier after rows 12 and 13; a fault when sanitized
   __shared__ float left[16][16], right[16][16];
   const int x = threadIdx.x, y = threadIdx.y;
   left[y][x] = a[y * 16 + x];
@@ -155,7 +155,7 @@ __global__ void k(const float* a, float* b, int n) {  // one row, the second tim
 })",
      "2, dim3(16, 16)"},
     {"ProductsOfOverlappingRows", R"(
-__global__ void k(const float* a, float* b, int n) {  // words that several products read, by other lanes
+__global__ void k(const float* a, float* b, int n) {  // several products read the same word, each in another lane
   __shared__ float row[96], factors[32];
   const int x = threadIdx.x;
   for (int i = x; i < 96; i += 32) row[i] = a[blockIdx.x * 96 + i];
@@ -168,14 +168,14 @@ __global__ void k(const float* a, float* b, int n) {  // words that several prod
 #pragma unroll
     for (int i = 0; i < 16; ++i) sum += row[x + i] * factors[i];
     all += sum;
-    if (t == 0) __syncthreads();  // else, sanitized, a fault: others of the warp read the word
+    if (t == 0) __syncthreads();  // t > 0: a race with reads of other lanes; a fault when sanitized
     row[x] = sum;
   }
   b[blockIdx.x * 32 + x] = all;
 })",
      "3, 32"},
     {"ProductsOfATileWithItself", R"(
-__global__ void k(const float* a, float* b, int n) {  // sanitized, a fault: who read the word last, and where
+__global__ void k(const float* a, float* b, int n) {  // the fault when sanitized names the last reader and its line
   __shared__ float tile[32][32];
   const int x = threadIdx.x, y = threadIdx.y;
   float sum = 0;
@@ -192,7 +192,7 @@ __global__ void k(const float* a, float* b, int n) {  // sanitized, a fault: who
 })",
      "1, dim3(32, 8)"},
     {"WhichSmItIsOn", R"(
-__global__ void k(const float* a, float* b, int n) {  // where memory is not counted as well
+__global__ void k(const float* a, float* b, int n) {  // an uncounted run must give each block the same SM
   unsigned sm;
   asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
   float sum = 0;
@@ -212,14 +212,14 @@ __global__ void k(const float* a, float* b, int n) {
 })",
      "1, 64"},
     {"SumsByAtomicsThatRound", R"(
-__global__ void k(const float* a, float* b, int n) {  // their order tells, where memory is not counted as well
+__global__ void k(const float* a, float* b, int n) {  // rounding shows the order, which an uncounted run must keep
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
 #pragma unroll 1
   for (int j = 0; j < 20; ++j) atomicAdd(&b[(i * 31 + j * 17) % 61], a[i] * 0.1f + i * 1e-4f);
 })",
      "n / 256, 256"},
     {"TilesByWayOfNoRegister", R"(
-__global__ void k(const float* a, float* b, int n) {  // loaded and stored at once; one row ends outside of the buffer
+__global__ void k(const float* a, float* b, int n) {  // global to shared memory; the last blocks read out of bounds
   __shared__ float tile[32][32];
   const int x = threadIdx.x, y = threadIdx.y;
   for (int row = y; row < 32; row += 8) tile[row][x] = a[n - kCount + (blockIdx.x * 4 + row) * 32 + x];
@@ -228,7 +228,7 @@ __global__ void k(const float* a, float* b, int n) {  // loaded and stored at on
 })",
      "64, dim3(32, 8)"},
     {"IndicesAgainstBounds", R"(
-__global__ void k(const float* a, float* b, int n) {  // within a warp, at its ends, past the ends of numbers, backwards
+__global__ void k(const float* a, float* b, int n) {  // bounds inside a warp, at its ends; wraparound; falling indices
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned u = i;
   int bits = 0;
@@ -276,9 +276,9 @@ __global__ void k(const float* a, float* b, int n) {
   float sum = 0;
   for (int j = 0; j < 12; ++j) {
     int from = i + j * 32;
-    if (a[i] > j % 4 - 2) from = n - 1 - i;  // varies
+    if (a[i] > j % 4 - 2) from = n - 1 - i;  // varies by lane
     float step = a[from % n];
-    for (int l = 0; l < 40; ++l) sum += a[(j * 40 + l) % n] * step;  // in lockstep long enough to come back to it
+    for (int l = 0; l < 40; ++l) sum += a[(j * 40 + l) % n] * step;  // long in lockstep, so the warp may return to it
     b[i] += sum;
   }
 })",
@@ -286,7 +286,7 @@ __global__ void k(const float* a, float* b, int n) {
     {"IndexThatWrapsInSomeLanes", R"(
 __global__ void k(const float* a, float* b, int n) {
   const unsigned near_the_end = 0xfffffff0u + threadIdx.x + n - kCount;  // the compiler does not know n
-  const unsigned long long wide = near_the_end;                          // of lanes before and after the end
+  const unsigned long long wide = near_the_end;                          // wrapped around from thread 16 on
   const int at = 0x7ffffff8 + (int)threadIdx.x + n - kCount;
   const long long wide_signed = at;
   b[threadIdx.x] = wide;
@@ -295,7 +295,7 @@ __global__ void k(const float* a, float* b, int n) {
 })",
      "1, 64"},
     {"WidenedIndexThatIsReadByLaneToo", R"(
-__global__ void k(const float* a, float* b, int n) {  // so are the narrow one and what is made of the wide one
+__global__ void k(const float* a, float* b, int n) {  // `narrow` and `sum` are read by lane, too
   const unsigned narrow = 0xfffffff0u + threadIdx.x + n - kCount;
   unsigned long long wide, sum;
   asm volatile("cvt.u64.u32 %0, %2; add.u64 %1, %0, %3;" : "=l"(wide), "=l"(sum) : "r"(narrow), "l"(3ull * n));
@@ -340,13 +340,13 @@ __global__ void k(const float* a, float* b, int n) {
 __global__ void k(const float* a, float* b, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   b[i] = a[i] * 2;
-  const float same = b[i + n - kCount];  // the compiler does not know that it is
+  const float same = b[i + n - kCount];  // b[i], but the compiler does not know
   b[blockIdx.x * blockDim.x] = 3;
   b[i + kCount / 2] = same + b[blockIdx.x * blockDim.x + n - kCount];
 })",
      "n / 256, 128"},
     {"ChoiceOfEachLaneWhereTheyMeet", R"(
-__global__ void k(const float* a, float* b, int n) {  // what was one for all before the branch is not after it
+__global__ void k(const float* a, float* b, int n) {  // odd, p and step: uniform before the branch, varying after it
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   bool odd = blockIdx.x % 2 != 0;
   const float* p = a + blockIdx.x;
@@ -394,9 +394,9 @@ __global__ void k(const float* a, float* b, int n) {
     {"ChosenPointers", R"(
 __global__ void k(const float* a, float* b, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  const float* p = n > 77 ? a : b;                       // known to all
-  const float* q = blockIdx.x % 2 != 0 ? a + i : a + n - 1 - i;  // one for the warp, of two steps
-  const float* r = threadIdx.x % 3 != 0 ? a : a + 5;     // of each lane
+  const float* p = n > 77 ? a : b;                       // one pointer for all threads
+  const float* q = blockIdx.x % 2 != 0 ? a + i : a + n - 1 - i;  // uniform condition, two strides
+  const float* r = threadIdx.x % 3 != 0 ? a : a + 5;     // varies by lane
   b[i] = p[i] + *q + r[i % 100] + (i + 1 < n ? a[i + 1] : 0.0f);
 })",
      "n / 128, 128"},
@@ -538,12 +538,12 @@ TEST(Lockstep, TurnsThatEndAmongProducts) {
   constexpr int kThreads = 1024, kProducts = 1040;
   const auto artifact = test::compile(fmt::format(R"(
 #include <roofwalk.cuh>
-template <bool odd>  // lines before the first product
+template <bool odd>  // odd: reads two lines of b before the products, which moves the ends of rounds
 __global__ void k(const float* a, float* b) {{
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = odd && i < 64 ? b[i] : 0;
 #pragma unroll
-  for (int p = 0; p < {0}; ++p) sum += a[2 * p * {1} + i + 8] * a[(2 * p + 1) * {1} + i + 8];  // of two lines each
+  for (int p = 0; p < {0}; ++p) sum += a[2 * p * {1} + i + 8] * a[(2 * p + 1) * {1} + i + 8];  // two lines per load
   b[i + (odd ? {1} : 0)] = sum;
 }}
 SOLVE(const float* a, float* b) {{ k<false><<<1, 1024>>>(a, b), k<true><<<1, 1024>>>(a, b); }}

@@ -28,7 +28,7 @@ __global__ void k(const float* a, float* b, int n) {
 })",
      "n / 256, 256"},
     {"NaiveProduct", R"(
-__global__ void k(const float* a, float* b, int n) {  // 128 x 128, columns by threadIdx.y: rows far apart
+__global__ void k(const float* a, float* b, int n) {  // 128 x 128; a warp's lanes read 32 rows, 512 bytes apart
   const int row = blockIdx.x * 32 + threadIdx.x, column = blockIdx.y * 8 + threadIdx.y;
   float sum = 0;
   for (int i = 0; i < 128; ++i) sum += a[row * 128 + i] * a[i * 128 + column];
@@ -59,7 +59,7 @@ __global__ void k(const float* a, float* b, int n) {
 })",
      "n / 128, 128"},
     {"InPlaceWithBarriers", R"(
-__global__ void k(const float* a, float* b, int n) {  // threads of a block read what others of it stored
+__global__ void k(const float* a, float* b, int n) {  // threads read what other threads of their block stored
   const int first = blockIdx.x * blockDim.x, i = first + threadIdx.x;
   b[i] = a[i];
   for (int step = 1; step < blockDim.x; step *= 2) {
@@ -73,7 +73,7 @@ __global__ void k(const float* a, float* b, int n) {  // threads of a block read
     {"Histogram", R"(
 __global__ void k(const float* a, float* b, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  for (int j = 0; j < 40; ++j) atomicAdd(&b[(i * 31 + j * 17) % 61], a[i] * 0.1f + i * 1e-4f);  // rounds: order tells
+  for (int j = 0; j < 40; ++j) atomicAdd(&b[(i * 31 + j * 17) % 61], a[i] * 0.1f + i * 1e-4f);  // sums depend on order
 })",
      "n / 256, 256"},
     {"Racy", R"(
