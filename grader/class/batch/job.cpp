@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 #include <utility>
 
+#include "common/base/hash.h"
 #include "common/base/json.h"
 #include "common/base/json_reader.h"
 #include "common/measure/roofs.h"
@@ -148,6 +150,14 @@ std::size_t keep_longest(std::vector<KernelRecord>& kernels) {
   return left_out;
 }
 
+HiddenCases with_seeds_of(HiddenCases hidden, std::string_view source) {
+  for (std::uint64_t& seed : hidden.seeds) {
+    const std::string digits = sha256_hex(fmt::format("{}\n{}", seed, source)).substr(0, 16);
+    std::from_chars(digits.data(), digits.data() + digits.size(), seed, 16);
+  }
+  return hidden;
+}
+
 Result<Json> grade(const Job& job, const Course& course) {
   std::error_code error;
   fs::current_path(job.folder, error);  // so that messages name the file as NAME.cu, without its folder
@@ -155,14 +165,15 @@ Result<Json> grade(const Job& job, const Course& course) {
   const JobTerms& terms = job.terms;
   ROOFWALK_TRY(Rig rig, open_rig(course, terms.device, 1, nullptr, terms.isolation));
   rig.roofs = roofs_of(rig.machine, terms.rates);
+  const std::string source = file_text(job.file_name());
   ROOFWALK_TRY(Attempt attempt, run_attempt(rig, {.chapter = &terms.chapter,
                                                   .file = job.file_name(),
                                                   .starter = terms.starter,
-                                                  .hidden = terms.hidden,
+                                                  .hidden = with_seeds_of(terms.hidden, source),
                                                   .sanitizes_measured = true,
                                                   .ignores_clock = true}));
   Json json{{"schema", "roofwalk.grade/1"}};
-  json["profile"] = attempt.measurement ? profile_page(profile_of(attempt, file_text(job.file_name()))) : "";
+  json["profile"] = attempt.measurement ? profile_page(profile_of(attempt, source)) : "";
   json["kernels_left_out"] = keep_longest(attempt.kernels);
   json["attempt"] = to_json(attempt);
   json["scales"] = to_json(scales_of(attempt));

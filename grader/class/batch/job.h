@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "common/base/json_fwd.h"
 #include "common/base/result.h"
@@ -32,6 +33,10 @@ struct Job {
 // The JSON contains only the chapter's name and goals; the worker reads the rest from the course.
 Json to_json(const Job& job);
 Result<Job> job_from_json(const Json& json, const Course& course);
+
+// The hidden cases with other seeds, derived from the source: what a kernel finds out about its inputs is of no use to the
+// next hand-in. Equal sources get equal seeds.
+HiddenCases with_seeds_of(HiddenCases hidden, std::string_view source);
 
 // Keeps the launches that took the most time, and returns how many were dropped. Without a limit, a kernel that is
 // launched ten thousand times would fill the record, which every command for the class reads.

@@ -1,10 +1,21 @@
-// The class's record of a submission keeps only the longest launches.
+// A job's hidden seeds, and the launches that the class's record keeps.
 #include "grader/class/batch/job.h"
 
 #include <gtest/gtest.h>
 
 namespace roofwalk {
 namespace {
+
+TEST(Job, HiddenSeedsDifferByTheSource) {
+  const HiddenCases secret{{}, {7203685477580, 1}};
+  const auto seeds = [&](const char* source) { return with_seeds_of(secret, source).seeds; };
+  EXPECT_EQ(seeds("a"), seeds("a"));
+  EXPECT_NE(seeds("a")[0], seeds("b")[0]);
+  EXPECT_NE(seeds("a")[1], seeds("b")[1]);
+  EXPECT_NE(seeds("a")[0], secret.seeds[0]);
+  // sha256("1\na")
+  EXPECT_EQ(seeds("a")[1], 0x87a4add670544dbb);
+}
 
 TEST(Job, KeepsTheLongestLaunchesInTheirOrder) {
   std::vector<KernelRecord> kernels(1000);
