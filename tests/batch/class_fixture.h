@@ -34,12 +34,19 @@ namespace fs = std::filesystem;
 // If a test fails, its class stays on disk for inspection.
 class ClassTest : public ::testing::Test {
  protected:
-  ClassTest() : course_(TEST_SOURCE_DIR, own_cache()), folder_(course_.root().string() + " class") {
+  // Where compiled kernels are kept. `own`: each test really compiles. `shared`: tests reuse each other's kernels, which
+  // saves most of their processor time.
+  enum class Compiled { own, shared };
+
+  explicit ClassTest(Compiled compiled = Compiled::own)
+      : compiled_(compiled),
+        course_(TEST_SOURCE_DIR, compiled == Compiled::own ? own_cache() : fs::path(TEST_CACHE)),
+        folder_(course_.root().string() + " class") {
     ::setenv("ROOFWALK_ROOT", course_.root().c_str(), 1);
     fs::create_directories(folder_);
   }
 
-  // Roofs are shared with other tests. Compiled files are not shared, so that each test really compiles.
+  // A cache for this process alone, except for the measured roofs, which all tests share.
   static fs::path own_cache() {
     const fs::path cache = fs::path(TEST_CACHE).parent_path() / ("class-cache-" + std::to_string(::getpid()));
     fs::create_directories(fs::path(TEST_CACHE) / "roofs");
@@ -51,7 +58,7 @@ class ClassTest : public ::testing::Test {
   ~ClassTest() override {
     if (HasFailure()) return;  // keeps the files for inspection
     std::error_code error;
-    fs::remove_all(fs::canonical(course_.root() / ".cache", error), error);
+    if (compiled_ == Compiled::own) fs::remove_all(fs::canonical(course_.root() / ".cache", error), error);
     fs::remove_all(folder_, error);
   }
 
@@ -153,6 +160,7 @@ class ClassTest : public ::testing::Test {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
+  const Compiled compiled_;
   const bool boxed_ = has_boxes();  // false in a container that allows no boxes
   const TemporaryCourse course_;
   const fs::path folder_;  // outside the course, where secrets must be

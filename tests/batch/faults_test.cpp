@@ -13,6 +13,7 @@ using ::testing::Not;
 
 class FaultsTest : public ClassTest {
  protected:
+  FaultsTest() : ClassTest(Compiled::shared) {}
   void hand_in(const std::string& student, const std::string& text) const {
     fs::create_directories(folder_ / "submissions" / student);
     std::ofstream(folder_ / "submissions" / student / "vector-add.cu") << text;

@@ -12,6 +12,7 @@ using ::testing::Not;
 
 class TermsTest : public ClassTest {
  protected:
+  TermsTest() : ClassTest(Compiled::shared) {}
   void hand_in(const std::string& student) const {
     const fs::path file = folder_ / "submissions" / student / "vector-add.cu";
     fs::create_directories(file.parent_path());
