@@ -34,8 +34,8 @@ namespace fs = std::filesystem;
 // If a test fails, its class stays on disk for inspection.
 class ClassTest : public ::testing::Test {
  protected:
-  // Where compiled kernels are kept. `own`: each test really compiles. `shared`: tests reuse each other's kernels, which
-  // saves most of their processor time.
+  // Where compiled kernels are kept. `own`: each test really compiles. `shared`: tests reuse each other's kernels,
+  // which saves most of their processor time.
   enum class Compiled { own, shared };
 
   explicit ClassTest(Compiled compiled = Compiled::own)

@@ -34,8 +34,8 @@ struct Job {
 Json to_json(const Job& job);
 Result<Job> job_from_json(const Json& json, const Course& course);
 
-// The hidden cases with other seeds, derived from the source: what a kernel finds out about its inputs is of no use to the
-// next hand-in. Equal sources get equal seeds.
+// The hidden cases with other seeds, derived from the source: what a kernel finds out about its inputs is of no use to
+// the next hand-in. Equal sources get equal seeds.
 HiddenCases with_seeds_of(HiddenCases hidden, std::string_view source);
 
 // Keeps the launches that took the most time, and returns how many were dropped. Without a limit, a kernel that is
