@@ -3,7 +3,11 @@
 
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
 
+#include "common/base/rng.h"
 #include "common/exercise/inputs.h"
 
 namespace roofwalk {
@@ -11,9 +15,10 @@ namespace {
 
 constexpr double kUnitRoundoff = 0x1p-24;  // unit roundoff of a 32-bit float
 
-// Kinds of rows, used in turn. In at most a third of a shape's rows the mean dwarfs the deviations. There a correct
+// Kinds of rows: each occurs once in five rows, in an order that the seed decides, so a kernel cannot know the kind of
+// a row that it has not read. In at most a third of a shape's rows the mean dwarfs the deviations. There a correct
 // float result errs as much as half precision does elsewhere, so the other rows must tell the two apart.
-constexpr std::int64_t kKinds = 5;
+constexpr std::int64_t kKinds = 5, kConstant = 4;
 
 // Returns a value for a row of this kind, computed from a number uniform in [-1, 1).
 float value_of_kind(std::int64_t kind, float sign, float uniform) {
@@ -26,19 +31,34 @@ float value_of_kind(std::int64_t kind, float sign, float uniform) {
       return uniform / 64;
     case 3:  // a mean of ten deviations
       return 5.75f * sign + uniform;
-    default:  // all values equal: the variance is zero
+    default:  // kConstant: all values equal, so the variance is zero
       return sign / 64;
   }
 }
 
+// The kinds of `rows` rows, and a random number for each row.
+std::vector<std::pair<std::int64_t, std::uint64_t>> kinds_of_rows(std::int64_t rows, std::uint64_t seed) {
+  Rng rng(seed, "kinds");
+  std::vector<std::pair<std::int64_t, std::uint64_t>> kinds;
+  for (std::int64_t group = 0; group * kKinds < rows; ++group) {
+    std::array<std::int64_t, kKinds> order{};
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.next() % i]);
+    for (const std::int64_t kind : order) kinds.emplace_back(kind, rng.next());
+  }
+  return kinds;
+}
+
 std::vector<float> rows_of_kinds(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
   std::vector<float> x = random_values(rows * cols, seed, "x");
+  const auto kinds = kinds_of_rows(rows, seed);
   for (std::int64_t row = 0; row < rows; ++row) {
+    const auto [kind, number] = kinds[static_cast<std::size_t>(row)];
     const float sign = row / kKinds % 2 == 0 ? 1 : -1;
-    for (std::int64_t c = 0; c < cols; ++c) {
-      float& value = x[static_cast<std::size_t>(row * cols + c)];
-      value = value_of_kind(row % kKinds, sign, value);
-    }
+    float* const values = &x[static_cast<std::size_t>(row * cols)];
+    for (std::int64_t c = 0; c < cols; ++c) values[c] = value_of_kind(kind, sign, values[c]);
+    // Half of the constant rows have one other value, so a kernel that has read a part of a row cannot know the rest.
+    if (kind == kConstant && number % 2 == 0) values[number / 2 % static_cast<std::uint64_t>(cols)] = 0.5f * sign;
   }
   return x;
 }
