@@ -334,9 +334,16 @@ class AttemptInTheMaking {
     RunOptions options = limits_of(
         attempt_.is_starter ? starter_trial(rig_.threads) : measured_trial(measured_->work, rig_.threads), request_);
     options.sample_seed = measured_seed(request_);
-    if (request_.sanitizes_measured) options = sanitized(options, measured_->work);
-    return run_trial(rig_.open, artifact_, measured_->problem, case_name(measured_->size, measured_seed(request_)),
-                     options, [&]() -> const std::vector<Expected>& { return measured_->expected.get(); });
+    const auto run = [&](const RunOptions& with) {
+      return run_trial(rig_.open, artifact_, measured_->problem, case_name(measured_->size, measured_seed(request_)),
+                       with, [&]() -> const std::vector<Expected>& { return measured_->expected.get(); });
+    };
+    if (!request_.sanitizes_measured) return run(options);
+    const RunOptions first = sanitized(options, measured_->work);
+    ROOFWALK_TRY(Trial trial, run(first));
+    const bool ran_too_long = trial.record.fault && trial.record.fault->kind == FaultKind::runaway;
+    if (!ran_too_long || first.sanitized_blocks > 0) return trial;
+    return run(sanitized_in_part(options));
   }
 
   void note_measured(Trial& trial) {

@@ -75,9 +75,16 @@ RunOptions measured_trial(const Work& work, int threads) {
 
 RunOptions sanitized(RunOptions measured, const Work& work) {
   constexpr std::int64_t kMostFlops = std::int64_t{1} << 28;  // a GEMM of 512 x 512 x 512
+  if (work.useful_flops > kMostFlops) return sanitized_in_part(measured);
+  measured.sanitize = true;
+  measured.max_work /= 2;
+  return measured;
+}
+
+RunOptions sanitized_in_part(RunOptions measured) {
   constexpr std::uint64_t kBlocks = 64;
   measured.sanitize = true;
-  if (work.useful_flops > kMostFlops) measured.sanitized_blocks = kBlocks;
+  measured.sanitized_blocks = kBlocks;
   return measured;
 }
 

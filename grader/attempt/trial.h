@@ -45,8 +45,12 @@ RunOptions measured_trial(const Work& work, int threads);
 
 // Sanitizes a measured trial, because a kernel that is right at small sizes may have a race at this size. It then runs
 // on one thread. If there is more work than at classroom's sizes, only some blocks are watched
-// (RunOptions::sanitized_blocks).
+// (RunOptions::sanitized_blocks); otherwise all are, with half of the budget.
 RunOptions sanitized(RunOptions measured, const Work& work);
+
+// Sanitizes some blocks only, with the whole budget. For a kernel whose sanitized run exceeded its half of the budget,
+// although it may end without the sanitizer.
+RunOptions sanitized_in_part(RunOptions measured);
 
 // Limits for the course's own starter. It always ends, so they allow for a slow and busy machine.
 inline RunOptions starter_trial(int threads) {
