@@ -33,6 +33,23 @@ void sort_by_outcome(std::vector<Note>& notes) {
   std::stable_sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) { return a.outcome < b.outcome; });
 }
 
+// Numbers the phases that are left from 0 on, in the same order. The timing model has an entry for each number of each
+// resident block, and a block may begin millions of phases that no warp waits for.
+void renumber_phases(BlockTrace& block) {
+  std::vector<std::uint32_t> left;
+  for (const WarpTrace& warp : block.warps) {
+    for (const SyncPoint& point : warp.sync_points) left.push_back(point.number);
+  }
+  std::sort(left.begin(), left.end());
+  left.erase(std::unique(left.begin(), left.end()), left.end());
+  for (WarpTrace& warp : block.warps) {
+    for (SyncPoint& point : warp.sync_points) {
+      const auto place = std::lower_bound(left.begin(), left.end(), point.number);
+      point.number = static_cast<std::uint32_t>(place - left.begin());
+    }
+  }
+}
+
 // Drops arrivals at phases, and flag writes, that no warp waits for.
 void drop_unseen(BlockTrace& block) {
   std::vector<bool> seen;
@@ -64,6 +81,7 @@ void drop_unseen(BlockTrace& block) {
     const auto end = std::remove_if(warp.sync_points.rbegin(), warp.sync_points.rend(), unseen);
     warp.sync_points.erase(warp.sync_points.begin(), end.base());
   }
+  renumber_phases(block);
 }
 
 }  // namespace

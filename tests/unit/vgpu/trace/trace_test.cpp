@@ -235,6 +235,19 @@ TEST(Sample, NeverWalksOverAHugeGrid) {
   EXPECT_TRUE(sample.hold_limits({.instructions = 1000, .bytes = 1000}));
 }
 
+// A kernel may begin millions of phases that no warp waits for; the timing model keeps an entry for each number.
+TEST(Sample, NumbersOnlyThePhasesThatAWarpWaitsFor) {
+  using Kind = SyncPoint::Kind;
+  Sample sample({.instructions = 1000}, 1, 1);
+  BlockTrace* trace = sample.start(0, 2);
+  ASSERT_NE(trace, nullptr);
+  trace->warps[0].sync_points = {{0, 7, Kind::arrives}, {1, 3'000'000, Kind::arrives}, {2, 4'000'000, Kind::arrives}};
+  trace->warps[1].sync_points = {{0, 4'000'000, Kind::waits}, {1, 7, Kind::waits}};
+  sample.finish(0, trace, {});
+  EXPECT_EQ(trace->warps[0].sync_points, (std::vector<SyncPoint>{{0, 0, Kind::arrives}, {2, 1, Kind::arrives}}));
+  EXPECT_EQ(trace->warps[1].sync_points, (std::vector<SyncPoint>{{0, 1, Kind::waits}, {1, 0, Kind::waits}}));
+}
+
 TEST(Sample, NeverKeepsFewerBlocksThanItsWaves) {
   test::Kernel kernel{addresses(1) + "ld.global.u32 %r3, [%rd3];\n"};
   kernel.grid = {1000, 1, 1};
