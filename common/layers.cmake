@@ -9,8 +9,8 @@ set(ROOFWALK_GRADER_LAYERS
   text course rig attempt walk terminal profile operations/kernels operations author doctor
   class/terms class/hand_ins class/batch class/handout class/exports class/site class cmd cmd/class)
 
-# External headers that nearly every file uses, precompiled once. JSON's are left out: each file would instantiate its
-# parser, used or not.
+# External headers that nearly every file uses, precompiled once. JSON's are left out: with them, every file would
+# instantiate the JSON parser, even if it does not use it.
 file(WRITE ${CMAKE_BINARY_DIR}/headers.cpp "")
 add_library(roofwalk_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
 target_link_libraries(roofwalk_headers PRIVATE fmt::fmt)
@@ -19,8 +19,8 @@ target_precompile_headers(roofwalk_headers PRIVATE
   <span> <sstream> <string> <string_view> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
 
 # roofwalk_optimize(LEVEL FILES...): for files of this folder whose loops run long enough for speed to matter. Each file
-# is compiled alone, so that inlining does not depend on other files, and without the precompiled headers, which work
-# for one optimization level only: GCC 12 crashes on others.
+# is compiled alone, so that inlining does not depend on other files, and without the precompiled headers: these are
+# made for one optimization level, and GCC 12 crashes if another level uses them.
 function(roofwalk_optimize level)
   set_source_files_properties(${ARGN} PROPERTIES
     COMPILE_OPTIONS ${level} SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)

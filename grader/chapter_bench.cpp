@@ -1,6 +1,5 @@
-// Runs every chapter's starter, solution steps and learner's file as Google Benchmarks. Their times are set by hand:
-// the device's own clock measures them. Counters: FLOP/s, DRAM bytes and arithmetic intensity. $ROOFWALK_DEVICE chooses
-// the device.
+// Runs every chapter's starter, solution steps and learner's file as Google Benchmarks. The device measures the times,
+// not Google Benchmark. Counters: FLOP/s, DRAM bytes and arithmetic intensity. $ROOFWALK_DEVICE chooses the device.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

@@ -41,7 +41,7 @@ foreach(folder IN LISTS chapter_folders)
   set_tests_properties(dev_check/${name}/all PROPERTIES
     LABELS "dev_check-long;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
   # `test --all` also runs `dev check` on models of real chips: the full form on one of them, the quick form on the
-  # other. Sizes there are up to 128 times larger, and so is the memory.
+  # other. Sizes there are up to 128 times larger, so these tests need that much more memory.
   set(on_h100-sxm "")
   set(on_rtx4090 --quick)
   math(EXPR is_even "1 - ${number} % 2")

@@ -13,7 +13,8 @@ namespace {
 
 using namespace roofwalk;
 
-// Prints a failure. The message is made harmless, because it may contain a file name that a learner chose.
+// Prints a failure's message to stderr. Goes through printable(), because a message may contain a file name that a
+// learner chose, with escape sequences in it.
 int complain(const Failure& failure) {
   std::fflush(stdout);
   std::string text = "roofwalk: ";

@@ -67,8 +67,8 @@ build_quietly() {
   fi
 }
 
-# Processor time that the quick tests and a build from nothing may take together. It corresponds to ten minutes on two
-# cores, which are never fully busy.
+# Minutes of processor time that the quick tests and a build from nothing may take together. This corresponds to ten
+# minutes on two cores, which are never fully busy.
 budget_min=18
 build_record=$state/build-seconds  # seconds of the last build of all targets in an empty folder
 

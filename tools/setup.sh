@@ -7,9 +7,9 @@ venv=$root/.venv
 venv_cuda=$venv/cuda  # a link to the wheels' toolkit, made last, so it exists only after a complete installation
 requirements=$root/tools/cuda-requirements.txt
 
-# Measured figures for the question: MB to download for the wheels of cuda-requirements.txt (x86_64; 108 MB on aarch64),
-# MB of .venv with them, MB of build/ with the program; minutes for all of it from nothing on two cores, and minutes for
-# the tests.
+# Measured figures that the question shows: MB to download for the wheels of cuda-requirements.txt (x86_64; 108 MB on
+# aarch64), MB of .venv with them, MB of build/ with the program; minutes for all of it from nothing on two cores, and
+# minutes for the tests.
 wheels_mb=115
 venv_mb=340
 build_mb=280
@@ -111,8 +111,8 @@ find_missing() {
   fi
 }
 
-# Prints the MB that `packages` take to download and when installed. apt needs no root for this, but it needs its lists.
-# Without them, as in a fresh container, apt fails, or takes a name such as g++ for a pattern and finds nothing.
+# Prints the MB of `packages`: to download, and once installed. apt needs no root for this, but it needs its package
+# lists. Without them, as in a fresh container, it fails, or takes a name such as g++ for a pattern and finds nothing.
 weigh_packages() {
   { LC_ALL=C apt-get install --print-uris -y --no-install-recommends "${packages[@]}" 2>/dev/null || true; } |
     awk -v quote="'" '
@@ -183,8 +183,8 @@ count_packages() {
   if ((${#packages[@]} > 1)); then printf s; fi
 }
 
-# ask TEXT MISSING TAKES COMMAND: asks one question about everything that TEXT lists. Without a terminal, it does not
-# ask: only --yes lets it continue.
+# ask TEXT MISSING TAKES COMMAND: asks one question about everything that TEXT lists. Without a terminal, nobody can
+# answer, so only --yes lets the installation continue.
 ask() {
   local text=$1 missing=$2 takes=$3 command=$4 answer=
   if [[ -n $yes ]]; then return; fi
@@ -207,8 +207,9 @@ apt_line() {
   fi
 }
 
-# run_apt TEXT ACTION WORD...: runs apt-get, which reports percentages to descriptor 3. Other output goes to the log.
-# sudo passes on only descriptors 0 to 2, so other output goes through 2, and the percentages through standard output.
+# run_apt TEXT ACTION WORD...: runs apt-get. It reports percentages on descriptor 3, which become the output of this
+# command; its other output goes to the log. sudo passes on only descriptors 0 to 2, so inside it the percentages use 1
+# and all other output uses 2.
 run_apt() {
   local text=$1
   shift
@@ -249,8 +250,8 @@ pip_line() {
   fi
 }
 
-# install_wheels WHAT REQUIREMENTS: installs into .venv. Files of an interrupted attempt cannot be uninstalled, so they
-# are overwritten.
+# install_wheels WHAT REQUIREMENTS: installs into .venv. pip cannot uninstall the files of an interrupted attempt, so
+# --ignore-installed lets it overwrite them.
 install_wheels() {
   local what=$1 file=$2 wheels wheels_begun=0
   wheels=$(grep -c '==' "$file")
@@ -273,8 +274,8 @@ install_toolkit() {
     stop 3 "cannot write in $venv: free some space or check its owner"
 }
 
-# Asks before it waits for another call. Without a terminal, no question is possible, and the other call may be
-# installing the missing parts, so it waits first.
+# On a terminal, asks first and then waits for another call that may be installing here. Without a terminal, nothing can
+# be asked, and the other call may install what is missing, so it waits first.
 ask_and_install() {
   local asked= cuda='' needs_wheels=''
   local -a packages=()

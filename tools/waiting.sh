@@ -31,9 +31,10 @@ group_of() {
   printf '%s\n' "${fields%% *}"
 }
 
-# Sends SIGINT to process $1 and its descendants in our process group, as a terminal does at Ctrl-C. apt runs dpkg in
-# another group, so that unpacking is not interrupted. This function runs in a trap, where `read` reads nothing while
-# another `read` is interrupted, and where bash exits if a file has disappeared. So it uses `cat`.
+# Sends SIGINT to process $1 and to its descendants in our process group, as a terminal does at Ctrl-C. dpkg is spared,
+# because apt runs it in a group of its own: unpacking must not be interrupted. Files are read with `cat`, because this
+# function runs in a trap: while the trap interrupts a `read`, another `read` would read nothing, and a redirection from
+# a file that has disappeared would end bash.
 interrupt() {
   local child children
   [[ $(group_of "$1") == "$(group_of $$)" ]] || return 0
@@ -42,7 +43,8 @@ interrupt() {
   for child in $children; do interrupt "$child"; done
 } 2>/dev/null  # a process may end meanwhile
 
-# Interrupts running commands and waits for them, so that no process is left that still writes.
+# Handles a signal; $1 is the exit code. Interrupts the running command, if any: `watch` then waits until it has ended
+# and calls this function again, so that no process is left that still writes.
 stopped() {
   stopped_with=$1
   signals=$((signals + 1))
@@ -59,9 +61,9 @@ trap 'stopped 130' INT
 trap 'stopped 143' TERM
 
 # watch TEXT FUNCTION WORD...: runs `env WORD...` without input, calls FUNCTION with each line of its output, and keeps
-# a progress line moving. That line shows TEXT until FUNCTION sets another text. Returns the command's exit status. Bash
-# handles a signal only after a foreground command, but immediately during `read`. So the command runs in the
-# background, where SIGINT is ignored unless env restores it.
+# a progress line moving, which shows TEXT until FUNCTION sets another text. Returns the command's exit status. Bash
+# would handle a signal only after a foreground command has ended, but it does so at once during `read`. So the command
+# runs in the background, where SIGINT is ignored unless env restores it.
 watch() {
   local on_line=$2 line='' part='' code=0 before
   doing_since=$SECONDS

@@ -36,7 +36,8 @@ Result<AttemptJsons> records_of(const Page& page, const Outputs& outputs) {
   return records;
 }
 
-// Checks the figures in the prose. parse_figures understands neither marks nor code blocks, so page.prose has neither.
+// Checks the figures in the prose. Uses page.prose, where marks and code blocks are blank, because parse_figures does
+// not understand those.
 Status check_figures_of(const Page& page, const AttemptJsons& records, std::vector<std::string>& lines,
                         std::vector<Difference>& differences) {
   for (const Result<Figure>& figure : parse_figures(page.prose)) {
@@ -45,7 +46,7 @@ Status check_figures_of(const Page& page, const AttemptJsons& records, std::vect
     if (!real) return Error{real.error().message, "", figure->line};
     if (*real == figure->shown) continue;
     differences.push_back({figure->line, fmt::format("{}: in truth it is {}", figure->text(), *real)});
-    // The same figure may occur several times, so this corrects the one right before its comment.
+    // The line may show the same number several times; this corrects the one right before the figure's comment.
     const std::string comment =
         fmt::format("<!-- {}{}{} {} -->", figure->kernel, figure->over.empty() ? "" : "/", figure->over, figure->key);
     for (int i = figure->line; i >= std::max(figure->line - 1, 1); --i) {  // the figure may end the line above
@@ -106,7 +107,7 @@ Result<Checked> check_page(const std::filesystem::path& folder, const std::strin
     if (mark.image.empty()) continue;
     ROOFWALK_TRY_STATUS(check_picture(folder, mark, outputs, records, checked));
   }
-  // Goes backwards, so that replacing a block does not move those that are still to be checked.
+  // Goes backwards, so that replacing a block does not move the blocks that are still to be checked.
   for (auto mark = page.marks.rbegin(); mark != page.marks.rend(); ++mark) {
     if (mark->end == 0) continue;
     ROOFWALK_TRY(const auto real, true_block(*mark, outputs.at(mark->line).text));

@@ -17,8 +17,9 @@ struct Checked {
   std::map<std::string, std::string> pictures;  // corrected pictures, by path: "images/name.svg"
 };
 
-// Compares a page with `outputs`. `text` is the page's text; `folder` contains the page and images/. Errors: a figure,
-// a drawing or a kept line that does not exist; a record that is not JSON or whose name is taken.
+// Compares a page with `outputs`. `text` is the page's text; `folder` contains the page and images/. Errors: a figure
+// or drawing that does not exist, a mark that keeps lines that do not exist; a record that is not JSON or whose name is
+// taken.
 Result<Checked> check_page(const std::filesystem::path& folder, const std::string& text, const Page& page,
                            const Outputs& outputs);
 

@@ -72,8 +72,8 @@ Result<std::string> sectors(const Words& words) {
   return svg.file();
 }
 
-// Draws a warp that reads down a column: lane l reads word l x row length. The banks are side by side, and lanes that
-// read from the same bank are stacked.
+// Draws a warp that reads down a column: lane l reads the word at l times the row length. The banks are side by side,
+// and lanes that read from the same bank are stacked.
 Result<std::string> banks(const Words& words) {
   ROOFWALK_TRY(const std::vector<int> rows, numbers_of(words));
   constexpr double kCell = 20, kHeight = 7, kRow = 32 * kHeight + 84;

@@ -1,4 +1,4 @@
-// Checks that the files and headings exist to which Markdown pages link.
+// Checks that the files and headings to which Markdown pages link exist.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +21,8 @@ std::vector<Link> links_of(const std::string& text);
 // Returns the anchors of a page's headings, as Git forges and the site generate them.
 std::set<std::string> anchors_of(const std::string& text);
 
-// Returns one line for each link of `page` (a path below `root`) whose target does not exist, each image without
-// alternative text, and each image outside the project.
+// Returns one line for each fault of `page` (a path below `root`): a link whose target does not exist, an image without
+// alternative text, an image outside the project.
 std::vector<std::string> broken_links(const std::filesystem::path& root, const std::filesystem::path& page);
 
 }  // namespace roofwalk::book

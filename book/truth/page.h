@@ -12,8 +12,8 @@
 //   <!-- draw: WHAT ... -->                     the image below is drawn by book/truth/drawings.h
 //
 // After `run` and `file`, ` | lines "FIRST" to "LAST"` keeps only the lines from the first that contains FIRST to the
-// next that contains LAST ("^TEXT": that starts with TEXT). After `run`, more ranges may follow, separated by commas.
-// `[...]` replaces the lines that are left out of an output; it is always inserted between ranges.
+// next that contains LAST. "^TEXT" stands for a line that starts with TEXT. After `run`, more ranges may follow,
+// separated by commas. `[...]` replaces the lines that are left out of an output; it is always inserted between ranges.
 #pragma once
 
 #include <cstddef>

@@ -118,8 +118,8 @@ Result<Outputs> typed_in_order(const Place& place, const Page& page) {
   return outputs;
 }
 
-// Reads the cached outputs; nullopt if `key` differs. They are stored in the order of the marks, because the marks may
-// have moved to other lines.
+// Reads the cached outputs; nullopt if they were cached under another `key`. They are stored in the order of the marks,
+// not by line number, because the marks may have moved to other lines since.
 std::optional<Outputs> kept(const fs::path& file, const std::string& key, const Page& page) {
   const Json json = parse_json(text_of(file));
   if (!json.is_object() || json.value("key", "") != key) return std::nullopt;
@@ -142,7 +142,8 @@ void keep(const fs::path& file, const std::string& key, const Outputs& outputs) 
   (void)replace_file(file, json_line(Json{{"key", key}, {"outputs", all}}));
 }
 
-// Returns a Markdown list of links to the lessons, for a page in a folder of the project, such as book/.
+// Returns a Markdown list of links to the lessons. The links start with ../, so the page must be in a folder directly
+// below the project's root, such as book/.
 Result<std::string> list_of_lessons(const fs::path& root) {
   ROOFWALK_TRY(const std::vector<Chapter> chapters, load_chapters(root));
   std::string list;

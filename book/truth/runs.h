@@ -1,5 +1,5 @@
-// Runs the commands of a page in a fresh copy of the course. Caches their output until something changes on which it
-// may depend: the program, the toolkit, the kernels, the machines, the commands.
+// Runs the commands of a page in a fresh copy of the course. Caches their output until anything changes that may affect
+// it: the program, the toolkit, the kernels, the machines, the commands.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,8 @@ struct Place {
   std::filesystem::path cache;    // compiled kernels, measured roofs and outputs; created if missing
 };
 
-// The result of a mark: its command's output, its file's text, or its picture and the gnuplot script.
+// The result of a mark. `text`: its command's output, its file's text, or its picture. `script`: the picture's gnuplot
+// script.
 struct Output {
   std::string text, script;
 };

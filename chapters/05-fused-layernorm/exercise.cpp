@@ -115,11 +115,11 @@ class LayerNorm final : public Exercise {
                            Scalar{"cols", static_cast<std::int32_t>(cols)}, Scalar{"epsilon", epsilon_for(rows)}}};
   }
 
-  // The errors of a float sum of `cols` values are a random walk of about sqrt(cols) / 4 roundings of the largest
-  // value, plus a few; three times sqrt(cols) never occurs. The mean has such an error, which shifts its whole row: by
-  // roundings of |mean| if x itself is summed, or of |x - mean| if a number near the mean is subtracted first. The
-  // sum of squares has the same relative error. A few roundings follow. The mean of x^2 minus mean^2 errs by roundings
-  // of mean^2, a million times more in rows whose mean is 1000 deviations.
+  // The rounding errors of a float sum of `cols` values add up like a random walk: to about sqrt(cols) / 4 roundings of
+  // the largest value, plus a few, and never to three times sqrt(cols). The mean's error shifts its whole row: by
+  // roundings of |mean| if a kernel sums x itself, or of |x - mean| if it subtracts a number near the mean first. The
+  // sum of squares has the same relative error, and a few roundings follow. Variance as the mean of x^2 minus mean^2 is
+  // wrong by roundings of mean^2, a million times more in rows whose mean is 1000 deviations.
   std::vector<Expected> reference(const Size& size, const Problem& problem) const override {
     const std::int64_t rows = size["rows"], cols = size["cols"];
     const double epsilon = epsilon_for(rows);

@@ -14,9 +14,9 @@ struct ChildAnswer {
   Json json;       // if `end` is answered; always an object
 };
 
-// Forks, calls `answer` in the child and returns the object that it produced. The child has no terminal, leaves no
-// core file and is killed when this process dies. A child that is late is killed; a child that even SIGKILL does not
-// end, because it hangs in a driver, is left behind. Call this before the program starts threads.
+// Forks, calls `answer` in the child and returns the object that it produced. The child has no terminal, leaves no core
+// file and is killed when this process dies. After `timeout_s` the child is killed; if even SIGKILL does not end it,
+// because it hangs in a driver, it is left behind. Call this before the program starts threads.
 ChildAnswer ask_child(double timeout_s, const std::function<Json()>& answer);
 
 }  // namespace roofwalk

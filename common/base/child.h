@@ -71,13 +71,13 @@ struct ChildStart {
 // The child's number for `channel`.
 inline constexpr int kChannelDescriptor = 3;
 
-// Starts the program in a process group of its own, with an empty stdin and only the descriptors named above. It
-// leaves no core dump and is killed when the thread that started it ends. The caller must reap it. Error: the program
-// cannot be started.
+// Starts the program in a process group of its own, with an empty stdin and only the descriptors named above. The
+// program leaves no core dump and is killed when the thread that started it ends. The caller must reap the process.
+// Error: the program cannot be started.
 Result<pid_t> start_child(const ChildStart& child);
 
-// Whether the program has ended. It stays a zombie, so that its process group's number cannot be reused before the
-// caller kills the group.
+// Whether the program has ended. Does not reap it: as long as it is a zombie, its process group's number cannot be
+// reused, so the caller can safely kill the group.
 bool has_ended(pid_t pid);
 
 }  // namespace roofwalk

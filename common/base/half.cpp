@@ -26,8 +26,8 @@ float half_rounded(double value) {
   return static_cast<float>(rounded);
 }
 
-// Scales the float by 2^-112 and shifts it: then it has the bits of a half, also of a subnormal one, because the
-// exponent biases differ by 112.
+// The exponent biases of float and half differ by 112, so scaling the float by 2^-112 and shifting it gives the bits of
+// the half, even of a subnormal one.
 std::uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fff'ffffu, sign = bits >> 16 & 0x8000u;

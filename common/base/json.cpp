@@ -11,7 +11,7 @@ std::string json_line_ascii(const Json& json) { return json.dump(-1, ' ', true, 
 std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 std::string valid_utf8(std::string_view text) {
-  // Uses the serializer's replacement of invalid bytes. It also escapes characters, which parsing undoes.
+  // The serializer replaces invalid bytes. It also escapes some characters, so its output is parsed again.
   return parse_json(json_line(Json(text))).get<std::string>();
 }
 

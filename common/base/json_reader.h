@@ -15,8 +15,8 @@
 
 namespace roofwalk {
 
-// Keeps the first error: later reads do nothing, and end() returns the error. `what` names the object in messages:
-// "the record: `elapsed_ns` must be a number from 0 to 1e18". If a value is refused, `out` is unchanged.
+// Keeps the first error: after it, reads do nothing, and end() returns it. `what` names the object in messages: "the
+// record: `elapsed_ns` must be a number from 0 to 1e18". If a value is refused, `out` is unchanged.
 class JsonReader {
  public:
   JsonReader(const Json& object, std::string_view what);

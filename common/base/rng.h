@@ -26,8 +26,8 @@ class Rng {
   // Returns a uniform value in [0, 1) with 24 bits, exact in float.
   float uniform() { return static_cast<float>(next() >> 40) * 0x1p-24f; }
 
-  // Returns a uniform value in [-1, 1). The mean is 0, because a tolerance can tell float from half only if no mean
-  // dominates the sums.
+  // Returns a uniform value in [-1, 1). The mean is 0 on purpose: if a mean dominated the sums, fp32 rounding errors
+  // would look like those of half precision, and no tolerance could tell them apart.
   float symmetric() { return 2.0f * uniform() - 1.0f; }
 
  private:

@@ -81,8 +81,8 @@ void supervise(pid_t pid, std::vector<Stream>& streams, const Command& command, 
   }
   ::kill(-pid, SIGKILL);
   result.exit_code = exit_code_of(reap(pid));
-  // Output that was written before the end is still in the pipes (at most 64 KiB each). Later output is not waited
-  // for.
+  // Reads what was written before the program ended, which is still in the pipes (at most 64 KiB each). Does not wait
+  // for more.
   for (int i = 0; i < 64 && read_ready(0); ++i) {
   }
 }

@@ -22,9 +22,9 @@ struct Command {
   std::map<std::string, std::string> environment = {};
   double timeout_s = 60;                   // of wall time
   std::size_t max_output_bytes = 1 << 20;  // output beyond this is read and discarded
-  // A program that writes more than this beyond the kept output is killed.
+  // A program is killed if more than this of its output has been discarded.
   std::size_t max_thrown_bytes = std::numeric_limits<std::size_t>::max();
-  // > 0: the program gets a pipe at kChannelDescriptor, of whose data this much is kept.
+  // If > 0, the program gets a pipe at kChannelDescriptor, and this many bytes of what it writes there are kept.
   std::size_t max_channel_bytes = 0;
   std::vector<PassedDescriptor> passed = {};  // further descriptors that it inherits
   std::optional<UserId> run_as = {};          // see ChildStart
@@ -44,9 +44,9 @@ struct CommandResult {
   bool flooded = false;      // it exceeded max_thrown_bytes, and the whole group was killed
 };
 
-// Runs the program with an empty stdin. It inherits only the descriptors that are passed. It runs in its own process
-// group, which is killed at the time limit and also when the program has ended, so that none of its children keeps
-// running or delays the caller. It is killed when this process dies. Errors: the program cannot be found or started.
+// Runs the program with an empty stdin and only the descriptors in `passed`, in a process group of its own. The group
+// is killed at the time limit and when the program has ended, so that none of the program's children keeps running or
+// delays the caller. The program is killed when this process dies. Errors: the program cannot be found or started.
 Result<CommandResult> run_command(const Command& command);
 
 }  // namespace roofwalk

@@ -21,7 +21,7 @@ struct KernelResources {
   int registers_per_thread = 0;
   int static_shared_bytes = 0;
   int local_bytes_per_thread = 0;  // stack frame, including spills
-  // In order, followed by the code of called functions; empty if the cubin does not give PTX lines.
+  // In address order, followed by the code of called functions; empty if the cubin does not give PTX lines.
   std::vector<MachineInstruction> code;
 };
 

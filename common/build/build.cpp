@@ -34,8 +34,8 @@ Error unusable(const BuildRequest& request, std::string message, std::string adv
   return {.message = std::move(message), .file = request.source.string(), .advice = std::move(advice)};
 }
 
-// Whether the text is UTF-16: it has a byte order mark, or zero bytes only at even or only at odd places, and many of
-// them.
+// Whether the text is UTF-16: it starts with a byte order mark; or at least a quarter of its bytes are zero, all of
+// them at even or all at odd offsets.
 bool is_utf16(const std::string& text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
   std::array<std::size_t, 2> zeros{};
@@ -91,8 +91,8 @@ Result<Headers> read_headers(const BuildRequest& request) {
   return headers;
 }
 
-// Returns a hash of everything on which the result depends. Each part is preceded by its length, so that different
-// lists have different keys.
+// Returns a hash of everything on which the result depends. Each part is preceded by its length, so that two different
+// lists of parts never join to the same text.
 std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
                       const Headers& headers) {
   std::string all;
@@ -116,9 +116,9 @@ Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& r
               .makes = "kernel.ptx",
               .max_made_bytes = kMaxPtxBytes,
               .timeout_s = request.timeout_s};
-  // A kernel that depends on its compile time cannot be graded, so these macros are replaced by an undeclared name.
-  // The compiler's own -Werror=date-time does not help: it does not warn in code that declares itself a system
-  // header.
+  // A kernel that depends on its compile time cannot be graded, so these macros expand to an undeclared name, which
+  // causes an error. The compiler's own -Werror=date-time does not help: it does not warn in code that declares itself
+  // a system header.
   job.arguments.insert(job.arguments.end(), {"-Xcompiler", "-Wno-builtin-macro-redefined"});
   for (const char* macro : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
     job.arguments.push_back(fmt::format("-D{}={}", macro, kTimeOfCompiling));
@@ -153,7 +153,8 @@ Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const Buil
   return read_cubin(*outcome.made);
 }
 
-// Removes the plan entry from the kernels and checks the others. ptxas checks shared memory only when it links.
+// Removes the plan entry from the kernels and checks the others. Checks their shared memory, too, because ptxas does so
+// only when it links.
 Status check_kernels(const BuildRequest& request, const std::string& ptx, std::vector<KernelResources>& kernels) {
   if (std::erase_if(kernels, [](const KernelResources& kernel) { return kernel.name == kPlanEntry; }) == 0) {
     return unusable(request, "the file defines no SOLVE(...)",
@@ -172,7 +173,7 @@ Status check_kernels(const BuildRequest& request, const std::string& ptx, std::v
 
 Result<Compiled> compile(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
                          const Headers& headers, const std::string& key) {
-  // Half of the hash, to keep the path short, because the path is part of the PTX.
+  // The path is part of the PTX and should be short, so it contains only half of the hash.
   ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32)));
   // Another process may have compiled it while this one waited.
   if (auto done = load_compiled(request.cache, key)) return *std::move(done);

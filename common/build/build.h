@@ -21,8 +21,8 @@ struct Toolkit {
 // found and what to run.
 Result<Toolkit> find_toolkit(const std::filesystem::path& project_root);
 
-// The compilers' actual limit is processor time (kCompileLimits), which does not depend on the machine's load. This
-// wall time only ends a compiler that hangs: it is more than all processes of nvcc take together at their limits.
+// The limit that normally ends a compiler is processor time (kCompileLimits), which does not depend on the machine's
+// load. This wall time only ends a compiler that hangs: it is more than the limits of all of nvcc's processes together.
 inline constexpr double kCompilerWallSeconds = 300;
 
 struct BuildRequest {
@@ -38,8 +38,8 @@ struct BuildRequest {
 // Compiles, or takes the artifact from the cache (under a millisecond). The source is first copied under a fixed name
 // to a private folder, next to the headers of `include`: PTX and messages do not depend on the checkout's path, and no
 // learner's file name reaches a compiler. The compilers run with a clean environment and limits on time, memory and
-// output. In a box (Toolkit::isolation) they can also read only themselves and the system's headers, and only PTX and
-// machine code comes out.
+// output. In a box (Toolkit::isolation) they can read only these files, the toolkit and the system's programs,
+// libraries and headers, and only PTX and machine code comes out.
 // Errors:
 // - not a kernel file: missing, empty, binary, too large, or without SOLVE
 // - compile errors, in nvcc's own words, reduced to the learner's lines: the first one sets `file`, `line` and the

@@ -32,8 +32,8 @@ Result<fs::path> user_folder() {
   return folder;
 }
 
-// Opens and locks the file. The previous holder deletes the file at the end, so the path may no longer name the
-// locked file; then this tries again.
+// Opens and locks the file. The previous holder of the lock deletes the file before it unlocks it, so the path may no
+// longer name the locked file; then this tries again.
 int lock_file(const fs::path& path) {
   while (true) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

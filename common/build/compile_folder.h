@@ -1,5 +1,5 @@
-// A private folder at a fixed path, so that paths in the PTX and the names of static kernels do not depend on the
-// checkout's path.
+// A private folder in which to compile. Its path is fixed, so that paths in the PTX and the names of static kernels do
+// not depend on the checkout's path.
 #pragma once
 
 #include <filesystem>

@@ -273,7 +273,7 @@ void CubinReader::read_code() {
   constexpr std::string_view kLines = ".nv_debug_line_sass";
   const Section* lines = section(kLines);
   if (lines == nullptr) return;
-  std::map<std::uint64_t, CodeAddress> homes;  // code addresses that the table refers to, by offset in it
+  std::map<std::uint64_t, CodeAddress> homes;  // code addresses, by the offset in the table that refers to them
   for (const Section& table : sections_) {
     const bool has_addend = table.type == kTypeRela;
     if ((table.type != kTypeRel && !has_addend) || table.info >= sections_.size() || &sections_[table.info] != lines)

@@ -10,10 +10,10 @@
 
 namespace roofwalk {
 
-// Returns the resources of every kernel, in the order of the code sections. They include the registers, frames and
-// shared memory of called functions that were not inlined, as the device linker would compute them. Recursion counts
-// once, and a call through a pointer may reach every function whose address is taken. Errors: not a cubin, truncated,
-// or more functions than any chapter needs.
+// Returns the resources of every kernel, in the order of the code sections. The figures include the registers, frames
+// and shared memory of called functions that were not inlined, as the device linker would compute them. A recursive
+// function counts once, and a call through a pointer may reach every function whose address is taken. Errors: not a
+// cubin, truncated, or more functions than any chapter needs.
 Result<std::vector<KernelResources>> read_cubin(std::string_view bytes);
 
 }  // namespace roofwalk

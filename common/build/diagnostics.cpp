@@ -248,7 +248,8 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
   const auto says = [&run](const char* text) { return run.output.find(text) != std::string::npos; };
   Error error{.message = "", .file = source_path};
   if (run.timed_out) {
-    // Processor time has its own limit, so the file is not to blame.
+    // A file that takes too long to compile would have reached the limit of processor time first, so the file is not to
+    // blame.
     return {.message = fmt::format("{} did not end within {:g} s: this machine is too busy", what, timeout_s),
             .advice = "give the same command again when other programs have ended"};
   }
@@ -287,7 +288,8 @@ Error explain_nvcc(const CommandResult& run, const std::string& source_path, std
   const std::vector<Diagnostic> errors = run.timed_out ? std::vector<Diagnostic>() : collect_errors(run.output);
   if (errors.empty()) return explain_end(run, source_path, "nvcc", timeout_s);
   Error error = compose(errors, source_path);
-  // In a string or a directive, the macro causes a different error, on a line that nvcc prints.
+  // Next to a string or in a directive, the name that replaces the macro causes a different error; but nvcc prints the
+  // line, and so the name.
   if (error.advice.empty() && run.output.find(kTimeOfCompiling) != std::string::npos) error.advice = kWithoutTime;
   if (source_text.find("roofwalk.cuh") == std::string_view::npos) {
     error.advice = "the file must start with #include <roofwalk.cuh>, which defines SOLVE";

@@ -78,8 +78,8 @@ void save_compiled(const fs::path& cache, const std::string& key, const Compiled
   }
   const Json json{{"schema", kSchema}, {"ptx_sha256", sha256_hex(compiled.ptx)}, {"kernels", kernels}};
 
-  // The caller holds the key's lock, so no other thread publishes this entry now, and the process number makes the
-  // name unique enough.
+  // The caller holds the key's lock, so no other thread of this process writes this entry now; the process number in
+  // the name of the temporary folder keeps other processes apart.
   const fs::path temporary = fresh_beside(cache / key);
   std::error_code error;
   fs::create_directories(temporary, error);

@@ -44,8 +44,8 @@ int source_file_number(std::string_view ptx) {
   return 0;
 }
 
-// Returns the learner's line in a `.loc`: its own line, or the line where the code was inlined; 0 if neither is in the
-// file.
+// Returns the line of a `.loc` if it is in the learner's file, else the line of that file where the code was inlined; 0
+// if there is neither.
 int line_of_loc(std::string_view loc, int file_number) {
   constexpr std::string_view kLoc = ".loc", kInlined = "inlined_at";
   loc.remove_prefix(kLoc.size());
@@ -76,8 +76,8 @@ int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name) {
   while (!ptx.empty()) {
     const std::string_view line = trimmed(take_line(ptx));
     const std::size_t entry = line.find(".entry ");
-    // A kernel may be declared without a body before its definition, so the search for its lines ends at the next
-    // header.
+    // Each function's header sets `inside` anew, because the kernel may be declared, without a body, before it is
+    // defined.
     if (entry != std::string_view::npos) {
       inside = line.substr(entry + 7).starts_with(mangled_name) &&
                line.substr(entry + 7 + mangled_name.size()).find_first_not_of("( \t\r") == std::string_view::npos;

@@ -16,8 +16,8 @@ int source_line_of_ptx_line(std::string_view ptx, int ptx_line);
 // Returns the first source line in a kernel's body; 0 if there is none.
 int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name);
 
-// Returns the PTX with at most one instruction per line, because inline assembly may put several on a line, and ptxas
-// reports only the PTX line of a machine instruction. Other lines are unchanged.
+// Returns the PTX with at most one instruction per line: ptxas reports only the PTX line of each machine instruction,
+// and inline assembly may put several instructions on a line. Other lines are unchanged.
 std::string one_instruction_a_line(std::string_view ptx);
 
 }  // namespace roofwalk

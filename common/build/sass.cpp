@@ -6,7 +6,8 @@
 namespace roofwalk {
 namespace {
 
-// Low nine bits of an encoding, found by assembling kernels; the three bits above them give the operand kinds.
+// Operations: the low nine bits of the encoding, found by assembling kernels. The three bits above them give the kinds
+// of operands.
 constexpr std::uint16_t kNop = 0x118, kBranch = 0x147;
 
 // Reads from the front; sets `failed` if too few bytes are left.
@@ -171,7 +172,8 @@ std::vector<MachineInstruction> read_machine_code(std::string_view text, int arc
     std::memcpy(&low, text.data() + address, sizeof low);
     std::memcpy(&high, text.data() + address + sizeof low, sizeof high);
     code[i].ptx_line = row > 0 ? rows[row - 1].line : 0;
-    // ptxas emits never-executed instructions next to asynchronous copies: they take an issue slot and nothing else.
+    // Next to asynchronous copies, ptxas emits instructions that are never executed. They count as no-ops, because they
+    // only take an issue slot.
     constexpr std::uint64_t kGuard = 0xf000, kNeverOn = 0xf000;
     code[i].operation = (low & kGuard) == kNeverOn ? kNop : low & 0x1ff;
     if (code[i].operation != kBranch) continue;

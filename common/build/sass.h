@@ -24,8 +24,8 @@ struct CodeAddress {
   std::uint64_t offset = 0;
 };
 
-// Returns the rows of a DWARF 2 line table, by section. `homes` maps offsets in the table to the code addresses that
-// their relocations refer to.
+// Returns the rows of a DWARF 2 line table, by section. `homes`: for each offset in the table that has a relocation,
+// the code address to which the relocation refers.
 std::map<std::uint32_t, std::vector<LineRow>> read_line_table(std::string_view table,
                                                               const std::map<std::uint64_t, CodeAddress>& homes);
 

@@ -24,11 +24,11 @@ struct DeviceBuffer {
 };
 
 struct RunOptions {
-  // Virtual GPU: limit in warp instructions and equally costly work (vgpu/state/work.h); a longer run is a `runaway`
-  // fault.
+  // Virtual GPU: limit of work, in warp instructions and equally costly units (vgpu/state/work.h). A run that needs
+  // more is a `runaway` fault.
   std::uint64_t max_work = 20'000'000'000;
-  // Limit of wall time. On the virtual GPU, exceeding it is an Error, because the host is in trouble: counts alone
-  // decide which kernels run too long. On a real GPU only this limit ends an endless loop, as a `runaway` fault.
+  // Limit of wall time. On a real GPU only this limit ends an endless loop, as a `runaway` fault. On the virtual GPU
+  // max_work ends kernels that run too long, so exceeding this limit is an Error: the host is too slow.
   double max_seconds = 300;
   int threads = 0;        // virtual GPU: maximum; 0: all that the machine has. Does not affect any figure
   bool lockstep = true;   // virtual GPU: run whole warps as one (vgpu/exec/lockstep). Does not affect any figure
@@ -36,7 +36,7 @@ struct RunOptions {
   // In sanitized runs: shared memory is watched in about this many blocks per launch, namely the first ones and
   // others chosen by the seed. 0: in all blocks.
   std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
-  // In sanitized runs: a range of device memory. The record tells which line wrote to it last.
+  // In sanitized runs: a range of device memory to watch. The record tells which line wrote to it last.
   std::uint64_t watched_address = 0, watched_bytes = 0;
   // The virtual GPU's time. `clock`: the timing model replays sampled blocks. `whole_clock`: it replays every block.
   // `least`: no replay; elapsed_ns is the lower bound that the counts imply, and waits are empty.
@@ -73,8 +73,8 @@ class Device {
   bool supports(Counter counter) const { return do_supports(counter); }
   DeviceIdentity identity() const { return do_identity(); }
 
-  // Allocates a buffer, whose contents are undefined until written. `element_bytes` lets fault messages count elements.
-  // Errors: out of memory.
+  // Allocates a buffer, whose contents are undefined until written. `element_bytes` serves to give the index of an
+  // element in fault messages. Errors: out of memory.
   Result<DeviceBuffer> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes) {
     ROOFWALK_CHECK(size_bytes > 0 && element_bytes > 0);
     return do_allocate(name, size_bytes, element_bytes);
@@ -85,7 +85,7 @@ class Device {
   // `read_only` fault; with other devices the caller must compare the contents afterwards.
   void protect(const DeviceBuffer& buffer) { do_protect(buffer); }
 
-  // Randomises by the seed the addresses at which the virtual GPU allocates buffers from now on; 0: the default
+  // From now on, the virtual GPU allocates buffers at pseudo-random addresses that depend on `seed`; 0: at the default
   // addresses. Does not affect any figure. On other devices, the driver chooses addresses.
   void lay_out(std::uint64_t seed) { do_lay_out(seed); }
 
@@ -110,23 +110,24 @@ class Device {
   // resets its globals.
   Status load(const Artifact& artifact) { return do_load(artifact); }
 
-  // Makes the launch plan of the loaded artifact, as make_plan does and with the same errors. Implemented by devices in
-  // a process of their own, so that this process does not read untrusted artifacts. nullopt: the caller must plan.
+  // Makes the launch plan of the loaded artifact, as make_plan does and with the same errors. nullopt: this device does
+  // not plan, so the caller must call make_plan. Devices in a process of their own do plan, so that this process does
+  // not read untrusted artifacts.
   using AllocateScratch = std::function<Result<std::uint64_t>(std::uint64_t size_bytes)>;
   std::optional<Result<Plan>> plan(std::span<const ArgumentBytes> arguments, const AllocateScratch& allocate_scratch) {
     return do_plan(arguments, allocate_scratch);
   }
 
-  // Runs the plan once, from a cold L2. The module's globals are as `load` or the last run left them. After a
-  // learner's fault, the RunRecord has `fault`; an Error is trouble of the harness. A plan contains addresses of
-  // buffers and is valid as long as they live.
+  // Runs the plan once, from a cold L2. The module's globals are as `load` or the last run left them. After a learner's
+  // fault, the RunRecord has `fault`; an Error means that the harness or the machine is at fault. A plan contains
+  // addresses of buffers and is valid as long as they live.
   Result<RunRecord> run(const Plan& plan, const RunOptions& options = {}) { return do_run(plan, options); }
 
-  // Returns kOk unless the device is lost: a kernel corrupted its context, or its process ended. Then all buffers are
-  // gone, and this returns the reason as an Error; `read` gives zeros, `write` and `forget` do nothing, and `allocate`,
-  // `load` and `run` return Errors. Callers that use data they read must check this afterwards. A device that can
-  // restart does so when the last of the lost buffers is released: then this is kOk again, and the caller must
-  // allocate, load and plan again.
+  // Returns kOk unless the device is lost: a kernel corrupted the GPU's context, or the device's process ended. Then
+  // all buffers are gone, and this returns the reason as an Error; `read` gives zeros, `write` and `forget` do nothing,
+  // and `allocate`, `load` and `run` return Errors. After a `read`, callers must check this before they use the data. A
+  // device that can restart does so when the last of the lost buffers is released: then this is kOk again, and the
+  // caller must allocate, load and plan again.
   Status alive() const { return do_alive(); }
 
  private:

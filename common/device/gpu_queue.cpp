@@ -35,7 +35,7 @@ std::string for_people(double seconds) {
 
 std::string who(const GpuHolder& holder) { return holder.same_user ? "your other run" : holder.user; }
 
-// Returns what the holder of a ticket sees while waiting; `tickets` are those of the others.
+// Describes the wait of the process that holds this file's ticket; `tickets` are those of all other processes.
 GpuWait look(const QueueFile& file, const std::vector<std::int64_t>& tickets, std::string_view user, double waited_s) {
   GpuWait wait{.waited_s = waited_s};
   const double now = queue_seconds();
@@ -72,11 +72,12 @@ Error waited_too_long(const QueueFile& file, const GpuWait& wait) {
           .advice = "try again later; a run that was stopped with Ctrl-Z keeps the GPU"};
 }
 
-// Detects that the GPU is free but the next in line is suspended, and lets those behind it go ahead, in order.
+// Detects that the GPU is free but the next process in line is suspended, and lets the processes behind it go ahead, in
+// order.
 class IdleWatch {
  public:
-  // Takes the turn, although others are before us, once the GPU has been free for long enough; false otherwise. Must be
-  // called regularly, with the tickets of all others.
+  // Takes the turn, ahead of others in line, once the GPU has been free for long enough; otherwise returns false. Must
+  // be called regularly, with the tickets of all other processes.
   bool take(QueueFile& file, const std::vector<std::int64_t>& tickets) {
     if (tickets.empty() || tickets.front() > file.ticket()) return false;
     const double now = queue_seconds();

@@ -70,7 +70,8 @@ std::string name_of(uid_t uid) {
   return entry != nullptr ? plain_text(entry->pw_name, 32) : fmt::format("user {}", uid);
 }
 
-// Whether users cannot remove each other's files in the folder: it is world-writable and sticky, like /tmp.
+// Whether all users can create files in the folder but not remove each other's: it is world-writable and sticky, like
+// /tmp.
 bool serves_all(const struct stat& info) {
   return S_ISDIR(info.st_mode) && (info.st_mode & S_IWOTH) != 0 && (info.st_mode & S_ISVTX) != 0;
 }
@@ -98,15 +99,16 @@ Result<fs::path> queue_folder() {
                .advice = kFolderAdvice};
 }
 
-// Opens the file, or creates it with access for everybody, whatever the umask is. It does so in two steps, because
-// with fs.protected_regular, O_CREAT refuses other users' files in such folders, even for root. -1: see errno.
+// Opens the file, or creates it with access for everybody, whatever the umask is. Tries to open it without O_CREAT
+// first: under fs.protected_regular, O_CREAT fails for other users' files in such folders, even for root. -1: see
+// errno.
 int open_or_make(const fs::path& path) {
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   using namespace std::chrono_literals;
   for (int attempt = 0;; ++attempt) {
     int descriptor = ::open(path.c_str(), kFlags);
     if (descriptor >= 0) return descriptor;
-    // Between open and fchmod of the process that creates the file, only its user can open the file.
+    // Another user's process may have created the file and not yet called fchmod, which gives access to everybody.
     if (errno == EACCES && attempt < 50) {
       std::this_thread::sleep_for(10ms);
       continue;
@@ -231,7 +233,7 @@ Result<std::unique_ptr<QueueFile>> QueueFile::open(std::string_view gpu_uuid) {
   const int descriptor = open_or_make(path);
   if (descriptor < 0) return cannot_open(path, errno);
   auto file = std::make_unique<QueueFile>(path, descriptor);
-  // This program writes to the file. If the file has a second hard link, it may be somebody's own.
+  // This program writes to the file, so the path must not be a second name (a hard link) of somebody's own file.
   struct stat info {};
   if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1) {
     return Error{.message = path.string() + " is not a regular file of its own",
@@ -243,7 +245,7 @@ Result<std::unique_ptr<QueueFile>> QueueFile::open(std::string_view gpu_uuid) {
 QueueFile::QueueFile(fs::path path, int descriptor)
     : path_(std::move(path)), descriptor_(descriptor), owner_(::getpid()) {}
 
-// Releases each lock, because a forked child would keep the locks if this only closed the file.
+// Releases each lock explicitly: closing the file is not enough if a forked child still has it open.
 QueueFile::~QueueFile() {
   if (owner_ == ::getpid()) {
     if (has_turn_ && record_.since_s) add_turn(queue_seconds() - *record_.since_s);
@@ -270,8 +272,8 @@ Status QueueFile::take_ticket(QueueRecord record) {
                .advice = kFolderAdvice};
 }
 
-// Lists the held tickets. The kernel reports one held lock at a time; further ones are searched for on both sides of
-// it.
+// Lists the held tickets. The kernel reports only one held lock of a range, so the ranges on both sides of it are
+// searched for more.
 std::vector<std::int64_t> QueueFile::tickets_of_others() const {
   std::vector<std::int64_t> found;
   std::vector<Tickets> open = {{1, kMostTickets}};

@@ -1,4 +1,5 @@
-// The file behind a GPU's queue. Only its locks count; the kernel releases them when their process ends.
+// The file behind a GPU's queue. The queue consists of locks on the file; the kernel releases them when their process
+// ends.
 //
 // - flock on the file is the turn itself; in a shell, `flock FILE command` takes it, too;
 // - a ticket is a lock on one byte, far behind the text; the lowest ticket is next. A new ticket is one above the
@@ -77,8 +78,8 @@ double queue_seconds();
 // Returns the text as printable ASCII without quotes and backslashes, at most `most` characters.
 std::string plain_text(std::string_view text, std::size_t most);
 
-// Returns the name of the file system if it is a network file system, else null. On these, locks may not work, and
-// other machines, which have their own GPUs, see the file.
+// Returns the name of the file system if it is a network file system, else null. There, locks may not work, and the
+// file is shared with other machines, which have their own GPUs.
 const char* network_filesystem(std::uint64_t statfs_type);
 
 }  // namespace roofwalk

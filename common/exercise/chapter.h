@@ -13,7 +13,8 @@
 
 namespace roofwalk {
 
-// A goal's requirements for the dot. Thresholds are ratios; `pass` and `ace` are each optional, but one must be set.
+// What a goal requires of the attempt's dot in the roofline plot. Thresholds are ratios; `pass` and `ace` are each
+// optional, but one must be set.
 struct Goal {
   enum class Axis { right, up };
   enum class What { ai_over_starter, share_of_algorithmic_ai, share_of_roof, flops_over_starter };

@@ -34,7 +34,7 @@ class Size {
 enum class Element { f32, f16 };
 constexpr std::uint32_t element_bytes(Element element) { return element == Element::f16 ? 2 : 4; }
 
-// One parameter of SOLVE; `parameters` has them in order.
+// The kinds of SOLVE's parameters.
 struct InputBuffer {
   std::string name;
   std::vector<float> values;  // exactly representable in the element type

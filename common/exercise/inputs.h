@@ -11,8 +11,8 @@ namespace roofwalk {
 // like those of half precision. Streams ("a", "b") with the same seed are independent of each other.
 std::vector<float> random_values(std::int64_t count, std::uint64_t seed, std::string_view stream);
 
-// Like random_values(), but returns multiples of 2^-10: a half represents each value exactly, and also eight times each
-// value.
+// Like random_values(), but returns multiples of 2^-10, so that a half represents each value exactly, and also each
+// value times eight.
 std::vector<float> random_halves(std::int64_t count, std::uint64_t seed, std::string_view stream);
 
 }  // namespace roofwalk

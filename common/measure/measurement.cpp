@@ -77,8 +77,8 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
     m.achieved_flops_per_s = {m.useful_flops.value / (record.elapsed_ns * 1e-9), "FLOP/s", time};
   }
   const Quantity dram_bytes = sum(c, {Counter::dram_read_bytes, Counter::dram_write_bytes}, "B", bytes);
-  // The constant caches are next to L1, at the same distance from a warp; bytes that they deliver are not requested
-  // from L1.
+  // The bytes that the constant caches deliver are not requested from L1. They are added to L1's, because these caches
+  // are as close to a warp as L1 is.
   Quantity nearest_bytes = m.l1_bytes;
   if (nearest_bytes.known() && m.constant_bytes.known()) nearest_bytes.value += m.constant_bytes.value;
   m.levels = {level_of("dram", dram_bytes, m.useful_flops, roofs), level_of("l2", m.l2_bytes, m.useful_flops, roofs),

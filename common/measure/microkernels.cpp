@@ -41,8 +41,8 @@ Call one_wave(const Machine& m, int kernel, int warps, int turns) {
   return call;
 }
 
-// Returns a stream through DRAM. With `length` 1, all its arrays together have L2's size, fifty times DRAM's bytes in
-// flight, or 16 MiB, whichever is largest. The next length is several times L2's size.
+// Returns a stream through DRAM. With `length` 1, all its arrays together have L2's size, fifty times the bytes that
+// DRAM has in flight, or 16 MiB, whichever is largest. The next length is several times L2's size.
 Call stream(const Machine& m, int kernel, int reads, int writes, int length) {
   constexpr double kFewestBytes = 16 << 20;
   const double under_way_bytes = m.dram_bytes_per_s / m.clock_hz * m.dram_latency_cycles;
@@ -139,8 +139,9 @@ std::optional<double> counted_amount(const Counters& counters, Roof roof) {
   return std::nullopt;
 }
 
-// Returns the bytes or FLOPs that the kernels' source implies, for devices that do not count them. Omits those that a
-// longer and a shorter run share. nullopt for L2: the source does not tell how much of a window L1 keeps.
+// Returns the bytes or FLOPs that the kernels' source implies, for devices that do not count them. Omits what is the
+// same in runs of any length, because only the difference of two runs is used. nullopt for L2: the source does not tell
+// how much of a window L1 keeps.
 std::optional<double> asked_amount(const Call& call, Roof roof) {
   constexpr double kLoads = 8, kChains = 8, kWarp = 32;                  // as in the two files
   constexpr double kFp32Steps = 64, kHalfSteps = 32, kTensorSteps = 16;  // per turn, of each chain

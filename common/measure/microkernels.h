@@ -18,10 +18,10 @@ struct Microkernels {
 // Returns the rate of one roof, in roof_unit(). It is computed from the difference of two runs, one four times as long
 // as the other, which excludes the launch and the start and end of the grid. If time is measured and not modelled, each
 // run is the fastest of several, and runs get longer until the difference is well above the clock's resolution. Sizes
-// depend on the machine: streams of several times the L2, a working set between L1 and L2, one that fits in L1, as many
-// warps as a block may have on every SM. nullopt if the device has no such part: no tensor cores, no size between L1
-// and L2, an SM that cannot hold one block; also for L2 if its sectors are not counted, because L1 serves some of them.
-// Errors: trouble of the device, or any other fault in a microkernel.
+// depend on the machine: streams are several times as large as L2, working sets are between L1 and L2 or fit in L1, and
+// every SM has as many warps as a block may have. nullopt if the device has no such part: no tensor cores, no size
+// between L1 and L2, an SM that cannot hold one block. nullopt also for L2 if its sectors are not counted, because L1
+// serves some of the loads. Errors: trouble of the device, or any other fault in a microkernel.
 Result<std::optional<double>> measure_roof(Device& device, const Microkernels& kernels, Roof roof);
 
 }  // namespace roofwalk

@@ -81,8 +81,8 @@ double drift_in_errors(const std::vector<double>& values) {
   return of_ranks == 0 ? 0 : together / std::sqrt(of_ranks * of_order) * std::sqrt(2 * middle);
 }
 
-// Returns the relative change from the first to the last value, from logarithms: the median slope over all pairs of
-// values (Theil, Sen). 0 if the correlation with the order is not significant.
+// Returns the relative change from the first to the last value, given the values' logarithms: the median slope over all
+// pairs of values (Theil, Sen). 0 if the correlation with the order is not significant.
 double drift_of(const std::vector<double>& logs) {
   if (std::abs(drift_in_errors(logs)) < kDriftIsSure) return 0;
   std::vector<double> slopes;
@@ -237,7 +237,7 @@ std::optional<Interval> median_interval(std::vector<double> values, double confi
   ROOFWALK_CHECK(confidence > 0 && confidence < 1);
   const auto n = static_cast<double>(values.size());
   double log_term = -n * std::log(2.0);               // log of the probability of k values below the median
-  double outside = 2 * std::exp(log_term), next = 0;  // probability that the median is outside of ends k; k + 1
+  double outside = 2 * std::exp(log_term), next = 0;  // probability that the median is outside, for k and k + 1
   if (values.empty() || 1 - outside < confidence) return std::nullopt;
   std::sort(values.begin(), values.end());
   std::size_t k = 0;
@@ -272,9 +272,9 @@ bool PairedTimes::decided() const {
                       [](const GoalDecision& goal) { return goal.decision == Decision::too_noisy; });
 }
 
-// Gives each possible look an equal part of the 5 % (Bonferroni), because each look after more pairs is another chance
-// of an error. Of 2,000 simulated attempts that were exactly as fast as the goal, four looks at 95 % each declared 141
-// faster and 137 slower; with the 5 % divided, 32 and 35.
+// A look judges the goals after some number of pairs. Each look is another chance of an error, so each possible look
+// gets an equal part of the 5 % (Bonferroni). Of 2,000 simulated attempts that were exactly as fast as the goal, four
+// looks at 95 % each declared 141 faster and 137 slower; with the 5 % divided, 32 and 35.
 Result<PairedTimes> measure_pairs(const TimeOnePair& time_pair, const PairOptions& options) {
   for (const TimeGoal& goal : options.goals) ROOFWALK_CHECK((goal.least_speedup > 0) != (goal.most_ns > 0));
   PairedTimes times;

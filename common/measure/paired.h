@@ -1,10 +1,10 @@
 // Decides whether an attempt is faster than the starter, and by how much, on a GPU with varying clocks and other
 // users.
 //
-// Both are timed in pairs, back to back, in random order: a disturbance slows both, so their ratio hardly changes.
-// The result is the median of the log ratios with a 95 % confidence interval that allows for repeated looks. A goal
-// is passed if the whole interval meets it, and failed if no part of it does. Otherwise more pairs are timed; after
-// the last one the decision is "too noisy to tell", which is neither passed nor failed.
+// Both are timed in pairs, back to back, in random order: a disturbance slows both, so their ratio hardly changes. The
+// result is the median of the log ratios with a 95 % confidence interval, which allows for judging the goals several
+// times. A goal is passed if the whole interval meets it, and failed if no part of it does. Otherwise more pairs are
+// timed; after the last one the decision is "too noisy to tell", which is neither passed nor failed.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ struct GoalDecision {
 };
 
 // The times of one of the two kernels. Noise only makes times longer, so there is no mean and no standard deviation
-// (Chen, Revels: Robust benchmarking in noisy environments, arXiv 1608.04295). A share of a roof uses the median and
-// its interval, as the roof itself does; the minimum is the time on an undisturbed GPU.
+// (Chen, Revels: Robust benchmarking in noisy environments, arXiv 1608.04295). Goals for the attempt's own time use the
+// median and its interval; the minimum is the time on an undisturbed GPU.
 struct TimeSummary {
   double minimum_ns = 0, lower_quartile_ns = 0, median_ns = 0;
   Interval median_interval_ns;
@@ -88,8 +88,8 @@ struct PairedTimes {
 // Times one pair in the given order.
 using TimeOnePair = std::function<Result<TimePair>(bool starter_first)>;
 
-// Times pairs until each goal is decided, there are most_pairs, or most_seconds have passed; without goals,
-// first_pairs. Errors: those of `time_pair`; an invalid time.
+// Times pairs until each goal is decided, there are most_pairs, or most_seconds have passed. Without goals, times
+// first_pairs pairs. Errors: those of `time_pair`; an invalid time.
 Result<PairedTimes> measure_pairs(const TimeOnePair& time_pair, const PairOptions& options);
 
 // Writes the format "roofwalk.pairs/1". Keys may be added, never renamed or removed.

@@ -20,7 +20,7 @@ constexpr std::uint64_t kKernelBase = 0x6000'0000'0000, kKernelStride = 16;
 // The same for __constant__ variables that a plan refers to; the stride is larger than any such variable.
 constexpr std::uint64_t kConstantBase = 0x6800'0000'0000, kConstantStride = 1 << 20;
 
-// Returns a machine that runs one thread. Only the sizes by which the virtual GPU divides matter.
+// Returns a machine that runs one thread. The sizes of its caches do not matter, but the virtual GPU divides by them.
 Machine plan_machine() {
   Machine machine;
   machine.name = "plan";
@@ -93,8 +93,8 @@ Result<vgpu::Program> lower_solve(const Artifact& artifact, const ptx::Module& m
   return error;
 }
 
-// Explains why a plan is refused. Its own loads and stores may only access launch arguments; all other memory is the
-// learner's data.
+// Explains why a plan is refused. SOLVE's own loads and stores may access only the arguments of launches; all other
+// memory is data, which only kernels may access.
 Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
                  const vgpu::Launch& launch) {
   Error error{.message = launch.fault->message, .file = artifact.source_path};

@@ -20,7 +20,8 @@ std::vector<double> decades_between(double low, double high) {
 
 double share(double value, double low, double high) { return std::log10(value / low) / std::log10(high / low); }
 
-// Returns the highest of the goal's bounds, because all must be met; the bottom of the frame if the goal has no bounds.
+// Returns the FLOP/s that the goal requires at this AI: the highest of its bounds, because all must be met; the bottom
+// of the frame if the goal has no bounds.
 double goal_floor(const Chart& chart, const Frame& frame, double ai) {
   const GoalRegion& goal = *chart.goal;
   return std::max({goal.share_of_roof * roof_at(chart, ai), goal.min_flops_per_s, frame.y_low});
@@ -96,7 +97,7 @@ std::optional<GoalOutline> goal_outline(const Chart& chart, const Frame& frame) 
   const GoalRegion& goal = *chart.goal;
   const double left = std::max(goal.min_ai, frame.x_low);
   const double right = chart.algorithmic_ai ? std::min(*chart.algorithmic_ai, frame.x_high) : frame.x_high;
-  // Between these AIs, both edges of the region are straight lines on logarithmic axes.
+  // The AIs where an edge of the region may bend: between them, both edges are straight on logarithmic axes.
   std::vector<double> knots = {left, right, ridge(chart)};
   if (goal.min_flops_per_s > 0) {
     knots.push_back(goal.min_flops_per_s / bandwidth(chart));

@@ -118,7 +118,7 @@ class Script {
       line("set terminal svg size {},{} dynamic noenhanced background rgb 'white' font 'sans-serif,{}' name 'roofline'",
            kWidth, kHeight, kFont);
     } else {
-      // Double size for sharp screens; fonts and lines scale with it.
+      // Twice the pixels, for high-resolution screens; fonts and lines are scaled, too.
       line(
           "set terminal {} size {},{} noenhanced background rgb 'white' font 'sans-serif,{}' fontscale 1.5 "
           "linewidth 2 pointscale 2.7",
@@ -327,7 +327,7 @@ class Script {
     for (const MemoryRoof& roof : chart_.roofs.memory) {
       std::string text = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s");
       if (roof.level == chart_.level) text += promise(roof.bytes_per_s, roof.data_sheet_bytes_per_s, "B/s");
-      // The text is also above the data sheet's line, if there is no room between the two lines.
+      // If there is no room between the roof and the data sheet's line above it, the text goes above both.
       const double between = gap(roof);
       const double above = rise + (between >= kApart && between < kLineHeight * 1.25 ? between : 0);
       const std::vector<Point> ends = slanted(roof.bytes_per_s);

@@ -30,10 +30,12 @@ class LabelPlacer {
   void add_segment(Pixel from, Pixel to, double clearance, double weight);
   void add_disc(Pixel center, double radius, double weight);
 
-  // Returns the index of the candidate with the lowest cost (the first of several). It becomes an obstacle.
+  // Returns the index of the candidate with the lowest cost, the first if several have it. The chosen text becomes an
+  // obstacle for later ones.
   std::size_t place(const std::vector<TextBox>& candidates);
 
-  // Returns how much the text covers; 0 is nothing.
+  // Returns the cost of a text at this place: the weights of the obstacles that it covers, and more outside the
+  // rectangle.
   double cost(const TextBox& box) const;
 
  private:

@@ -41,8 +41,8 @@ struct Chart {
   bool is_walk = true;  // false: unordered dots, drawn without arrows and with equal weight
 };
 
-// Returns the complete gnuplot script, including data. Making it does not need gnuplot, and it is the same on every
-// machine. The script writes to `output`'s file name in gnuplot's working folder. `terminal` is "svg" or "pngcairo".
+// Returns the complete gnuplot script, including data, without calling gnuplot. The script is the same on every machine
+// and writes to `output`'s file name in gnuplot's working folder. `terminal` is "svg" or "pngcairo".
 std::string gnuplot_script(const Chart& chart, const std::filesystem::path& output, const std::string& terminal);
 
 // Writes PATH (.svg or .png) and the script next to it (.gp), creating folders. Errors: another extension; a folder

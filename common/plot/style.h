@@ -5,7 +5,7 @@
 
 namespace roofwalk {
 
-// Okabe and Ito's colours, which colour-blind readers can distinguish. Green is for goals only, vermillion for the
+// The palette of Okabe and Ito, which colour-blind readers can distinguish. Green is for goals only, vermillion for the
 // walk.
 inline constexpr const char* kInk = "#222222";
 inline constexpr const char* kQuiet = "#666666";

@@ -24,8 +24,8 @@ ArithmeticForm form_of(const Instruction& i) {
   return found == std::end(kForms) ? ArithmeticForm{modifiers, bit(i.type)} : *found;
 }
 
-// Reads dp4a.{u32,s32}.{u32,s32} or dp2a.{lo,hi}...: the types of the packed factors. The sum is signed if either
-// factor is.
+// Reads the types of both packed factors, as in dp4a.u32.s32 and dp2a.lo.u32.s32. The sum is signed if either factor
+// is.
 Reason read_dot(ModifierReader& reader, Instruction& i) {
   const TypeSet types = info(i.opcode).types;
   if (!reader.take_type(types, i.source_type) || !reader.take_type(types, i.second_type)) return kUnsupported;
@@ -43,7 +43,7 @@ bool take_shift(ModifierReader& reader, Instruction& i) {
   return true;
 }
 
-// Checks the modifiers that were read against their row of modifiers.def.
+// Checks that modifiers.def allows the modifiers that were read.
 Reason check_form(const Instruction& i) {
   const ArithmeticForm form = form_of(i);
   if ((form.modes & bit(i.mul)) == 0) {
@@ -135,7 +135,7 @@ Reason read_arithmetic(ModifierReader& reader, Instruction& i) {
   return reader.at_end() ? check_form(i) : kUnsupported;
 }
 
-// Reads the modifiers of add.cc, addc, addc.cc and the like; those of plain add, sub and mad are not read here.
+// Reads the modifiers of instructions with carry: add.cc, addc, addc.cc and the like, but not plain add, sub and mad.
 Reason read_carry(ModifierReader& reader, Instruction& i) {
   if (has_trait(i, kMultiplies) && (!reader.take(kMulModeNames, i.mul) || i.mul == MulMode::wide)) return kUnsupported;
   i.carry_out = reader.take(".cc");

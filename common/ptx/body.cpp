@@ -12,8 +12,8 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Returns the opcode of addc, subc or madc for add.cc, sub.cc or mad.cc, which are treated as addc.cc, subc.cc or
-// madc.cc that ignore the carry flag.
+// Maps the opcode of add, sub or mad to that of addc, subc or madc: add.cc is treated as an addc.cc that ignores the
+// old carry flag, likewise sub.cc and mad.cc.
 Opcode setting_carry(Opcode opcode) {
   const auto carry = find_opcode(std::string(info(opcode).mnemonic) + "c");
   return carry && info(*carry).form == Form::carry ? *carry : opcode;
@@ -58,7 +58,8 @@ void Parser::open_block() {
   label_scopes_.emplace_back();
 }
 
-// Resolves pending branches to labels of this block; the others are passed to the enclosing block.
+// Resolves the pending branches that go to labels of this block. Passes the other pending branches on to the enclosing
+// block.
 void Parser::close_block() {
   LabelScope scope = std::move(label_scopes_.back());
   label_scopes_.pop_back();
@@ -239,8 +240,8 @@ void Parser::local_variables(Space space) {
   expect(';');
 }
 
-// Returns a unique name for a variable: its own, with a number appended if that hides a name of this function or
-// module, or repeats a name of a sibling scope.
+// Returns a unique name for a variable: its own name, with a number appended if the name is already in use, be it in an
+// enclosing or in a sibling scope.
 std::string Parser::unique_name(std::string_view name) {
   int& uses = names_used_[name];
   if (uses == 0 && symbols_.find(name) != nullptr) ++uses;
@@ -319,7 +320,8 @@ void Parser::branch_operands(Instruction& made) {
   made.operands.push_back(std::move(target));
 }
 
-// The carry flag has no name in PTX: it becomes a register of the function, used as the second result and last source.
+// The carry flag has no name in PTX. It becomes a register of the function: the second result of instructions that set
+// the flag, and the last source of those that read it.
 void Parser::add_carry(Instruction& made) {
   if (carry_ < 0) {
     carry_ = static_cast<int>(function_->registers.size());
@@ -349,7 +351,7 @@ void Parser::indexed_branch_operands(Instruction& made) {
   Operand& table = made.operands.emplace_back();
   table.kind = Operand::Kind::vector;
   for (const std::string_view label : branch_tables_[static_cast<std::size_t>(symbol->index)]) {
-    count_symbol();  // each instruction copies its table, so each copy counts
+    count_symbol();  // each instruction has its own copy of the table, and the limit applies to all copies
     Operand& target = table.elements.emplace_back();
     target.kind = Operand::Kind::label;
     label_scopes_.back().pending.push_back(
@@ -397,8 +399,8 @@ void Parser::pointer_call_operands(Instruction& made, std::string_view name, con
   check_call(made, name, prototype.results, prototype.parameters);
 }
 
-// Returns the header of a function that may be called. A function's own header is in the module before its body is
-// parsed, so it may call itself.
+// Returns the header of a function that may be called. A function may call itself, because its header is added to the
+// module before its body is parsed.
 const Function& Parser::callee(std::string_view name) const {
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", in_quotes(name)));
@@ -440,7 +442,7 @@ void Parser::check_passed(const Operand& passed, const Variable& parameter) cons
   }
 }
 
-// Returns the element size and count of an operand that can be passed; zeros for any other operand.
+// Returns the element size and count of an operand that can be passed in a call; zeros for any other operand.
 Parser::Passed Parser::passed_by(const Operand& passed) const {
   if (passed.kind == Operand::Kind::reg && !passed.negated) {
     const Type type = function_->registers[static_cast<std::size_t>(passed.index)].type;

@@ -15,8 +15,8 @@ constexpr std::size_t kMaxParameterBytes = 32764;
 constexpr std::uint64_t kMaxThreads = 1u << 20;
 constexpr std::uint64_t kMaxUnsigned = 0xffffffff;
 
-// The functions for device-side launches. The machine implements them itself, with exactly these sizes of result and
-// parameters.
+// The functions that compiled code calls to launch kernels from the device. The machine implements them itself, so a
+// declaration must have exactly these sizes of result and parameters.
 struct Reserved {
   std::string_view name;
   std::uint64_t result_bytes;

@@ -32,7 +32,8 @@ std::uint64_t integer_bits(std::uint64_t magnitude, bool negative, Type type, co
 
 std::uint64_t float_bits(const Operand& operand, Written written, Type type, const Complaint& complaint) {
   const int size = size_bytes(type);
-  // A .b type accepts a float only as a bit pattern of its own width; .f types convert.
+  // .b32 and .b64 accept a float only if it is written as a bit pattern of their own width. .f32 and .f64 accept either
+  // width and convert.
   const bool fits_untyped =
       (type == Type::b32 && written == Written::float32) || (type == Type::b64 && written == Written::float64);
   if (!fits_untyped && type != Type::f32 && type != Type::f64) complaint.refuse("takes no such float");

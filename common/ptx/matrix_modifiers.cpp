@@ -4,7 +4,7 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Shapes and types of mma.sync and wmma on sm_80; sum_types() gives the types of sums.
+// A shape of mma.sync or wmma on sm_80, and the factor types that it allows. sum_types() gives the types of sums.
 struct MatrixForm {
   std::string_view word;
   MatrixShape shape;
@@ -92,7 +92,7 @@ Reason read_matrix_multiply(ModifierReader& reader, Instruction& i) {
 }
 
 // Reads wmma.mma.sync.aligned.{row,col}.{row,col}.shape.d{.a.b}.c{.satfinite}; the types of a and b are omitted for
-// f16. The factors' layout in memory, {row,col}, does not matter here.
+// f16. {row,col}, the factors' layout in memory, is ignored: only the loads and stores of fragments depend on it.
 Reason read_fragment_multiply(ModifierReader& reader, Instruction& i) {
   if (!reader.take(".sync") || !reader.take(".aligned")) return kUnsupported;
   if (!reader.take_any({".row", ".col"}) || !reader.take_any({".row", ".col"})) return kUnsupported;

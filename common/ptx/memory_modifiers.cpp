@@ -108,8 +108,8 @@ Reason read_async_copy(ModifierReader& reader, Instruction& i) {
 
 Reason read_atomic(ModifierReader& reader, Instruction& i) {
   const bool is_reduction = info(i.opcode).form == Form::reduction;
-  // The machine executes warps in a fixed order, so memory orderings never change a result. They do matter to L1, the
-  // sanitizer and the timing model.
+  // The machine executes warps in a fixed order, so memory orderings never change a result. But L1, the sanitizer and
+  // the timing model depend on them.
   const auto take_order = [&] {
     if (reader.take(".relaxed")) return true;
     const bool both = !is_reduction && reader.take(".acq_rel");

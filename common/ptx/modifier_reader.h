@@ -12,7 +12,7 @@
 
 namespace roofwalk::ptx {
 
-using Reason = std::optional<std::string>;  // the reason for a refusal; an empty string: merely not supported
+using Reason = std::optional<std::string>;  // why a form is refused; an empty string: it is merely not supported
 inline const Reason kFine = std::nullopt;
 inline const Reason kUnsupported = std::string{};
 

@@ -1,4 +1,4 @@
-// Parses the modifiers after an opcode. Their order matters, as for ptxas.
+// Parses the modifiers after an opcode. They must come in the order that ptxas requires.
 #pragma once
 
 #include <cstdint>

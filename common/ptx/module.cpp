@@ -129,7 +129,8 @@ const Variable* Module::find_variable(std::string_view name) const {
 
 namespace {
 
-// Returns the line of frame number `before` in the source, counted outwards from 0, the innermost; 0 if there is none.
+// Returns the line of the frame with number `before`, among the frames in the source file: 0 is the innermost, 1 the
+// one around it, and so on. 0 if there is no such frame.
 int line_of_frame(const Module& module, const Instruction& instruction, std::string_view source_name, int before) {
   const auto location = static_cast<std::size_t>(instruction.location);
   if (instruction.location < 0 || location >= module.locations.size()) return 0;

@@ -189,7 +189,7 @@ struct Variable {
   int align_bytes = 1;
   bool is_extern = false;
   std::vector<std::uint8_t> initial;  // empty: zeros. .global and .const only
-  // An address in `initial`: the 8 bytes at `offset_bytes` receive the address of `symbol` plus `addend`.
+  // An address within `initial`: the 8 bytes at `offset_bytes` receive the address of `symbol` plus `addend`.
   struct Fixup {
     std::uint64_t offset_bytes;
     std::string symbol;

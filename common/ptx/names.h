@@ -47,8 +47,8 @@ std::optional<Value> find_name(std::span<const Name<Value>> names, std::string_v
   return std::nullopt;
 }
 
-// Returns the opcode with the mnemonic `word`. A mnemonic may include a modifier: if the first word alone is no opcode,
-// the caller tries it together with the first modifier.
+// Returns the opcode with the mnemonic `word`. Some mnemonics include a modifier ("wmma.load"): if the first word alone
+// is no opcode, the caller tries the word together with the first modifier.
 std::optional<Opcode> find_opcode(std::string_view word);
 
 // An instruction listed in refused.def.

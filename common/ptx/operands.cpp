@@ -8,8 +8,8 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Says why this machine lacks a special register of PTX, recognised by its prefix. Cooperative groups read the first
-// two.
+// Returns why this machine lacks a special register of PTX. Registers are recognised by their prefixes. The first two
+// are those that cooperative groups read.
 std::string_view why_missing(std::string_view name) {
   if (name.starts_with("%envreg"))
     return "what only the driver sets, for grid.sync(): a grid does not wait for itself here; end the kernel, and go "
@@ -36,7 +36,8 @@ void Parser::operands(Instruction& made) {
   } while (take(','));
 }
 
-// Refuses stores to a function's own inputs and loads of its results. .param variables for its calls allow both.
+// Refuses stores to the function's own input parameters and loads of its result parameters. The .param variables that a
+// function declares for its calls allow both.
 void Parser::check_parameter_access(const Instruction& made) const {
   const bool writes = info(made.opcode).form == Form::store;
   if (!writes && info(made.opcode).form != Form::load) return;

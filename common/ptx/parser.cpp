@@ -7,7 +7,8 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Finds all `.file` lines of the text, also those after the line of an error: nvcc writes them at the end.
+// Finds all `.file` lines of the text. A message about an error needs them even though nvcc writes them at the end,
+// after the line of the error.
 std::vector<std::pair<std::uint64_t, std::string_view>> find_files(std::string_view text) {
   constexpr std::size_t kMost = 4096;
   constexpr std::string_view kDirective = "\n\t.file\t";

@@ -1,5 +1,5 @@
-// Generates the page of supported PTX, book/ptx.md, from the parser's own tables: opcodes.def, the modifiers of
-// arithmetic, refused.def.
+// Generates the page of supported PTX, book/ptx.md, from the parser's own tables: opcodes.def, modifiers.def and
+// refused.def.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ struct Symbol {
   std::string unique = {};  // variable: its name in operands
 };
 
-// Stores views of names, which must be in the PTX text or come from `keep`.
+// Stores names as views, so each name must be part of the PTX text or come from `keep`.
 class SymbolTable {
  public:
   SymbolTable() { open_scope(); }

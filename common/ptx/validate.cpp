@@ -124,7 +124,8 @@ class Checker {
     }
   }
 
-  // Variables are allowed in mov and cvta; kernels and functions in mov, selp and st.
+  // Checks an address that is given by name: that of a variable is allowed in mov and cvta, that of a kernel or
+  // function in mov, selp and st.
   void check_named_address(const Operand& operand, const Slot& slot) const {
     const bool is_function = operand.kind == Operand::Kind::function;
     const bool may_stand = form() == Form::move || (is_function ? form() == Form::select || form() == Form::store
@@ -157,7 +158,7 @@ class Checker {
     }
   }
 
-  // Requires at least one register, and registers of the same type; .b matches any type of its width.
+  // Requires at least one register, and that all registers have the same type; .b matches any type of its width.
   void check_elements(const Operand& vector) const {
     Type common = Type::none;
     bool any = false;

@@ -16,16 +16,16 @@ enum class Written : std::uint8_t { integer, float32, float64 };
 // the bits of their operand's type. `text` is the opcode with its modifiers, for messages. Throws Refusal.
 void check_operands(Instruction& instruction, const std::vector<Register>& registers, std::string_view text);
 
-// Whether the instruction may have a second result, as in `first|second`. If the text has none, the parser adds an
-// empty one.
+// Whether the instruction may have a second result, as in `first|second`. If the text has no second result, the parser
+// adds an empty one.
 bool has_second_result(const Instruction& instruction);
 
-// Returns the bits of a number of type `type`. If it does not fit, throws Refusal with a message that begins with
-// `text`.
+// Returns the bits of a number in the type `type`. If the number does not fit, throws Refusal with a message that
+// begins with `text`.
 std::uint64_t immediate_bits(const Operand& operand, Type type, std::string_view text, int ptx_line);
 
-// Whether a register of type `declared` is allowed where an instruction requires `wanted`: it must have the same width,
-// and both must be floats or neither; .b registers hold either.
+// Whether a register of type `declared` is allowed where an instruction requires `wanted`: the two types must have the
+// same width, and both or neither must be floats; a .b register fits both kinds.
 bool register_fits(Type declared, Type wanted);
 
 }  // namespace roofwalk::ptx

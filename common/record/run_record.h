@@ -123,8 +123,9 @@ struct WarpCycles {
   void add(const WarpCycles& other, double times = 1);
 };
 
-// A part of the wait at a barrier, by what the last warp to arrive did after the first one had arrived: it worked
-// (`issued`) or waited, at this line. Queueing for shared memory or L1 counts as waiting for that memory.
+// Part of the wait of other warps at a barrier, by what the last warp to arrive was doing since the first one had
+// arrived: it worked (`issued`) or waited, at this line. Queueing for shared memory or L1 counts as waiting for that
+// memory.
 struct HeldUpBy {
   int line = 0;  // 0: code without a line
   Wait wait = Wait::issued;
@@ -137,7 +138,7 @@ struct LineCounters {
   Counters counters;
   WarpCycles waits = {};
   std::vector<HeldUpBy> held_up = {};  // most first
-  // Its loads of global memory: the sectors and requests of each PTX instruction.
+  // The line's loads of global memory: the sectors and requests of each PTX instruction.
   struct Load {
     double sectors = 0, requests = 0;
   };
@@ -145,8 +146,9 @@ struct LineCounters {
   std::vector<int> callers = {};  // lines where the function with this line was inlined, ascending
 };
 
-// The parts of a kernel's modelled time, in ns: the minimum time of each part of the machine on its own; latency_ns,
-// the additional time beyond the slowest of these that the timing model finds because warps wait; and the launch.
+// The parts of a kernel's modelled time, in ns. dram_ns to flops_ns and constant_ns: the least time that each part of
+// the machine needs on its own. latency_ns: what the timing model adds to the slowest of these, because warps wait.
+// launch_ns: the launch.
 struct TimeParts {
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
   double constant_ns = 0;

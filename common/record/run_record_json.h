@@ -7,7 +7,8 @@
 namespace roofwalk {
 
 // Writes every member; floating-point values are exact. Counters, waits and parts of time are arrays in the order of
-// their lists, so that a plan of ten thousand launches takes a few MB. Texts must be UTF-8 when the JSON is written.
+// the lists in run_record.h, without names, so that a plan of ten thousand launches takes only a few MB. Texts must be
+// UTF-8 when the JSON is written.
 Json whole_json(const RunRecord& record);
 Json whole_json(const Fault& fault);
 

@@ -22,11 +22,11 @@ class PartTimes {
   std::array<double, static_cast<std::size_t>(TimePart::launch) + 1> ns_{};
 };
 
-// What one cause takes of the time. Causes claim in order, each from what the earlier ones left, so that no
-// nanosecond is claimed twice.
+// The time that one cause claims. Causes claim in order, each from what the earlier ones left, so that no nanosecond is
+// claimed twice.
 class Claim {
  public:
-  // Time that the cause takes is deducted from `left`.
+  // `left`: the time that no earlier cause has claimed; take() deducts from it.
   Claim(const DiagnosisInput& input, PartTimes& left) : input_(input), left_(left) {}
 
   const DiagnosisInput& input() const { return input_; }
@@ -57,21 +57,22 @@ struct UnmeasuredLoss {
   Explanation explanation;
 };
 
-// Each function pointer may be null, but a cause that can lose measured time has `explain`.
+// Any function pointer may be null, but `explain` must be set if the cause can get measured time.
 struct Cause {
-  // Never changes once published: hints (`for` in exercise.toml) and the JSON contain it. It is also the file's name.
+  // Identifies the cause in hints (`for` in exercise.toml), in the JSON and as the name of its file, so a published id
+  // never changes.
   std::string_view id;
 
-  // Rank among the causes, lowest first. A cause that takes a share of a time part ranks before those that take the
-  // rest of it; a cause with a special reason for a wait ranks before those with a general one.
+  // Rank in which causes claim, lowest first. A cause that takes a share of a part of the time ranks before those that
+  // take the rest of it; a cause that explains a wait by a special reason ranks before those with a general one.
   int order = 0;
 
   // Takes from each part of the time what a cure would save.
   void (*claim)(Claim& claim) = nullptr;
 
   // Whether this cause is the reason for the wait `wait`; the first cause that returns true gets the time. `wait`: an
-  // id of DiagnosisInput::Waiting, or of Waiting::Part for the last warp at a barrier. `is_main`: this cause's cure
-  // saves most of the slowest unit's time.
+  // id of DiagnosisInput::Waiting, or of Waiting::Part for the last warp at a barrier. `is_main`: curing this cause
+  // shortens the slowest unit's time more than any other cure.
   bool (*is_behind_wait)(const DiagnosisInput& input, std::string_view wait, bool is_main) = nullptr;
 
   // Returns how strongly the counts point to this cause; 0 is not at all. Real GPUs report counts and one total time,

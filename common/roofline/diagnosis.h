@@ -12,8 +12,8 @@
 namespace roofwalk {
 
 // Facts about one measured attempt, all from counters. Times in ns; unknown values stay 0. The parts of the time
-// (dram_ns ... launch_ns) are known if it is modelled: the slowest of them, latency_ns and launch_ns add up to
-// elapsed_ns. Without them, the rules use only counts and gaps. AI, ridge and gaps all belong to one level.
+// (dram_ns ... launch_ns) are known if the time is modelled: the slowest unit, latency_ns and launch_ns add up to
+// elapsed_ns. If they are unknown, the rules use only counts and gaps. AI, ridge and gaps all belong to one level.
 struct DiagnosisInput {
   double useful_flops = 0, executed_flops = 0;
   double atomic_flops = 0;  // not included in executed_flops

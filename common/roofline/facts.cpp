@@ -9,8 +9,8 @@ constexpr double kWellPlaced = 1.25;  // 80 % of the roof at the algorithm's AI:
 // Work counts as repeated if it executes at least this multiple of the useful FLOPs. Nearly 2, so that a sum in several
 // passes does not count as repeated work.
 constexpr double kRepeats = 1.9;
-// Stores count as repeated if the bytes stored are at least this multiple of the bytes that reach DRAM, or of the
-// compulsory bytes.
+// Stores count as repeated if the stored bytes are at least this multiple of the bytes that reach DRAM, or of the
+// compulsory bytes if those are fewer.
 constexpr double kStoredAgain = 1.5;
 
 }  // namespace
@@ -67,8 +67,8 @@ double sector_ratio(const DiagnosisInput& in) {
 
 double repeats_of_work(const DiagnosisInput& in) {
   if (in.useful_flops <= 0 || in.executed_flops < kRepeats * in.useful_flops) return 1;
-  // A result that is recomputed where it is needed is stored once; repeated work stores it each time. Scattered stores
-  // count as if they were contiguous.
+  // Repeated work stores a result each time; a result that is merely recomputed where it is needed is stored once.
+  // Dividing by sector_ratio() counts scattered stores as contiguous.
   const double once = std::min(in.compulsory_bytes, in.dram_write_bytes);
   return in.global_write_bytes / sector_ratio(in) >= kStoredAgain * once && once > 0
              ? in.executed_flops / in.useful_flops

@@ -38,8 +38,8 @@ double repeats_of_work(const DiagnosisInput& input);
 
 // FLOPs of a fused multiply-add that all lanes of a warp execute.
 inline constexpr double kFlopsOfFma = 64;
-// Returns a lower bound for the share of floating-point arithmetic in the warp instructions: counts all FLOPs as FMAs.
-// With additions and products only, the share is twice that. 1 if unknown.
+// Returns a lower bound for the share of floating-point arithmetic in the warp instructions, which takes all FLOPs for
+// FMAs of two FLOPs. If they were additions and products of one FLOP, the share would be twice that. 1 if unknown.
 double arithmetic_share(const DiagnosisInput& input);
 // Whether the upper bound, twice arithmetic_share(), is at least half.
 bool is_mostly_arithmetic(const DiagnosisInput& input);

@@ -62,9 +62,10 @@ class Ledger {
     return slowest;
   }
 
-  // Units work concurrently, so a cure saves the time by which the slowest unit becomes faster. Cures are applied in
-  // order, the best first. Each saves what it adds to the earlier ones, but at most what it would save alone: a gain
-  // that exists only after other cures shows the next bottleneck, not one of this kernel.
+  // Units work concurrently, so a cure saves only the time by which the slowest unit becomes faster. Applies the cures
+  // one after the other, the best first. Each is credited with what it saves after the earlier ones, but at most with
+  // what it would save alone: a gain that exists only after other cures tells what the next bottleneck would be, not
+  // what slows this kernel.
   void cure_units() {
     auto removed_by = claimed_;
     auto parts = parts_;

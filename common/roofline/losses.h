@@ -1,4 +1,5 @@
-// Attributes the time that the algorithm does not need to causes; each part of this time goes to one cause only.
+// Divides the lost time, which is the time beyond what the algorithm needs, among causes; each part of it goes to one
+// cause only.
 #pragma once
 
 #include <vector>

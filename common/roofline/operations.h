@@ -13,8 +13,8 @@ struct Work {
   double ai() const { return static_cast<double>(useful_flops) / static_cast<double>(compulsory_bytes); }
 };
 
-// Returns the work of reading `arrays_in` arrays of `elements` each and writing `arrays_out`. arrays_out is 0 to match
-// texts that ignore stores.
+// Returns the work of reading `arrays_in` arrays of `elements` each and writing `arrays_out`. With arrays_out = 0, the
+// AI matches textbooks that ignore stores.
 Work elementwise_work(std::int64_t elements, std::int64_t flops_per_element, int arrays_in, int arrays_out,
                       double element_bytes);
 
@@ -31,12 +31,12 @@ struct GemmElementBytes {
 Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, const GemmElementBytes& element_bytes);
 Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, double element_bytes);
 
-// Returns the FLOPs of that product, counted exactly: a sum of k products takes k - 1 additions. The difference matters
-// only for tiny k.
+// Returns a GEMM's exact FLOPs: a sum of k products takes k - 1 additions. The difference to gemm_work() matters only
+// for tiny k.
 std::int64_t gemm_flops_to_the_letter(std::int64_t m, std::int64_t n, std::int64_t k);
 
-// Returns the AI of a GEMM that fetches rows and columns for each tile_m x tile_n tile of c: FLOPs over fetched bytes,
-// without stores. A tile of 1 x 1 is the naive kernel without any cache.
+// Returns the AI of a GEMM that, for each tile_m x tile_n tile of c, fetches the rows of a and the columns of b that
+// the tile needs: FLOPs over fetched bytes, without stores. A tile of 1 x 1 is the naive kernel without any cache.
 double gemm_tile_ai(std::int64_t tile_m, std::int64_t tile_n, double element_bytes);
 
 // Returns the AI of multiplying a few rows with many weights, or a few queries with many keys and values, if the

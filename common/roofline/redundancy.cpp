@@ -10,7 +10,7 @@ namespace roofwalk {
 namespace {
 
 constexpr double kRedundant = 1.25;  // bytes at a level over compulsory bytes
-// The same ratio; from here on, the bytes cause a wait that is longer than their transfer.
+// From this value of the same ratio on, redundant bytes also count as the reason why warps wait.
 constexpr double kVeryRedundant = 8;
 constexpr double kReuseInL1 = 2;  // bytes at L1 over bytes at L2; if the ratio is larger, blocks reuse in L1 what
                                   // they fetched
@@ -22,8 +22,8 @@ MissingReuse missing_reuse(const DiagnosisInput& in, TimePart level) {
   return in.l1_bytes <= kReuseInL1 * in.l2_bytes ? MissingReuse::between_blocks : MissingReuse::within_block;
 }
 
-// Whether warps wait because the slowest memory level moves very redundant bytes and the reuse that it lacks is
-// `missing`.
+// Whether warps wait because the slowest memory level moves many redundant bytes, and `missing` is the reuse that would
+// avoid these.
 bool is_waited_for(const DiagnosisInput& in, MissingReuse missing) {
   const double slowest_ns = std::max({in.dram_ns, in.l2_ns, in.l1_ns});
   for (const TimePart level : kMemoryLevels) {

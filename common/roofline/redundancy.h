@@ -10,12 +10,12 @@ namespace roofwalk {
 
 enum class MissingReuse { between_kernels, between_blocks, within_block };
 
-// Takes the time for redundant bytes, those beyond the compulsory ones, at each level where `missing` is the missing
-// reuse.
+// Claims the time that redundant bytes (those beyond the compulsory ones) cost, at each memory level that lacks this
+// kind of reuse.
 void claim_redundant_bytes(Claim& claim, MissingReuse missing);
 
-// Whether `wait` is due to redundant bytes: it is a wait for memory, and the slowest memory level moves many times the
-// compulsory bytes and needs at least half of the waiting time for them.
+// Whether `wait` is due to redundant bytes: it is a wait for memory, and the slowest memory level lacks this reuse,
+// moves many times the compulsory bytes, and needs at least half of latency_ns to do so.
 bool is_redundancy_behind_wait(const DiagnosisInput& input, std::string_view wait, MissingReuse missing);
 
 // Returns the evidence for this missing reuse; see Cause::evidence.

@@ -110,7 +110,7 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
     ROOFWALK_TRY_STATUS(line.add_bytes("--file", file.bytes));
     line.add(file.to);
   }
-  // The parent folders are tmpfs too, without a size limit of their own, so they become read-only.
+  // The folders above these are a tmpfs too, which has no size limit of its own, so it becomes read-only.
   line.add("--remount-ro", kBoxFolder, "--chdir", kBoxFolder, "--remount-ro", "/dev", "--remount-ro", "/");
   ROOFWALK_TRY(const std::string filter, system_call_filter());
   ROOFWALK_TRY_STATUS(line.add_bytes("--seccomp", filter));

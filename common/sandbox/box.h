@@ -14,7 +14,7 @@
 
 namespace roofwalk {
 
-// How to run programs that read a learner's files. On their own computers, users' own files need limits but no box.
+// How to run programs that read a learner's files. Users' own files on their own computers need limits but no box.
 enum class Isolation { none, boxed };
 
 // A folder or file of this machine, readable inside the box at the path `to`.
@@ -67,11 +67,11 @@ struct BoxStart {
   Descriptor status;             // bubblewrap's status messages, for BoxStatus
 };
 
-// Prepares to run `program` in a box. It gets only the descriptors 0 (empty), 1, 2 and, if the caller passes it,
-// kChannelDescriptor. Errors: bubblewrap is not installed; a file for the box cannot be prepared.
+// Prepares to run `program` in a box. The program gets only the descriptors 0 (empty), 1, 2 and, if the caller passes
+// it, kChannelDescriptor. Errors: bubblewrap is not installed; a file for the box cannot be prepared.
 Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& program);
 
-// The outcome of a box.
+// Tells from bubblewrap's status messages whether a box was made and when it is gone.
 class BoxStatus {
  public:
   explicit BoxStatus(Descriptor status) : status_(std::move(status)) {}

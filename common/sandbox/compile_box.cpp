@@ -8,7 +8,8 @@ Box compile_box(const std::filesystem::path& toolkit) {
   if (error) root = toolkit;
   Box box;
   for (const char* folder : {"/usr/bin", "/usr/include", "/usr/lib"}) box.mounts.push_back({folder, folder});
-  // These do not exist on every system: 64-bit libraries, GCC's own programs, and the targets of command names.
+  // Not every system has all of these: more libraries, GCC's internal programs (libexec), the targets of links such as
+  // /usr/bin/cc (alternatives), and the loader's cache.
   for (const char* folder :
        {"/usr/lib64", "/usr/libexec", "/usr/lib32", "/usr/libx32", "/etc/alternatives", "/etc/ld.so.cache"}) {
     box.mounts.push_back({folder, folder, /*may_be_absent=*/true});

@@ -97,8 +97,8 @@ std::vector<std::string> machine_names();
 
 Json to_json(const Machine& machine);
 
-// Reads the output of to_json, for a machine described by another process. Errors: the JSON is not exactly what to_json
-// writes for a machine whose figures are between 0 (unknown) and the maximum for a machine file.
+// Reads the output of to_json, for a machine described by another process. Errors: a figure is not between 0 (unknown)
+// and the maximum for a machine file; the JSON differs in any other way from what to_json writes.
 Result<Machine> machine_from_json(const Json& json);
 
 }  // namespace roofwalk

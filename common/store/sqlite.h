@@ -39,8 +39,8 @@ class Database {
   // Runs statements without result rows. False if one fails.
   bool run(const char* sql);
 
-  // Retries until the busy time is over, because SQLite fails without waiting if another process opens the file at
-  // the same moment.
+  // Retries for up to the busy time, because SQLite fails without waiting if another process opens the file at the same
+  // moment.
   bool use_write_ahead_log();
 
   // Returns the first column of the first row as an integer; `otherwise` if there is no row or the query fails.

@@ -23,8 +23,8 @@ void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   }
   if (!ptx::is_float(in.type)) return;
   const std::uint64_t elements = ptx::is_pair(in.type) ? 2 : 1;
-  // The only float atomics are additions. The lanes of an SM do not execute them, and hardware does not count them as
-  // FLOPs.
+  // Float atomics are always additions. They have a counter of their own, because the lanes of an SM do not execute
+  // them and hardware does not count them as FLOPs.
   if (info.form == Form::atomic || info.form == Form::reduction) out.add(Counter::atomic_flops, threads * elements);
   if (info.flops == 0) return;
   const std::uint64_t flops = threads * elements * static_cast<std::uint64_t>(info.flops);
@@ -47,9 +47,9 @@ std::uint64_t lane_bytes(const Instruction& in) {
   return static_cast<std::uint64_t>(ptx::size_bytes(in.type)) * in.vector;
 }
 
-// Returns the fewest sectors that could hold the requested bytes if no two lanes shared a byte, at least one per
-// request. Where lanes do share bytes, the actual sectors may be fewer, and count instead. The machine chooses the
-// layout of a fragment's rows, so for fragments the actual sectors count as ideal.
+// Returns the fewest sectors that could hold the requested bytes if no two lanes shared a byte, but at least one per
+// request. If the actual sectors are fewer, because lanes do share bytes, returns their number. For fragments it always
+// returns the actual number, because the machine, not the kernel, chooses how lanes access the rows.
 std::uint64_t ideal_sectors(const Instruction& in, const InstructionCounters& site, std::uint64_t requests,
                             std::uint64_t threads) {
   const Form form = ptx::info(in.opcode).form;
@@ -115,7 +115,8 @@ void add_load(const Instruction& in, const InstructionCounters& site, LineCounte
   line.loads.push_back({static_cast<double>(site.sectors), static_cast<double>(site.requests)});
 }
 
-// For each line with a barrier, sets held_up: the lines where the last warp to arrive had waited, and for what.
+// Sets held_up of each line with a barrier: at which lines, and for what, the last warp to arrive had waited while the
+// others stood at the barrier.
 void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines) {
   const auto& code = input.function.instructions;
   std::map<int, std::map<int, WarpCycles>> by_line;

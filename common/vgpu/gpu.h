@@ -34,7 +34,7 @@ struct KernelCall {
   int line = 0;                              // line of the call, for the record
   int registers_per_thread = 0;              // from ptxas; determines occupancy
   std::uint32_t local_bytes_per_thread = 0;  // from ptxas: for the record
-  std::span<const MachineOp> code = {};      // from ptxas: the timing model uses its instruction order
+  std::span<const MachineOp> code = {};      // from ptxas: the timing model follows this order
 };
 
 class Gpu {
@@ -77,8 +77,8 @@ class Gpu {
   Result<const Kernel*> kernel_called(const std::string& name);
   // The following functions are the stages of a launch. The first one lowers the kernel; it checks no limits.
   Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call);
-  // Sets the step's occupancy and returns the host memory for the blocks that are resident at once. nullopt, with a
-  // fault, if the GPU or the host cannot hold them.
+  // Sets the step's occupancy and returns how many bytes of host memory the blocks need that are resident at once.
+  // nullopt, with a fault, if the GPU or the host cannot hold these blocks.
   std::optional<std::uint64_t> resident_bytes(Step& step);
   // Charges the launch to the budget. False, with a fault, if the budget does not cover it.
   Result<bool> charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step);
@@ -114,7 +114,7 @@ class Gpu {
   // Totals over the plan's launches: lowered operations; host memory kept until the plan ends.
   std::uint64_t plan_operations_ = 0, kept_bytes_ = 0;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;   // the plan's kernels, by mangled name
-  std::set<std::string> ordered_;                            // kernels of the plan that are in `schedules_`
+  std::set<std::string> ordered_;                            // kernels whose scheduling the plan has paid for
   std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan: GridTrace::missing
   std::vector<InstructionTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;

@@ -20,14 +20,14 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Limit on the host memory for registers of resident blocks. They take more than on hardware: here, registers that
-// carry values between basic blocks do not share memory, although ptxas may give them one register.
+// Limit on the host memory for registers of resident blocks. PTX registers need more memory here than on hardware: each
+// one that carries a value between basic blocks has memory of its own, whereas ptxas may assign one machine register to
+// several of them.
 constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
 constexpr std::uint64_t kMaxLocalBytes = 2ull << 30;  // of resident threads, in host memory
 constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
 
-// Returns the least work that the grid can take: to start its blocks, and to enter the first basic block with each
-// warp.
+// Returns the least work that the grid can take: its blocks must start, and each warp must enter the first basic block.
 UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t warps, bool sanitized) {
   const std::uint64_t first = program.ops.front().target;
   return UInt128{blocks} * (work_of_block(program, warps, sanitized) + warps * first);
@@ -158,7 +158,8 @@ std::optional<std::uint64_t> Gpu::resident_bytes(Step& step) {
 }
 
 Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step) {
-  // If less than work::kLaunch is left, earlier launches used up the budget; the charge below reports that.
+  // This check is skipped if less than work::kLaunch is left: then earlier launches used up the budget, and the charge
+  // below says so.
   if (limits_.work >= work::kLaunch &&
       least_work(*step.program, call.grid.count(), warps_of(call.block), limits_.sanitize) > limits_.work) {
     return Error{
@@ -180,8 +181,8 @@ Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes
   return can_keep(step);
 }
 
-// False, with the fault, if the plan keeps too much: it keeps the counters of every launch, and the code of every
-// kernel, until its end.
+// False, with a fault, if the plan would keep too much in memory: until its end, a plan keeps the counters of every
+// launch and the code of every kernel.
 bool Gpu::can_keep(const Step& step) {
   plan_operations_ += step.program->ops.size();
   if (plan_operations_ > kMaxPlanOperations) {

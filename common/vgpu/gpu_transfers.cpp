@@ -13,7 +13,7 @@ namespace roofwalk::vgpu {
 
 bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line) {
   const Buffer* buffer = memory_.find(address);
-  // A plan cannot get a pointer to a constant, so such an address was guessed.
+  // A plan has no way to obtain a pointer to constant memory, so an address there was guessed.
   const bool is_constant = Memory::is_constant(address);
   const bool is_inside = buffer != nullptr && buffer->contains(address, size_bytes) && !is_constant;
   if (is_inside && !(writes && buffer->read_only)) return true;
@@ -43,7 +43,8 @@ bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writ
   return false;
 }
 
-// Counts the traffic of a memset or copy: whole sectors at L2; a partly covered sector is a partial write.
+// Counts the traffic of a memset or copy, which goes to L2 in whole sectors, except that a partly covered sector is a
+// partial write.
 void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step) {
   InstructionCounters& site = step.totals.sites[0];
   const std::uint64_t end = address + size_bytes;

@@ -19,7 +19,7 @@ namespace roofwalk {
 // The diagnoses of an attempt, and the line of the learner's file that moves the most bytes.
 struct Finding {
   std::vector<Diagnosis> diagnoses;  // most costly first; empty if nothing is worth curing
-  Diagnosis diagnosis;               // the first of these, or "none" with a remark on the dot
+  Diagnosis diagnosis;               // the first of them; if there is none: cause "none", with a remark
   int traffic_line = 0;              // 0: unknown
   std::string traffic_source;        // that line's text, as the learner wrote it
 };

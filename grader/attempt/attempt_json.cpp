@@ -7,7 +7,8 @@
 namespace roofwalk {
 namespace {
 
-// Counts are written as whole numbers, even very large ones.
+// Null if the quantity is unknown. Rates are written as floating-point numbers, counts as whole numbers, even very
+// large ones.
 Json number(const Quantity& quantity) {
   if (!quantity.known() || !std::isfinite(quantity.value)) return nullptr;
   const bool is_rate =
@@ -129,7 +130,7 @@ void add_figures(const Attempt& attempt, Json& json) {
   json["horizontal_gap"] = number(m.horizontal_gap);
 }
 
-// Adds keys that later versions introduced; these come last.
+// Adds the figures of constant memory. Their keys come last, because they were introduced later than all others.
 void add_constant_figures(const Attempt& attempt, Json& json) {
   const Measurement m = attempt.measurement.value_or(Measurement{});
   json["constant_requests"] = number(m.constant_requests);

@@ -23,7 +23,7 @@ Result<StarterDot> measure_starter(const Rig& rig, const Chapter& chapter, const
   };
   const auto artifact = build_for(rig, chapter.starter());
   if (!artifact) return artifact.error().file.empty() ? artifact.error() : ours(artifact.error().text());
-  // Modelling needs no GPU, so it is done before waiting for one.
+  // Modelling the starter's bytes needs no GPU, so it is done before waiting for a turn on the GPU.
   std::optional<RunRecord> modelled;
   if (rig.is_real() && !rig.counts_bytes) {
     ROOFWALK_TRY(modelled, modelled_run(rig, *artifact, problem));

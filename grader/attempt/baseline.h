@@ -1,5 +1,5 @@
-// The start of the walk: the starter, measured on the attempt's device, at its size and with its seed. The starter's
-// dot is cached, and measured again only if something on which it depends has changed.
+// The first dot of the walk: the starter, measured on the same device, at the same size and with the same seed as the
+// attempt. The starter's dot is cached, and measured again only if something on which it depends has changed.
 #pragma once
 
 #include <optional>
@@ -24,14 +24,15 @@ struct StarterDot {
 // program, the toolkit, the size, the seed, and whether a GPU's counters can be read.
 std::string baseline_key(const Rig& rig, const Chapter& chapter, const Size& size, std::uint64_t seed);
 
-// Builds and measures the starter. Waits for a turn on a real GPU, so the caller must not hold one. Errors: any
-// trouble, because the starter is the course's own file.
+// Builds and measures the starter. On a real GPU, waits for a turn, so the caller must not hold one already. Any
+// failure is an Error, even one of the kernel, because the starter is the course's own file.
 Result<StarterDot> measure_starter(const Rig& rig, const Chapter& chapter, const Problem& problem, const Work& work);
 
-// Returns the dot that an earlier call stored under `key`; nullopt without a store or a readable entry.
+// Returns the dot that an earlier call stored under `key`; nullopt if there is no store, or no readable dot in it.
 std::optional<StarterDot> kept_starter(const Rig& rig, const std::string& key);
 
-// Stores the dot for later calls if there is a store, unless counting failed this time.
+// Stores the dot for later calls. Does nothing if there is no store, or if the GPU's counters could usually be read but
+// not this time.
 Status keep_starter(const Rig& rig, const std::string& key, const StarterDot& starter);
 
 // Returns the stored dot. If there is none, measures the starter and stores its dot.

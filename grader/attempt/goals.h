@@ -11,7 +11,7 @@ namespace roofwalk {
 
 struct MachineGoals {
   std::vector<Goal> asked;            // in the chapter's order
-  std::vector<std::string> left_out;  // one sentence for each of the other goals, which says why it is left out
+  std::vector<std::string> left_out;  // for each of the other goals: one sentence that says why it is left out
 };
 
 // A goal about the AI at DRAM is left out if the compulsory bytes are less than four times the L2, because the L2

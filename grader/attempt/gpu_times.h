@@ -1,4 +1,4 @@
-// Figures of an attempt on a real GPU: paired times, and the virtual GPU's bytes if the GPU's are not available.
+// Figures of an attempt on a real GPU: paired times, and the virtual GPU's bytes if the GPU's counters cannot be read.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace roofwalk {
 
-// A pass or ace goal about time, converted to a limit on time or speedup at the AI of the attempt's dot. There is none
-// for goals whose figures are unknown.
+// A goal about speed, for the grade pass or ace, as a limit on the time or the speedup. For a goal about the roof, the
+// limit is the time at the AI of the attempt's dot; there is no TimedGoal if that roof is unknown.
 struct TimedGoal {
   std::size_t goal = 0;  // its index among the machine's goals
   Grade grade = Grade::pass;
@@ -19,14 +19,14 @@ struct TimedGoal {
 };
 std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measurement& measurement);
 
-// Runs the kernel on a virtual GPU with the real GPU's machine figures, whose counts stand in for the real GPU's;
-// nullopt if the virtual GPU cannot run the kernel. Needs no GPU, and may take long.
+// Runs the kernel on a virtual GPU that has the real GPU's machine figures. The counts of this run stand in for the
+// real GPU's. nullopt if the virtual GPU cannot run the kernel. Needs no GPU, and may take long.
 Result<std::optional<RunRecord>> modelled_run(const Rig& rig, const Artifact& artifact, const Problem& problem);
 
-// Replaces the counters in `record` by the modelled ones.
+// Replaces the counters in `record` by those of the modelled run.
 void take_bytes(const RunRecord& modelled, RunRecord& record);
 
-// If the GPU's counters could not be read, models the run and takes its bytes.
+// If the GPU's counters could not be read, replaces those in `record` by the counters of a modelled run.
 Status model_bytes(const Rig& rig, const Artifact& artifact, const Problem& problem, RunRecord& record);
 
 // Times on a real GPU, and its state before and after.
@@ -35,13 +35,14 @@ struct GpuTimes {
   int runs_per_sample = 1;               // number of runs whose mean is one sample; each run starts with a cold cache,
                                          // and its result is checked
   std::vector<std::string> notes;        // facts that readers of the times must know, one sentence each
-  std::optional<std::string> disturbed;  // if every try was disturbed: the reason why the times decide nothing
+  std::optional<std::string> disturbed;  // if every try was disturbed: why these times must not decide a goal
   std::optional<GpuState> before, after;
 };
 
-// Times the starter and the attempt in pairs, each in its own process, from a cold cache and with its initial buffer
-// contents. Every result is checked. If something else slowed the GPU down in the meantime, everything is repeated
-// once. Errors: a kernel that was right before is now wrong or ends early; the harness's own trouble.
+// Times the starter and the attempt in pairs, each in its own process. Every run starts with a cold cache and the
+// initial contents of the buffers, and every result is checked. If something else slowed the GPU down during the
+// measurement, all pairs are measured once more. Errors: a kernel that was right before is now wrong or ends early; the
+// harness itself fails.
 Result<GpuTimes> time_in_pairs(const Rig& rig, const Artifact& starter, const Artifact& attempt, const Problem& problem,
                                const ExpectedValues& expected, const std::vector<TimedGoal>& goals);
 

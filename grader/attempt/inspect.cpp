@@ -15,9 +15,10 @@ namespace {
 
 double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
 
-// For devices that do not count ideal sectors: the number of sectors that the same accesses would touch if the bytes
-// that they use were contiguous. A request that fully uses its 128-byte lines is taken for ideal, unless it has more
-// sectors than 32 threads can use with 16 bytes each; a scattered request is compared with 4 bytes per thread.
+// Estimates the ideal sectors for devices that do not count them: the sectors that the same accesses would touch if the
+// bytes that they use were contiguous. If the accesses use their 128-byte lines fully, all their sectors count as
+// ideal, unless a request has more sectors than 32 threads can use with 16 bytes each. Otherwise each thread is assumed
+// to use 4 bytes.
 double ideal_sectors(double sectors, double lines, double requests) {
   constexpr double kSectorsPerLine = 4, kMostSectors = 16;
   const bool lines_are_full = lines > 0 && sectors >= 0.9 * kSectorsPerLine * lines;
@@ -68,7 +69,7 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
   return lines;
 }
 
-// The waits that a learner can change, in the words of the diagnosis.
+// The waits that a learner can do something about, in the words that diagnoses use.
 constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::l2, "L2"},
                                                        {Wait::l1, "L1"},
@@ -80,8 +81,8 @@ constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::pipe, "an arithmetic unit that is busy"},
                                                        {Wait::tail, "work"}};
 
-// The block's own use of a resource that keeps another block off an SM, in words: "its 255 registers a thread times 256
-// threads"; empty if there is no such resource.
+// Names the resource of an SM that has no room for one more block, by one block's use of it: "its 255 registers a
+// thread times 256 threads"; empty if neither shared memory nor registers are short.
 std::string limit_of(const KernelRecord& kernel, const Machine& machine) {
   const auto threads = static_cast<double>(kernel.block.count());
   const double more = kernel.resident_blocks_per_sm + 1;
@@ -117,9 +118,9 @@ std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
   return waiting;
 }
 
-// The number of kernels that stream, which means that each moves a considerable part of the plan's bytes, and hardly
-// any byte twice. If several kernels stream, and DRAM moves more than the compulsory bytes, then kernels pass arrays to
-// later kernels through DRAM.
+// The number of kernels that stream: each of them moves a considerable part of the plan's bytes, and hardly any byte
+// twice. If there are several, and DRAM moves more than the compulsory bytes, then some of these kernels pass arrays to
+// later ones through DRAM.
 double streaming_kernels(const RunRecord& record, double dram_bytes) {
   constexpr double kGoodPart = 0.1, kHardlyTwice = 1.5;
   double streaming = 0;
@@ -132,10 +133,10 @@ double streaming_kernels(const RunRecord& record, double dram_bytes) {
   return streaming;
 }
 
-// The number of different kernels that each move a considerable part of the plan's bytes; 0 if one of them alone moves
+// The number of different kernels that each move a considerable part of the plan's bytes; 0 if a single kernel moves
 // far more than the compulsory bytes. If there are several, and DRAM moves more than the compulsory bytes, then some
-// kernel fetches again what an earlier one read or wrote. Launches of the same kernel count once, because they may be
-// pieces of one step.
+// kernel fetches again what an earlier kernel read or wrote. Launches of the same kernel count once, because they may
+// be pieces of one step.
 double chained_kernels(const RunRecord& record, double dram_bytes, double compulsory_bytes) {
   constexpr double kGoodPart = 0.1, kLittleMore = 1.1;
   std::set<std::string_view> chained;
@@ -147,8 +148,8 @@ double chained_kernels(const RunRecord& record, double dram_bytes, double compul
   return static_cast<double>(chained.size());
 }
 
-// Adds the time to write spilled registers and read them back once, at the nearest level that can hold the spills of
-// all resident threads.
+// Adds the time that spills cost: writing the spilled registers and reading them back once, at the nearest memory level
+// that can hold the spills of all resident threads.
 void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput& in) {
   for (const KernelRecord& kernel : record.kernels) {
     const auto spilled = static_cast<double>(kernel.spilled_bytes_per_thread);

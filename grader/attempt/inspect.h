@@ -9,18 +9,20 @@ namespace roofwalk {
 Finding inspect(const RunRecord& record, const Measurement& measurement, const Machine& machine, const Roofs& roofs,
                 const std::string& source_text);
 
-// Diagnoses a wrong answer. It has no dot, but its errors may show that it was computed in half precision.
+// Diagnoses a wrong answer. A wrong kernel has no dot to diagnose, but the errors of its answer may show that it
+// computed in half precision.
 Finding inspect_wrong(const Correctness& correctness, int suspect_line);
 
 // For an attempt that met every goal: removes the diagnosis of what limits the dot now, because the chapter asks for no
-// more. Keeps spills, which no chapter teaches and whose cost the virtual GPU's dot does not fully show.
+// more. Keeps a diagnosis of spills, because no chapter is about spills, and the virtual GPU's dot does not fully show
+// their cost.
 void settle(Finding& finding);
 
-// What the last warp to arrive at a barrier did or waited for meanwhile, as shares of `cycles`, the cycles for which
-// the other warps waited there.
+// While other warps wait at a barrier, the last warp to arrive still works or waits for something else. Returns what it
+// did, as shares of `cycles`, the cycles for which the other warps waited there.
 std::vector<DiagnosisInput::Waiting::Part> last_warp_of(const std::vector<HeldUpBy>& held_up, double cycles);
 
-// Completes "wait for ...": "a barrier". Not for Wait::issued, which is not a wait.
+// Words that complete "wait for ...", such as "a barrier". Not for Wait::issued, which is not a wait.
 std::string_view wait_words(Wait wait);
 
 // Line `line` (from 1) of a text, without blanks at both ends; empty if there is none.

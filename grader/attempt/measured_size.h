@@ -6,15 +6,15 @@
 
 namespace roofwalk {
 
-// Whether a size is large enough for figures at DRAM. The compulsory bytes must be at least eight times the L2, so
-// that L2 hits are negligible. The launch overhead must be at most 2.5 % of the sum of itself and the time of these
-// bytes at DRAM. If the overhead is unknown (a GPU without a machine file), 3 us are assumed.
+// Whether a problem is large enough for figures at DRAM. Its compulsory bytes must be at least eight times the L2, so
+// that L2 hits are negligible. The launch overhead must be at most 2.5 % of the time, which is that overhead plus the
+// time of the compulsory bytes at DRAM. If the overhead is unknown (a GPU without a machine file), 3 us are assumed.
 bool fills(const Work& work, const Machine& machine);
 
-// The manifest's size for this machine. For a machine that the manifest does not name, it depends on the goals. If a
-// goal is a share of the DRAM roof, it is the default size, whose largest extent is halved while the half also fills
-// the machine or the machine's memory cannot hold the whole, but which never gets below the manifest's smallest size.
-// Otherwise it is the manifest's smallest size that fills the machine, or the default if none does.
+// The size for this machine: the manifest's, if the manifest names the machine. Otherwise, if a goal is a share of the
+// DRAM roof: the default size, its largest extent halved as long as half the size still fills the machine, or the whole
+// does not fit into its memory, but never below the manifest's smallest size. If there is no such goal: the manifest's
+// smallest size that fills the machine, or the default if none does.
 Size measured_size(const Chapter& chapter, const Machine& machine);
 
 }  // namespace roofwalk

@@ -90,7 +90,7 @@ Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, 
   return trials;
 }
 
-// Keeps output of the last case only, and warnings of every case.
+// Replaces the output of earlier trials by this trial's, and adds its warnings, each only once.
 void note_output(const Trial& trial, Attempt& attempt) {
   attempt.printed = trial.record.printed;
   attempt.printed_case = trial.case_name;
@@ -121,7 +121,7 @@ std::future<Result<StarterDot>> starter_dot(const Rig& rig, const Request& reque
   });
 }
 
-// Features that a kernel uses, as the virtual GPU counted them at small sizes, because a real GPU may have no counter
+// Features that a kernel uses. The virtual GPU finds them at the small sizes, because a real GPU may have no counter
 // for them.
 struct Habits {
   bool adds_by_atomics = false, multiplies_on_tensor_cores = false;
@@ -180,8 +180,8 @@ Result<WithoutGpu> do_without_gpu(const Rig& rig, const Chapter& chapter, const 
   return ready;
 }
 
-// A GPU's counted bytes and the virtual GPU's modelled ones are not comparable. So if counting fails for one of the
-// two kernels, both are modelled.
+// A GPU's counted bytes and the virtual GPU's modelled ones are not comparable. So if counting fails for the starter or
+// for the attempt, the bytes of both are modelled.
 Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Artifact& artifact,
                              const WithoutGpu& ready, Evidence& evidence, RunRecord& record) {
   if (ready.modelled) take_bytes(*ready.modelled, record);
@@ -233,7 +233,7 @@ Status time_and_model(const Rig& rig, const Measured& measured, const Artifact& 
   return kOk;
 }
 
-// One attempt on its way through the steps, each of which adds to the evidence and to the attempt's record.
+// One attempt on its way through the steps. Each step adds to the evidence and to the attempt's record.
 class AttemptInTheMaking {
  public:
   AttemptInTheMaking(const Rig& rig, const Request& request, const Exercise& exercise)
@@ -288,7 +288,8 @@ class AttemptInTheMaking {
     return true;
   }
 
-  // On a rig with a real GPU, the virtual GPU runs first, because it can tell the line and thread of a failure.
+  // Runs the cases. If the rig has a real GPU, they run on the virtual GPU first, because that can tell the line and
+  // thread of a failure.
   Result<std::vector<Trial>> trials_of(const std::vector<SmallCase>& cases) {
     const PhaseTimer timer(rig_.phases, "small sizes");
     ROOFWALK_TRY(auto trials,

@@ -1,4 +1,4 @@
-// The only place that knows all steps from a learner's file to a judged attempt.
+// Takes a learner's file through all steps to a judged attempt. No other file knows all of these steps.
 #pragma once
 
 #include <future>
@@ -12,7 +12,7 @@ namespace roofwalk {
 
 inline constexpr std::uint64_t kPublicSeed = 1;  // fixed, so that `run` shows the same figures each time
 
-// The measured shape's problem and its expected result. Several attempts may share one.
+// The problem of the measured shape, with its expected result. Several attempts may share one Measured.
 struct Measured {
   Size size;
   Work work;
@@ -34,9 +34,11 @@ struct Request {
   std::shared_ptr<const Measured> measured = {};  // empty: prepared for this attempt
   std::optional<StarterDot> starter = {};         // empty: stored or measured
   HiddenCases hidden = {};
-  // Also sanitizes the measured shape, on the virtual GPU: slower, with the same figures.
+  // Whether the run of the measured shape is also sanitized, on the virtual GPU. Takes longer, and gives the same
+  // figures.
   bool sanitizes_measured = false;
-  // Limits runs by counts only, never by wall time, so that a busy or slow machine gives the same verdict.
+  // Whether runs are limited by counted work only, never by wall time, so that a busy or slow machine gives the same
+  // verdict.
   bool ignores_clock = false;
 };
 

@@ -10,7 +10,8 @@
 namespace roofwalk {
 namespace {
 
-// Whether an error is the learner's: such an error names a file; any other is the harness's.
+// Whether the learner is to blame for the error. Errors in the learner's code name a file; errors of the harness do
+// not.
 bool is_learners(const Error& error) { return !error.file.empty(); }
 
 // The seed that places the buffers in memory: it depends only on the file, the size and the seed of the case.
@@ -19,8 +20,8 @@ std::uint64_t layout_of(const Artifact& artifact, const std::string& case_name) 
   return std::stoull(digest.substr(0, 16), nullptr, 16) | 1;  // 0 would mean the default layout
 }
 
-// The line to look at if a value is wrong and the line that wrote it is unknown: the line with most stores, or the
-// launch if elements were never written.
+// The line to look at if a value is wrong and the line that wrote it is unknown: the line with most stores or, if
+// elements were never written, the line of the launch.
 int suspect_line(const RunRecord& record, Wrong wrong) {
   int launch_line = 0, store_line = 0;
   std::uint64_t most_stores = 0;
@@ -37,8 +38,8 @@ int suspect_line(const RunRecord& record, Wrong wrong) {
   return wrong == Wrong::unwritten || store_line == 0 ? launch_line : store_line;
 }
 
-// Repeats a trial with a wrong answer, with counters and a watch on the wrong element. Leaves the trial unchanged if
-// this takes too long or fails.
+// Runs a trial with a wrong answer again, now with counters and a watch on the wrong element. Leaves the trial
+// unchanged if this takes too long or fails.
 void look_again(Workspace& workspace, const Artifact& artifact, bool was_counted, Trial& trial) {
   const Correctness& correctness = *trial.correctness;
   const bool has_writer = correctness.wrong == Wrong::off || correctness.wrong == Wrong::nan ||

@@ -29,12 +29,12 @@ struct Trial {
 
 std::string case_name(const Size& size, std::uint64_t seed);
 
-// Limits of a trial. They count work (vgpu/state/work.h), so that an endless loop gets the same verdict on every
-// machine: a small trial takes at most 2 s, and a measured one on `classroom` at most half a minute. The limit of wall
-// time is only for trouble of the host; no learner's kernel reaches it. Small trials run in parallel, on one thread
-// each, and collect no figures unless the answer is wrong; the measured one may use all threads. Even a slow kernel
-// must be able to end, so a large problem may do more work: a fixed amount for each 32 multiply-adds, which are one
-// warp's.
+// Limits of a trial. They limit counted work (vgpu/state/work.h), so that an endless loop gets the same verdict on
+// every machine. A small trial that reaches its limit has taken at most 2 s, a measured one on `classroom` at most half
+// a minute. max_seconds is only for trouble of the host; no learner's kernel reaches it. Small trials run in parallel,
+// on one thread each, and collect no figures unless the answer is wrong; a measured trial may use all threads. Even a
+// slow kernel must be able to end, so for a large problem the limit of a measured trial grows: by a fixed amount for
+// each 32 useful multiply-adds, the work of one instruction of a warp.
 inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .max_seconds = 120,
                                     .threads = 1,
@@ -57,7 +57,8 @@ inline RunOptions starter_trial(int threads) {
   return {.max_work = 200'000'000'000, .max_seconds = 7200, .threads = threads};
 }
 
-// Runs one trial. Without `expected`, nothing is compared. Errors are the harness's own trouble.
+// Runs one trial. Without `expected`, the answer is not compared. An Error means that the harness failed, not the
+// learner.
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
                         const RunOptions& limits, const ExpectedValues& expected);
 

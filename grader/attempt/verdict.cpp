@@ -114,7 +114,8 @@ std::string outcome_reason(const CaseOutcome& outcome) {
   return Error{fmt::format("{} ({})", reason, outcome.case_name), outcome.file, outcome.line}.text();
 }
 
-// Whether a fault has a thread. Plan steps that are not kernels, and kernels that never start, have none.
+// Whether a fault happened in a thread. A step of the plan that is not a kernel has no threads, nor has a kernel that
+// never starts.
 bool is_of_thread(const Fault& fault) {
   return fault.kind != FaultKind::resource && !fault.kernel.empty() && fault.kernel != "memset" &&
          fault.kernel != "memcpy";
@@ -189,7 +190,7 @@ std::string goal_phrase(const Goal& goal) {
     case Goal::What::share_of_algorithmic_ai:
       return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
     case Goal::What::share_of_roof:
-      // At L1 and L2, the roof above the dot is often the compute roof.
+      // At L1 and L2, the roof above the dot is often the compute roof, so these phrases do not name a memory roof.
       return goal.level == "dram" ? "of the DRAM roof" : fmt::format("of the roof (at {})", level_title(goal.level));
     case Goal::What::flops_over_starter:
       return "the starter's FLOP/s";

@@ -45,7 +45,8 @@ struct CaseOutcome {
   int line = 0;
 };
 
-// The known facts about an attempt. Trouble ends the steps early, so later members may be missing.
+// The known facts about an attempt. If something goes wrong in a step, later steps are skipped, so members may be
+// missing.
 struct Evidence {
   std::optional<Error> compile_error;
   std::optional<Error> refusal;  // refusal of the plan or the PTX
@@ -57,7 +58,8 @@ struct Evidence {
   std::vector<std::string> implausible;
   LevelPoints starter;
   std::vector<Goal> goals;
-  // The decisions from paired times, by index in `goals` and by grade; a single time may meet a goal by chance.
+  // Whether the paired times meet a goal, by the goal's index in `goals` and by grade. They overrule the single time of
+  // the measurement, which may meet a goal by chance.
   std::map<std::pair<std::size_t, Grade>, bool> decided;
 };
 

@@ -68,8 +68,8 @@ void check_words(const Chapter& chapter, Lines& lines) {
                             : fmt::format("no such diagnosis:{}; there are {}", unknown, fmt::join(known, ", ")));
 }
 
-// The FLOP/s that the roofs allow at the algorithm's AI, divided by the achieved FLOP/s: how far a dot can go, right
-// and up together.
+// The FLOP/s that the roofs allow at the algorithm's AI, divided by the achieved FLOP/s: how far the dot can still rise
+// if it also moves right.
 double gap_to_algorithm(const Measurement& measurement, const Roofs& roofs) {
   const MemoryRoof* dram = roofs.memory_roof("dram");
   ROOFWALK_CHECK(dram != nullptr && !roofs.compute.empty());
@@ -129,8 +129,8 @@ void check_step(const fs::path& file, const std::string& machine, const Attempt&
   if (machine == kCourseMachine) check_nothing_to_cure(name, attempt, lines);
 }
 
-// The wrong solutions with a claim about this machine. Those with an unreadable claim are included, so that they are
-// reported.
+// The wrong solutions whose claim is about this machine or about all machines. Includes those with an unreadable claim,
+// so that they are reported.
 std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::string& machine) {
   std::vector<fs::path> files = chapter.wrong_solutions();
   std::erase_if(files, [&](const fs::path& file) {
@@ -140,7 +140,8 @@ std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::stri
   return files;
 }
 
-// Returns the kernel of each wrong solution. Reports those whose patch makes no kernel, and removes them from `wrong`.
+// Returns the kernel of each wrong solution. Removes from `wrong`, and reports, those for which no kernel can be made
+// because the patch does not apply.
 std::vector<fs::path> kernels_of(std::vector<fs::path>& wrong, const PatchedKernels& patched, Lines& lines) {
   std::vector<fs::path> kept, kernels;
   for (const fs::path& file : wrong) {

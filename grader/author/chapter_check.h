@@ -20,7 +20,7 @@ enum class CheckScope {
   quick,  // the starter, the last step, one dodge and one idiom (grader/author/quick_files.h)
 };
 
-// The checks of one chapter, in a fixed order. Errors are the harness's own trouble.
+// The checks of one chapter, in a fixed order. An Error means that the harness failed, not the chapter.
 Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chapter, CheckScope scope);
 
 }  // namespace roofwalk

@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-// Adds the factors that the line claims; an empty text claims nothing.
+// Adds the factors and the level that a step's first line claims. An empty text leaves a member unchanged.
 void take_moves(const std::string& right, const std::string& level, const std::string& up, StepClaim& claim) {
   if (!right.empty()) claim.right = std::stod(right);
   if (!level.empty()) claim.level = level;

@@ -10,14 +10,14 @@
 
 namespace roofwalk {
 
-// "// step 1: right x6.6 (l1), up x10: words": factors relative to the starter. Each of the two may be missing.
+// "// step 1: right x6.6 (l1), up x10: words": factors relative to the starter. Either factor may be missing.
 struct StepClaim {
   int step = 0;
   std::optional<double> right, up;
   std::string level = "dram";  // the level whose AI `right` is about
 };
 
-// The machine to which first lines and the figures of lessons refer.
+// The machine that a claim in a file's first line and the figures of lessons are about, unless they say otherwise.
 inline constexpr std::string_view kCourseMachine = "classroom";
 
 // "// verdict: incorrect, was never written": the verdict, and words that its reason must contain. "// verdict on
@@ -31,9 +31,9 @@ struct WrongClaim {
 // Parses a first line. Errors say what form it must have.
 Result<StepClaim> parse_step_claim(const std::string& first_line);
 
-// The claim of a solution step for a machine. The first line is about the course's machine. Comment lines directly
-// below may be about others: "// on h100-sxm: right x20 (l1), up x3.9". For a machine without a line there are no
-// factors.
+// The claim of a solution step for a machine. The first line of the file is about the course's machine. Comment lines
+// directly below may be about other machines: "// on h100-sxm: right x20 (l1), up x3.9". If no line is about this
+// machine, the claim has no factors.
 Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source);
 
 Result<WrongClaim> parse_wrong_claim(const std::string& first_line);

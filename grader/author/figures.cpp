@@ -17,7 +17,8 @@ constexpr std::string_view kOpen = "<!--", kClose = "-->";
 constexpr std::size_t kFigureReach = 48;  // number of bytes before a comment that are searched for its number and
                                           // unit
 
-// The end of a key tells the kind of its unit; units of one kind differ only in scale.
+// The unit that a figure of a lesson may have. The end of its key ("_ns", "_bytes") determines the kind of unit; units
+// of one kind differ only in scale.
 struct Unit {
   std::string_view kind, name;
   double scale;

@@ -1,7 +1,8 @@
 // Proves the figures in a lesson. A figure is followed by an HTML comment, which pages do not display:
 //   1.90 ms<!-- starter elapsed_ns -->   16.1<!-- step1/starter achieved_flops_per_s -->
-// KERNEL is starter, stepN, or a wrong solution's file stem; A/B is a ratio; KEY is a key of the attempt's JSON, with
-// dots between levels ("ai_by_level.l1", "goals.0.reached"). The number and unit shown must be the value, rounded.
+// The comment consists of KERNEL and KEY. KERNEL is starter, stepN or a wrong solution's file stem; A/B means the ratio
+// of two kernels. KEY is a key of the attempt's JSON, with dots between levels ("ai_by_level.l1", "goals.0.reached").
+// The number and unit shown must be the value, rounded.
 #pragma once
 
 #include <map>
@@ -31,7 +32,7 @@ std::vector<Result<Figure>> parse_figures(const std::string& lesson);
 
 using AttemptJsons = std::map<std::string, Json>;  // by kernel: "starter", "step1", "contiguous_chunk"
 
-// The text that must replace `figure.shown`, with the same number of decimals and the same grouping. Errors: no such
+// The right text for the figure, with as many decimals as `figure.shown` has, and the same grouping. Errors: no such
 // kernel or key, a key without a number, a unit that does not fit the key.
 Result<std::string> true_figure(const Figure& figure, const AttemptJsons& attempts);
 

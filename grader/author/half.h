@@ -1,4 +1,4 @@
-// A correct answer in half precision, to prove that an exercise's tolerance refuses it.
+// An answer that is correct except for half precision, to prove that an exercise's tolerance refuses half precision.
 #pragma once
 
 #include "common/exercise/exercise.h"

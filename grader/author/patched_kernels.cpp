@@ -41,7 +41,7 @@ std::optional<std::string> base_of(const std::string& patch) {
   return std::nullopt;
 }
 
-// Applies the patch to a file. Writes only that file, whatever the patch names.
+// Applies the patch to `file`, and writes to no other file, whichever files the patch names.
 Status apply(const fs::path& patch, const fs::path& file, const std::string& base) {
   const auto run =
       run_command({.arguments = {"patch", "--unified", "--fuzz=0", "--force", "--silent", "--no-backup-if-mismatch",

@@ -14,8 +14,8 @@ Result<std::vector<std::filesystem::path>> write_tables(const Batch& batch, cons
 inline constexpr const char* kSite = "report";
 inline constexpr const char* kNamedSite = "report-with-names";
 
-// Writes the site to report/ and, next to it, report-names.csv, which tells the owner of each page. With names, writes
-// a separate site to report-with-names/, so that no name gets into the other one. Returns the site's first page.
+// Writes the site to report/ and, next to it, report-names.csv, which says whose each page is. With names, writes a
+// separate site to report-with-names/, so that no name gets into report/. Returns the site's first page.
 Result<std::filesystem::path> write_site(Batch& batch, const Rig& rig, const Gradebook& book, bool shows_names);
 
 }  // namespace roofwalk

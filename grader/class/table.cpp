@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMostName = 32;
 
-// Number of columns that UTF-8 text takes on the screen. Characters with these first bytes are mostly East Asian or
-// emoji, and twice as wide.
+// The number of columns that UTF-8 text takes on the screen. Characters with first bytes 0xe3 to 0xed, or 0xf0 and
+// above, are mostly East Asian or emoji, which are two columns wide.
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
   for (const char c : text) {

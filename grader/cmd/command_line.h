@@ -26,13 +26,14 @@ class Option {
   Option& worker_count();
   Option& needs(const Option& other);
   Option& excludes(const std::vector<Option>& others);
-  Option& shows_default();  // shows in the help which value the option has when it is added
+  Option& shows_default();  // the help shows the value that the variable has now as the default
 
  private:
   CLI::Option* option_;
 };
 
-// A verb, or the program itself. It refers to objects that CommandLine owns, so it may be copied.
+// A verb, or the program itself. Copies are cheap and stand for the same verb, because CommandLine owns the objects
+// behind them.
 class Verb {
  public:
   explicit Verb(CLI::App* app) : app_(app) {}
@@ -49,7 +50,7 @@ class Verb {
                              const std::string& help);
   Option add_flag(const std::string& name, bool& value, const std::string& help);
 
-  // Sets the action for this verb, which runs after the whole command line has been read, if the user typed the verb.
+  // Sets the verb's action. It runs if the user typed the verb, after the whole command line has been read.
   void callback(std::function<void()> action);
 
  private:

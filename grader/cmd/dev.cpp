@@ -16,7 +16,7 @@ int check(Session& session, const std::string& only, CheckScope scope) {
   } else {
     for (const Chapter& chapter : session.course().chapters) chapters.push_back(&chapter);
   }
-  // This uses neither the learner's own folder nor the learner's store.
+  // Without a store (nullptr), because checking the course must neither use nor change the learner's progress.
   auto rig = open_rig(session.course(), session.options.device, session.options.threads, nullptr);
   if (!rig) throw Failure{rig.error(), session.options.device.starts_with("cuda") ? kSkipped : kUsage};
   value_or_fail(use_measured_roofs(*rig));

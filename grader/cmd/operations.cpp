@@ -76,7 +76,7 @@ std::string operations_table(const Rig& rig, const std::vector<OperationResult>&
 }
 
 int measure_operations(Session& session, const OperationsCommand& command) {
-  // Textbooks are about big chips, so the default is one; for the chapters' small chip, name it with --device.
+  // Textbooks are about big chips, so the default is a big chip; --device can name the small one of the chapters.
   if (session.options.device == "auto") session.options.device = "virtual:h100-sxm";
   const auto wanted = wanted_operations(command.names);
   const Rig& rig = session.rig();

@@ -58,7 +58,8 @@ Task task_of(const Chapter& chapter, const Machine& machine) {
   return {size, exercise->work(size)};
 }
 
-// Chapters with different work have different algorithmic AIs, so their dots in one chart could not be compared.
+// Fails if the chapters' work differs: they then have different algorithmic AIs, so their dots in one chart could not
+// be compared.
 void check_same_work(const Chapter& first, const Task& task, const Chapter& other, const Machine& machine) {
   const Task its = task_of(other, machine);
   if (its.size == task.size && its.work.useful_flops == task.work.useful_flops &&

@@ -19,7 +19,7 @@ struct PredictCommand {
   bool says() const { return !ai.empty() || !bound.empty() || !moves.empty(); }
 };
 
-// The answers to the same three questions that runs have shown so far.
+// The true answers to the three questions, as far as runs have shown them.
 struct Known {
   std::optional<double> ai;
   std::optional<MeasuredBound> bound;
@@ -64,8 +64,8 @@ Prediction told(const PredictCommand& command) {
   return said;
 }
 
-// The result of with(), which adds the new answers. If a run has already shown the answer, it keeps the old prediction,
-// unless `again` is set, because a prediction is useful only if made before the result is known.
+// The result of with(), which adds the new answers to the old ones. A prediction is useful only if it is made before
+// the result is known, so if a run has already shown the result, with() keeps the old answer, unless `again` is set.
 struct Kept {
   Prediction prediction;
   bool kept_first = false;  // a new answer was ignored

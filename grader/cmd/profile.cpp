@@ -91,7 +91,7 @@ std::size_t columns_of_terminal() {
   return static_cast<std::size_t>(std::clamp(terminal_size().columns, kFewest, kMost));
 }
 
-// Shows a kernel without figures, which has no profile; the card gives the reason.
+// Prints the card of a kernel that has no figures, and so no profile; the card gives the reason.
 int not_measured(const Session& session, Outcome outcome, const Profile& profile) {
   if (session.options.json) {
     print_json(to_json(profile));

@@ -58,7 +58,7 @@ class Session {
   // the end. May be empty.
   std::function<void(const std::string& line)> while_waiting;
 
-  // Each of the following throws a Failure on error, which main turns into a message and an exit code.
+  // All functions below throw a Failure on error; main turns it into a message and an exit code.
   const Course& course();
   const Chapter& chapter(const std::string& name);
   // An empty name means the next chapter; the chapter must be offered on this machine.

@@ -5,8 +5,8 @@
 namespace roofwalk {
 namespace {
 
-// A variable inside a function, because verbs register themselves during static initialization, whose order is
-// undefined.
+// All registered verbs. A variable inside a function, because verbs register themselves during static initialization,
+// and a global variable might not be initialized yet.
 std::multimap<int, AddVerb>& registered_verbs() {
   static std::multimap<int, AddVerb> verbs;
   return verbs;

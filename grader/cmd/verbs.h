@@ -6,7 +6,7 @@
 
 namespace roofwalk {
 
-// Adds a subcommand, which stores its exit code when it runs.
+// Adds a verb to the program. When the verb runs, it stores its exit code in `exit_code`.
 using AddVerb = void (*)(Verb& program, Session& session, int& exit_code);
 
 struct VerbRegistration {

@@ -54,8 +54,8 @@ class WatchedChapter {
   std::shared_ptr<const Measured> measured_;
 };
 
-// The screen and its keys. A check runs on a separate thread, so that keys and changes of the size are handled in the
-// meantime; this thread uses the session only between checks.
+// The screen and its keys. A check runs on a thread of its own, so that the main thread can handle keys and changes of
+// the screen's size during the check. The main thread uses the session only between checks.
 class WatchLoop {
  public:
   WatchLoop(Session& session, const Chapter& chapter)

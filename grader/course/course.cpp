@@ -22,7 +22,7 @@ bool holds_course(const std::filesystem::path& folder) {
   return false;
 }
 
-// Whether a chapter is identified by number ("5", "05") or by folder ("05-fused-layernorm",
+// Whether the typed text identifies the chapter by its number ("5", "05") or its folder ("05-fused-layernorm",
 // "chapters/05-fused-layernorm/").
 bool is_place_of(const Chapter& chapter, std::string typed) {
   const auto plain = [](const std::string& number) {

@@ -33,8 +33,8 @@ struct Course {
 
 Result<Course> open_course(const std::filesystem::path& root);
 
-// $ROOFWALK_ROOT; else the nearest folder, at or above the working directory, that contains a course; else the folder
-// from which this program was built.
+// The course's folder: $ROOFWALK_ROOT if set; otherwise the nearest folder, at or above the working directory, that
+// contains a course; otherwise the folder from which this program was built.
 std::filesystem::path find_root();
 
 // All bytes of a file; empty if it cannot be read.

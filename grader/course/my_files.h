@@ -1,4 +1,4 @@
-// The learner's files: created from the starter, reset to the starter, and never lost.
+// The learner's files: created from the starter, and reset to it without losing the old file.
 #pragma once
 
 #include <optional>

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 3> kBounds = {"memory", "compute", "laten
 constexpr std::array<std::string_view, 3> kDirections = {"right", "up", "both"};
 constexpr std::string_view kBlanks = " \t\r";  // removed from both ends of typed text
 constexpr double kRightAnswer = 1.1;           // an AI within this factor counts as right
-constexpr double kMoved = 1.1;                 // a ratio from which a movement counts
+constexpr double kMoved = 1.1;                 // a smaller ratio does not count as a movement
 constexpr double kNearRoof = 2;  // if the device reports no time parts: a larger gap to the roof means latency
 
 struct PartWords {

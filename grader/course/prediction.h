@@ -34,8 +34,8 @@ struct MeasuredBound {
   double share = 0;  // of the kernels' time; 0 if the device reports no parts
 };
 
-// Finds what bounds the run from the parts of its time; if these are unknown, from the gap to the roof and the side of
-// the ridge. nullopt if neither is known.
+// Finds out what the run is bound by: from the parts of its time or, if these are unknown, from the gap to the roof and
+// the side of the ridge. nullopt if neither is known.
 std::optional<MeasuredBound> bound_of(const std::vector<KernelRecord>& kernels, const Measurement& measurement,
                                       const Roofs& roofs);
 
@@ -54,14 +54,14 @@ Json to_json(const MeasuredBound& bound);
 Prediction prediction_from_json(const Json& json);
 std::optional<MeasuredBound> bound_from_json(const Json& json);
 
-// Shows learners how to write an AI; it is no chapter's answer.
+// Shows learners in which forms they may write an AI. It is not the answer of any chapter.
 inline constexpr std::string_view kAiExample = "0.9 or 3/5";
 
 // Accepts "0.9", "3/5", "0,9"; nullopt if the text is not a number above 0.
 std::optional<double> ai_from_text(std::string_view text);
 
-// Asks the three questions. Enter, or the end of the input, skips a question and keeps the answer in `known`.
-// `level`: "DRAM".
+// Asks the learner the three questions. If the learner only presses Enter, or the input ends, the answer in `known`
+// stays. `level`: the name of the chapter's level, such as "DRAM".
 Prediction ask_prediction(const std::string& level, Prediction known, std::istream& in, std::ostream& out);
 
 // The direction of a movement; nullopt if the dot moved by less than 10 %.

@@ -24,7 +24,7 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
   return text;
 }
 
-// Without .cache/ everything works; without my/ nothing can be saved.
+// Adds whether my/ and .cache/ can be written. Without .cache/, everything works; without my/, nothing can be saved.
 void add_folders(const std::vector<std::string>& unwritable, FindingList& list) {
   if (unwritable.empty()) return list.ok("folders", "folders", "my/ and .cache/ can be written");
   const FindingList::Advice advice = {"they may belong to somebody else (after a `sudo`?); to make them yours:",
@@ -50,7 +50,7 @@ void add_network(const std::string& network, FindingList& list) {
       {"run on one computer at a time, or keep the course on a local disk"});
 }
 
-// Removes sudo from commands for root, who does not need it; a container often does not have it.
+// Removes sudo from the commands in advice for root, who does not need it; a container often does not have it.
 void without_sudo(std::vector<MachineFinding>& findings) {
   constexpr std::string_view kSudo = "$ sudo ";
   for (MachineFinding& finding : findings) {
@@ -159,7 +159,7 @@ void add_plots(const Surroundings& around, FindingList list) {
   }
 }
 
-// Learners do not need these, so missing ones are only mentioned.
+// Adds what a person needs who grades a class. Learners do not need it, so if it is missing, that is only mentioned.
 void add_grading(const Surroundings& around, FindingList list) {
   const auto& sandbox = around.sandbox;
   const BoxProbe probe = judge_boxes(sandbox.box);

@@ -34,7 +34,8 @@ std::string gpu_title(const Surroundings& around, std::size_t index) {
   return around.gpu.driver.gpus.size() == 1 ? "GPU" : fmt::format("GPU {}", index);
 }
 
-// "clocks" for the only GPU, "clocks 1" for one of several. Ids have the same form, so that they are unique.
+// Returns the title of a finding about one GPU: "clocks" if there is only one GPU, "clocks 1" if there are several.
+// Also makes the finding's id, which has `between` in place of the space: "clocks_1".
 std::string of_gpu(const Surroundings& around, std::string_view what, std::size_t index, char between) {
   return around.gpu.driver.gpus.size() == 1 ? std::string(what) : fmt::format("{}{}{}", what, between, index);
 }
@@ -151,8 +152,8 @@ void add_clocks(const Surroundings& around, std::size_t index, FindingList& list
                        {"times measured now are discarded: let it cool, check its fans and its power supply"});
 }
 
-// Adds whether persistence mode is on. Desktops keep the driver loaded in any case; on servers, every program start
-// has to load it without this mode.
+// Advises persistence mode if it is off: a server without it unloads the driver when nobody uses the GPU, so every
+// program must load it again. A desktop keeps the driver loaded in any case.
 void add_persistence(const Surroundings& around, std::size_t index, FindingList& list) {
   const GpuState& state = around.gpu.driver.gpus[index].state;
   if (state.persistence.value_or(true) || around.system.wsl > 0) return;

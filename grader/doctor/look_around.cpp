@@ -68,7 +68,8 @@ std::string first_line_of(std::vector<std::string> arguments) {
   return answer.exit_code == 0 ? answer.output.substr(0, answer.output.find('\n')) : "";
 }
 
-// The number of processors that this process may use; a cgroup may allow less of their time.
+// The number of processors that this process may use. Less, and perhaps not a whole number, if a cgroup limits the
+// processor time.
 double cores() {
   cpu_set_t allowed;
   double count = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0
@@ -189,7 +190,8 @@ int gpus_on_the_bus() {
   return count;
 }
 
-// In another user namespace (a rootless container), the driver ignores capabilities.
+// Whether this process is in the initial user namespace. The driver ignores capabilities in any other one, such as that
+// of a rootless container.
 bool is_first_user_namespace() {
   std::ifstream in("/proc/self/uid_map");
   unsigned long inside = 0, outside = 0, count = 0;

@@ -63,7 +63,7 @@ std::string finding_text(const MachineFinding& finding, const Colors& colors, st
   const std::size_t indent = kMark + kTitle;
   const std::size_t width = columns > indent + 20 ? columns - indent : 20;
   const std::string gap(indent, ' ');
-  // A feature that is missing here matters to few users, so it is shown faint.
+  // A feature that this machine does not have matters to few users, so it is shown faint.
   const bool is_here = finding.condition != Condition::not_here;
   const auto shade = [&](const std::string& line) { return is_here ? line : colors.faint(line); };
   std::string text = "  " + padded(mark(finding.condition, colors), kMark - 2) + padded(finding.title, kTitle);

@@ -91,7 +91,7 @@ Error wrong(const Operation& operation, const Size& size, const std::string& wha
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-// The reason why DRAM moved more or fewer bytes than the problem needs.
+// Says why DRAM moved more or fewer bytes than the problem needs.
 std::string traffic_remark(const OperationResult& result, const Machine& machine) {
   const OperationRun& run = result.run;
   const double compulsory = static_cast<double>(result.work.compulsory_bytes);
@@ -117,7 +117,7 @@ std::string traffic_remark(const OperationResult& result, const Machine& machine
   return text + ".";
 }
 
-// The parts of the machine that take much of the time, slowest first.
+// Says which parts of the machine take much of the time, slowest first.
 std::string time_remark(const OperationResult& result) {
   constexpr double kWorthNaming = 0.25, kLongLaunch = 0.02;  // of the time
   const OperationRun& run = result.run;

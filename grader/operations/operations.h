@@ -50,7 +50,7 @@ Result<OperationRun> run_operation(const Rig& rig, const Operation& operation, c
 OperationResult result_of(const Operation& operation, const OperationRun& run, const Machine& machine,
                           const RoofRates& rates);
 
-// All dots under the roofs of DRAM and of each kind of arithmetic.
+// A chart of the dots of all operations, under the roofs of DRAM and of each kind of arithmetic.
 Chart operations_chart(const Rig& rig, const std::vector<OperationResult>& results, const RoofRates& rates);
 
 Json to_json(const OperationResult& result);

@@ -1,4 +1,4 @@
-// The differences between two profiles, as sentences: the first information needed after a change of a kernel.
+// The differences between two profiles, as sentences: what a learner wants to know first after changing a kernel.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr double kChanged = 1.1;  // a figure is better or worse if its ratio is at least this
 constexpr std::size_t kMostTold = 3;
 
-// A figure and its change. A smaller figure is better, unless more_is_better.
+// A figure of both profiles, and how it changed. A smaller figure is better, unless more_is_better is set.
 struct Change {
   std::string title = {};   // title of the column that shows it; empty: none
   double was = 0, now = 0;  // the values whose ratio counts
@@ -46,14 +46,15 @@ bool was_about(const Profile& was, std::string_view cause) {
   return !diagnoses.empty() && diagnoses.front().cause == cause;
 }
 
-// Sectors per request over the fewest possible: 4 sectors where 4 are needed are no worse than 1 where 1 is needed.
+// Sectors per request, divided by the fewest possible: 4 sectors where 4 are needed are no worse than 1 where 1 is
+// needed. 0 if unknown.
 double excess(const LineFigures& f) {
   const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request();
   return sectors && ideal && *ideal > 0 ? *sectors / *ideal : 0;
 }
 
-// Returns the change in sectors per request: that of the line, among those in both files, where it is largest; if no
-// such line has enough requests, that of the average access.
+// Returns the change in sectors per request. It is about one line: of the lines in both files that have enough
+// requests, the one with the largest change. If there is no such line, it is about the average access.
 Change sectors_change(const Profile& was, const Profile& now) {
   Change best{.title = "sectors"};
   const auto compare = [&](const LineFigures& before, const LineFigures& after, const std::string& where) {
@@ -114,7 +115,7 @@ std::vector<Change> all_changes(const Profile& was, const Profile& now) {
   return changes;
 }
 
-// The figures to which a diagnosis refers come first, then the others, in decreasing order of change.
+// Sorts the changes: first those of the figures that a diagnosis refers to, then the others, the largest change first.
 std::vector<Change> ordered(std::vector<Change> changes, const Profile& was, const Profile& now) {
   const auto is_proof = [&](const Change& c) {
     return c.title.empty() || c.title == was.figure_of_diagnosis(0) || c.title == now.figure_of_diagnosis(0) ||

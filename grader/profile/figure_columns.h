@@ -23,8 +23,8 @@ struct FigureColumn {
 // The columns in display order; the first is the time.
 std::span<const FigureColumn> figure_columns();
 
-// The column's phrase for a legend; empty if it has none. For the column of waits, it includes what the short words in
-// the profile's cells mean.
+// The column's phrase for a legend; empty if it has none. The column of waits shows short words; its phrase includes
+// the meanings of those that occur in the profile.
 std::string meaning_of(const FigureColumn& column, const Profile& profile);
 
 // The time of a line in ns, for comparisons, because shares of two different totals cannot be compared.

@@ -77,8 +77,8 @@ std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kern
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// Whether a wait for a pipe is a wait for the memory path, where a memory access queues behind earlier ones on the way
-// to L1 and shared memory.
+// Whether a line that waits for a pipe waits for the memory path: it accesses memory, and these accesses queue behind
+// earlier ones on the way to L1 or shared memory.
 bool waits_in_memory_path(const LineFigures& f) { return f.global_requests() + f.shared_requests() > 0; }
 
 std::string_view queue_words(const LineFigures& f) {
@@ -88,7 +88,7 @@ std::string_view queue_words(const LineFigures& f) {
 
 bool is_memory(Wait wait) { return wait == Wait::dram || wait == Wait::l2 || wait == Wait::l1; }
 
-// The share of the time for which DRAM was busy, over those kernels that have code in the line.
+// The share of the time for which DRAM was busy, over the kernels that have code in this line.
 double dram_busy(const Profile& profile, const LineFigures& f) {
   double busy = 0, all = 0;
   for (const KernelRecord& kernel : profile.attempt.kernels) {
@@ -106,8 +106,8 @@ bool spills(const Profile& profile, const LineFigures& f) {
   });
 }
 
-// Words for a wait, with other facts about it. If a diagnosis is about waiting for memory, other lines that wait for
-// memory get the same words, so that one problem has one name.
+// The note for a line's main wait, and other facts that explain the wait. If a diagnosis is about waiting for memory,
+// other lines that wait for memory get the same words, so that one problem has one name.
 std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait) {
   constexpr double kAtRoof = 0.85;
   if (wait == Wait::barrier) {
@@ -129,7 +129,7 @@ std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait
   return fmt::format("waits for {}", long_wait(f));
 }
 
-// The text for a line that no diagnosis names, derived from the line's own figures.
+// The note for a line that no diagnosis names, made from the line's own figures.
 std::string note_from(const Profile& profile, const LineFigures& f) {
   constexpr double kMostOfIt = 0.4;
   const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request(), ways = f.bank_conflict_ways(),
@@ -150,7 +150,7 @@ std::string note_from(const Profile& profile, const LineFigures& f) {
   return note;
 }
 
-// "half of its loads take 32 sectors, the others 1": tells which of a line's loads are bad. Empty unless the line has
+// Tells which of a line's loads are bad: "half of its loads take 32 sectors, the others 1". Empty unless the line has
 // two kinds of loads.
 std::string differing_loads(const LineFigures& f) {
   std::map<double, double> requests;  // by sectors per request, rounded to quarters
@@ -173,8 +173,8 @@ std::string called_at(const LineFigures& f) {
   return fmt::format("called at line{} {}", f.callers.size() == 1 ? "" : "s", fmt::join(f.callers, ", "));
 }
 
-// Gives each line that a diagnosis names the diagnosis's words, and other lines that take much of the time words
-// derived from their figures. Does not mark a line that only works, because nothing is wrong with it.
+// Sets the notes of hot lines: from the diagnosis if one names the line, otherwise from the line's own figures. A line
+// that takes much time but only works gets no note, because nothing is wrong with it.
 void mark_hot_lines(Profile& profile) {
   const auto at = [&](int number) -> ProfileLine* {
     const bool exists = number > 0 && static_cast<std::size_t>(number) <= profile.lines.size();

@@ -25,9 +25,9 @@ inline constexpr double kShownShare = 0.005;    // of the time; smaller shares a
 // lines, whichever line calls it; inlined code of a header counts at the calling line.
 struct LineFigures {
   Counters counters;
-  // The line's part of the modelled time. A kernel's time is split in proportion to the cycles of its warps (without
-  // `tail`, when no warp is present). A wait counts at the line for whose result the warp waited, a launch at its own
-  // line.
+  // The line's part of the modelled time. A kernel's time is split in proportion to the cycles that its warps spend
+  // (not `tail`, when no warp is present). A wait counts at the line whose result the warp waits for, a launch at the
+  // line of the launch.
   std::array<double, kWaitCount> waits_ns{};  // by Wait; `issued` is the part without waiting
   double launch_ns = 0;
   std::vector<std::string> kernels;  // kernels with code in this line, in launch order

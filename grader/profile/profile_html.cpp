@@ -129,7 +129,7 @@ struct PageRow {
   double time_share = 0;          // drawn as a bar
 };
 
-// Kinds are not only shown by colour: each has a sign, with a label for screen readers.
+// The sign of a row's kind, with a label for screen readers, so that kinds are not shown by colour alone.
 std::string spoken(const std::string& kind) {
   if (kind == "new") return "<span role=\"img\" aria-label=\"new\">+</span> ";
   if (kind == "gone") return "<span role=\"img\" aria-label=\"gone\">\u2212</span> ";
@@ -162,8 +162,8 @@ std::string html_of(const PageRow& row, const std::vector<std::size_t>& shown) {
   return html + "</tr>\n";
 }
 
-// Leaves out columns that are empty in all rows. Roles are explicit, because browsers drop them from tables that are
-// laid out as blocks.
+// Leaves out columns that are empty in all rows. Sets the ARIA roles of the table explicitly, because browsers drop the
+// usual ones if a table is laid out as blocks.
 std::string table(const std::string& caption, const std::vector<PageRow>& rows) {
   std::vector<std::size_t> shown;
   for (std::size_t c = 0; c < figure_columns().size(); ++c) {
@@ -247,7 +247,7 @@ std::vector<bool> rows_to_show(const std::vector<Telling>& rows) {
   return shown;
 }
 
-// Makes only the rows that are shown, because a million of them would fill the memory.
+// Makes only the rows that are shown, because the rows of a file with a million lines would fill the memory.
 std::vector<PageRow> folded(const std::vector<Telling>& rows, const std::function<PageRow(std::size_t)>& row) {
   const std::vector<bool> shown = rows_to_show(rows);
   std::vector<PageRow> all;
@@ -270,7 +270,7 @@ Telling telling(const ProfileLine& line) {
   return line.is_hot() ? Telling::mark : line.figures ? Telling::figures : Telling::nothing;
 }
 
-// The time is shown in ns, because shares of two different totals cannot be compared.
+// The cells of a line in a comparison. The time is in ns, because shares of two different totals cannot be compared.
 std::vector<FigureCell> compared_cells(const Profile& profile, const ProfileLine* line) {
   if (line == nullptr || !line->figures) return std::vector<FigureCell>(figure_columns().size());
   std::vector<FigureCell> cells = cells_of(profile, line->figures.get());

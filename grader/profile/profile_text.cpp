@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kWidestProse = 100;  // longer lines are hard to read
 constexpr int kLastAlways = 2;             // figures up to this rank are shown at every width
-constexpr std::size_t kMostSource = 104;   // for so many columns of a long source line, figures leave room
-// From this width on, a comparison with the files one above the other shows all figures.
+constexpr std::size_t kMostSource = 104;   // columns of a long source line for which figures leave room
+// From this width on, a comparison that shows the files one above the other shows all figures.
 constexpr std::size_t kRoomForMore = 110;
 constexpr std::size_t kSideBySide = 160;      // from this width on, two sources fit side by side
 constexpr std::string_view kBetween = " | ";  // between two sources
@@ -35,7 +35,7 @@ std::string without_trailing_spaces(const std::string& text) {
 
 using Columns = std::vector<const FigureColumn*>;
 
-// Used in comparisons, because shares of two different totals cannot be compared.
+// The column of time in a comparison. It is in ns, because shares of two different totals cannot be compared.
 constexpr FigureColumn kElapsed{"time", "", 0, elapsed_cell};
 
 const FigureColumn& column_of(std::string_view title) {
@@ -70,8 +70,8 @@ std::vector<SheetRow> rows_of(const Profile& profile, const Columns& columns) {
   return rows;
 }
 
-// A column's width, including the space before it; 0 if it is empty. Sets `has_bad` if it has a bad cell in a hot
-// line.
+// A column's width, including the space before it; 0 if all its cells are empty. Sets `has_bad` if a cell of the column
+// is bad in a hot line.
 std::size_t width_of(const Profile& profile, const FigureColumn& column, bool& has_bad) {
   std::size_t width = 0;
   for (const ProfileLine& line : profile.lines) {
@@ -83,8 +83,8 @@ std::size_t width_of(const Profile& profile, const FigureColumn& column, bool& h
   return width == 0 ? 0 : width + 1;
 }
 
-// Whether the column has the same text in every line, and so gives no information. Time, waits and sectors are shown
-// even then.
+// Whether the column has the same text in every line, and so gives no information. False for time, waits and sectors,
+// which are always shown.
 bool is_constant(const Profile& profile, const FigureColumn& column) {
   if (column.rank <= kLastAlways) return false;
   std::optional<std::string> first;
@@ -99,8 +99,9 @@ bool is_constant(const Profile& profile, const FigureColumn& column) {
   return cells > 1;
 }
 
-// The most informative columns, as many as leave room for the source. The figure of the first diagnosis is always
-// shown; the figure of the second, and bad figures of a hot line, such as conflicts in `ways`, are preferred.
+// Chooses the most informative columns, as many as leave room for the source. The figure of the first diagnosis is
+// always among them. The figure of the second diagnosis is preferred to other figures, and so are those that are bad in
+// a hot line, such as bank conflicts in `ways`.
 Columns chosen(const Profile& profile, std::size_t columns) {
   struct Candidate {
     const FigureColumn* column;
@@ -201,7 +202,8 @@ Columns compared_figures(const Profile& was, const Profile& now) {
   return figures;
 }
 
-// If there is little room, returns only one figure: that of the old file's first diagnosis if there is one.
+// The figures for sources that are shown one above the other. If there is little room, only one figure: the one that
+// the old file's first diagnosis is about, if it has one.
 Columns figures_one_above_the_other(const Profile& was, const Profile& now, std::size_t columns) {
   const Columns figures = compared_figures(was, now);
   if (columns >= kRoomForMore) return figures;
@@ -330,7 +332,7 @@ std::string legend_of_both(const Profile& was, const Profile& now, std::size_t c
   return legend_text(meanings, columns, colors);
 }
 
-// "  was  my/a.cu: 17.5 ms ...", on two lines if one is too short for it.
+// "  was  my/a.cu: 17.5 ms ..."; the totals are on a line of their own if one line is too short for both.
 std::string attempt_line(const std::string& name, const Profile& profile, std::size_t columns) {
   constexpr std::size_t kIndent = 7;
   const std::string totals = totals_text(profile);

@@ -54,8 +54,8 @@ class Sheet {
   std::vector<std::size_t> widths_;
 };
 
-// The rows, without long runs of lines that have no instructions, such as comments; one row remains on each side of a
-// run. A new part begins after each run that is left out.
+// The rows, without long runs of lines that have no instructions, such as comments. Of such a run, the row next to a
+// shown line remains on each side. A new part begins wherever rows are left out.
 std::vector<std::vector<const SheetRow*>> folded_rows(const std::vector<SheetRow>& rows);
 
 // The heading and the rows, with a gap between parts.

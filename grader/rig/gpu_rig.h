@@ -9,10 +9,11 @@
 
 namespace roofwalk {
 
-// Opens any number of devices, one after the other, in one worker process. The first call starts the worker; a call
-// from another thread starts a new one. `device`: the value of --device ("cuda:0"). `program`: this program, which is
-// also the worker's. With Isolation::boxed, the worker also makes the launch plans, and its assembler runs in a box.
-// The worker itself cannot run in a box, because it needs the driver.
+// Returns a factory of devices. It can open any number of them, one after the other, in one worker process. Its first
+// call starts the worker; a call from another thread starts a new one. `device`: the value of --device ("cuda:0").
+// `program`: the executable of the worker, which is this program itself. With Isolation::boxed, the worker also makes
+// the launch plans, and its assembler runs in a box. The worker itself cannot run in a box, because it needs the
+// driver.
 DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program, Isolation isolation);
 
 // Waits until the GPU is free for timing, and keeps other processes from timing on it while the result lives. nullopt

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A text that differs between builds of this program, without reading the whole program.
+// A text that is different for each build of this program. Uses the program's version, size and time, because hashing
+// the whole program would take longer.
 std::string program_identity() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -55,7 +56,8 @@ std::function<Result<GpuState>()> states_of(const std::string& uuid) {
   };
 }
 
-// The virtual GPU in a box, one process per device, so that this process does not read a learner's kernel.
+// Opens the virtual GPU in a box, with one process per device, so that this process does not even parse a learner's
+// kernel.
 DeviceFactory boxed_virtual_devices(const std::string& device, const fs::path& program, const fs::path& root,
                                     int threads) {
   return [=]() -> Result<std::unique_ptr<Device>> {
@@ -64,7 +66,7 @@ DeviceFactory boxed_virtual_devices(const std::string& device, const fs::path& p
   };
 }
 
-// The roofs and starters of a real GPU depend on the GPU, the driver and the day.
+// A text for everything that the roofs and the starter's dot on a real GPU depend on: the GPU, the driver and the day.
 std::string identity(const DeviceIdentity& gpu) {
   if (gpu == DeviceIdentity{}) return "";
   const auto days = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch().count();

@@ -24,8 +24,8 @@ struct Rig {
   Result<Toolkit> toolkit = Error{"no toolkit was looked for"};  // its error is reported by the first build
   std::filesystem::path include;                                 // the folder of roofwalk.cuh
   std::filesystem::path cache;                                   // compiled kernels, by content
-  // Opens a new device for a learner's kernel. On a real GPU, all devices share one process, and only one thread may
-  // call it.
+  // Opens a new device for a learner's kernel. On a real GPU, all devices share one process, and all calls must come
+  // from one thread.
   DeviceFactory open;
   DeviceFactory open_own;      // for the course's own kernels, in a process that runs no learner's kernel; empty:
                                // `open`
@@ -33,8 +33,8 @@ struct Rig {
   DeviceIdentity gpu;          // identity of a real GPU
   // Reads the present state of a real GPU. Empty, or returning an Error, if it cannot be read.
   std::function<Result<GpuState>()> gpu_state;
-  // boxed: learners' code is compiled in boxes and, on the virtual GPU, also planned and run in boxes (open,
-  // open_virtual).
+  // With Isolation::boxed, learners' code is compiled in boxes and, on the virtual GPU, also planned and run in boxes
+  // (by the devices of `open` and `open_virtual`).
   Isolation isolation = Isolation::none;
   // Shows a line while this process waits until others have finished timing on the GPU; an empty line ends that. May
   // be empty.
@@ -43,8 +43,7 @@ struct Rig {
   std::string device_kind;  // "virtual", "cuda"
   Roofs roofs;              // the data sheet's, until use_measured_roofs() (grader/rig/roofs.h)
   int threads = 1;
-  int virtual_threads = 1;  // for the virtual GPU that is used in addition to a real GPU, for which there is only one
-                            // thread
+  int virtual_threads = 1;  // for the virtual GPU that is used in addition to a real GPU; `threads` is 1 on a real GPU
   Store* store = nullptr;   // stores the starters' dots; nullptr: starters are measured each time
 
   Phases* phases = nullptr;  // phases of this call; nullptr: not recorded
@@ -59,8 +58,8 @@ struct Rig {
   bool models() const { return !is_real() || !counts_bytes; }  // whether time, bytes or both are modelled
   std::string device_name() const { return device_kind + ":" + machine.name; }
 
-  // The path of a walk's picture. It contains the machine's name unless that is the default, so that no picture
-  // overwrites another machine's.
+  // The path of a walk's picture. It contains the machine's name, unless the machine is the default, so that one
+  // machine's picture does not overwrite another's.
   std::filesystem::path picture(const std::string& name, const std::string& ending) const;
 };
 

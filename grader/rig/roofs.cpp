@@ -43,7 +43,8 @@ struct MeasuredRoofs {
   bool is_disturbed = false;  // another program used the GPU meanwhile, so the rates are too low
 };
 
-// While roofs are measured, clocks rise from idle and memory use varies; here, neither counts as a disturbance.
+// Whether something disturbed the GPU while its roofs were measured. During such a measurement, clocks rise from idle
+// and memory use varies, so neither counts as a disturbance.
 bool is_disturbed(const GpuState& before, const GpuState& after) {
   constexpr std::size_t kWorkers = 2;  // one of them is the learner's, which is waiting
   const auto doubts = compare(before, after, own_processes(kWorkers));

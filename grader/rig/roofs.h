@@ -11,10 +11,10 @@ namespace roofwalk {
 // trouble with the device.
 Result<RoofRates> measured_roofs(const Rig& rig, bool fresh = false);
 
-// Replaces the data sheet's roofs by the measured ones. The very first run already does this, which costs it one or
-// two seconds: if the data sheet's roofs were used until someone measures them, the same kernel could pass on one day
-// and fail on the next. Without a toolkit nothing changes, because nothing can be built then, and the build reports
-// that better.
+// Replaces the data sheet's roofs by the measured ones. Every run does this, although it costs the very first one a
+// second or two. If runs used the data sheet's roofs until somebody measures the roofs, the same kernel could pass on
+// one day and fail on the next. Does nothing without a toolkit, because the kernels that measure roofs cannot be built
+// then, nor can the learner's, whose build reports that better.
 Status use_measured_roofs(Rig& rig);
 
 }  // namespace roofwalk

@@ -33,7 +33,7 @@ class Page {
     }
   }
 
-  // The same for running text: makes it harmless, and cuts it to `most_lines` lines.
+  // Adds running text under a label. Makes the text harmless, wraps it, and cuts it to `most_lines` lines.
   void prose(std::string_view label, std::string_view text, std::size_t most_lines) {
     std::istringstream in{std::string(text)};
     std::size_t used = 0;
@@ -109,7 +109,7 @@ void correctness(const Attempt& attempt, Page& page) {
                                   attempt.worst_error.value_or(0), where));
 }
 
-// Tells whether the kernel is wrong at all small sizes or only at some, which may be due to a missing guard.
+// Shows at how many small sizes the kernel is wrong. If it is wrong at only some of them, a guard may be missing.
 void small_sizes(const Attempt& attempt, Page& page) {
   const int wrong = attempt.wrong_small_sizes, all = attempt.small_sizes;
   page.row("", wrong == 0     ? fmt::format("right at all {} small sizes", all)
@@ -179,7 +179,7 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   }
 }
 
-// A missed goal is shown in red only if the pass depends on it.
+// "met", or by how much the goal is missed. A missed goal is red only if the pass depends on it.
 std::string goal_outcome(const GoalResult& row, const Colors& colors) {
   if (row.met) return colors.good("met");
   const std::string by = *row.reached > 0 ? factor(row.wanted / *row.reached) : std::string();
@@ -187,7 +187,7 @@ std::string goal_outcome(const GoalResult& row, const Colors& colors) {
   return colors.bad(by.empty() ? "missed" : "missed by " + by);
 }
 
-// Before a pass, the goals on which the pass depends come first.
+// Shows the goals. If the attempt did not pass, those on which the pass depends come first.
 void goals(const Attempt& attempt, const Colors& colors, Page& page) {
   page.section(Worth::verdict);
   std::vector<GoalResult> rows = attempt.judgement.goals;

@@ -9,7 +9,7 @@
 
 namespace roofwalk {
 
-// Decides which lines of the card are kept if not all fit; most important first.
+// How much a line of the card is worth, most important first. If not all lines fit, those worth least are dropped.
 enum class Worth { verdict, advice, movement, figures, details, places, next };
 
 struct CardLine {

@@ -10,9 +10,9 @@
 
 namespace roofwalk {
 
-// inotify reports changes in the file's folder and in the folder to which a symbolic link leads. In addition, the
-// file is examined every half second, which finds changes that inotify does not report (in folders shared with
-// another machine).
+// Watches a file with inotify: the file's folder and, if the file is a symbolic link, the folder to which the link
+// leads. In addition, examines the file every half second, because inotify does not report all changes in a folder that
+// is shared with another machine.
 class SaveWatch {
  public:
   using Clock = std::chrono::steady_clock;

@@ -38,8 +38,8 @@ class KeyTerminal {
   int signal_descriptor() const { return signals_; }
   std::optional<int> next_signal();  // nullopt if no signal is pending
 
-  // The pending keys in order, without those that are neither a printable ASCII character nor a control character.
-  // nullopt at the end of the input.
+  // The pending keys in order: printable ASCII characters and control characters; all other keys are dropped. nullopt
+  // at the end of the input.
   std::optional<std::string> keys();
 
   // Restores the terminal, then ends or stops the program by this signal, as if it had not been caught. Returns only

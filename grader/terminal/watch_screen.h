@@ -25,8 +25,8 @@ struct WatchScreen {
   bool has_plot = false;
 };
 
-// The card gets its room first; the plot is next to it on a wide screen, otherwise below it. Every line fits the
-// width, and the text has as many lines as the screen has rows.
+// Lays out the screen. The card gets its room first; the plot is next to it on a wide screen, otherwise below it. Every
+// line fits the width, and the text has as many lines as the screen has rows.
 WatchScreen watch_screen(const WatchView& view, TerminalSize size, bool color);
 
 }  // namespace roofwalk

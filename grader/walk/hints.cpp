@@ -143,7 +143,8 @@ std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situ
     }
   }
   if (fitting.empty()) add_general(situation.trouble, fitting);
-  // After a pass, drops the chapter's own hints, except the last one if the ace is not reached, because it leads there.
+  // After a pass, drops the chapter's own hints. If the ace is not reached yet, keeps the last one, because it leads to
+  // the ace.
   std::vector<OfferedHint> offered;
   if (situation.has_passed && !own.empty()) {
     if (!situation.has_ace) {
@@ -181,7 +182,8 @@ HintGiver::HintGiver(Store& store, const Chapter& chapter, const std::string& de
   }
 }
 
-// After a correct kernel, hints for a wrong one count as not given, so the next wrong kernel gets them again.
+// Hints about a wrong kernel that were given before the last correct attempt count as not given, so that a learner
+// whose kernel becomes wrong again gets them again.
 bool HintGiver::was_given(const OfferedHint& hint) const {
   const auto given = given_.find(hint.id);
   return given != given_.end() && (!is_verdict(hint.cause) || given->second >= last_correct_);

@@ -30,16 +30,16 @@ struct Situation {
   bool has_ace = false;
 };
 
-// The trouble of an attempt: its diagnosis; without one, its verdict if that is not about speed ("fault", or the kind
-// of the fault: "race"); "none" if there is neither.
+// What is wrong with an attempt, in one word: the cause of its diagnosis; if it has none, its verdict, if that is not
+// about speed (for a fault, its kind, such as "race"); otherwise "none".
 std::string trouble_of(const Json& attempt);
 
 // Whether the result is wrong or missing, so that hints about speed would not help.
 bool is_wrong(const Json& attempt);
 
 // All hints that apply, in order: the chapter's hints for the trouble, or the general ones if the chapter has none;
-// then, unless the kernel is wrong, the chapter's hints for any attempt. After a pass, only the last hint for any
-// attempt remains, and comes first; after an ace, none of them remains.
+// then, unless the kernel is wrong, the chapter's hints that are for any attempt. After a pass, of these last ones only
+// the very last remains, and comes first; after an ace, none of them remains.
 std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situation);
 
 // Gives the hints of one chapter on one device, one after the other.

@@ -32,7 +32,8 @@ GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, d
   const Point start = from == starter.end() ? Point{} : from->second;
   for (const Goal& goal : goals) {
     const auto wanted = grade == Grade::ace && goal.ace ? goal.ace : goal.pass;
-    // A goal about another level's bytes has no place on this axis; FLOP/s are the same on all axes.
+    // A goal about another level's bytes has no place on this axis. A goal about FLOP/s has, because FLOP/s are the
+    // same at all levels.
     if (!wanted || (goal.level != level && goal.what != Goal::What::flops_over_starter)) continue;
     switch (goal.what) {
       case Goal::What::ai_over_starter:

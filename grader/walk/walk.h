@@ -55,9 +55,9 @@ struct WalkNews {
                                        // draw
 };
 
-// Stores the attempt, and draws the walk with it meanwhile. Sets attempt.plot. An attempt that does not join the walk
-// is neither stored nor drawn to a file; its chart is in the news. The stored record contains no prediction, because
-// predictions are stored separately, as notes, and may change.
+// Stores the attempt and, at the same time, draws the walk with it. Sets attempt.plot. An attempt that does not join
+// the walk is neither stored nor drawn to a file, but its chart is in the news. The stored record contains no
+// prediction, because predictions are stored separately, as notes, and may change.
 Result<WalkNews> record(const Rig& rig, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
 
 // The starter's dot for a chart without an attempt: from the store, otherwise measured.

@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     __shared__ __align__(16) Tiles buffers[kBuffers];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
     const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    // A warp is 8 threads wide and 4 high. Lanes i and i ^ 1 read the same of b, lanes i and i ^ 2 the same of a, so
-    // that such pairs share a wavefront of shared memory.
+    // A warp is 8 threads wide and 4 high. Lanes i and i ^ 1 read the same elements of b, lanes i and i ^ 2 the same
+    // elements of a: each such pair shares a wavefront of shared memory.
     const int x = (warp % 2 * 8 + lane / 2 % 8) * 4, y = (warp / 2 * 4 + lane / 16 * 2 + lane % 2) * 4;
     // A thread's rows and columns come in groups of four, read at once. Neighbouring threads have neighbouring groups.
     const auto row_of = [=](int i) { return y + i / 4 * 4 * kDown + i % 4; };

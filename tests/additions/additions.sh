@@ -22,7 +22,8 @@ can_mount || skip "bubblewrap is missing or may not mount here"
 copy_project "$copy"
 cd "$copy"
 
-# takes WHAT FILE...: checks that only these files changed since the last commit. A folder stands for all its files.
+# takes WHAT FILE...: checks that the addition WHAT has changed only these files since the last commit. A folder stands
+# for all its files.
 takes() {
   local what=$1 file allowed is_allowed
   shift
@@ -42,7 +43,7 @@ takes() {
   commit_copy "$what"
 }
 
-# uses WHAT COMMAND...: checks that the command exits with 0.
+# uses WHAT COMMAND...: runs the command, which uses the addition WHAT, and checks that it exits with 0.
 uses() {
   local what=$1
   shift

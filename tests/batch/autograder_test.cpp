@@ -1,4 +1,4 @@
-// Uses Gradescope's zip as Gradescope does: unpacks it and runs it for one submission, also when something goes wrong.
+// Unpacks the autograder zip and runs it on one submission, as Gradescope does, also when something goes wrong.
 #include "common/base/json.h"
 #include "grader/class/hand_ins/archive.h"
 #include "tests/batch/class_fixture.h"
@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 class AutograderTest : public ClassTest {
  protected:
-  // Unpacks the zip as on Gradescope; `program` replaces the program that setup.sh would have built.
+  // Makes the zip and unpacks it as Gradescope does. `program` stands for the program that setup.sh would have built.
   void unpack(const std::string& program) {
     std::ofstream(folder_ / "secrets.toml") << "seeds = [7203685477580]\n";
     std::ofstream(folder_ / "course.toml")
@@ -70,7 +70,7 @@ TEST_F(AutograderTest, GradesOneSubmissionAndTheNext) {
     EXPECT_EQ(log_.find("7203685477580"), std::string::npos);
     EXPECT_EQ(file_text(folder_ / "autograder/source/secrets.toml"), "seeds = [7203685477580]\n");
   }
-  // If the secrets are missing for any reason, nothing is graded.
+  // Without the secrets, nothing may be graded: the hidden cases would be missing.
   fs::remove(folder_ / "autograder/source/secrets.toml");
   EXPECT_THAT(run()["output"].get<std::string>(), HasSubstr("a fault of the grader"));
   EXPECT_THAT(log_, HasSubstr("the hidden cases are gone"));

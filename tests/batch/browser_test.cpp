@@ -8,8 +8,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Loads the page in a frame of WIDTH pixels. The title then states the page's width, its broken images, the files it
-// requested from elsewhere, and whether it has text.
+// Loads the page in a frame of WIDTH pixels. The title then states the page's width, the number of its broken images,
+// the number of files that it requested from elsewhere, and whether it has text.
 constexpr const char* kFrame = R"html(<!doctype html><title>waiting</title>
 <iframe id="page" width="WIDTH" height="800" src="PAGE"></iframe>
 <script>
@@ -65,7 +65,7 @@ TEST_F(BrowserTest, LongPagesFitAPhoneAndAskNobody) {
   ASSERT_GE(pages.size(), 4u);
   for (const fs::path& page : pages) EXPECT_EQ(title_of(page, 390), "wide 390 broken 0 elsewhere 0 text true") << page;
 
-  // Tests the check itself: a page that is too wide, lacks a picture and requests a remote file.
+  // Tests the check itself on a page that is too wide, lacks a picture and requests a remote file.
   const fs::path bad = folder_ / "bad.html";
   std::ofstream(bad) << "<!doctype html><body style='width:900px'>" << std::string(200, 'x')
                      << "<img src='none.png'><img src='http://example.org/a.png'>";

@@ -113,11 +113,13 @@ class ClassTest : public ::testing::Test {
     return texts;
   }
 
-  // Expects that grading killed `kills` times at random moments and resumed ends with the same bytes as undisturbed.
+  // Grades, but kills the program `kills` times at random moments and resumes it. Expects the same result files, byte
+  // for byte, as from a run that was not killed.
   void expect_kills_change_nothing(int kills, int workers, double undisturbed_s) {
     const std::string grades = "killed" + std::to_string(workers);
     Rng rng(static_cast<std::uint64_t>(workers), "kills");
-    // Chosen so that the kills are spread over one whole run. A run that ends before its kill starts over.
+    // The longest time until a kill: with it, the kills are spread over one whole run. If a run ends before its kill,
+    // its results are deleted and grading starts over.
     const double longest_s = 1.2 * undisturbed_s / kills;
     forget_compiled();
     int done = 0;

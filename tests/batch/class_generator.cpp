@@ -45,7 +45,7 @@ std::string name_of(std::size_t i) {
   return i < odd.size() ? odd[i] : fmt::format("student{:03}", i);
 }
 
-// Adds a comment with a number, so that the same code has different bytes.
+// Adds a comment with a number, so that files with the same code differ in their bytes.
 std::string with_comment(const std::string& source, std::uint64_t number) {
   return fmt::format("// {}\n", number) + source;
 }
@@ -155,7 +155,7 @@ void make_class(const fs::path& folder, const fs::path& source, const ClassWante
   write(folder / "course.toml",
         "title = \"A class\"\nsecrets = \"secrets.toml\"\n[[chapter]]\nname = \"vector-add\"\npoints = 10\n"
         "[[chapter]]\nname = \"naive-gemm\"\npoints = 20\n");
-  // All files get the same time of submission, so that nothing depends on the time of the test.
+  // All files get the same time of submission, so that grades do not depend on when the test runs.
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     const timespec times[] = {{1700000000, 0}, {1700000000, 0}};
     ::utimensat(AT_FDCWD, entry.path().c_str(), times, AT_SYMLINK_NOFOLLOW);

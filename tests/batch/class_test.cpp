@@ -1,4 +1,4 @@
-// Grades a class from the command line as an instructor does: a large class, killed at random moments.
+// Grades a large class from the command line as an instructor does, and kills the program at random moments.
 #include "tests/batch/class_fixture.h"
 
 namespace roofwalk::test {

@@ -1,5 +1,5 @@
-// After a fault of the grader's own, a submission gets a second try and is then left to a person. Such a fault never
-// ends the batch and never gives a zero.
+// When grading fails by a fault of the grader itself, the submission is tried once more and then left to a person. Such
+// a fault never ends the batch and never gives a zero.
 #include "grader/class/batch/batch.h"
 #include "grader/class/batch/grade_all.h"
 #include "grader/rig/roofs.h"
@@ -69,8 +69,8 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
               HasSubstr("a person has to look: the worker died by signal 11"));
 }
 
-// A file size limit acts like a full disk, but needs no permission to mount one. It is a soft limit, because boxes set
-// their own.
+// A limit of the file size stands for a full disk: unlike a small file system, it needs no permission to mount. The
+// limit is soft, so that boxes can still set their own.
 TEST_F(FaultsTest, AFullDiskLosesNothing) {
   small_class();
   ASSERT_EQ(grade("undisturbed", 2).exit_code, 0);
@@ -131,7 +131,8 @@ TEST_F(FaultsTest, TwoGradersOnOneFolderDoNotMix) {
 
 TEST_F(FaultsTest, HiddenCasesCatchWhatThePublicOnesDoNotAndTellNothing) {
   small_class();
-  // The kernel is right at every public size and wrong at a hidden one. What it prints would reveal that size.
+  // The kernel is right at every public size and wrong at a hidden one. If its printf were shown, it would reveal that
+  // size.
   hand_in(
       "eve",
       "#include <roofwalk.cuh>\n__global__ void add(const float* a, const float* b, float* c, int n) {\n"
@@ -152,7 +153,7 @@ TEST_F(FaultsTest, HiddenCasesCatchWhatThePublicOnesDoNotAndTellNothing) {
   EXPECT_THAT(file_text(folder_ / "grades/gradebook.json"), HasSubstr("c holds wrong values (a hidden size or seed)"));
   EXPECT_EQ(all.find("7203685477580"), std::string::npos);
   for (std::size_t at = all.find("4099"); at != std::string::npos; at = all.find("4099", at + 1)) {
-    // The learner's own source may contain the size, and so may a hash.
+    // The learner's own source contains the size, and a hash may contain its digits by chance.
     const std::string around = all.substr(at < 40 ? 0 : at - 40, 80);
     EXPECT_TRUE(around.find("n == ") != std::string::npos ||
                 std::isxdigit(static_cast<unsigned char>(all[at - 1])) != 0)

@@ -57,7 +57,8 @@ std::map<std::string, std::set<std::string>> solutions_of(const fs::path& source
   return all;
 }
 
-// Returns the solutions that the page prints: one of its code blocks contains at least half of their new lines.
+// Returns the solutions that the page prints. A solution counts as printed if a single code block contains at least
+// half of the lines that solutions_of() gives for it.
 std::vector<std::string> printed_in(const std::string& page,
                                     const std::map<std::string, std::set<std::string>>& solutions) {
   std::vector<std::string> found;
@@ -111,8 +112,8 @@ TEST_F(HandoutTree, HoldsTheChosenChaptersAndIsWrittenOnce) {
   EXPECT_THAT(warned.output, HasSubstr("note: the starter of tiled-gemm is close to the solution of naive-gemm"));
 }
 
-// Checks each page for links and solutions as a learner would see them, without looking at the marks that `handout`
-// uses.
+// Searches the pages for dead links and printed solutions as a learner would: in the text alone, without the marks
+// (such as `<!-- file: ...`) by which `handout` recognizes solutions.
 TEST_F(HandoutTree, PagesLeadSomewhereAndPrintNoSolution) {
   const fs::path source = TEST_SOURCE_DIR;
   std::vector<std::string> out = {TEST_PROGRAM, "handout", tree_.string()};

@@ -1,5 +1,5 @@
-// Tests `grade --again` and changed terms: only the named submissions are graded again, and old grades are reported as
-// old.
+// Tests `grade --again`, which grades only the named submissions once more, and changes of the terms (goals, hidden
+// cases, device), after which older grades are reported.
 #include "common/base/json.h"
 #include "grader/class/batch/stored_grade.h"
 #include "tests/batch/class_fixture.h"
@@ -40,7 +40,7 @@ TEST_F(TermsTest, OnlyWhatIsNamedIsGradedOnceMore) {
   EXPECT_THAT(type({"grade", "--again", "submissions/ann"}).output, HasSubstr("1 graded now, 0 before"));
   EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("round 2: pass"));
   EXPECT_THAT(type({"history", "bob"}).output, Not(HasSubstr("round 2")));
-  // cid was never graded and gets round 1. The others still get their next round.
+  // cid was never graded and gets round 1. ann and bob get their next round.
   EXPECT_THAT(type({"grade", "--again", "submissions"}).output, HasSubstr("3 graded now, 0 before"));
   EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("round 3: pass"));
   EXPECT_THAT(type({"history", "cid"}).output, HasSubstr("round 1: pass"));
@@ -48,7 +48,8 @@ TEST_F(TermsTest, OnlyWhatIsNamedIsGradedOnceMore) {
   EXPECT_FALSE(fs::exists(folder_ / "grades/regrading.json"));
 }
 
-// The kernel is right at small sizes; at large ones its threads exchange data without waiting for each other.
+// At the measured size, the kernel's lanes exchange data without a __syncwarp; at smaller sizes it has no race. `grade`
+// finds the race because it also sanitizes the measured size; `run` does not find it.
 TEST_F(TermsTest, TheMeasuredSizeIsSanitized) {
   set_terms("[[chapter]]\nname = \"vector-add\"\n");
   const fs::path file = folder_ / "submissions/ann/vector-add.cu";
@@ -98,8 +99,8 @@ TEST_F(TermsTest, GradesUnderOtherTermsSaySo) {
   ASSERT_EQ(type({"grade", "submissions"}).exit_code, 0);
   EXPECT_THAT(type({"export", "csv"}).output, Not(HasSubstr("other terms")));
 
-  // Points are not part of a grade: `export` uses new points at once, and the files contain them after the next
-  // `report`.
+  // Points are not part of a grade: after a change, `export` uses the new points at once, and `report` writes them into
+  // the files.
   set_terms("[[chapter]]\nname = \"vector-add\"\npoints = 40\n");
   const std::string before = file_text(folder_ / "grades/gradebook.csv");
   const CommandResult points = type({"export", "csv"});
@@ -124,7 +125,7 @@ TEST_F(TermsTest, GradesUnderOtherTermsSaySo) {
   EXPECT_THAT(type({"report"}).output, HasSubstr(told));
   EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("under other terms"));
 
-  // Naming ann regrades only ann, so one grade under other terms remains and is still reported.
+  // Naming ann regrades only ann, so bob's grade under the old terms remains and is still reported.
   EXPECT_THAT(type({"grade", "submissions/ann"}).output, HasSubstr("1 grade was made under other terms"));
   EXPECT_THAT(type({"grade"}).output, HasSubstr("1 graded now, 1 before"));
   EXPECT_EQ(type({"export", "csv"}).exit_code, 0);

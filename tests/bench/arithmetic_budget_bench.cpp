@@ -1,6 +1,6 @@
-// The host's cost per unit of the budget, for each form of arithmetic that the virtual GPU supports: a loop of only
-// that form, over numbers that differ by lane. Fails if a unit costs far more than common/vgpu/state/work.h assumes:
-// then the form needs a weight. Processor time on one thread.
+// Measures the host's processor time, on one thread, per unit of a run's work budget, for each form of arithmetic that
+// the virtual GPU supports: runs a loop of only that form, on numbers that differ by lane. Fails if a unit takes far
+// more time than common/vgpu/state/work.h assumes; the form then needs a weight.
 //
 //   arithmetic_budget_bench            the most expensive forms per unit
 //   arithmetic_budget_bench cvt.rn     every form that contains this text
@@ -32,15 +32,15 @@ namespace fs = std::filesystem;
 using ptx::Form;
 using ptx::Type;
 
-// Registers per class to read from, and copies of the form in the loop's body: enough of both that the host cannot
-// predict branches.
+// Registers per class to read from, and copies of the form in the loop's body: so many that the host cannot learn to
+// predict its branches.
 constexpr int kRegisters = 32, kCopies = 64;
 constexpr int kThreads = 128, kTurns = 120;
 constexpr std::int64_t kInstructions = std::int64_t{kTurns} * kCopies * (kThreads / 32);
 
 // Three times the maximum measured on an idle Zen 5.
 constexpr double kMostNsPerUnit = 50;
-constexpr int kAttempts = 4;  // repeats a form that seems too expensive, because the host may be busy
+constexpr int kAttempts = 4;  // measurements of a form that seems too expensive: the host may be busy
 constexpr std::size_t kShown = 20;
 
 struct RegisterClass {
@@ -127,7 +127,7 @@ class Kernel {
   }
 
  private:
-  // Returns a copy of the form with result registers of its own, which differ from all sources.
+  // Returns a copy of the form whose result registers belong to this copy alone and are no sources.
   std::string copy_of(const std::string& form, int copy) {
     static const Pattern name("%([a-z]+)([0-9]+)");
     const std::size_t after_brace = form.find('}'), brace = form.find('{');
@@ -255,7 +255,7 @@ Result<double> seconds_of(const ArithmeticForm& form, const std::string& text, i
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
   };
   const double began_s = processor_s();
-  // Runs without a trace: the clock's replay is weighted separately.
+  // Runs without a trace: the replay of traces by the clock has a weight of its own.
   gpu.begin_plan({.work = 1'000'000'000, .seconds = 60, .traces = {.instructions = 0}});
   ROOFWALK_TRY(const bool ended,
                gpu.launch({.kernel = "k",
@@ -268,7 +268,7 @@ Result<double> seconds_of(const ArithmeticForm& form, const std::string& text, i
   return processor_s() - began_s;
 }
 
-// Returns the cost of a warp instruction: subtracts the cost of a launch that executes none.
+// Returns the host's time per warp instruction: the time of a launch with kTurns turns, minus that of one with none.
 Result<double> measured_ns(const ArithmeticForm& form) {
   const std::string text = Kernel(form.text).text();
   ROOFWALK_TRY(const double before_s, seconds_of(form, text, 0));

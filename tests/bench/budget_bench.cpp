@@ -1,6 +1,6 @@
-// The host's cost per unit of a run's budget. Endless kernels, each of the most expensive instructions of one kind, run
-// in the modes that an attempt uses. Fails if a unit costs far more than common/vgpu/state/work.h assumes: then some
-// instruction needs a weight. Times are processor time on one thread.
+// Measures the host's processor time, on one thread, per unit of a run's work budget. Runs endless kernels, each with
+// the most expensive instructions of one kind, in the modes that an attempt uses. Fails if a unit takes far more time
+// than common/vgpu/state/work.h assumes; some instruction then needs a weight.
 #include <benchmark/benchmark.h>
 
 #include <ctime>

@@ -1,6 +1,6 @@
-// Seconds from a saved edit to the card: the whole program, including compilation, on each chapter's starter and last
-// solution step at its default size. Each round measures a file that was never compiled before. Roofs and the starter's
-// dot are known, as in a learner's later runs.
+// Measures the seconds from a saved edit to the card: runs the whole program, including compilation, on each chapter's
+// starter and last solution step at its default size. Each round uses a file that was never compiled before. Roofs and
+// the starter's dot have been measured before, as in a learner's later runs.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Returns false if no card was shown, and reports the reason as the benchmark's error.
+// Runs the program. If it shows no card, reports the reason as the benchmark's error and returns false.
 bool show_card(benchmark::State& state, const TemporaryCourse& course, const Chapter& chapter) {
   Command command;
   command.arguments = {BENCH_PROGRAM, "run", chapter.name};

@@ -1,5 +1,6 @@
-// Speed of execution with counting: warp instructions per second, and the ratio to plain loops that do the same work on
-// one host thread. Measures one host thread without the clock, all threads, and whole runs with the clock.
+// Measures the virtual GPU's speed with counting: warp instructions per second, and the ratio to plain loops that do
+// the same work on one host thread. There are benchmarks of one host thread without the clock (the timing model), of
+// all threads, and of whole runs with the clock.
 #include <benchmark/benchmark.h>
 
 #include <bit>
@@ -79,7 +80,7 @@ Work products(const std::string& source, int n) {
   return work;
 }
 
-// The benchmark's argument tells whether memory traffic is counted. If not, no figures are requested.
+// The benchmark's argument is 0 to request no figures, so that memory traffic is not counted; otherwise it is counted.
 RunOptions counted_or_not(const benchmark::State& state) {
   RunOptions options = kCounted;
   if (state.range(0) == 0) options.figures = RunOptions::Figures::none;

@@ -35,7 +35,7 @@ const Rig& rig() {
   return rig;
 }
 
-// Runs the kernel. Leaves the starter's dot empty: only the verdict needs it, which is not tested.
+// Runs the kernel but not the starter: the starter's dot only affects the verdict, which is not tested here.
 Attempt attempt_with(const Chapter& chapter, const fs::path& file) {
   auto attempt = run_attempt(rig(), {&chapter, file, kPublicSeed, nullptr, StarterDot{}});
   EXPECT_TRUE(attempt) << attempt.error().text();

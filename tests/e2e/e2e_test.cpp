@@ -99,7 +99,8 @@ TEST(Output, ThatCannotBeWrittenIsAnError) {
   EXPECT_EQ(result->output, "roofwalk: the output could not be written\n");
 }
 
-// File names come from learners and from the shell's completion, so they may contain escape sequences.
+// File names come from learners and from the shell's completion, so they may contain escape sequences. Errors must
+// print these escaped.
 TEST(Output, NoNameInAnErrorReachesTheTerminal) {
   const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
   setenv("ROOFWALK_ROOT", course.root().c_str(), 1);

@@ -6,7 +6,8 @@
 namespace roofwalk {
 
 Result<DriverApi> load_driver_api(const char*) {
-  // No ptxas knows this compute capability, so the artifact stays PTX: the fake driver cannot run machine code.
+  // No ptxas knows this compute capability, so the artifact stays PTX. That is needed, because the fake driver cannot
+  // run machine code.
   static const Machine machine = [] {
     Machine m = *load_machine("classroom");
     m.compute_capability = 130;

@@ -1,4 +1,4 @@
-// Tests `--device cuda:N` from the command line, on a driver that plays a GPU without counters.
+// Tests `--device cuda:N` from the command line, on a driver that imitates a GPU without counters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

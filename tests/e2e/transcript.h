@@ -17,7 +17,7 @@
 namespace roofwalk::e2e {
 
 struct Step {
-  std::vector<std::string> comments;                        // lines before # RUN that are not COPY, kept by rewriting
+  std::vector<std::string> comments;                        // lines before # RUN other than COPY; rewriting keeps them
   std::vector<std::pair<std::string, std::string>> copies;  // from and to, both inside the course
   std::string arguments;                                    // split at spaces
   int exit_code = 0;

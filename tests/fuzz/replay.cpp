@@ -1,5 +1,5 @@
-// Replaces libFuzzer for other compilers: runs the fuzz target on all files of the folders, then on COUNT mutants of
-// them, the same mutants in every run. replay COUNT FOLDER...
+// replay COUNT FOLDER...: replaces libFuzzer for other compilers. Runs the fuzz target on all files of the folders,
+// then on COUNT mutants of these files, which are the same in every run.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

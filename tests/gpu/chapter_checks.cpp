@@ -1,4 +1,5 @@
-// Tests every chapter on the card: the starter is correct and misses the goals, the last step meets them all.
+// Tests every chapter's kernels on the real GPU: all are correct, the starter misses the goals, and the last solution
+// step meets them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,13 +31,13 @@ class ChapterCheck : public ::testing::Test {
       EXPECT_EQ(verdict, place_ == Place::starter ? "fail" : "pass") << attempt["reasons"];
     }
     if (place_ != Place::starter || !attempt["pairs"].is_object()) return;
-    // The kernel is compared with itself, so it is neither faster nor slower.
+    // This attempt runs the starter, so `pairs` compares the starter with itself: the speedup is 1, within 2 %.
     EXPECT_LE(attempt["pairs"]["speedup_interval"][0].get<double>(), 1.02);
     EXPECT_GE(attempt["pairs"]["speedup_interval"][1].get<double>(), 0.98);
   }
 
  private:
-  // Records the attempt; replaces an earlier one of the same kernel.
+  // Adds the attempt to the record, or replaces an earlier attempt of the same kernel.
   void keep(Json attempt) const {
     for (Json& kernel : attempt["kernels"]) kernel.erase("lines");
     Json& all = gpu_session().record["attempts"];

@@ -1,5 +1,5 @@
-// Tests the device itself: the contract of all devices, faults, output of kernels, counts against those derived by
-// hand, roofs.
+// Tests the real GPU as a device: the contract of all devices, faults, printf and assert in kernels, counts that can be
+// derived by hand, and roofs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(Gpu, KeepsTheContractOfAllDevices) {
   run_device_contract(opened, {.knows_faulty_line = false, .finds_every_overrun = false});
 }
 
-// A fault is returned with its kind. The next run is in a fresh process, so the fault does not affect it.
+// Each fault is reported with its kind. After a fault, the next run gets a fresh process and succeeds.
 TEST(Gpu, FaultsAreNamed) {
   struct Case {
     const char* body;
@@ -87,7 +87,7 @@ TEST(Gpu, CountsWhatFollowsByHand) {
   }
 }
 
-// Compares NVIDIA's own profiler with our counters on a stream that the ruler also measures.
+// Compares our counts for the copy stream, which the ruler has recorded, with those of NVIDIA's profiler ncu.
 TEST(Gpu, CountsWhatNcuCounts) {
   const Json ruler = gpu_session().record.value("ruler", Json::array());
   const char* const metrics = "dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum";

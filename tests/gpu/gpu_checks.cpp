@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Writes a new file and then replaces the old one, so that a complete file exists at all times.
+// Writes a new file and then renames it over the old one, so that a complete record exists at all times.
 bool write_record(const fs::path& file) {
   const fs::path part = file.string() + ".part";
   std::ofstream out(part);
@@ -62,7 +62,8 @@ class Recorder : public ::testing::EmptyTestEventListener {
   fs::path file_;
 };
 
-// Continues the record of an earlier call on the same card, so that the checks can be spread over several calls.
+// Begins the record. If `file` already holds a record of the same GPU, continues that one, so that the checks can be
+// spread over several calls.
 void begin_record(const Device& device, const fs::path& file) {
   Json& record = gpu_session().record;
   const std::string hash = sha256_hex(device.identity().uuid);
@@ -84,7 +85,8 @@ void begin_record(const Device& device, const fs::path& file) {
                    {"machine", device.machine().name}};
 }
 
-// Runs the device in this process and without our counters, because a profiler is watching this process.
+// Runs the copy stream for ncu, which watches this process: opens the GPU here instead of in a worker process, and
+// without our own counters.
 int run_for_profiler() {
   ::setenv("ROOFWALK_ROOT", source_root().c_str(), 0);
   const auto driver = load_driver_api();

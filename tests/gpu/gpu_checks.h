@@ -21,7 +21,8 @@ struct GpuSession {
   // Opens the GPU in a process of its own, as for learners' kernels.
   Result<std::unique_ptr<Device>> open() const;
 
-  // Runs a command line and returns its JSON; if there is none, returns null and fails the test.
+  // Runs `roofwalk` with these arguments and returns the JSON that it prints. Without JSON, fails the test and returns
+  // null.
   Json ask(std::vector<std::string> arguments, double timeout_s) const;
 };
 

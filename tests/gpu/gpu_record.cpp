@@ -32,7 +32,7 @@ bool is_hash(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// Whether there are raw samples: as many of the starter as of the attempt, all positive.
+// Whether the attempt contains the raw times of its pairs: all positive, and as many of the starter as of the attempt.
 bool has_samples(const Json& attempt) {
   const Json* starter = find(attempt, {"pairs", "samples", "starter_ns"});
   const Json* other = find(attempt, {"pairs", "samples", "attempt_ns"});

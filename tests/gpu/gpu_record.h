@@ -1,5 +1,5 @@
-// The record of a session on a real GPU: one JSON file per card. It is checked before it is trusted, and compared with
-// the virtual GPU.
+// The record of a session on a real GPU: one JSON file per GPU. flaws_of() checks it; errors_of() compares it with the
+// virtual GPU.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ namespace roofwalk::test {
 //   attempts       the JSON of `run` of each chapter's starter and steps, with the raw samples of the pairs
 //   ncu            [{name, metric, ours, ncu}]; null if there is no ncu
 
-// Returns the record without private data: UUIDs are also removed from attempts and the doctor; the list of other
-// users' processes is replaced by their number.
+// Returns the record without private data: removes every UUID, also those in `attempts` and `doctor`, and replaces each
+// list of other users' processes by their number.
 Json without_private(Json record);
 
 // Reasons not to trust a record, one per line; empty for a good record.

@@ -65,7 +65,8 @@ TEST(GpuRecord, WithoutWhereItComesFromIsNot) {
   EXPECT_THAT(flaws_of(Json::object()), ElementsAre(HasSubstr("no roofwalk.gpu_record/1")));
 }
 
-// The doctor and every attempt contain NVML's data, so private data must be removed from both.
+// The doctor and every attempt contain NVML's data: the GPU's UUID and other users' processes. Both must be removed
+// everywhere in the record.
 TEST(GpuRecord, TellsNobodysUuidAndNobodysProcesses) {
   const std::string uuid = "GPU-12345678-1234-1234-1234-123456789abc";
   Json record = good_record();
@@ -133,7 +134,7 @@ TEST(Ncu, IsReadByItsColumns) {
   EXPECT_FALSE(metrics_of_ncu("==ERROR== ERR_NVGPUCTRPERM\n").ok());
 }
 
-// The ruler on the virtual GPU: its counts equal those derived by hand exactly.
+// On the virtual GPU, the ruler's counts must equal those derived by hand exactly.
 TEST(Ruler, IsRightOnTheVirtualGpu) {
   Runner runner(make_virtual_device(*load_machine("classroom")));
   const auto rows = measure_ruler(runner);
@@ -166,7 +167,8 @@ TEST(GpuRecords, AreAllWhole) {
   for (const fs::path& file : recorded()) EXPECT_THAT(flaws_of(json_of(file)), IsEmpty()) << file;
 }
 
-// Runs each kernel of a card's record on the virtual GPU with the same machine file.
+// Runs each recorded kernel again, on the virtual GPU with the machine file of the recorded card. The errors of the
+// virtual GPU must be those in errors.md, beside the record.
 TEST(Recorded, ErrorsAreThoseInThePage) {
   if (recorded().empty()) GTEST_SKIP() << "skipped: no GPU has been recorded yet";
   for (const fs::path& file : recorded()) {

@@ -8,8 +8,8 @@
 
 namespace roofwalk::test {
 
-// Metrics by name of the last kernel in the output of `ncu --csv --page raw --print-units base`. Fails if there is no
-// kernel.
+// Returns the metrics, by name, of the last kernel in the output of `ncu --csv --page raw --print-units base`. Fails if
+// the output contains no kernel.
 Result<std::map<std::string, double>> metrics_of_ncu(const std::string& output);
 
 }  // namespace roofwalk::test

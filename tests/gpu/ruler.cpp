@@ -19,7 +19,7 @@ std::optional<double> difference(const RunRecord& more, const RunRecord& less, C
   return a && b ? std::optional<double>(*a - *b) : std::nullopt;
 }
 
-// Compiles each kernel file once and keeps the result.
+// Runs small kernels and compares their counts with numbers derived by hand. Compiles each kernel file only once.
 class Ruler {
  public:
   explicit Ruler(Runner& runner) : runner_(runner) {}
@@ -88,7 +88,7 @@ class Ruler {
   };
   static constexpr Stream kCopy{"copy", 2, 1, 1};
 
-  // The stream is several times as large as L2, so that the data left in L2 at the end is a small part of it.
+  // Each array is at least eight times as large as L2, so that the data left in L2 at the end is a small part of it.
   Result<RunRecord> stream(const Stream& s) {
     const std::vector<float> ones(static_cast<std::size_t>(stream_vectors()) * 4, 1.0f);
     Buffer a{"a", ones}, b{"b", ones}, c{"c", ones};
@@ -102,7 +102,7 @@ class Ruler {
       const double bytes = 16.0 * static_cast<double>(stream_vectors());
       rows.push_back({fmt::format("stream {}: DRAM bytes read", s.name), "B", counted(record, Counter::dram_read_bytes),
                       bytes * s.reads, 0.02});
-      // Written data up to the size of L2, an eighth of the stream, may still be in L2 when counting ends.
+      // When counting ends, L2 may still hold written data: at most an eighth of the stream.
       rows.push_back({fmt::format("stream {}: DRAM bytes written", s.name), "B",
                       counted(record, Counter::dram_write_bytes), bytes * s.writes, 0.15});
       rows.push_back({fmt::format("stream {}: time", s.name), "ns", record.elapsed_ns, std::nullopt});
@@ -110,8 +110,7 @@ class Ruler {
     return kOk;
   }
 
-  // Runs an empty kernel, which reads and writes nothing. Bytes that the preceding flush of L2 left behind would show
-  // here.
+  // Runs an empty kernel. Any bytes counted here were left behind by the flush of L2 that precedes each run.
   Status nothing() {
     ROOFWALK_TRY(const RunRecord record, runner_.run("#include <roofwalk.cuh>\n__global__ void nothing() {}\n"
                                                      "SOLVE() { nothing<<<1, 32>>>(); }\n",

@@ -22,10 +22,11 @@ struct RulerRow {
 Json to_json(const std::vector<RulerRow>& rows);
 std::vector<RulerRow> ruler_rows_of(const Json& json);
 
-// Runs once the kernel that copies an array several times as large as L2, so that another profiler can measure it.
+// Runs the copy kernel of the ruler once, on arrays several times as large as L2, so that another profiler can measure
+// it.
 Result<RunRecord> run_copy_stream(Runner& runner);
 
-// Fails if a kernel does not compile or run.
+// Runs all kernels of the ruler. Fails if one of them does not compile or run.
 Result<std::vector<RulerRow>> measure_ruler(Runner& runner);
 
 }  // namespace roofwalk::test

@@ -23,7 +23,7 @@ class HostProgram : public testing::Test {
   }
   ~HostProgram() override { fs::remove_all(folder_); }
 
-  // Runs nvcc with the arguments that all calls share, followed by these.
+  // Runs nvcc with the options that all calls share, followed by `arguments`.
   void compile(std::vector<std::string> arguments) {
     const auto toolkit = find_toolkit(kRoot);
     ASSERT_TRUE(toolkit.ok()) << toolkit.error().text();

@@ -1,4 +1,4 @@
-// Uses everything that roofwalk.cuh and a plan offer, each once.
+// Uses each feature that roofwalk.cuh and a plan offer.
 #include <roofwalk.cuh>
 
 __global__ void twice(const float* a, float* c, int n) {

@@ -44,7 +44,8 @@ struct Allowed {
   }
 };
 
-// Tests all sources. With .ftz, subnormal sources are read as 0 and subnormal results are flushed to 0.
+// Compares the instruction's results with exact(source), for all sources. With .ftz, subnormal sources are read as 0
+// and subnormal results are flushed to 0.
 void expect_close(const std::string& instruction, const Values& sources, double (*exact)(double),
                   const Allowed& allowed, bool ftz) {
   const Values results = execute(instruction + " =r, $r", {sources});
@@ -124,7 +125,8 @@ ROW_TEST(Sqrt, Within2ToTheMinus23) {
                               {.relative = 0x1p-23});
 }
 
-// div.full: 2 ulp everywhere. div.approx: 2 ulp for |b| in [2^-126, 2^126]; otherwise the result is 0 or NaN.
+// div.full: 2 ulp everywhere. div.approx: 2 ulp for |b| in [2^-126, 2^126]; for larger finite |b|, the result is 0, or
+// NaN if a is infinite or NaN. Results for smaller |b| are not tested.
 ROW_TEST(Div, Within2Ulp) {
   const std::vector<Values> x = sample_tuples({Kind::f32, Kind::f32}, kCount);
   const Values full = execute("div.full.f32 =r, $r, $r", x), rough = execute("div.approx.f32 =r, $r, $r", x);

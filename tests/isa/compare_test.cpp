@@ -117,7 +117,7 @@ ROW_TEST(Setp, ComparesIntegers) {
   }
 }
 
-// p|q: p is the comparison, q its opposite, each combined with the third source.
+// With the results p|q, p is the comparison and q its opposite, each combined with the third source.
 ROW_TEST(Setp, JoinsAPredicate) {
   const Values a = {1, 1, 2, 2}, third = {0, 1, 0, 1};
   for (const bool negated : {false, true}) {

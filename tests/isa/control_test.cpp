@@ -42,7 +42,8 @@ ROW_TEST(BrxIdx, LanesGoManyWaysAndMeetAgain) {
     const std::uint32_t arms[] = {ones, 200, 0, ones, 300, 200, 0, 300};
     EXPECT_EQ(outcome.at<std::uint32_t>(t), (t < 32 ? 320000 : 80000) + (t < 4 ? 1000 : arms[t % 8])) << t;
   }
-  // Both warps reach brx.idx twice. Only the first time diverges: later all returning lanes branch the same way.
+  // Both warps reach brx.idx twice, but diverge only once: the second time, all lanes that are back branch the same
+  // way.
   EXPECT_EQ(outcome.count(Counter::divergent_branches), 2u);
 }
 
@@ -182,7 +183,7 @@ ROW_TEST(Barrier, ThatNobodyCompletesIsADeadlock) {
   EXPECT_EQ(outcome.record.fault->kind, FaultKind::barrier_deadlock);
 }
 
-// One warp gives a number of threads, the other does not. Both orders are tested.
+// One warp gives a number of threads for the barrier, the other does not: a fault, whichever of the two comes first.
 ROW_TEST(Bar, IsForTheSameThreadsForAllWhoCome) {
   for (const char* guard : {"@%p1", "@!%p1"}) {
     const Outcome outcome = run(threads(std::string("setp.lt.u32 %p1, %r63, 32; ") + guard +

@@ -15,7 +15,7 @@ Values lanes(std::uint64_t (*of)(std::uint32_t lane)) {
 
 std::uint64_t scattered(std::uint32_t lane) { return (lane + 3) * 2654435761u & 0xffffffffu; }
 
-// Follows the PTX ISA's shfl.sync: c contains the segment's mask and the clamp.
+// Computes shfl.sync as the PTX ISA defines it; c contains the segment's mask and the clamp.
 std::uint64_t shuffled(const std::string& mode, const Values& a, std::uint32_t lane, std::uint32_t b, std::uint32_t c) {
   const std::uint32_t segment = c >> 8 & 31, clamp = c & 31, low = lane & segment, most = low | (clamp & ~segment & 31);
   std::uint32_t from = lane;

@@ -143,8 +143,8 @@ ROW_TEST(Sad, AddsTheDistance) {
   }
 }
 
-// PTX does not define x / 0 and the smallest number / -1. Here they give all ones and the wrapped value, with matching
-// remainders.
+// PTX does not define x / 0, x % 0 and the smallest number / -1. Here x / 0 is all ones, x % 0 is x, and the smallest
+// number / -1 wraps to itself, with remainder 0.
 ROW_TEST(Div, Integers) {
   for (const Integer& type : kIntegers) {
     expect_arithmetic("div", type, 2,
@@ -392,7 +392,8 @@ ROW_TEST(Lop3, LooksUpATable) {
   }
 }
 
-// Tests dp4a or dp2a: c + the products of the bytes of b with the bytes (dp4a) or halves (dp2a) of a.
+// Tests dp4a or dp2a: the sum of c and `count` products. Each product is a byte (dp4a) or half (dp2a) of a times a byte
+// of b; the bytes of b begin at number `first`.
 void expect_dot(const std::string& name, int count, int first) {
   const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kIntegerSamples);
   for (const char* a : {"u32", "s32"}) {

@@ -135,9 +135,10 @@ std::int64_t whole_of(const Element& element, std::uint64_t bits) {
   return element.is_signed && value >= top / 2 ? value - top : value;
 }
 
-// The ISA leaves the order and rounding open. The virtual GPU defines: products of floats are rounded to binary32 and
-// added to c one after another in the order of k, each sum rounded to nearest, and finally to the type of d; doubles
-// are fused. Integers are exact, and wrap or are clamped at the end.
+// Returns an element of d. The ISA leaves the order and rounding of the sums open. The virtual GPU's rule: products of
+// floats are rounded to binary32 and added to c one after another in the order of k, each sum is rounded to nearest,
+// and the last one to the type of d; products of doubles are fused. Integers are exact, and wrap or are clamped at the
+// end.
 std::uint64_t expected(const Product& of, const Matrix& a, const Matrix& b, const Matrix& c, int row, int column) {
   const auto at_a = [&](int x) { return a[static_cast<std::size_t>(row * of.shape.k + x)]; };
   const auto at_b = [&](int x) { return b[static_cast<std::size_t>(x * of.shape.n + column)]; };
@@ -274,7 +275,7 @@ int held_by(const Element& element, int elements, bool is_factor) {
   return is_factor && element.name == kHalf.name ? 16 * 32 : elements;
 }
 
-// Loads a, b and c, multiplies and stores d, in global or shared memory.
+// Tests the wmma instructions: loads a, b and c, multiplies them and stores d, all in global or all in shared memory.
 void expect_wmma(const Product& of, const InMemory& how_a, const InMemory& how_b, const InMemory& how_c, bool shared) {
   const auto [m, n, k] = of.shape;
   const Content content = of.c.format != nullptr && shared ? Content::any : Content::small;
@@ -396,8 +397,8 @@ ROW_TEST(WmmaLoad, CountsFourLoadsOfHalvesFromGlobalMemory) {
     EXPECT_EQ(of.count(Counter::dram_read_bytes), 16u * 32);
   }
 }
-// The load uses ldmatrix, four matrices of eight rows. A matrix takes one wavefront if its rows are in different banks,
-// and eight if they are 128 bytes apart.
+// The load counts as one ldmatrix of four matrices of eight rows. A matrix takes one wavefront if its rows are in
+// different banks, and eight if they are 128 bytes apart.
 ROW_TEST(WmmaLoad, CountsOneLoadOfRowsFromSharedMemory) {
   for (const auto& [distance, turns] : {std::pair{24, 1}, std::pair{64, 8}}) {
     const Outcome of = count_alone(
@@ -407,7 +408,7 @@ ROW_TEST(WmmaLoad, CountsOneLoadOfRowsFromSharedMemory) {
     EXPECT_EQ(of.count(Counter::shared_bytes), 512u);
   }
 }
-// f32 with contiguous rows: each thread stores pairs of 8 bytes. With contiguous columns it stores single values.
+// With contiguous rows, each thread stores two f32 at a time (8 bytes); with contiguous columns, one.
 ROW_TEST(WmmaStore, CountsPairsOrSingles) {
   for (const auto& [order, requests] : {std::pair{"row", 4u}, std::pair{"col", 8u}}) {
     const Outcome of = count_alone(

@@ -204,7 +204,7 @@ void expect_atomic(const Atomic& atomic, const std::string& space, int words, bo
   body += fmt::format("ld.global.{0} {1}, [%rd2+256];\nld.global.{0} {2}, [%rd2+512];\nmov.u64 %rd4, 0;\n", plain,
                       b_reg, c_reg);
   body += fmt::format("rem.u32 %r20, %r63, {};\n", words);
-  // The words are behind the results in `out`, or in shared memory.
+  // The words that the atomics update are in `out`, after the results, or in shared memory.
   const bool shared = space == ".shared";
   body += shared ? "mov.u32 %r21, s;\nmad.lo.u32 %r20, %r20, 8, %r21;\n"
                  : "mul.wide.u32 %rd5, %r20, 8;\nadd.u64 %rd5, %rd5, %rd63;\nadd.u64 %rd5, %rd5, 256;\n";
@@ -290,7 +290,7 @@ ROW_TEST(Createpolicy, IsTakenByLoadsStoresAndCopies) {
 
 // ---- Copies ---------------------------------------------------------------------------------------------------------
 
-// 32 copies of 4, 8 or 16 bytes. Some read only a part of that and set the rest to 0.
+// Each lane copies 4, 8 or 16 bytes. If `partly`, it reads from none to all of these, and the copy sets the rest to 0.
 ROW_TEST(Cp, CopiesAndFillsWithZeros) {
   for (const int bytes : {4, 8, 16}) {
     for (const char* cache : {"ca", "cg"}) {

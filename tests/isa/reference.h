@@ -32,7 +32,7 @@ inline constexpr Format kF32{8, 23, 0x7fffffff}, kF64{11, 52, 0x7ff8000000000000
 
 enum class Round { nearest_even, nearest_away, zero, down, up };
 
-// The number whole * 2^exponent. If `more`, the exact magnitude is slightly larger, so the number is never exact.
+// The number whole * 2^exponent. If `more`, lower bits were dropped, so the exact magnitude is slightly larger.
 struct Exact {
   bool negative = false;
   UInt128 whole = 0;
@@ -114,7 +114,8 @@ inline Exact product(const Exact& a, const Exact& b) {
   return {a.negative != b.negative, a.whole * b.whole, a.exponent + b.exponent, false};
 }
 
-// Returns a * b + c with one rounding. Sums use a * 1 + c, products a * b + 0 with a zero of the product's sign.
+// Returns a * b + c with one rounding. Callers compute sums as a * 1 + c, and products as a * b + 0, where 0 has the
+// product's sign.
 inline std::uint64_t fused(const Format& format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Round round) {
   if (format.is_nan(a) || format.is_nan(b) || format.is_nan(c)) return format.nan;
   const bool product_infinite = format.is_infinite(a) || format.is_infinite(b);

@@ -33,7 +33,8 @@ const Machine& machine() {
 
 constexpr std::uint64_t kBudget = 10'000'000;
 
-// The text of `execute`: loads of the sources, the instructions with their registers, stores of the results.
+// The parts of the kernel that `execute` runs: loads of the sources, the instructions with their registers, stores of
+// the results.
 struct Applied {
   std::string loads, code, stores;
   std::size_t sources = 0, results = 0;
@@ -170,7 +171,8 @@ int bits_of(Kind kind) {
   }
 }
 
-// Returns random bits. Half of the floats have an exponent near that of one, so that sums and products tie and cancel.
+// Returns random bits. Half of the floats have a magnitude near 1 (exponents -4 to 3), so that sums often cancel and
+// results are often halfway between two floats. Half of the integers are shifted right, so that short numbers occur.
 std::uint64_t random_value(Kind kind, std::uint64_t& state) {
   const std::uint64_t value = next(state);
   const int bits = bits_of(kind);
@@ -304,7 +306,7 @@ std::vector<Values> sample_tuples(const std::vector<Kind>& kinds, std::size_t co
   std::size_t combinations = 1;
   for (const Kind kind : kinds) of_kind.push_back(edges(kind)), combinations *= of_kind.back().size();
   std::uint64_t seed = 7;
-  // Takes all combinations of edges, or an evenly spaced part of them if there are too many (as with three edges).
+  // Takes all combinations of edge values, or evenly spaced ones if there are too many (as with three sources).
   const std::size_t most = count * 3 / 4, step = combinations > most ? combinations / most | 1 : 1;
   for (std::size_t c = 0; c < combinations; c += step) {
     std::size_t rest = c;

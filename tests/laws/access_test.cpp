@@ -62,7 +62,7 @@ TEST_P(Access, LoadsThatMayNotPassAStoreWaitForIt) {
     time[is_restrict] = (of(kTurns) - of(kTurns / 2)) / (kTurns / 2 / kUnroll);
     EXPECT_EQ(c.values, std::vector<float>(kTurns * 32, 3.0f));
   }
-  // The slack is for an addition, the store, and the loop's own instructions, in issue order.
+  // The slack covers the addition, the store and the loop's own instructions, which issue in order.
   const double slack =
       6 * machine_.alu_latency_cycles + 2 * kUnroll * std::max(memory_interval(), 128 / machine_.l1_bytes_per_clock);
   EXPECT_GE(time[0], kUnroll * machine_.dram_latency_cycles);
@@ -105,7 +105,8 @@ TEST_P(Access, LoadsThatL1MayNotAnswerAreOfL2) {
   }
 }
 
-// When several lanes have read a word, the compare-and-swap of only one succeeds; the others read the word again.
+// Each addition is a compare-and-swap loop. When several lanes have read a word, the swap of only one succeeds; the
+// others read the word again.
 TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
   constexpr int kTurns = 8;
   const double swap = 2 * machine_.shared_latency_cycles + 2 * machine_.alu_latency_cycles;
@@ -115,7 +116,7 @@ TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
       const auto of = [&](int turns) { return cycles(run("retries", {&c, ways, 1, 32 * warps, turns})); };
       const double turn = (of(2 + kTurns) - of(2)) / kTurns;
       EXPECT_EQ(c.values[0], static_cast<float>(ways * warps * 2));
-      // Time beyond the swaps: the barrier, the first read, and the loop overhead.
+      // What a turn takes beyond the swaps: the barrier, the first read, and the loop's own instructions.
       const double beside =
           machine_.barrier_latency_cycles + machine_.shared_latency_cycles + 12 * machine_.alu_latency_cycles;
       EXPECT_GE(turn, 0.98 * ways * warps * swap) << ways << " lanes of " << warps << " warps";
@@ -124,7 +125,8 @@ TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
   }
 }
 
-// The swaps of the common word bound the time even if most lanes of each warp swap another word.
+// In each warp, 20 lanes add to a word of their own warp and 12 lanes to a word common to all warps. The common word
+// gets more swaps than any other, so its swaps determine the time.
 TEST_P(Access, TheSwapsOfEveryWordAreCounted) {
   constexpr int kTurns = 8, kWarps = 8, kOwn = 20, kCommon = 12;
   const double swap = 2 * machine_.shared_latency_cycles + 2 * machine_.alu_latency_cycles;

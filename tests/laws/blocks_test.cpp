@@ -88,7 +88,7 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   ASSERT_GE(crowd, 4);
   // Four chains in each of two warps per scheduler fill the pipe.
   const double fma = std::max(interval(machine_.fp32_lanes_per_sm), machine_.alu_latency_cycles / (4 * kWarps));
-  // A multiple of the loop's unrolling by four.
+  // Rounded up to a multiple of four, by which the compiler unrolls the loop.
   const int steps = (static_cast<int>(machine_.dram_latency_cycles / (kWarps * kFmasPerStep * fma)) / 4 + 1) * 4;
   const double work = steps * kWarps * kFmasPerStep * fma;
   const double around = machine_.barrier_latency_cycles + machine_.shared_latency_cycles;
@@ -121,12 +121,12 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   expect_little_above(one.cycles_per_tile, in_turn, "one, alone");
   expect_little_above(two.cycles_per_tile, at_once, "two, alone");
   EXPECT_GE(one.cycles_per_tile / two.cycles_per_tile, 0.9 * in_turn / at_once);
-  // With many blocks, the pipe is busy with either kernel.
+  // With many blocks per SM, both kernels keep the pipe busy.
   expect_little_above(one_of_many.cycles_per_tile, crowd * work, "one, in a crowd");
   expect_little_above(two_of_many.cycles_per_tile, crowd * work, "two, in a crowd");
   EXPECT_LE(one_of_many.cycles_per_tile / two_of_many.cycles_per_tile, 1.15);
-  // The waits explain this. A block alone with one buffer spends the latency's share of each tile waiting; with two
-  // buffers, it hardly waits for DRAM.
+  // The recorded waits agree. A block alone with one buffer waits, for DRAM or at a barrier, for the share of its time
+  // that the latency takes. With two buffers, it hardly waits for DRAM.
   const double latency_part =
       (machine_.dram_latency_cycles + 2 * machine_.barrier_latency_cycles) / one.cycles_per_tile;
   EXPECT_GE(one.dram + one.barrier, latency_part - 0.05) << "those that came through wait for those that did not";
@@ -163,8 +163,8 @@ TEST_P(Blocks, SpareBlocksChangeNothing) {
   EXPECT_NEAR(of(4 * working, 2) / alone, 1, 0.1) << "in between";
 }
 
-// A kernel must not get faster by detecting which blocks are sampled and idling in these. Runs one block per SM at a
-// time, so that no pipe is full and only the sample determines the time.
+// A kernel must not get faster by detecting which blocks the timing model samples and idling in those. Runs one block
+// per SM at a time, so that no pipe is full and only the sample determines the time.
 TEST_P(Blocks, IdlingWhereItIsSampledHidesNoWork) {
   constexpr int kBlocks = 1024, kTurns = 20000;  // so many that at most one block in 32 is sampled
   Buffer c{"c", std::vector<float>(32)};

@@ -1,5 +1,5 @@
-// ptxas compiles guarded loads to predicated loads: all are in flight at once, and a load whose guard is off costs
-// nothing.
+// ptxas compiles guarded loads to predicated loads: all are in flight at once, and a load whose guard is false issues
+// but requests nothing.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -34,7 +34,8 @@ TEST_P(Guards, AGuardCostsWhatAClampedAddressCosts) {
 }
 
 TEST_P(Guards, LoadsOfATileAreOnTheirWayTogether) {
-  // With one tile per block: four loads for each warp, and one latency.
+  // A warp loads a tile with four loads. They are in flight together, so each further tile costs less than two
+  // latencies.
   const double one = cycles(load(true, all_rows(), kTile)), four = cycles(load(true, all_rows(), 4 * kTile));
   const double bytes = 3.0 * kTile * kTile * sizeof(float) * machine_.sms;
   const double transfer = bytes / std::min(dram_stream_bytes_per_clock(1), ports_bytes_per_clock());

@@ -14,7 +14,8 @@ struct Shape {
 
 struct Step {
   const char* name;  // kernels/gemm_<name>.cu
-  // Products per value of a, and of b, that L1 delivers, counting whole sectors of eight values.
+  // Products (of all m n k) per value of a, and per value of b, that L1 delivers. L1 delivers whole sectors of eight
+  // values, whether all of them are used or not.
   double uses_of_a, uses_of_b;
   double conflicts;               // bank conflicts per product
   bool right_at_l1, right_at_l2;  // fewer sectors than before at L1, at L2

@@ -26,8 +26,8 @@ TEST_P(Latency, L2) {
 
 TEST_P(Latency, Dram) { expect_within(hop(1024, 64, 512), machine_.dram_latency_cycles, kRateTolerance, "cycles"); }
 
-// A loaded value that is passed to or from a function arrives as late as the load, whichever way it is passed. The call
-// adds to that.
+// A loaded value that passes through a function arrives no sooner than the load, whichever way it is passed; the call
+// adds the latency of its own instructions.
 TEST_P(Latency, OfWhatFunctionsHandOver) {
   constexpr int kWarm = 64, kHops = 512;
   constexpr double kOfACall = 48;  // dependent instructions of a call

@@ -7,8 +7,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Machines with odd numbers: no power of two hides a mistaken parameter, and where possible no pipe has lanes for a
-// whole number of warps. Parameters not listed are those of classroom.
+// Machines with odd numbers: if all were powers of two, a model with a wrong parameter could still be right by chance.
+// Where possible, no pipe has lanes for a whole number of warps. Parameters not listed are those of classroom.
 struct OddMachine {
   const char* name;
   std::map<std::string, std::string> values;

@@ -69,8 +69,8 @@ class Law : public testing::TestWithParam<std::string> {
   double dram_bytes_per_clock() const {
     return machine_.dram_bytes_per_s * machine_.dram_sustained_share / machine_.clock_hz;
   }
-  // A request holds its slots for sectors in flight for the latency, plus the time until its last sector has passed the
-  // L2 port.
+  // Bytes per clock if the slots for sectors in flight are the limit. A request holds its slots for the latency, plus
+  // the time until its last sector has passed the L2 port.
   double in_flight_bytes_per_clock(double latency_cycles, int request_sectors = 16) const {
     const double transfer = (request_sectors - 1) * 32 / machine_.l2_port_bytes_per_clock;
     return 32.0 * machine_.sectors_in_flight_per_sm * machine_.sms / (latency_cycles + transfer);

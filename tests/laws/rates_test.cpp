@@ -14,7 +14,8 @@ class Rates : public Law {
     expect_within(lanes_reached, lanes, kRateTolerance, "lanes a clock");
   }
 
-  // Returns a larger tolerance if the sectors in flight limit a rate, because every delay on the way then counts.
+  // Returns a larger tolerance if the room for sectors in flight limits the rate, because every delay of a request then
+  // lowers it.
   static double tolerance(bool bound_by_room) { return bound_by_room ? 3 * kRateTolerance : kRateTolerance; }
 
   // Returns a number of float4 for read_l2: more than L1 holds, so that no block hits in L1, and few enough for L2.

@@ -71,7 +71,7 @@ TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
   }
 }
 
-// Two block slots per SM. The last wave uses only one of all slots.
+// Each SM has two block slots. The last wave fills only one slot of the whole GPU; the empty ones count as tail.
 TEST_P(Waits, OfATailAreItsEmptyPlaces) {
   const int places = 2 * machine_.sms;
   const KernelRecord record = kernel(Chain::fma, 1, places + 1, threads(1), shared_bytes_for(2));

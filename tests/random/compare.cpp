@@ -272,7 +272,8 @@ FormChoice accepted(std::vector<Form> forms, const Machine& machine) {
   return {std::move(forms), std::move(features)};
 }
 
-// Removes runs of statements, ever shorter ones, as long as the program still differs in the same way.
+// Tries to remove runs of statements, first long and then shorter ones, to replace choices and loops by their bodies,
+// and to replace sources by numbers. Keeps each change after which the program still differs in the same way.
 Program minimized(Program program, const Machine& machine, int attempts) {
   const auto kind = [](const Verdict& verdict) { return verdict.words.substr(0, verdict.words.find(' ')); };
   const std::string wanted = kind(compare(program, machine));
@@ -282,7 +283,8 @@ Program minimized(Program program, const Machine& machine, int attempts) {
     const Verdict verdict = compare(candidate, machine);
     return verdict.what == Verdict::What::differs && kind(verdict) == wanted;
   };
-  // If a fault is sought, groups stay whole: splitting one, such as a copy and its wait, causes another fault.
+  // If the difference is a fault, groups stay whole: splitting one, such as a copy and its wait, causes a fault of its
+  // own.
   const bool within_groups = wanted != "fault:";
   const auto ids = [&] { return ids_of(program, within_groups); };
   const auto keep = [&](std::optional<Program> candidate) {

@@ -18,7 +18,8 @@ struct Verdict {
 // Returns the classroom machine with fewer SMs and smaller caches.
 Machine small_machine();
 
-// Runs on one and two host threads and under the sanitizer; results and counts must be the same in all runs.
+// Runs the program on the reference and, in several ways (one or two host threads, sanitized and so on), on the virtual
+// GPU. Results and counts must be the same in all runs.
 Verdict compare(const Program& program, const Machine& machine);
 
 // Returns the forms and features that the virtual GPU accepts.

@@ -1,5 +1,5 @@
-// Floats: arithmetic uses the processor in its four rounding modes; 16-bit floats are exact values rounded once;
-// approximations are compared with the error that the ISA allows.
+// Forms of floats. Arithmetic uses the processor in its four rounding modes; 16-bit floats are computed exactly and
+// rounded once; approximations are compared with the error that the ISA allows.
 #include <algorithm>
 #include <array>
 
@@ -247,8 +247,8 @@ void add_exact(std::vector<Form>& out) {
   }
 }
 
-// The error that PTX ISA 9.0 allows, relative to `exact` in double: a result may be off by the larger of `absolute` and
-// `relative`.
+// The error that PTX ISA 9.0 allows: a result may be off by the larger of `absolute` and `relative` times the exact
+// value, which is computed in double.
 struct Grant {
   double absolute, relative;
 };
@@ -268,7 +268,7 @@ struct MathFunction {
   int sources;
   Grant grant;
   double (*exact)(double a, double b);
-  bool (*granted)(double a, double b);  // the range with a bound; elsewhere any value is allowed
+  bool (*granted)(double a, double b);  // whether the error is bounded; if not, any result is right
   bool always_flushes;
 };
 
@@ -329,7 +329,7 @@ void add_approximate(std::vector<Form>& out) {
       out.push_back(std::move(form));
     }
   }
-  // For 16-bit floats, over their whole range: the errors of ex2 and tanh in PTX ISA 9.0.
+  // ex2 and tanh of 16-bit floats, with the errors that PTX ISA 9.0 allows. These hold for all sources.
   struct OfHalves {
     const char* mnemonic;
     const char* modifiers;

@@ -29,8 +29,8 @@ struct Form {
   int flops = 0;
   bool special_function = false;
   bool makes_addresses = false;  // integer arithmetic of 32 and 64 bits that may compute an index
-  // Only for approximations, which cannot be compared bit for bit: whether the result is within the ISA's error. They
-  // have no `apply`.
+  // Set only for approximations, which cannot be compared bit for bit and have no `apply`: whether the result is within
+  // the error that the ISA allows.
   std::function<bool(const std::uint64_t* sources, std::uint64_t result)> accepts;
 };
 

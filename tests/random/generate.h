@@ -10,7 +10,7 @@
 
 namespace roofwalk::random {
 
-// The forms that a generator may use, by mnemonic, and the features that it writes itself.
+// The forms and the optional features (feature_probes) that the generator may use.
 class FormChoice {
  public:
   FormChoice(std::vector<Form> forms, std::set<std::string> features);
@@ -30,8 +30,8 @@ class FormChoice {
 
 Program generate(std::uint64_t seed, const FormChoice& forms);
 
-// Returns the optional features of `generate`, each by name and with an instruction that tells whether the virtual GPU
-// supports it.
+// Returns the optional features of `generate`: the name of each, and an instruction. The feature may be used if the
+// virtual GPU supports that instruction.
 const std::vector<std::pair<std::string, Instruction>>& feature_probes();
 
 }  // namespace roofwalk::random

@@ -132,7 +132,8 @@ void Generator::scope(int depth) {
   put(std::move(out));
 }
 
-// Makes threads exit at several points, in the body or by a branch to its end; the remaining threads meet at barriers.
+// Makes threads drop out at several points: they exit, or branch to the end of the body and end there. At each point,
+// the threads that are left meet at a barrier.
 void Generator::barriers_of_who_is_left() {
   barrier();
   Statement out;

@@ -119,7 +119,8 @@ void Generator::own_memory() {
   }
 }
 
-// Stores a number at the atomic's address and returns an operand that is equal to it or differs by one.
+// Stores a number at the atomic's address and returns an operand that is equal to it or differs by one, so that a
+// compare-and-swap sometimes succeeds.
 Operand Generator::beside(const Instruction& atomic, Kind kind) {
   const std::string type = fmt::format("b{}", bits_of(kind));
   const Bits value = 1 + below(1000);

@@ -37,7 +37,7 @@ void Generator::prologue() {
   names.results = {of(near_)};
   names.name = "near";
   put(std::move(names));
-  target_->back().id = -1;  // id -1 keeps the minimizer from removing it: a kernel must name a variable to get it
+  target_->back().id = -1;  // never removed by the minimizer: a kernel gets only variables that it names
   const Dimensions& block = out_.block;
   const auto coordinate = [&](const char* name, std::uint32_t extent) {
     const Register reg = special(name);

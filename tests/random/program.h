@@ -53,7 +53,7 @@ enum class Do : std::uint8_t {
   barrier_reduce,  // bar.red, of `name`
   meet,            // bar.warp.sync
   nothing,         // fences, prefetches and the like
-  copy,            // cp.async: copies at once; no thread reads the data before it has waited for the copy
+  copy,            // cp.async; the reference copies at once, since no thread reads data before it has waited for it
   branch,
   carry,            // add.cc, addc and the like; `name` is the operation: add, sub, mad.lo, mad.hi
   branch_by_index,  // brx.idx, to one of `labels`
@@ -126,7 +126,7 @@ struct Statement {
   std::vector<int> ways;  // for a table, by index: the number of the arm, or -1 for the table's end
 };
 
-// A parameter or result of a function: a single value, or a byte array with each field at a multiple of 8.
+// A parameter or result of a function: a single value, or a byte array whose fields are at multiples of 8.
 struct Parameter {
   std::vector<Kind> fields;
   bool is_bytes = false;

@@ -38,7 +38,7 @@ struct Frame {
   std::vector<std::uint8_t> own;  // local memory
   std::vector<std::uint8_t> own_known;
   std::vector<int> iterations;                         // iteration of each loop
-  std::uint32_t caller = 0;                            // identifies the call: lanes that made it together share it
+  std::uint32_t caller = 0;                            // identifies the call; the same for lanes that made it together
   std::size_t back = 0;                                // the line after the call
   using Handed = std::map<std::pair<int, int>, Bits>;  // values by parameter and field
   Handed arguments, taken;                             // passed to its callee; received from its caller
@@ -526,7 +526,8 @@ class Reference {
     ++gate.phase;
   }
 
-  // Executes an instruction with a carry: bit 32 or 64 of a sum; for a difference, whether it is negative.
+  // Executes an instruction that reads or writes the carry. The carry of a sum is its bit 32 or 64; that of a
+  // difference tells whether it is negative.
   void carry(Thread& thread, const Instruction& in) {
     if (in.carry_in && !thread.carry_known) throw Invalid("reads a carry that nothing has made");
     const int bits = in.element_bytes * 8;

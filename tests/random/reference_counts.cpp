@@ -9,7 +9,8 @@
 namespace roofwalk::random {
 namespace {
 
-// Counts one pass for each distinct word: 4 bytes, or 8 for 8-byte loads. A load of 16 bytes per lane counts as two.
+// Counts one pass for each distinct word that the lanes load: 4 bytes, or 8 for 8-byte loads. A load of 16 bytes per
+// lane counts as two of 8 bytes.
 void count_constants(const Request& request, LineCounts& out) {
   const std::uint64_t width = std::min<std::uint64_t>(request.bytes, 8), word = std::max<std::uint64_t>(width, 4);
   for (std::uint64_t part = 0; part < request.bytes; part += width) {

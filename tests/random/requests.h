@@ -25,8 +25,8 @@ struct Turns {
 };
 
 Footprint global_footprint(const Request& request);
-// Computes the footprint in local memory, which is interleaved by word: the same word of all lanes is contiguous. Each
-// word of an access is a request.
+// Computes the footprint in local memory, which is interleaved by word: the same word of all lanes is contiguous. An
+// access counts as one request per word.
 Footprint local_footprint(const Request& request);
 Turns shared_turns(const Request& request, bool is_load, bool is_atomic);
 

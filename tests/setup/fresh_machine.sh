@@ -35,8 +35,8 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# Only signed packages may be run as root. Most machines that do not run Ubuntu lack Ubuntu's keys. If they are missing,
-# they come from Ubuntu's package, whose hash was taken from noble's index.
+# Only signed packages may be run as root. Most machines that do not run Ubuntu lack Ubuntu's keys; these are then taken
+# from Ubuntu's package of keys, whose hash below is from noble's index.
 keys=/usr/share/keyrings/$keyring.gpg
 if [[ ! -f $keys ]]; then
   [[ $system == ubuntu ]] || skip "the keyring of $system's archive ($keyring) is not installed"

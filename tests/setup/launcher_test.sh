@@ -97,8 +97,8 @@ call() {
     bad "roofwalk $*: exit $code, wanted $wanted"
   fi
 }
-# at_terminal CODE INPUT ARGUMENT...: the same at a terminal, where the shell command INPUT types. SIGINT is not ignored
-# there, even if the caller of this test ignores it.
+# at_terminal CODE INPUT ARGUMENT...: like `call`, but at a terminal, where the output of the shell command INPUT is
+# typed. ./roofwalk then receives SIGINT even if the caller of this test ignores that signal.
 at_terminal() {
   local wanted=$1 input=$2 code=0
   begun=$SECONDS
@@ -121,7 +121,8 @@ prints_not() { [[ $output != *"$1"* ]] || bad "prints: $1"; }
 starts() { grep -q "^$1" "$CALLS" || bad "does not start: $1"; }
 starts_not() { ! grep -q "^$1" "$CALLS" || bad "starts: $1"; }
 
-# The first call builds, passes arguments on and returns the program's exit code. An older nvcc on the PATH is skipped.
+# The first call builds the program, passes its arguments on and returns the program's exit code. An older nvcc on the
+# PATH is skipped.
 call 1 run vector-add --kernel 'my file.cu' --yes
 prints "cuda=$folder/new root=$root"
 prints $'[run]\n[vector-add]\n[--kernel]\n[my file.cu]'
@@ -130,7 +131,7 @@ starts 'cmake --preset default'
 starts 'ninja -C .*/build/default roofwalk-learner$'
 starts_not apt-get
 
-# The second call only starts the program. A saved source file causes a build, a changed requirement a new check.
+# The second call only starts the program. A saved source file causes a build, a changed list of packages a new check.
 call 1 list
 for name in nvcc dpkg-query cmake ninja; do starts_not "$name"; done
 prints_not building
@@ -177,7 +178,8 @@ touch "$CALLS.half-configured" "$root/tools/apt-packages.txt"
 NO_FMT=1 call 1 list --yes
 starts 'dpkg --configure -a'
 
-# At a terminal, the question states contents, size and time before anything is fetched; then progress is shown.
+# At a terminal, the question states what would be installed, its size and the time, before anything is fetched. Then
+# progress is shown.
 if type -P script >/dev/null; then
   touch "$root/tools/apt-packages.txt"
   NO_FMT=1 at_terminal 2 'echo n' list
@@ -197,7 +199,7 @@ if type -P script >/dev/null; then
   prints 'building 1/2 (0 s)'
   prints 'building 1/2 (1 s)'
 
-  # Ctrl-C ends all running commands together with the launcher, but apt finishes unpacking. The next call continues.
+  # Ctrl-C ends the launcher and all commands that it runs, but lets apt finish unpacking. The next call continues.
   touch "$root/tools/apt-packages.txt"
   NO_FMT=1 HANGS='apt-get -q' at_terminal 130 'echo; started "apt-get -q"; printf "\003"' list
   prints 'roofwalk: stopped; run again to go on'
@@ -239,8 +241,8 @@ output=$(<"$folder/output")
 prints 'roofwalk: stopped; run again to go on'
 is_gone
 
-# A call that must wait for another one says for which, asks its own question first, and then does not repeat the
-# other's work.
+# While another call builds, a call names that one and waits for it, and then does not repeat its work. A call that has
+# a question asks before it waits.
 touch "$root/grader/main.cpp"
 : >"$CALLS"
 NINJA_TAKES=0.7 "$root/roofwalk" list >/dev/null 2>&1 </dev/null &
@@ -301,7 +303,8 @@ if ((EUID != 0)) || type -P setpriv >/dev/null; then
   fi
 fi
 
-# A toolkit without CUPTI's headers is skipped. If the toolkit of a build is gone, the build is configured again.
+# A toolkit without CUPTI's headers is skipped. If the toolkit that the build was configured with is gone, the build is
+# configured again.
 toolkit "$folder/whole" 13.1
 mv "$folder/new/include/cupti_range_profiler.h" "$folder"
 rm "$root/build/default/CMakeCache.txt"
@@ -338,7 +341,8 @@ call 1 list
 starts 'cmake --preset default'
 prints "root=$root"
 
-# test: builds everything; the last line is the count, and tells failures, skips and "no test" apart.
+# `test` builds everything. Its last line counts the tests that passed, failed or were skipped. That no test ran is an
+# error.
 CTEST_SAYS='1/3 Test #1: a ....   Passed    0.00 sec\nchatter\n100%% tests passed, 0 tests failed out of 3\n'
 call 0 test --all
 starts "on-path $folder/new/bin/ptxas"

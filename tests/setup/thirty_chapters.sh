@@ -33,9 +33,9 @@ else
 fi
 cd "$course"
 
-# copy_chapter FROM TO LAST: FROM and TO are folders such as 01-vector-add and 06-copy-06 (a name unlike any mistyped
-# name in the tests). Adds a comment to every file, so that nothing cached by content, such as compiled kernels, serves
-# a copy; a comment changes no figure.
+# copy_chapter FROM TO LAST: copies the chapter FROM, such as 01-vector-add, to TO, such as 06-copy-06 (a name unlike
+# any mistyped name in the tests), and lists it in the book after the chapter LAST. Adds a comment to every file, so
+# that a copy cannot use what is cached by content, such as compiled kernels; a comment changes no figure.
 copy_chapter() {
   local from=$1 to=$2 last=$3 parent file
   key_of() { sed -n "s/^$1 = \"\(.*\)\"$/\1/p" "chapters/$from/exercise.toml"; }
@@ -45,7 +45,8 @@ copy_chapter() {
   sed -i "s/^name = \"${from#*-}\"$/name = \"${to#*-}\"/" "chapters/$to/exercise.toml"
   sed -i "s/ROOFWALK_EXERCISE(\"${from#*-}\"/ROOFWALK_EXERCISE(\"${to#*-}\"/" "chapters/$to/exercise.cpp"
   for file in {chapters,solutions,tests/grader/wrong}/"$to"/*.cu; do echo "// $to" >>"$file"; done
-  # A copied patch still applies to the original chapter. The lines above its diff become the first lines of the kernel.
+  # A copied patch still applies to the original chapter. Lines above its diff become the first lines of the patched
+  # kernel, so the comment goes there.
   find "tests/grader/wrong/$to" -name '*.patch' -exec sed -i "0,/^--- /s/^--- /\/\/ $to\n&/" {} +
   sed -i "/(..\/chapters\/$last\/lesson.md)/a - [$(key_of title)](../chapters/$to/lesson.md): $(key_of summary)" book/README.md
 }
@@ -61,7 +62,8 @@ for ((i = today; i < wanted; ++i)); do
 done
 if [[ -n ${PREPARE:-} ]]; then exit 0; fi
 
-# ROOFWALK_BUDGET makes the test fail beyond the budget. Variables that an enclosing test may have set are removed.
+# Removes a variable that an enclosing test may have set. Below, ROOFWALK_BUDGET makes `test` fail if it exceeds the
+# budget.
 unset ROOFWALK_ROOT
 code=0
 if [[ -n $copy ]]; then

@@ -1,4 +1,4 @@
-// Collects hand-ins in a folder that is deleted with the test.
+// A fixture for tests that collect hand-ins, with a folder that is deleted after the test.
 #pragma once
 
 #include <gtest/gtest.h>

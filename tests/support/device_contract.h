@@ -68,7 +68,8 @@ inline void run_device_contract(const DeviceFactory& factory, const DeviceLimits
     }
   }
 
-  // A fault is returned with a location and does not affect the next run, for which a fresh device replaces a lost one.
+  // A fault is returned with its location. The next run works: if the fault has made the device unusable, a fresh one
+  // replaces it.
   constexpr int kLaunchLine = 6, kStoreLine = 4, kFarAway = 1 << 29;
   Buffer x{"x", numbers(10)}, y{"y", std::vector<float>(10)};
   const auto bad = runner->run(*artifact, {&x, &y, limits.finds_every_overrun ? 11 : kFarAway, 2.0f});

@@ -1,5 +1,6 @@
-// A fake CUPTI that tests script. It enforces the real library's order of calls and parameters, records the calls, and
-// fails where told to. It is a table of plain functions, so only one can exist at a time.
+// A fake CUPTI. Tests define its answers and where it fails. It records the calls, and reports calls in an order or
+// with parameters that the real library does not allow. Its functions are plain functions without an object, so only
+// one fake can exist at a time.
 #pragma once
 
 #include <functional>

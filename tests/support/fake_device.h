@@ -1,5 +1,5 @@
-// A device scripted by tests: its memory is real, a run calls a script. Tests of verification, measurement and grading
-// use it instead of a device that executes kernels.
+// A fake device: its memory is real, but a run only calls a function that the test provides. Tests of verification,
+// measurement and grading use it instead of a device that executes kernels.
 #pragma once
 
 #include <algorithm>

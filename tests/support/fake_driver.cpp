@@ -22,7 +22,7 @@ namespace {
 
 FakeDriver* current = nullptr;
 
-constexpr std::size_t kGranule = 512;  // allocations are rounded up: a small overrun hits nothing, as on a GPU
+constexpr std::size_t kGranule = 512;  // allocations are rounded up: a small overrun is no fault, as on a GPU
 constexpr int kPlainSharedBytes = 48 << 10;
 constexpr const char* kCubin = "cubin for ";
 
@@ -68,7 +68,7 @@ bool FakeDriver::relink() {
   ptx::Module all;
   for (const auto& module : modules_) {
     ptx::Module one = module->parsed;
-    if (!one.locations.empty()) std::swap(one, all);  // source locations are indices, so only one module can keep them
+    if (!one.locations.empty()) std::swap(one, all);  // indices refer to the locations, so only one module's are kept
     std::move(one.functions.begin(), one.functions.end(), std::back_inserter(all.functions));
     std::move(one.variables.begin(), one.variables.end(), std::back_inserter(all.variables));
   }

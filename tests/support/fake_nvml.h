@@ -1,4 +1,4 @@
-// A fake NVML with one GPU that tests configure. A function named in `answers` returns that error.
+// A fake NVML with one GPU that tests configure. A function named in `answers` returns the error given there.
 #pragma once
 
 #include <cstring>
@@ -136,7 +136,7 @@ struct FakeNvml {
     return nvml::kSuccess;
   }
 
-  // A slice (MIG) has no clock, temperature or power of its own.
+  // For what only a whole card has: a slice of it (MIG) has no clock, temperature or power of its own.
   template <class Function>
   nvml::Return card_only(const char* what, nvml::Device device, Function function) {
     return device == part() ? nvml::kNotSupported : give(what, function);

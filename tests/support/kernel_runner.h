@@ -75,8 +75,8 @@ struct Buffer {
 // Tests run kernels sanitized by default, because none of them may race.
 inline const RunOptions kSanitized{.sanitize = true};
 
-// A device, and the buffers and argument bytes for one artifact. Scalars are int or float. The caller allocates and
-// fills a DeviceBuffer through device().
+// Runs artifacts on a device. An argument is an int, a float, a host buffer, which is copied to the device and back, or
+// a DeviceBuffer, which the caller allocates and fills through device().
 class Runner {
  public:
   using Argument = std::variant<Buffer*, DeviceBuffer, int, float>;

@@ -11,7 +11,7 @@ namespace roofwalk::test {
 
 class TemporaryCourse {
  public:
-  // `cache` holds compiled kernels and measured roofs. Tests share it, because these depend only on their inputs.
+  // `cache` contains compiled kernels and measured roofs. These depend only on their inputs, so tests share one cache.
   TemporaryCourse(const std::filesystem::path& source, const std::filesystem::path& cache) {
     namespace fs = std::filesystem;
     std::string name = (fs::temp_directory_path() / "roofwalk-course-XXXXXX").string();

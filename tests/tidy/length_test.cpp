@@ -62,8 +62,8 @@ struct Function {
   int line = 0, lines = 0;
 };
 
-// Classifies each pair of braces by the words before it. With parentheses it is a function; a namespace or a class is
-// searched for functions; anything else is data.
+// Finds the functions in a source. Classifies each pair of braces by the words before it: with parentheses, it is a
+// function; a namespace or a class is searched for functions; anything else is data.
 std::vector<Function> functions_in(const std::string& text) {
   static const Pattern kName(R"(([\w:~]+)\s*\()"), kScope(R"(\b(namespace|struct|class|union|extern)\b)"),
       kLabel(R"(^\s*(public|private|protected):)");

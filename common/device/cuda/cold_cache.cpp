@@ -10,8 +10,8 @@ namespace {
 constexpr unsigned kBlockThreads = 512;
 constexpr std::uint64_t kVectorBytes = 16;
 
-// A grid-stride loop over 16-byte loads; .cg bypasses L1. It stores the result only if that is not zero, which never
-// happens: the compiler cannot drop the loads, and no cache line becomes dirty.
+// A grid-stride loop over 16-byte loads; .cg bypasses L1. The result is stored only if it is not zero. That never
+// happens, because the buffer contains zeros, so no cache line becomes dirty; but the compiler cannot drop the loads.
 constexpr std::string_view kPtx = R"(.version 7.0
 .target sm_75
 .address_size 64

@@ -11,7 +11,8 @@
 namespace roofwalk {
 namespace {
 
-// Returns "sm_90a" for a GPU of compute capability 9.0 and PTX for compute_90a; otherwise the GPU's plain chip.
+// Returns "sm_90a" for a GPU of compute capability 9.0 and PTX for compute_90a; otherwise the GPU's chip without a
+// letter, such as "sm_90".
 std::string chip_of(const GpuProperties& gpu, const std::string& arch) {
   const std::string plain = std::to_string(gpu.compute_capability);
   const std::string wanted = arch.substr(arch.find('_') + 1);

@@ -1,5 +1,5 @@
-// A real GPU behind the device interface, in this process. If a learner's kernel corrupts its context, it corrupts
-// the process, which may have to end after a fault (Device::alive). Use it from one thread only.
+// A real GPU behind the device interface, in this process. A learner's kernel can make the GPU's context unusable, and
+// with it this process, which may then have to end (Device::alive). Use the device from one thread only.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@
 
 namespace roofwalk {
 
-// Opens the counters and converts their values for this GPU.
+// Opens the counters and converts their values to Counters. `known`: the Counters that this GPU can have.
 struct CounterSource {
   std::function<Result<std::unique_ptr<RangeCounters>>(CUcontext context, CUdevice device, int ordinal)> open;
   std::function<Counters(const RangeValues& values)> counters_of;
@@ -39,7 +39,7 @@ struct CudaOptions {
   std::function<double()> host_ns;        // a monotonic clock of the host; empty: std::chrono::steady_clock
 };
 
-// Returns the note in a record that says why it has no counters.
+// Returns the note for a run record without counters, which says why there are none.
 std::string without_counters(const Error& error);
 
 class CudaDevice final : public Device {

@@ -177,7 +177,8 @@ Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan&
   return false;
 }
 
-// Collects the output since the last restart; the driver delivers it at synchronization.
+// Puts what kernels printed since OutputCapture::restart() into the record. Synchronizes, because the driver delivers
+// output only then. Does nothing if `is_busy`, because it would wait for a kernel that is still running.
 void CudaDevice::take_output(OutputCapture& output, bool is_busy, RunRecord& record) const {
   if (!prints_ || is_busy) return;
   api_.cuStreamSynchronize(stream_);  // after a fault, this returns the same fault again

@@ -234,17 +234,17 @@ std::optional<CudaDevice::Broken> CudaDevice::check_steps(const Plan& plan) {
 }
 
 // Returns the number of L2 sweeps that take twice as long as the host needs to queue `calls`, limited to one second.
-// sweep_ns_ includes the launch, which happens only once for all rounds, so the result is too low if L2 is small;
-// callers add some calls to compensate.
+// sweep_ns_ includes a launch, but all rounds share one launch, so the result is too low if L2 is small; callers add
+// some calls to compensate.
 std::uint32_t CudaDevice::rounds_for(double calls) const {
   constexpr double kMostNs = 1e9;
   return static_cast<std::uint32_t>(
       std::ceil(std::clamp(2 * calls * queue_ns_, 1.0, kMostNs) / std::max(sweep_ns_, 1.0)));
 }
 
-// Records events before and after the plan. The L2 sweep before the plan takes longer than the host needs to queue
-// all steps, so the GPU never waits for the host; if it does, the record says so. A plan with more steps than a
-// stream takes without blocking the host is launched as one graph.
+// Records events before and after the plan. The L2 sweep before the plan normally takes longer than the host needs to
+// queue all steps, so that the GPU does not wait for the host; if it does, the record says so. If a plan has more steps
+// than a stream accepts without blocking the host, all steps are launched as one graph.
 Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan, RunRecord& record) {
   if (const auto broken = find_kernels(plan)) return broken;  // a reloaded module has no kernels looked up yet
   if (const auto broken = preheat()) return broken;
@@ -414,7 +414,8 @@ Result<RunRecord> CudaDevice::do_run(const Plan& plan, const RunOptions& options
     record.kernels.clear();
     return record;
   }
-  // Passes need the variables as `load` set them. If an earlier run changed them, only one pass is possible.
+  // Several passes are possible only if each can start with the variables as `load` set them, so not after an earlier
+  // run has changed them.
   const bool once = has_variables_ && std::exchange(has_run_, true);
   OutputCapture output(prints_);
   ROOFWALK_TRY_STATUS(replay(plan, options.figures, once, output, record));

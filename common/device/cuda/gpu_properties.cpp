@@ -20,8 +20,8 @@ std::string text_of(const CUuuid& uuid, bool is_slice) {
   return text;
 }
 
-// The architectures of nvcc 13.0 (`nvcc --list-gpu-arch`): a newer chip runs the PTX of the newest one that it
-// supports.
+// The architectures for which nvcc 13.0 compiles (`nvcc --list-gpu-arch`). Any other chip runs PTX for the newest one
+// of these that is older than the chip.
 constexpr std::array kArchitectures{75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
 int architecture_for(int compute_capability) {
@@ -38,8 +38,8 @@ int fp32_lanes_of(int compute_capability) {
   return compute_capability >= 86 && compute_capability <= 121 ? 128 : 0;
 }
 
-// Returns the combined size of L1 and shared memory per SM, from the CUDA programming guide: "Compute Capabilities",
-// the shared memory section of each. 0: not known.
+// Returns the combined size of L1 and shared memory per SM; 0: not known. Source: the CUDA programming guide, "Compute
+// Capabilities", the shared memory section of each.
 int unified_cache_bytes_of(int compute_capability) {
   switch (compute_capability) {
     case 75:

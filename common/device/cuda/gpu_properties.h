@@ -31,9 +31,9 @@ struct GpuProperties {
 // Asks the driver about one GPU. Errors: there is no such GPU; the driver's own.
 Result<GpuProperties> query_gpu(const DriverApi& api, int ordinal);
 
-// Returns the machine of the file that names this GPU (`driver_name`) and has the same number of SMs, but with the
-// actual memory size. If there is no such file, returns a machine made from the driver's report, with 0 (not known) for
-// values that the driver does not report.
+// If a machine file names this GPU (`driver_name`) and has the same number of SMs, returns that machine with the GPU's
+// actual memory size. Otherwise returns a machine made from the driver's report, with 0 (not known) for values that the
+// driver does not report.
 Machine machine_of(const GpuProperties& gpu);
 
 }  // namespace roofwalk

@@ -49,7 +49,8 @@ CUresult LoadedModule::function(const std::string& mangled, std::uint32_t dynami
     if (code == CUDA_SUCCESS) code = api_.cuFuncLoad(function.handle);
   }
   if (code == CUDA_SUCCESS && dynamic_shared_bytes > function.opted_in_bytes) {
-    // Kernels must opt in to more than 48 KiB, because the plan's cudaFuncSetAttribute does nothing.
+    // Kernels need an opt-in for more than 48 KiB. The learner's own opt-in, cudaFuncSetAttribute, does nothing in a
+    // plan.
     code = api_.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                    static_cast<int>(dynamic_shared_bytes));
     if (code == CUDA_SUCCESS) function.opted_in_bytes = dynamic_shared_bytes;

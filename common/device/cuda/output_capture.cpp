@@ -72,7 +72,7 @@ Printed printed_of(std::string_view text) {
 std::optional<FailedAssertion> assertion_in(std::string_view text) {
   static const Pattern kMessage(
       R"(:(\d{1,7}): [^\n]*block: \[(\d{1,10}),(\d{1,10}),(\d{1,10})\], thread: \[(\d{1,4}),(\d{1,4}),(\d{1,4})\] Assertion `([^\n]*)` failed)");
-  // The pattern matcher recurses for each character, and a line printed by a learner may be long.
+  // Lines are cut to this length: the pattern matcher recurses for each character, and learners may print long lines.
   constexpr std::size_t kLongest = 2000;
   while (!text.empty()) {
     const std::string line(text.substr(0, std::min(text.find('\n'), kLongest)));

@@ -5,8 +5,8 @@
 
 namespace roofwalk {
 
-// Returns this process and all its descendants, from /proc. `workers`: how many of them use the GPU, for containers,
-// where PIDs differ from the host's.
+// Returns this process and all its descendants, from /proc. `workers`: how many of them use the GPU. This number serves
+// instead of the PIDs in a container, where these differ from the host's.
 OwnProcesses own_processes(std::size_t workers);
 
 }  // namespace roofwalk

@@ -8,7 +8,8 @@ PlanGraph::~PlanGraph() {
 }
 
 CUresult PlanGraph::capture(CUstream stream, const std::function<CUresult()>& queue) {
-  // Relaxed mode: only this program's work is queued, so calls of other threads need not be kept out.
+  // Relaxed mode does not restrict the calls of other threads; no restriction is needed, because only this program
+  // queues work.
   if (const CUresult code = api_.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED); code != CUDA_SUCCESS) {
     return code;
   }

@@ -73,8 +73,8 @@ std::vector<Part> parts_of(std::string_view text) {
   return parts;
 }
 
-// Returns the names of the functions to cut: starts with the plan's functions, then adds callers until no more are
-// found.
+// Returns the names of the functions to cut: the plan's functions, and all functions that call one of them, directly or
+// through others.
 std::set<std::string_view> names_to_cut(const std::vector<Part>& parts) {
   std::set<std::string_view> names{"solve"};
   for (const Part& part : parts) {

@@ -11,8 +11,8 @@
 //   {"ask": "forget", "id", "offset_bytes", "size_bytes"}               {}
 //   {"ask": "load", "artifact"} and its texts                           {}
 //   {"ask": "plan", "sizes": [bytes of each argument],                  {"plan", "arguments": its bytes in
-//    "scratch": [addresses so far]} and argument bytes                   hex, "scratch_bytes": 0, or, for one more
-//                                                                        buffer first, its size, and no plan}
+//    "scratch": [addresses so far]} and argument bytes                   hex, "scratch_bytes": 0}; with "plan" null,
+//                                                                        the size of the buffer to allocate first
 //   {"ask": "run", "plan", "options"} and argument bytes                {"record"}
 //
 // Each answer is {"error": null or an Error, "lost": null or an Error, "value": as above, null if there is an error}.

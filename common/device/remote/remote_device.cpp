@@ -122,7 +122,7 @@ class RemoteDevice final : public Device {
 
     Status start();
     Status usable();  // Ok if there is a worker or one can be started.
-    // Sends one request and receives its answer; the answer's body goes to `reply`. An Error is the device's own, or
+    // Sends one request and receives its answer; the answer's body goes to `reply`. An Error comes from the device, or
     // it says that the worker was lost; then `worker` is null.
     Result<Json> ask(const Json& request, std::span<const std::uint8_t> body, std::span<std::uint8_t> reply,
                      double seconds, std::uint32_t most_head_bytes = kShortHeadBytes);

@@ -1,5 +1,6 @@
-// A device in a disposable process of its own. If device code can read the memory of the process that launches it
-// (pageable memory on a real GPU), it finds only the inputs there; the results are judged in the parent process.
+// A device in a disposable process of its own. Device code may be able to read the memory of the process that launches
+// it (pageable memory on a real GPU). There it finds only the inputs, because the results are judged in the parent
+// process.
 #pragma once
 
 #include <memory>
@@ -22,13 +23,15 @@ struct RemoteLimits {
 // The tasks of the worker process.
 struct RemoteDuties {
   bool plans = false;  // it also makes the launch plans, so that this process reads nothing of an artifact
-  // On hardware, a kernel can crash its process or never end. An interpreter ends kernels by counts, so there a crash
-  // or a timeout is never a learner's fault but the interpreter's or the host's: an Error.
+  // True on hardware, where a kernel can crash its process or never end. False for an interpreter, which ends kernels
+  // by counting instructions: there, a crash or a timeout is never a learner's fault but the interpreter's or the
+  // host's, and so an Error.
   bool kernels_may_end_it = true;
 };
 
-// Starts the worker. `device` names the device that the worker occupies, for messages, and to refuse a worker on a
-// GPU that a dead worker still holds. Errors: the device's; the worker cannot be started or sends no valid greeting.
+// Starts the worker. `device` names the device that the worker occupies; it is shown in messages, and no worker is
+// started on a GPU that a killed worker still holds. Errors: the device's; the worker cannot be started or sends no
+// valid greeting.
 //
 // A worker that is late, dies, or sends an invalid answer is killed, and the device is lost until all its buffers are
 // released (Device::alive). The next request starts a new worker. The run during which it was lost returns:

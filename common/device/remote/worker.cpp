@@ -162,7 +162,9 @@ class Server {
     return Json::object();
   }
 
-  // Makes the plan again from the start each time that a scratch address is added; planning is deterministic.
+  // Makes the plan from its start. If it needs a scratch buffer that does not exist yet, the answer is the buffer's
+  // size; the client allocates the buffer and asks again with one address more. Planning is deterministic, so the same
+  // buffers are needed each time.
   Result<Json> plan(JsonReader& in) {
     if (!loaded_) return Error{.message = "the request: nothing is loaded"};
     const PlanLimits limits;

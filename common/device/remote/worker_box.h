@@ -1,5 +1,5 @@
-// The box in which the virtual GPU reads untrusted code. It contains a program and its libraries, and nothing else
-// that could be read, written or started.
+// The box in which the virtual GPU reads untrusted code. It contains one program with its libraries and machine files,
+// and nothing else that could be read, written or started.
 #pragma once
 
 #include <filesystem>

@@ -6,8 +6,8 @@
 
 namespace roofwalk {
 
-// Hashes the code of a PTX text. Ignores comments, line numbers, debug sections, and the digits in names of static
-// symbols, which nvcc derives from the source, so that a comment in a kernel does not change any figure.
+// Hashes the code of a PTX text, so that editing a comment in a kernel does not change any figure. Ignores comments,
+// line numbers, debug sections, and the digits in names of static symbols, which nvcc derives from the source.
 std::uint64_t hash_of_code(std::string_view ptx);
 
 }  // namespace roofwalk

@@ -108,8 +108,9 @@ enum class CostClass : std::uint8_t {
 
 // Further properties of some opcodes.
 using TraitSet = std::uint32_t;
-// What an arithmetic instruction computes, in the width of its result. Code that recognises address arithmetic or fuses
-// sums and products asks for this. Instructions with carry also use the carry flag.
+// Traits that tell what an arithmetic instruction computes, in the width of its result. They are used by code that
+// recognises address arithmetic, and by code that fuses sums and products. Instructions with carry also add or subtract
+// the carry flag.
 inline constexpr TraitSet kAdds = 1;  // adds the first two sources; with kMultiplies, the third source to their product
 inline constexpr TraitSet kSubtracts = 2, kMultiplies = 4, kShiftsLeft = 8;
 // Other traits.
@@ -118,7 +119,7 @@ inline constexpr TraitSet kReturns = 32;        // returns from a function; outs
 inline constexpr TraitSet kMeetsInWarps = 64;   // .warp.sync
 inline constexpr TraitSet kMayBeAligned = 128;  // .aligned
 inline constexpr TraitSet kNamesLevels = 256;   // .cta, .gl, .sys instead of an order and a scope
-inline constexpr TraitSet kOfFragments = 512;   // wmma: works on fragments, which repeat f16 factors
+inline constexpr TraitSet kOfFragments = 512;   // wmma: works on fragments, in which elements of f16 factors repeat
 
 // The type of a source or result of arithmetic.
 enum class OperandType : std::uint8_t {

@@ -1,5 +1,5 @@
-// How the parser rejects hostile or unsupported text. Private to this layer: parse() turns a Refusal into an Error,
-// so that no exception leaves the layer. It is an exception because otherwise the recursive descent parser would have
+// How the parser rejects hostile or unsupported text. Private to this layer: parse() turns a Refusal into an Error, so
+// that no exception leaves the layer. Refusal is an exception because the recursive descent parser would otherwise have
 // to check for an error after every token.
 #pragma once
 

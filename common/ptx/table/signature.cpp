@@ -57,8 +57,8 @@ int registers_of(int elements, Type element) {
   return elements / kWarpLanes / (size_bytes(held_in(element)) / size_bytes(element));
 }
 
-// Adds d, a, b and c: each lane holds its share of the matrices, several narrow elements per register. Of an f16 factor
-// of wmma, each lane holds 16 elements whatever the shape, so the warp may hold an element more than once.
+// Adds d, a, b and c: each lane holds its share of the matrices, several narrow elements per register. For an f16
+// factor of wmma, each lane holds 16 elements whatever the shape is, so several lanes may hold the same element.
 void add_matrices(Signature& s, const Instruction& i) {
   const MatrixShape shape = i.shape;
   const auto add = [&](Slot::Role role, int elements, Type type) {

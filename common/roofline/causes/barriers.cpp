@@ -11,7 +11,7 @@ namespace roofwalk {
 namespace {
 
 constexpr double kBarrierShare = 0.1;  // of the waiting
-// Blocks on an SM: with so few, another one rarely has work while one waits at a barrier.
+// If an SM has at most this many blocks, there is rarely another block to run while one waits at a barrier.
 constexpr double kFewBlocksToSwitchTo = 2;
 
 double blocks_on_sm(const DiagnosisInput& in) {
@@ -19,8 +19,8 @@ double blocks_on_sm(const DiagnosisInput& in) {
   return in.resident_blocks_per_sm * std::min(1.0, in.blocks / in.resident_blocks);
 }
 
-// Whether blocks wait for memory at their barriers: if a whole block waits for one load, only the last warp waits for
-// the load itself; all others wait at the barrier.
+// Whether waits at barriers are really waits for memory: if a whole block waits for one load, only the last warp waits
+// for the load itself; all others wait at the barrier.
 bool wait_for_memory_at_barriers(const DiagnosisInput& in) {
   const double barrier = wait_share(in, "barrier");
   const double memory = wait_share(in, "dram") + wait_share(in, "l2") + wait_share(in, "l1");
@@ -30,8 +30,8 @@ bool wait_for_memory_at_barriers(const DiagnosisInput& in) {
 }
 
 bool is_barrier_behind_wait(const DiagnosisInput& in, std::string_view wait, bool) {
-  // The wait is also due to the barrier if the last warp is still issuing: if all warps had equal work, none would wait
-  // for it.
+  // A wait for a last warp that is still issuing instructions is due to the barrier, too: if all warps had equal work,
+  // none would wait for it.
   if (wait == "barrier" || wait == "issue" || wait == "issued") return true;
   return is_memory_wait(wait) && wait_for_memory_at_barriers(in);
 }
@@ -67,8 +67,8 @@ Explanation explain_barriers(const DiagnosisInput& in) {
                         place_text(barrier_line), percent_text(wait->share), hardly_another(in), last),
             barrier_line, fmt::format("the last warp {}", last)};
   }
-  // If the warps wait longer for loads than at barriers, they load at the same time, and the whole block waits for the
-  // loads: then the text starts with the load.
+  // If warps wait longer for a load than at the barrier, the whole block loads at the same time. Then the text is about
+  // the load's line, not the barrier's.
   const int line = is_load ? load->line : barrier_line;
   const std::string waits =
       is_load ? fmt::format("between its barriers the whole block waits for the loads of line {} at once", line)

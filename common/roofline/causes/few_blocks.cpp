@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-// Whether at most half of the block slots are used, or not all SMs.
+// Whether the grid fills at most half of the GPU's slots for blocks, or has fewer blocks than there are SMs.
 bool has_few_blocks(const DiagnosisInput& in) {
   return in.blocks > 0 &&
          (in.blocks <= in.resident_blocks / 2 || in.blocks * in.resident_blocks_per_sm < in.resident_blocks);

@@ -9,7 +9,8 @@ namespace roofwalk {
 namespace {
 
 void claim_instruction_bound(Claim& claim) {
-  // Only loads of one word each are left here; they cost time like other instructions.
+  // Of loads of constants, only those where all lanes read one word are left here; they cost time like other
+  // instructions.
   claim.take_rest(TimePart::constant);
   claim.take_rest(TimePart::issue);
   if (!is_mostly_arithmetic(claim.input())) claim.take_rest(TimePart::flops);

@@ -24,8 +24,8 @@ void claim_over_fetch(Claim& claim) {
   }
 }
 
-// Whether the line that waits most for memory is one that over-fetches. Scattered stores do not count: no warp waits
-// for them.
+// Whether the line that waits most for memory has scattered loads. Scattered stores of other lines do not matter: no
+// warp waits for stores.
 bool waits_for_scattered(const DiagnosisInput& in) {
   for (const auto& wait : in.waiting) {
     if (!is_memory_wait(wait.id)) continue;

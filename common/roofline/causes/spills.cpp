@@ -24,7 +24,7 @@ void claim_spills(Claim& claim) {
   }
 }
 
-// Reports spilled registers. Their bytes are not counted, nor how often a loop moves them, so the loss is an
+// Reports spilled registers. Neither their bytes nor how often a loop moves them are counted, so the loss is an
 // estimate.
 std::optional<UnmeasuredLoss> report_spills(const DiagnosisInput& in) {
   const double share = in.spill_ns / (in.elapsed_ns + in.spill_ns);

@@ -88,7 +88,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   block.mbarrier_copies.clear();
   block.mbarrier_phases.clear();
   block.flags.clear();
-  // Replaced by a new map: clearing a map that was once large takes time for all its buckets.
+  // Assigns a new map: clear() would visit all buckets of a map that was once large, even if few are in use now.
   if (!block.global_flags.empty()) block.global_flags = {};
   if (block.global_stores.end != 0) block.global_stores = {};
   block.swaps.clear();

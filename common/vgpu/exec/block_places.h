@@ -1,4 +1,5 @@
-// The slots for resident blocks on SMs, with registers, local and shared memory; and the initial state of blocks.
+// Makes the slots for resident blocks on SMs, with their registers, local and shared memory, and initializes a slot for
+// each new block.
 #pragma once
 
 #include <cstdint>

@@ -48,8 +48,8 @@ bool have_one_shape(const std::vector<StandingLanes>& all) {
   });
 }
 
-// Keeps one entry of the reconvergence stack for each function on the call stack. To be called when all live lanes are
-// at the same place: then there are no other lanes to reconverge with.
+// Keeps one entry of the reconvergence stack for each function on the call stack. May be called only when all live
+// lanes are at the same place: then there are no other lanes to reconverge with.
 void forget_branches(StandingLanes& standing) {
   std::vector<ReconvergenceEntry> kept;
   std::size_t first = 0;
@@ -120,7 +120,8 @@ bool stand_aside(Warp& warp, const Op* entry) {
 }
 
 const Op* bring_together(Warp& warp) {
-  // The groups may have come through different branches that reconverge behind the barrier or at the exit.
+  // Groups that came through different branches may have different entries on their stacks, for branches that
+  // reconverge only behind the barrier or at the exit. These entries are no longer needed.
   if (!have_one_shape(warp.standing)) {
     for (StandingLanes& standing : warp.standing) forget_branches(standing);
   }

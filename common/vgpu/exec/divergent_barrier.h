@@ -1,15 +1,14 @@
-// Lanes of a warp that wait at a block barrier before the warp's other lanes reach it. CUDA's barriers wait for all
-// threads that have not ended, whichever path they took (CUDA C++ Programming Guide, "Independent Thread
-// Scheduling"). So the waiting lanes stand in front of the basic block with the barrier while the warp runs its other
-// lanes; when these have ended or arrived at the same place, all enter the block together. ptxas reconverges them
-// there, too.
+// What happens when some lanes of a warp reach a block barrier before its other lanes do. CUDA's barriers wait for all
+// threads that have not ended, whichever path they took (CUDA C++ Programming Guide, "Independent Thread Scheduling").
+// So the early lanes stand in front of the basic block with the barrier while the warp runs its other lanes. When these
+// have ended or arrived at the same place, all lanes enter the block together. ptxas reconverges them there, too.
 //
 // If a branch leads around the barrier, the warp continues at the branch's reconvergence point without the standing
-// lanes, as ptxas does not reconverge behind a barrier. This is a mistake in the kernel ("__syncthreads() is allowed
-// in conditional code but only if the conditional evaluates identically across the entire thread block"), so
-// sanitized runs stop there. They do not stop behind a loop that some lanes leave early, nor where the path leads
-// straight to the exit, because nvcc generates the same code for `if (i >= n) { c[i] = 0; return; }` in front of a
-// barrier.
+// lanes, as ptxas does not reconverge behind a barrier. Such a branch is a mistake in the kernel ("__syncthreads() is
+// allowed in conditional code but only if the conditional evaluates identically across the entire thread block"), so
+// sanitized runs stop at that point. Two cases are tolerated: a barrier in a loop that some lanes leave early, and
+// lanes whose path leads straight to the exit, because nvcc generates the same code for `if (i >= n) { c[i] = 0;
+// return; }` in front of a barrier.
 #pragma once
 
 #include "common/vgpu/state/launch.h"
@@ -19,14 +18,15 @@ namespace roofwalk::vgpu {
 // Entry operation of a basic block with a `bar.sync`. All live lanes of the warp enter it together.
 const Op* op_enter_block_with_barrier(Launch& launch, Warp& warp, const Op* op);
 
-// Makes the executing lanes stand in front of the block whose entry operation is `entry`. False if the calls that the
-// lanes are in cannot be split: recursive calls, and calls of several functions through one pointer.
+// Makes the executing lanes stand in front of the block whose entry operation is `entry`. False if their calls cannot
+// be split: recursive calls, and calls of several functions through one pointer.
 bool stand_aside(Warp& warp, const Op* entry);
 // Called when all live lanes stand. If they stand at the same place, they execute together from now on; returns the
 // entry operation of the block there. Otherwise returns nullptr.
 const Op* bring_together(Warp& warp);
-// Stops expecting standing lanes at the reconvergence point where the warp continues now. Returns some of them if it is
-// a mistake in the kernel to continue without them; else, and in runs that are not sanitized, nullptr.
+// Called when the warp continues at a reconvergence point: from now on it does not wait there for standing lanes.
+// Returns some of the lanes that it leaves behind if that is a mistake in the kernel; otherwise, and in runs that are
+// not sanitized, nullptr.
 const StandingLanes* who_is_missed(Launch& launch, Warp& warp);
 
 // Returns the barrier operation of the block whose entry operation is `entry`.

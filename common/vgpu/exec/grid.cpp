@@ -17,7 +17,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// With less work than this, a round ends before a second thread wakes up.
+// With less work than this, one thread completes a round before a second thread has woken up.
 constexpr std::uint64_t kTeamWork = 16'000;
 
 // Without memory counts, an SM's round ends after this much work or this many lines in its store log.
@@ -78,7 +78,8 @@ class GridRunner {
                                                   : shape.grid.count();
     launch_.stores_wait = !alone_;
     launch_.counts = limits.counts;
-    // If a kernel may read %smid, blocks must not run on: which SM gets a block depends on when other blocks end.
+    // A block may run on beyond its turn only if the kernel does not read %smid: which SM gets the next block depends
+    // on when other blocks end, and running on changes that.
     blocks_go_on_ = !limits.counts && !alone_ && program_.smid_slot == kNoSlot;
     launch_.sanitized = limits.sanitize;
     launch_.watched = limits.watched;
@@ -178,8 +179,8 @@ class GridRunner {
 
   void play_together() {
     team_->run([this](int member) {
-      // Member 1 first replays half of L2's logs. Whichever member first ends its own SMs replays the rest, so that two
-      // members share the work.
+      // Member 1 first replays half of L2's logs. The member that is the first to complete its own SMs replays the
+      // rest, so that two members share the work.
       if (member == 1) l2_round_.replay_half();
       // A member first plays its own SMs, whose state may still be in its caches, then any SMs that no member has
       // claimed yet.
@@ -206,16 +207,17 @@ class GridRunner {
     launch.work_left = share;
     const std::uint64_t lines_before = sm.l1_lines, issued_before = launch.issued;
     sm.moved = false;
-    // Limits the work of blocks that run on, so that all SMs together stay within the budget. Otherwise a kernel that
-    // exceeds the budget could finish in this round, without the fault.
+    // Limits the work of blocks that run on beyond their turn, so that all SMs together stay within the budget.
+    // Otherwise a kernel that exceeds the budget could finish in this round, without the fault.
     const std::uint64_t most = std::min(kRoundWork, budget_ / working_.size());
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
       ResidentBlock& block = sm.blocks[slot];
       if (!block.active) continue;
       if (block.is_new) begin(sm, block);
       const std::uint64_t before = sm.memory_work();
-      // The SM's requests count only blocks that surely run on it: the timing model may give a later block to another
-      // SM, depending on when earlier blocks end. But if code reads %smid, this run's SMs count for all blocks.
+      // Counts requests for the SM only if the block is certain to run on it. The timing model may give later blocks to
+      // other SMs, depending on when earlier blocks end. But if code reads %smid, each block is counted for the SM that
+      // it has in this run.
       sm.l2_log.count_requests(block.linear_index < bound_blocks_);
       bool moves = turn(launch, sm, block);
       const auto goes_on = [&] {
@@ -227,7 +229,7 @@ class GridRunner {
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
-    // Memory work can be charged after the turns: apart from L1 hits, a turn requests at most as much as a log holds.
+    // Memory work may be charged after the turns: except for L1 hits, the sizes of the logs limit what a turn requests.
     launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
                   sm.stores.lines() * work::kStoredLine);
     sm.work = share - launch.work_left;
@@ -292,8 +294,8 @@ class GridRunner {
     return moved;
   }
 
-  // Advances `cycles_`. A round takes at least the time to issue its instructions, and the time that DRAM takes for
-  // L2's requests of the round before.
+  // Advances `cycles_` by the least time that a round can take: the time to issue its instructions, or the time that
+  // DRAM takes for L2's requests of the round before, whichever is longer.
   void pass_time(std::uint64_t issued) {
     const Machine& machine = launch_.machine;
     const std::uint64_t sectors = l2_round_.dram_sectors();
@@ -405,7 +407,7 @@ class GridRunner {
   bool blocks_go_on_ = false;
   int threads_;
   std::uint64_t budget_;                          // remaining work
-  std::uint64_t bound_blocks_ = 0;                // blocks with a lower index count in their SM's SmRequests
+  std::uint64_t bound_blocks_ = 0;                // SmRequests include only blocks with a lower index
   std::uint64_t block_work_ = 0;                  // work of starting a block
   std::uint64_t round_work_ = 0;                  // work of the last round
   std::vector<std::unique_ptr<Launch>> helpers_;  // one Launch for each other member of the team

@@ -35,7 +35,7 @@ struct GridShape {
 struct RunLimits {
   std::uint64_t work = 0;  // work.h
   // Limit of wall time, in case the host is overloaded. A run that exceeds it is refused with an Error that names no
-  // file.
+  // file, because the kernel is not at fault.
   double seconds = 0;
   TraceLimits traces = {};
   std::vector<std::vector<std::uint64_t>> also_traced = {};  // TraceLimits::also, by launch of a plan
@@ -53,9 +53,10 @@ struct RunLimits {
   std::uint64_t kept_bytes = std::uint64_t{1} << 30;
 };
 
-// Runs until the grid is done or the launch has a fault or refusal. `sms` return with their counters; their L1 is cold
-// at the start. Deducts the work done from `limits.work`. A fault ends the round of its SM; the fault of the first SM
-// is reported. Returns the traces of the sampled blocks, which are meaningless after a fault.
+// Runs until the grid is done or the launch has a fault or refusal. `sms` receive their counters; their L1 is cold at
+// the start. Deducts the work done from `limits.work`. A fault ends the round of its own SM only; if several SMs have a
+// fault, that of the first one is reported. Returns the traces of the sampled blocks, which are meaningless after a
+// fault.
 GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits);
 
 }  // namespace roofwalk::vgpu

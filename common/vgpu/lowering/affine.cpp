@@ -127,7 +127,7 @@ void AffineAnalysis::apply(const Op& op) {
     if (guard == Kind::unknown) shape = kUnknown;
   }
   for_each_result(in, [&](int reg) {
-    // A vector load of parameters becomes one operation per element: skip the registers of the others.
+    // A vector load of parameters becomes one operation per element, and this operation writes only its own element.
     if (is_kernel_parameter(op) && program_.register_slots[static_cast<std::size_t>(reg)] != op.s[0]) return;
     widen(reg, shape);
   });
@@ -302,8 +302,8 @@ Effect AffineAnalysis::convert(const Op& op) const {
 Effect AffineAnalysis::select(const Op& op) const {
   const Instruction& in = *op.instruction;
   const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
-  // A negated predicate swaps the slots (lower_select). The order of the shapes does not matter, because they are
-  // joined.
+  // If the predicate is negated, lower_select() has swapped the slots of the two values. The order of the values'
+  // shapes does not matter, because they are joined.
   const bool swapped = in.operands[3].negated;
   const Shape a = shape_of(in.operands[1], op.s[swapped ? 2 : 1], bytes);
   const Shape b = shape_of(in.operands[2], op.s[swapped ? 1 : 2], bytes);

@@ -37,8 +37,8 @@ struct Shape {
 struct Effect {
   Shape shape;                  // of its results
   Handler on_lane_0 = nullptr;  // computes lane 0 only, which suffices if the result is one number; nullptr: none
-  // Index in Op::s of an affine 32-bit source that is widened: the shape holds only while no lane of that source wraps
-  // around. -1: none.
+  // Index in Op::s of an affine 32-bit source that the operation extends to 64 bits: the shape holds only while no lane
+  // of that source wraps around. -1: none.
   int checked = -1;
   bool checked_signed = false;
   std::uint32_t checked_offsets = 0;

@@ -103,7 +103,7 @@ Status Lowering::lower_extern_call(const Instruction& in, const Op& op) {
   if (name == "vprintf") return emit_ok(op, op_print);
   if (name == "__assertfail") return emit_ok(op, op_assertion_failed);
   // A function that is reachable only through a pointer, such as a destructor in a virtual function table, may never
-  // run. So an extern that it lacks is a fault only when the extern is called.
+  // run. So if it calls an extern that is missing, that is a fault only when the call is executed.
   if (!is_called_by_name(op.pc)) return emit_ok(op, op_call_missing);
   Error error = missing_function(name);
   error.message = fmt::format("PTX line {}: {}", in.ptx_line, error.message);

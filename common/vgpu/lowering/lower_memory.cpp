@@ -38,7 +38,7 @@ bool Lowering::set_frame_address(const Operand& address, Op& op) {
   make.s[0] = slots_.new_register(8);
   make.offset = static_cast<std::int64_t>(symbol_value(address.symbol));
   if (op.instruction->space == Space::generic) make.offset += kLocalWindow;
-  // This operation has no guard, which would count the masked-off lanes twice.
+  // This operation gets no guard: the access that follows has one and counts the masked-off lanes.
   make.run = op_frame_address;
   program_.ops.push_back(make);
   op.s[4] = make.s[0];

@@ -64,8 +64,9 @@ Status Slots::lay_out_registers() {
         program_.register_slots[r] = free.back();
         free.pop_back();
       });
-      // Freed only after results have their slots: an instruction may become several operations, and the first may
-      // write before the others read.
+      // Slots whose registers are used here for the last time become free only after the results have got theirs: an
+      // instruction may become several operations, and the first may write a result before the others read their
+      // sources.
       const auto end = [&](int reg) {
         const auto found = last.find(reg);
         if (found == last.end() || found->second != pc) return;

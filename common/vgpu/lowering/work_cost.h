@@ -1,4 +1,4 @@
-// What a warp instruction costs of the budget of work (work.h).
+// How much of the budget of work (work.h) a warp instruction uses.
 #pragma once
 
 #include <cstdint>

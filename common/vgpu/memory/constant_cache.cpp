@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kNoLine = ~0ull;
 
-// Replaces a missing figure: machine files that are used only for planning have none for these caches.
+// Replaces a missing figure by 1: machine files that are used only for planning do not describe these caches.
 std::size_t at_least_one(int figure) { return static_cast<std::size_t>(std::max(figure, 1)); }
 
 }  // namespace

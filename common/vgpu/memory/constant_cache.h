@@ -1,12 +1,13 @@
 // The constant caches of one SM: a small first-level cache for loads of constant memory at computed addresses, and a
-// larger second-level one that reads whole lines (256 bytes: MT4G) from L2. A constant at a fixed address is an
-// operand of machine code and costs no request on hardware; here it also counts as a request of one word.
+// larger second-level one that reads whole lines (256 bytes: MT4G) from L2. On hardware, a constant at a fixed address
+// is an operand of a machine instruction and costs no request; here its load counts as a request for one word.
 //
 // The rules that fix the counts:
 // - A pass serves one word, 4 or 8 bytes wide, to all lanes that request it. (CUDA C++ Programming Guide, device
 //   memory accesses: a request is split into one request per different address. 8 bytes, LDC.64, is the widest load
 //   of constants of compute capability 8.0 to 9.0; 16 bytes per lane are two loads.)
-// - Each pass looks up its line in the first cache and, on a miss, in the second. Both allocate the line.
+// - Each pass looks up its line in the first cache and, on a miss, in the second. Each cache that misses allocates the
+//   line.
 // - The caches are cold at the start of each launch. Replacement is least recently used. The set is the line number
 //   modulo the number of sets, since all constants are adjacent in memory (Memory::kConstantBankBytes).
 #pragma once
@@ -32,11 +33,11 @@ class ConstantCache {
   // Whether the second cache holds the byte's line and read it from L2 in this round.
   bool came_this_round(std::uint64_t place) const;
 
-  // Line size of the second cache, which is the size of its reads from L2.
+  // Line size of the second cache. Each of its reads from L2 is one line.
   std::uint64_t line_bytes() const { return second_.line_bytes; }
 
-  // Marks a 4-byte word of the bank; false if it is already marked. `unmark` clears the mark (and those of its 63
-  // neighbours).
+  // Marks a 4-byte word of the bank; false if the word is already marked. `unmark` clears the marks of the aligned
+  // group of 64 words that contains `word`.
   bool mark(std::uint64_t word) {
     std::uint64_t& bits = marked_[word / 64 % kMarks];
     const std::uint64_t bit = std::uint64_t{1} << word % 64;

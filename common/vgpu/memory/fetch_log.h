@@ -1,5 +1,5 @@
-// Knows which traced request fetched a line that a cache holds, and whether that fetch may still be in flight. If it
-// may, the timing model makes a later load of the line wait for it.
+// Tells which traced request fetched a line that a cache holds, and whether that fetch may still be in flight. If so,
+// the timing model makes a later load of the line wait for the fetch.
 #pragma once
 
 #include <bit>
@@ -34,7 +34,7 @@ class FetchLog {
     while (rounds_.size() > 1 && rounds_[1].began + latency_cycles_ <= cycles) rounds_.pop_front();
   }
   // Whether fetch `number` may still be in flight when fetch `next` begins. False only if enough fetches or enough
-  // cycles have passed since.
+  // cycles lie between the two.
   bool may_arrive(std::uint32_t number, std::uint32_t next) const {
     return !rounds_.empty() && number >= rounds_.front().first && next - number <= size_;
   }

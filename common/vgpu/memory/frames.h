@@ -1,5 +1,5 @@
-// Maps addresses to frames, the address space that the caches use, as hardware caches use physical addresses. So
-// counts and times do not depend on the layout of a run (Memory::lay_out).
+// Maps addresses to frames, which are to the caches what physical addresses are on hardware. Thanks to frames, counts
+// and times do not depend on where a run places its buffers (Memory::lay_out).
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,8 @@ class L1Cache {
   static constexpr int kStampShift = 8;
   static constexpr std::uint64_t kFlags = 0xff, kInGroup = 0x80;
 
-  // The lines of one request and their slots. Their stamps are written only when something may read them.
+  // The lines of one request and their slots. To save time, their stamps in states_ are written only when something may
+  // read them.
   struct Group {
     std::uint64_t used = 0;     // 1: holds a request
     std::uint64_t touched = 0;  // clock after the newest request with pending stamps; 0: none pending

@@ -27,7 +27,7 @@ class L2Cache {
     std::size_t first = 0;
   };
   Place place_of(std::uint64_t line) const { return {line, set_of(line) * static_cast<std::size_t>(ways_)}; }
-  // The same, and prefetches into the host's caches what `read` and `write` access first.
+  // Like place_of(), but also prefetches into the host's caches what `read` and `write` access first.
   Place prefetch(std::uint64_t line) const {
     const Place place = place_of(line);
     const std::size_t first = place.first;

@@ -1,6 +1,6 @@
-// The requests of one SM to L2 in a round, kept until the round ends. So SMs can run in parallel while L2 still sees
-// requests in a fixed order: SM by SM, each SM's requests in program order. L2 answers while the SMs run the next
-// round; they do not need its answers.
+// The requests of one SM to L2 in a round, kept until the round ends. Thanks to these logs, SMs can run in parallel
+// while L2 still sees requests in a fixed order: SM by SM, each SM's requests in program order. L2 answers while the
+// SMs run the next round, which does not depend on the answers.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ class L2Log {
   void write(std::uint64_t line, const WrittenBytes& bytes);
   void update(std::uint64_t line, unsigned sectors) { read(line, sectors); }
   // The request's DRAM sectors are added to outcome number `outcome` of `trace`, unless `trace` is null. A request of
-  // kind `arriving` asks for no sectors: it tells its trace whether a line that the SM fetched in this round comes from
-  // L2 or DRAM.
+  // kind `arriving` asks for no sectors. It only records in `trace` whether a line that the SM fetched in this round
+  // comes from L2 or DRAM.
   enum class Kind : std::uint8_t { load, store, atomic, arriving };
   void end_request(Kind kind, std::uint32_t pc, WarpTrace* trace, std::size_t outcome) {
     if (kind != Kind::arriving) asked_lines_ += lines_.size() - request_begin_;
@@ -60,7 +60,8 @@ class L2Log {
         {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind, is_counted_});
   }
 
-  // Whether the SM must wait for the next round. Long straight-line code makes many requests in one turn.
+  // Whether the log is so long that the SM must wait for the next round: long straight-line code makes many requests in
+  // one turn.
   bool full() const { return lines_.size() >= kMostLines; }
 
   std::size_t lines() const { return lines_.size(); }
@@ -116,10 +117,10 @@ class L2Round {
   void begin(double cycles) { began_ = cycles; }
   // Takes the log of the next SM, whose index is `sm`, and leaves the SM an empty one. Must not run while L2 answers.
   void take(L2Log& log, std::size_t sm);
-  // replay_half() answers the first half of the logs, replay() all that are left; both do nothing if another thread
-  // is already answering. They may run on any thread while SMs run, because they change only L2 and its traffic.
-  // Halves let two threads share the work evenly. A thread that called replay_half() later calls replay(), so all
-  // logs are answered in the end.
+  // replay_half() answers the first half of the logs, replay() all that are left; both do nothing if another thread is
+  // already answering. They may run on any thread while SMs run, because they change only L2 and its traffic. The logs
+  // are answered in halves so that two threads can share the work evenly. A thread that called replay_half() later
+  // calls replay(), so all logs are answered in the end.
   void replay_half();
   void replay();
   // Answers all logs that are left; no other thread may be answering.

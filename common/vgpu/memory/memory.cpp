@@ -14,15 +14,16 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Far from 0, so that a null pointer plus an index never reaches a buffer, and far from the windows of
-// address_windows.h.
+// Where the regions begin: far from 0, so that a null pointer plus an index never reaches a buffer, and far from the
+// windows of address_windows.h.
 constexpr std::uint64_t kRegionBase[] = {0x5000'0000'0000, 0x7000'0000'0000, Memory::kConstantBase,
                                          Memory::kConstantEnd};
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Host memory comes from mmap: zero pages cost nothing until touched, so a huge buffer costs only the part that is
-// used. A buffer with huge pages is aligned to one; the bytes before it are never touched.
+// used. A buffer with huge pages begins at a multiple of their size; the mapped bytes before the buffer are never
+// touched.
 constexpr std::uint64_t kHugePageBytes = 2u << 20;
 std::uint64_t mapped_bytes(std::uint64_t size_bytes) {
   return round_up(size_bytes, 4096) + 64 + (size_bytes >= kHugePageBytes ? kHugePageBytes : 0);
@@ -67,7 +68,8 @@ Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, st
     throw std::runtime_error(fmt::format("this computer has no memory for `{}` ({} bytes)", name, size_bytes));
   auto* data = static_cast<std::uint8_t*>(mapped);
   if (size_bytes >= kHugePageBytes) {
-    // Kernels walk down columns: with small pages, every lane would need its own entry of the host's TLB.
+    // Huge pages help kernels that walk down columns: with small pages, every lane would need its own entry of the
+    // host's TLB.
     data += (kHugePageBytes - reinterpret_cast<std::uintptr_t>(data) % kHugePageBytes) % kHugePageBytes;
     madvise(data, round_up(size_bytes, 4096), MADV_HUGEPAGE);  // a hint: failure is harmless
   }

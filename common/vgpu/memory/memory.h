@@ -60,7 +60,7 @@ class Memory {
 
   // Allocates at the lowest free address of the region, with gaps of at least kGapBytes on both sides. Zero-filled.
   Result<int> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes, Region region);
-  // The same for a __constant__ variable at a given offset in the bank.
+  // Allocates a __constant__ variable at a given offset in the bank.
   Result<int> allocate_constant(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes,
                                 std::uint64_t place);
   // Sets the layout of buffers of Region::buffers that are allocated from now on. The seed determines where the
@@ -68,13 +68,13 @@ class Memory {
   void lay_out(std::uint64_t seed);
   // Frames for the caches; nullptr: frame numbers are line numbers.
   const Frames* frames() const { return layout_ == 0 ? nullptr : &frames_; }
-  // From now on only `data` gives write access to the buffer.
+  // Makes the buffer read-only for kernels, memsets and copies; the host can still write it through `data`.
   void protect(int id);
   void release(int id);
   void release_all(Region region);
 
-  // Marks these bytes undefined for the next plan. If it is watched, it reports kernels that read them before they are
-  // written.
+  // Marks these bytes undefined for the next plan. If that plan is watched, a kernel that reads them before they are
+  // written is reported.
   void forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes);
   // Begins a plan, watched or not. Bytes that were marked undefined stay so for this plan only.
   void watch(bool on);
@@ -93,7 +93,7 @@ class Memory {
   // Returns the buffer whose range is nearest to an address that is in no buffer; nullptr if there are no buffers.
   const Buffer* nearest(std::uint64_t address) const;
 
-  // Gaps are wide, so that an address behind the end of a buffer is still nearest to that buffer.
+  // Gaps between buffers are wide, so that an address behind the end of a buffer is still nearest to that buffer.
   static constexpr std::uint64_t kGapBytes = 1ull << 30;
   static constexpr std::uint64_t kAlignBytes = 4096;
   // Alignment in a layout: cudaMalloc's (CUDA C++ Programming Guide, Device Memory Accesses).

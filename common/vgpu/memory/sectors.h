@@ -8,7 +8,7 @@
 // - A store goes through L1 to L2. A copy of the line in L1 is updated and stays valid.
 // - L2 accepts a store without a read: each sector keeps a mask of its written bytes. A fully written sector is
 //   valid. A partly written sector costs one fill read when it is read or evicted from L2.
-// - Dirty sectors are written to DRAM when their line is evicted from L2, and the rest at the end of the plan.
+// - Dirty sectors are written to DRAM when their line is evicted from L2, or else at the end of the plan.
 // - Replacement is least recently used. The set is murmur3's 64-bit finalizer of the line's frame number (frames.h),
 //   modulo the number of sets.
 #pragma once

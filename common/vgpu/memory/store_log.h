@@ -1,6 +1,6 @@
-// The bytes that one SM stored to global memory in a round, kept until the round ends. The SM's own loads see them at
-// once, other SMs' loads from the next round on. So results do not depend on which SMs run concurrently, even if
-// blocks race.
+// The bytes that one SM stored to global memory in a round, kept until the round ends. The SM's own loads see these
+// bytes at once, loads of other SMs see them from the next round on. So results do not depend on which SMs run
+// concurrently, even if blocks race.
 #pragma once
 
 #include <cstdint>

@@ -34,8 +34,8 @@ inline int way_of(const std::uint64_t* tags, int ways, std::uint64_t line) {
   return static_cast<int>(found) - 1;
 }
 
-// Returns the way with the smallest stamp, or the first of those with the same one. The stamp is in the bits from
-// `shift` up.
+// Returns the way with the smallest stamp; if several have it, the first of them. The stamp is in the bits from `shift`
+// up.
 template <int known_ways = 0>
 inline int oldest_way(const std::uint64_t* used, int ways, int shift) {
   std::uint64_t oldest = ~0ull;

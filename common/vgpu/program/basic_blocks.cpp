@@ -54,7 +54,8 @@ bool may_meet_others(const Instruction& in) {
   }
 }
 
-// Fills in BasicBlock::leads_out: a block with a single way on leads out if its successor does. Visits each block once.
+// Fills in BasicBlock::leads_out: a block with one successor, apart from an exit of some lanes, leads out if that
+// successor does. Visits each block once.
 void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>& blocks) {
   const auto goes_straight = [&](const BasicBlock& block) {
     const auto first = code.begin() + block.first;
@@ -71,7 +72,8 @@ void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>
       if (!goes_straight(blocks[block])) break;
       way.push_back(block);
     }
-    // A walk that ended in a cycle stopped at one of its own blocks, which is not marked, so a cycle does not lead out.
+    // A walk into a cycle ends at one of the cycle's own blocks, which is not marked yet. So blocks of a cycle do not
+    // lead out.
     const bool ends = block == kExitBlock || blocks[block].leads_out;
     for (const std::uint32_t each : way) blocks[each].leads_out = ends;
   }

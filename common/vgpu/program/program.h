@@ -104,8 +104,8 @@ struct LaneOffsets {
   bool even = false;                                           // of_lane[l] = l * stride
   std::uint64_t stride = 0;
   std::uint64_t bits = 0;  // OR of of_lane: shows whether all differences are multiples of a power of two
-  // Whether the stride is constant (stride_of_eights) within each group of eight lanes, as if these read rows of a tile
-  // that is narrower than a warp.
+  // Whether the stride is constant (stride_of_eights) within each group of eight lanes, as when groups read rows of a
+  // tile that is narrower than a warp.
   bool even_eights = false;
   std::uint64_t stride_of_eights = 0;
 };

@@ -69,8 +69,8 @@ bool resolve_anew(Launch& launch, const Warp& warp, const Op* op, const Access& 
                               : "out of bounds: writes constant memory, which a kernel can only read");
     return false;
   }
-  // The kernel has no pointer to a constant, so it made up this address, which only happens to be that of a constant
-  // here. On hardware, constants are at other addresses in each run.
+  // The kernel cannot have a pointer to a constant, so it made this address up; that a constant lies there is chance.
+  // On hardware, the addresses of constants differ from run to run.
   if (!constant_load && touches_constants && !launch.program.points_to_constants) {
     launch.stop(warp, op, FaultKind::out_of_bounds, -1,
                 "out of bounds: reads constant memory by a number: the file has no pointer to a __constant__ variable");

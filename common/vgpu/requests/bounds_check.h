@@ -1,5 +1,5 @@
-// Checks bounds and alignment in global and constant memory when an instruction leaves the buffer that it accessed
-// last: finds the buffer that contains the lanes' bytes, or the fault.
+// Checks bounds and alignment in global and constant memory for accesses outside the buffer that the instruction
+// accessed last: finds the buffer that contains the lanes' bytes, or records the fault.
 #pragma once
 
 #include "common/vgpu/requests/coalescer.h"

@@ -18,7 +18,7 @@ void end_request(Multiprocessor& sm, const Warp& warp, const Op* op, L2Log::Kind
   sm.l2_log.end_request(kind, op->pc, warp.trace, warp.first_outcome + op->memory);
 }
 
-// Records that a traced load waits for this fetch, which a warp of its own block has made.
+// Records that a traced load waits for this fetch, which was made by a warp of the same block.
 void note_found(Multiprocessor& sm, const Warp& warp, const Op* op, const Fetch& fetch) {
   std::vector<Found>& all = warp.trace->found;
   const Found found{static_cast<std::uint32_t>(warp.first_outcome + op->memory), fetch.warp, fetch.outcome};
@@ -29,9 +29,9 @@ void note_found(Multiprocessor& sm, const Warp& warp, const Op* op, const Fetch&
   sm.traced.bytes += sizeof found;
 }
 
-// Records which fetches a traced load through L1 waits for, besides its own requests. The timing model knows the
-// fetches by the load's own block. A line fetched by another block, which may be untraced, is assumed to be in flight
-// as long as it can be.
+// Records which fetches a traced load through L1 waits for, besides its own requests. For a fetch by the load's own
+// block, the timing model knows when it ends. A fetch by another block, which may be untraced, is assumed to be in
+// flight for as long as is possible.
 void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& access, std::uint64_t missed,
                   Outcome& outcome) {
   access.spell_out_lines();
@@ -68,8 +68,8 @@ void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& a
   }
 }
 
-// Redirects a load to copies of its 32 sectors (SectorCopies). Each lane reads a sector of its own, all at the same
-// offset in it.
+// Redirects a load in which each lane reads a sector of its own, all at the same offset within the sector, to copies of
+// the 32 sectors (SectorCopies).
 void read_copies(Launch& launch, Access& access, Pointers& at) {
   SectorCopies& copies = launch.sector_copies;
   const std::uint64_t offset = access.first % kSectorBytes, first = access.first - offset;
@@ -247,8 +247,8 @@ void coalesce_line_a_lane(Access& access) {
   }
 }
 
-// Finds the lines and sectors of addresses within two adjacent lines, with one bit per sector. Most accesses by only
-// some of the lanes are like this.
+// Finds the lines and sectors of addresses that lie within two adjacent lines, by collecting one bit per sector. Most
+// accesses by only some of the lanes are of this kind.
 void coalesce_two_lines(Access& access, std::uint64_t base) {
   std::uint32_t touched = 0;
   for (int l = 0; l < kWarpSize; ++l)
@@ -404,7 +404,8 @@ void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access
 }
 
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out) {
-  // If the access is in the instruction's last buffer, resolve_anew() has already checked that buffer.
+  // An access within the buffer that the instruction accessed last needs no further check: resolve_anew() has already
+  // checked that buffer.
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint64_t end = access.high + access.bytes;
   const std::uint32_t align = access.align_bytes != 0 ? access.align_bytes : access.bytes;

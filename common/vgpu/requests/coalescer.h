@@ -23,8 +23,8 @@ struct Access {
   std::uint32_t bytes = 0;          // per lane, 1 to 16
   std::uint32_t align_bytes = 0;    // required alignment; 0: `bytes`
   std::uint64_t low = 0, high = 0;  // lowest and highest address
-  // For alignment checks: a low bit that is 0 here is 0 in every address; one that is 1 may be either. ~0: each address
-  // must be checked.
+  // For alignment checks: low bits that are 0 here are 0 in every address; low bits that are 1 here tell nothing. ~0:
+  // each address must be checked.
   std::uint64_t bits = ~0ull;
   bool uniform = false;     // all lanes have one address
   bool contiguous = false;  // address[l] = address[0] + l * bytes, all lanes active
@@ -109,8 +109,8 @@ inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
   return static_cast<std::uint32_t>((touched * 0x0102'0408'1020'4080) >> 56) << (first / kSectorBytes % 4);
 }
 
-// Reads the addresses of the lanes in `mask` (the register in slot `at`, or 0 for kNoSlot, plus `offset`; the register
-// has 64 bits if `wide_address`, else 32) and finds their pattern.
+// Computes the addresses of the lanes in `mask` and finds their pattern. An address is `offset` plus the register in
+// slot `at`, which has 64 bits if `wide_address`, else 32; kNoSlot stands for 0.
 void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t offset, bool wide_address,
                  std::uint32_t bytes, Access& out);
 // The same for the executing lanes and the usual address, s[4] plus offset.
@@ -124,13 +124,13 @@ void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, st
 // Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
 void coalesce(Access& access);
 
-// If the launch counts, these three find the lines and sectors, and count a load through L1 (or, with past_l1, directly
-// from L2), L2 and DRAM; a store to L2; or an atomic at L2.
+// If the launch counts memory traffic, these three find the lines and sectors and count the request: a load through L1
+// (unless past_l1), L2 and DRAM; a store to L2; an atomic at L2.
 void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1 = false);
 void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access);
 void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access);
-// If the launch counts: counts the passes of a load of constant memory, and its requests to the constant caches and
-// L2.
+// If the launch counts memory traffic: counts the passes of a load of constant memory, and its requests to the constant
+// caches and L2.
 void count_constants(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 
 // Host pointers to the lanes' bytes: one base if all are in one buffer, else one pointer per lane. resolve() is
@@ -169,10 +169,11 @@ void overlay_stores(const Launch& launch, const Access& access, Pointers& at, La
 // Puts the bytes of a store into the SM's store log; `at` is their destination.
 void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneBytes& bytes);
 
-// Do everything for a load or store of global memory except the movement of data: check bounds, and count. Return false
-// as resolve() does. A load may redirect `access` and the pointers to copies of its data, in `bytes` or elsewhere.
+// begin_load and begin_store check the bounds of an access to global memory and count it; only moving the data is left
+// to the caller. Like resolve(), they return false after a fault. begin_load may redirect `access` and the pointers to
+// copies of the data, in `bytes` or elsewhere.
 bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes);
-// The same including make_access(), for instructions with the .global state space, which are the most frequent.
+// Like begin_load, but also makes the access: for loads with the .global state space, which are the most frequent.
 bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& access, Pointers& out,
                  LaneBytes& data);
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);

@@ -11,9 +11,9 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint64_t kWordBytes = 4, kWordsOfSector = kSectorBytes / kWordBytes;
-// Limits on the entries of one map (of sectors, words, or words of atomics): in one block, and over all running blocks.
-// Keys beyond the limits share kShared entries, so a load may then wait for a different store than the one whose value
-// it read.
+// Limits on the number of entries of a map (of sectors, of words, or of words changed by atomics): kMostKept in one
+// block, kMostOfAll over all running blocks. Beyond these limits, keys share kShared entries, so a load may wait for a
+// store other than the one whose value it read.
 constexpr std::size_t kMostKept = 1u << 18, kMostOfAll = 1u << 22, kShared = 1u << 10;
 constexpr std::uint64_t kSharedKeys = 1ull << 63;
 
@@ -40,7 +40,8 @@ const GlobalStore* find(const Launch& launch, const Stores& stores, std::uint64_
   return found == stores.end() ? nullptr : &found->second;
 }
 
-// Makes the load wait for the store. The first wait for a store adds the arrival to the storing warp's trace.
+// Makes the load wait for the store. The first wait for a store also adds a sync point, the store's arrival, to the
+// trace of the storing warp.
 void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore& store) {
   if (store.warp == warp.index) return;
   ResidentBlock& block = *warp.block;

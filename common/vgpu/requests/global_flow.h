@@ -1,5 +1,5 @@
 // For traced blocks: records values that warps of a block pass through global memory. The timing model makes a load
-// wait for the store whose value it read, plain or volatile (a polled flag).
+// wait for the store whose value it read, whether that is plain data or a polled flag.
 #pragma once
 
 #include "common/vgpu/requests/coalescer.h"
@@ -11,8 +11,8 @@ void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Acce
 // The same as note_global_load(), for one word (address / 4) that an atomic reads.
 void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word);
 
-// Counts one more map entry of a traced block. Such entries are needed only while the block runs, but count as memory
-// of its trace.
+// Counts one more map entry of a traced block. Map entries are needed only while the block runs, but they count towards
+// the memory of the block's trace.
 void add_beside(Launch& launch, const ResidentBlock& block);
 
 // Returns the key in ResidentBlock::global_flags for a word (address / 4) that an atomic changed.

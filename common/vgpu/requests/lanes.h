@@ -26,7 +26,8 @@ inline bool is_active(std::uint32_t mask, int lane) {
   return (Word{mask} & kLaneBits<Word>.of[lane]) != 0;
 }
 
-// result[lane] = f(lane) for the active lanes. `f` must be total, because it may also run for inactive lanes.
+// result[lane] = f(lane) for the active lanes. `f` must be safe to call for every lane, because it may also run for
+// inactive ones.
 template <class R, class F>
 inline void for_lanes(R* __restrict result, std::uint32_t mask, F&& f) {
   R* const out = static_cast<R*>(__builtin_assume_aligned(result, 64));

@@ -40,8 +40,8 @@ void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::ui
   std::fill_n(warp.local_written.begin() + first, bytes, 0u);
 }
 
-// Records a fault only if none of a lane's bytes was written, because a load may move a whole structure with unset
-// members.
+// Records a fault only if all bytes that a lane loads are unwritten: a load may move a whole structure of which some
+// members are not set.
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   if (!launch.sanitized) return true;
   std::uint32_t written = ~access.mask;

@@ -143,7 +143,7 @@ inline void move_out(const Warp& warp, const Op* op, const Access& access, const
   }
 }
 
-// Points to move_in or move_out, for code that should not be instantiated for each of them.
+// A pointer to an instance of move_in or move_out, for code that should not be compiled anew for each instance.
 using Mover = void (*)(const Warp&, const Op*, const Access&, const Pointers&);
 
 // Selects Of<R, M, vector>::in(space), the handler for registers of type R, memory of type M and 1, 2 or 4 elements

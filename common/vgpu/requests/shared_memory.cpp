@@ -124,8 +124,8 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
     const Turns turns = turns_of(access, use);
     return add_shared_wavefronts(launch, warp, op, bytes, turns.wavefronts, turns.conflicts);
   }
-  // Shifting all addresses rotates the banks but does not change conflicts, so the last pattern usually still
-  // applies.
+  // Adding a constant to all addresses rotates the banks but does not change conflicts. So the result for the last
+  // pattern of relative addresses usually still holds.
   SharedMemo& memo = launch.shared_memos[op->pc];
   const std::uint64_t first = access.address[0];
   std::uint32_t differs = memo.mask ^ access.mask;
@@ -165,7 +165,7 @@ std::string shared_place(const Program& program, const ptx::Instruction& in, std
   const std::size_t scope = name.rfind("::");
   const std::string shown = scope == std::string::npos ? name : name.substr(scope + 2);
   const std::int64_t offset = at - variable->first;
-  // PTX declares arrays as bytes, so the instruction gives the element size. An asynchronous copy moves several
+  // PTX declares arrays as bytes, so the element size is taken from the instruction. An asynchronous copy moves several
   // elements.
   const bool is_copy = ptx::info(in.opcode).form == ptx::Form::async_copy;
   const std::int64_t element = is_copy ? shared_word_bytes(*program.function) : std::max(ptx::size_bytes(in.type), 1);

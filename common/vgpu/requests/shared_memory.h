@@ -13,11 +13,11 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
 
 enum class SharedUse { load, store, rows, atomic };  // rows: ldmatrix, which reads one matrix at a time
 
-// Counts wavefronts of 32 banks of 4 bytes. Distinct words in one bank take one wavefront each; 8- and 16-byte accesses
-// are split into half and quarter warps; lanes with the same word share a wavefront, except in atomics. If lanes load
-// in pairs (all lanes n and n ^ 1 have the same address, or all n and n ^ 2), wide loads take half as many wavefronts:
-// each returns 128 bytes, which pairs share (NVIDIA developer forum, "Unexpected shared memory bank conflict", for 7.x;
-// assumed for later chips).
+// Counts wavefronts of 32 banks of 4 bytes. Distinct words in one bank take one wavefront each; lanes with the same
+// word share a wavefront, except in atomics. Accesses of 8 and 16 bytes per lane are split into half and quarter warps.
+// Wide loads take half as many wavefronts if lanes load in pairs (all lanes n and n ^ 1 have the same address, or all n
+// and n ^ 2): a wavefront returns 128 bytes, and both lanes of a pair use the same ones (NVIDIA developer forum,
+// "Unexpected shared memory bank conflict", for 7.x; assumed for later chips).
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
 // Adds the counts of a request whose wavefronts are known; `bytes` is the sum over its lanes.
@@ -36,7 +36,8 @@ inline void add_shared_wavefronts(Launch& launch, const Warp& warp, const Op* op
   }
 }
 
-// The same for a request in lockstep. The instruction's counters follow later from SharedMemo::lockstep_requests.
+// The same for a request in lockstep code, whose wavefronts are in the memo. The instruction's counters are computed
+// later, from SharedMemo::lockstep_requests.
 inline void add_lockstep_wavefronts(Launch& launch, const Warp& warp, const Op& op) {
   SharedMemo& memo = launch.shared_memos[op.pc];
   ++memo.lockstep_requests;
@@ -52,8 +53,9 @@ inline void add_lockstep_wavefronts(Launch& launch, const Warp& warp, const Op& 
 // most 4.
 std::uint32_t shared_word_bytes(const ptx::Function& function);
 
-// Names a byte of shared memory: "element 1 of tile", in elements of the instruction's type; in bytes if it is inside
-// an element. Bytes past the end are counted from the last variable, bytes before the start from the first.
+// Names a byte of shared memory: "element 1 of tile", in elements of the instruction's type, or in bytes if it is not
+// an element's first byte. Bytes past the end are counted from the last variable, bytes before the start from the
+// first.
 std::string shared_place(const Program& program, const ptx::Instruction& in, std::uint64_t byte);
 
 }  // namespace roofwalk::vgpu

@@ -34,8 +34,8 @@ void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneB
     stores.write(access.low, bytes.bytes, kWarpSize * access.bytes, at.of(access, 0));
     return;
   }
-  // Lanes with adjacent addresses, as in the rows of a tile, are logged as one store, because their bytes are also
-  // adjacent.
+  // Lanes with adjacent addresses, as in a row of a tile, are logged as one store: their bytes are adjacent in `bytes`,
+  // too.
   const auto stores_lane = [&](int l) { return l < kWarpSize && (access.mask >> l & 1u) != 0; };
   for (int l = 0; l < kWarpSize; ++l) {
     if (!stores_lane(l)) continue;

@@ -29,8 +29,8 @@ class FlagNotes {
   }
 
   void touch(std::uint64_t byte, std::uint32_t bytes) {
-    // The most `follows` points per block. Beyond it, each instruction records only one, which suffices for flags,
-    // since they are single words.
+    // Limit on the number of `follows` points per block. Beyond it, each instruction records only one. That suffices
+    // for flags, which are single words.
     constexpr std::uint32_t kMostFollowed = 1u << 16;
     ResidentBlock& block = *warp_.block;
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
@@ -56,7 +56,7 @@ class FlagNotes {
  private:
   static constexpr std::uint64_t kWordBytes = 4;
 
-  // Returns where the number of a word's last write is kept; nullptr: nowhere.
+  // Returns a pointer to the number of a word's last write; nullptr if it is not recorded.
   std::uint32_t* last_write(ResidentBlock& block, std::uint64_t word) const {
     if (!use_.global) return word < block.flags.size() ? &block.flags[word] : nullptr;
     const std::uint64_t key = global_flag_key(launch_, block, word);
@@ -88,7 +88,7 @@ void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& ac
 }
 
 void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
-  // Lanes that change the same bytes one after another count as one write.
+  // Several lanes of one instruction that change the same bytes, one after another, count as one write.
   const auto& flags = warp.block->flags;
   const auto& all = warp.trace->sync_points;
   const std::uint64_t word = byte / sizeof(std::uint32_t);

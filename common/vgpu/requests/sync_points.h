@@ -9,14 +9,14 @@ namespace roofwalk::vgpu {
 
 // Records, once, that an instruction of a traced warp takes part in the phase or flag write with this number.
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind);
-// Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. A read
-// waits for the last write of the word by another instruction of the block; each writing instruction gets a number. An
-// atomic write follows the write before it: whoever waits for the atomic waits for both.
+// Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. Each
+// instruction that writes gets a number. A read waits for the last write of the word by another instruction of the
+// block. If an atomic changes a word, then whoever waits for the atomic also waits for the write of the word before it.
 struct FlagUse {
   bool reads = false, writes = false, atomic = false, global = false;
 };
 void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use);
-// The same as note_flags(), for bytes that an mbarrier operation changes: other instructions may read them as a flag.
+// Like note_flags(), for the bytes that an mbarrier operation changes: other instructions may poll them as a flag.
 void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
 
 }  // namespace roofwalk::vgpu

@@ -58,7 +58,7 @@ void RaceDetector::order_by_lock(std::uint32_t warp, std::size_t word, SharedTou
 void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
   WarpClocks& clocks = warps_[warp];
   Knowledge fenced = clocks.known;
-  // Drops what others have told this warp about single lanes of its own: not every lane may publish that.
+  // Drops what this warp has learned from other warps about single lanes of its own: not every lane may publish this.
   std::size_t rows = fenced.forget_lanes(warp);
   if (lanes == live) {
     fenced.warps[warp] = clocks.now;
@@ -71,7 +71,7 @@ void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t 
     for (std::uint32_t left = lanes; left != 0; left &= left - 1, ++rows) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(left));
       LaneClocks& own = clocks.fenced_lanes[lane];
-      // A lane that has met others of its warp publishes what they did before, too.
+      // A lane that has synchronized with other lanes of its warp also publishes what they did before that.
       for (std::size_t other = 0; other < kWarpSize && !clocks.lanes.empty(); ++other)
         own[other] = std::max(own[other], std::max<Clock>(clocks.lanes[lane * kWarpSize + other], 1) - 1);
       own[lane] = clocks.now;
@@ -89,7 +89,7 @@ void RaceDetector::publish(std::uint32_t warp, int lane, std::size_t word) {
   const std::size_t rows = lock.rows();
   work_ += work::kJoinedRow * lock.join(clocks.fenced);
   if (!clocks.fenced_lanes.empty()) {
-    // Leaves out what only other lanes have fenced: each lane publishes its own fences.
+    // Each lane publishes only what it has fenced itself, not what only other lanes of its warp have fenced.
     const LaneClocks& own = clocks.fenced_lanes[static_cast<std::size_t>(lane)];
     if (own[static_cast<std::size_t>(lane)] != 0) work_ += work::kJoinedRow * lock.join_lanes(warp, own);
   }

@@ -1,5 +1,5 @@
-// A vector clock of the race detector: up to which time the accesses of a block's warps, and of single lanes, are
-// known.
+// A vector clock of the race detector: for each warp of a block, and for some single lanes, the time up to which the
+// accesses are known to have happened.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ using Clock = std::uint32_t;
 using LaneClocks = std::array<Clock, kWarpSize>;
 
 // Everything up to these times is known to have happened before. Times of single lanes are rare: they arise only if
-// some lanes of a warp fence without the others. So only the warps that have them store them, and copies share them.
+// some lanes of a warp fence without the others. So rows of them are stored only for the warps that have such times,
+// and copies of a Knowledge share the rows.
 class Knowledge {
  public:
   explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
@@ -31,7 +32,7 @@ class Knowledge {
     const LaneClocks* const own = lanes_of(warp);
     return own == nullptr ? warps[warp] : std::max(warps[warp], (*own)[static_cast<std::size_t>(lane)]);
   }
-  // Each returns how many rows of lanes were compared or copied, for the work budget.
+  // These return how many rows of lane times they compared or copied, for the work budget.
   std::size_t join(const Knowledge& other);
   std::size_t join_lanes(std::uint32_t warp, const LaneClocks& clocks);
   std::size_t forget_lanes(std::uint32_t warp);
@@ -52,8 +53,8 @@ class Knowledge {
     if (lanes_ == nullptr || (lanes_->warps >> warp & 1u) == 0) return nullptr;
     return &lanes_->clocks[row_of(*lanes_, warp)];
   }
-  // Makes sure that no other Knowledge shares the lanes, by copying them if necessary. Returns the number of rows
-  // copied.
+  // Copies the rows of lane times if another Knowledge shares them, so that they may be changed. Returns the number of
+  // rows copied.
   std::size_t own_lanes();
 
   std::shared_ptr<Lanes> lanes_;  // null if there are no rows; never changed while it is shared

@@ -14,7 +14,8 @@ bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
 constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches; this many fit in the host's cache
 
 // Groups the lanes of an access by address, for the patterns that kernels have: runs of adjacent lanes with one
-// address, and rows of fewer than 32 lanes that repeat the same addresses. Other repeats are checked lane by lane.
+// address, and rows of fewer than 32 lanes that repeat the same addresses. Lanes whose addresses repeat in any other
+// way are checked one by one.
 class SamePlaces {
  public:
   explicit SamePlaces(const Access& access) {
@@ -81,8 +82,8 @@ inline RaceDetector::Id RaceDetector::keep(const Record& record) {
 }
 
 void RaceDetector::forget_the_old() {
-  // All touches before the last barrier of the whole block, except asynchronous copies, are ordered before what
-  // follows.
+  // All touches before the last barrier of the whole block, except asynchronous copies, are ordered before everything
+  // that follows, and so need not be kept.
   const auto number = [&](Id id) { return static_cast<std::size_t>(id >> kIdShift); };
   std::vector<bool> wanted(log_.size());
   const auto each_id = [&](auto&& visit) {
@@ -173,7 +174,7 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
   int writer = -1;
   if (writes_[word] != 0) {
     if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
-    // Lanes of one instruction do not race here; `writes.replaced` finds those that write different values.
+    // Lanes of one instruction are not reported here: `writes.replaced` tells which of them write different values.
     const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
     const bool harmless = together || (is_atomic(touch) && is_atomic(write.touch));
     if (!harmless) writer = rival(write, warp, lane);
@@ -203,7 +204,8 @@ void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTo
     reads_[word] = older_reads_[word] = 0;
     return;
   }
-  // This read replaces an earlier read that is ordered before it.
+  // An earlier read that is ordered before this one is replaced by it; an unordered one is remembered as the older
+  // read.
   const Id last = reads_[word];
   if (last != 0 && rival(recall(last, word), warp, lane) >= 0) older_reads_[word] = last;
   reads_[word] = id;
@@ -299,7 +301,7 @@ inline bool RaceDetector::surely_in_order(const Ages& ages, std::size_t first, s
 inline RaceDetector::Id RaceDetector::keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch,
                                                    std::size_t first, const Pattern& pattern) {
   const Id id = next_id() | warp;
-  // Built in place: copying a temporary would stall the host on parts that were just written.
+  // The record is built in place: copying a temporary would make the host wait until its parts have been written.
   Record& record = log_.emplace_back();
   record.clock = warps_[warp].now;
   record.pc = pc;

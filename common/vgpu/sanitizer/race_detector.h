@@ -8,15 +8,16 @@
 //   barrier of the block; by a __syncwarp, shuffle, vote, match or reduction whose mask names both lanes; by a lock,
 //   by an mbarrier, or by an atomic after a fence;
 // - touches of bytes that an asynchronous copy may still be writing;
-// - two lanes that write different values to one word in one instruction. Unordered writes of the same value are a
-//   warning, unless one instruction makes both.
+// - two lanes that write different values to one word in one instruction. Unordered writes of the same value give a
+//   warning, or nothing if one instruction makes both.
 //
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
-// instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
-// another order; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands of locks
-// (kLockBytes), all of them count as one. Atomics and volatile accesses do not race with each other. Other files check
-// reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks that
-// name absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
+// instructions (only two reads are remembered); races that would show only if the warps got a lock, or reached an
+// mbarrier, in another order; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with
+// thousands of locks (kLockBytes), all of them count as one. Atomics and volatile accesses do not race with each other.
+// Other files check reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not
+// watched), masks that name absent threads (members.h), and barriers that some threads of a warp bypass
+// (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -44,8 +45,8 @@ namespace roofwalk::vgpu {
 enum class SharedTouch : std::uint32_t { read, write, copy, atomic, lock, publish, acquire };
 inline bool reads_only(SharedTouch touch) { return touch == SharedTouch::read || touch == SharedTouch::acquire; }
 
-// Lanes of a store that write the value that is already there (`unchanged`), and lanes whose value is overwritten by
-// a different value of another lane of the same instruction (`replaced`).
+// `unchanged`: the lanes of a store that write the value that memory already holds. `replaced`: the lanes whose value
+// is overwritten by a different value from another lane of the same instruction.
 struct SharedWrites {
   std::uint32_t unchanged = 0, replaced = 0;
 };
@@ -65,17 +66,17 @@ class RaceDetector {
     std::uint32_t pc = 0;      // the other thread's instruction
     SharedTouch touch = SharedTouch::read;
   };
-  // Checks and records an in-bounds access of a warp. Returns the first error, or else the first warning; a warning
-  // does not keep the access from being recorded.
+  // Checks and records an in-bounds access of a warp. Returns the first error, or else the first warning. An access
+  // with a warning is still recorded.
   std::optional<Finding> touch(std::uint32_t warp, std::uint32_t pc, const Access& access, SharedTouch touch,
                                const SharedWrites& writes = {});
 
-  // Returns the work (work.h) of all calls since the last take_work(), without the work::kCheckedLane that each lane of
-  // touch() costs.
+  // Returns the work (work.h) of all calls since the last take_work(). Does not include work::kCheckedLane for each
+  // lane passed to touch().
   std::uint64_t take_work() { return std::exchange(work_, 0); }
 
   // come_to_barrier: a warp arrives at a barrier of the block. leave_barrier: the barrier opens. `waiting`: the warps
-  // that it releases; `gone`: warps that have ended, which count as arrived.
+  // that the barrier releases; `gone`: the warps that have ended, which count as arrived.
   void come_to_barrier(int barrier, std::uint32_t warp);
   void leave_barrier(int barrier, std::span<const std::uint32_t> waiting, std::span<const std::uint32_t> gone);
   // The given lanes of a warp synchronize with each other.
@@ -88,7 +89,7 @@ class RaceDetector {
   void see(std::uint32_t warp, const Access& access);
 
   // An mbarrier, identified by its offset in shared memory. arrive: a warp arrives, or (`copies`) its asynchronous
-  // copies so far do; complete: the phase ends; acquire: a warp has seen that it ended.
+  // copies so far do; complete: the phase ends; acquire: a warp has seen that the phase ended.
   void begin_mbarrier(std::uint64_t byte);
   void end_mbarrier(std::uint64_t byte);
   void arrive(std::uint64_t byte, std::uint32_t warp, bool copies);
@@ -101,13 +102,14 @@ class RaceDetector {
   void wait_for_copies(std::uint32_t warp, std::uint32_t left);
   void wait_for_all_copies(std::uint32_t warp);
 
-  // Fast path for a load or store of a whole warp in lockstep: `bytes` per lane at `first` plus `offsets`, in
-  // bounds and aligned. Returns true, and records the touch, if all earlier touches of these words are certainly
-  // ordered before it and no two lanes write one word, as in nearly every access. Otherwise records nothing and returns
-  // false: call touch().
+  // Fast path for a load or store of a whole warp in lockstep: `bytes` per lane at `first` plus `offsets`, in bounds
+  // and aligned. If all earlier touches of these words are certainly ordered before this one, and no two lanes write
+  // one word, records the touch and returns true. This holds for nearly every access. Otherwise records nothing and
+  // returns false; the caller must then call touch().
   bool touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const LaneOffsets& offsets,
                          std::uint32_t bytes, SharedTouch touch);
-  // The same for all loads of one side of a ProductRun, relative to `base`; `number` identifies the side.
+  // The same for all loads of one side of a ProductRun, with addresses relative to `base`; `number` identifies the
+  // side.
   bool read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base, const LaneOffsets& offsets,
                         const ProductRun::Side& side);
 
@@ -146,27 +148,27 @@ class RaceDetector {
   struct WarpClocks {
     Clock now = 1;
     Clock met = 0;  // all lanes are ordered after everything that any of them did before this time
-    Id met_id = 0;  // the same time as an Id: that of the first touch after it
+    Id met_id = 0;  // `met` as an Id: the Id of the first touch after that time
     // By [lane][other]: what `other` did before this time is ordered before `lane`. Empty unless some lanes have
     // synchronized without the others since `met`.
     std::vector<Clock> lanes;
     Knowledge known;       // for each warp: the time up to which it is ordered before this warp
     bool learned = false;  // `known` has grown since the last barrier of the whole block
     Knowledge fenced;      // `known` at the last fence; empty before the first
-    // By lane: what it knew of its warp's lanes at its last fence. Empty unless some lanes have fenced without the
-    // others since all last did.
+    // By lane: what the lane knew of its warp's lanes at its last fence. Empty unless some lanes have fenced without
+    // the others since the last fence by all lanes.
     std::vector<LaneClocks> fenced_lanes;
     std::vector<Clock> waited;    // by group of copies: the time at which the warp waited for it
     std::uint32_t committed = 0;  // number of closed groups of copies
   };
 
   // happens_before.cpp
-  // An atomic by `lane` publishes what the lane and its warp have fenced.
+  // Called for an atomic by `lane`: publishes what the lane and its warp have fenced.
   void publish(std::uint32_t warp, int lane, std::size_t word);
   void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
   Knowledge& lock_of(std::size_t word);
-  // Counts the bytes by which a lock has grown since it had `rows_before` rows. If locks take too many, merges all into
-  // one.
+  // Counts the bytes by which a lock has grown since it had `rows_before` rows. If all locks together take too many
+  // bytes, merges them into one.
   void count_lock(const Knowledge& lock, std::size_t rows_before);
   void forget_locks();
   // After a barrier of the whole block: drops clocks of what every warp is now ordered after.
@@ -186,11 +188,12 @@ class RaceDetector {
   // Whether the recorded touch of a word is certainly ordered before a touch by `lanes` of a warp.
   bool is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const;
   // Records a read or write if the word's earlier touches are certainly ordered before it, as they nearly always are.
-  // False: call touch_closely().
+  // Otherwise returns false; the caller must then call touch_closely().
   bool touch_in_order(std::size_t word, const Record& now, Id& id);
   bool words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const;
-  // What an Id alone proves: a touch is ordered if it came before the last barrier of the block, or if it is by this
-  // warp and came before its lanes last synchronized. No branches, so that loops become vector code.
+  // Tells what an Id alone proves: a touch is ordered before the present one if it came before the last barrier of the
+  // block, or if it is by the same warp and came before the lanes of the warp last synchronized. Has no branches, so
+  // that loops become vector code.
   struct Ages {
     Id block_met, met;
     std::uint32_t warp;
@@ -208,8 +211,8 @@ class RaceDetector {
   Id keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch, std::size_t first, const Pattern& pattern);
   template <bool reads, std::size_t known_count, class WordOf>
   bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
-  // Returns the pattern of loads, or of one store, by a whole warp. Empty if two of the loads touch a word with
-  // different lanes.
+  // Returns the pattern of several loads, or of one store, by a whole warp. The pattern is empty if two of the loads
+  // touch a word with different lanes.
   std::unique_ptr<const Pattern> make_pattern(std::span<const ProductRun::Load> loads, std::int64_t low,
                                               const LaneOffsets& offsets, std::uint32_t bytes) const;
   const Pattern& pattern_of(std::uint32_t pc, const LaneOffsets& offsets, std::uint32_t bytes);
@@ -220,10 +223,12 @@ class RaceDetector {
   std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
                                        const SharedWrites& writes, std::uint32_t pc);
 
-  // In a block with more mbarriers than this, they do not tell single lanes apart (Knowledge::blur_lanes()).
+  // In a block with more mbarriers than this, the mbarriers do not keep times of single lanes
+  // (Knowledge::blur_lanes()).
   static constexpr std::size_t kMbarriersWithLanes = 64;
   struct Mbarrier {
-    // arriving: passed to waiters of this phase; arrived: passed to waiters of the last phase.
+    // What the arriving warps knew: `arriving` is for the warps that wait for the current phase, `arrived` for those
+    // that wait for the previous one.
     Knowledge arriving, arrived;
     // Copies that arrive in this phase: the warp, and how many of its groups.
     using Copies = std::pair<std::uint32_t, std::uint32_t>;
@@ -240,7 +245,7 @@ class RaceDetector {
   // The Id of the first touch after the last barrier of the whole block.
   Id whole_block_met_ = 0;
   std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
-  // Patterns of the sides of ProductRuns; an empty one: the loads are checked one by one.
+  // Patterns of the sides of ProductRuns. If a pattern is empty, the loads of that side are checked one by one.
   std::vector<std::unique_ptr<const Pattern>> sides_;
   std::vector<WarpClocks> warps_;
   std::unordered_map<std::size_t, Knowledge> locks_;  // by word: the vector clock that the next acquire joins
@@ -259,21 +264,22 @@ inline void charge_for_clocks(Launch& launch, const Warp& warp) {
   if (warp.block->shadow != nullptr) launch.charge(warp.block->shadow->take_work());
 }
 
-// Whether this warp's accesses to shared memory are checked. Tests the launch first, because it is in the host's
-// cache.
+// Whether this warp's accesses to shared memory are checked. Tests launch.sanitized first, because the launch is in the
+// host's cache.
 inline bool is_watched(const Launch& launch, const Warp& warp) {
   return launch.sanitized && warp.block->shadow != nullptr;
 }
 
-// Records a lockstep load or store of a watched block if it is certainly ordered after all earlier touches; else false.
+// Records a lockstep load or store of a watched block and returns true if it is certainly ordered after all earlier
+// touches; otherwise returns false.
 inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const LaneOffsets& offsets,
                              std::uint32_t bytes, SharedTouch touch) {
   return !op->instruction->is_volatile &&
          warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, offsets, bytes, touch);
 }
 
-// Executes and checks a load or store of shared memory. A store is checked after it is executed, to know whether it
-// changed memory.
+// Executes and checks a load or store of shared memory. A store is checked after it is executed, because the check
+// depends on whether the store changed memory.
 template <bool store>
 const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
                        Mover mover) {

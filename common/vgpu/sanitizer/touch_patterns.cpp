@@ -1,4 +1,4 @@
-// Which words the lanes of a load or store touch, for checks of whole accesses in lockstep.
+// Finds which words the lanes of a load or store touch, so that an access in lockstep can be checked as a whole.
 #include <bit>
 #include <map>
 #include <memory>

@@ -9,7 +9,7 @@ namespace roofwalk::vgpu {
 
 class WatchedBlocks {
  public:
-  // Watches about `most` of `total` blocks: the first ones, and others chosen by the seed. 0: all.
+  // Watches about `most` of `total` blocks: the first ones, and others chosen by the seed. `most` 0: all blocks.
   WatchedBlocks(std::uint64_t most, std::uint64_t seed, std::uint64_t total) : seed_(seed) {
     if (most == 0 || total <= most) return;
     first_ = most / 4;

@@ -9,7 +9,7 @@ namespace roofwalk::vgpu {
 // part of the global addresses.
 inline constexpr std::uint64_t kSharedWindow = 0x2000'0000'0000, kLocalWindow = 0x3000'0000'0000;
 inline constexpr std::uint64_t kWindowBytes = 1ull << 32;
-// Where the caches see local memory: its addresses begin here, in the order [multiprocessor][warp slot][word][lane].
+// The caches see local memory at addresses that begin here, in the order [multiprocessor][warp slot][word][lane].
 inline constexpr std::uint64_t kLocalPhysical = 0x4000'0000'0000;
 
 }  // namespace roofwalk::vgpu

@@ -29,8 +29,8 @@ struct MbarrierPhases {
   std::uint32_t open = 0, over = 0;
 };
 
-// The latest global stores of a traced block (global_flow.h). `number` is from the same sequence as the numbers of
-// flag writes; `warp` and `outcome` identify the store instruction.
+// One of the latest global stores of a traced block (global_flow.h). `number` is from the same sequence as the numbers
+// of flag writes; `warp` and `outcome` identify the store instruction.
 struct GlobalStore {
   std::uint32_t number = 0, warp = 0;
   std::uint32_t outcome = 0;  // index in the warp's WarpTrace::outcomes

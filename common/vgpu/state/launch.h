@@ -76,7 +76,7 @@ class Launch {
   std::optional<Fault> fault;                    // without kernel, file and line, which the owner of the module adds
   std::uint32_t fault_pc = 0;
   std::optional<Error> refusal;  // an error of the call hook, or an exceeded limit of the host (which names no file)
-  // Sanitized runs: errors without consequences in this run, at most one per instruction (pc). Like `fault`, without
+  // Sanitized runs: errors that changed nothing in this run, at most one per instruction (pc). Like `fault`, without
   // kernel and line.
   std::vector<std::pair<std::uint32_t, Fault>> warnings;
 

@@ -15,9 +15,9 @@ struct BufferMemo {
   std::uint64_t last = 0;        // address of the last tile-row load, for prefetching
 };
 
-// Copies, side by side, of one sector per lane, for loads in which each lane walks along a row of its own: the original
-// sectors are far apart and would evict each other from the host's caches. Valid for one round, during which global
-// memory does not change.
+// Copies, side by side, of one sector per lane. They serve loads in which each lane walks along a row of its own: the
+// original sectors are far apart and would evict each other from the host's caches. The copies are valid for one round,
+// because global memory does not change within a round.
 struct SectorCopies {
   std::uint64_t first = 1, stride = 0;  // sector address of lane 0; distance between lanes
   std::uint64_t round = 0;
@@ -38,8 +38,8 @@ struct SharedMemo {  // the pattern of shared memory addresses that an instructi
   std::uint64_t lockstep_requests = 0;  // requests with this cost that count_steps() has not yet added to the site
 };
 
-// How often a ProductRun ran (count_steps() adds this to the sites of its loads), and the wavefronts of all its loads
-// once they are known.
+// How often a ProductRun ran (count_steps() adds this to the sites of its loads) and, once `known`, the wavefronts of
+// all its loads together.
 struct ProductRunCount {
   bool known = false;
   std::uint32_t wavefronts = 0;

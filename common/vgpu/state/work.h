@@ -17,26 +17,27 @@ namespace work {
 
 // Per line: touched at L1; requested from L2; held in the store log until the round ends.
 inline constexpr std::uint64_t kL1Line = 1, kL2Line = 8, kStoredLine = 12;
-// Per lane of a shared memory access that the sanitizer checks lane by lane; per word beyond the first of such a lane,
-// unless the order of its accesses is obvious.
+// Per lane of a shared memory access that the sanitizer checks lane by lane; per further word that such a lane
+// accesses, unless it is obvious that the word's earlier accesses are ordered before it.
 inline constexpr std::uint64_t kCheckedLane = 8, kCheckedWord = 3;
-// The sanitizer's vector clocks: per join by a fence or lock; per row of times by lane that is joined or copied; per
-// lane, if only a part of a warp synchronizes.
+// The sanitizer's vector clocks: per join by a fence or lock; per row of lane times that is joined or copied; per lane,
+// if only some lanes of a warp synchronize.
 inline constexpr std::uint64_t kJoined = 4, kJoinedRow = 1, kMetLane = 1;
 // Per block; per warp of a block. Bytes of shared memory per unit: plain and sanitized.
 inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSanitizedSharedBytes = 32;
-// Per launch; per operation, variable and register of its code. Bytes per unit: of the machine's L1; of the registers
-// and local memory of its warps.
+// Per launch; per operation, variable and register of the launch's code. Bytes per unit: of the machine's L1; of the
+// registers and local memory of the resident warps.
 inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kVariable = 20, kRegister = 1, kL1Bytes = 1024,
                                kHeldBytes = 32;
 // Per traced instruction; per operation that the timing model issues (one instruction may become many operations).
 inline constexpr std::uint64_t kReplayed = 3, kModelled = 12;
-// The timing model may issue this many operations per launch even if less budget is left, so that a kernel that used
-// up nearly all of the budget still gets a time.
+// The timing model may issue this many operations per launch even if less budget is left, so that there is a time even
+// for a kernel that used up nearly all of the budget.
 inline constexpr std::uint64_t kLeastModelled = 50'000'000;
-// Whenever lanes stop in front of a barrier, or a warp-wide exchange checks for such lanes.
+// Each time that lanes of a warp stop in front of a barrier, or that a warp-wide exchange checks for such lanes.
 inline constexpr std::uint64_t kStanding = 16;
-// repeats_before(): per basic block that it visits; basic blocks per unit, to clear its set of visited blocks.
+// For repeats_before(): per basic block that it visits; and number of basic blocks per unit, for clearing its set of
+// visited blocks.
 inline constexpr std::uint64_t kSoughtBlock = 4, kSeenBits = 512;
 // Per PTX and machine instruction that is scheduled for the timing model, once per plan.
 inline constexpr std::uint64_t kOrdered = 250;

@@ -35,8 +35,8 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const T
   return 0;
 }
 
-// Returns the latency of a schedule: operations issue in order, each when its sources are ready. `ready`: cycle by
-// slot; all 0 on entry and on return.
+// Returns the latency of a schedule if operations issue in order, each when its sources are ready. `ready`: scratch
+// memory for the cycle when each slot is ready; all 0 on entry and on return.
 std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
                          std::vector<std::uint32_t>& ready) {
   std::uint32_t now = 0, end = 0;

@@ -1,5 +1,5 @@
-// Latency of each basic block for a single warp. Summed over the basic blocks that a thread block runs, it tells thread
-// blocks that wait from those that compute, even if both execute equally many instructions.
+// Latency of each basic block for a single warp. The sum of these latencies over the basic blocks that a thread block
+// runs tells thread blocks that wait from those that compute, even if both execute equally many instructions.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,18 @@
 
 namespace roofwalk::vgpu {
 
-// Returns, by basic block, the cycles until its last result is ready. Loads take the latency of L2, whichever level
-// serves them.
+// Returns, by basic block, the cycles until its last result is ready. All loads are assumed to take the latency of L2.
 std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program& program,
                                            const ProgramSchedule& schedule);
 
 // Returns the cycles between two swaps of one word by atomics that are compare-and-swap loops (is_retried()). In shared
-// memory, an iteration of the loop is a load and the swap; in global memory it is the swap only, which returns the old
-// value. ptxas 13.0 compiles them so for sm_80 and sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS and ATOMG.CAS within a
-// loop).
+// memory, each iteration of the loop is a load and a swap; in global memory it is a swap only, since the swap returns
+// the old value. ptxas 13.0 compiles such atomics this way for sm_80 and sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS
+// and ATOMG.CAS within a loop).
 double swap_cycles(const Machine& machine, bool shared);
 
-// Returns, by basic block, the issue slots that one execution takes at least, whichever of the block's schedules it
-// runs in. Instructions that ptxas removes take none.
+// Returns, by basic block, the fewest issue slots that one execution takes in any of the block's schedules.
+// Instructions that ptxas removes take none.
 std::vector<std::uint32_t> least_issue_slots(const ProgramSchedule& schedule);
 
 // Writes latencies and least issue slots into the entry operations of basic blocks (code and lockstep code), for

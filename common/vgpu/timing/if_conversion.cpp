@@ -5,9 +5,9 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Limits for merged blocks; longer code is split into several merged blocks if possible. The limits are needed
-// because values are tracked along all paths through a merged block, and each member stores all values that were
-// written before it.
+// Limits for merged blocks. Code beyond them is split into several merged blocks if possible. The limits keep memory
+// small: values are tracked along all paths through a merged block, so each member stores all values that were written
+// before it.
 constexpr std::uint32_t kMostMembers = 512;
 constexpr std::uint64_t kMostValues = 500'000;  // members times instructions
 

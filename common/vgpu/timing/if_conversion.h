@@ -1,5 +1,5 @@
-// Branches that ptxas removed (if-conversion): short arms of an `if` run under a predicate, in one straight piece of
-// code with the code before and after them.
+// Finds branches that ptxas removed (if-conversion): it lets short arms of an `if` run under a predicate, in one
+// straight piece of code with the code before and after them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 namespace roofwalk::vgpu {
 
 // Consecutive basic blocks that run as one: control enters the first and leaves the last. Branches in between lead
-// forward and do not exist in the machine code. A warp enters the first and the last block, and some of the others.
+// forward and do not exist in the machine code. A warp enters the first and the last of these basic blocks, and some of
+// the others.
 struct MergedBlock {
   std::uint32_t first = 0, members = 1;  // basic blocks
   BasicBlock block;                      // all members together; successors are indices of merged blocks
@@ -20,7 +21,7 @@ struct MergedBlock {
 // the branch.
 std::vector<MergedBlock> merge_blocks(const Program& program, const std::vector<bool>& branches);
 
-// Returns, by member, its predecessors as indices in the merged block; none for the first member.
+// Returns the predecessors of each member, as indices of members; the first member has none.
 std::vector<std::vector<std::uint32_t>> ways_within(const Program& program, const MergedBlock& merged);
 
 }  // namespace roofwalk::vgpu

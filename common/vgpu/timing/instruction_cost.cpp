@@ -55,8 +55,8 @@ Cost cost_of_conversion(const Instruction& in) {
   return {Unit::integer, to > from ? (sign ? 1 : 0) : to >= 4 ? 0 : 1};
 }
 
-// Returns the cost by the opcode table: one instruction on the unit that it names; two for 64-bit integers, four for
-// their products; none for the sign of a .f32 or .f64.
+// Returns the cost by the opcode table: one machine instruction on the unit that the table names; two for 64-bit
+// integers, four for their products; none for the sign of a .f32 or .f64.
 Cost cost_by_table(const Instruction& in) {
   const ptx::OpcodeInfo& info = ptx::info(in.opcode);
   if (info.cost == ptx::CostClass::sign && (in.type == Type::f32 || in.type == Type::f64)) return {Unit::fp32, 0};
@@ -105,7 +105,8 @@ using Counts = ptx::MachineInstructions;
 
 bool has_sign(Type type) { return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64; }
 
-// Counts conversions between integers: extending a narrow integer in its register, and the clamps of saturation.
+// Counts the machine instructions of a conversion between integers: those that extend a narrow integer in its register,
+// and those that clamp the value if it saturates.
 std::optional<Counts> counts_between_integers(const Instruction& in) {
   const int to = ptx::size_bytes(in.type), from = ptx::size_bytes(in.source_type);
   const bool to_sign = has_sign(in.type), from_sign = has_sign(in.source_type);
@@ -121,8 +122,8 @@ std::optional<Counts> counts_between_integers(const Instruction& in) {
   return Counts{.integer = (sign ? 2 : 1) + (to == 8 ? 1 : 0)};
 }
 
-// Counts conversions that take several instructions or an unusual unit. Conversions from or to doubles use the special
-// function unit, except those that only round or clamp.
+// Counts the machine instructions of conversions that take several, or that use an unusual unit. Conversions from or to
+// doubles use the special function unit, except those that only round or clamp.
 std::optional<Counts> counts_of_conversion(const Instruction& in) {
   const bool to_float = ptx::is_float(in.type), from_float = ptx::is_float(in.source_type);
   const bool f32 = in.type == Type::f32, f64 = in.type == Type::f64;
@@ -148,7 +149,8 @@ std::optional<Counts> counts_of_conversion(const Instruction& in) {
   return out;
 }
 
-// Counts comparisons: `set` takes a comparison and a selection; 16-bit integers are first extended in their registers.
+// Counts the machine instructions of comparisons that take several: `set` is a comparison and a selection, and 16-bit
+// integers must first be extended in their registers.
 std::optional<Counts> counts_of_comparison(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
   if (form == Form::set && in.source_type == Type::f32) return Counts{.integer = 2};
@@ -241,8 +243,8 @@ TimedKind kind_of(const Instruction& in) {
   }
 }
 
-// Converts to f16 FMAs that take as long, by the dense peaks in the A100's data sheet (312 TFLOP/s f16 and bf16, 156
-// tf32, 624 TOP/s int8, 19.5 TFLOP/s f64 on tensor cores).
+// Returns the number of f16 FMAs that take as long as this matrix product, by the dense peaks in the A100's data sheet
+// (312 TFLOP/s f16 and bf16, 156 tf32, 624 TOP/s int8, 19.5 TFLOP/s f64 on tensor cores).
 double tensor_fmas(const Instruction& in) {
   const double fmas = in.shape.m * in.shape.n * in.shape.k;
   switch (in.source_type) {

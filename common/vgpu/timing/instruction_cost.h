@@ -16,22 +16,22 @@ struct Cost {
 };
 Cost cost_of(const ptx::Instruction& in);
 
-// Returns, by unit, the machine instructions that an instruction expands to for operands in the common range, if
-// cost_of() cannot express them: quotients, roots, saturated, high and wide products, bit fields. Empty for all other
-// instructions.
+// Returns, by unit, the number of machine instructions that a PTX instruction expands to for usual operand values. Only
+// for instructions that cost_of() cannot describe: quotients, roots, saturated, high and wide products, bit fields.
+// Empty for all others.
 std::vector<Cost> expansion_of(const ptx::Instruction& in);
 
-// Whether that expansion is a subroutine that is called for all operands.
+// Whether the expansion always calls a subroutine, not only for unusual operand values.
 bool is_subroutine(const ptx::Instruction& in);
 
 TimedKind kind_of(const ptx::Instruction& in);
 
-// Returns the multiply-adds of a matrix product, converted to multiply-adds of 16-bit factors that take as long: tensor
-// cores process 32-bit factors at half the rate (A100 white paper: 312 TFLOP/s of FP16, 156 of TF32; H100 data sheet:
-// 989 and 494).
+// Returns the number of multiply-adds of 16-bit factors that take as long as this matrix product. For example, tensor
+// cores process 32-bit factors at half the rate of 16-bit ones, so each of their multiply-adds counts twice (A100 white
+// paper: 312 TFLOP/s of FP16, 156 of TF32; H100 data sheet: 989 and 494).
 double tensor_fmas(const ptx::Instruction& in);
 
-// Returns how many committed groups of copies may stay in flight after the wait.
+// For a wait for asynchronous copies: returns how many committed groups may still be in flight after it.
 std::uint8_t groups_of(const ptx::Instruction& in);
 
 // Returns the barrier number; 0 if a register holds it.

@@ -55,9 +55,9 @@ void StaticScheduler::hold(MergedBlock merged) {
   block_ = &merged_.block;
 }
 
-// Adds the schedules of a basic block. Machine code that lacks some of the PTX's operations is filled up; code that
-// lacks most of them is replaced by rules. Code may be missing because ptxas merges two equal arms into one, and its
-// line information names only one of them.
+// Adds the schedules of a basic block. If the machine code lacks some of the PTX's operations, they are added; if it
+// lacks most of them, the rules of ptxas_rules.cpp give the operations instead. Code can be missing because ptxas
+// merges two equal arms of a branch into one, and its line information names only one of the two.
 void StaticScheduler::add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out) {
   for (const BlockCode& form : forms) {
     if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
@@ -80,7 +80,8 @@ void StaticScheduler::add(const BlockCode& form, const Lack& lack, ProgramSchedu
   out.blocks[merged_.first].push_back(std::move(schedule));
 }
 
-// Adds the schedules of basic blocks that run as one. `alone`: the machine code of each basic block by itself.
+// Adds the schedules of basic blocks that run as one. `alone`: the machine code that was found for each basic block by
+// itself.
 void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   const std::vector<MergedBlock> merged = merge_blocks(program_, alone.branches);
   if (merged.size() == program_.blocks.size()) return;
@@ -101,12 +102,12 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   }
 }
 
-// Finds the operations that a form lacks. Every PTX access must appear in every copy, except that ptxas merges accesses
-// within 16 bytes of shared memory and drops loads whose result is not read. Of the other instructions, ptxas folds
-// some but, if there are many, never most.
+// Finds the operations that a form lacks. Every PTX access must appear in every copy, with two exceptions: ptxas merges
+// accesses within 16 bytes of shared memory, and drops loads whose result is not read. Of the other instructions, ptxas
+// folds some, but if there are many, most of them must appear.
 StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
   constexpr std::uint32_t kNeighbours = 4;  // words
-  // ptxas may shrink arithmetic by this factor, and by this many instructions more in each copy.
+  // ptxas may shrink arithmetic by the factor kShrinks, and each copy by kFewer further instructions.
   constexpr std::uint32_t kShrinks = 3, kFewer = 4;
   std::vector<std::uint32_t> mains(block_->count);
   std::uint64_t issues = 0, by_rules = 0, shared = 0, shared_mains = 0;

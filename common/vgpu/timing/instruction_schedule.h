@@ -54,7 +54,7 @@ struct Rename {
 };
 
 // One basic block, or several consecutive ones that run as one under predicates (if_conversion.h). Operations are in
-// the order of issue. If such a block is a whole loop, one run of the schedule may be `copies` unrolled iterations. A
+// the order of issue. If this code is a whole loop, one run of the schedule may execute `copies` unrolled iterations. A
 // part is one basic block in one copy; parts are numbered copy by copy in the order of the members. Operations of a
 // part that a warp does not enter only take issue slots.
 struct Schedule {
@@ -64,7 +64,7 @@ struct Schedule {
   std::vector<Rename> renames;          // applied in order
 };
 
-// The model needs as much host time for this many operands, or this many renames, as to issue one operation.
+// To process this many operands, or this many renames, takes the model as much host time as to issue one operation.
 inline constexpr std::uint32_t kOperandsOfAnOperation = 16, kRenamesOfAnOperation = 16;
 
 inline std::uint32_t operations_for_operands(const TimedOp& op) {
@@ -77,8 +77,8 @@ inline std::uint32_t operations_for_renames(const Schedule& schedule) {
 std::uint32_t operations_of(const Schedule& schedule);
 
 struct ProgramSchedule {
-  // By basic block: the schedules that begin with it, longest first. The last one contains this block only, in one
-  // copy.
+  // By basic block: the schedules that begin with the block, longest first. The last schedule contains only this block,
+  // in one copy.
   std::vector<std::vector<Schedule>> blocks;
   std::uint32_t slots = 0;  // scoreboard slots of a warp; slot 0 is always ready
   std::uint32_t parts = 1;  // largest number of parts of a schedule

@@ -43,7 +43,7 @@ HandedWords::HandedWords(const Program& program)
   find_across_blocks();
 }
 
-// When the words are used up, all further variables share the last word.
+// Gives a variable words of its own. When all words are used up, all further variables share the last word.
 HandedWords::Place HandedWords::new_words(std::uint32_t bytes) {
   const int left = static_cast<int>(kMostHandedWords) - (next_ - registers_);
   const std::uint32_t word = std::max(kWordBytes, (bytes + kMostWordsOfOne - 1) / kMostWordsOfOne);
@@ -60,7 +60,8 @@ HandedWords::Place HandedWords::place(const Operand& operand) const {
   return found == words_.end() ? Place{} : found->second;
 }
 
-// Moves word by word if both places have equally many words; otherwise each word of `to` may hold any word of `from`.
+// Records the moves from one place to another: word by word if both have equally many words; otherwise each word of
+// `to` may receive any word of `from`.
 void HandedWords::move(const Place& from, const Place& to, bool keeps, std::vector<Move>& out) const {
   for (int i = 0; i < to.count; ++i) {
     const bool alike = from.count == to.count;
@@ -138,8 +139,9 @@ HandedWords::Place HandedWords::found_for(const Place& result, std::size_t i) co
   return {found_[i].first, std::min(count, found_[i].count), found_[i].word_bytes};
 }
 
-// A function that is called through a pointer also moves its results to the words where the call looks for them.
-// Lanes may have called several functions in turn, so a reader waits for all of them.
+// A function that is called through a pointer also moves its results to the words where the call looks for them. The
+// lanes of a warp may have called different functions, one after the other, so a reader of the result waits for all of
+// them.
 void HandedWords::find_returns() {
   const auto& code = program_.function->instructions;
   auto function = results_.begin();

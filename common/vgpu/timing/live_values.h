@@ -1,6 +1,6 @@
-// Call arguments and results in .param variables that do not fit a register: structs and vectors. ptxas keeps them in
-// registers, too. So the timing model treats each word of such a variable as an extra register, numbered after the
-// PTX registers, and treats loads, stores and calls of the variable as moves.
+// Call arguments and results in .param variables that do not fit a register: structs and vectors. ptxas keeps these in
+// registers, too. So the timing model treats each word of such a variable as an extra register, numbered after the PTX
+// registers, and treats loads and stores of the variable, and calls that pass it, as moves.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace roofwalk::vgpu {
 
-// Limit on the words of all variables together. Each variable gets at least one word until they are used up.
+// Limit on the words of all variables together. Until it is reached, each variable gets at least one word.
 inline constexpr std::uint32_t kMostHandedWords = 20'000;
 
 class HandedWords {
  public:
-  // Register `to` takes the values of `count` registers, beginning with `from`. If `keeps`, it may also keep its old
+  // Register `to` takes the values of `count` registers, beginning with `from`. If `keeps`, `to` may also keep its old
   // value.
   struct Move {
     int to = 0, from = 0, count = 0;
@@ -33,7 +33,7 @@ class HandedWords {
   const std::vector<bool>& across_blocks() const { return across_blocks_; }
   // The moves that an instruction makes, all at the same time.
   std::span<const Move> at(std::uint32_t pc) const { return moves_of(at_, pc); }
-  // The moves that are made before the instruction at `pc`, when the call before it has returned.
+  // The moves that are made between the return from a call and the instruction at `pc`, which follows the call.
   std::span<const Move> before(std::uint32_t pc) const { return moves_of(before_, pc); }
 
  private:

@@ -1,5 +1,5 @@
-// How long traced blocks take when alone on an SM. This tells apart blocks that do equal work but wait for different
-// times.
+// Finds how long traced blocks take when alone on an SM. This tells apart blocks that do the same work but wait for
+// different lengths of time.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace roofwalk::vgpu {
 
 class AloneTimes {
  public:
-  // `key`: the key of the sample (sample.h). `replay`: replays the block with this index in the trace, and returns
-  // cycles.
+  // `key`: the key of the sample (sample.h). `replay`: replays the block that has the given index in the trace, and
+  // returns the cycles that it takes.
   AloneTimes(const GridTrace& trace, std::uint64_t key, std::function<double(std::uint32_t)> replay);
 
-  // Replays these blocks, or blocks that did the same, up to a limit of instructions: first one block of each
-  // stratum, the most expensive first, then a second one of each, and so on. `key` determines the order within a
+  // Replays these blocks, or blocks that did the same, until a limit of instructions is reached: first one block of
+  // each stratum, in order of falling cost, then a second one of each, and so on. `key` determines the order within a
   // stratum.
   void take(std::vector<std::uint32_t> blocks);
 

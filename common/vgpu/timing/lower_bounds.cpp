@@ -35,8 +35,8 @@ double arithmetic_cycles(const Machine& machine, const double (&units)[kUnitCoun
 }  // namespace
 
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals) {
-  // The schedule with the most copies has the least work per execution of a basic block. The first member of a merged
-  // block stands for all members.
+  // The schedule with the most copies has the least work per execution of a basic block. The work of a merged block is
+  // counted once per execution of its first member.
   std::vector<EntryWork> works(schedule.blocks.size());
   for (std::size_t b = 0; b < works.size(); b += schedule.blocks[b].front().members)
     works[b] = work_of(schedule.blocks[b].front());
@@ -66,7 +66,7 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
       parts.constant_ns = std::max(parts.constant_ns, constants * ns_per_cycle);
     }
   }
-  // FLOPs give a bound that does not depend on the schedule: at most two per lane and clock, four for 16-bit pairs.
+  // FLOPs give a bound that does not depend on the schedule: a lane does at most two per clock, four on 16-bit pairs.
   const auto at_peak = [&](std::uint64_t flops, double a_clock) {
     return a_clock > 0 ? static_cast<double>(flops) / (machine.sms * a_clock) * ns_per_cycle : 0.0;
   };

@@ -29,9 +29,10 @@ struct LaunchTotals {
 // Fills all parts but latency_ns and launch_ns. Issue slots and pipes come from the schedule, for the busiest SM.
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals);
 
-// Returns the least time, in ns, of the requests to L2 that any one SM makes for the blocks that start with the launch
-// (for all blocks, if the code reads %smid): the requests pass its port, and no more sectors are in flight than an SM
-// may have. Blocks that are few or unequal may leave most of the traffic to one SM.
+// Returns the least time, in ns, in which the SM with the most requests to L2 can make them: its port has a bandwidth,
+// and the number of sectors in flight is limited. This bound matters if blocks are few or unequal, since one SM may
+// then have most of the traffic. Only the blocks that start with the launch count (all blocks, if the code reads
+// %smid): later blocks may run on any SM.
 double requests_ns(const Machine& machine, const LaunchTotals& totals);
 
 // Returns the largest of the throughput bounds, in ns.

@@ -20,7 +20,8 @@ constexpr std::uint32_t kMaxCopies = 64;  // ptxas unrolls less than this
 
 using Class = Operation::Class;
 
-// Whether costs.def lists the type of an arithmetic instruction as kept.
+// Whether costs.def lists the type of an arithmetic instruction as `kept`: every copy has equally many machine
+// instructions.
 bool is_kept(const Instruction& in) {
   const ptx::OpcodeInfo& row = ptx::info(in.opcode);
   return row.form == Form::alu && (ptx::kept_types(row.cost) & ptx::bit(in.type)) != 0;
@@ -28,8 +29,9 @@ bool is_kept(const Instruction& in) {
 
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
-// Returns the number of machine instructions, not counting constants, that each copy has for an integer instruction or
-// a barrier; 0 if the number varies, as for a guarded instruction: ptxas may compute both outcomes and select one.
+// Returns how many machine instructions, not counting constants, each copy of the code has for an integer instruction
+// or a barrier. 0 if this number varies, as it does for a guarded instruction: ptxas may compute both outcomes and
+// select one.
 std::uint32_t plain_issues(const Instruction& in) {
   const int bytes = ptx::size_bytes(in.type);
   if (ptx::info(in.opcode).form == Form::barrier) return 1;
@@ -40,8 +42,8 @@ std::uint32_t plain_issues(const Instruction& in) {
   return bytes == 8 ? 2 : 1;
 }
 
-// Whether ptxas emits such an instruction twice, from compute capability 7.0 on: once for a converged warp and once for
-// a diverged one.
+// Whether ptxas emits instructions of this form twice, from compute capability 7.0 on: once for a converged warp and
+// once for a diverged one.
 bool asks_other_lanes(Form form) {
   return form == Form::shuffle || form == Form::vote || form == Form::warp_match || form == Form::warp_reduce;
 }
@@ -73,7 +75,7 @@ class CodeMap {
   }
 
  private:
-  // The machine code of one basic block, or of several copies of it, from consecutive pieces.
+  // Consecutive pieces of machine code that together are one basic block, or several copies of it.
   struct Version {
     std::vector<std::uint32_t> ops;  // indices in the code
     std::uint32_t copies = 1;
@@ -154,19 +156,20 @@ class CodeMap {
     }
     by_block_.resize(blocks_.size());
     std::vector<bool> apart(pieces_);  // by piece: whether it is rare code, e.g. for a diverged warp
-    // By piece: the PTX instruction for which it calls a subroutine.
+    // By piece: the PTX instruction for whose unusual operands the piece calls a subroutine; kNone: no such call.
     std::vector<std::uint32_t> calls(pieces_, kNone);
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (ends_collective(code_[i].operation)) apart[piece_[i]] = true;
-      // A call that the PTX does not contain leads to rare code, for unusual operands of a float division or for a
-      // diverged warp. (ptxas also turns some branches into calls: loop exits.)
+      // A call that the PTX does not contain leads to rare code: for unusual operands of a float division, or for a
+      // diverged warp. (Other such calls do not: ptxas also turns some branches into calls, for example loop exits.)
       if (class_at(i) == Class::call && pc_[i] != kNone && !calls_always(i)) {
         const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
         if (form == Form::alu) calls[piece_[i]] = pc_[i];
         if (asks_other_lanes(form)) apart[piece_[i]] = true;
       }
     }
-    // After such a call comes code of the same PTX instruction, up to a branch that leads back; it is rare, too.
+    // The piece after such a call is rare, too, if all its code belongs to the same PTX instruction and it ends with a
+    // branch (which leads back).
     for (std::size_t i = 0; i < code_.size();) {
       std::size_t end = i;
       while (end < code_.size() && piece_[end] == piece_[i]) ++end;
@@ -185,9 +188,9 @@ class CodeMap {
     }
   }
 
-  // Whether a machine instruction tells the number of copies, because each copy has exactly one of its kind, or a fixed
-  // number, for its PTX instruction. `plain`: integer instructions and barriers tell it, in basic blocks where no
-  // others do.
+  // Whether the number of copies can be counted by this machine instruction, because every copy has exactly one of its
+  // kind, or a fixed number, for its PTX instruction. `plain`: count by integer instructions and barriers, because the
+  // basic block has no better ones.
   bool counts(std::size_t i, bool plain) const {
     if (plain && ptx::info(ptx_[pc_[i]].opcode).form == Form::barrier) return class_at(i) == Class::barrier;
     if (plain) return plain_issues(ptx_[pc_[i]]) != 0 && class_at(i) != Class::constant;
@@ -197,7 +200,7 @@ class CodeMap {
     return found.unit == single->unit && (single->unit != Unit::memory || found.kind == single->kind);
   }
 
-  // Returns how many machine instructions for which counts() holds one copy has for this PTX instruction.
+  // Returns the number of machine instructions per copy of this PTX instruction, of those for which counts() is true.
   std::uint32_t of_a_copy(std::uint32_t pc, bool plain) const {
     if (plain) return plain_issues(ptx_[pc]);
     return ptx::info(ptx_[pc].opcode).form == Form::matrix_multiply ? products_of(ptx_[pc]) : 1;
@@ -207,7 +210,7 @@ class CodeMap {
     std::vector<std::uint32_t> branches(ptx_.size()), accesses(ptx_.size());
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (rare_[i] || pc_[i] == kNone) continue;
-      // Branches around rare code do not count, e.g. around the call for unusual operands of a division.
+      // Branches around rare code are ignored, for example around the call for unusual operands of a division.
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
       const bool odd = form == Form::alu || asks_other_lanes(form);
       branches[pc_[i]] += class_at(i) == Class::branch && !odd;
@@ -215,7 +218,7 @@ class CodeMap {
     }
     std::vector<bool> out(ptx_.size());
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      // The accesses in the branch's basic block and the next one tell how often its code was copied.
+      // The accesses in the branch's basic block and in the next one tell how often this code was copied.
       std::uint32_t copies = 0;
       for (std::size_t near = b; near < std::min(b + 2, blocks_.size()); ++near) {
         for (const std::uint32_t pc : blocks_[near].memory) copies = std::max(copies, accesses[pc]);
@@ -237,8 +240,9 @@ class CodeMap {
     std::vector<Version> versions;
     std::map<std::uint32_t, std::size_t> seen;  // by PTX instruction: number of versions at its last occurrence
     std::vector<std::uint32_t>& ops = by_block_[b];
-    // Drops machine code inside a loop that the PTX lacks, except retries of atomics: the layout put it there by
-    // accident. If that is most of the code, the layout does not follow the control flow, and rules replace all of it.
+    // Drops machine code that lies inside a loop although its PTX instruction does not: the code layout put it there by
+    // chance. (Retries of atomics are kept: they are such loops.) If most of the code would be dropped, the layout does
+    // not follow the control flow, so all of it is dropped and rules give the operations.
     const std::size_t all = ops.size();
     const std::size_t by_chance = std::erase_if(ops, [&](std::uint32_t i) {
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
@@ -262,8 +266,8 @@ class CodeMap {
     versions_.push_back(std::move(versions));
   }
 
-  // Keeps the code at the most frequent loop depth and counts its copies. `by_rules`: arithmetic instructions that
-  // the rules give for one copy.
+  // Keeps only the code at the most frequent loop depth, and counts the copies in it. `by_rules`: number of arithmetic
+  // instructions that the rules give for one copy.
   void measure(Version& version, bool plain, std::uint32_t by_rules) {
     std::map<int, std::size_t> depths;
     for (const std::uint32_t i : version.ops) depths[depth_[i]] += counts(i, plain) ? 1000 : 1;
@@ -288,9 +292,9 @@ class CodeMap {
     if (plain) version.copies = std::min(version.copies, most_copies(version, by_rules));
   }
 
-  // An upper limit for the number of copies, since integer code may be duplicated within a copy or attributed to
-  // another line. A copy has at least kLeastShare of the arithmetic that the rules give: ptxas folds and hoists
-  // little in code that does not load, store or compute with floats.
+  // Returns an upper limit for the number of copies. It is needed because integer code may be duplicated within a copy,
+  // or attributed to the wrong line. The limit assumes that a copy has at least kLeastShare of the arithmetic that the
+  // rules give: ptxas folds and hoists little in code that does not load, store or compute with floats.
   std::uint32_t most_copies(const Version& version, std::uint32_t by_rules) const {
     constexpr double kLeastShare = 0.6;
     const auto issues = std::count_if(version.ops.begin(), version.ops.end(), [&](std::uint32_t i) {
@@ -312,8 +316,8 @@ class CodeMap {
     return issues;
   }
 
-  // Adds the machine instructions that are in no version (no PTX line, or dropped for their loop depth) to the version
-  // that owns most of their piece, where they only take issue slots.
+  // Some machine instructions are in no version, because they have no PTX line or were dropped for their loop depth.
+  // Adds each of them to the version that owns most of its piece; there it only takes issue slots.
   void place_extras() {
     std::vector<bool> placed(code_.size());
     std::map<std::uint32_t, std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>> owners;
@@ -363,8 +367,8 @@ class CodeMap {
     return out;
   }
 
-  // Returns a version's code. If `copies` is fewer than the version has, keeps only that share of it: the first
-  // occurrences of each instruction.
+  // Returns a version's code. If the version has more than `copies` copies, keeps only the corresponding share of its
+  // code: the first occurrences of each instruction.
   BlockCode form(const Version& version, std::uint32_t copies) const {
     BlockCode out;
     out.copies = copies;

@@ -31,8 +31,8 @@ struct Operation {
 };
 // Returns the operation for the low nine bits of an encoding (sass_opcodes.cpp).
 Operation operation_info(std::uint16_t operation);
-// Whether this is ENDCOLLECTIVE: from compute capability 9.0 on, it ends each of the separate pieces of code in which a
-// diverged warp exchanges values.
+// Whether this is ENDCOLLECTIVE. From compute capability 9.0 on, a diverged warp exchanges values in separate pieces of
+// code, and each of them ends with this instruction.
 bool ends_collective(std::uint16_t operation);
 
 // Returns the operation of an instruction that ptxas turns into exactly one machine instruction in every copy of a loop
@@ -51,12 +51,12 @@ struct BlockCode {
 };
 
 struct FoundCode {
-  // By basic block: the forms of its machine code, in decreasing number of copies; the last form has one copy. A
-  // basic block that is a loop by itself may have several copies; if a block was copied along with a loop around it,
-  // one copy is kept. Code that was hoisted out of a loop is not included.
+  // By basic block: the forms of its machine code, in decreasing number of copies; the last form has one copy. A form
+  // has several copies only if the basic block is a loop by itself; of a block that was copied along with a loop around
+  // it, one copy is kept. Code that was hoisted out of a loop is not included.
   std::vector<std::vector<BlockCode>> forms;
-  // By PTX instruction: whether at least half of the copies of its code contain a branch, except branches around rare
-  // code.
+  // By PTX instruction: whether at least half of the copies of its code contain a branch; branches around rare code are
+  // ignored.
   std::vector<bool> branches;
 };
 FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,

@@ -26,8 +26,7 @@ namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 
-// Limit on the number of pairs of a barrier and an instruction that it waited for; a chapter's kernels have a few
-// dozen.
+// Limit on the number of pairs of a barrier and an instruction that held it up; a chapter's kernels have a few dozen.
 inline constexpr std::size_t kMostBlamed = 500'000;
 
 // Resetting this many scoreboard slots takes as much host time as issuing one operation.
@@ -43,7 +42,8 @@ struct ReplayedGrid {
 
   std::vector<std::size_t> memory_ops;  // by basic block
   std::vector<bool> orders_stores;      // by PTX instruction: whether it waits until earlier stores are visible
-  // Words of global memory, by hash, that several blocks swap: blocks on SMs that are not simulated swap them, too.
+  // Words of global memory, by hash, that several blocks swap. It is assumed that blocks on SMs that are not simulated
+  // swap these words, too.
   std::unordered_set<std::uint32_t> words_of_several;
 };
 
@@ -51,8 +51,8 @@ class Simulation {
  public:
   enum class Keeps : std::uint8_t { times, waits };  // waits: also what warps waited for, with the times
 
-  // Prepares to run `blocks` blocks on `sms` SMs that have their share of L2 and DRAM. `traces` (indices into the
-  // input's traces) are used in turn. `grid`: made from the same input.
+  // Prepares to run `blocks` blocks on `sms` SMs, which together have `share_of_memory` of the bandwidth of L2 and
+  // DRAM. The blocks use `traces` (indices into the input's traces) in turn. `grid`: made from the same input.
   Simulation(const TimingInput& input, const ReplayedGrid& grid, std::vector<std::uint32_t> traces, int sms,
              double share_of_memory, std::uint64_t blocks, Keeps keeps)
       : in_(input), m_(input.machine), grid_(grid), traces_(std::move(traces)), blocks_(blocks) {
@@ -106,7 +106,7 @@ class Simulation {
   const std::vector<Cycle>& ends() const { return ends_; }      // in the same order
   const std::vector<WarpCycles>& waits() const { return waits_; }
   const std::vector<HeldUp>& held_up() const { return held_up_; }
-  // Operations issued, plus other work in units of one operation's cost.
+  // Returns the number of operations issued, plus other work in units of one operation's cost.
   std::uint64_t operations() const { return operations_; }
   // Returns the cycles that a warp takes per PTX instruction, including waits.
   double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
@@ -116,8 +116,8 @@ class Simulation {
     return static_cast<std::uint32_t>(sm.warps.size() / sm.blocks.size());
   }
 
-  // Forgets the past: no SM will have a turn before `now`. Called every so many cycles, not turns, because a warp may
-  // wait for thousands of cycles at a time.
+  // Frees what L2 and DRAM remember of the time before `now`, because no SM will have a turn before it. Called after a
+  // number of cycles, not of turns, because a warp may wait for thousands of cycles at a time.
   void forget_before(Cycle now) {
     constexpr Cycle kEvery = 16'384;
     l2_.forget_before(now);

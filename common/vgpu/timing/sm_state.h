@@ -38,8 +38,9 @@ struct Server {
   }
 };
 
-// A resource that many SMs share. Requests come in the order of simulation, not of arrival. So idle time before the
-// latest request is given to requests that are simulated later. The time is kept in bins of a few cycles.
+// A resource that many SMs share. Requests come in the order of simulation, not in that of their arrival times. So a
+// request may still use idle time before requests that were simulated earlier. The used time is kept in bins of a few
+// cycles.
 class SharedServer {
  public:
   double serve(double at, double busy) {  // returns the start
@@ -165,7 +166,7 @@ struct SimSm {
     std::uint16_t hash = 0;
   };
   std::vector<Arriving> arriving;
-  // When the requests of its warps that missed in L1 are complete: the latest request in each hash slot.
+  // When the requests of this SM's warps that missed in L1 are complete: by hash slot, the latest request.
   struct Asked {
     std::uint64_t key = ~0ull;
     Cycle ready = 0;

@@ -14,11 +14,11 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A grid of at most kWholeGridInstructions PTX instructions is replayed whole, on all SMs. For a larger one, a few
-// SMs with their share of L2 and DRAM represent all SMs. Together they run an eighth of the grid's instructions,
-// between two limits, and each runs several rounds of the blocks that are resident at once. More SMs take precedence
-// over more rounds, because SMs use bandwidth that others leave idle. Rounds matter, too: blocks start together and
-// drift apart only after a while.
+// A grid of at most kWholeGridInstructions PTX instructions is replayed whole, on all SMs. For a larger one, a few SMs
+// with their share of L2 and DRAM represent all SMs. Together they run an eighth of the grid's instructions, but at
+// least kLeastSample and at most kMostSample. Each SM runs several rounds of the blocks that are resident at once,
+// because blocks start together and drift apart only after a while. More SMs take precedence over more rounds, because
+// SMs use bandwidth that others leave idle.
 constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
                         kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
 
@@ -29,8 +29,8 @@ double cut_of(const BlockTrace& block) {
   return static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
 }
 
-// Whether the part of a block that was cut off can resemble the recorded part: it took the same paths, and waited
-// hardly longer in proportion.
+// Whether the part of a block that was cut off can resemble the recorded part: in proportion, the whole block took the
+// same paths as the recorded part and waited hardly longer.
 bool goes_on_alike(const BlockTrace& block) {
   constexpr double kAlike = 0.05, kAsMuch = 0.8;
   const BlockWork &part = block.recorded, &all = block.work;
@@ -46,7 +46,7 @@ bool goes_on_alike(const BlockTrace& block) {
 bool is_asked_alone(const BlockTrace& block) { return block.recorded.instructions != 0 && !goes_on_alike(block); }
 
 // Returns the ratio of a block's time to its trace's time. The part that was cut off is assumed to resemble the
-// recorded part; if it does not, the additional waits of the warp that waits longest are added, one after the other.
+// recorded part. If it does not, the time that the longest-waiting warp waits in excess of this assumption is added.
 double longer_than_trace(const BlockTrace& block, AloneTimes& alone, std::uint32_t place) {
   const double cut = cut_of(block);
   if (!is_asked_alone(block)) return cut;
@@ -75,7 +75,7 @@ struct Kind {
 };
 
 // Returns the kinds of blocks of a grid, cheapest first. A stratum without a trace is added to the kind with the most
-// similar cost per block, as that many blocks of this kind as cost the same in total.
+// similar cost per block, as the number of blocks of that kind that have the same total cost.
 std::vector<Kind> kinds_of(const GridTrace& trace) {
   std::vector<Kind> kinds;
   std::vector<std::vector<std::uint32_t>> members(trace.strata.size());
@@ -98,13 +98,13 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
   return kinds;
 }
 
-// Removes kinds that hardly work and hardly wait: a grid that is larger than the problem may have many blocks that
-// exit at once, and all together do almost nothing. Returns the cycles for which these blocks hold slots on SMs,
-// summed.
+// Removes kinds of blocks that hardly work and hardly wait. A grid that is larger than the problem may have many such
+// blocks, which exit at once and do almost nothing even together. Returns the sum of the cycles for which they hold
+// slots on SMs.
 double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& alone) {
   // Idle blocks cost at most kIdleShare of the total, and each less than kIdleCost of an average working block.
   constexpr double kIdleShare = 0.05, kIdleCost = 0.125;
-  const double idle_wait = 2 * machine.dram_latency_cycles;  // the wait of a guard that loads the value that it tests
+  const double idle_wait = 2 * machine.dram_latency_cycles;  // enough for a guard that tests a value that it loads
   double all = 0, blocks = 0;
   for (const Kind& kind : kinds) all += kind.blocks * kind.cost, blocks += kind.blocks;
   std::ptrdiff_t idle = 0;
@@ -149,8 +149,8 @@ std::vector<std::uint32_t> by_time(const GridTrace& trace, const Kind& kind, con
   return out;
 }
 
-// Returns `count` traces that represent all blocks: of each kind as many as its share of the blocks, in the order of
-// the grid.
+// Returns `count` traces that represent all blocks, in the order of the grid: each kind has the same share of the
+// traces as of the blocks.
 std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::vector<Kind>& kinds, std::uint64_t count,
                                            AloneTimes& alone) {
   struct Place {
@@ -159,7 +159,7 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
   };
   std::vector<Place> places;
   std::vector<std::uint64_t> quotas;
-  std::vector<std::uint32_t> unsure;  // members of kinds that have more traces than they get places
+  std::vector<std::uint32_t> unsure;  // members of kinds that have more traces than places
   double all = 0, before = 0;
   for (const Kind& kind : kinds) all += kind.blocks;
   std::uint64_t given = 0;
@@ -181,8 +181,8 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
       members.resize(quota);
       std::sort(members.begin(), members.end());
     }
-    // In each part of the grid, representatives are as dense as the kind is there. Members take turns, so that the
-    // same trace recurs as late as possible.
+    // Each part of the grid gets representatives in proportion to how many blocks of the kind it has. Members take
+    // turns, so that the same trace recurs as late as possible.
     std::size_t part = 0;
     double passed = 0;
     for (std::uint64_t i = 0; i < quota; ++i) {
@@ -198,9 +198,9 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
   return out;
 }
 
-// Returns the cycles from one block start to the next when all slots are taken, computed from the starts after the
-// first round. Each start is compared with the one whole rounds later, because blocks may start one by one or all
-// together.
+// Returns the average number of cycles from one block start to the next when all slots are taken, computed from the
+// starts after the first round. Each start is compared with one that is whole rounds later, because the blocks of a
+// round may start one by one or all together.
 double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   const std::uint64_t rounds = starts.size() / a_round - 2;
   double sum = 0;
@@ -209,10 +209,10 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
-// Returns for how many cycles the simulated blocks hold slots on SMs, summed, if all ran as in the middle of the grid.
-// The first round is not typical: it starts with cold caches and all blocks at once. So all blocks of a stratum count
-// with the time of those in later rounds, if there are any. `chosen`: the traces that represent the blocks, used in
-// turn.
+// Returns the sum of the cycles for which the simulated blocks would hold slots on SMs if all of them ran as in the
+// middle of the grid. The first round is not typical: it starts with cold caches and all blocks at once. So all blocks
+// of a stratum count with the average time of its blocks in later rounds, if there are any. `chosen`: the traces that
+// represent the blocks, used in turn.
 double held_by_blocks(const TimingInput& input, const Simulation& simulation, const std::vector<std::uint32_t>& chosen,
                       std::uint64_t a_round) {
   struct Held {
@@ -240,9 +240,9 @@ double start_of(const TimingInput& input, const BlockTrace& block, double cycles
   return cycles * static_cast<double>(block.index / places * places) / static_cast<double>(input.grid_blocks);
 }
 
-// Returns the end of the last block that takes longer than the chosen blocks of its stratum, or whose stratum has no
-// chosen block: the grid cannot end before that. A block that runs far longer than all chosen ones is replayed at any
-// cost.
+// Looks at blocks that take longer than the chosen blocks of their stratum, or whose stratum has no chosen block, and
+// returns when the last of them ends: the grid cannot end earlier. A block that runs far longer than all chosen ones is
+// replayed at any cost.
 double last_end(const TimingInput& input, const std::vector<std::uint32_t>& chosen, double cycles, AloneTimes& alone) {
   constexpr double kLonger = 1.1;
   constexpr std::uint64_t kFarLonger = 2;
@@ -267,9 +267,9 @@ double last_end(const TimingInput& input, const std::vector<std::uint32_t>& chos
   return last;
 }
 
-// Returns the time of a block without a trace that runs far longer than all traced ones, and so is alone at the end:
-// its instructions at the others' rate, plus the latency of its share of the grid's loads, kLoadsAtOnce at a time. 0 if
-// there is no such block.
+// Returns the time of a block without a trace that runs far longer than all traced ones, and so is alone at the end of
+// the launch. This time is estimated: its instructions take as long as those of other blocks, plus the latency of its
+// share of the grid's loads, kLoadsAtOnce at a time. 0 if there is no such block.
 double straggler_cycles(const TimingInput& input, double cycles_per_instruction) {
   constexpr std::uint64_t kFarLonger = 2;
   constexpr double kLoadsAtOnce = 8;
@@ -322,8 +322,8 @@ ReplayPlan plan_for_sample(const TimingInput& input, AloneTimes& alone) {
   const std::uint64_t a_block = std::max<std::uint64_t>(input.instructions / plan.grid, 1);
   const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
   const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
-  // Even if blocks are so long that one SM would do, a few SMs are simulated, to average over which of them fetches
-  // shared data first.
+  // Even if blocks are so long that one SM would do, a few SMs are simulated: how long an SM takes depends on whether
+  // it is the first to fetch shared data, so an average is needed.
   const std::uint64_t few = std::min(kFewSms, std::max(input.instructions / kFewShare, kFewWork) / least);
   plan.running = std::clamp<std::uint64_t>(std::max(sample / least, few), 1, std::min(plan.sms, kSampleSms));
   const std::uint64_t rounds = std::max(kSampleRounds, sample / (plan.running * a_round) + 1);
@@ -342,8 +342,8 @@ ReplayPlan plan_for_sample(const TimingInput& input, AloneTimes& alone) {
 double cycles_of_all(const TimingInput& input, const ReplayPlan& plan, const Simulation& simulation) {
   const double cycles = simulation.end();
   if (plan.simulated >= plan.of_grid) return cycles;
-  // Long blocks may run from the first start to the last end while others start at their own rate. The grid has more
-  // long blocks than the simulation, and each holds a slot.
+  // The pace alone may give too short a time: long blocks may hold slots from the first start to the last end while the
+  // other blocks start at their pace, and the grid has more such long blocks than the simulation.
   const std::uint64_t a_round = plan.running * static_cast<std::uint64_t>(input.blocks_per_sm);
   const double held = held_by_blocks(input, simulation, plan.chosen, a_round);
   const double paced = cycles + pace(simulation.starts(), a_round) * static_cast<double>(plan.of_grid - plan.simulated);
@@ -351,8 +351,8 @@ double cycles_of_all(const TimingInput& input, const ReplayPlan& plan, const Sim
                              static_cast<double>(plan.simulated));
 }
 
-// Returns the ratio of the time of the grid's blocks to that of the chosen traces: a trace that was cut off represents
-// its whole block.
+// Returns the ratio of the time of the grid's blocks to that of the chosen traces. It exceeds 1 if traces were cut off,
+// because such a trace represents its whole block.
 double longer_than_traces(const TimingInput& input, double more_work, AloneTimes& alone) {
   const auto& blocks = input.trace.blocks;
   std::uint64_t recorded = 0, executed = 0;
@@ -412,13 +412,15 @@ ModelledTime model_time(const TimingInput& input) {
   const bool whole = is_replayed_whole(input);
   const ReplayPlan plan = whole ? plan_for_whole_grid(input) : plan_for_sample(input, alone);
   if (!ended) return past_budget(operations);
-  // If blocks do not divide evenly, the SMs with the most blocks also get more of L2 and DRAM.
+  // The share of L2 and DRAM is the share of the blocks: if blocks do not divide evenly among the SMs, those with the
+  // most blocks also get more bandwidth.
   const double share = static_cast<double>(plan.of_grid) / static_cast<double>(plan.grid);
   Simulation simulation(input, grid, plan.chosen, static_cast<int>(plan.running), share, plan.simulated,
                         Simulation::Keeps::waits);
   replay(simulation);
   if (!ended) return past_budget(operations);
-  // longer_than_traces() may need a block's time when alone. A grid's only block has just run alone, so it is known.
+  // longer_than_traces() may need the time that a block takes when alone. If the grid has a single block, the
+  // simulation has just run it alone, so this time is known.
   if (plan.running == 1 && plan.simulated == 1 && share == 1 && is_asked_alone(blocks[plan.chosen[0]]))
     alone.know(plan.chosen[0], simulation.end());
   const double cycles = cycles_of_all(input, plan, simulation);

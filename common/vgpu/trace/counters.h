@@ -10,8 +10,8 @@ struct InstructionCounters {
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
   // Load requests, by the farthest level that served a part of them.
   std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;
-  // Of shared memory. For loads of constant memory: `wavefronts` counts passes, `conflicts` counts passes that missed
-  // the first cache.
+  // Of accesses to shared memory. But for loads of constant memory, `wavefronts` counts passes, and `conflicts` counts
+  // passes that missed the first cache.
   std::uint64_t bytes = 0, wavefronts = 0, conflicts = 0;
   std::uint64_t predicated_off = 0;  // thread instructions skipped by a guard
   std::uint64_t divergent = 0;       // branches and calls that split a warp

@@ -10,9 +10,10 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr unsigned kMostHalvings = 63;
-// In larger grids, the number of qualifying blocks is estimated, because counting would take as long as running them.
+// In grids of more blocks than this, the number of blocks that qualify is estimated: to count them would take as long
+// as to run them.
 constexpr std::uint64_t kCountedBlocks = 1u << 20;
-// If blocks unlike all traced ones have at most this share of a grid's cost, other blocks represent them.
+// Blocks unlike all traced ones are represented by traced blocks if they have at most this share of the grid's cost.
 constexpr double kUntracedShare = 0.03;
 constexpr std::size_t kMostMissing = 64;  // limit of GridTrace::missing
 
@@ -209,9 +210,9 @@ GridTrace Sample::take() {
   return out;
 }
 
-// Requests traces of blocks from all strata that have none, most expensive stratum first. Requests only one
-// block of each stratum that is too cheap to matter: even such a block may be the last to end. The block with the
-// longest warp and the block that waits longest come first, if they run or wait far longer than all traced blocks.
+// Requests traces of blocks from all strata that have none, most expensive stratum first. Of strata that are too cheap
+// to matter, requests only one block each, because even such a block may be the last to end. The block with the longest
+// warp and the block that waits longest come first, if they run or wait far longer than all traced blocks.
 void Sample::find_missing(GridTrace& trace) const {
   double all = 0, untraced = 0;
   std::uint64_t longest = 0, longest_wait = 0;

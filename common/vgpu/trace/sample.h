@@ -1,7 +1,7 @@
 // Selects the blocks of a launch that leave a trace: at first all blocks, later those whose hash lies below a
-// threshold, which is halved whenever traces exceed their limits. The sample is spread over the whole grid and
-// depends only on the grid, the key, the limits and what each round recorded. The key is a hash of the code, among
-// other things, so code cannot contain its own key, and no block can tell whether it is in the sample.
+// threshold, which is halved whenever traces exceed their limits. The sample is spread over the whole grid and depends
+// only on the grid, the key, the limits and what each round recorded. The key is a hash of the code and other things.
+// So code cannot contain its own key, and no block can tell whether it is in the sample.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@
 namespace roofwalk::vgpu {
 
 struct TraceLimits {
-  // If more PTX instructions (length_of()) are recorded, fewer blocks are kept; 0: no traces.
+  // Limit on recorded PTX instructions, as counted by length_of(). Beyond it, fewer blocks are kept. 0: no traces.
   std::uint64_t instructions = 1'500'000;
-  // At least `waves` times the blocks that an SM holds are kept, unless their traces exceed one of the next two limits:
-  // the memory that traces may take, and the number of instructions that the timing model can replay within seconds.
+  // Even then, at least `waves` times as many blocks as an SM holds are kept, unless their traces exceed one of the
+  // next two limits: the memory that traces may take, and the number of instructions that the timing model can replay
+  // within seconds.
   int waves = 2;
   std::uint64_t bytes = 48u << 20;
   std::uint64_t most_instructions = 20'000'000;

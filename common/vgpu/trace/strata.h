@@ -1,5 +1,5 @@
 // Groups the blocks of a grid into strata by what they did, so that the few blocks that the timing model replays
-// represent all of them in the right numbers. Every block is counted, traced or not.
+// represent each kind of block in the right number. Every block is counted, traced or not.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ struct BlockWork {
   std::uint64_t instructions = 0;  // PTX instructions of all its warps
   std::uint64_t longest_warp = 0;  // instructions of its longest warp
   std::uint64_t memory = 0;        // sum of: lines and sectors at L1, shared memory wavefronts, lines requested from L2
-  // Sum over its warps of a warp's latency when it runs alone and L2 serves all loads.
+  // Sum, over the block's warps, of the latency that the warp would have if it ran alone and L2 served all its loads.
   std::uint64_t latency_cycles = 0;
-  // Latency of its slowest warp if DRAM served all L2 requests of the warp, one at a time; or, if longer, the time of
-  // all swaps of its most contended word.
+  // The longer of two times: the latency of the block's slowest warp if DRAM served all L2 requests of that warp, one
+  // at a time; and the time of all swaps of the block's most contended word.
   std::uint64_t longest_wait_cycles = 0;
   // The basic blocks that its warps entered and the instructions that they skipped, as sums of two hashes (PathSums).
   std::array<std::uint64_t, 2> path = {};
@@ -39,7 +39,9 @@ struct PathSums {
     last = last << 8 ^ block;
     add(last);
   }
-  // Adds an instruction whose guard is off in every lane. This is part of the path because it may serialize loads.
+  // Adds an instruction whose guard is off in every lane. Skipped instructions are part of the path because they affect
+  // time: in a block that skips instructions, loads that other blocks have in flight at once may run one after the
+  // other.
   void skip(std::uint32_t pc) { add(last ^ std::uint64_t{pc} << 32); }
 
  private:
@@ -70,12 +72,12 @@ struct Stratum {
 
 class Strata {
  public:
-  // Maximum number of strata, and of examples in each. If a grid has more kinds of blocks, strata are widened, so their
-  // blocks differ more.
+  // Maximum number of strata, and of examples in each. If a grid has more kinds of blocks, strata are widened: the
+  // blocks of one stratum may then differ more.
   static constexpr std::size_t kMost = 4096, kExamples = 4;
-  // Key values have 16 steps per doubling at first. settle() halves that number at most kCoarsest times, so that the
-  // blocks of a stratum stay similar. Each halving quarters the steps of paths, but latency, which tells waiting blocks
-  // from working ones, stays finer.
+  // At first, key values have 16 steps per doubling. Each widening halves this number, and quarters it for paths; so
+  // latency, which tells waiting blocks from working ones, stays finer. settle() stops after kCoarsest widenings, so
+  // that the blocks of a stratum stay similar.
   static constexpr unsigned kCoarsest = 3;
 
   explicit Strata(std::uint64_t grid_blocks) : grid_blocks_(grid_blocks) {}
@@ -83,8 +85,8 @@ class Strata {
   // `rank` is random; the blocks with the lowest ranks become examples.
   void add(const BlockWork& work, std::uint64_t index, std::uint64_t rank);
 
-  // Widens strata until those without a traced block have at most `untraced_share` of the cost, or kCoarsest is
-  // reached. Returns the stratum of each traced block.
+  // Widens strata until those without a traced block have at most `untraced_share` of the cost, or until kCoarsest
+  // widenings. Returns the stratum of each traced block.
   std::vector<std::uint32_t> settle(const std::vector<BlockWork>& traced, double untraced_share);
 
   // The strata in a fixed order; valid after settle().

@@ -11,24 +11,25 @@
 
 namespace roofwalk::vgpu {
 
-// The source of a line that a load finds in a cache here, although on hardware it would still be in flight: another
-// block requested it in the same round of turns (grid.h), and hardware runs these blocks concurrently.
+// Where a line comes from that a load finds in a cache in this simulation but would find in flight on hardware: another
+// block requested the line in the same round of turns (grid.h), and hardware runs these blocks concurrently.
 enum class Arrival : std::uint8_t { none, from_l2, from_dram };
 
 // The cost of one memory instruction in one entry of a basic block. All zero if its guard was off in every lane.
 struct Outcome {
-  // At L1: 128-byte lines looked up, 32-byte sectors. For a load of constant memory: passes, and passes that missed
-  // the first cache.
+  // At L1: the number of 128-byte lines looked up, and of 32-byte sectors. For a load of constant memory, `lines` is
+  // the number of passes, and `sectors` that of passes that missed the first cache.
   std::uint8_t lines = 0, sectors = 0;
   std::uint8_t l2_read_sectors = 0, l2_write_sectors = 0;      // requested from L2
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // L2 read misses; sectors that became dirty in L2
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // wavefronts, and those beyond the conflict-free minimum
-  Arrival arrives = Arrival::none;  // load: source of a line in flight that it also waits for
+  Arrival arrives = Arrival::none;  // load: source of a line in flight that the load also waits for
   // For a completed wait at an mbarrier: 1 + number of the warp's cp.async groups that may still be in flight. For a
   // barrier whose operands are known only at run time (meets_by_value): the number of warps that it waits for; 0:
   // all.
   std::uint8_t copies = 0;
-  // For a load: hash of its first line that missed L1 or was in flight. For a barrier as above: 1 + its number.
+  // For a load: hash of its first line that missed L1 or was in flight. For a barrier whose operands are known only at
+  // run time: 1 + its number.
   std::uint16_t line = 0;
   bool operator==(const Outcome&) const = default;
 };
@@ -51,7 +52,8 @@ struct SyncPoint {
   bool operator==(const SyncPoint&) const = default;
 };
 
-// The lanes of a warp that change one word by an atomic that is a compare-and-swap loop (is_retried()).
+// The lanes of a warp that change the same word, by an atomic that ptxas compiles to a compare-and-swap loop
+// (is_retried()).
 struct Swaps {
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
   std::uint32_t word = 0;     // hash of the word
@@ -59,7 +61,7 @@ struct Swaps {
   bool shared = false;  // shared memory; false: global memory
 };
 
-// A load of data that an earlier request of its block fetched: the load does not complete before that fetch.
+// A load of data that an earlier request of the same block fetches: the load does not complete before that fetch.
 struct Found {
   std::uint32_t outcome = 0;        // index of the load's outcome among the warp's
   std::uint32_t fetching_warp = 0;  // index within the block
@@ -106,7 +108,8 @@ struct GridTrace {
   bool complete = false;           // `blocks` holds every block of the grid
   std::uint64_t longest_warp = 0;  // PTX instructions of the grid's longest warp, traced or not
   std::vector<Stratum> strata;     // of all blocks of the grid; empty if every block is to be replayed
-  // Blocks unlike any traced block, whose share of the grid's work is too large for other blocks to represent them.
+  // Blocks that should be traced in another run: they are unlike any traced block, and their share of the grid's work
+  // is too large to let other blocks represent them.
   std::vector<std::uint64_t> missing;
 };
 

@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A hash of the program's bytes, not of its build time: the same sources, built again, grade in the same way.
+// A hash of the program's bytes, because a hash of its build time would change even if the same sources are built
+// again.
 std::string program_hash() { return sha256_hex(file_text("/proc/self/exe")); }
 
 Json goals_json(const Chapter& chapter) {

@@ -53,9 +53,9 @@ class Batch {
 
   GradedBy graded_by(const Submission& submission, const StoredGrade& grade) const;
 
-  // The columns are the chapters of the terms; without a course.toml, the chapters with submissions. Grades are found
-  // by key. A submission without a grade from this grader gets the newest grade of the same bytes, and its entry says
-  // so (GradedBy).
+  // Makes the gradebook. Its columns are the chapters of the terms or, without a course.toml, the chapters with
+  // submissions. A submission's grade is found by its key. If this grader has not graded it, its entry has the newest
+  // grade of the same bytes by another grader or under other terms, and says so (GradedBy).
   Result<Gradebook> gradebook() const;
 
  private:

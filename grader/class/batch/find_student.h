@@ -1,5 +1,5 @@
-// Finds a student by typed text: by the whole name, else by the platform's number, else by a part of the name. The
-// match must be unique.
+// Finds a student by typed text, which may be the whole name, the platform's number or a part of the name; they are
+// tried in this order. The match must be unique.
 #pragma once
 
 #include <string>

@@ -37,8 +37,8 @@ struct Backlog {
 
 fs::path regrading_file(const Batch& batch) { return batch.folder() / "regrading.json"; }
 
-// The round for each of the keys. An interrupted regrade of the same keys continues; any other regrade begins a new
-// round.
+// Returns the round that each key is graded in. If a regrade of the same keys was interrupted, it continues in its
+// rounds; otherwise each key gets a new round.
 Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const GradeStore& store,
                                                       const std::set<std::string>& keys) {
   std::map<std::string, std::int64_t> rounds;

@@ -1,6 +1,6 @@
 // Grades submissions that have no grade yet, each in a worker process, with as many processes at once as there are
-// workers. Each grade is on disk before its worker begins the next submission, so the next call continues a killed
-// one. This is also true for a regrade: regrading.json contains the rest of its work until it is done.
+// workers. Each grade is on disk before its worker begins the next submission, so if a call is killed, the next one
+// continues its work. This is also true for a regrade: regrading.json contains the rest of its work until it is done.
 #pragma once
 
 #include <filesystem>
@@ -34,9 +34,10 @@ struct GradeSummary {
   std::string last_trouble;  // the last fault's reason
 };
 
-// `named`: the submissions to grade. Others are graded only if they have no grade at all. `told` is called after each
-// submission, from any thread, one call at a time. Errors: only trouble that would affect all submissions: no
-// toolkit, a starter that cannot be measured, grades that cannot be read.
+// `named`: the submissions that the instructor named. They are graded if this grader has not yet graded them under
+// these terms, or if options.again is set; all other submissions, only if they have no grade at all. `told` is called
+// after each submission, from any thread, one call at a time. Only trouble that would affect all submissions is an
+// Error: no toolkit, a starter that cannot be measured, grades that cannot be read.
 Result<GradeSummary> grade_all(Batch& batch, const Rig& rig, const std::string& device,
                                const std::vector<Submission>& named, const GradeOptions& options,
                                const std::function<void(const GradeProgress&)>& told);

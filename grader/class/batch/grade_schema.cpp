@@ -45,7 +45,7 @@ constexpr const char* kSecondSchema = R"sql(
   ) STRICT;
 )sql";
 
-// This form exists since schema 3; in schema 2 the table had no times.
+// The table has this form since schema 3; in schema 2 it had no times.
 constexpr const char* kLeftOut = R"sql(
   CREATE TABLE left_out (
     label TEXT NOT NULL,
@@ -56,7 +56,7 @@ constexpr const char* kLeftOut = R"sql(
   ) STRICT;
 )sql";
 
-// This form exists since schema 4. Earlier ones could not hold two rows that differ only in their late mark.
+// The table has this form since schema 4; before, it could not hold two rows that differ only in their late mark.
 constexpr const char* kSubmissions = R"sql(
   CREATE TABLE submissions (
     student TEXT NOT NULL,

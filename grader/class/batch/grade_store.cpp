@@ -29,7 +29,8 @@ constexpr const char* kInsertSubmission = "INSERT INTO submissions VALUES (?, ?,
 constexpr const char* kInsertLeftOut = "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
 constexpr const char* kSelectLeftOut =
     "SELECT label, reason, student, handed_in_at_s FROM left_out ORDER BY label, reason, student, handed_in_at_s";
-// Each download of a class's zip contains the same file with a later time, so only the last of these is listed.
+// Whenever a class's zip is downloaded again, the same left-out file comes with a later time; this lists it only once,
+// with its last time.
 constexpr const char* kSelectLastLeftOut =
     "SELECT label, reason, student, MAX(handed_in_at_s) FROM left_out GROUP BY label, reason, student "
     "ORDER BY label, reason, student";
@@ -186,7 +187,7 @@ struct GradeStore::Impl {
 
   static LeftOut left_out_of(const Statement& row) { return {row.text(0), row.text(1), row.text(2), row.number(3)}; }
 
-  // Copies those rows of a damaged file that can be read and are unchanged. Returns the number of grades.
+  // Copies the rows of a damaged file that can be read and that still match their hashes. Returns the number of grades.
   std::size_t salvage(const fs::path& damaged) {
     Database old(damaged, 0);
     if (old.code() != SQLITE_OK) return 0;
@@ -220,7 +221,8 @@ struct GradeStore::Impl {
       if (!row.bind(id).step()) continue;
       const StoredGrade grade = whole_grade_of(row);
       const std::string hash = row.text(9);
-      // A row without its predecessor cannot be verified, so its submission is graded again.
+      // A row's hash covers the row before it. If that row is lost, the hash cannot be verified, so the grade is not
+      // copied, and its submission is graded again.
       const bool is_whole = row_hash(previous, grade, row.text(6)) == hash;
       previous = hash;
       if (is_whole && !grade.result.is_discarded() && insert(grade)) ++kept;
@@ -319,8 +321,8 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
   while (row.step()) {
     LeftOut out = Impl::left_out_of(row);
     const auto place = placed.find(file_of(out.student, out.label));
-    // At the same time, another label means another file: all files of a hand-in have the same time, and two of its
-    // folders may contain files with the same name.
+    // If the left-out file and the submission have the same time, they are different files unless they have the same
+    // label: all files of a hand-in have the same time, and two of its folders may contain files with the same name.
     const bool is_last = place == placed.end() || out.handed_in_at_s > place->second ||
                          (out.handed_in_at_s == place->second && !labels.contains(out.label));
     if (is_last) all.push_back(std::move(out));

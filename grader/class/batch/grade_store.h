@@ -35,11 +35,11 @@ class GradeStore {
   // Adds submissions, students and left-out files. Rows that exist already are unchanged.
   Status add(const Handed& handed);
   Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
-  // In the order in which they were added. A number that may have been typed by a student becomes the student's
+  // The students, in the order in which they were added. A number that a student may have typed becomes the student's
   // proven number if a later submission proves it.
   Result<std::vector<Owner>> students() const;
-  // Files without a submission so far, by label. A file is not listed if the same student's file of that name became
-  // a submission, unless the left-out one was handed in later.
+  // Files that were left out, by label. A file is not listed if the same student handed in a file of that name that
+  // became a submission, unless the left-out file was handed in later.
   Result<std::vector<LeftOut>> left_out() const;
 
   // The grade is durable on return. If the key and round already have a grade, that grade stays, and nothing is
@@ -60,7 +60,8 @@ class GradeStore {
   Status add_exported(const std::string& column, const std::map<std::string, std::string>& cells);
   Result<std::map<std::string, std::string>> exported(const std::string& column) const;
 
-  // Returns a random text, which is made once and stored. With it, the site hides names.
+  // Returns a random text, which is made once and stored. The site hashes names with it, so that students' numbers tell
+  // nothing about their names.
   Result<std::string> salt();
 
   // Checks that each row contains the hash of the row before it. Errors: the first row that does not match.

@@ -135,8 +135,9 @@ bool lacks_one(const StudentRow& row) {
                                           [](const Cell& cell) { return cell.state == Cell::State::nothing; });
 }
 
-// Whether a left-out file is at least as new as all of the student's submissions for its chapter or, if its name tells
-// no chapter, for any one chapter. Equal times count as newer, because all files of a hand-in have the same time.
+// Whether a left-out file is at least as new as all of the student's submissions for its chapter. If its name tells no
+// chapter, one chapter for which this is true suffices. Equal times count as newer, because all files of a hand-in have
+// the same time.
 bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) {
   std::vector<std::string> chapters;
   for (const Column& column : book.columns) chapters.push_back(column.chapter);
@@ -150,10 +151,11 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
   return false;
 }
 
-// Whether `entry` replaces `known`, an entry with the same bytes. The mark "on time" wins: the file stays on time if it
-// is handed in again for another deadline or downloaded again without marks. If only one of the two has a mark, it wins
-// if the other one's time is late or the same; their order does not matter, because the marked file may have been
-// graded by itself before. Otherwise the earlier entry wins.
+// Whether `entry` replaces `known`, an entry with the same bytes. An entry with the mark "on time" wins: the file was
+// on time, even if it is handed in again for another deadline, or downloaded again without marks. If neither or both
+// have that mark, and only one has a mark, the marked one wins if the other is late by its time, or if both have the
+// same time. It does not matter which of them came first, because the marked file may have been graded by itself
+// before. In all other cases, the earlier entry wins.
 bool is_earlier(const Entry& entry, const Entry& known) {
   const bool is_on_time = entry.mark == LateMark::on_time, was_on_time = known.mark == LateMark::on_time;
   if (is_on_time != was_on_time) return is_on_time;
@@ -163,8 +165,8 @@ bool is_earlier(const Entry& entry, const Entry& known) {
   return entry.submitted_at_s < known.submitted_at_s;
 }
 
-// The rows by student. Names with the same number on a platform share a row, because the name for a number may change
-// or be spelt in several ways.
+// The rows by student. Names with the same number on a platform share a row, because a student's name may change or be
+// spelt in several ways.
 struct Rows {
   std::map<std::string, StudentRow> by_student;
   std::map<std::string, std::string> first,
@@ -191,7 +193,7 @@ std::string without_number(const std::string& student) {
   return student.ends_with(')') && bracket != std::string::npos ? student.substr(0, bracket) : student;
 }
 
-// Adds a line for each pair of rows whose names are spelt alike and whose numbers do not prove two persons.
+// Adds a line for each pair of rows whose names are spelt alike, unless their numbers prove that they are two persons.
 void note_namesakes(const Rows& rows, Gradebook& book) {
   std::map<std::string, const StudentRow*> by_letters;
   for (const auto& [student, row] : rows.by_student) {
@@ -368,7 +370,8 @@ Gradebook make_gradebook(const GradebookInput& input) {
       entries.push_back(std::move(entry));
       continue;
     }
-    // Submissions are sorted by student name, so those of a row with several names may be out of order.
+    // An entry with the same bytes is already there. Keeps the one that is_earlier() prefers, because a row may have
+    // several names, and submissions are sorted by name, so they may not come in order of time.
     Entry& known = entries[place->second];
     const std::int64_t again_at_s = std::max(known.submitted_again_at_s, entry.submitted_again_at_s);
     if (is_earlier(entry, known)) known = std::move(entry);
@@ -382,8 +385,8 @@ Gradebook make_gradebook(const GradebookInput& input) {
     }
     row.total_percent = total_of(row.cells, book.columns);
   }
-  // For a student whose chapters are all graded, left-out files need no line, unless a hand-in had more files than
-  // are graded, or a newer file could not be read.
+  // Left-out files of a student who has a submission for every chapter need no line, with two exceptions: a hand-in
+  // that had more files than are graded, and a left-out file that is newer than the submissions.
   for (const LeftOut& out : input.left_out) {
     const StudentRow* row = rows.of(out.student);
     if (row == nullptr || lacks_one(*row) || out.reason.starts_with(kHoldsMore) || is_newer(out, *row, book))

@@ -87,13 +87,14 @@ std::string_view state_name(Cell::State state);
 std::string verdict_words(const std::string& verdict, const std::string& grade);
 std::string verdict_words(const Entry& entry);
 
-// The time of hand-in, in the time zone of the column's deadline, or the platform's mark if there is no time; and the
-// lateness.
+// The time of hand-in, in the time zone of the column's deadline, or the platform's mark if there is no time; then how
+// late it was.
 std::string handed_in_words(const Entry& entry, const Column& column);
 // "1 day late costs 10 % of the points"; empty if there is no penalty.
 std::string penalty_words(const Entry& entry);
 
-// The student's files that could not be graded, one line each. Without folders, because folders may contain names.
+// The student's files that could not be graded, one line each. The lines do not name the folders, because folders'
+// names may contain students' names.
 std::vector<std::string> left_out_words(const StudentRow& row);
 
 // FindGrade returns the grade of a submission, or nullptr if it has none. FindTrouble returns the reason, in words, why

@@ -13,7 +13,7 @@
 
 namespace roofwalk {
 
-// The part that all jobs of a chapter have in common. The process that distributes the jobs computes it once.
+// The part that all jobs of a chapter have in common. It is computed once, by the process that distributes the jobs.
 struct JobTerms {
   Chapter chapter;  // with the instructor's thresholds
   HiddenCases hidden;
@@ -38,7 +38,7 @@ Result<Job> job_from_json(const Json& json, const Course& course);
 // the next hand-in. Equal sources get equal seeds.
 HiddenCases with_seeds_of(HiddenCases hidden, std::string_view source);
 
-// Keeps the launches that took the most time, and returns how many were dropped. Without a limit, a kernel that is
+// Removes all but the launches that took the most time, and returns how many it removed. Otherwise, a kernel that is
 // launched ten thousand times would fill the record, which every command for the class reads.
 inline constexpr std::size_t kMostKernelsKept = 64;
 std::size_t keep_longest(std::vector<KernelRecord>& kernels);

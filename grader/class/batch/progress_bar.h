@@ -1,4 +1,5 @@
-// Shows the progress of a batch on stderr: on a terminal a bar with an estimate, otherwise a line for each tenth.
+// Shows the progress of a batch on stderr: on a terminal a bar with the estimated time left, otherwise a line after
+// each tenth of the submissions.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// A process for each submission: if it crashes, hangs or uses too much memory, only that submission has a fault.
+// Runs each job in a process of its own: if the process crashes, hangs or uses too much memory, only that submission
+// has a fault.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +10,7 @@
 namespace roofwalk {
 
 struct WorkerLimits {
-  // Far longer than the limits on counted work let a kernel run, so only a process that hangs reaches it.
+  // The limits on counted work end a kernel long before this, so only a process that hangs reaches it.
   double wall_s = 1800;
   std::size_t memory_bytes = std::size_t{16} << 30;  // address space; boxes inside the worker have their own limits
 };

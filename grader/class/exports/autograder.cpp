@@ -10,8 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Gradescope runs this once, as root, when it builds the image. AUTOGRADER is set only by tests; Gradescope's folder
-// is fixed.
+// The text of setup.sh. Gradescope runs it once, as root, when it builds the image. Only tests set AUTOGRADER;
+// Gradescope's folder is always /autograder.
 constexpr const char* kSetUp = R"sh(#!/usr/bin/env bash
 # Builds Roofwalk once, when Gradescope makes the image. It needs no GPU.
 set -euo pipefail
@@ -25,10 +25,11 @@ ROOFWALK_NATIVE=OFF ./roofwalk --yes list
 chown -R roofwalk "$source/roofwalk"
 )sh";
 
-// Gradescope runs this for each submission, also as root. It writes a result first, so that no failure becomes a zero
-// without explanation. A compiler can read any file that its user can. If the compiler runs as a user of its own, the
-// secrets stay in place, readable only by root; otherwise they are removed from disk until grading is over and then
-// restored, so that the container can be used again. If the secrets are missing, nothing is graded.
+// The text of run_autograder. Gradescope runs it for each submission, also as root. It writes a result first, so that
+// no failure becomes a zero without explanation. A compiler can read any file that its user can. So if the compiler
+// runs as a user of its own, the secrets stay on disk, readable only by root. Otherwise they are removed from disk
+// until grading is over and then restored, so that the container can be used again. If the secrets are missing, nothing
+// is graded.
 constexpr const char* kRun = R"sh(#!/usr/bin/env bash
 # Grades one submission on the virtual GPU.
 set -uo pipefail
@@ -116,7 +117,8 @@ Status write_autograder(const fs::path& zip, const Course& course, const CourseT
   if (!terms.secrets_file.empty()) files.push_back({"secrets.toml", file_text(terms.secrets_file), false});
   ROOFWALK_TRY(const auto paths, handout_files(root, chapters));
   for (const fs::path& path : paths) {
-    // Leaves out the book: nobody reads it there, and compilers there could read its pages that show solutions.
+    // Leaves out the book: nobody reads it there, and some of its pages show solutions, which a submission could
+    // include when it is compiled there.
     if (path.parent_path() == "book" || path.parent_path() == "book/images") continue;
     const bool is_program = (fs::status(root / path).permissions() & fs::perms::owner_exec) != fs::perms::none;
     files.push_back({(fs::path("roofwalk") / path).string(), file_text(root / path), is_program});

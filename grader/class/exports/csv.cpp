@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// The separator: the more frequent one of comma and semicolon in the first line, outside quotes.
+// The separator of the table: comma or semicolon, whichever is more frequent in the first line, outside quotes.
 char separator_of(std::string_view text) {
   std::ptrdiff_t commas = 0, semicolons = 0;
   bool quoted = false;
@@ -21,7 +21,8 @@ char separator_of(std::string_view text) {
   return semicolons > commas ? ';' : ',';
 }
 
-// Whether the text begins with the sign of a formula; East Asian spreadsheets also accept the full-width forms.
+// Whether a spreadsheet would take the text for a formula, judged by its first character. East Asian spreadsheets also
+// accept the full-width forms of these characters.
 bool begins_formula(std::string_view text) {
   constexpr std::array<std::string_view, 8> kSigns = {
       "=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};

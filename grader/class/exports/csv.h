@@ -19,12 +19,12 @@ struct CsvTable {
 // Errors: a quote that is not closed, with its line.
 Result<CsvTable> read_csv(const std::string& text);
 
-// Quotes the cells that need quotes and ends lines with CR LF. Changes nothing else, because it is for tables that
-// were read and are returned to their owner.
+// Quotes the cells that need quotes and ends lines with CR LF. Changes nothing else, not even formulas, because it is
+// for other people's tables, which are returned to them.
 std::string write_csv(const CsvTable& table);
 
 // For tables that this program makes. Puts an apostrophe before text that a spreadsheet would run as a formula: at the
-// beginning of a cell, or of a part that another separator would make a cell.
+// beginning of a cell, and after each character that another spreadsheet may take for the end of a cell.
 std::string write_harmless_csv(CsvTable table);
 
 }  // namespace roofwalk

@@ -15,9 +15,9 @@ namespace roofwalk {
 // Gradescope's results.json for one student.
 Json to_gradescope(const Gradebook& book, const StudentRow& row);
 
-// The input of fill_canvas(), which fills one column of a gradebook that Canvas exported, and changes no other cell. It
-// finds a student by Canvas' ID, login or SIS id, else by name. It leaves a cell unchanged if the student has no grade,
-// or if someone else wrote the cell.
+// The input of fill_canvas(), which fills one column of a gradebook that Canvas exported and changes no other cell.
+// fill_canvas() finds a student by Canvas' ID, login or SIS id, else by name. It leaves a cell unchanged if the student
+// has no grade, or if someone else wrote the cell.
 struct CanvasWanted {
   std::string column;  // its heading, with or without the number that Canvas appends
   // The chapter whose points are filled in; empty: the total, in percent of Points Possible.

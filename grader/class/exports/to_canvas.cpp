@@ -86,8 +86,8 @@ std::string name_key(const std::string& name) {
   return key;
 }
 
-// Whether two texts may be the same name: in either order, with or without accents, or as in Canvas' file names,
-// which leave out some letters.
+// Whether two texts may be the same name: with first and last name in either order, with or without accents, or as in
+// Canvas' file names, which leave out some letters.
 bool may_be_one(const std::string& a, const std::string& b) {
   const auto forms = [](const std::string& name) {
     const std::size_t comma = std::min(name.find(", "), name.size());
@@ -138,7 +138,7 @@ bool is_address(const std::string& id) { return id.find('@') != std::string::npo
 
 bool is_number_of_canvas(const std::string& id) { return id.find_first_not_of("0123456789") == std::string::npos; }
 
-// A key for an id: the case of letters in e-mail addresses does not matter.
+// A key that is the same for two spellings of an id: in e-mail addresses, small and capital letters are the same.
 std::string id_key(const std::string& text) {
   std::string key(trimmed(text));
   if (is_address(key))
@@ -155,8 +155,8 @@ std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
   return ids;
 }
 
-// An id in small letters, and without leading zeros if it is a number, because schools and people write ids in
-// several ways.
+// The id in small letters, and without leading zeros if it is a number, because schools and people write ids in several
+// ways.
 std::string plain_id(const std::string& id) {
   std::string key = small_letters(std::string(trimmed(id)));
   if (is_number_of_canvas(key)) key.erase(0, std::min(key.find_first_not_of('0'), key.size()));
@@ -206,8 +206,9 @@ struct Known {
   bool numbers_are_canvas = false;       // whether a proven number in the gradebook is the ID of a row with that name
 };
 
-// Whether a known number with at least `fewest` digits is the end of `id`, and so may be the true number: in the name
-// of a quiz's file, the number directly follows the student's name, which may itself end with digits.
+// Whether the end of `id`, without its first digit or digits, is a known number of at least `fewest` digits. That may
+// then be the true number: in the name of a quiz's file, the number directly follows the student's name, which may
+// itself end with digits.
 bool ends_with_known(const std::string& id, const Known& known, std::size_t fewest) {
   for (std::size_t at = 1; at + fewest <= id.size(); ++at) {
     if (known.ids.contains(id.substr(at))) return true;
@@ -246,18 +247,18 @@ bool is_anothers_name(const Called& called, const FileRow& row, const Known& kno
   return known.names.count(called.name) > (called.name == row.name ? 1u : 0u);
 }
 
-// Whether the student's name in the gradebook is the row's login or SIS id except for case and leading zeros, and is
-// not exactly an id of any row.
+// Whether the student's name in the gradebook is the row's login or SIS id but for capitals and leading zeros, and is
+// not exactly the id of any row.
 bool is_id_in_other_letters(const Called& called, const FileRow& row, const Known& known) {
   return row.plain_ids.contains(called.plain) && !known.ids.contains(called.as_it_is);
 }
 
-// Finds the student of a row, first by number. A number does not count if the names differ, because a student may have
-// typed it, or it may be another platform's. A student whose number is not in the file is found by name, because
-// platforms number people differently; but not if both have addresses, which are the same on every platform, or if the
-// submissions have Canvas' own numbers. If a student has no number, the name may be the row's login or id, unless it
-// may also be another row's. A number that Canvas itself wrote identifies one person; a number that the student may
-// have typed counts only as much as a name.
+// Finds the student of a row, by number if possible. A number does not count if the names differ, because a student may
+// have typed it, or it may be another platform's. If it counts, a number that Canvas wrote identifies one person, but
+// one that the student may have typed counts only as much as a name. A student whose number is not in the file is found
+// by name, because platforms number people differently. This is not done if both the row and the student have e-mail
+// addresses, which are the same on every platform, or if the submissions have Canvas' own numbers. The name of a
+// student without a number may be the row's login or id, unless it may also be another row's.
 Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<Called>& all_called,
                   const Known& known) {
   constexpr std::size_t kCanvasDigits = 4;  // a shorter one is often the end of another number
@@ -312,8 +313,8 @@ Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<C
   return {fits.front(), !by_id.empty(), ""};
 }
 
-// In every language, rows that describe columns, such as the possible points, have no ID. Canvas' test student counts
-// as a student.
+// Whether the row is a student's. Rows that describe columns, such as the row of possible points, have no ID, in
+// whichever language they are. Canvas' test student counts as a student.
 bool is_student(const CsvRow& row, const Heads& heads) {
   return row.size() > heads.section && !trimmed(row[heads.id]).empty();
 }
@@ -335,7 +336,8 @@ Result<double> points_possible(const CsvTable& table, const Heads& heads) {
   return 100.0;
 }
 
-// The student of each row. If two rows match one student, only a match by Canvas' own number counts.
+// Finds the student of each row. If several rows match one student, all of them are dropped, except a row that matches
+// by Canvas' own number if no other row does.
 std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const Gradebook& book) {
   Known known;
   std::map<std::string, std::string> names_by_id;  // by Canvas' ID

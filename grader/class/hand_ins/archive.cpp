@@ -60,7 +60,8 @@ struct EntryList {
 
 EntryList list_of(std::string_view bytes, std::size_t end) {
   const EntryList plain{number_at(bytes, end + 16, 4), number_at(bytes, end + 12, 4), number_at(bytes, end + 10, 2)};
-  // If the list ends directly at the end record, bytes before it that look like a locator are part of a name.
+  // If the list of entries ends directly at the end record, there is no locator: bytes before the end record that look
+  // like one are part of a name.
   const bool ends_in_list = stands_at(bytes, plain.at, kHead) && plain.at + plain.bytes == end;
   if (!ends_in_list && end >= kLocatorBytes && stands_at(bytes, end - kLocatorBytes, kLocator)) {
     const std::uint64_t at = number_at(bytes, end - kLocatorBytes + 8, 8);
@@ -75,11 +76,11 @@ bool lies_where_it_says(std::string_view bytes, const EntryList& list, std::size
   return list.at + list.bytes == end && (list.bytes == 0 || stands_at(bytes, list.at, kHead));
 }
 
-// The position of the archive's end record. The record's comment is the last part of the file, except for a few bytes
-// that some programs append. Bytes that look like an end record may be part of any file in the archive, so this takes
-// the last one whose list is where it says; if there is none, one whose comment ends the file. An archive that follows
-// other bytes is refused, because its list is not where its record says. So is a class's archive that was cut off
-// directly after an archive inside it.
+// The position of the archive's end record. Only the record's comment comes behind it, and a few bytes that some
+// programs append. Bytes that look like an end record may be part of any file in the archive. So this takes the last
+// record that states the true place of the list; if there is none, a record whose comment ends the file. If an archive
+// follows other bytes, the list is not where its record says, so such an archive is refused. So is a class's archive
+// that was cut off directly after an archive inside it.
 std::optional<std::size_t> end_of(std::string_view bytes) {
   constexpr std::size_t kMostBehind = 64;
   const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment + kMostBehind);
@@ -99,8 +100,8 @@ std::optional<std::size_t> end_of(std::string_view bytes) {
   return exact ? exact : last;
 }
 
-// Calls visit(place, bytes) for each entry of the list, until it returns false. Ignores the number of entries that the
-// archive states, because it may be wrong.
+// Calls visit(place, bytes) for each entry of the list, until visit returns false. Ignores the number of entries that
+// the archive states, because it may be wrong.
 template <class Visit>
 void for_each_head(std::string_view bytes, const EntryList& list, Visit&& visit) {
   std::uint64_t at = list.at, left = list.bytes;
@@ -140,8 +141,8 @@ std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const Entr
   return flags;
 }
 
-// The name of an entry as libzip sees it: the name in Info-ZIP's extra field "up" (a version, a checksum of the plain
-// name, then the name in UTF-8) if there is one; only up to a zero byte.
+// The name of an entry as libzip reads it: up to a zero byte, and from Info-ZIP's extra field "up" (a version, a
+// checksum of the plain name, then the name in UTF-8) if the entry has one.
 std::string_view name_in(std::string_view extra, std::string_view plain) {
   constexpr std::uint64_t kUtf8Name = 0x7075;
   constexpr std::size_t kFieldHead = 4, kBeforeName = 5;
@@ -163,7 +164,8 @@ std::uint32_t libzip_hash(std::string_view name) {
 
 // Returns why a student's archive must not be given to libzip; empty if it is harmless. libzip compares each name with
 // all others of the same hash, and stores each extra field separately, so an archive of a few hundred kilobytes could
-// cost a minute or gigabytes. It converts names that are not UTF-8 before it hashes them, so these are only counted.
+// cost a minute or gigabytes. Names that are not UTF-8 are not hashed here but only counted, because libzip converts
+// them before it hashes them.
 std::string why_costly(std::string_view bytes, const EntryList& list) {
   constexpr std::uint64_t kMostNameBytes = 2u << 20, kMostExtraBytes = 4u << 20;
   constexpr std::size_t kMostAlike = 500, kMostOld = 5'000;
@@ -188,9 +190,9 @@ std::string why_costly(std::string_view bytes, const EntryList& list) {
   return old > kMostOld ? fmt::format("has more than {} file names that are not UTF-8", kMostOld) : "";
 }
 
-// The end records for an archive of these entries, with the true position and size of its list. They keep libzip from
-// finding bytes in some file or name that look like such records: it searches the last 64 KiB, which the comment fills,
-// and looks for a locator only directly before the last record.
+// The end records for an archive of these entries, with the true position and size of its list. libzip searches the
+// last 64 KiB for an end record, and looks for a locator only directly before the last one. The comment of these
+// records fills the 64 KiB, so libzip cannot take bytes in some file or name for such records.
 std::string end_records(const EntryList& list, std::uint64_t entries, std::uint64_t at) {
   constexpr std::uint64_t kNoNumber = 0xffffffff, kNoCount = 0xffff;  // "see the 64-bit record"
   std::string records;
@@ -356,7 +358,7 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
 }
 
 Result<Archive> Archive::open(const fs::path& file, std::size_t most_entries) {
-  // O_NONBLOCK, because if the file is a pipe, this must not wait for a writer.
+  // O_NONBLOCK: if the file is a pipe, open() must not wait for a writer.
   const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (opened.get() < 0 || ::fstat(opened.get(), &info) != 0)
@@ -384,8 +386,8 @@ Result<Archive> Archive::in_memory(std::string bytes, std::size_t most_entries) 
   return of_bytes(std::move(impl), all, most_entries);
 }
 
-// Shows libzip only the true end record: libzip would take one from anywhere in the last 64 KiB, and the records before
-// it, by its own rules.
+// Shows libzip only the true end record. In the whole file, libzip would choose an end record from anywhere in the last
+// 64 KiB, and the records before it, by rules of its own.
 Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view all, std::size_t most_entries) {
   const auto end = end_of(all);
   if (!end && !all.empty()) return Error{.message = "is not a readable zip: it has no central directory"};
@@ -426,7 +428,8 @@ Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view a
 }
 
 Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_bytes, std::size_t& cost_bytes) const {
-  // Caps the packed bytes that are counted, because a header may state any size. The cap exceeds every limit.
+  // The number of packed bytes comes from a header, which may state any number, so this limits what is added to the
+  // cost. The limit exceeds all limits on the cost.
   constexpr std::uint64_t kDearest = 1u << 30;
   zip_file_t* file = zip_fopen_index(impl_->zip, entry.index, 0);
   if (file == nullptr) return Error{.message = std::string("cannot be read: ") + zip_strerror(impl_->zip)};

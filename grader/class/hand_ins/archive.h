@@ -21,8 +21,8 @@ struct ArchiveEntry {
   Kind kind = Kind::file;
 };
 
-// Limits on the entries of a whole class's archive (500 students with 80 files each), and of a student's archive
-// inside it. Names chosen to collide make an archive slow to open, so a student's archive that has them is refused.
+// Limits on the entries of a whole class's archive (500 students with 80 files each), and of a student's archive inside
+// it. An archive with many names of the same hash is slow to open, so a student's archive of that kind is refused.
 inline constexpr std::size_t kMostClassEntries = 40'000, kMostOwnEntries = 20'000;
 
 // The longest name of a file in a zip, with its folders: the longest path on a disk. Without this limit, a small zip
@@ -33,7 +33,7 @@ class Archive {
  public:
   // Errors: not a zip, damaged, more than `most_entries` entries. With a student's limit of entries, also: names or
   // extra fields that are too long in total, or too many names with the same hash. libzip finds entries by a hash of
-  // the name, so if names are chosen to collide, the time to open grows with the square of their number.
+  // the name, so if many names have the same hash, the time to open grows with the square of their number.
   static Result<Archive> open(const std::filesystem::path& file, std::size_t most_entries = kMostClassEntries);
   static Result<Archive> in_memory(std::string bytes, std::size_t most_entries = kMostOwnEntries);
   ~Archive();
@@ -41,7 +41,7 @@ class Archive {
 
   const std::vector<ArchiveEntry>& entries() const { return entries_; }  // in the archive's order
 
-  // The number of further entries, whose names are longer than kLongestName.
+  // The number of entries that entries() leaves out because their names are longer than kLongestName.
   std::size_t too_long() const { return too_long_; }
 
   // The entry's bytes. Errors: damaged, encrypted, or more than `most_bytes` when unpacked, whatever size its header

@@ -20,7 +20,7 @@ constexpr std::size_t kMostOpenRows = 4;   // limit for the rows of open names w
 
 constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
 
-// The length of the leading letters, digits and `_`, the characters of a name that Canvas keeps. Bytes of non-ASCII
+// The length of the leading letters, digits and `_`: Canvas keeps only these characters of a name. Bytes of non-ASCII
 // characters count as letters.
 std::size_t word_bytes(std::string_view text, std::string_view more = "_") {
   const auto end = std::find_if(text.begin(), text.end(), [&](char c) {
@@ -54,8 +54,8 @@ std::optional<CanvasMark> anonymous_mark(const std::string& text) {
   return is_id && take_file(text, end + 1, mark) ? std::optional(mark) : std::nullopt;
 }
 
-// All readings as NAME + ID + _question_QUESTION_FILE_REST: an answer to a quiz question. Names in these keep their
-// dashes.
+// All readings as NAME + ID + _question_QUESTION_FILE_REST, the form for an answer to a quiz question. In this form,
+// names keep their dashes.
 std::vector<CanvasMark> quiz_marks(const std::string& text) {
   constexpr std::string_view kQuestion = "_question_";
   std::vector<CanvasMark> marks;
@@ -109,9 +109,9 @@ bool may_be_canvas(const CanvasMark& mark) {
   return !has_large_letters(mark.name) && !mark.id.starts_with('0') && !mark.file.starts_with('0');
 }
 
-// The lengths of those numbers that are certain. People from another account that the class's account trusts have
-// longer numbers (Shard::IDS_PER_SHARD of the gem switchman: 13 digits after the account's number). Those are ignored
-// here and always allowed.
+// The usual lengths of numbers, from those that are certain. A person from another account that the class's account
+// trusts has a longer number (Shard::IDS_PER_SHARD of the gem switchman: 13 digits after the account's number). Such
+// numbers do not count towards the usual lengths, and are always allowed.
 struct NumberLengths {
   static constexpr std::size_t kOfAnotherAccount = 14;
   std::size_t fewest = 0, most = 0;  // 0: unknown
@@ -160,17 +160,19 @@ class NumberRange {
   std::uint64_t least_ = 0, most_ = 0;           // ends of the middle half; 0: unknown
 };
 
-// Evidence from names with a single reading. A name consists of what Canvas wrote, then of the learner's own file name.
-// The learner's part must never rule out the person that Canvas wrote; otherwise only another reading, with another
-// person, would remain.
+// Evidence from the names whose reading is certain. A name consists of what Canvas wrote and, behind it, the learner's
+// own file name. The learner's part must never make us reject the reading with the true owner: a reading with another
+// person would then win.
 struct NameEvidence {
-  // Whether numbers directly follow names, which may end with digits.
+  // Whether the names are of answers to a quiz. In these, a person's number directly follows the name, which may itself
+  // end with digits.
   bool is_quiz = false;
   std::map<std::string, std::set<std::string>> names_of;  // by number
   NumberLengths ids, files;
   NumberRange file_range;
 
-  // Adds a name if it has only one reading, or if Canvas may have written only one; not if it has too many to examine.
+  // Adds a name if it has only one reading, or only one that Canvas may have written. Ignores a name with more readings
+  // than are examined.
   void add(const std::vector<CanvasMark>& readings) {
     const auto may_be = [&](const CanvasMark& mark) { return is_quiz || may_be_canvas(mark); };
     const auto first = std::find_if(readings.begin(), readings.end(), may_be);
@@ -202,13 +204,15 @@ struct NameEvidence {
     return !is_quiz && ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) && is_nobody_elses(mark);
   }
 
-  // Whether Canvas may have written this reading although its numbers have unusual lengths: the file was on Canvas
-  // before, or the account is far older or newer. In an honest learner's own file name, numbers are dates or versions,
-  // which `allows` handles; only on purpose would a learner put numbers like these behind a person's name.
+  // Whether Canvas may have written this reading although its numbers have unusual lengths: the file may have been on
+  // Canvas before, or the person's account may be far older or newer than the others. In an honest learner's own file
+  // name, numbers are dates or versions, which allows() handles; numbers like these behind a person's name would be
+  // there only on purpose.
   bool may_be_unusual(const CanvasMark& mark) const {
     if (mark.is_late) return may_be_canvas(mark) && is_nobody_elses(mark);
     if (is_quiz || !may_be_somebodys(mark) || mark.file.empty()) return false;
-    // Numbers grow, so a newer person's may have any number of digits more, and an older person's may have one less.
+    // Canvas counts up, so the number of a newer account may have any number of digits more, and that of an older one
+    // may have one less.
     const bool is_long_enough =
         mark.id.size() >= ids.fewest || (mark.id.size() + 1 >= ids.fewest && !may_be_a_date(mark.id));
     if (is_long_enough && mark.file.size() >= mark.id.size()) return true;
@@ -218,7 +222,8 @@ struct NameEvidence {
   }
 
  private:
-  // Canvas has more files than people, so a file's number is hardly shorter than a person's, and usually far longer.
+  // A file's number is plausible if it has at least this many digits more than the person's: Canvas has more files than
+  // people, so a file's number is hardly shorter than a person's, and usually far longer.
   static constexpr std::size_t kMoreDigits = 2;
 
   // Whether the number may be a year, a month or a day.
@@ -240,9 +245,9 @@ struct NameEvidence {
     return may_be_canvas(mark) && is_nobody_elses(mark) && !is_file_with_own_number(mark);
   }
 
-  // Whether the number that is read as the person's is really a file's number, and the next one is a date or another
-  // number that the learner chose. A learner cannot make this true of the right reading, because Canvas assigned its
-  // numbers.
+  // Whether the reading takes a file's number for the person's number, and the next number, a date or another one that
+  // the learner chose, for the file's. A learner cannot make this true of the right reading, because both of its
+  // numbers are from Canvas.
   bool is_file_with_own_number(const CanvasMark& mark) const {
     constexpr std::uint64_t kNearPart = 1000, kFarPart = 10, kNearSpans = 3, kFarSpans = 20;
     if (!file_range.is_known() || mark.file.empty()) return false;
@@ -262,8 +267,8 @@ bool holds_mark(const std::string& text, std::string_view mark) {
 
 std::string row_of(const CanvasMark& mark) { return mark.name + "_" + mark.id; }
 
-// Returns the mark for a name that cannot be decided. The name and number of `own`, one of its readings, together name
-// a separate row. It is late if any reading says so, including readings that were not examined.
+// Returns the mark for a name that cannot be decided. `own` is one of its readings; its name and number together become
+// the name of a separate row. The mark says "late" if any reading does, including readings that were not examined.
 CanvasMark open_mark(const std::string& text, CanvasMark own) {
   own.name = row_of(own);
   own.id.clear();
@@ -298,8 +303,8 @@ std::optional<CanvasMark> canvas_mark(const std::string& text) {
 }
 
 CanvasNames::CanvasNames(const std::vector<std::string>& names) {
-  // If one file of an assignment is anonymous, all are; and a zip is from either an assignment or a quiz. Learners
-  // chose all names that have another form.
+  // Decides which form the names of this zip have. If one file of an assignment is anonymous, all are; and a zip is
+  // from either an assignment or a quiz. Names of any other form were chosen by learners.
   Readings plain, quiz, anonymous;
   bool has_letters = false;
   for (const std::string& name : names) {
@@ -325,8 +330,8 @@ CanvasNames::CanvasNames(const std::vector<std::string>& names) {
   part_numbers();
 }
 
-// Decides the reading of each name. A name that stays open gets a separate row, but even many such files of one learner
-// get only a few rows.
+// Decides the reading of each name. A name that stays open gets a separate row, but many such files of one learner get
+// only a few rows.
 void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   NameEvidence evidence;
   evidence.is_quiz = is_quiz;
@@ -339,7 +344,7 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
     std::vector<CanvasMark> left;
     std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
                  [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
-    // A reading must not be ruled out only by the length of its number.
+    // The length of its number alone must not rule a reading out.
     const bool may_be_another = std::any_of(marks.begin(), marks.end(), [&](const CanvasMark& mark) {
       return evidence.may_be_unusual(mark) && (left.empty() || row_of(mark) != row_of(left.front()));
     });
@@ -366,7 +371,8 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
 }
 
 // Today's Canvas writes LATE in capitals and everything else in small letters, so "lab_late" may be a group's name.
-// Older releases write the mark in small letters, too. So `_late` counts as the mark only if no mark is in capitals.
+// Older releases write the mark in small letters, too. So `_late` counts as the mark only if no name of this download
+// has it in capitals.
 void CanvasNames::settle_small_lates() {
   bool has_large = false;
   std::vector<std::map<std::string, CanvasMark>::iterator> small;
@@ -391,8 +397,8 @@ void CanvasNames::settle_small_lates() {
                   are_late ? "Canvas' late mark, as older releases write it" : "part of the name, not as a mark"));
 }
 
-// Separates files with the same number and different names: the number was misread, or a learner claimed another's.
-// Each of the names has a row of its own.
+// Separates files with the same number and different names: the number was misread, or a learner put another person's
+// number into the name. Each of these names then has a row of its own.
 void CanvasNames::part_numbers() {
   std::map<std::string, std::set<std::string>> names_of;
   for (const auto& [name, mark] : marks_) {

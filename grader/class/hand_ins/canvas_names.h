@@ -21,15 +21,17 @@ struct CanvasMark {
   bool may_be_small_late = false;  // whether one of several possible readings has the late mark of older releases
 };
 
-// The number of digits at `at`; 0 if there are more than a platform's number has.
+// The number of digits that begin at `at`; 0 if there are more than a platform's number can have.
 std::size_t digits_at(std::string_view text, std::size_t at);
 
-// Reads one name without the evidence of others: of several readings of the same form, takes the first.
+// Reads one name by itself, without the evidence of other names. If there are several readings of the same form,
+// returns the first.
 std::optional<CanvasMark> canvas_mark(const std::string& text);
 
 // The file names of one download. A name can often be read in two ways: people name their files and groups, so other
 // numbers may precede or follow Canvas' own. All names together give more evidence: one number has one name, and all
-// numbers have similar lengths. A name that can still be read in several ways is assigned to none of these people.
+// numbers have similar lengths. A name that can still be read in several ways is not assigned to any of the people in
+// these readings.
 class CanvasNames {
  public:
   explicit CanvasNames(const std::vector<std::string>& names);

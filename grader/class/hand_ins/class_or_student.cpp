@@ -44,7 +44,7 @@ bool ClassOrStudent::may_be_next_class(const std::string& called, const Pile& pi
   for (const Found& file : pile.files) {
     const std::string& first = file.parts.front();
     const bool is_folder = file.parts.size() > 1;
-    // A my/ means that this is a checkout; a file with only a chapter's name is the student's own.
+    // A my/ means that this is a student's checkout, and a file whose name is only a chapter's is this student's own.
     if (is_folder ? first == "my" : chapters_.is_chapter(first)) return false;
     const auto chapter = chapter_of_file(first, chapters_.known());
     const bool may_be_others = is_folder ? !chapter : owner_of_file(first, chapters_.known()).owner.student != own;

@@ -26,37 +26,41 @@ class ClassOrStudent {
   static bool is_platforms(const std::string& folder);
   static bool is_platforms_file(const std::string& name);
 
-  // Whether the names in a listing have a platform's form: a platform wrote them, or a person who imitates it.
+  // Whether the names in a listing have a platform's form. A platform may have written them, or a person who imitates
+  // one.
   static bool looks_like_class(const Listing& listing);
 
-  // Whether the files in a pile are named like several people's hand-ins, or the pile has several folders and none of
-  // them is named like a chapter or a checkout's my/.
+  // Whether a pile may be of several students: its files are named like several people's hand-ins, or it has several
+  // folders, none of which is named like a chapter or a checkout's my/.
   bool may_hold_students(const std::string& called, const Pile& pile) const;
 
-  // For a folder or zip that has a known student's name: whether it may be the next class, because the student may have
-  // guessed the class's name in advance. The class may lie deeper, in a folder or several nested ones.
+  // Whether a folder or zip with a known student's name may be a class nevertheless. A student who guessed the name of
+  // the next class may have handed in under that name, so that it is now known as a student's. The class may lie
+  // deeper, in a folder or several nested ones.
   bool may_be_class(const std::string& called, const Listing& listing) const;
 
-  // Whether a listing has files that are named like chapters, and no other file or folder that can be a student's.
+  // Whether everything in a listing is one student's: there are files named like chapters, and no other file or folder
+  // that may be a student's hand-in.
   bool is_one_students(const Listing& listing, const LmsRecords& records) const;
 
-  // Whether all that can be hand-ins in a listing is one folder, whose name is not a platform's.
+  // Whether a listing has only one folder, which no platform named, and no file outside it that may be a hand-in.
   bool is_only_folder(const Listing& listing) const;
 
-  // Whether a zip's only folder may be the class. It may be even if it has a known student's name, because that student
-  // may have guessed the class's name in advance; then its contents decide.
+  // Whether the only folder of a zip may be the class. If the folder has a known student's name, its contents decide,
+  // because that student may have guessed the class's name in advance.
   bool is_doubtful(const std::pair<const std::string, Pile>& folder) const;
 
-  // Whether a listing is like that of an ada.zip with only ada/ inside, and cannot be a class packed with its folder.
+  // Whether a listing is like that of a file ada.zip that contains only the folder ada/, and cannot be a class that was
+  // packed together with its folder.
   bool is_own_folder(const Listing& listing, const std::string& stem) const;
 
-  // What is left of the names of sources and zips in one folder without the chapters' names; of names that tell no
-  // chapter, only those of sources. These words may be the names of several students.
+  // The words that may be students' names in the names of one folder's files: what is left of the names of sources and
+  // zips without the chapters' names. If a name contains no chapter's name, only a source's counts.
   std::set<std::string> words_of(const std::vector<Found>& files) const;
 
-  // The files that are named like a chapter and whose names tell no student: they consist of the chapter's name alone,
-  // or with parts that programs add. A short number is such a part only in a chapter's only file, and only behind the
-  // chapter's name unless there are other chapters' files; otherwise it may be a student's.
+  // The files whose names tell a chapter but no student: the chapter's name alone, or with parts that programs add. A
+  // short number in a name is usually taken for a student's. It counts as added by a program only if the chapter has no
+  // other file, and the number follows the chapter's name or there are files of other chapters, too.
   std::set<std::string> chapters_files_in(const std::vector<std::string>& names) const;
 
   // Those folders of a class that may be students' and contain files that may be graded.
@@ -68,29 +72,31 @@ class ClassOrStudent {
  private:
   bool holds_students(const Listing& listing) const;
 
-  // Whether a pile contains several files of one chapter, or several files and folders that tell no chapter, and
-  // neither my/ nor a file with only a chapter's name.
+  // Whether a pile may be the class whose name a student guessed (see may_be_class()): it has several files of one
+  // chapter, or several files and folders whose names tell no chapter, and neither my/ nor a file with only a chapter's
+  // name.
   bool may_be_next_class(const std::string& called, const Pile& pile) const;
 
-  // Takes away the one folder that contains everything; false if there is none, or if it is a chapter's or a
-  // checkout's.
+  // If one folder contains the whole pile, and is neither a chapter's nor a checkout's, removes it from the files'
+  // paths. False if there is no such folder.
   bool take_off_wrapper(Pile& pile) const;
 
   // Whether a file may be a hand-in. If there is only one chapter, the file may have any name.
   bool is_hand_in(const Found& file) const;
 
-  // Whether files in a student's folder are named like hand-ins of other people: one has another student's name, or
-  // several may have.
+  // Whether files in a student's folder are named like other people's hand-ins: one of them has the name of a student,
+  // or several have different names that may be students'.
   bool names_others(const std::string& folder, const std::vector<Found>& files) const;
 
   // Whether the folder counts as a hand-in: it has a student's or a platform's name, or a file in it would be graded.
   bool holds_hand_in(const std::string& folder, const Pile& pile, const LmsRecords& records) const;
 
-  // The parts of names other than a chapter's name, for sources and zips in one folder. They may be names of people.
+  // What is left of the names of sources and zips in one folder without the chapter's name. Names that tell no chapter
+  // are ignored. These parts may be names of people.
   std::set<std::string> people_in(const std::vector<Found>& files) const;
 
-  // Adds short numbers from names that tell a chapter. Up to two of a chapter may be versions of one student's file;
-  // more are taken for the names of several students.
+  // Adds the short numbers that stand beside a chapter's name in files' names, if a chapter has more than two such
+  // files. Two may be versions of one student's file; more are taken for several students' numbers.
   void add_numbered(const std::vector<Found>& files, std::set<std::string>& words) const;
 
   const ChapterNames& chapters_;

@@ -6,8 +6,8 @@
 
 namespace roofwalk {
 
-// Whether the times of a class's files are those of a download: Moodle gives a zip's entries the time at which it makes
-// the zip, as Canvas does for a quiz. Making it takes a while if files are large, so the times differ a little.
+// Whether the times of a class's files only tell when a platform made the zip. Moodle gives that time to all entries of
+// a zip, and so does Canvas for a quiz. If files are large, making a zip takes a while, so the times differ a little.
 bool has_downloads_times(const Listing& listing, const ClassNames& names);
 
 }  // namespace roofwalk

@@ -14,9 +14,9 @@ namespace roofwalk {
 inline constexpr std::size_t kMostFileBytes = 64u << 20;   // limit for a zip inside a zip, and for metadata
 inline constexpr std::size_t kMostSourceBytes = 1u << 20;  // larger sources do not compile (common/build/build.cpp)
 
-// A file on disk or in a zip, not read yet. `read` returns at most `most_bytes`, otherwise an error. It adds the
-// number of bytes read and unpacked to `cost_bytes`, even on an error, because a file that cannot be read also costs
-// time.
+// A file on disk or in a zip, not read yet. `read` returns the file's bytes, or an Error if there are more than
+// `most_bytes`. It adds the number of bytes read and unpacked to `cost_bytes`, even on an Error, because a file that
+// cannot be read also costs time.
 struct Found {
   std::vector<std::string> parts;  // folders and the file's name, below the given path
   std::int64_t written_at_s = 0;

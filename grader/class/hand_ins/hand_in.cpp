@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limit for one student's sources, and the same again for the zips.
+// Limit on the bytes that are read from one student's sources. The zips have a separate limit of the same size.
 constexpr std::size_t kMostReadBytes = 128u << 20;
 constexpr std::size_t kMostFailedReads = 20;  // limit for one student's sources
 constexpr std::size_t kMostZips = 10;
@@ -103,7 +103,8 @@ void HandIn::add_file(Found file, const std::string& label, LateMark mark, const
   take({std::move(file), label, last_name(called), mark});
 }
 
-// All files of a hand-in count towards the limit, because each of several zips may contain as many as a folder.
+// All files of a hand-in together must not exceed kMostFiles. A hand-in may have several zips, each of which may
+// contain as many files as a folder.
 void HandIn::take(Candidate one) {
   if (sources_.size() + zips_.size() == kMostFiles) {
     ++more_files_;
@@ -202,8 +203,8 @@ void HandIn::drop_checkout() {
   });
 }
 
-// Notes the chapters of files that a platform marked, including files that are not graded now, because they show which
-// assignment a zip is from.
+// Records the chapters of files that a platform marked as late or on time. Includes files that are not graded now,
+// because they, too, show which assignment a zip is from.
 void HandIn::note_marks(Handed& handed) const {
   std::set<std::pair<std::string, std::string>> noted;
   for (const Candidate& one : sources_) {
@@ -217,8 +218,8 @@ void HandIn::note_marks(Handed& handed) const {
   }
 }
 
-// If there are more files than are graded, the newest count; among equally old ones, those whose names are most like
-// the chapter's.
+// If a chapter has more files than are graded, the newest files count; of equally old ones, those whose names are most
+// like the chapter's.
 Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*>& files, const KeepSource& keep,
                               Handed& handed) {
   const auto order = [&](const Candidate* one) {
@@ -242,7 +243,7 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
     }
     Submission submission{owner_, chapter, label, sha256_hex(*bytes), time_of(one->found.written_at_s)};
     submission.owner.mark = one->mark;
-    // Without its copy, the file cannot be graded, and a line says so; it nevertheless counts as handed in.
+    // If the copy cannot be saved, the file cannot be graded, and a line says so; but it counts as handed in.
     if (const Status stored = keep(submission.source_sha256, *bytes); !stored)
       tell(label, "its copy cannot be saved: " + stored.error().message, one->found.written_at_s);
     handed.submissions.push_back(std::move(submission));
@@ -268,8 +269,8 @@ std::string HandIn::names() const {
   return fmt::format("{}{}", fmt::join(shown, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// If a platform marks files, each file's time is when it was put into the zip: files of one hand-in may be seconds
-// apart, and their order is unknown. So all get the newest time.
+// If a platform marks files as late, the time of a file is when the platform put it into the zip. Files of one hand-in
+// may then be seconds apart, in an order that means nothing. So all files get the newest of these times.
 bool HandIn::take_one_time() {
   const auto is_marked = [](const Candidate& one) { return one.mark != LateMark::none; };
   if (std::none_of(sources_.begin(), sources_.end(), is_marked) && std::none_of(zips_.begin(), zips_.end(), is_marked))

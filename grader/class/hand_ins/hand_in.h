@@ -38,7 +38,8 @@ class HandIn {
  public:
   HandIn(const ChapterNames& chapters, Owner owner) : chapters_(chapters), owner_(std::move(owner)) {}
 
-  // Adds a folder's contents, or one file. `label` tells people where the folder is; for a file, where its folder is.
+  // Adds a folder's contents, or one file. `label` names a place for people: the folder itself, or the folder that the
+  // file is in.
   void add(Pile pile, const std::string& label, LateMark mark = LateMark::none);
 
   // Adds one file that a platform may have renamed; `called` is the student's own name for it.
@@ -74,8 +75,8 @@ class HandIn {
 
   const ChapterNames& chapters_;
   const Owner owner_;
-  std::string label_;  // label of the first folder in it; if a file came first, the place of the file's folder with the
-                       // student's name
+  std::string label_;  // label of the folder that was added first; if a file was added first, the label of the file's
+                       // folder, then the student's name
   std::vector<Candidate> sources_, zips_;
   std::vector<std::string> others_;
   std::size_t more_others_ = 0, more_files_ = 0;

@@ -48,8 +48,9 @@ std::vector<HandedIn> handed_in(const Handed& handed) {
   return all;
 }
 
-// Returns for each zip whether only students with a number from the platform count. A single student may have made up
-// several of the names without a number, but hardly most of a zip's names, so all count if few students have a number.
+// Returns for each zip whether the students without a number from the platform are ignored. Names without a number may
+// be made up, several of them by one student, but hardly most of a zip's names. So they are not ignored if few students
+// have a number.
 std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   std::map<std::string, std::pair<Students, Students>> zips;  // by zip: students with a number, and without
   for (const HandedIn& one : all) {
@@ -61,9 +62,9 @@ std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   return out;
 }
 
-// Finds the chapters and deadlines of the assignment that a zip's marks are about: those for which many of its students
-// handed in something. Chapters that only a few students handed in are not among them, even if the files of most
-// students have no deadline or no known chapter.
+// Finds the chapters and deadlines of the assignment that a zip's marks are about: those for which many of the zip's
+// students handed in something. A chapter that only a few students handed in does not count, even if no chapter has
+// more students because most files have no deadline or no known chapter.
 void find_own(Marked& zip, const CourseTerms& terms) {
   constexpr std::size_t kPartOfAll = 3;
   std::size_t most = 0;
@@ -86,13 +87,13 @@ void find_own(Marked& zip, const CourseTerms& terms) {
   }
 }
 
-// Drops deadlines that were still to come when a zip with a late file was made, because a file can only be late for a
-// deadline that is over. Only a number from Canvas proves that the mark is Canvas', and not part of a name that a
-// learner chose.
+// If a zip contains a late file, drops the deadlines that were still to come when the zip was made, because a file can
+// only be late for a deadline that is over. Only a file with a number from Canvas counts as late here: in another name,
+// the mark may be part of what a learner wrote.
 void drop_deadlines_to_come(Marked& zip, const CourseTerms& terms) {
   if (!zip.has_late) return;
   const auto first = zip.deadlines_s.lower_bound(zip.newest_s);
-  // All deadlines were still to come, so the late student must have had an earlier one; nothing is dropped.
+  // If all deadlines were still to come, the late file was late for an unknown earlier one, so nothing is dropped.
   if (first == zip.deadlines_s.begin()) return;
   zip.deadlines_s.erase(first, zip.deadlines_s.end());
   std::erase_if(zip.own, [&](const std::string& chapter) {
@@ -136,8 +137,8 @@ std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms&
 
 using Files = std::map<std::string, std::set<std::pair<std::string, std::string>>>;  // chapters and hashes by student
 
-// Whether most students of an earlier download have the same files now and no others. If so, both downloads are of
-// the same assignment: for the next assignment, most students change a file.
+// Whether most students of an earlier download have exactly the same files now. If so, both downloads are of the same
+// assignment: for the next assignment, most students would hand in something else.
 bool is_downloaded_again(const Files& before, const Files& now) {
   std::size_t same = 0;
   for (const auto& [student, files] : before) {
@@ -156,10 +157,10 @@ Files files_of(const std::vector<Submission>& submissions, std::int64_t first_s,
   return files;
 }
 
-// Returns for each chapter when its own assignment was first downloaded after the deadline, if it was. A zip is of a
-// chapter's own assignment if at least half of its students handed in this chapter. A zip that is downloaded again now
-// does not count. Files with times close together belong to one zip, because the platform writes a zip's files one
-// after the other.
+// Returns for each chapter when its own assignment was first downloaded after the deadline; chapters for which this
+// never happened are absent. A zip is of a chapter's own assignment if at least half of the zip's students handed in
+// this chapter. An earlier download of the zip that is graded now does not count. Files with times close together
+// belong to one zip, because the platform writes a zip's files one after the other.
 std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>& all_before, const Files& now,
                                                    const CourseTerms& terms) {
   constexpr std::int64_t kNextFile_s = 600;
@@ -200,7 +201,8 @@ bool says_enough(const Submission& submission, const Marked& zip, bool was_marke
   // A file that came before one deadline also came before any later one.
   if (!is_own) return !is_late && *deadline_s > *zip.deadlines_s.rbegin();
   if (zip.deadlines_s.size() == 1) return true;
-  // The mark is about one of several deadlines. All files of the zip came before the download.
+  // Several deadlines are the assignment's, and it is unknown which of them the mark is about. All files of the zip
+  // came before the download.
   const bool is_in_time = submission.submitted_at_s <= *deadline_s;
   if (is_in_time) return !is_late;
   return *deadline_s == *zip.deadlines_s.rbegin() || !was_marked;

@@ -1,4 +1,4 @@
-// Decides for which chapters the late marks in a platform's zip count.
+// Decides for which chapters the late marks in a platform's zip are valid.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace roofwalk {
 
-// A mark says whether a file was in time for the assignment of its zip. A deadline is taken for one of that assignment
-// if at least half of the zip's students handed in something for it, or more students than for any other deadline; they
-// must also be more than a third of all, including students without a file of a known chapter. If somebody is late for
-// a past deadline, future deadlines are excluded. The zip may also contain files of other chapters, sent long before or
-// after their own deadlines. If a mark does not decide whether such a file is late, the mark is removed, and the file's
-// time counts: the time of the download, before which the file came. `before`: the submissions on record. Returns lines
-// about removed marks.
+// Removes the late marks that do not apply to their file's chapter, and returns lines about them. A mark says whether a
+// file was in time for the assignment of its zip. But the zip may also contain files of other chapters, sent long
+// before or after their own deadlines. If a mark does not decide whether such a file is late, the mark is removed, and
+// the file's time counts: that of the download, before which the file came.
+// A deadline is taken for one of the zip's assignment if at least half of the zip's students handed in something for
+// it, or if no other deadline has more students; in both cases they must be more than a third of all students,
+// including those without a file of a known chapter. If somebody is late, deadlines that were still to come are
+// excluded. `before`: the submissions on record.
 std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Submission>& before,
                                             const CourseTerms& terms);
 

@@ -95,7 +95,8 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
     found.read = refusal(kIsLink);
   } else if (found.parts.size() > kDeepest + 1) {
     found.read = refusal("is nested too deep");
-    // Assigns a new vector, because the long one would keep its capacity, and there may be thousands of such files.
+    // Assigns a new vector instead of erasing parts: the long one would keep its memory, and there may be thousands of
+    // such files.
     found.parts = std::vector<std::string>{found.parts.front(), "...", found.parts.back()};
   } else {
     found.read = [zip, entry](std::size_t most_bytes, std::size_t& cost_bytes) {
@@ -105,19 +106,22 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
   return found;
 }
 
-// In a name from a platform, a backslash is part of the learner's file name; in other names it may stand for a slash.
+// Splits an entry's name in a class's zip. In a name from a platform, a backslash is part of the learner's file name;
+// in other names it may stand for a slash.
 EntryPlace place_in_class(const std::string& name) {
   const bool has_slash = name.find('/') != std::string::npos, has_backslash = name.find('\\') != std::string::npos;
   if (!has_slash && has_backslash && owner_of_file(name, {}).by == NamedBy::platform) return {{name}, false};
   return place_of_entry(name);
 }
 
-// Whether a file's name tells its student. A file with only a chapter's name does not.
+// Whether a file may be a hand-in, judged by its name. A name that is only a chapter's does not count, because it tells
+// no student.
 bool is_hand_in(const std::string& name, const ChapterNames& chapters) {
   return !is_debris(name) && (is_zip(name) || is_source(name)) && !chapters.is_chapter(name);
 }
 
-// "./" if every name begins with it, as some programs write them. If only some do, it is part of these names.
+// Some programs begin every name in a zip with "./". Returns "./" for such a zip; otherwise an empty text: if only some
+// names begin so, it is a part of them.
 std::string dot_of(const Archive& zip) {
   constexpr const char* kDot = "./";
   const bool has_all = std::all_of(zip.entries().begin(), zip.entries().end(),
@@ -125,8 +129,8 @@ std::string dot_of(const Archive& zip) {
   return has_all ? kDot : "";
 }
 
-// The only folder below `dot` if it is named like Gradescope's; otherwise empty. Also empty if a hand-in is next to the
-// folder, because then the folder may be a student's.
+// The name of the zip's only folder if it is named like Gradescope's. Empty if there is no such folder, or if there is
+// a hand-in next to it, because then the folder may be a student's.
 std::string wrapper_of(const Archive& zip, const std::string& dot, const ChapterNames& chapters) {
   std::string wrapper;
   for (const ArchiveEntry& entry : zip.entries()) {
@@ -142,7 +146,7 @@ std::string wrapper_of(const Archive& zip, const std::string& dot, const Chapter
   return wrapper.empty() ? wrapper : wrapper + "/";
 }
 
-// The same for a folder on disk. The wrapper must not be a link, because a link of that name may lead anywhere.
+// The same for a folder on disk. The folder in it must not be a link, because a link may lead anywhere.
 std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder, const ChapterNames& chapters) {
   if (listing.folders.size() != 1 || !is_gradescope_export(listing.folders.begin()->first)) return std::nullopt;
   const auto is_somebodys = [&](const Found& found) { return is_hand_in(found.parts.front(), chapters); };
@@ -152,7 +156,7 @@ std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folde
   return fs::is_directory(fs::symlink_status(wrapper, error)) ? std::optional(wrapper) : std::nullopt;
 }
 
-// Whether only Gradescope writes in this folder. If students choose names there, one may choose the name of
+// Whether Gradescope chose all names in this folder. If students chose some, one of them may have chosen the name of
 // Gradescope's metadata.
 bool is_all_gradescopes(const Listing& listing, const ChapterNames& chapters) {
   return std::all_of(listing.folders.begin(), listing.folders.end(),
@@ -161,8 +165,8 @@ bool is_all_gradescopes(const Listing& listing, const ChapterNames& chapters) {
                       [&](const Found& file) { return is_hand_in(file.parts.front(), chapters); });
 }
 
-// Moves Gradescope's metadata out of the listing's files. `is_export`: the folder is Gradescope's own, or the
-// instructor gave it the name of one.
+// Moves Gradescope's metadata out of the listing's files. `is_export`: Gradescope made the folder, or the instructor
+// gave it a name like that of Gradescope's export.
 void take_metadata(Listing& listing, const ChapterNames& chapters, bool is_export) {
   const bool is_believed = is_export || is_all_gradescopes(listing, chapters);
   // An autograder's container holds one submission, its metadata and nothing else.

@@ -17,8 +17,8 @@ inline constexpr std::size_t kMostNames = 5;
 
 class ChapterNames;
 
-// Presumably the files of one student. Sources and zips are listed; of other files, only the first names are kept and
-// the rest is counted, because a hand-in may contain any number of them.
+// Files that are presumably one student's. Of files other than sources and zips, only the first names are kept, and the
+// rest is counted, because a hand-in may contain any number of them.
 struct Pile {
   std::vector<Found> files;         // sources and zips; if one must not be opened, reading it gives the reason
   std::size_t more_files = 0;       // beyond kMostFiles
@@ -57,7 +57,8 @@ struct Listing {
 // Returns the end of a line about `count` names that are too long.
 std::string too_long_words(std::size_t count);
 
-// Whether the name is like "assignment_1234_export", the one folder in Gradescope's zip, which is never a student's.
+// Whether the name is like "assignment_1234_export", the one folder in a zip from Gradescope. Such a folder is never a
+// student's.
 bool is_gradescope_export(const std::string& folder);
 
 // Whether the name is like "submission_331", Gradescope's folder for one submission.
@@ -81,8 +82,8 @@ Listing list_class_folder(const std::filesystem::path& folder, const ChapterName
 // The contents of a zip that a platform or an instructor made of a class.
 Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chapters);
 
-// The contents of a zip that a student made. All files are this student's, handed in when the zip was: times and
-// names in the zip do not count.
+// The contents of a zip that a student made. All files belong to this student and get the time of the zip's hand-in;
+// the names and times in the zip do not count, because the student chose them.
 Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s);
 
 // The whole listing as the files of one student.

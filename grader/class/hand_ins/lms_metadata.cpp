@@ -26,7 +26,8 @@ std::string text_at(const Json& json, const char* key) {
 
 const std::string& id_of(const std::string& email, const std::string& sid) { return email.empty() ? sid : email; }
 
-// Gradescope itself writes addresses; a number was typed by the student, who may have typed another student's.
+// The owner with this name and id in Gradescope's metadata. Gradescope itself writes an e-mail address as the id; any
+// other id was typed by the student, who may have typed another student's.
 Owner owner_of(const std::string& name, const std::string& id) {
   if (id.empty()) return {student_name(name), "", {}};
   return id.find('@') != std::string::npos ? owner_with_id(name, id) : owner_with_unproven_id(name, id);
@@ -60,10 +61,11 @@ void for_each_line(std::string_view text, Visit&& visit) {
 // Whether this program reads the value of this key of a submission.
 bool is_read(std::string_view key) { return key.starts_with(":submitters:") || key.starts_with(":created_at:"); }
 
-// Converts the text for a parser of YAML 1.2. Unless `all`, leaves out a submission's other keys, such as the output of
-// its autograder, so that errors in them do not matter and parsing (50 times the text's memory) needs less. A key's
-// value is indented deeper than the key, except for lists and empty lines, so text in the value cannot end it early.
-// Adds a plain line break after each one that only YAML 1.1 has, so that no student's name becomes another's.
+// Converts the text for a parser of YAML 1.2. Unless `all` is set, leaves out keys of a submission that are not read,
+// such as the output of its autograder: errors in them then do no harm, and parsing, which takes 50 times the text's
+// memory, needs less. A key's value is indented deeper than the key, except for lists and empty lines, so nothing in a
+// value can look like the next key. Some line breaks exist only in YAML 1.1; a plain one is added after each of them,
+// because a parser of YAML 1.2 would otherwise join lines, and could read one student's name as another's.
 std::string for_yaml_1_2(std::string_view yaml, bool all) {
   constexpr std::size_t kIndent = 2;  // indentation of a submission's keys
   std::string text;
@@ -132,7 +134,7 @@ Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::strin
   if (read.size() > kMostFileBytes) return Error{fmt::format("is larger than {} bytes", kMostFileBytes)};
   auto records = records_in(read);
   if (records || yaml.size() > kMostFileBytes) return records;
-  // A value that is read may be an alias (`*1`) of one that was left out, so all are read now.
+  // A value that is read may be an alias (`*1`) of a value that was left out. So now the text is parsed with all keys.
   return records_in(read = for_yaml_1_2(yaml, /*all=*/true));
 }
 

@@ -29,8 +29,8 @@ inline constexpr std::size_t kMostExportBytes = 256u << 20;
 // not read.
 Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml);
 
-// The one submission in a container. A container has one result, so a group is a single owner there. Errors: not such
-// a file.
+// The one submission in an autograder's container. The container gives one result, so a group counts as a single owner
+// here. Errors: the text is not such a file.
 Result<LmsRecord> read_gradescope_container(const std::string& json);
 
 // "2026-10-01T21:59:00.365935-07:00" or "2026-10-01 21:59:00.0 Z" as seconds since 1970. nullopt for any other text.

@@ -34,7 +34,7 @@ std::string normal(const std::string& text) {
   return out;
 }
 
-// The position of `name` in `text`, if it is enclosed by dashes or the ends of the text; otherwise npos.
+// The position of `name` in `text` as a whole word, between dashes or at the ends of the text; otherwise npos.
 std::size_t place_of(const std::string& text, const std::string& name) {
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const bool begins = at == 0 || text[at - 1] == '-',
@@ -66,15 +66,15 @@ std::optional<MoodleMark> moodle_mark(const std::string& text) {
   return std::nullopt;
 }
 
-// So long that finding another name with the same hash is not feasible.
+// The number of hash digits in a changed name: so many that nobody can find another name with the same hash.
 constexpr std::size_t kHashDigits = 16;
 constexpr std::string_view kHashMark = " ~";
 
 // The prefix of a participant's number in Moodle's own tables.
 const std::string kParticipant = "Participant ";
 
-// Prefix of a student's number that may not come from the LMS, because the author of the file's name may have
-// invented it.
+// Prefix of a student's number that may not be from the LMS, because whoever named the file may have invented the
+// number.
 const std::string kUnproven = "Unproven ";
 
 std::string hash_of(const std::string& text) {
@@ -104,7 +104,7 @@ NamedFile named_by_moodle(const MoodleMark& mark) {
 }  // namespace
 
 Owner owner_with_id(const std::string& name, const std::string& id) {
-  // Replaces brackets in the id, because the last opening bracket of the text must be the one that is added here.
+  // Replaces brackets in the id: the last opening bracket of the result must be the one that is added below.
   std::string shown = student_name(id);
   if (shown.find_first_of("()") != std::string::npos) {
     std::replace(shown.begin(), shown.end(), '(', '[');
@@ -279,7 +279,8 @@ bool ClassNames::doubt_namesake(const std::string& stem, const std::vector<std::
   return true;
 }
 
-// Tells of a file such as ada_vector-add.cu next to the folder ada/: it goes to her row, whoever wrote it.
+// Adds a line about files such as ada_vector-add.cu next to the folder ada/. Each of them goes to the row of Ada,
+// whoever wrote it.
 void ClassNames::tell_of_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders) {
   std::set<std::string> owners;
   for (const std::string& folder : folders) owners.insert(owner_of_folder(folder).owner.student);
@@ -297,8 +298,8 @@ void ClassNames::tell_of_beside(const std::vector<std::string>& files, const std
           beside.size() > 1 ? fmt::format("and {} more files are each", beside.size() - 1) : "is"));
 }
 
-// Tells of names such as "ada_vector-add (1).cu", "Ada_Vector_Add.cu", "vector-add_ada.cu": each may belong to a
-// student who has another row.
+// Adds a line about names such as "ada_vector-add (1).cu", "Ada_Vector_Add.cu" or "vector-add_ada.cu": the student in
+// such a name may already have another row.
 void ClassNames::tell_of_otherwise(const std::vector<std::string>& files) {
   std::vector<std::string> otherwise;
   for (const std::string& name : files) {
@@ -350,7 +351,7 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
 NamedFile ClassNames::believed(NamedFile named) const {
   const bool is_alone = alone_ != Alone::no, has_number = is_persons(named.owner.lms_id);
   const bool is_doubted = is_mixed_ || alone_ == Alone::unproven;
-  // Even if all names are one student's, a mark that says "late" is believed.
+  // If all names are one student's, only a mark that says "on time" is doubted; one that says "late" is believed.
   const bool is_marked = !is_mixed_ && !(is_alone && named.owner.mark == LateMark::on_time);
   if (is_doubted && has_number) {
     if (proven_.contains(named.owner.student)) named.owner.student.replace(named.owner.student.size() - 1, 1, "?)");
@@ -375,8 +376,8 @@ NamedFile owner_of_folder(const std::string& name) {
     named.rest = name;
     return named;
   }
-  // Some programs make such a folder from a zip, or from a backslash in a learner's file name. Without the late mark,
-  // the name is not taken for Canvas', because people also name folders like this.
+  // Some programs make such a folder from a zip, or from a backslash in a learner's file name. But people name folders
+  // like this, too, so only a name with the late mark is taken for Canvas'.
   if (const auto canvas = CanvasNames({name}).of(name); canvas && canvas->is_late) return named_by_canvas(*canvas);
   return {{student_name(name), "", {}}, name, NamedBy::name};
 }
@@ -441,8 +442,8 @@ std::string plain_name(const std::string& name) {
 
 std::string student_name(const std::string& name) {
   const std::string plain = plain_name(name);
-  // A name that looks as if it ended in such a hash also gets one, so that nobody can choose as a name what another
-  // name becomes with its hash.
+  // Names that already look as if they ended in such a hash also get one. Otherwise, somebody could choose as a name
+  // what another student's name becomes with its hash.
   const std::size_t mark = plain.rfind(kHashMark);
   const bool looks_hashed = mark != std::string::npos && plain.size() == mark + kHashMark.size() + kHashDigits;
   return plain == name && !looks_hashed ? plain : plain + hash_of(name);

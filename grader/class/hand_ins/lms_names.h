@@ -26,19 +26,19 @@ struct Owner {
 // name alone.
 enum class NamedBy { platform, student_and_chapter, name };
 
-// Whether a platform's number identifies a person. Moodle numbers its participants, groups included, anew in each
-// assignment, so its numbers ("Participant 4711") identify nobody outside it. A number that a student may have typed
-// ("Unproven 77"), as on Gradescope, does not identify a person either: it is shown, but does not join rows.
+// Whether a platform's number identifies a person. Moodle numbers the participants, groups included, anew in each
+// assignment, so their numbers ("Participant 4711") identify nobody outside that assignment. A number that a student
+// may have typed ("Unproven 77"), as on Gradescope, does not identify a person either: it is shown, but does not join
+// rows.
 bool is_persons(const std::string& lms_id);
 bool is_participants(const std::string& lms_id);  // whether the number is a participant's of Moodle
 
 // The number without our prefix, as people know it.
 std::string number_of(const std::string& lms_id);
 
-// The information in one name: "doejane_LATE_123_456_vector-add-1.cu" in Canvas' form, "Jane
-// Doe_123_assignsubmission_file_vector-add.cu" in Moodle's form without folders, otherwise STUDENT.cu or
-// STUDENT_CHAPTER.cu. `rest` is the learner's own file name, which platforms keep at the end; otherwise the whole
-// name.
+// What one file name tells. Canvas' form is "doejane_LATE_123_456_vector-add-1.cu", Moodle's without folders "Jane
+// Doe_123_assignsubmission_file_vector-add.cu"; other names are STUDENT.cu or STUDENT_CHAPTER.cu. `rest` is the
+// learner's own file name, which platforms keep at the end; for other names, the whole name.
 struct NamedFile {
   Owner owner;
   std::string rest;
@@ -49,8 +49,8 @@ struct NamedFile {
 NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
 // The names of files in one folder of a class, and of the folders next to them that contain hand-ins. Together they
-// give more evidence than each alone. Names in Canvas' form are suspected of being forged if some files have names that
-// Canvas did not write but students chose, or if at least as many students have a folder or a Moodle file as have a
+// give more evidence than each alone. Names in Canvas' form are suspected of being forged if Canvas did not name all
+// files and students chose the other names, or if at least as many students have a folder or a Moodle file as have a
 // Canvas file. Suspected names prove no number, and do not show that a file was on time.
 class ClassNames {
  public:
@@ -62,17 +62,18 @@ class ClassNames {
 
   bool is_mixed() const { return is_mixed_; }
 
-  // Gives an unproven number a row of its own, "smithbob (4812?)", if one of these students has that number on record.
+  // `proven`: students whose numbers are on record. If one of them has a number that this listing does not prove, the
+  // listing's file gets a row of its own, "smithbob (4812?)".
   void keep_apart(const std::set<std::string>& proven) { proven_ = proven; }
 
-  // If all files and folders are one student's, who may have chosen their names, doubts a mark that says "on time", and
-  // the number unless it is on record. `proven`: students with such numbers.
+  // Handles the case that all files and folders are one student's, who may have chosen their names. Then a mark that
+  // says "on time" is doubted, and so is the number unless it is on record. `proven`: students with numbers on record.
   void doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
                    const std::set<std::string>& proven);
 
-  // The same for the files of a zip that has the name of a student with a file in it: this student may have made the
-  // zip. Returns whether the names are doubted; then the times in the zip are that student's own, too. If only a few
-  // students have files in the zip, a line says so.
+  // The same for the files of a zip that has the name of a student with a file in it, because this student may have
+  // made the zip. Returns whether the names are doubted; the times in the zip are then that student's choice, too. If
+  // only a few students have files in the zip, adds a line about it.
   bool doubt_namesake(const std::string& stem, const std::vector<std::string>& files,
                       const std::set<std::string>& proven);
 
@@ -80,8 +81,8 @@ class ClassNames {
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
 
  private:
-  // The name of a file or folder that Canvas did not write, next to which names in Canvas' form are doubtful, because
-  // they may have this form by chance; empty if there is none.
+  // Names in Canvas' form may have this form by chance if Canvas did not name all files. Returns the name of a file or
+  // folder that Canvas did not name; empty if there is none.
   std::string doubtful_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders) const;
   NamedFile believed(NamedFile named) const;
   void tell_of_otherwise(const std::vector<std::string>& files);
@@ -98,16 +99,16 @@ class ClassNames {
   std::vector<std::pair<std::string, std::string>> told_;
 };
 
-// The owner of a folder: "Jane Doe_123_assignsubmission_file_" in Moodle's form; "doejane_LATE_123_456_..." if a
-// Canvas file was unpacked into the folder; otherwise the folder has the student's own name.
+// The owner of a folder in a class. The name may have Moodle's form, "Jane Doe_123_assignsubmission_file_", or that of
+// a Canvas file that was unpacked into the folder, "doejane_LATE_123_456_..."; otherwise it is the student's name.
 NamedFile owner_of_folder(const std::string& name);
 
 // The chapter in a file's name, in any form that a platform or a browser made of it: "vector-add.cu", "vector_add
 // (1).cu", "01-vector-add-2.cu", "hw1_vector-add.cu". nullopt if the name has none, or several.
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
-// What beside_chapter() returns: the part of a file's name other than the chapter's name, without words for versions
-// and, unless `counted`, without short numbers: "ada" for "vector-add_ada (1).cu", "480012" for "vector-add_480012.cu".
+// beside_chapter() returns the part of a file's name beside the chapter's name: "ada" for "vector-add_ada (1).cu",
+// "480012" for "vector-add_480012.cu". It leaves out words for versions, and short numbers unless they are `counted`.
 enum class Versions : std::uint8_t { left_out, counted };
 std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters,
                            Versions versions = Versions::left_out);

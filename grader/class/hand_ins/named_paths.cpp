@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kMostAlikeTold = 5;
 
-// Refuses Gradescope's metadata and submissions if the paths are in one folder, because they cannot be graded one by
-// one. Without a submission beside it, or with paths in other folders, metadata is a student's file.
+// Gradescope's metadata and submissions cannot be graded one by one, so refuses both if they are given in the same
+// folder. Metadata without a submission next to it, or with paths in other folders, counts as a student's file.
 Status refuse_export(const std::vector<fs::path>& paths) {
   std::set<fs::path> folders;
   bool has_metadata = false, has_submission = false;
@@ -115,8 +115,8 @@ const std::string* NamedPaths::why_left_out(const fs::path& full) const {
   return found == left_out_.end() ? nullptr : &found->second;
 }
 
-// Tells of files with the same name in several folders, such as work.zip: each may be a different student's, or one
-// student's for several homeworks.
+// Adds a line about files with the same name in several folders, such as work.zip: they may belong to different
+// students, or to one student and different homeworks.
 void NamedPaths::tell_of_alike() {
   std::map<std::string, std::set<fs::path>> folders;  // by the file's name
   for (const auto& [folder, names] : named_files_) {
@@ -152,8 +152,8 @@ std::vector<std::string> NamedPaths::told_of_names(const std::string& top) const
   return lines;
 }
 
-// Whether all files have the folder's name, as in ada/ada_vector-add.cu, or a chapter's name, and at least one has
-// the folder's.
+// Whether a folder's files are named after it: at least one has the folder's name, as in ada/ada_vector-add.cu, and
+// each of the others has that name, too, or only a chapter's.
 bool NamedPaths::names_its_files(const std::string& folder, const std::vector<std::string>& files) const {
   const std::string own = name_letters(folder);
   std::size_t called_so = 0;
@@ -166,9 +166,10 @@ bool NamedPaths::names_its_files(const std::string& folder, const std::vector<st
   return called_so > 0;
 }
 
-// In `grade alice/vector-add.cu alice/naive-gemm.cu` the folder's name is the student's; in `hw1/*` it is not. If the
-// paths name files in several neighbouring folders, and the files of one folder have chapters' names or the folder's
-// own, then each of these folders is a student's, and the student chose the names of the files in it.
+// Decides which folders are students'. In `grade alice/vector-add.cu alice/naive-gemm.cu`, the folder's name is the
+// student's; in `grade hw1/*`, it is not. If files in several neighbouring folders are given, and the files of one
+// folder are named after chapters or after the folder, then each of these folders is a student's, and the student chose
+// the names of the files in it.
 void NamedPaths::read_by_folder(const Beside& beside, bool is_single) {
   std::set<fs::path> above;
   for (const auto& [folder, names] : named_files_) {
@@ -179,7 +180,8 @@ void NamedPaths::read_by_folder(const Beside& beside, bool is_single) {
       return is_single && !guess_.is_platforms_file(name) && guess_.is_known_student(called) &&
              !guess_.names_its_student(name);
     });
-    // If folders are named next to the files, this is the class's folder, and a student may have given a file its name.
+    // If subfolders of this folder are given, too, it is the class's folder, and a student may have named a file after
+    // it.
     const bool is_named_so = !is_single && !beside.folders.contains(folder) && names_its_files(called, names);
     if (is_named_so || (is_students && !beside.others.contains(folder))) by_folder_.insert(folder);
     if (by_folder_.contains(folder) || guess_.is_platforms(called)) above.insert(folder.parent_path());

@@ -28,11 +28,11 @@ class NamedPaths {
   // Takes all paths that are going to be added. Must be called before anything else.
   Status expect(const std::vector<std::filesystem::path>& paths);
 
-  // Lines about files that are assigned to a different student than their names say, or all to one student. Each line
-  // begins with its label.
+  // Lines about files that are assigned to another student than their names say, and about files that are all assigned
+  // to one student. Each line begins with its label.
   const std::vector<std::string>& told() const { return told_; }
 
-  // Whether the file belongs to the student of its folder, independent of its own name.
+  // Whether the file belongs to the student whose name its folder has, whatever its own name is.
   bool is_folders(const std::filesystem::path& full) const;
 
   // Why a path is left out; nullptr if it is not.
@@ -47,7 +47,7 @@ class NamedPaths {
   // The names of all folders, and of those given files that do not belong to their folder's student.
   const ClassNames& names() const { return *names_; }
 
-  // Lines about doubts in names(), each with its label; `top` is the label for names without a place of their own.
+  // Lines about doubts in names(), each with its label. `top`: the label for names that are not in a given folder.
   std::vector<std::string> told_of_names(const std::string& top) const;
 
  private:

@@ -41,7 +41,7 @@ class Nested {
     }
   }
 
-  // Refuses a path inside a folder if another path, next to that folder, is given as a student's.
+  // Refuses a path that is inside a folder, if a path next to that folder is given as a student's.
   Status refuse_deeper(const NamedOne& one) const {
     for (fs::path at = one.full.parent_path(); at != common_; at = at.parent_path()) {
       const auto found = beside_.find(at.parent_path());
@@ -61,9 +61,9 @@ class Nested {
     return kOk;
   }
 
-  // Looks for another folder with the name of this path's student. If there is one, refuses this path if it is a
-  // folder. Leaves it out if it is a file, because any student may have given a file that name, or if all files given
-  // in the other folder are nobody's.
+  // Looks for another folder with the name of this path's student: the two may belong to different students. A file is
+  // then left out, because any student may have given a file that name. A folder is refused, but only left out if
+  // nothing is known about the other folder's owner because all files given in it have only chapters' names.
   Status look_for_alike(const NamedOne& one) {
     const auto found = called_.find(one.student);
     if (found == called_.end() || one.has_number) return kOk;
@@ -82,8 +82,8 @@ class Nested {
     return kOk;
   }
 
-  // Leaves out a folder with a name that is nobody's, because a single student may have called a folder so. Refuses it
-  // if no student's folder is next to it, because then all paths are one level too deep.
+  // Leaves out a folder whose name is no student's, because a single student may have named a folder so. Refuses it if
+  // no student's folder is next to it, because then all given paths are one level too deep.
   Status look_for_nobodys(const NamedOne& one) {
     if (places_.size() < 2 || known_.contains(one.student) || !is_nobodys(one.full, one.is_by_files)) return kOk;
     const bool is_beside = std::any_of(places_.begin(), places_.end(), [&](const fs::path& place) {
@@ -121,8 +121,8 @@ class Nested {
   std::map<fs::path, const NamedOne*> beside_;        // by folder: a path in it that is given
   std::map<std::string, std::set<fs::path>> called_;  // by student: folders with the student's name
   std::set<fs::path> places_;                         // folders that are given, or in which files are given
-  std::set<fs::path> certain_;                        // folders of called_ with a given path that is not a nobody's
-                                                      // file
+  std::set<fs::path> certain_;                        // folders of called_ that are given, or in which a file is
+                                                      // given whose name is not only a chapter's
   std::map<fs::path, std::string> left_out_;          // with the reason
 };
 

@@ -22,9 +22,9 @@ struct NamedOne {
   bool is_chapters = false;  // a file that is named like a chapter and so is nobody's; only its folder's name counts
 };
 
-// Returns the paths that are left out, and why: a file with the name of another student's folder, and a folder whose
-// name tells no student next to students' folders. Errors: a path inside a folder that may be another student's; two
-// folders with the same name; folders whose names tell no student, if no other folder is next to them. In all these
+// Returns the paths that are left out, and why: a file with the name of another student's folder; a folder whose name
+// tells no student, next to students' folders. Errors: a path inside a folder that may be another student's; two
+// folders with the same name; a folder whose name tells no student, if no student's folder is next to it. In all these
 // cases, a student could get another student's row. `chapters`: names that are no student's. `known`: known students,
 // whose folders may be in several places.
 Result<std::map<std::filesystem::path, std::string>> check_nested(const std::vector<NamedOne>& all,

@@ -131,8 +131,8 @@ class Collector {
     }
   }
 
-  // Whether a zip that was given as one student's may be a class. Only the first zips of a folder are opened, because a
-  // student may have made any number of them.
+  // Whether a zip that was given as one student's may be a class. Opens only the first few zips of a folder, because a
+  // student may have put any number of them there.
   bool looks_like_class_zip(const fs::path& full) {
     std::error_code error;
     auto& [zips, entries] = looked_at_[full.parent_path()];
@@ -258,9 +258,9 @@ class Collector {
     return kOk;
   }
 
-  // Checks a listing that seems to be one student's because it has files with only a chapter's name. Errors: other
-  // files in it are named after several people, such as "vector-add_ada.cu" and "vector-add_bob.cu". A single such name
-  // may mark a version; then a line says how the listing is treated.
+  // Checks a listing that seems to be one student's because it has files with only a chapter's name. Errors: several
+  // other files in it are named after people, such as "vector-add_ada.cu" and "vector-add_bob.cu". If there is only one
+  // such name, it may mark a version, so there is no Error but a line that says how the listing is treated.
   Status ask_of_others(const Listing& listing) {
     std::set<std::string> people = guess_.words_of(listing.top);
     for (const auto& [folder, pile] : listing.folders) {
@@ -318,8 +318,8 @@ class Collector {
     const std::vector<std::string> files = names_in(listing.top);
     const std::vector<std::string> folders = guess_.students_folders(listing);
     ClassNames names(files, chapters_.known(), folders);
-    // If only one student has files in a folder, they may have come by mail, with names in Canvas' form that the
-    // student wrote.
+    // If only one student has files in a folder, the files may have come by mail, and the student may have made up
+    // their names in Canvas' form.
     names.keep_apart(proven_);
     const bool is_namesakes = packing == Packing::zip && names.doubt_namesake(name, files, proven_);
     if (packing == Packing::folder) names.doubt_alone(files, folders, proven_);
@@ -362,7 +362,8 @@ class Collector {
       tell(top_, "has others' folders or files in each of its folders: if they are classes, grade each by itself");
   }
 
-  // Adds a line about Canvas zips that were each unpacked into a folder of the same name.
+  // Adds a line if at least half of the folders have the names of Canvas files: somebody unpacked each of Canvas' zips
+  // into a folder of its own.
   void tell_of_unpacked(const Listing& listing) {
     std::vector<std::string> called;
     for (const auto& [folder, pile] : listing.folders) {
@@ -415,8 +416,8 @@ class Collector {
     for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
   }
 
-  // The platform's records about the folders next to its metadata; students cannot write there. Errors: the metadata
-  // cannot be read, so names and times would not be the platform's.
+  // The platform's records about the folders next to its metadata; students cannot write there. If the metadata cannot
+  // be read, that is an Error: names and times that learners chose would otherwise count.
   Result<LmsRecords> records_of(const Listing& listing) const {
     if (listing.metadata.empty()) return LmsRecords();
     const Found& file = listing.metadata.front();

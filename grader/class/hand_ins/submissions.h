@@ -25,7 +25,8 @@ struct Submission {
 // The beginning of a LeftOut's reason if --chapter would help.
 inline constexpr const char* kTellsNoChapter = "its name tells no chapter";
 
-// Limit, per path, of graded submissions for one student and chapter. More would help to probe the hidden cases.
+// Limit, per path, of graded submissions for one student and chapter. With more of them, a student could find out about
+// the hidden cases.
 inline constexpr std::size_t kMostGraded = 3;
 
 // The beginning of a LeftOut's reason if a hand-in has more files than are graded.
@@ -38,8 +39,8 @@ struct LeftOut {
   std::int64_t handed_in_at_s = 0;  // 0 if unknown
 };
 
-// A student with files that a platform marked as late or on time. Listed once, and once more for each known chapter
-// of these files, even if the chapter is not graded now.
+// A student with files that a platform marked as late or on time. There is one entry without a chapter, and one more
+// for each known chapter of these files, even if that chapter is not graded now.
 struct MarkedStudent {
   std::string zip;  // the zip or folder, as labels begin
   Owner owner;
@@ -68,12 +69,12 @@ struct Wanted {
   std::set<std::string> proven = {};     // those of `students` with a platform's number that identifies a person
 };
 
-// Searches each path. A single path is the class: a folder with a file, folder or zip per student, or a zip with any
-// of these, as a learning platform makes it; with Gradescope's metadata next to the folders if there is any. Several
-// paths are one student's hand-in each, with the student's name and the time at which they were written. Links in a
-// class are not followed, and only plain files are opened. Names and times inside a student's own folder or zip do
-// not count. Errors: a missing path; a class's zip, or the platform's metadata in it, that cannot be read; if there
-// is only one path, one that may be a class or a student's.
+// Finds the hand-ins in the paths. A single path is the class: a folder with a file, folder or zip per student, or a
+// zip with any of these, as a learning platform makes it; with Gradescope's metadata next to the folders if there is
+// any. If there are several paths, each is one student's hand-in, with the path's name as the student and the time at
+// which it was written. Links in a class are not followed, and only plain files are opened. Names and times inside a
+// student's own folder or zip do not count. Errors: a path does not exist; a class's zip, or the platform's metadata in
+// it, cannot be read; it is unclear whether the only path is a class or one student's.
 Result<Handed> collect(const std::vector<std::filesystem::path>& paths, const Wanted& wanted, const KeepSource& keep);
 
 }  // namespace roofwalk

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Listed by name, so that an unexpected file, such as an instructor's notes, is not handed out.
+// What is handed out is listed by name, so that an unexpected file, such as an instructor's notes, is not.
 constexpr std::array kTopFiles = {"CMakeLists.txt", "CMakePresets.json", "LICENSE", "roofwalk", ".gitignore"};
 constexpr std::array kTopFolders = {"common", "grader", "tools", "book"};
 

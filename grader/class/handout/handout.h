@@ -11,10 +11,10 @@
 
 namespace roofwalk {
 
-// The files of a checkout for a handout with these chapters, as sorted relative paths: the program, its set-up and
-// the chapters. They contain no solutions, no starters of other chapters, no tests (these contain right and wrong
-// solutions), no kernels of grader/operations, no page for instructors, no files of users, and no links. The README
-// is replaced by handout_readme() (handout_pages.h).
+// The files of a checkout that a handout with these chapters contains, as sorted relative paths: the program, its
+// set-up and the chapters. Left out are: solutions, starters of other chapters, tests (which contain right and wrong
+// solutions), kernels of grader/operations, the page for instructors, users' own files, and links. The README is
+// replaced by handout_readme() (handout_pages.h).
 Result<std::vector<std::filesystem::path>> handout_files(const std::filesystem::path& root,
                                                          const std::vector<const Chapter*>& chapters);
 

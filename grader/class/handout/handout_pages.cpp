@@ -62,7 +62,7 @@ bool leads_somewhere(const std::string& target, const fs::path& page, const std:
   return inside != files.end() && inside->starts_with(full);
 }
 
-// Replaces [words](target) by the words if the target is not handed out. The words may span lines.
+// Replaces a link [words](target) by its words if the target is not handed out. The words may span lines.
 std::string without_dead_links(const std::string& text, const fs::path& page, const std::set<std::string>& files) {
   std::string out;
   bool in_block = false;

@@ -11,10 +11,10 @@
 
 namespace roofwalk {
 
-// The learners' version of a page of the book or of a lesson. `page`: its path in the handout; `files`: the handout's
-// files. Text that a program wrote into a page follows a mark with its source (book/truth). A block from a file of
-// solutions/, or a profile of one, is replaced by a line that says so. A link to a file that is not handed out is
-// replaced by its words.
+// The learners' version of a page of the book or of a lesson. Where a program wrote text into a page, a mark before the
+// text names its source (book/truth). If the source is a file of solutions/ or a profile of one, the text is replaced
+// by a line that says so. A link to a file that is not handed out is replaced by its words. `page`: the page's path in
+// the handout; `files`: the handout's files.
 std::string page_for_learners(const std::string& text, const std::filesystem::path& page,
                               const std::set<std::string>& files);
 

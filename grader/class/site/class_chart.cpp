@@ -59,7 +59,7 @@ std::string roof(const Chart& chart, const Frame& frame) {
   return fmt::format("<path class=\"roof\" d=\"{}\"/>\n", path);
 }
 
-// The text is below the picture, where it can wrap; inside the picture, it would shrink with the picture.
+// The legend is HTML text below the picture, because text in the picture cannot wrap, and shrinks with the picture.
 std::string legend(const std::vector<ClassDot>& dots) {
   std::string html;
   for (const Kind& kind : kKinds) {

@@ -14,7 +14,7 @@ struct ClassDot {
   std::string label;  // text next to the dot; empty: none
 };
 
-// `chart` has the roofs, the level and the title; its walk is not drawn. `is_walk`: a line connects the dots.
+// `chart` gives the roofs, the level and the title; its own dots are not drawn. `is_walk`: a line connects the dots.
 std::string class_chart(const Chart& chart, const std::vector<ClassDot>& dots, bool is_walk);
 
 }  // namespace roofwalk

@@ -18,7 +18,8 @@ struct Alias {
   std::string shown, page;  // "student 17", "students/3f2a....html"
 };
 
-// Numbers students in the order of salted hashes, which reveal nothing about names.
+// Numbers the students in the order of salted hashes of their names, so that the numbers reveal nothing about the
+// names.
 std::vector<Alias> aliases_of(const SiteInput& input) {
   const auto& rows = input.book.rows;
   std::vector<std::pair<std::string, std::size_t>> order;
@@ -140,12 +141,14 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
   body += "<th>total</th></tr></thead>\n<tbody>\n";
   std::vector<std::size_t> order(book.rows.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // Sorted by the number or name that is shown, because any other order would reveal more.
+  // Sorted by what is shown, number or name: if numbers were in the order of the names, they would reveal something
+  // about them.
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return input.shows_names ? a < b : aliases[a].page < aliases[b].page;
   });
   for (const std::size_t row : order) {
-    // A student's page shows the student's source. So without names, no link leads to it.
+    // A student's page shows the student's source, which may reveal the name. So without names, the class's page has no
+    // links to students' pages.
     const std::string shown = escaped(aliases[row].shown);
     body += input.shows_names ? fmt::format("<tr><th><a href=\"{}\">{}</a></th>", aliases[row].page, shown)
                               : fmt::format("<tr><th>{}</th>", shown);

@@ -31,8 +31,8 @@ using WritePage = std::function<Status(const std::string& path, const std::strin
 // The owner of each page, for the instructor only: (student, the name on the pages, path of the page).
 using PageNames = std::vector<std::array<std::string, 3>>;
 
-// Writes the pages one by one, because all pages of a large class would not fit into memory. Errors: those of `write`
-// and of `pages`.
+// Writes the pages one by one, because all pages of a large class would not fit into memory. Fails only if `write` or
+// `pages` fails.
 Result<PageNames> make_site(const SiteInput& input, const WritePage& write);
 
 }  // namespace roofwalk

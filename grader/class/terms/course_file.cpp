@@ -67,7 +67,7 @@ class Reader {
     return *found;
   }
 
-  // The time must state its offset from UTC, because midnight is a different moment in each time zone.
+  // The time must state its offset from UTC, because "23:59" is a different moment in each time zone.
   Status moment(const toml::node& node, std::string_view key, ChapterTerms& out) const {
     const auto value = node.value_exact<toml::date_time>();
     if (!value || !value->offset) {

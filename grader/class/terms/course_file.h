@@ -55,8 +55,9 @@ struct CourseTerms {
 // The terms without a course.toml: every chapter of the course for 10 points, without deadlines or secrets.
 CourseTerms plain_terms(const Course& course);
 
-// Errors, one line each with file and line: not TOML; unknown keys; chapters or goals that the course does not have;
-// values out of range; a secrets file inside `repository`, or one with extents that a chapter does not have.
+// Reads course.toml and the secrets file that it names. Errors, each with the file and the line: not TOML; unknown
+// keys; chapters or goals that the course does not have; values out of range; a secrets file inside `repository`, or
+// one with extents that a chapter does not have.
 Result<CourseTerms> read_terms(const std::filesystem::path& file, const Course& course,
                                const std::filesystem::path& repository);
 

@@ -21,9 +21,10 @@ struct GoalScale {
 std::vector<GoalScale> scales_of(const Attempt& attempt);
 
 // Credit for one goal, 0 to 1: 0 at or below the beginning of the scale, `pass_share` at the pass threshold, 1 from the
-// ace threshold on, and logarithmic between. The scale begins at the starter's figure or, if the starter already meets
-// the pass threshold, so that the goal only keeps kernels from getting worse, at half that threshold. A goal without an
-// ace threshold gives full credit from its pass threshold on; one without a pass threshold gives at least `pass_share`.
+// ace threshold on, and logarithmic in between. The scale begins at the starter's figure. If the starter already meets
+// the pass threshold, the goal only keeps kernels from getting worse, and the scale begins at half the pass threshold.
+// A goal without an ace threshold gives full credit from its pass threshold on; one without a pass threshold gives at
+// least `pass_share`.
 double goal_credit(const GoalScale& scale, double pass_share);
 
 // Credit for an attempt: the lowest credit of its goals. 0 for the starter, `pass_share` or more for a pass, 1 for an

@@ -23,7 +23,7 @@ inline void add_class_options(Verb& command, ClassOptions& options) {
   command.add_option("--grades", options.grades, "the folder of the grades; default: grades, beside course.toml");
 }
 
-// For verbs that compare grades with the secrets under which they were made.
+// For verbs that grade, and for verbs that tell whether grades were made with the present secrets.
 inline void add_secrets_option(Verb& command, ClassOptions& options) {
   command.add_option("--secrets", options.secrets,
                      "hidden seeds and sizes, in place of the file that course.toml names; - reads them from stdin");

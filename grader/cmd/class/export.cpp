@@ -92,8 +92,8 @@ int autograder(Session& session, const ExportCommand& command) {
   return kAccepted;
 }
 
-// Refuses to export grades under other terms, unless --stale asks for it, because a gradebook may soon show them
-// without the warning that is printed here. For grades of another version of the grader under the same terms, the
+// Refuses to export grades that were made under other terms, unless --stale is given: the gradebook that takes them
+// will not show the warning that is printed here. If only the grader's version differs, and the terms are the same, the
 // warning suffices.
 void refuse_stale(const ExportCommand& command, const Gradebook& book) {
   const std::string stale = stale_text(book, grade_command(command.places));

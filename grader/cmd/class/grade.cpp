@@ -84,7 +84,7 @@ std::vector<Submission> handed_in_before(Batch& batch, const Wanted& wanted) {
   return all;
 }
 
-// A class is graded in boxes unless the user disables them, so boxes must work.
+// Fails if no boxes can be made here, because a class is graded in boxes unless the user asks for grading without them.
 void require_sandbox() {
   if (const Status boxes = require_boxes(); !boxes) {
     Error error = boxes.error();
@@ -92,8 +92,8 @@ void require_sandbox() {
     error.advice += "; or grade with --unsandboxed, which every record and page will say";
     throw Failure{error, kUsage};
   }
-  // If the toolkit could not be reached, every compiler would fail, and each submission would get a fault of this
-  // program.
+  // If programs in the boxes could not reach the toolkit, every compiler would fail, and each submission would get a
+  // fault of this program.
   if (const auto toolkit = find_toolkit(fs::current_path())) {
     value_or_fail(require_reach(toolkit->root, "the CUDA toolkit"), kUsage);
   }
@@ -126,7 +126,7 @@ GradeSummary grade_named(Session& session, const GradeCommand& command, Batch& b
                                  [&](const GradeProgress& progress) { bar.show(progress); }));
 }
 
-// Writes the pages with names only if such pages already exist.
+// Writes the tables and the pages, but the pages with names only if such pages already exist.
 std::vector<fs::path> write_results(Batch& batch, const Rig& rig, const Gradebook& book) {
   std::error_code error;
   auto written = value_or_fail(write_tables(batch, book));

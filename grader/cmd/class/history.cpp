@@ -34,9 +34,9 @@ Json grading_json(const StoredGrade& grade, double pass_share, GradedBy who) {
           {"under_these_terms", who != GradedBy::other_terms}};
 }
 
-// {"schema": "roofwalk.history/1", "student", "submissions": [{"chapter", "file", ..., "gradings": [...], "faults":
-// [...]}], "left_out": [...]}. The same bytes handed in again are not a new submission: "also" lists their other
-// places.
+// Returns {"schema": "roofwalk.history/1", "student", "submissions": [{"chapter", "file", ..., "gradings": [...],
+// "faults": [...]}], "left_out": [...]}. The same bytes handed in again are not a new submission: "also" lists their
+// other places.
 Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
   const auto grades = value_or_fail(batch.store().grades());
   const auto faults = value_or_fail(batch.store().faults());
@@ -84,7 +84,7 @@ Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
   return json;
 }
 
-// Indents each line, because a compiler's message has several.
+// Indents each line of the text. A compiler's message has several lines.
 std::string indented(const std::string& text, const std::string& by) {
   std::istringstream in(text);
   std::string out;

@@ -1,6 +1,6 @@
 // Decode attention: one new query per head against the keys and values of all tokens before it. One block per head.
-// Half a warp takes one key at a time: each lane holds eight of the 128 numbers of a key, of the query and of the sum.
-// The softmax keeps the largest value and the sum so far, so that keys and values are read once.
+// Half a warp takes one key at a time; each of its lanes holds 8 of the 128 numbers of the query, the key and the sum.
+// The softmax is computed online, with the largest score and the sum so far, so keys and values are read only once.
 #include <roofwalk.cuh>
 
 #include "halves.cuh"

@@ -1,6 +1,6 @@
-// y = x w^T on tensor cores: a batch of tokens through a layer. Asynchronous copies bring tiles of both factors, some
-// stages ahead. Small batches use tiles with few rows, so that little arithmetic is spent on missing rows. A row in
-// shared memory has 128 bytes; its pieces of 16 bytes are permuted, so that eight adjacent rows cover all banks.
+// y = x w^T on tensor cores: a batch of tokens through a layer. Asynchronous copies bring tiles of x and w, some stages
+// ahead. Small batches use tiles with few rows, so that few multiplications are spent on rows that do not exist. A row
+// of a tile has 128 bytes; its pieces of 16 bytes are permuted, so that eight adjacent rows cover all banks.
 #include <roofwalk.cuh>
 
 #include "tensor.cuh"
@@ -19,7 +19,7 @@ struct alignas(128) Stage {
 // Where a piece begins in its row, in halves.
 __device__ int place(int row, int piece) { return (piece ^ row % kPieces) * kPiece; }
 
-// kDown x kAcross warps, each with its part of kRows x kColumns.
+// A block of kDown x kAcross warps computes kRows x kColumns elements of y, and each warp an equal part of them.
 template <int kRows, int kColumns, int kDown, int kAcross, int kStages>
 __global__ void __launch_bounds__(32 * kDown * kAcross)
     gemm(const __half* __restrict__ x, const __half* __restrict__ w, __half* __restrict__ y, int m, int n, int k) {

@@ -9,7 +9,7 @@
 
 namespace roofwalk {
 
-// An output of halves: before it is rounded to a half, each value may differ by its entry of `errors`.
+// An expected output in halves: before the rounding to a half, each value may be wrong by its entry of `errors`.
 Expected expected_halves(std::string name, std::vector<double> values, const std::vector<double>& errors,
                          std::int64_t row_length);
 

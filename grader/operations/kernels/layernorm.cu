@@ -1,5 +1,5 @@
-// Each row minus its mean, over its deviation, scaled and shifted by learned parameters. A block keeps its row in
-// registers: one read, one write. The variance is summed from differences, so that a large mean does no harm.
+// Each row minus its mean, over its standard deviation, scaled and shifted by learned parameters. A block keeps its row
+// in registers: one read, one write. The variance is summed from differences, so that a large mean does no harm.
 #include <roofwalk.cuh>
 
 #include "halves.cuh"

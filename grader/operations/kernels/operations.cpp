@@ -12,7 +12,7 @@ constexpr double kFloatBytes = 4;
 // Llama-2 7B's gate projection, 4096 to 11008.
 Size feed_forward(std::int64_t batch) { return Size({{"batch", batch}, {"n", 11008}, {"k", 4096}}); }
 
-// Neither extent is a multiple of the kernel's tiles; the batches cover each of its tile shapes.
+// n and k are no multiples of the kernel's tiles; the batches cover each of its tile shapes.
 std::vector<Size> odd_layers(std::vector<std::int64_t> batches) {
   std::vector<Size> sizes;
   for (const std::int64_t batch : batches) {

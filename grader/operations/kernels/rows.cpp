@@ -16,7 +16,7 @@ Scalar integer(const char* name, std::int64_t value) { return {name, static_cast
 
 class Layernorm final : public Exercise {
  public:
-  // The parameters, which are one row each for all rows of x, add almost no bytes.
+  // gamma and beta are one row each, however many rows x has, so they add almost no bytes.
   Work work(const Size& size) const override {
     Work work = elementwise_work(size["rows"] * size["columns"], kLayernormFlops, 1, 1, kHalfBytes);
     work.compulsory_bytes += elementwise_work(size["columns"], 0, 2, 0, kHalfBytes).compulsory_bytes;

@@ -1,5 +1,5 @@
 // Softmax over long rows, one block each: one pass finds the largest value and the sum together (each thread rescales
-// its sum when it meets a larger value), a second one reads the row again and writes it.
+// its sum when it meets a larger value), a second one reads the row again and writes the result.
 #include <roofwalk.cuh>
 
 #include "halves.cuh"

@@ -1,5 +1,5 @@
-// Tensor cores by hand: pieces of shared memory into registers, products of 16 x 8 x 16, and 16 bytes at a time from
-// global to shared memory without passing registers. All lanes of the warp must call these together.
+// Wrappers of inline PTX: ldmatrix (shared memory to registers), mma.m16n8k16, and cp.async (16 bytes from global to
+// shared memory, without registers in between). All lanes of the warp must call the first two together.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -41,8 +41,8 @@ __device__ inline void load_pieces_transposed(unsigned (&piece)[4], const __half
                  : "r"(shared_address(row)));
 }
 
-// sum (16 x 8) += a (16 x 16) b (16 x 8). A lane holds rows lane / 4 and lane / 4 + 8, columns lane % 4 * 2 and the
-// next.
+// sum (16 x 8) += a (16 x 16) b (16 x 8). Of `sum`, a lane holds rows lane / 4 and lane / 4 + 8, and in each of them
+// columns lane % 4 * 2 and the next.
 __device__ inline void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

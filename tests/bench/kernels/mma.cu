@@ -1,5 +1,5 @@
-// c = a b with tensor cores: a is stored by rows and b by columns, both in halves; c in floats. Sizes are multiples
-// of 256. Each warp computes 64 x 64 of the block's 128 x 256, from tiles in shared memory.
+// c = a b with tensor cores: a (stored by rows) and b (by columns) are halves, c is floats, sizes are multiples of 256.
+// Each warp computes 64 x 64 of the block's 128 x 256 elements of c, from tiles in shared memory.
 #include <roofwalk.cuh>
 
 constexpr int kRows = 128, kColumns = 256, kDeep = 32, kThreads = 256;

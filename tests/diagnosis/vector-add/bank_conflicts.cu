@@ -1,7 +1,7 @@
 // diagnosis: bank_conflicts, line 11
 #include <roofwalk.cuh>
 
-// The sums pass through a tile in shared memory. A warp accesses one column of it: 32 lanes, one bank.
+// The sums pass through a tile in shared memory. A warp accesses one column of the tile: 32 lanes, but a single bank.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     __shared__ volatile float tile[32][32];
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

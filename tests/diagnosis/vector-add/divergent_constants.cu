@@ -4,8 +4,8 @@
 __constant__ int next_of[32] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                                 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 0};
 
-// The lanes of a warp read 32 different words of constant memory, and each word takes a pass. After 32 steps each lane
-// has its own number again.
+// The lanes of a warp read 32 different words of constant memory, and each word takes a pass. After 32 steps, `lane` is
+// again the number of the lane.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const int first = blockIdx.x * blockDim.x + threadIdx.x / 32 * 32;
     int lane = threadIdx.x % 32;

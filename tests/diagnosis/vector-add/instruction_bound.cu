@@ -1,7 +1,7 @@
 // diagnosis: instruction_bound, line 12
 #include <roofwalk.cuh>
 
-// The thread scrambles the bits of a number needlessly: of many instructions, only one is the sum.
+// Each thread scrambles the bits of a number needlessly: of its many instructions, only one computes the sum.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

@@ -1,7 +1,7 @@
 // diagnosis: low_occupancy, line 14
 #include <roofwalk.cuh>
 
-// Each block uses half of an SM's shared memory needlessly: two blocks fit, eight of 32 warps.
+// Each block uses half of an SM's shared memory needlessly, so only two blocks fit: eight warps where 32 would fit.
 __global__ void add(const float* a, const float* b, float* c, int n) {
     __shared__ float sums[7168];
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
-// Fuzz target: any bytes as the PTX of a file with a `solve`. The plan is made or rejected; a plan then runs, faults or
-// is rejected, all within small budgets.
+// Fuzz target: takes any bytes as the PTX of a file with a `solve`. Making a plan of it may fail with a clean error. A
+// plan that is made must run, fault or be rejected, within small budgets.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Fuzz target: any bytes as PTX. They are parsed or rejected with a clean message; a parsed module is lowered for a
-// launch or rejected.
+// Fuzz target: takes any bytes as PTX. They must be parsed or rejected with a clean message; a parsed module must be
+// lowered for a launch or rejected.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Chains of one instruction: kChains independent ones per thread, 256 instructions (rounded down to a multiple
-// of kChains) per turn of the loop. Each is written so that no compiler can fold two steps into one.
+// Independent chains of one instruction, kChains per thread. A turn of the loop has 256 steps in all (rounded down to a
+// multiple of kChains). Each step is written so that no compiler can fold two of them into one.
 #include <roofwalk.cuh>
 
 struct Fma {

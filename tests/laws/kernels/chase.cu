@@ -1,6 +1,6 @@
-// Chains of addresses: each load gives the address of the next, so that a warp has exactly kChains loads in flight,
-// each of exactly one latency. A node is 32 addresses, one per lane. In `nodes` the addresses are already there;
-// in shared memory the kernel writes its own.
+// Follows chains of addresses: each load returns the address of the next, so that a warp has exactly kChains loads in
+// flight, each of which takes one latency. A node is 32 addresses, one per lane. The caller fills `nodes` with
+// addresses; in shared memory, the kernel writes its own.
 #include <roofwalk.cuh>
 
 using Address = unsigned long long;

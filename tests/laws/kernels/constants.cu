@@ -1,4 +1,4 @@
-// Loads of constant memory: a chain of them, and many whose lanes read 1, 2, 4 ... 32 different words.
+// Loads from constant memory: a dependent chain, and independent loads whose lanes read 1, 2, 4 ... 32 different words.
 #include <roofwalk.cuh>
 
 constexpr int kReads = 8;  // per turn of the loop

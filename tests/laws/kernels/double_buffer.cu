@@ -1,5 +1,5 @@
 // A block loops over tiles: it loads one into shared memory and computes with it, `steps` rounds of 4 x 8 FMAs. One
-// kernel does the two in turn, with a barrier after each; the other loads the next tile while it computes.
+// kernel loads and computes in turn, with a barrier after each; the other loads the next tile while computing.
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 

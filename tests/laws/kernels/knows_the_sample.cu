@@ -1,4 +1,4 @@
-// Runs chains of FMAs in all blocks, or skips about 1 in 32: those whose hash (common/base/mix.h) begins with five 0s.
+// Runs a chain of FMAs in each block. If `idle`, skips blocks whose hash (common/base/mix.h) begins with five 0 bits.
 #include <roofwalk.cuh>
 
 __device__ unsigned long long mix(unsigned long long x) {

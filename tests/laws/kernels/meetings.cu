@@ -1,9 +1,9 @@
-// Two warps that take turns, each running a chain of `steps` FMAs: each starts when the other has finished. They
-// synchronise with numbered barriers (kind 0); barriers with number and count in registers (1); two mbarriers (2);
-// mbarriers where the lanes of one instruction name two, on arrival (3) or on waiting (4); volatile flags (5); flags
-// exchanged by atomics (6); numbered barriers next to others under a guard that is off (7); or flags set by atomics
-// and polled by atomics (8) or volatile reads (9). Flags of kinds 5 to 9 are in shared memory; kinds 10 and 11 are
-// like 5 and 6, in global memory.
+// Two warps take turns at running a chain of `steps` FMAs: each starts when the other has finished. They synchronise
+// with numbered barriers (kind 0); barriers with number and count in registers (1); two mbarriers (2); mbarriers where
+// the lanes of one instruction access two, on arrival (3) or on waiting (4); volatile flags (5); flags exchanged by
+// atomics (6); numbered barriers next to others whose guard is false (7); or flags set by atomics and polled by atomics
+// (8) or volatile reads (9). Flags of kinds 5 to 9 are in shared memory; kinds 10 and 11 are like 5 and 6, in global
+// memory.
 #include <roofwalk.cuh>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Polls a word that gives the next address: through L1, bypassing it, or after something that empties it.
+// Each load gives the address of the next: through L1 (kinds 0 to 2), past L1 (3 to 8), or after emptying it (9).
 #include <roofwalk.cuh>
 
 __global__ void past_l1(const int* next, int* out, int kind, int turns) {

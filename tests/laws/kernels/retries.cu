@@ -1,4 +1,4 @@
-// Atomic additions that are loops around a compare-and-swap: of floats in shared memory, `ways` lanes of each warp per
+// Atomic additions that compile to compare-and-swap loops: of floats in shared memory, `ways` lanes of each warp per
 // word; and of halves in global memory, all lanes of the grid to one word.
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>

@@ -1,5 +1,5 @@
 // A grid with more blocks than work: `working` of them read (32 values per thread, repeatedly), compute and write; the
-// others exit at once. These come after the working ones, before them, or in between.
+// spare ones exit at once. The spare blocks come after the working ones, before them, or in between.
 #include <roofwalk.cuh>
 
 __global__ void work(const float* a, float* c, int turns, int working, int order) {

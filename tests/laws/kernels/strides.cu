@@ -1,4 +1,4 @@
-// kLoads loads per thread, neighbours `stride` floats apart; every sector is read once.
+// Makes kLoads loads per thread. Neighbouring threads read `stride` floats apart; every sector is read once.
 #include <roofwalk.cuh>
 
 constexpr int kLoads = 16;

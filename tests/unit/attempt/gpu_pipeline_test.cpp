@@ -124,7 +124,8 @@ TEST_F(GpuPipeline, BytesThatMayNotBeCountedAreTheVirtualGpus) {
   EXPECT_NEAR(attempt.moved->right, 1, 1e-9);
 }
 
-// A kernel equal to its starter has not moved, even if bytes were counted for only one of the two.
+// A kernel equal to its starter has not moved. If bytes were counted for only one of the two, modelled bytes must be
+// used for both.
 TEST_F(GpuPipeline, CountedBytesAreNotHeldAgainstModelledOnes) {
   virtual_bytes_ = 2;
   attempt_counts_ = false;
@@ -162,7 +163,8 @@ TEST_F(GpuPipeline, NobodyWaitsForTheGpuWhileBytesAreModelled) {
 }
 
 TEST_F(GpuPipeline, ATimeAtTheThresholdIsTooNoisyToTell) {
-  // The pass threshold is half of the roof. Single times are on both sides of it, so more runs cannot decide.
+  // The pass threshold is half of the roof. The times of single runs lie on both sides of it, so more runs cannot
+  // decide.
   attempt_ns_ = good_ns() * 0.6 / 0.5 / 1.1;
   noise_ = 0.05;
   const Attempt attempt = run();

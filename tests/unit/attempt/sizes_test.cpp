@@ -1,5 +1,5 @@
-// Tests every chapter with every machine file: sizes to measure are chosen for each machine, and no chapter needs to
-// name one.
+// Tests every chapter with every machine file: the size to measure is chosen from the machine's figures, so a chapter
+// need not name any machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ TEST(Sizes, AreThoseOfThePublishedFigures) {
   }
 }
 
-// If L2 hides a goal at DRAM, the goal is dropped; the remaining goals must still tell a starter from a solution.
+// If L2 hides DRAM's traffic, a goal at DRAM is dropped. The remaining goals must still tell a starter from a solution.
 TEST(Sizes, EveryMachineStillAsksForAPassAndAnAce) {
   for (const Chapter& chapter : chapters()) {
     const Exercise& exercise = *find_exercise(chapter.name);

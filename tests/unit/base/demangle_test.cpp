@@ -17,7 +17,8 @@ TEST(Demangled, ManyParametersOfOneTypeAreNoReasonToGiveUp) {
   EXPECT_TRUE(demangled(symbol).has_value());
 }
 
-// Builds the symbol of k<T35>, where T0 is P<int, float> and each further T is P<T, T>: about 2^36 characters.
+// Builds the symbol of k<T35>. T0 is P<int, float>, and each further T is P of the previous T, twice, so the demangled
+// name has about 2^36 characters.
 TEST(Demangled, ASymbolThatGrowsWithoutEndIsLeftAlone) {
   std::string symbol = "_Z1kI1PI";
   for (int i = 0; i < 35; ++i) symbol += "S0_I";

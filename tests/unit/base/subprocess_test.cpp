@@ -61,7 +61,8 @@ TEST(Subprocess, PassedDescriptorsHaveTheNumbersAskedFor) {
   ::unlink(name);
   ASSERT_EQ(::write(file.get(), "text", 4), 4);
   ASSERT_EQ(::lseek(file.get(), 0, SEEK_SET), 0);
-  // Uses no pipe of the shell, which might stay open. Descriptor 3 is the folder that ls reads.
+  // The command uses no pipe of the shell, whose descriptors might be listed, too. Descriptor 3 is the folder that ls
+  // reads.
   const CommandResult result =
       run({.arguments = {"sh", "-c", "cat <&7; exec ls -m /proc/self/fd"}, .passed = {{file.get(), 7}}});
   EXPECT_EQ(result.output, "text0, 1, 2, 3, 7\n");

@@ -85,7 +85,7 @@ TEST_F(Build, GivesPtxAndResourcesAndTheCacheGivesTheSame) {
   EXPECT_EQ(artifact->kernels[0].static_shared_bytes, 128);
   EXPECT_GT(artifact->kernels[0].registers_per_thread, 0);
 
-  // The same text with another name in another checkout: no compiler runs, and only the path differs.
+  // The same text, in a file of another name and folder: no compiler runs, and the artifacts differ only in the path.
   const fs::path copy = folder_.write("other/$(touch pwned) 'x'.cu", kKernel);
   const auto start = std::chrono::steady_clock::now();
   const auto cached = build({.root = "/no/toolkit", .version = toolkit_.version}, request(copy));
@@ -127,7 +127,7 @@ TEST_F(Build, LeavesNothingBehind) {
   struct stat info {};
   ASSERT_EQ(::stat(folder.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0700u);
-  // Other processes may use the folder, so only our files must be gone.
+  // Other processes may use the temporary folder, so only this compilation's files must be gone.
   for (const auto& entry : fs::directory_iterator(folder)) {
     EXPECT_NE(read_file(entry.path() / "kernel.cu", 1 << 20), text) << entry.path();
   }
@@ -194,7 +194,7 @@ TEST_F(Build, WhatIsNoKernelFileIsRefusedAtOnce) {
   EXPECT_EQ(message(fifo), "this is not a file");
 }
 
-// GCC's own -Werror=date-time ignores code that claims to be a system header by a pragma or a line marker.
+// GCC's -Werror=date-time does not help: it ignores code that a pragma or a line marker declares to be a system header.
 TEST_F(Build, TheTimeOfCompilingIsNotToBeHad) {
   const std::string begin = "#include <roofwalk.cuh>\n", end = "SOLVE(int* c) { k<<<1, 1>>>(c); }\n";
   const auto kernel = [](const std::string& macro) {

@@ -127,7 +127,8 @@ const KernelResources& find(const std::vector<KernelResources>& kernels, const s
   return kernels.front();
 }
 
-// Frames and shared memory follow from the source. Those of called functions are added, as the device linker does.
+// Sizes of frames and shared memory follow from the source. A kernel's sizes include those of the functions that it
+// calls, as the device linker adds them.
 TEST(Cubin, HoldsWhatTheAssemblerAndTheLinkerReport) {
   const auto kernels = read_cubin(cubin());
   ASSERT_TRUE(kernels.ok()) << kernels.error().text();
@@ -160,7 +161,8 @@ TEST(Cubin, HoldsTheRegistersOnEveryArchitecture) {
   }
 }
 
-// Loads, stores, barriers, branches and exits are attributed to PTX lines with such an instruction.
+// Each machine instruction that loads, stores, branches, exits or waits at a barrier has the number of a PTX line with
+// such an instruction.
 TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
   std::vector<std::string> lines{""};
   std::istringstream text(compiled().ptx);
@@ -185,7 +187,7 @@ TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
   EXPECT_EQ(find(*kernels, "plain").code.back().operation, 0x14d);  // the padding after it is left out
 }
 
-// A function that may be called through a pointer counts as part of the kernel: its frame, registers and code.
+// A function that may be called through a pointer counts as a part of the kernel, with its frame, registers and code.
 TEST(Cubin, FunctionsCalledByAddressBelongToTheKernel) {
   const auto lines = [](const KernelResources& kernel) {
     std::set<std::uint32_t> out;
@@ -228,7 +230,7 @@ TEST(Cubin, CutAtEveryByteIsAnErrorOrLess) {
   ASSERT_TRUE(read_cubin(bytes).ok());
   // The section table is at the end, so every cut removes a part of it.
   for (std::size_t size = 0; size < bytes.size(); size += size < 4096 || size + 4096 > bytes.size() ? 1 : 61) {
-    // Copied exactly, so that a sanitizer detects reads beyond the end.
+    // The bytes are copied without spare memory behind them, so that an address sanitizer detects reads beyond the end.
     const std::vector<char> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_FALSE(read_cubin({cut.data(), cut.size()}).ok()) << size;
   }

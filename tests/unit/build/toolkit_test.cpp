@@ -94,7 +94,8 @@ TEST_F(FindToolkit, LinksAreFollowedToTheToolkit) {
   EXPECT_EQ(toolkit->root, good);
 }
 
-// A box shows only the toolkit's folder, so that must be the real nvcc's folder, not the script's.
+// A box mounts only the toolkit's folder. If nvcc is a script that calls another nvcc, the toolkit must be the folder
+// of that other nvcc.
 TEST_F(FindToolkit, AScriptThatCallsAnotherNvccGivesThatOnesFolder) {
   const fs::path real = fs::canonical(folder_.write("real/bin/nvcc",
                                                     "#!/bin/sh\n"

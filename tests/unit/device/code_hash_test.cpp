@@ -7,7 +7,8 @@
 namespace roofwalk::test {
 namespace {
 
-// nvcc names static symbols by a hash of the source, in the code and in debug sections.
+// Returns a kernel with static symbols: nvcc puts a hash of the source into their names, in the code and in debug
+// sections.
 std::string scaling_kernel(const std::string& comment, const std::string& factor) {
   return "#include <roofwalk.cuh>\n" + comment +
          "\nstatic __device__ float offset;\n"

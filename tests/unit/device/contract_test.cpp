@@ -11,7 +11,7 @@ TEST(DeviceContract, VirtualGpu) {
   });
 }
 
-// With Figures::none, instructions are counted as always, but memory traffic and time are not. The result is the same.
+// With Figures::none, the device counts instructions but neither memory traffic nor time. The results are the same.
 TEST(VirtualGpu, CountsNoMemoryWhereNobodyAsks) {
   constexpr int kCount = 1000;
   Buffer x{"x", numbers(kCount)}, counted{"y", std::vector<float>(kCount)}, uncounted = counted;

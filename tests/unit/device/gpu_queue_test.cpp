@@ -105,8 +105,8 @@ class GpuQueueTest : public ::testing::Test {
     return pid;
   }
 
-  // Starts a child that takes its turn for `hold` and reports it. While waiting, it reports how many are before it:
-  // once, or at every call of its callback if `every_wait`.
+  // Starts a child that takes its turn for `hold` and reports it. While waiting, the child reports how many are before
+  // it: once, or at every call of its callback if `every_wait`.
   pid_t start_run(int who, const std::string& user, std::chrono::milliseconds hold, bool every_wait = false) {
     return start([=, this] { run(who, user, hold, every_wait); });
   }

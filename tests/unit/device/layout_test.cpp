@@ -1,5 +1,5 @@
-// Buffers have different addresses in every run. No figure and no result may depend on the addresses, or on the blocks
-// that the sanitizer watches.
+// Buffers have different addresses in every run. No figure and no result may depend on the addresses, nor on which
+// blocks the sanitizer watches.
 #include <gmock/gmock.h>
 
 #include "common/base/json.h"
@@ -60,7 +60,7 @@ void expect_the_same_of_chapter(const std::string& chapter, const std::vector<st
   }
 }
 
-// The data is larger than L1; for vectors and rows, larger than L2.
+// The data is larger than L1. The vectors and layernorm's rows are also larger than L2.
 TEST(Layout, NoFigureOfAChapterDependsOnIt) {
   constexpr int n = 1 << 17, m = 129, rows = 128, cols = 1024;
   const std::vector<float> matrix = numbers(m * m);
@@ -129,7 +129,8 @@ TEST(Layout, AddressesFollowTheSeedAndNothingElse) {
   }
 }
 
-// All of 1,024 blocks have the same race. The sanitizer watches some of them, which cannot be predicted.
+// Of 1,024 blocks, those from `first` on have a race. The sanitizer watches only 64 blocks, chosen by a seed, so a
+// kernel cannot predict which.
 TEST(WatchedBlocks, RacesAreFoundWhereSomeBlocksAreWatched) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void k(float* a, int first) {

@@ -1,5 +1,6 @@
-// Every chapter of the course: its problem is deterministic, its tolerance accepts a rounded reference and rejects half
-// precision, zeros, and outputs that ignore an input. Chapters are found by walking, so new ones are tested too.
+// For every chapter of the course, tests that the problem is deterministic, and that the tolerance accepts a rounded
+// reference but rejects half precision, zeros, and outputs that ignore an input. Finds chapters by walking, so new ones
+// are tested too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,7 +132,8 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, Course, testing::ValuesIn(all_cases()), case_name);
 
-// For each chapter: a correct single-precision kernel passes, even with the worst usual order of summation.
+// The tests below show for each chapter that a correct single-precision kernel passes, even with the worst usual order
+// of summation.
 
 TEST(VectorAdd, OneRoundedAdditionPasses) {
   const Exercise& exercise = *find_exercise("vector-add");

@@ -78,7 +78,7 @@ TEST(Measurement, AtL1ConstantMemoryCounts) {
   EXPECT_EQ(m.level("l2").ai.value, 1.0 / 12);
 }
 
-// On hardware, atomics are no FLOPs of an SM, but a kernel that sums with atomics does its work.
+// Hardware does not count atomics as FLOPs, but a kernel that sums with atomics has not skipped its work.
 TEST(Measurement, KnowsTheSumsOfAtomicsAsWorkThatWasDone) {
   RunRecord record = vector_add_record();
   record.counters.set(Counter::flops_f32, 0);
@@ -91,7 +91,7 @@ TEST(Measurement, KnowsTheSumsOfAtomicsAsWorkThatWasDone) {
               ::testing::ElementsAre(::testing::HasSubstr("work was skipped")));
 }
 
-// The kernel may have used only the FLOP type that is not counted.
+// If FLOPs of one type were not counted, their total is unknown: the kernel may have used only that type.
 TEST(Measurement, HasNoSumOfFlopsWhereATypeIsNotCounted) {
   RunRecord record = vector_add_record();
   Counters counters;

@@ -85,8 +85,8 @@ PairedTimes measured(double speedup, const Noise& noise, const PairOptions& opti
 bool holds(const Interval& interval, double truth) { return interval.low <= truth && truth <= interval.high; }
 
 TEST(MedianInterval, IsTheOneOfTheTables) {
-  // For 15 values: from the 4th to the 4th last is a 96.48 % interval, from the 5th to the 5th last 88.15 %. For 8
-  // values: from the first to the last is 99.22 %.
+  // Of 15 values, the 4th smallest and the 4th largest bound a 96.48 % interval for the median, the 5th smallest and
+  // the 5th largest one of 88.15 %. Of 8 values, the smallest and the largest bound one of 99.22 %.
   std::vector<double> fifteen = {3, 1, 2, 15, 14, 13, 4, 5, 6, 12, 11, 10, 7, 8, 9};
   const auto exact = median_interval(fifteen, 1 - 2 * 576.0 / 32768);
   ASSERT_TRUE(exact);
@@ -132,7 +132,8 @@ TEST(MedianInterval, HoldsTheTruthNinetyFiveTimesInAHundred) {
 }
 
 TEST(Pairs, AllLooksTogetherHoldTheTruthNinetyFiveTimesInAHundred) {
-  // The goal equals the true value. It is decided, always wrongly, only if some look's interval misses the true value.
+  // The goal equals the true value, so every decision is wrong. There is a decision only if the interval of some look
+  // misses the true value.
   constexpr int kSimulations = 2000;
   int missed = 0, wrong_passes = 0;
   for (int i = 0; i < kSimulations; ++i) {

@@ -91,7 +91,7 @@ TEST(GpuState, ComesBackFromItsJson) {
   EXPECT_EQ(to_json(gpu_state_from_json(wrong)), empty);
 }
 
-// A driver that has only the functions common to all drivers. All figures are absent, none is 0.
+// An old driver has only the functions that all drivers have. The other functions' figures are absent, not 0.
 TEST(GpuState, OfAnOldDriverHasHoles) {
   FakeNvml fake;
   const NvmlApi all = fake.api();
@@ -139,7 +139,7 @@ TEST(GpuState, OlderFunctionsServeWhereTheNewAreMissing) {
 
 TEST(GpuState, DriversWithALongerStructAreAskedInTheOldWay) {
   FakeNvml fake;
-  fake.processes = {{.pid = 1}, {.pid = 0}};  // 535.54's longer struct, misread as the shorter one
+  fake.processes = {{.pid = 1}, {.pid = 0}};  // an entry of 535.54's longer struct, misread as the shorter one
   fake.old_processes = {{.pid = 5}};
   fake.driver = "535.54.03";
   EXPECT_EQ(state_of(fake).processes.value().size(), 1u);
@@ -247,7 +247,8 @@ TEST(CompareStates, NothingIsMadeOfWhatIsAbsent) {
   EXPECT_THAT(compare(quiet(), {.uuid = "GPU-1"}, kOwn), IsEmpty());
 }
 
-// For each bit, before or after: the pair is discarded, the bit is noted, or it is ignored.
+// Each clock reason, set before or after a pair of runs, has one of three effects: the pair is discarded, the reason is
+// noted, or it is ignored.
 TEST(CompareStates, EveryReasonHasItsWeight) {
   for (std::uint64_t bit = 1; bit <= 0x800; bit *= 2) {
     const bool spoils = bit == 0x8 || bit == 0x40 || bit == 0x80;
@@ -326,7 +327,7 @@ TEST(CompareStates, AClockThatMovesMoreThanFivePercentSpoilsTheWindow) {
   EXPECT_TRUE(spoiled(compare(after, quiet(), kOwn))) << "up as well as down";
 
   GpuState capped = after;
-  capped.clock_reason_bits = 0x4;  // a power limit, normal under load and equal for both of a pair
+  capped.clock_reason_bits = 0x4;  // a power limit: normal under load, and equal in both runs of a pair
   EXPECT_FALSE(spoiled(compare(quiet(), capped, kOwn)));
   EXPECT_EQ(compare(quiet(), capped, kOwn).size(), 2u) << "both are told";
 

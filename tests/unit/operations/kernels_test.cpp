@@ -1,5 +1,5 @@
-// The kernels of grader/operations/kernels on classroom: correct at small, odd shapes; bytes equal to those derived by
-// hand.
+// The kernels of grader/operations/kernels on classroom: results are correct at small, odd shapes, and bytes are equal
+// to those derived by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

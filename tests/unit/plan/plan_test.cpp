@@ -1,4 +1,4 @@
-// Interpreting `solve` gives its plan. Forbidden operations are rejected with their line.
+// Tests that the interpreter of SOLVE records the right plan and rejects forbidden operations, naming their line.
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

@@ -55,8 +55,8 @@ LineCounters line_of(int line, std::uint64_t warp_instructions, Wait wait, doubl
   return counters;
 }
 
-// Returns a kernel of 1000 warps that takes 100 us and a launch. It has a line with a strided load and a bank conflict,
-// and a divergent line.
+// Returns the record of a kernel of 1000 warps that takes 100 us plus the launch. One line has a strided load and a
+// bank conflict, another line diverges.
 KernelRecord scale_record() {
   KernelRecord kernel;
   kernel.name = "scale";
@@ -350,7 +350,7 @@ TEST(ProfileText, ExplainsOnlyTheMarksThatAreThere) {
               ::testing::AllOf(HasSubstr("\n>: where the time goes"), Not(HasSubstr("!:"))));
 }
 
-// A removed line needs no attention, but its earlier problem is still reported.
+// A line that the newer file no longer has is not marked, but its earlier problem is still reported.
 TEST(ProfileText, MarksNoLineThatIsGone) {
   const std::string text = comparison_text(scale_profile(), mended_profile(), 80, Colors(false));
   std::istringstream in(text);
@@ -410,7 +410,7 @@ TEST(ProfilePage, ShowsEveryLineWithItsFigures) {
   EXPECT_THAT(comparison_page(scale_profile(), mended_profile()), HasSubstr("x5.86 faster"));
 }
 
-// The source has as many lines as is allowed; the page shows only lines with information.
+// The source has as many lines as are allowed. The page shows only those with information.
 TEST(ProfilePage, OfManyLinesShowsThoseThatTell) {
   const auto holds = [](const std::string& page, const std::string& text) {
     return page.find(text) != std::string::npos;

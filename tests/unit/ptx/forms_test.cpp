@@ -1,5 +1,5 @@
-// Tests all combinations of modifiers of arithmetic, conversions and comparisons. Of all combinations of the words
-// below, the parser must accept exactly those in the golden files forms-*.ptx. ptxas accepts these files.
+// Tests all combinations of modifiers of arithmetic, conversions and comparisons: of all the forms generated below, the
+// parser must accept exactly those listed in the golden files forms-*.ptx, which ptxas accepts, too.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ void every_arithmetic_form(const Visit& visit) {
   for (const Opcode opcode : all_opcodes()) {
     const OpcodeInfo& row = info(opcode);
     const std::string name(row.mnemonic);
-    // every_integer_form has these forms.
+    // every_integer_form() visits these: their operands have another shape.
     const bool of_other_shape =
         name == "shf" || name == "lop3" || name == "dp4a" || name == "dp2a" || name == "bmsk" || name == "szext";
     if (row.form != Form::alu || of_other_shape) continue;
@@ -308,7 +308,8 @@ void every_async_form(const Visit& visit) {
   }
 }
 
-// ROOFWALK_UPDATE_GOLDEN=1 rewrites the file's forms instead; ptxas must then check them (golden_test.cpp).
+// Expects the parser to accept exactly the forms that the file lists. With ROOFWALK_UPDATE_GOLDEN=1, rewrites the list
+// instead; ptxas must then check it (golden_test.cpp).
 void check_forms(const std::string& file, const std::function<void(const Visit&)>& every_form) {
   const std::string golden = read_file(std::filesystem::path(ROOFWALK_PTX_GOLDEN) / "parse" / file);
   const std::size_t begin = golden.find("FORMS\n") + 6, end = golden.find("// END");

@@ -1,6 +1,6 @@
-// Tests every file of tests/ptx. Files in parse/ must be accepted, and their first lines summarize them. Files in bad/
-// must be rejected with the message in their first line. ROOFWALK_UPDATE_GOLDEN=1 rewrites these lines. If ptxas is on
-// the PATH, it must agree.
+// Tests every file of tests/ptx. The parser must accept the files in parse/, and their first lines must be the summary
+// of what it read. It must reject the files in bad/ with the message in their first line. ROOFWALK_UPDATE_GOLDEN=1
+// rewrites these lines. If ptxas is on the PATH, it must agree.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -109,7 +109,8 @@ TEST_P(Refused, WithItsMessage) {
   EXPECT_THAT(notes(text, "ERROR"), ::testing::ElementsAre(module.error().text()));
 }
 
-// A rejected file that ptxas accepts must be marked as unsupported here but valid PTX.
+// If ptxas accepts a file that our parser rejects, the file must say so in a note (PTXAS): the PTX is valid but not
+// supported.
 TEST_P(Refused, ByPtxasTooOrMarked) {
   const auto complaint = ptxas_complaint(GetParam());
   if (!complaint) GTEST_SKIP() << "no ptxas on PATH";

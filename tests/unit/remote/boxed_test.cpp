@@ -18,7 +18,7 @@ class BoxedDevice : public testing::Test {
  protected:
   void SetUp() override { ROOFWALK_SKIP_WITHOUT_BOXES(); }
 
-  // Opens a device whose worker is in a box. The tests' worker takes `mode` in place of the program's options.
+  // Opens a device whose worker is in a box. The tests' worker gets `mode` in place of the real worker's options.
   static std::unique_ptr<Device> open(const std::string& mode, const RemoteLimits& limits = {}) {
     auto command = boxed_worker(REMOTE_TEST_WORKER, ROOFWALK_TEST_SOURCE_DIR, "virtual:classroom", 2);
     EXPECT_TRUE(command.ok());

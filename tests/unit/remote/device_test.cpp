@@ -307,7 +307,8 @@ TEST(RemoteDevice, AHangOutsideARunEndsAtItsLimitToo) {
   EXPECT_TRUE(gone(in_write.started().at(0)) && gone(in_load.started().at(0)));
 }
 
-// An interpreted kernel ends at its work limit. If a run takes too long anyway, that is the host's fault.
+// An interpreted kernel ends at its work limit. So if a run takes too long, that is the host's fault and not the
+// kernel's.
 TEST(RemoteDevice, AHangOfAnInterpreterIsNoFaultOfAKernel) {
   const Workers workers("hang");
   auto device = make_remote_device(workers.command(), "virtual:hang", kShort, {.kernels_may_end_it = false});

@@ -71,8 +71,8 @@ std::string inheritance() {
   return out + "\n";
 }
 
-// Starts a process of another group that keeps this one from being reaped after its death, as a driver that hangs
-// would. It does so until a file LOG.release exists.
+// Starts a process of another group that keeps this one from being reaped after its death, like a driver that hangs,
+// until a file LOG.release exists.
 void be_held(const std::string& log) {
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   int ready[2];

@@ -1,4 +1,4 @@
-// Measured roofs are stored under a key of everything that they depend on, and replace the data sheet's roofs.
+// Measured roofs replace the data sheet's. They are stored under a key of everything that they depend on.
 #include "grader/rig/roofs.h"
 
 #include <gmock/gmock.h>

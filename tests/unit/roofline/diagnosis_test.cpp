@@ -247,8 +247,8 @@ TEST(Diagnose, BarriersWhereNoOtherBlockRuns) {
   EXPECT_THAT(only(in).text, HasSubstr("at its barriers (line 10)"));
 }
 
-// The barrier after the arithmetic waits for no load. The wait at that barrier is caused by the last warp's wait for
-// shared memory.
+// Warps wait at a barrier for the last warp. So the cause is what the last warp does or waits for: shared memory in the
+// first case.
 TEST(Diagnose, WhoeverWaitsAtABarrierWaitsForWhatTheLastWarpDoes) {
   DiagnosisInput in = vector_add(110000);
   in.resident_blocks_per_sm = 1;
@@ -354,7 +354,8 @@ TEST(Diagnose, Divergence) {
   EXPECT_THAT(causes(in), ElementsAre("instruction_bound"));
 }
 
-// Each of 64 blocks adds and stores all elements. The data comes from L2, so waits are short.
+// Each of 64 blocks computes and stores all results. The data comes from L2, so waits are short, and the repeated work
+// is the only cause.
 TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
   DiagnosisInput in = vector_add(0);
   in.blocks = 64;
@@ -372,7 +373,7 @@ TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
   EXPECT_THAT(all.text, HasSubstr("blockIdx is missing in the index (line 7)"));
   in.blocks = 4096;
   EXPECT_THAT(only(in).text, HasSubstr("each result is computed 64 times over and stored each time (line 7)"));
-  in.global_write_bytes = in.dram_write_bytes;  // recomputed where needed, without duplicate stores
+  in.global_write_bytes = in.dram_write_bytes;  // now recomputed where needed, without duplicate stores
   EXPECT_EQ(repeats_of_work(in), 1);
 }
 
@@ -479,8 +480,8 @@ TEST(Diagnose, AWrongAnswerInHalfPrecision) {
   EXPECT_EQ(found.line, 8);
 }
 
-// The starter of the GEMM chapters takes 17 ms at L1: 16.5 sectors per load, and even with coalesced loads, many
-// threads would load the same value.
+// The figures of the GEMM chapters' starter, which is 17 ms busy at L1. It loads 16.5 sectors per request, and even if
+// loads were coalesced, many threads would load the same value.
 TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
   DiagnosisInput in = vector_add(0);
   in.useful_flops = in.executed_flops = 268435456;

@@ -1,5 +1,5 @@
-// Figures that textbooks give for machines and operations, computed by this library; and misprinted figures, which the
-// library must not reproduce.
+// This library must compute the figures that textbooks give for machines and operations, and must not reproduce figures
+// that are misprinted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

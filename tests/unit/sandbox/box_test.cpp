@@ -87,8 +87,8 @@ TEST_F(BoxTest, OnlyItsOwnTmpCanBeWrittenTo) {
   EXPECT_THAT(shell("ls -A /tmp").output, IsEmpty());  // nothing is left for the next box
 }
 
-// The parent leaves two descriptors open without close-on-exec: a file, and a folder through which everything could be
-// reached.
+// Here the parent leaves a file and a folder open without close-on-exec. Through the folder, a program in the box could
+// reach everything.
 TEST_F(BoxTest, NoDescriptorOfTheParentIsInside) {
   std::ofstream(folder_ / "secret") << "seed 4711";
   const int file = ::open((folder_ / "secret").c_str(), O_RDONLY);
@@ -133,7 +133,7 @@ TEST_F(BoxTest, ThereIsNoNetwork) {
   EXPECT_EQ(perl("socket(S, 1, 1, 0) or print $!").output, "");                             // AF_UNIX, for gcc
 }
 
-// Numbers of x86-64 system calls; elsewhere they mean other calls.
+// The numbers of the calls are those of x86-64; on other processors they mean other calls.
 #if defined(__x86_64__)
 TEST_F(BoxTest, WaysOutOfAProcessAreForbidden) {
   const std::pair<const char*, const char*> calls[] = {
@@ -163,7 +163,8 @@ TEST_F(BoxTest, ItHasNoRights) {
   EXPECT_THAT(status, HasSubstr("Seccomp:\t2"));
 }
 
-// A box made by root could read root's files, whatever its user id inside.
+// If root made the box without giving up its rights, a program in it could read root's files, whatever its user id in
+// the box.
 TEST_F(BoxTest, RootGivesItsRightsUpFirst) {
   if (::geteuid() != 0) GTEST_SKIP() << "this takes root";
   std::ofstream(folder_ / "roots") << "seed 4711";
@@ -196,7 +197,7 @@ TEST_F(BoxTest, MemoryFilesTimeAndProcessesAreLimited) {
 
 TEST_F(BoxTest, OtherLimitsAreSet) { EXPECT_EQ(shell("ulimit -n; ulimit -s; ulimit -c").output, "256\n65536\n0\n"); }
 
-// Each namespace protects its part of the system by itself, even if the system call filter lets a call through.
+// Each namespace must protect its part of the system, even if the system call filter let a call through.
 TEST_F(BoxTest, NothingOfTheSystemIsShared) {
   for (const char* name : {"user", "pid", "net", "ipc", "uts", "cgroup", "mnt"}) {
     const std::string path = std::string("/proc/self/ns/") + name;

@@ -124,7 +124,7 @@ TEST(Machines, PeaksAreThoseOfTheirDataSheets) {
   }
 }
 
-// These relations hold on any chip whose roofs can be reached.
+// These relations hold on any chip on which kernels can reach the roofs.
 TEST(Machines, FiguresOfAFileFitEachOther) {
   for (const std::string& name : machine_names()) {
     SCOPED_TRACE(name);
@@ -156,7 +156,7 @@ TEST(Machines, AFileTellsWhereItsFiguresComeFrom) {
     std::vector<MachineFigure> figures = file.figures;
     figures.insert(figures.end(), file.data_sheet.begin(), file.data_sheet.end());
     for (const MachineFigure& figure : figures) EXPECT_THAT(figure.source, testing::Not(testing::IsEmpty()));
-    // Every abbreviation of a source that the file explains is used.
+    // If a file explains an abbreviation for a source, some figure uses it.
     for (const auto& [source, meaning] : file.sources) {
       const bool used = std::any_of(figures.begin(), figures.end(), [&, name = source](const auto& figure) {
         return figure.source.find(name) != std::string::npos;
@@ -278,7 +278,7 @@ TEST_F(MachineFileTest, ADataSheetPromisesPeaksAndBandwidth) {
   EXPECT_THAT(load_machine_file("classroom")->data_sheet, testing::IsEmpty());
   const std::string promise = R"(fp32_flops_per_s = { value = 19.5e12, unit = "FLOP/s", source = "x" })";
   const auto sheet = [&](const std::string& lines) { return classroom_text() + "\n[data_sheet]\n" + lines + "\n"; };
-  // A file outside the project may change figures without meeting the data sheet's promises.
+  // In a machine file outside the project, figures need not meet the data sheet's promises.
   ASSERT_TRUE(load(sheet(promise)).ok());
   const auto file = load_machine_file(file_.string());
   ASSERT_EQ(file->data_sheet.size(), 1u);

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t kGuard = 256;
 
-// Host memory behind the device interface. A run calls the script. Addresses are offsets into one arena.
+// A device whose memory is one arena on the host and whose addresses are offsets into it. A run calls the script.
 class ScriptedDevice final : public Device {
  public:
   std::function<Fault*(ScriptedDevice&)> script = [](ScriptedDevice&) { return nullptr; };

@@ -202,7 +202,8 @@ TEST(Faults, HugeGlobalIsRefusedAtLoad) {
 }
 
 TEST(Faults, AddressesAtTheVeryEndDoNotWrapAround) {
-  // A 64-bit shared address of -4. Adding the four bytes wraps it to 0, which is valid in every block.
+  // Stores 4 bytes at the 64-bit shared address -4. Their end wraps around to 0, which is a valid address in every
+  // block.
   const Fault fault =
       fault_of(kernel("  __shared__ float s[64];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n"
                       "  asm volatile(\"st.shared.f32 [%0], %1;\" ::\"l\"((long long)n - 132), \"f\"(1.0f));\n"

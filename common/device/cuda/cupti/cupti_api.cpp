@@ -27,9 +27,9 @@ std::vector<fs::path> places(const fs::path& toolkit_root, const char* library) 
   return found;
 }
 
-// Loads CUPTI's helper libraries, because CUPTI uses those that are already loaded. It would open them by name, and the
-// system's loader finds them only if a toolkit is installed system-wide. If one is missing, CUPTI's own calls report
-// it.
+// Loads CUPTI's helper libraries from its folder. CUPTI itself would open them by name, and the system's loader finds
+// them only if a toolkit is installed system-wide; but CUPTI uses those that are already loaded. If one is missing,
+// CUPTI's own calls report it.
 void load_helpers(const fs::path& folder) {
   if (folder.empty()) return;
   for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"})

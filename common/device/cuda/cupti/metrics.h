@@ -18,7 +18,7 @@ struct RangeValues {
   std::map<std::string, double> metrics;
 };
 
-// Figures from a GPU's counters, some of which are Counters; units are in the names. metrics.def defines them.
+// The figures that metrics.def defines. Some of them are also Counters; units are in the names.
 enum class MetricSum {
 #define CHIP(name, family)
 #define QUANTITY(name, ...) name,

@@ -12,7 +12,7 @@
 namespace roofwalk {
 namespace {
 
-// Limit on turns beyond the set's number of passes; a set that needs more would never end.
+// Replays (turns) that are allowed beyond the set's number of passes: a set that needs more would never end.
 constexpr std::size_t kSpareTurns = 4;
 
 // Space for ranges before their number is known; each takes memory on the host and the GPU.
@@ -22,8 +22,9 @@ constexpr std::size_t kFewRanges = 64;
 // destructor pops and stops what is still open.
 class Turn final : public RangeCounters::Pass {
  public:
-  // `names`: the ranges of the first turn, which fills it. `labels`: unique names of the ranges for CUPTI. The first
-  // turn runs to its end to find the number of ranges, but counts only as many as there are labels.
+  // `names`: the names of the ranges; the first turn fills it, and later turns must open the same ranges. `labels`: a
+  // unique name for each range, for CUPTI. The first turn runs to its end to find the number of ranges, even if there
+  // are more ranges than labels; it counts only as many as there are labels.
   Turn(RangeSession& session, bool is_first, std::vector<std::string>& names, const std::vector<std::string>& labels)
       : session_(session), is_first_(is_first), names_(names), labels_(labels) {}
   Turn(const Turn&) = delete;

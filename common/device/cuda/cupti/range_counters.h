@@ -1,5 +1,5 @@
-// Reads hardware counters between two points of a run, through CUPTI's range profiler: the code here pushes and pops
-// ranges and replays passes. Only launches inside a range count, so caches and inputs are reset outside ranges.
+// Reads hardware counters between two points of a run, with CUPTI's range profiler, which leaves marking the ranges and
+// replaying the passes to this code. Only launches inside a range count, so caches and inputs are reset outside ranges.
 #pragma once
 
 #include <functional>

@@ -29,7 +29,7 @@ CuptiProfiler::~CuptiProfiler() {
 Status CuptiProfiler::start(CuptiResults& results) {
   ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
   CUptiResult result = api_.cuptiProfilerInitialize(&params);
-  // This call returns the same result without a driver and with a driver that does not answer.
+  // The call returns UNKNOWN both if there is no driver and if the driver does not answer.
   if (result == CUPTI_ERROR_UNKNOWN) result = CUPTI_ERROR_NOT_INITIALIZED;
   ROOFWALK_TRY_STATUS(results.check(result, "cuptiProfilerInitialize"));
   started_ = true;
@@ -50,7 +50,7 @@ CuptiMetricSet::~CuptiMetricSet() {
 
 Status CuptiMetricSet::make(CuptiResults& results, const std::string& chip) {
   {
-    // No image of the GPU's available counters is passed, so counters that the GPU lacks are NaN.
+    // CUPTI is not told which counters this GPU has (no image of them is passed), so those that it lacks become NaN.
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
     params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
     params.pChipName = chip.c_str();

@@ -15,7 +15,8 @@ namespace roofwalk {
 
 inline constexpr const char* kReportAdvice = "please report it with what `./roofwalk doctor` prints";
 
-// Turns results into errors and keeps the first one for the probe, since errors from tearing down come later.
+// Turns CUPTI's results into errors. Keeps the first failure as the cause that a probe reports, because later ones come
+// from tearing down.
 class CuptiResults {
  public:
   Status check(CUptiResult result, std::string_view call);

@@ -10,10 +10,10 @@ namespace roofwalk {
 
 static_assert(CUDA_VERSION >= 13000, "the headers of CUDA 13 or later are needed");
 
-// All driver calls that this program uses. cuda.h adds a version to some names (cuMemAlloc is cuMemAlloc_v2):
-// DriverApi's members have the versioned name, and the driver is asked for the plain name. A call that cuda.h renames
-// to a different name must be listed under that name: for cuGraphInstantiate the driver still returns the function of
-// CUDA 11, which takes five arguments (cudaTypedefs.h).
+// All driver calls that this program uses. cuda.h adds a version to some names (cuMemAlloc becomes cuMemAlloc_v2):
+// DriverApi's members have the versioned name, but the driver is asked for the plain one. If cuda.h turns a name into
+// an entirely different one, list that one: asked for cuGraphInstantiate, the driver still returns CUDA 11's function,
+// which takes five arguments (cudaTypedefs.h).
 #define ROOFWALK_DRIVER_CALLS(X)                 \
   X(cuInit)                                      \
   X(cuDriverGetVersion)                          \

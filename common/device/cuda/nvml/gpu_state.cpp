@@ -39,8 +39,9 @@ constexpr const char* kComputeModes[] = {"default", "exclusive_thread", "prohibi
 constexpr const char* kVirtualizationModes[] = {"none", "passthrough", "vgpu", "host_vgpu", "host_vsga"};
 
 constexpr double kClockTolerance = 0.05;
-// Allowed change of foreign memory between two states if this program's allocations are the same: less than a CUDA
-// context takes, and more than the driver's own bookkeeping varies. Not taken from a source; to be checked on GPUs.
+// Between two states in which this program has the same memory allocated, used memory may change by less than this:
+// less than another program's CUDA context takes, and more than the driver's own bookkeeping varies. Not taken from a
+// source; to be checked on GPUs.
 constexpr std::uint64_t kForeignBytes = 64ull << 20;
 
 template <std::size_t size>
@@ -67,7 +68,7 @@ void look_up(GpuProcess& process) {
 }
 
 // Drivers 535.43 to 535.86 fill the third version of the process list with a longer struct of the same name
-// (XuehaiPan/nvitop #79 and #89); their second version is right.
+// (XuehaiPan/nvitop #79 and #89). The second version of the list is right in these drivers.
 bool has_longer_processes(const std::string& driver_version) {
   int major = 0, minor = 0;
   return std::sscanf(driver_version.c_str(), "%d.%d", &major, &minor) == 2 && major == 535 && minor < 98;
@@ -203,7 +204,7 @@ void add_reasons(const GpuState& before, const GpuState& after, std::vector<Doub
 }
 
 // Adds a doubt if a clock moved. `is_explained`: a power or heat limit, which is normal under load, was already
-// reported.
+// reported, so the doubt does not spoil the measurement.
 void add_clock(std::string_view what, std::optional<int> before, std::optional<int> after, bool is_explained,
                std::vector<Doubt>& doubts) {
   if (!before || !after || *before <= 0 || *after <= 0) return;

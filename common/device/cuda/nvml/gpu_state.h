@@ -1,5 +1,5 @@
-// A snapshot of a GPU's state from NVML, and reasons why the time between two snapshots is unfit for a measurement.
-// Read-only: this never changes a setting.
+// A snapshot of a GPU's state from NVML, and reasons not to trust a measurement made between two snapshots. Read-only:
+// nothing here changes a setting.
 #pragma once
 
 #include <cstdint>

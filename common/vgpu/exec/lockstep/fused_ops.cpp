@@ -59,7 +59,8 @@ using Wide = Eight;
 #endif
 constexpr std::size_t kWide = kCount<Wide>;
 
-// Broadcasts a value. Adds its bits to integer zeros, because compilers would split a plain broadcast.
+// Broadcasts a value. Adds its bits to integer zeros, because compilers would split a plain broadcast into several
+// instructions.
 template <class Lanes>
 inline Lanes all_lanes(float value) {
   typedef std::uint32_t Bits __attribute__((vector_size(sizeof(Lanes))));
@@ -104,8 +105,8 @@ inline void put_canonical(Lanes value, float* lanes) {
   std::memcpy(lanes, &value, sizeof value);
 }
 
-// Whether a load of shared memory can take the fast path; if so, records the read for the sanitizer. If the slow path
-// runs nevertheless, it records the read again, which is harmless.
+// Whether a load of shared memory can take the fast path; if so, records the read for the sanitizer. If the product
+// then takes the slow path because of its other load, this read is recorded again, which is harmless.
 inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const LaneOffsets& offsets,
                            std::uint64_t at) {
   return is_usual_in_shared(launch, warp, &load, offsets, at, kWordBytes) &&
@@ -156,7 +157,8 @@ inline bool is_inside(const Launch& launch, const ProductRun::Side& side, std::u
          from + side.high + kWordBytes <= static_cast<std::int64_t>(extent);
 }
 
-// Adds up the wavefronts of a run's loads. False until each load has run by itself and its wavefronts are known.
+// Adds up the wavefronts of a run's loads. False if some load has not yet been executed on its own: only that execution
+// finds out how many wavefronts the load takes.
 bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& count) {
   count.wavefronts = 0;
   for (const auto* side : {&run.left, &run.right}) {
@@ -169,8 +171,8 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
   return count.known = true;
 }
 
-// Records, for the sanitizer, all reads of one side and then all reads of the other. False if both might read the same
-// word, because then the order of the reads matters.
+// Records, for the sanitizer, all reads of one side and then all reads of the other, although a run alternates between
+// the sides. Returns false if both sides might read the same word, because then the order of the reads matters.
 [[gnu::noinline]] bool reads_in_order(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t left_base,
                                       std::uint64_t right_base) {
   const LockstepCode& code = launch.program.lockstep;
@@ -187,7 +189,7 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
 }
 
 // Executes a run of products that add to one sum. The sums stay in host registers, and the loaded words are used where
-// they are. A NaN stays a NaN, so only the last sum is made canonical.
+// they are, without a copy in the warp's registers. A NaN stays a NaN, so only the last sum is made canonical.
 template <class Lanes, bool left_same, bool right_same>
 const Op* op_product_run(Launch& launch, Warp& warp, const Op* op) {
   const ProductRun& run = launch.program.lockstep.product_runs[op->target];
@@ -244,10 +246,10 @@ void put_words(const Warp& warp, const Op& load, const std::uint8_t* found) {
   }
 }
 
-// Executes two ld.global and the fma of their words, and further such products up to op->target operations, for as long
-// as all loads take the fast path. Lane-0 operations may lie between products. First finds all words, then multiplies
-// them, with the sums in host registers. Words and intermediate sums are dead afterwards; they are stored only where
-// the run of products stops early.
+// Executes two ld.global and the fma of their words, and further such products, up to op->target operations in all, for
+// as long as all loads take the fast path. Lane-0 operations may lie between products. First finds all words, then
+// multiplies them, with the sums in host registers. Nothing reads the words and intermediate sums afterwards, so they
+// are stored only where the run of products stops early.
 template <Words left_words, Words right_words>
 const Op* op_products_of_global(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t *lefts[kMostProducts], *rights[kMostProducts];

@@ -142,8 +142,8 @@ inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const O
 }
 
 // Loads of a word per lane, at the same offset in 32 lines with a constant stride. One lookup tells whether L1 has all
-// 32 lines. Returns the address of contiguous copies of the words (SectorCopies); if there are none, the load does not
-// qualify.
+// 32 lines. Returns the address of contiguous copies of the words (SectorCopies). If there are no copies, the load does
+// not qualify.
 inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
   const LaneOffsets& offsets = launch.program.lockstep.lane_offsets[op->lane_offsets];

@@ -61,8 +61,8 @@ inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op*
 
 // In fusion.cpp. Fuses operations of lockstep code into one handler, which saves dispatch and keeps values in host
 // registers. The first operation's `run` becomes that handler; the operations remain in place for cases that the
-// handler does not cover. `any_live_after`: whether one of these registers may be read after an instruction of the
-// block.
+// handler does not cover. `any_live_after` tells whether any of `registers` may be read after the block's instruction
+// `pc`.
 using AnyLiveAfter = std::function<bool(std::uint32_t pc, std::span<const int> registers)>;
 void fuse(std::span<Op> block, LockstepCode& code, const AnyLiveAfter& any_live_after);
 

@@ -21,7 +21,8 @@ using ptx::Type;
 template <class T, Operands operands, int index>
 using Source = std::conditional_t<operands.sources[index] == OperandType::count, std::uint32_t, T>;
 
-// Arithmetic returns PTX's canonical NaN, never an operand's payload, so that all machines agree.
+// Whether a NaN in the result keeps the operand's payload. All other arithmetic returns PTX's canonical NaN, so that
+// results are the same on every host.
 template <class Sem>
 inline constexpr bool kKeepsPayload =
     std::is_same_v<Sem, sem::Abs> || std::is_same_v<Sem, sem::Neg> || std::is_same_v<Sem, sem::Copysign>;

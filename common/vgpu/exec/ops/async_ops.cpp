@@ -31,8 +31,8 @@ struct Source {
   LaneBytes stored;           // buffer for bytes that were stored in this round
 };
 
-// Finds the sources of the lanes in `mask`, each of which reads `read` of its `bytes` bytes. False if a fault was
-// recorded.
+// Finds the sources of the lanes in `mask`. Each copies `bytes` bytes, of which it reads the first `read` from global
+// memory. False if a fault was recorded.
 bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_t mask, std::uint32_t read,
                     std::uint32_t bytes, Source& out) {
   Access access;

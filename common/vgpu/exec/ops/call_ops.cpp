@@ -4,7 +4,8 @@
 // different functions: these run one after the other, each for its own lanes, and all results are delivered at the
 // end.
 //
-// Externs are executed by a hook. Only a plan calls them, one thread at a time.
+// Externs other than printf and assert (print_ops.cpp) are called only by plans, one thread at a time, and executed by
+// Launch::call_hook.
 #include <algorithm>
 #include <bit>
 #include <cstring>

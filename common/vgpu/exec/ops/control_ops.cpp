@@ -145,7 +145,7 @@ const Op* finish_warp(Warp& warp) {
   return nullptr;
 }
 
-// Reports lanes that are at a barrier, or in front of one, that the warp's other lanes do not reach.
+// Reports a barrier that only `lanes` have reached (or stand in front of), not the warp's other lanes.
 const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
   return launch.stop(warp, op, FaultKind::barrier_deadlock, std::countr_zero(lanes),
                      fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
@@ -178,7 +178,7 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
 }
 
 // Whether the lanes may continue from a reconvergence point that standing lanes have not reached. False, with a fault
-// recorded, if that is a mistake in the kernel.
+// recorded, if the kernel makes a mistake by not waiting for them.
 [[gnu::noinline]] bool may_go_on(Launch& launch, Warp& warp) {
   const StandingLanes* missed = who_is_missed(launch, warp);
   if (missed == nullptr) return true;
@@ -278,8 +278,8 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
   return take_branch(launch, warp, op, op->target);
 }
 
-// SASS compares the index with the size of a table in constant memory and then reads the target from the table. An
-// index beyond the table, which the ISA leaves undefined, is a fault here; nvcc never generates one.
+// brx.idx. SASS compares the index with the size of a table in constant memory and then reads the target from the
+// table. The ISA leaves an index beyond the table undefined; here it is a fault. nvcc never generates one.
 const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t taken = warp.mask & guard_mask(warp, op);
   const std::vector<std::uint32_t>& table = launch.program.branch_tables[static_cast<std::size_t>(op->offset)];

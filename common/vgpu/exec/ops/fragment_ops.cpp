@@ -1,10 +1,11 @@
 // wmma: fragments from and to memory, and matrix products of all shapes and types for which matrix_ops.cpp has no
 // faster handler.
 //
-// The costs of wmma.load and wmma.store are those of ptxas 13.0's machine code for sm_80: for each tile of eight rows,
-// one access of all threads, each to its adjacent elements in the tile. A matrix of the other orientation takes as many
-// accesses if its elements have 16 bits, because these are transposed in registers; otherwise it takes one access per
-// element. 16-bit factors in shared memory are loaded by ldmatrix, four tiles at a time.
+// The costs of wmma.load and wmma.store are those of ptxas 13.0's machine code for sm_80. If the rows of a tile
+// (fragments.h) are contiguous in memory, each tile takes one access of the warp, in which each thread accesses its
+// adjacent elements. If columns are contiguous, 16-bit elements take as many accesses, because they are transposed in
+// registers; other types take one access per element that a thread holds. 16-bit factors in shared memory are loaded by
+// ldmatrix, four tiles at a time.
 #include "common/vgpu/program/fragments.h"
 
 #include <algorithm>
@@ -48,8 +49,8 @@ struct Elements {
   alignas(64) std::uint8_t bytes[kMostElements * 8];
 };
 
-// One access of the warp: the elements that each lane moves. `major` counts rows if rows are contiguous in memory, else
-// columns.
+// One access of the warp: the first element that each lane moves, and how many. `major` is the element's row if rows
+// are contiguous in memory, else its column; `minor` is its place in that row or column.
 struct Piece {
   std::uint32_t mask = kAllLanes;
   int count = 0;  // elements per lane
@@ -76,7 +77,8 @@ MatrixInMemory matrix_in_memory(const Instruction& in) {
   return {fragment_layout(in, in.fragment, in.type), ptx::size_bytes(in.type), in.by_columns == turned};
 }
 
-// Calls visit(piece) for each access to the matrix, until it returns false.
+// Calls visit(piece) for each access to the matrix. Stops, and returns false, if `visit` returns false. `by_rows`: each
+// lane loads a whole row of a tile, as for ldmatrix.
 template <class Visit>
 bool each_piece(const MatrixInMemory& matrix, bool by_rows, Visit&& visit) {
   const int together = matrix.layout.together;
@@ -261,7 +263,7 @@ const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
   if (!done) return nullptr;
   if constexpr (!store) {
     exchange_any<true>(warp, slots, matrix, elements);
-    // All lanes synchronize after the load, so that any of them may then overwrite the memory that it read.
+    // Tells the sanitizer that a load synchronizes the warp: any lane may then overwrite what another lane has read.
     if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
   }
   return after_memory(launch, warp, op);

@@ -4,9 +4,10 @@
 // Why one rounding gives the exact result: binary32 has 24 bits, binary16 has 11, bfloat16 has 8. A sum or product that
 // is rounded to at least 2p + 2 bits and then to p bits equals one that is rounded once (S. A. Figueroa, When is double
 // rounding innocuous?, 1995). For subnormal results, a sum of binary16 is exact in binary32, and a product keeps all
-// its bits or is so small that both ways give zero. A fused multiply-add needs more: a * b is exact, the sum is rounded
-// to odd if it is inexact, and an odd number with two more bits rounds as the exact one would (S. Boldo, G. Melquiond,
-// Emulation of a FMA and correctly rounded sums, 2008).
+// its bits or is so small that both ways give zero. A fused multiply-add needs more: a * b is exact, and the sum is
+// rounded to odd if it is inexact. If a number is rounded to odd with at least two bits more than the final result, the
+// final rounding gives the same as a rounding of the exact number (S. Boldo, G. Melquiond, Emulation of a FMA and
+// correctly rounded sums, 2008).
 #pragma once
 
 #include <algorithm>

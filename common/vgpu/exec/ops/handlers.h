@@ -16,7 +16,8 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op);
 const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op);  // brx.idx; s[0]: the index
 const Op* op_exit(Launch& launch, Warp& warp, const Op* op);
 const Op* op_guard(Launch& launch, Warp& warp, const Op* op);
-// Like op_guard, for the further operations of an instruction: does not count the lanes that the guard masks off.
+// Like op_guard, for the second and further operations of one instruction: does not count again the lanes that the
+// guard masks off.
 const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op);
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
 const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op);  // for the whole block, as __syncthreads()
@@ -82,9 +83,9 @@ Handler atomic_handler(const ptx::Instruction& instruction);
 Handler matrix_load_handler(const ptx::Instruction& instruction);
 Handler matrix_multiply_handler(const ptx::Instruction& instruction);  // mma; `offset`: index of its first matrix slot
 
-// fragment_ops.cpp: wmma, and the products that matrix_ops.cpp does not cover. wmma.load and wmma.store: the address is
-// s[4], a register of `count` bytes, plus `offset`. s[5]: the stride of rows or columns in elements; kNoSlot:
-// contiguous. `target`: index of its first matrix slot.
+// fragment_ops.cpp: wmma, and the matrix products that matrix_ops.cpp does not cover. For wmma.load and wmma.store, the
+// address is s[4], a register of `count` bytes, plus `offset`; s[5] is the stride of rows or columns in elements
+// (kNoSlot: contiguous); `target` is the index of the instruction's first matrix slot.
 Handler fragment_handler(const ptx::Instruction& instruction);
 Handler fragment_multiply_handler(const ptx::Instruction& instruction);  // as matrix_multiply_handler
 
@@ -104,8 +105,8 @@ Handler clock_handler(ptx::SpecialRegister special, int size_bytes);  // s[0]
 Handler mbarrier_handler(const ptx::Instruction& instruction);  // s[0]: the result; s[1]: state, count or parity
 Handler mbarrier_arrive_of_copies_handler();                    // cp.async.mbarrier.arrive
 
-// call_ops.cpp: calls of functions in the module (`offset`: index in Program::calls), and of externs, which only plans
-// call.
+// call_ops.cpp: calls of functions in the module (`offset`: index in Program::calls), and of the externs that only
+// plans may call.
 const Op* op_call(Launch& launch, Warp& warp, const Op* op);
 const Op* op_call_pointer(Launch& launch, Warp& warp, const Op* op);  // s[0]: pointer; `offset`: index in call_targets
 const Op* op_call_missing(Launch& launch, Warp& warp, const Op* op);  // an extern without an implementation

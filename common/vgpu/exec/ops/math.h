@@ -1,7 +1,7 @@
 // Floating-point operations that are bit-identical on every machine: directed rounding and PTX's approximate functions.
 // The latter are computed in double with our own polynomials (libm's last bits differ between versions) and rounded
-// once. PTX ISA 9.0 allows ex2.approx 2 ulp, lg2.approx 2^-22 absolute near 1, rsqrt and rcp 1 ulp, sin and cos 2^-20.5
-// absolute in [-2pi, 2pi], tanh 2^-11 relative; these are correctly rounded except for rare ties.
+// once. PTX ISA 9.0 allows these errors: ex2.approx 2 ulp, lg2.approx 2^-22 absolute near 1, rsqrt and rcp 1 ulp, sin
+// and cos 2^-20.5 absolute in [-2pi, 2pi], tanh 2^-11 relative. Our results are correctly rounded except for rare ties.
 #pragma once
 
 #include <bit>

@@ -125,7 +125,7 @@ inline void keep_sums(float* to, Row sums) {
 // Stores pairs of rows in the registers of d. Always inlined, so that the sums stay in host registers until they are
 // stored.
 [[gnu::always_inline]] inline void keep_all_sums(const Warp& warp, const Slot* slots, const Rows (&sums)[8]) {
-  // Takes the sums of result registers that are unused.
+  // Receives the sums that no result register takes.
   float nowhere[kWarpSize];
   float* d[4];
   for (int i = 0; i < 4; ++i) d[i] = slots[i] != kNoSlot ? warp.lanes<float>(slots[i]) : nowhere;
@@ -153,7 +153,7 @@ const Op* op_multiply_matrices(Launch& launch, Warp& warp, const Op* op) {
   const Slot* const slots = &launch.program.matrix_slots[static_cast<std::size_t>(op->offset)];
   const Slot *const slots_a = slots + 4, *const slots_b = slots_a + kFactorsA, *const slots_c = slots_b + kFactorsB;
 
-  // Registers i and i + 1 of a: rows `group` and `group` + 8, kWide columns from i / 2 * kWide.
+  // Registers i and i + 1 of a hold rows `group` and `group` + 8, kWide columns each, from column i / 2 * kWide on.
   alignas(64) Factors a[kGroups][k];
   Rows b[k];
   for (int i = 0; i < kFactorsA; i += 2) {
@@ -169,7 +169,7 @@ const Op* op_multiply_matrices(Launch& launch, Warp& warp, const Op* op) {
       }
     }
   }
-  // Register i of b: column `group`, kWide rows from i * kWide.
+  // Register i of b holds kWide rows of column `group`, from row i * kWide on.
   for (int i = 0; i < kFactorsB; ++i) {
     const Factor* const held = warp.lanes<Factor>(slots_b[i]);
     if constexpr (kWide == kColumns) {
@@ -185,8 +185,8 @@ const Op* op_multiply_matrices(Launch& launch, Warp& warp, const Op* op) {
       }
     }
   }
-  // Registers 0 and 1 of c: two adjacent elements of row `group`; 2 and 3: of row `group` + 8. Eight threads hold two
-  // rows.
+  // Registers 0 and 1 of c hold two adjacent elements of row `group`, registers 2 and 3 those of row `group` + 8. Each
+  // iteration reads eight threads' registers, which are two groups: it fills two pairs of rows.
   Rows sums[kGroups];
   const float* c[4];
   for (int i = 0; i < 4; ++i) c[i] = warp.lanes<float>(slots_c[i]);

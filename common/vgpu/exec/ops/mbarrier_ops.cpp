@@ -4,8 +4,8 @@
 //
 // An operation counts as an access of 8 bytes to shared memory: a wait as a load, all others as a store. Lanes that
 // arrive at one object share a wavefront. Copies are made at once, so they also arrive at once; the timing model adds
-// the cost of waiting. A completed wait records how many groups of the warp's copies were not covered by the phase that
-// it waited for.
+// the cost of waiting. For it, a completed wait records how many of the warp's groups of copies the awaited phase did
+// not cover.
 #include <bit>
 #include <cstring>
 
@@ -86,8 +86,8 @@ void complete(Warp& warp, std::uint64_t byte) {
   if (copies != block.mbarrier_copies.end()) copies->second.arrived = copies->second.arriving;
 }
 
-// Makes one lane arrive `count` times, after raising the phase's expected arrivals by `raise`. `before` receives the
-// state before that. False, with a fault recorded, if there are more arrivals than the phase expects.
+// Makes one lane arrive `count` times, after raising the number of arrivals that the phase expects by `raise`. `before`
+// receives the state before both. False, with a fault recorded, if there are more arrivals than the phase expects.
 bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t byte, std::uint8_t* object,
             std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
   if (warp.trace != nullptr) {

@@ -277,7 +277,7 @@ void for_active_lanes(const Access& access, Visit&& visit) {
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) visit(std::countr_zero(left));
 }
 
-// Like update_lanes(), but returns whether memory changed. Trying to take a lock that is not free changes nothing.
+// Like update_lanes(), but returns whether memory changed: a failed attempt to take a lock changes nothing.
 template <class T, ptx::AtomicOp known>
 bool change_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
   LaneBytes before;
@@ -303,8 +303,9 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
   }
   const bool fetches = op->s[0] != kNoSlot;
-  // Whether a fetched value may be a flag that orders threads. In code with fences, any may be; else only values that
-  // are polled, or that the atomic left unchanged.
+  // Whether the value that the atomic returns may be a flag: a value that tells this thread that another thread has got
+  // so far, and thus orders the two. In code with fences, any returned value may be a flag; in other code, only if the
+  // atomic polls or has left memory unchanged.
   const auto sees = [&](bool polls, bool writes) {
     return fetches && (polls || op->spins || !writes || launch.program.has_fences);
   };

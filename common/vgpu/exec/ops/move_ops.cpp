@@ -66,7 +66,7 @@ const Op* op_add_offset(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Move, select and add an offset on lane 0 only.
+// Variants of op_move, op_select and op_add_offset for lane 0 only.
 template <class T>
 const Op* op_move_of_lane_0(Launch&, Warp& warp, const Op* op) {
   *warp.lanes<T>(op->s[0]) = *warp.lanes<T>(op->s[1]);

@@ -161,7 +161,7 @@ struct Sad {  // |a - b| + c
     return Add::apply(a < b ? Sub::apply(b, a) : Sub::apply(a, b), c);
   }
 };
-// Names without a computation: their handlers need more than one type, so they are in integer_ops.cpp.
+// Empty, because the operations need more than one type: integer_ops.cpp computes them.
 struct Dp2a {};
 struct Dp4a {};
 struct Mul24 {};

@@ -111,7 +111,8 @@ bool all_threads(Launch& launch, const Warp& warp, const Op* op) {
 }
 
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at, const char* what) {
-  // Lanes that stand in front of a barrier never arrive, so if there are any, this is checked in every run.
+  // Checks masks in sanitized runs, and in all runs if lanes stand in front of a barrier: these lanes never arrive
+  // here.
   if (!launch.sanitized && warp.standing.empty()) return true;
   if (!warp.standing.empty()) launch.charge(work::kStanding);
   const std::uint32_t leaving = warp.mask == warp.live ? 0 : leaving_lanes(launch.program, warp);

@@ -1,5 +1,5 @@
-// Which values each instruction reads and which instruction made them, along all paths through a basic block; and
-// where warps wait for everything in flight ("stops").
+// Finds which values each instruction reads, and which instruction made them, along all paths through a basic block;
+// and finds the "stops", where warps wait for everything in flight.
 #include <algorithm>
 #include <utility>
 
@@ -11,8 +11,8 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-// Limit on the number of values that all stops together wait for: the larger of a fixed number and a number per
-// instruction.
+// Limit on the number of values that all stops together wait for: kLeastWaits, or kWaitsOfAnInstruction for each
+// instruction if that is more.
 constexpr std::uint64_t kLeastWaits = 2'000'000, kWaitsOfAnInstruction = 32;
 
 }  // namespace
@@ -85,14 +85,14 @@ void StaticScheduler::run_node(std::uint32_t node) {
     now_[to] = std::move(values);
     since_stop_.push_back(to);
   }
-  // Of the values that a stop waits for, those of this basic block come first, because hoist_loads() looks only at
-  // them.
+  // Puts the values made in this basic block first among those that a stop waits for, because hoist_loads() looks only
+  // at these.
   if (is_stop)
     std::stable_partition(sources_[node].begin(), sources_[node].end(), [](Value value) { return value >= 0; });
 }
 
-// Finds the stops: at calls and fences, before releases and after acquires, ptxas waits for everything in flight, which
-// frees all its scoreboards.
+// Finds the stops. At calls (also those of subroutines that ptxas adds) and fences, before releases and after acquires,
+// the code that ptxas generates waits for everything in flight, which frees all scoreboards.
 void StaticScheduler::find_stops() {
   stops_.assign(code().size(), false);
   std::vector<bool> flies(slot_of_.size());
@@ -108,7 +108,7 @@ void StaticScheduler::find_stops() {
                    (acquired && issues);
       stops = stops || stops_[pc];
       acquired = (acquired && !issues) || in.acquires;
-      // Instructions that issue nothing forward a source, which may be in flight.
+      // The result of an instruction that issues nothing is its source, which may still be in flight.
       if (!is_memory(in) && cost_of(in).issues != 0) continue;
       for_each_result(in, [&](int reg) { flies[static_cast<std::size_t>(reg)] = true; });
     }
@@ -117,8 +117,8 @@ void StaticScheduler::find_stops() {
   for (std::size_t reg = 0; reg < flies.size(); ++reg) {
     if (flies[reg] && slot_of_[reg] != kReady) flying_.push_back(static_cast<int>(reg));
   }
-  // Thousands of registers in as many basic blocks would exhaust memory. In such code, a stop waits only for values
-  // of its own block.
+  // Thousands of registers, waited for in thousands of basic blocks, would exhaust memory. In such code, a stop waits
+  // only for values of its own block.
   if (flying_.size() * stopping > most_waits()) flying_.clear();
   merged_waits_left_ = most_waits();
 }
@@ -127,8 +127,8 @@ std::uint64_t StaticScheduler::most_waits() const {
   return std::max(kLeastWaits, kWaitsOfAnInstruction * (code().size() + machine_code_.size()));
 }
 
-// Reads everything that may be in flight, from this basic block and from before it, except values that an earlier
-// stop has waited for.
+// Makes a stop read everything that may be in flight, from this basic block and from before it, except values that an
+// earlier stop has waited for.
 void StaticScheduler::read_what_flies(std::uint32_t node) {
   if (merged_.members > 1 && merged_waits_left_ == 0) return;
   std::vector<Value>& sources = sources_[node];

@@ -74,8 +74,8 @@ std::vector<Cost> StaticScheduler::costs_by_rules(std::uint32_t pc) const {
   return steps;
 }
 
-// Finds address arithmetic that ptxas merges into other instructions: a constant that is added to an address is
-// folded into the access, a widening product into the addition after it.
+// Finds address arithmetic that ptxas merges into other instructions: it folds the addition of a constant to an address
+// into the access, and a widening product into the addition after it.
 void StaticScheduler::find_folded() {
   folded_.assign(code().size(), false);
   scaled_.assign(code().size(), false);
@@ -111,9 +111,9 @@ void StaticScheduler::find_folded() {
   }
 }
 
-// Moves loads up to the first load of their run. A later load joins the run if it needs none of the run's results, no
-// store, atomic or barrier holds it back, and a register is left for its result. Its address arithmetic is moved
-// before it.
+// Moves loads up to the first load of their run. A later load joins the run if it needs none of the run's results, if
+// no store, atomic or barrier holds it back, and if a register is left for its result. The load's address arithmetic is
+// moved up with it.
 std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
   constexpr std::uint32_t kReach = 1000;  // the farthest that a load moves, in instructions
   std::vector<std::uint32_t> order;

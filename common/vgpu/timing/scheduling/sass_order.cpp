@@ -12,14 +12,14 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-// Whether a machine instruction is the `single` operation, by the rule of counts() in sass_map.cpp: the unit must be
-// the same, for memory also the kind.
+// Whether a machine instruction is the `single` operation of its PTX instruction, by the same rule as counts() in
+// sass_map.cpp: the unit must be the same, and for memory also the kind.
 bool stands_for(const Operation& found, const Operation& single) {
   return found.unit == single.unit && (single.unit != Unit::memory || found.kind == single.kind);
 }
 
-// Returns the class of the machine instruction that performs an operation of this kind; other instructions made for it
-// only take issue slots.
+// Returns the class of the machine instruction that performs an operation of this kind. Other machine instructions for
+// the same PTX instruction only take issue slots.
 Operation::Class class_of(TimedKind kind) {
   switch (kind) {
     case TimedKind::branch:
@@ -68,14 +68,14 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
       const std::uint32_t i = op.pc - block_->first;
       const Instruction& in = code()[op.pc];
       const bool main = is_main(op);
-      // A machine instruction for which is_main() holds ends a copy: others for the same PTX instruction come before
-      // it.
+      // A machine instruction for which is_main() holds is the last of its copy: the others for the same PTX
+      // instruction come before it.
       const std::uint32_t copy = mains[i] == 0 ? copy_of(op.pc, done[i]++, total[i], form.copies)
                                                : copy_of(op.pc, std::min(done[i], mains[i] - 1), mains[i], form.copies);
       if (main) ++done[i];
-      // Operations beside the main one depend on nothing: operands and padding around a matrix product or a shuffle,
-      // constants before other arithmetic, and code that prepares for divergence, wherever it is. A sleep, however,
-      // reads its duration.
+      // Some operations beside the main one depend on nothing: those that prepare operands of, or pad, a matrix product
+      // or a shuffle; constants made before other arithmetic; and code that prepares for divergence, wherever it is. (A
+      // sleep looks like such code, but it reads its duration.)
       const bool early = ptx::info(in.opcode).form == Form::alu && first_own[i] != kNever && place < first_own[i];
       const bool beside =
           (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
@@ -99,7 +99,8 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
   return items;
 }
 
-// Adds the instructions of a subroutine, one after the other, as operations of the PTX instruction of `of`.
+// Adds the machine instructions of a subroutine, one after the other, as operations of the PTX instruction to which the
+// item `of` belongs.
 void StaticScheduler::add_steps(std::span<const Cost> steps, const Item& of, std::vector<Item>& items) const {
   for (const Cost& step : steps) {
     Item item = of;
@@ -123,9 +124,9 @@ void StaticScheduler::add_issues(Unit unit, std::uint64_t count, std::vector<Ite
   }
 }
 
-// Adds issue slots until the operations by rules have at least as many, on each unit, as the machine code that was
-// found. The machine code has spills and other work that the PTX does not show. (Integer, multiply and half count as
-// one unit, because multipliers do some of the integer work.)
+// Adds issue slots to operations that came from rules, until they have at least as many on each unit as the machine
+// code that was found: the machine code has spills and other work that the PTX does not show. (Integer, multiply and
+// half count as one unit, because multipliers do some of the integer work.)
 void StaticScheduler::fill_up(std::span<const BlockCode> forms, std::vector<Item>& items) const {
   const auto place = [](Unit unit) {
     const bool integer = unit == Unit::multiply || unit == Unit::half;
@@ -159,10 +160,10 @@ std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::u
   return around ? copies - total + k : k;
 }
 
-// Adds operations that ptxas' code seems to lack. Every warp must execute every barrier and every wait for copies, and
-// arithmetic that is one machine instruction per copy. `lacks` marks counted accesses that must be added; loads without
-// a reader are not marked, because ptxas drops them. `singles`: by instruction, how many of its machine instructions
-// are its single operation.
+// Adds operations that ptxas' code seems to lack: barriers, waits for copies, and arithmetic that is one machine
+// instruction per copy, all of which every warp must execute; and the accesses that `lacks` marks. Loads without a
+// reader are not marked, because ptxas drops them. `singles`: by instruction, how many of its machine instructions are
+// its single operation.
 void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>& has_main,
                                   std::vector<std::uint32_t> singles, const std::vector<bool>& lacks,
                                   std::vector<Item>& items) const {
@@ -188,7 +189,7 @@ void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>&
   insert_in_ptx_order(missing, items);
 }
 
-// Inserts each item before the first item of a later node. `more` must be sorted by node.
+// Inserts each item of `more` before the first item of a later node. `more` must be sorted by node.
 void StaticScheduler::insert_in_ptx_order(const std::vector<Item>& more, std::vector<Item>& items) {
   if (more.empty()) return;
   std::vector<Item> all;

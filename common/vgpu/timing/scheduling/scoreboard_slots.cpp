@@ -1,4 +1,5 @@
-// Assigns scoreboard slots to values: between basic blocks the slots of their registers, within one any free slots.
+// Assigns scoreboard slots to values. At the start and the end of a basic block, a value is in the slot of its
+// register; in between, it may be in any free slot.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -22,12 +23,12 @@ void StaticScheduler::find_slots() {
   needed_until_.assign(count, 0);
 }
 
-// Finds the values that an operation at `place` waits for in order to read `values`: a value itself if it has been made
-// before `place`, else the values that it is made of.
+// Finds the values that an operation at `place` waits for if it reads `values`: each of them that is made before
+// `place`; for every other one, the values that it is made of.
 void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out) {
   constexpr std::size_t kMost = 4096;  // limit on values that are made only after `place`
   const std::size_t start = out.size();
-  // A call may read thousands of values that are made of the same ones, so each is visited only once.
+  // A call may read thousands of values that are all made of the same few, so each value is visited only once.
   ++search_;
   open_.assign(values.begin(), values.end());
   std::size_t late = 0;
@@ -51,8 +52,9 @@ void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, 
   std::sort(out.begin() + static_cast<std::ptrdiff_t>(start), out.end());
 }
 
-// For each value without an operation, finds the values that it is made of: values that an operation makes, or
-// initial values of registers. A value made of too many gets an operation after all, so that lists stay short.
+// For each value that no operation makes, finds the values that it is made of: values that an operation makes, or
+// initial values of registers. If these are too many, the value gets an operation after all, so that the lists stay
+// short.
 void StaticScheduler::find_what_vanished(std::vector<Item>& items) {
   constexpr std::size_t kMost = 64;
   std::vector<bool> has_item(sources_.size());
@@ -86,8 +88,8 @@ void StaticScheduler::find_what_vanished(std::vector<Item>& items) {
   insert_in_ptx_order(more, items);
 }
 
-// Finds the operation that makes each value: the memory access or, if there is none, the last operation of its PTX
-// instruction before the value is first read.
+// Finds the operation that makes each value. It is one of the operations of the PTX instruction whose result the value
+// is: the memory access or, if there is none, the last one before the value is first read.
 void StaticScheduler::find_makers(const std::vector<Item>& items) {
   std::vector<std::vector<std::size_t>> places(sources_.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -181,8 +183,9 @@ std::uint16_t StaticScheduler::slot_now(Value value, const Slots& slots) const {
   return value < 0 ? slot_of_[static_cast<std::size_t>(~value)] : slots.of_value[static_cast<std::size_t>(value)];
 }
 
-// Assigns the slots that the operation at `place` writes: the slots of the registers that hold its result at the end,
-// if their initial values are no longer needed; otherwise a free slot, until the last read.
+// Assigns the slots that the operation at `place` writes. If its result is the final value of registers, and their
+// initial values are no longer needed, these are the slots of these registers. Otherwise it is a free slot, which is
+// free again after the last read.
 void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes& lives, Slots& slots, TimedOp& op,
                                  std::vector<std::uint16_t>& operands) const {
   const auto number = static_cast<std::size_t>(value);
@@ -210,8 +213,8 @@ void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes
   ++op.result_count;
 }
 
-// Moves the final values of registers to their slots. If a register has several possible values, its slot becomes
-// ready with the latest.
+// Moves the final values of registers to their slots. If a register has several possible values, its slot becomes ready
+// when the latest of them does.
 void StaticScheduler::rename_at_the_end(const Lifetimes& lives, Slots& slots, std::vector<Rename>& renames) const {
   std::vector<Rename> moves;
   for (const auto& [reg, values] : lives.ends) {
@@ -254,7 +257,7 @@ Schedule StaticScheduler::emit(std::vector<Item> items) {
   return out;
 }
 
-// Puts simultaneous moves into a sequence; a cycle goes through an extra slot.
+// Puts simultaneous moves into a sequence. Moves that form a cycle need an extra slot.
 void StaticScheduler::append_in_sequence(std::span<const Rename> moves, std::uint32_t& next, std::vector<Rename>& out) {
   std::map<std::uint16_t, std::uint16_t> from_of;  // by written slot: the slot to read
   std::map<std::uint16_t, std::size_t> readers;    // by slot: how many remaining moves read it

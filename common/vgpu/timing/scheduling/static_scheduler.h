@@ -34,9 +34,9 @@ class StaticScheduler {
   ProgramSchedule run();
 
  private:
-  // A value is identified by a number. The result of PTX instruction i in copy c of a basic block of n instructions
-  // is c * n + i. Higher numbers are passed between operations of one PTX instruction. ~register is the initial value
-  // of a register.
+  // A value is identified by a number. The result of PTX instruction i in copy c of a basic block of n instructions is
+  // c * n + i. Higher numbers are intermediate values, passed between the operations of one PTX instruction. ~register
+  // is the initial value of a register.
   using Value = std::int32_t;
   // The value of each register written so far; several values if it depends on the path.
   using State = std::map<int, std::vector<Value>>;
@@ -58,7 +58,7 @@ class StaticScheduler {
   };
   struct Lack {
     std::vector<bool> accesses;  // by instruction of the basic block: whether copies of its access are missing
-    std::uint64_t issues = 0;    // if accesses are missing: how much less arithmetic there is than by the rules
+    std::uint64_t issues = 0;    // if accesses are missing: how much less arithmetic there is than the rules give
     bool most = false;           // most is missing, so this is not the code of this basic block
     bool none() const { return !most && std::find(accesses.begin(), accesses.end(), true) == accesses.end(); }
   };
@@ -154,8 +154,8 @@ class StaticScheduler {
   Value last_stop_ = 0;          // node of the basic block's last stop so far; kNoValue: none
   std::vector<int> since_stop_;  // registers written since the last stop
   std::vector<int> flying_;      // registers live across basic blocks whose values may be in flight
-  // The number of values that stops of merged blocks may still wait for. Within a merged block, each stop waits for all
-  // values before it.
+  // The number of values that stops of merged blocks may still wait for. There is a limit because each stop in a merged
+  // block waits for all values before it.
   std::uint64_t merged_waits_left_ = 0;
 
   MergedBlock merged_;                       // the block that is being scheduled

@@ -10,7 +10,8 @@
 
 namespace roofwalk::vgpu {
 
-// Lets a warp arrive at a barrier. `told`: the outcome, if the barrier's operands are known only at run time.
+// Lets a warp arrive at a barrier. `told`: the operation's outcome, which has the barrier's operands if they are known
+// only at run time.
 inline void Simulation::arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, const Outcome& told) {
   SimBlock& block = sm.blocks[warp.sim_block];
   const int barrier = told.line != 0 ? told.line - 1 : op.groups;
@@ -32,7 +33,7 @@ inline void Simulation::arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, cons
   }
 }
 
-// Returns the phases at which a block's warps meet, in the state before any arrival.
+// Returns the phases at which the warps of a traced block meet, in their state before any arrival.
 inline const std::vector<SimPhase>& Simulation::phases_before(const BlockTrace& trace) {
   const auto [place, is_new] = phases_before_.try_emplace(&trace);
   if (is_new) place->second = count_phases(trace);
@@ -53,7 +54,7 @@ inline std::vector<SimPhase> Simulation::count_phases(const BlockTrace& trace) {
     for (std::size_t i = warp.sync_points.size(); i-- > 0;) {
       const SyncPoint& point = warp.sync_points[i];
       if (point.kind == SyncPoint::Kind::arrives) arrives = point.number;
-      // In a trace that was cut off, a phase may have no arrivals.
+      // A trace that was cut off may have a phase without arrivals: it would never end, so nothing may wait for it.
       if (point.kind != SyncPoint::Kind::follows || phases[point.number].wanted == 0) continue;
       phases[point.number].followers.push_back(arrives);
       ++phases[arrives].wanted;
@@ -66,7 +67,7 @@ inline std::span<const SyncPoint> Simulation::sync_points_of(const SimWarp& warp
   return notes_of(warp.trace->sync_points, warp, op);
 }
 
-// Counts the operation's arrivals at its phases, which end at `at` at the earliest.
+// Counts the operation's arrivals at its phases. These phases cannot end before `at`.
 inline void Simulation::arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at) {
   SimBlock& block = sm.blocks[warp.sim_block];
   for (const SyncPoint& point : sync_points_of(warp, op)) {
@@ -128,9 +129,9 @@ inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, co
   }
 }
 
-// A trace does not describe every barrier completely: warps may be excluded by a guard, counts may be in registers,
-// and arrivals may come after recording ended. If this leaves no warp that can run, all barriers open, because the
-// traced run passed them.
+// A trace does not describe every barrier completely: warps may be excluded by a guard, counts may be in registers, and
+// arrivals may come after recording ended. If no warp can run for such a reason, opens all barriers: the traced run
+// passed them.
 inline std::vector<std::uint32_t> Simulation::release_stuck() {
   std::vector<std::uint32_t> moved;
   for (std::uint32_t i = 0; i < sms_.size(); ++i) {

@@ -44,7 +44,8 @@ inline Score Simulation::access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   sm.memory_path.free = start + path;
   sm.path_cycles += path;
   sm.conflict_cycles += o.shared_conflicts * wavefront;
-  // The published latencies are those of requests that occupy the path for one cycle.
+  // A published latency is that of a request that occupies the path for one cycle, so only further cycles are added to
+  // it.
   const double queued = start - now, beyond = std::max(path - 1, 0.0);
   double done = now + queued + beyond + delay + latency;
   if (const auto swaps = swaps_of(warp, op); !swaps.empty()) done = swap(sm, warp, swaps, done);
@@ -62,7 +63,7 @@ inline Score Simulation::access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   } else {
     set_results(warp, op, score);
   }
-  // The time when others can see the store; only fences wait for it.
+  // The time when other blocks can see the store. Only fences wait for this.
   const bool is_global = o.lines != 0 || o.l2_write_sectors != 0;
   if (is_global && (op.kind == TimedKind::store || op.kind == TimedKind::atomic)) {
     const Cycle seen = std::max(score.ready, now_ + round_up(m_.l2_latency_cycles));
@@ -78,8 +79,7 @@ inline std::span<const Swaps> Simulation::swaps_of(const SimWarp& warp, const Ti
 
 // Returns the end of an atomic that is a compare-and-swap loop and has read its words at `read`. Of all lanes that read
 // a word, one swaps it; the others read the new value and try again. So each iteration of the loop swaps a word once.
-// An iteration is a load and the swap in shared memory, and only the swap, which returns the old value, in global
-// memory.
+// In shared memory, an iteration is a load and a swap; in global memory it is only a swap, which returns the old value.
 inline double Simulation::swap(SimSm& sm, const SimWarp& warp, std::span<const Swaps> all, double read) {
   const bool shared = all.front().shared;
   const double turn = swap_cycles(m_, shared);
@@ -94,8 +94,8 @@ inline double Simulation::swap(SimSm& sm, const SimWarp& warp, std::span<const S
   return end;
 }
 
-// Requests the sectors of an operation that go past the SM's own caches from L2 and DRAM. Returns the queueing delay
-// and the latency, and sets the reason for the wait in `score`.
+// Requests from L2 and DRAM the sectors of an operation that the SM's own caches do not serve. Returns the queueing
+// delay and the latency, and sets the reason for the wait in `score`.
 inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op, const Outcome& o, double past,
                                                     Score& score) {
   const std::uint32_t sectors = std::uint32_t{o.l2_read_sectors} + o.l2_write_sectors;
@@ -136,7 +136,7 @@ inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op
 }
 
 // Simulates a load of constants at computed addresses: one word per pass. A miss in the second-level constant cache
-// adds the same latency as an L1 miss.
+// adds the same latency as a miss in L1.
 inline void Simulation::access_constants(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   const Outcome& o = outcome_of(warp, op);
   if (o == Outcome{}) {  // its guard was off

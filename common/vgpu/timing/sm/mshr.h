@@ -9,8 +9,8 @@
 
 namespace roofwalk::vgpu {
 
-// Whether the sectors in flight leave room for the warp's next request. If not, the memory path is closed until they
-// do.
+// Whether the sectors in flight leave room for the warp's next request. If not, closes the memory path until there is
+// room.
 inline bool Simulation::has_place(SimSm& sm, const SimWarp& warp) {
   const TimedOp& op = warp.schedule->ops[warp.op];
   if (op.memory < 0) return true;
@@ -35,9 +35,9 @@ inline double Simulation::place_for(SimSm::Outstanding& in_flight, std::uint32_t
   return from;
 }
 
-// A request that fetches a line sets the line's arrival time; a request that finds the line in flight waits for it.
-// If no simulated request has fetched the line, the first request to find it waits for the full latency, and later
-// ones for the same arrival.
+// A request that fetches a line sets the line's arrival time; a request that finds the line in flight waits for it. If
+// no simulated request has fetched the line, the first request that finds it in flight waits for the full latency, and
+// later ones wait for the same arrival.
 inline void Simulation::wait_for_line(SimSm& sm, const Outcome& o, Score& score) const {
   SimSm::Arriving& line = sm.arriving[o.line % kLineHashes];
   if (o.l2_read_sectors != 0) {
@@ -67,7 +67,8 @@ inline void Simulation::wait_for_own(SimSm& sm, const SimWarp& warp, const Timed
     if (at->key != key) {
       const SimWarp& fetching = sm.warps[block.first_warp + found.fetching_warp];
       if (found.fetch < fetching.first_outcome) continue;  // completed long ago
-      // In the simulation this request comes before the fetch, so it waits as long as the fetch would.
+      // In the simulation, this request comes before the fetch that it should find, so it waits as long as that fetch
+      // would.
       const Outcome& fetch = fetching.trace->outcomes[found.fetch];
       const bool dram = fetch.dram_read_sectors != 0 || fetch.arrives == Arrival::from_dram;
       const double latency = dram ? m_.dram_latency_cycles : m_.l2_latency_cycles;
@@ -80,8 +81,8 @@ inline void Simulation::wait_for_own(SimSm& sm, const SimWarp& warp, const Timed
   *at = {key, score.ready, score.cause};
 }
 
-// Returns the slot for the completion time of a request by a warp of the block, and the request's key. The slot may
-// hold another request's key.
+// Returns the slot for the completion time of a request by a warp of the block, and the request's key. If the slot has
+// a different key, it holds the time of another request.
 inline std::pair<SimSm::Asked*, std::uint64_t> Simulation::asked(SimSm& sm, const SimBlock& block, std::uint32_t warp,
                                                                  std::size_t outcome) {
   const std::uint64_t key = block.number << 38 ^ std::uint64_t{warp} << 32 ^ outcome;  // a block has at most 32 warps

@@ -27,8 +27,8 @@ inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
     const auto parts = warp.parts.begin() + static_cast<std::ptrdiff_t>(part);
     std::fill_n(parts, schedule.members, kNotEntered);
     if (entry == path.size() || path[entry] != first) return false;
-    // Every path leads from the first to the last member. A diverged warp may take several paths in turn, but if it
-    // runs a member twice, the entries are not one execution of this code.
+    // Every path leads from the first to the last member. A diverged warp may take several paths in turn; but if it
+    // enters a member twice, these entries are not a single execution of the schedule.
     while (parts[schedule.members - 1] == kNotEntered) {
       if (entry == path.size()) return false;
       const std::uint32_t member = path[entry] - first;

@@ -48,7 +48,7 @@ inline void Simulation::note_late(const SimSm& sm, SimWarp& warp, const TimedOp&
   note(op.pc, Wait::issued, now_, now_ + op.issues, 0);
 }
 
-// Merges notes with the same instruction and cause. If this merges few, the next merge comes later.
+// Merges notes with the same instruction and cause. If few notes can be merged, the next merge comes later.
 inline void Simulation::fold(SimWarp& warp) {
   std::vector<Late>& notes = warp.late;
   const auto key = [](const Late& n) { return std::pair{n.pc, n.cause}; };
@@ -65,7 +65,7 @@ inline void Simulation::fold(SimWarp& warp) {
   warp.most_late = std::max(kMostNotes, 2 * notes.size());
 }
 
-// Attributes the wait at a barrier to what the last warp did meanwhile.
+// Attributes the waits at a barrier to what the last warp to arrive did in the meantime.
 inline void Simulation::blame(const SimSm& sm, const SimBlock& block, int barrier, const SimWarp& last) {
   double stood = 0, all = 0;
   std::uint32_t pc = 0;

@@ -40,7 +40,7 @@ inline double Simulation::interval(Unit unit) const {
 inline Cycle Simulation::step(SimSm& sm, Cycle now) {
   Cycle next = kNever;
   now_ = now;
-  // All schedulers share the memory path: the scheduler that used it last comes last.
+  // All schedulers share the memory path, so the scheduler that used it last has the last turn.
   const std::size_t count = sm.schedulers.size(), first = sm.first_scheduler;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t s = (first + i) % count;
@@ -55,7 +55,7 @@ inline Cycle Simulation::step(SimSm& sm, Cycle now) {
       issue(sm, scheduler, sm.warps[scheduler.warps[static_cast<std::size_t>(chosen)]]);
     }
   }
-  // Issuing may have woken warps of any scheduler, so the next event is computed after all schedulers had their turn.
+  // An issue may wake warps of any scheduler, so the next event is computed after all schedulers have had their turns.
   for (const Scheduler& scheduler : sm.schedulers) next = std::min(next, next_event(sm, scheduler));
   sm.next = next;
   return next;
@@ -79,9 +79,9 @@ inline double Simulation::unit_opens(const SimSm& sm, const Scheduler& scheduler
 
 // Returns the place of the warp to issue from; -1: none. The last warp issues again if possible (greedy). Otherwise, of
 // the warps that can issue, those of the block that started first come first, and of these the one whose last issue is
-// longest ago. So a warp runs on while it can, the warps of a block keep pace, and blocks drift apart, so that one
-// covers the waits of another. (NVIDIA does not publish its policy; measurements show that it is greedy first: arXiv
-// 2503.20481.)
+// longest ago. As a result, a warp runs on while it can, the warps of a block keep pace with each other, and blocks
+// drift apart, so that one works while another waits. (NVIDIA does not publish its policy; measurements show that it is
+// greedy first: arXiv 2503.20481.)
 inline int Simulation::choose(const SimSm& sm, Scheduler& scheduler) const {
   const double soon = static_cast<double>(now_) + 1;
   const auto can = [&](std::size_t place) {
@@ -164,7 +164,7 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
       return arrive(sm, warp, op, op.memory >= 0 ? outcome_of(warp, op) : Outcome{});
     case TimedKind::branch:
     case TimedKind::leave:
-      ready = now_ + op.latency_cycles;  // the next program counter is a result with latency, as any other
+      ready = now_ + op.latency_cycles;  // the next program counter takes a latency to compute, like any result
       break;
   }
   ++warp.op;
@@ -172,7 +172,8 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
   advance(sm, warp);
 }
 
-// Drops the oldest groups: no wait can refer to a group that has this many groups after it.
+// Adds a group of copies. Sometimes drops the oldest groups: no wait can refer to a group that has kKept groups after
+// it.
 inline void Simulation::add_group(SimWarp& warp, const Score& group) {
   constexpr std::size_t kKept = 256;
   if (warp.copy_groups.size() == 2 * kKept)

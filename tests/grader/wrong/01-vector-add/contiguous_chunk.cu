@@ -1,6 +1,6 @@
 // verdict: fail, a pass wants
-// Each thread adds 128 consecutive elements, which is right for a CPU. Here a warp touches 32 lines at once. Which goal
-// it misses depends on the machine: if the lines stay in L1 until all their data is used, the dot is only too low.
+// Each thread adds 128 consecutive elements, so each access of a warp touches 32 lines. Which goal this misses depends
+// on the machine: if L1 keeps the lines until all their data is used, only the speed is too low.
 #include <roofwalk.cuh>
 
 constexpr int kChunk = 128;

@@ -1,5 +1,5 @@
 // verdict: fault, shared memory
-// Lane 31's address at the end of the address space, where address + size wraps, must not hide lane 1's fault.
+// Lane 31's address is so high that address + size wraps around. That must not hide the fault of lane 1.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

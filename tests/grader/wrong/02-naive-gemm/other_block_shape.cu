@@ -1,6 +1,6 @@
 // verdict: fail, right
 // quick
-// Blocks of 32 x 32 threads with the starter's mapping: another shape, but the same neighbours.
+// Blocks of 32 x 32 threads, but neighbouring threads still compute neighbouring rows, as in the starter.
 #include <roofwalk.cuh>
 
 // One element of c for each thread.

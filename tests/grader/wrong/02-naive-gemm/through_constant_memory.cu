@@ -1,5 +1,5 @@
 // verdict: fault, constant memory
-// Constant loads are only for __constant__ variables, which makes them cheap; they cannot read other memory.
+// Loads through constant memory are cheap, but can read only __constant__ variables, not a buffer.
 #include <roofwalk.cuh>
 
 __device__ __forceinline__ float through_constant(const float* p) {

@@ -1,5 +1,5 @@
 // verdict: not_graded, tensor cores
-// Three TF32 products stand for one in FP32, accurately enough. Their roof is eight times higher than the one drawn.
+// Each FP32 product is three TF32 products: accurate enough, but their roof is eight times higher than the drawn one.
 #include <roofwalk.cuh>
 
 // Computes d (16 x 8) += a (16 x 8) b (8 x 8), matrices that are spread over the lanes of a warp.

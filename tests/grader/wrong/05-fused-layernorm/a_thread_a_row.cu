@@ -1,6 +1,6 @@
 // verdict on classroom: fail, right
 // Neighbouring threads work on neighbouring rows, so every load of a warp touches 32 sectors. On the largest machine
-// the run exceeds its budget of work before that shows.
+// the run exceeds its work limit, so its verdict is another one.
 #include <roofwalk.cuh>
 
 __global__ void layernorm(const float* x, const float* gamma, const float* beta, float* y, int rows, int cols,

@@ -1,6 +1,6 @@
 // verdict: fail, right
 // quick
-// One kernel for the statistics, one for the result: fast, but x is read twice, so the AI grows 2 x, not 2.5 x.
+// One kernel for mean and variance, one for the result: fast, but x is read twice, so the AI grows 2 x, not 2.5 x.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

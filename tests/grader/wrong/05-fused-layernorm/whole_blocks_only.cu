@@ -1,5 +1,5 @@
 // verdict: refused, zero blocks
-// Eight rows per block, and the number of blocks is rounded down.
+// Eight rows per block, and the number of blocks is rounded down: for fewer than eight rows there is no block.
 #include <roofwalk.cuh>
 
 __device__ float warp_sum(float value) {

@@ -90,7 +90,8 @@ TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
   EXPECT_EQ(told_, "");
 }
 
-// Two folders of one hand-in may contain files of the same name. The unreadable one is recorded beside the graded one.
+// A file that is too large is left out and recorded, although a file of the same name, in another folder, is graded. A
+// left-out file at the graded file's own path is not recorded.
 TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
   GradeStore store = open();
   const Submission graded{{"bob", "", {}}, "vector-add", "c/bob/old/vector-add.cu", "sha", 9};
@@ -103,7 +104,8 @@ TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
   EXPECT_EQ(left_out[0].label, "c/bob/final/vector-add.cu");
 }
 
-// In an earlier download, other files may have made the grader drop this file's late mark.
+// A file is recorded without its late mark first (other files of that download made the grader distrust all marks), and
+// with it after a later download.
 TEST_F(Grades, AMarkMayComeLater) {
   const auto hand_in = [&](LateMark mark) {
     const Submission one{{"bob", "7", mark}, "vector-add", "c/bob_LATE_7_8_w.cu", "sha", 9};
@@ -144,7 +146,8 @@ TEST_F(Grades, ALaterFileOfThatNameThatCouldNotBeReadIsKept) {
   EXPECT_TRUE(store.left_out()->empty());
 }
 
-// The time of a platform's zip is the time of its download, so it changes with each download.
+// Files of a platform's zip have the time of the zip's download. So a file that is left out again has another time; it
+// is recorded only once, with the latest time.
 TEST_F(Grades, WhatIsLeftOutAgainIsOneLine) {
   GradeStore store = open();
   for (const std::int64_t at : {300, 100})
@@ -161,8 +164,8 @@ TEST_F(Grades, StudentsStandInTheOrderInWhichTheyCame) {
   EXPECT_EQ(store.students()->front().student, "Jane Roe (7)");
 }
 
-// The number first comes with files that Canvas did not all name, so it is unproven. In a later download Canvas named
-// every file, which proves the number.
+// The student's number is first seen in files that Canvas did not all name, so it is unproven. In a later download
+// Canvas has named every file, which proves the number.
 TEST_F(Grades, ANumberIsProvenByALaterSubmission) {
   GradeStore store = open();
   const Owner unproven = owner_with_unproven_id("doejane", "7"), other = owner_with_unproven_id("roejim", "8");

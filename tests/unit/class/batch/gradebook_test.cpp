@@ -121,7 +121,7 @@ TEST_F(Book, TheBestOrTheLastCounts) {
   EXPECT_EQ(make().rows[0].cells[0].points(), std::nullopt);  // the newest one has no grade yet
 }
 
-// All files of a zip have the zip's time, so none of them is the newest.
+// All files of a zip have the zip's time. If several files share the latest time, the best of them counts.
 TEST_F(Book, OfSeveralAtTheLastMomentTheBestCounts) {
   terms_.counts = CourseTerms::Counts::last;
   hand_in_graded("earlier", 1, 16);
@@ -168,8 +168,8 @@ TEST_F(Book, TheSameBytesAgainAreTheFirstSubmission) {
   EXPECT_EQ(book.rows[0].cells[0].points(), 10);
 }
 
-// Submissions come sorted by student, and a row may have several names, so a row's submissions may not be in order of
-// time.
+// The same bytes, handed in twice, count as handed in at the earlier time. Submissions come sorted by student, and a
+// row may unite several students' names, so a row's submissions may not be in order of time.
 TEST_F(Book, TheSameBytesAreTheFirstSubmissionInAnyOrder) {
   terms_.late = {0.25, 9};
   hand_in("ann", "x", kDue + 5 * kDay);
@@ -239,7 +239,8 @@ TEST_F(Book, ANewerFileThatCouldNotBeReadIsTold) {
   EXPECT_TRUE(make().left_out.empty());
 }
 
-// The file without a chapter may belong to the chapter that was handed in earlier.
+// The file without a chapter is older than the hand-in of the second chapter, but newer than that of the first one. As
+// it may belong to the first chapter, it is reported.
 TEST_F(Book, ANewerFileOfNoChapterIsToldBesideANewerOne) {
   hand_in("ann", "good", 100);
   hand_in("ann", "other", 300);
@@ -260,7 +261,8 @@ TEST_F(Book, WhatIsLeftOutIsToldWhereNothingElseCame) {
   EXPECT_EQ(make().left_out.size(), 1u);
 }
 
-// Moodle gives people and groups new numbers in each assignment.
+// Moodle gives people and groups new numbers in each assignment, so equal numbers do not show that two rows are one
+// person's.
 TEST_F(Book, MoodlesNumbersJoinNobody) {
   students_ = {{"Ada B (1201)", "Participant 1201", {}},
                {"Group Red (1201)", "Participant 1201", {}},
@@ -295,7 +297,8 @@ TEST_F(Book, NamesakesAreTold) {
             "has a row next to that of Jose\u0301, who has a similar name: are they one person?");
 }
 
-// A later download may mark the file late because it was sent again, or on time because the deadline was moved.
+// In a later download, the same bytes may be late because the student sent them again, or on time because the deadline
+// was moved. Either way they count as on time.
 TEST_F(Book, OfTheSameBytesOnTimeStays) {
   hand_in("ann", "x", 10, LateMark::on_time);
   hand_in("ann", "x", 20, LateMark::late);
@@ -319,7 +322,8 @@ TEST_F(Book, OfTheSameBytesAtOneTimeAMarkCounts) {
   for (const int row : {0, 1}) EXPECT_EQ(make().rows[row].cells[0].entries[0].mark, LateMark::late) << row;
 }
 
-// The file was first recorded without the platform's names, and later from a download with the platform's mark.
+// The bytes were first recorded from a file that no platform had named, and later from a download with the platform's
+// mark.
 TEST_F(Book, OfTheSameBytesAMarkOfALaterDownloadCounts) {
   hand_in("ann", "x", kDue + 1000);
   hand_in("ann", "x", kDue + 9000, LateMark::on_time);
@@ -400,7 +404,8 @@ TEST_F(Book, WhatCouldNotBeGradedIsKeptWithItsStudent) {
   EXPECT_EQ(make().left_out.size(), 1u);  // bob has handed in a later file since
 }
 
-// All files of a hand-in have the same time, so the unreadable file may be the real work.
+// All files of a hand-in have the same time, so the unreadable file may be the real work. It is reported beside the
+// graded one.
 TEST_F(Book, WhatCouldNotBeGradedBesideAGradedFileIsTold) {
   terms_.chapters.resize(1);
   chapters_.resize(1);

@@ -1,4 +1,4 @@
-// A job's hidden seeds, and the launches that the class's record keeps.
+// The hidden seeds of a grading job, and the launches that the class's record keeps.
 #include "grader/class/batch/job.h"
 
 #include <gtest/gtest.h>

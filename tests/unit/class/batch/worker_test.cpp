@@ -1,4 +1,4 @@
-// Scripts play workers that answer, crash, hang, lie or stay silent.
+// Batch workers that answer, crash, hang, lie or stay silent, each played by a script.
 #include "grader/class/batch/worker.h"
 #include "common/base/json.h"
 

@@ -61,8 +61,8 @@ TEST(Canvas, OneColumnIsFilled) {
   testing::expect_golden(TEST_GOLDEN_DIR "/canvas.csv", result->csv);
 }
 
-// Learners can choose two kinds of numbers: one typed in a quiz's file name, and one in a team's name before a member's
-// number.
+// Learners can choose their number in two ways: by typing it into a quiz's file name, or by putting it into a team's
+// name, before a member's number. Such a number fills a student's cell only if the name is the student's, too.
 TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -76,8 +76,8 @@ TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("the number is team_5 (18)'s, who has another name")));
 }
 
-// In a quiz's file name, the number directly follows the name, so digits at the end of a name look like part of the
-// number.
+// In a quiz's file name, the number directly follows the name. The file may be of "lovelaceada" with the number 918, or
+// of "lovelaceada9" with another student's number, 18. So no cell is filled.
 TEST(Canvas, ANumberThatEndsWithAnothersFillsNothing) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -88,8 +88,8 @@ TEST(Canvas, ANumberThatEndsWithAnothersFillsNothing) {
   EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
 }
 
-// A number in a file name may be another student's. If one row matches a student by name and another by number, neither
-// fills the student's cell.
+// A learner can choose the number in a quiz's file name. If one row has a student's name and another row has the
+// student's number, neither fills the student's cell.
 TEST(Canvas, AChosenNumberBeatsNobodysName) {
   Gradebook book = test::small_class();
   book.rows[1].owner = {"Ada Lovelace", "", {}};
@@ -100,8 +100,8 @@ TEST(Canvas, AChosenNumberBeatsNobodysName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("several students have that name or number")));
 }
 
-// Some schools let learners choose their name on Canvas, or the name that they register, which may then equal another's
-// login.
+// Some schools let learners choose the name that Canvas shows, or the one that they register. Such a name may equal
+// another student's login.
 TEST(Canvas, WhoIsCalledAsAnothersLoginGetsNothingOfTheirs) {
   Gradebook book = test::small_class();
   book.rows[1].owner = {"ada", "", {}};  // a folder named like Ada's login
@@ -113,13 +113,14 @@ TEST(Canvas, WhoIsCalledAsAnothersLoginGetsNothingOfTheirs) {
   EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
 }
 
-// Returns the export with Ada's SIS id and login replaced; the tests name her folder by one of them.
+// Returns the export with Ada's SIS id and login replaced by `ids`.
 std::string with_ids(const std::string& ids) {
   std::string exported = kExported;
   return exported.replace(exported.find(",S1,ada,"), 8, "," + ids + ",");
 }
 
-// Schools write logins in any case or as e-mail addresses, and numbers with leading zeros.
+// Schools write logins in upper or lower case or as e-mail addresses, and numbers with leading zeros. The folder has
+// Eve's name on Canvas but may also be named after Ada's login or number, so nobody's cell is filled.
 TEST(Canvas, AnothersLoginInOtherLettersIsNobodysName) {
   for (const auto& [ids, folder] : std::vector<std::pair<std::string, std::string>>{{"S1,JD1234", "jd1234"},
                                                                                     {"S1,jd1234@uni.edu", "jd1234"},
@@ -180,7 +181,8 @@ TEST(Canvas, OfTwoRowsThatFitOneStudentNoneIsFilledButByCanvasNumber) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("Una Roe: two rows of the file match una; the cell stays")));
 }
 
-// In a quiz's file name, the number directly follows the name, which may end with digits.
+// In a quiz's file name, the number directly follows the name. The file may be Lovelace, Ada's (48103) or Lovelace,
+// Ada4's (8103), so neither cell is filled.
 TEST(Canvas, AQuizsNumberThatEndsWithAnothersIsNobodys) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -204,7 +206,7 @@ TEST(Canvas, AStudentCalledPointsPossibleIsAStudent) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("Points Possible: no submission was found")));
 }
 
-// Canvas writes numbers as is usual in the course's language.
+// Canvas exports numbers in the format of the course's language, so 50.5 may be "50,5".
 TEST(Canvas, NumbersMayHaveADecimalComma) {
   const auto total = [](const std::string& possible) {
     std::string exported = kExported;
@@ -344,8 +346,8 @@ TEST(Canvas, AnotherAddressIsAnotherStudent) {
             "0");  // this export has no addresses to compare
 }
 
-// If the numbers are Canvas' own, an equal name with another number belongs to a namesake, or to a team that took the
-// name.
+// If numbers are known to be Canvas', a row with a student's name but another number is not the student's: it belongs
+// to a namesake, or to a team that took the name.
 TEST(Canvas, AnotherNumberOfCanvasIsAnotherStudent) {
   Gradebook book = test::small_class();
   book.rows[0].owner = {"Una Unknown (900)", "900", {}};
@@ -374,7 +376,8 @@ TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: another row has that name")));
 }
 
-// A folder named like a login does not decide between two students of that name.
+// Two students have the same name. One row of the book has that name, another row the login of one of the two: that
+// login does not show whose the first row is.
 TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByALogin) {
   const std::string text = std::string(kExported) + "\"Unknown, Una\",23,S7,una2,Lab,5,9,9,50\r\n";
   Gradebook book = test::small_class();

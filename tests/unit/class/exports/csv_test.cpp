@@ -14,8 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Returns the rules that a text violates: RFC 4180, rows as long as the header, and no cell that a spreadsheet would
-// execute.
+// Returns which of these rules a text violates: it follows RFC 4180, all rows are as long as the header, and a
+// spreadsheet would execute no cell.
 std::vector<std::string> broken_rules(const std::string& text) {
   std::vector<std::string> broken;
   if (!text.empty() && !text.ends_with("\r\n")) broken.emplace_back("a line ends with CR LF");
@@ -44,7 +44,8 @@ TEST(Csv, TheRulesSeeWhatIsBroken) {
   EXPECT_THAT(broken_rules("a\r\n\"b\r\n"), ElementsAre("quotes are closed"));
 }
 
-// Formulas are defused wherever a spreadsheet may split a cell: at separators, including ours, and at line ends.
+// An apostrophe before a formula turns it into text. It is needed wherever a spreadsheet may begin a cell: also after
+// separators, including ours, and after line ends.
 TEST(Csv, NoCellOfOurOwnIsAFormula) {
   const std::vector<std::pair<std::string, std::string>> cells = {
       {"=1+1", "'=1+1"},

@@ -94,7 +94,8 @@ TEST(Archives, OneOddNameRefusesNothing) {
   }
 }
 
-// The count, 16-bit or zip64, may be too small: libzip reads on while there are entries.
+// The zip's entry count, of 16 bits or in zip64, may be forged and too small. libzip reads all entries that follow, so
+// the limit must hold for these.
 TEST(Archives, OfTooManyEntriesAreNotOpened) {
   const test::ScratchFolder folder;
   const auto name = [](std::size_t i) { return std::to_string(i); };
@@ -111,13 +112,13 @@ TEST(Archives, OfTooManyEntriesAreNotOpened) {
     }
     EXPECT_TRUE(Archive::open(file));
   }
-  // The count claims 60,000,000,000 entries, for which libzip would allocate memory.
+  // Here the count claims 60,000,000,000 entries, for which libzip would allocate memory.
   std::string bytes = test::zip_of_many(1, name, "x", test::SaidCount::in_64_bits);
   for (const std::size_t at : {24, 32}) bytes[bytes.rfind("PK\6\6") + at + 4] = 14;
   EXPECT_FALSE(Archive::in_memory(bytes));
 }
 
-// libzip compares a name with all names of the same hash, over the whole prefix that they share.
+// libzip compares each name with all names of the same hash. If the names share a long prefix, that takes very long.
 TEST(Archives, NamesThatAreMadeToCollideAreNotOpened) {
   const auto colliding = [](std::size_t i) {
     std::string text;
@@ -150,7 +151,7 @@ TEST(Archives, NamesThatAreMadeToCollideAreNotOpened) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 
-// libzip stores each extra field separately, so many tiny ones could cost gigabytes.
+// libzip allocates memory for each extra field of an entry, so a zip of many tiny fields could cost gigabytes.
 TEST(Archives, ExtraFieldsAreLimited) {
   std::string fields;
   while (fields.size() < 65'000) fields += "\x99\x99" + test::little_endian(1, 2) + "a";
@@ -170,7 +171,8 @@ TEST(Archives, ExtraFieldsAreLimited) {
   EXPECT_THAT(archive.error().message, HasSubstr("has more than 4 MiB of extra fields, and is not opened"));
 }
 
-// A download was cut. The learner's stored bytes near the cut look like the end of an empty archive.
+// A download was cut off. Before the cut are a learner's stored bytes that look like the end of an empty archive. The
+// class must not seem empty.
 TEST(Archives, ACutDownloadIsNoEmptyClass) {
   const test::ScratchFolder folder;
   const std::string empty_end = "PK\5\6" + std::string(18, '\0');
@@ -197,8 +199,8 @@ TEST(Archives, OneListOfEntriesCounts) {
   EXPECT_EQ(archive->entries().size(), 1000u);
 }
 
-// The bytes of one file look like the end of an archive with no entries or with very many. Another file's name makes
-// libzip refuse the true directory and search for another one.
+// One file's bytes look like the end of an archive with no entries, or with very many. Another file's name makes libzip
+// refuse the true directory and search for another one.
 TEST(Archives, NobodysBytesAreTheListOfAll) {
   const std::string empty = "PK\5\6" + std::string(18, '\0');
   const std::string many =
@@ -227,7 +229,8 @@ TEST(Archives, NobodysBytesAreTheListOfAll) {
   }
 }
 
-// Two bytes follow the archive. A file inside contains an end record whose comment length reaches exactly to their end.
+// Two bytes follow the archive. A file in the archive contains a forged end record, whose comment length reaches
+// exactly to the end of these two bytes.
 TEST(Archives, WhatIsLeftBehindMakesNoFileTheEnd) {
   const std::string planted = "PK\5\6" + std::string(18, '\0');
   Rng rng(1, "behind");
@@ -245,8 +248,9 @@ TEST(Archives, WhatIsLeftBehindMakesNoFileTheEnd) {
   EXPECT_EQ(archive->entries().size(), 2u);
 }
 
-// libzip looks for the zip64 locator right before the end record, where the directory's last entry ends. Its name looks
-// like a locator, alone or together with the time field behind it, and may even point to a record inside a file.
+// libzip looks for the zip64 locator right before the end record, where the directory's last entry ends. The name of
+// that entry looks like a locator, alone or together with the time field behind it, and may even point to a record
+// inside a file.
 TEST(Archives, TheLastNameIsNoRecord) {
   const std::string locator = "PK\6\7", field = "UT" + test::little_endian(5, 2) + "\1wxyz";
   Rng rng(1, "record");
@@ -280,7 +284,7 @@ TEST(Archives, TheLastNameIsNoRecord) {
   expect_both(zip_with(telling, noise), "eve/PK", noise);
 }
 
-// Writes the archive moved by `by` bytes, with its offsets adapted, and returns its path.
+// Moves the archive `by` bytes back in its file, adapts its offsets, writes it and returns its path.
 fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t by) {
   const std::size_t end = bytes.rfind("PK\5\6"), list = bytes.find("PK\1\2");
   const auto move = [&](std::size_t at) {
@@ -296,7 +300,7 @@ fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t
   return folder.path() / "moved.zip";
 }
 
-// An offset in the archive may happen to equal the signature of the end record.
+// The bytes of an offset in the archive may happen to equal the signature of an end record.
 TEST(Archives, ANumberIsNoRecord) {
   constexpr std::size_t kMark = 0x06054b50;  // "PK\5\6"
   const test::ScratchFolder folder;
@@ -339,7 +343,8 @@ TEST(Archives, BeyondFourGigabytesAreRead) {
   EXPECT_EQ(archive->read(archive->entries()[1], 1 << 20, cost_bytes).value(), kFiles[1].bytes);
 }
 
-// An extra field in the directory gives the time in UTC; without it, the time is in this computer's time zone.
+// An extra field in the directory gives an entry's time in UTC. Without it, the time counts as one in this computer's
+// time zone.
 TEST(Archives, TimesAreThoseOfTheWorldWhereTheyAreTold) {
   const test::ScratchFolder folder;
   ASSERT_TRUE(write_archive(folder.path() / "a.zip", {{"x", "one"}}));

@@ -1,6 +1,6 @@
-// Random zips of a class with Canvas' file names, from honest learners and from attackers, who name their files and
-// groups as Canvas would name another student's. No file may become another student's, and no late file may count as on
-// time.
+// Random zips of a class with Canvas' file names, from honest learners and from attackers. Attackers name their files
+// and groups the way Canvas would name another student's. No file may become another student's, and no late file may
+// count as on time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,8 @@ class Zip {
     while (!ids_.insert(id).second) id = number(digits);
     return id;
   }
-  // Returns the first file number if numbers are consecutive, or 0 if they are arbitrary.
+  // Returns the zip's first file number if Canvas numbered the files consecutively, or 0 if their numbers are
+  // arbitrary.
   int a_first_file() {
     constexpr int kPart = 10;
     if (one_of(2) == 0) return 0;
@@ -106,7 +107,8 @@ class Zip {
     const std::string file = has_old_file ? an_old_file_number(by.id) : file_number();
     handed_in_.push_back({person + "_" + file + "_" + rest, by, is_honest});
   }
-  // Returns the number of an old file. There are more files than people, so it is at least as long as its owner's id.
+  // Returns the number of a file uploaded long before. Canvas has more files than people, so the number has at least as
+  // many digits as the owner's id.
   std::string an_old_file_number(const std::string& id) {
     const int digits = static_cast<int>(id.size());
     return number(digits + (digits + 1 >= id_digits_ ? one_of(2) : 2));
@@ -166,8 +168,8 @@ TEST(ClassNames, NoFileBecomesAnothersWhateverLearnersCallTheirs) {
     const std::vector<std::string> honest = zip.honest_students();
     for (const HandedIn& each : zip.handed_in()) {
       const Owner owner = names.owner_of(each.file).owner;
-      // The date in the name may be the number of an account far older or newer than the others, so the owner may stay
-      // open.
+      // A date in the name may also be read as the number of an account far older or newer than the others. Then the
+      // grader may leave the owner open.
       const bool is_open = owner.lms_id.empty() && each.file.find(kDayInAName) != std::string::npos;
       SCOPED_TRACE(testing::Message() << "zip " << seed << ", " << each.file << " is " << owner.student << "'s");
       if (each.is_honest && !is_open) {

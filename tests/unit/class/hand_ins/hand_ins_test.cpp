@@ -1,4 +1,4 @@
-// Every layout in which platforms and people pack a class, with one student, two and 500. One student tries all
+// Tests every layout in which platforms and people pack a class, with one student, two and 500. One student tries all
 // attacks: no file may become another student's, no hand-in may hide another, and none may make the grader refuse the
 // class.
 #include <fmt/format.h>
@@ -94,7 +94,7 @@ const Shape kShapes[] = {
     {"FlatFolder", false, false, true, in_flat, by_name, nothing},
 };
 
-// Files that student 0 adds to the hand-in, and files beside all hand-ins.
+// One kind of trouble: files that student 0 adds to their own hand-in, and files that lie beside all hand-ins.
 struct Trouble {
   const char* name;
   std::vector<ArchiveFile> (*own)();
@@ -111,8 +111,8 @@ std::string zip_of(const std::vector<ArchiveFile>& files) {
   return file_text(folder.path() / "made.zip");
 }
 
-// Returns files for a student's own zip: folders and files named like other students' on every platform, with a date of
-// the student's choice.
+// Returns the files of a student's own zip: folders and files named the way each platform names other students', with a
+// date of the student's choice.
 std::vector<ArchiveFile> others_names() {
   return {{"S 1_101_assignsubmission_file_/vector-add.cu", "by 0, in 1's folder", false, kLongBefore},
           {"submission_1/vector-add.cu", "by 0, as 1's submission", false, kLongBefore},

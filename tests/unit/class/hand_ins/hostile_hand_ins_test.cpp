@@ -39,7 +39,8 @@ TEST_F(HostileHandIns, AFileThatCannotBeReadIsNotFree) {
   EXPECT_LE(handed.left_out.size(), 12u);
 }
 
-// Eve's zips have names with equal hashes, which libzip would compare with each other.
+// Eve's zips have thousands of names with equal hashes. libzip would compare each with all others, so it must not open
+// them.
 TEST_F(HostileHandIns, AZipOfTooManyEntriesIsNotOpened) {
   const auto name = [](std::size_t i) {
     std::string text;
@@ -95,14 +96,14 @@ TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
 }
 
 TEST_F(HostileHandIns, AZipsOnlyFolderNamesNobodyElse) {
-  // A zip named like its only folder can only be one student's.
+  // If a zip has the name of its only folder, and that folder has only files, it is one student's.
   for (const char* file : {"vector-add.cu", "ada_vector-add.cu", "vector-add-2.cu", "notes.txt"}) {
     const fs::path zip = folder_.write("eve.zip", zip_of({{std::string("eve/") + file, "A", false, 1'600'000'000}}));
     const Handed handed = collect_all(zip);
     EXPECT_THAT(students(handed), ElementsAre("eve")) << file;
     for (const Submission& s : handed.submissions) EXPECT_GT(s.submitted_at_s, 1'700'000'000);
   }
-  // If a zip may contain the class's folder or a student's, it belongs to no student.
+  // If the zip's only folder may be the class's or a student's, the zip is refused, whatever the zip's name.
   const std::vector<std::vector<ArchiveFile>> doubtful = {
       {{"eve/ada/vector-add.cu", "A"}},
       {{"eve/ada/vector-add.cu", "A"}, {"eve/bob/vector-add.cu", "B"}},
@@ -167,7 +168,7 @@ TEST_F(HostileHandIns, OfManyFilesTheNewestAreGraded) {
   EXPECT_THAT(left_out(handed),
               ElementsAre("c.zip/ada: holds more than is graded: of 13 files of vector-add the 3 newest: "
                           "vector-add-13.cu, vector-add-12.cu, vector-add-11.cu"));
-  // In a student's zip all files count as equally old; the file named like the chapter comes first.
+  // Within a student's zip, times do not tell which file is newest. The file named like the chapter is graded first.
   copies.push_back({"vector-add.cu", "the one"});
   folder_.write("z/ada.zip", zip_of(copies));
   EXPECT_THAT(lines(collect_all(folder_.path() / "z")), ::testing::Contains(HasSubstr("ada.zip/vector-add.cu")));
@@ -217,7 +218,8 @@ TEST_F(HostileHandIns, NoZipOfAHandInIsPassedOver) {
   EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("c/cid: holds 2 more zips than are opened: at most 10")));
 }
 
-// Students type their numbers themselves, so they may type another student's.
+// On Gradescope, students type their numbers (`sid`) themselves, so they may type another student's. Only addresses
+// identify them.
 TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
   const std::string bob = "submission_1:\n  :submitters:\n  - :name: Bob\n    :sid: '7'\n    :email: bob@x.edu\n";
   const auto students = [&](const std::string& metadata) {
@@ -258,7 +260,7 @@ TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
   }
 }
 
-// Many paths with `..` give one message, so that they do not use up the lines for other messages.
+// All paths with `..` are reported in one message, so that they do not use up the limited number of messages.
 TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
   std::vector<ArchiveFile> files = {{"Jane_1_assignsubmission_file_/vector-add.cu", "A"}, {"vector-add.cu", "B"}};
   for (int i = 0; i < 40; ++i) files.push_back({"eve/../" + std::to_string(i) + "/vector-add.cu", "E"});
@@ -270,7 +272,7 @@ TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
               ::testing::Contains("c.zip: holds 37 more entries that lead out of their folders (`..`)"));
 }
 
-// A submission without a time is dated by its files' own times, so a message says so.
+// If Gradescope's metadata gives a submission no time, its files' own times count, and a message says so.
 TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
   folder_.write("assignment_1_export/submission_metadata.yml",
                 "submission_1:\n  :submitters:\n  - :name: Ada\n  :created_at: 2026-10-01 10:00:00\n"
@@ -284,8 +286,8 @@ TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
                           "submission_metadata.yml: the times of their files count, which a student can choose"));
 }
 
-// Gradescope's metadata is YAML 1.1, where U+2028 and U+2029 end a line. Both may occur in an autograder's output, and
-// in names.
+// Gradescope's metadata is YAML 1.1, where U+2028 and U+2029 end a line. Learners can put both into names and into the
+// autograder's output. They must not end a value there.
 TEST_F(HostileHandIns, NoTextsBreaksEndItsPlace) {
   const std::string mark = "\xe2\x80\xa8", other_mark = "\xe2\x80\xa9";
   const auto submission = [](const std::string& number, const std::string& name, const std::string& output) {
@@ -308,7 +310,8 @@ TEST_F(HostileHandIns, NoTextsBreaksEndItsPlace) {
   for (const Submission& s : handed.submissions) EXPECT_EQ(s.submitted_at_s, 1'790'848'800) << s.label;
 }
 
-// An autograder's output is not parsed as metadata, wherever it seems to end and whatever it looks like.
+// The metadata quotes the autograder's output, which learners control. It is never parsed as metadata, whatever it
+// contains and wherever it seems to end.
 TEST_F(HostileHandIns, NoOutputIsMetadata) {
   const std::string forged = "      submission_2:\n        :submitters:\n        - :name: Eve\n";
   const std::string head = "  :created_at: 2026-10-01 10:00:00 Z\n";
@@ -331,8 +334,8 @@ TEST_F(HostileHandIns, NoOutputIsMetadata) {
   EXPECT_THAT(students(collect_all(folder_.path() / "c")), ::testing::Contains("Ada (ada@x.edu)"));
 }
 
-// Thousands of names of 64 KiB compress to almost nothing, and the search for an owner could stop at every mark in
-// each.
+// A zip may have thousands of names of 64 KiB, since these compress to almost nothing. Each contains thousands of marks
+// (such as `_assignsubmission_file`) at which the owner's name may end; the grader must not try them all.
 TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
   std::string marks(30'000, 'a');
   marks += '\\';
@@ -366,7 +369,7 @@ TEST_F(HostileHandIns, LongNamesInAClassAreToldOnce) {
               ElementsAre("c.zip: 7 files in it have names longer than 4096 bytes, and are not looked at"));
 }
 
-// A student's zip that is too large is not opened, alone or within a class.
+// A student's zip that is too large is not opened, whether it is named alone or is found within a class.
 TEST_F(HostileHandIns, AHugeZipAmongSeveralIsNotOpened) {
   const auto name = [](std::size_t i) {
     return i == 0 ? std::string("ada_7_8_vector-add.cu") : std::to_string(i) + std::string(65'000, '\xb0');
@@ -390,7 +393,8 @@ Taken taken() {
   return {static_cast<std::size_t>(usage.ru_maxrss) << 10, usage.ru_utime.tv_sec + usage.ru_stime.tv_sec};
 }
 
-// Thousands of names, each with a hundred folders, compress to a few kilobytes.
+// Thousands of names, each with a hundred folders, compress to a few kilobytes. Looking at them must not take much
+// memory or time.
 TEST_F(HostileHandIns, DeepFoldersTakeNobodysMemory) {
   std::string folders;
   while (folders.size() < 200) folders += "a/";

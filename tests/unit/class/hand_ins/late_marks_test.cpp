@@ -68,8 +68,8 @@ TEST_F(LateMarks, OfAnotherAssignmentSayNothing) {
               ElementsAre(LateMark::on_time, LateMark::on_time));  // bob's other file is on time for third
 }
 
-// If it is unclear whose they are, one student's files may have several names. So only students with numbers count, if
-// enough of them have one.
+// A file whose owner is unclear counts under its own name, so one student may appear under several names. Therefore
+// only students with numbers are counted if enough students have one.
 TEST_F(LateMarks, AreCountedByPeopleWithNumbers) {
   for (const char* student : {"ada", "bob", "eve"})
     hand_in(student, "second", LateMark::on_time, std::string("4") + student[0]);
@@ -93,8 +93,8 @@ TEST_F(LateMarks, OfOneAssignmentWithSeveralChaptersAreKept) {
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
               ElementsAre(HasSubstr("hw.zip holds first, second, whose deadlines")));
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
-  // With equal deadlines, or none for the first chapter, there is no message, however few students handed one of them
-  // in.
+  // If both chapters have the same deadline, or the first has none, there is no message, even if only one student
+  // handed in the first chapter.
   handed_.submissions.pop_back();
   terms_.chapters[0].deadline_s = terms_.chapters[1].deadline_s;
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
@@ -103,7 +103,7 @@ TEST_F(LateMarks, OfOneAssignmentWithSeveralChaptersAreKept) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// The task was to do one of three chapters, all due on one day.
+// The assignment was to do one of three chapters, all with the same deadline, so all marks refer to that deadline.
 TEST_F(LateMarks, AreKeptWhereEachHandedInAnotherChapterOfOneDeadline) {
   for (ChapterTerms& chapter : terms_.chapters) chapter.deadline_s = 100;
   int i = 0;
@@ -123,7 +123,8 @@ TEST_F(LateMarks, AreOfTheDeadlineThatMostHandedInFor) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time));
 }
 
-// With the second assignment, each student hands in the first one's file again.
+// Students hand in their files of the first assignment again together with those of the second one. The marks of this
+// zip refer to the second assignment's deadline.
 TEST_F(LateMarks, OfTheNextAssignmentSayNothingOfTheOneBefore) {
   for (const char* student : {"ada", "bob", "eve"}) {
     handed_in_before(student, "first", LateMark::late);
@@ -146,7 +147,8 @@ TEST_F(LateMarks, LateForOneIsNotLateForTheNextWhileThatIsNotDue) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// A chapter without a deadline is another assignment, too, and so are files whose names give no chapter.
+// Most files are of a chapter without a deadline, so the zip is of that chapter's assignment. Its marks say nothing of
+// other chapters.
 TEST_F(LateMarks, OfAChapterWithoutADeadlineSayNothingOfAnother) {
   terms_.chapters[1].deadline_s.reset();
   for (const char* student : {"ada", "bob", "roe"}) hand_in(student, "second");
@@ -174,8 +176,8 @@ TEST_F(LateMarks, LateForOneIsNotLateForAChapterWithoutADeadline) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// Eve handed in the second chapter with the first assignment, before either was due. The marks of the second assignment
-// remain.
+// Eve alone handed in the second chapter with the first assignment, before either was due. That does not cost the
+// others their marks of the second assignment.
 TEST_F(LateMarks, AnEarlyFileTakesNobodysMark) {
   for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::on_time);
   handed_in_before("eve", "second", LateMark::on_time);
@@ -185,8 +187,8 @@ TEST_F(LateMarks, AnEarlyFileTakesNobodysMark) {
     EXPECT_THAT(marks_of(student), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// Eve's file for the second chapter is in a later download of the first assignment, after the second's deadline. The
-// marks of the second assignment remain.
+// Eve's file for the second chapter, and no other student's, is in a later download of the first assignment, after the
+// second deadline. That does not cost the others their marks of the second assignment.
 TEST_F(LateMarks, OneFileInAnothersDownloadTakesNobodysMark) {
   for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::late, 250);
   handed_in_before("eve", "second", LateMark::on_time, 251);
@@ -195,7 +197,8 @@ TEST_F(LateMarks, OneFileInAnothersDownloadTakesNobodysMark) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// Downloads before and after the deadline belong to the same assignment.
+// The second assignment was also downloaded before its deadline. That is no reason to doubt the marks of the later
+// download.
 TEST_F(LateMarks, ADownloadBeforeTheDeadlineTakesNobodysMark) {
   for (const char* student : {"ada", "bob"}) handed_in_before(student, "second", LateMark::on_time, 190);
   for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second"), hand_in(student, "third");
@@ -203,7 +206,8 @@ TEST_F(LateMarks, ADownloadBeforeTheDeadlineTakesNobodysMark) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// Being late for the second assignment does not make the first chapter, on time a month ago, late.
+// Eve handed in the first chapter on time a month ago, and again with the second assignment, for which she is late. The
+// late mark does not count for the first chapter.
 TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
   for (const char* student : {"ada", "bob", "eve"}) {
     handed_in_before(student, "first", LateMark::on_time);
@@ -214,8 +218,9 @@ TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none, LateMark::late));
 }
 
-// Dan has an extension and hands in all chapters like the others, so the second assignment's zip is downloaded again.
-// In the first download, the mark of the first chapter was removed.
+// Dan has an extension and hands in all three chapters like the others did, so the second assignment's zip is
+// downloaded again. The grader had dropped the first chapter's marks in the earlier download; the second and third
+// chapter's marks stay.
 TEST_F(LateMarks, TheSameZipLaterTakesNobodysMark) {
   for (const char* student : {"ada", "bob", "cid", "dan"}) {
     for (const char* chapter : {"first", "second", "third"}) {
@@ -232,21 +237,21 @@ TEST_F(LateMarks, TheSameZipLaterTakesNobodysMark) {
   EXPECT_THAT(marks_of("dan"), ElementsAre(LateMark::none, LateMark::on_time, LateMark::on_time));
 }
 
-// With `--chapter`, the files that show the zip's assignment are not graded, but they still count.
+// With `--chapter first`, only that chapter is graded, but all of the zip's files show which assignment the zip is of.
 TEST_F(LateMarks, AreOfTheAssignmentWhicheverChapterIsGraded) {
   for (const char* student : {"ada", "bob", "eve"}) hand_in_ungraded(student, "second");
   hand_in("eve", "first");
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("in a zip of second")));
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none));
-  // All chapters have one deadline: one assignment.
+  // If all chapters have the same deadline, they are one assignment.
   for (ChapterTerms& chapter : terms_.chapters) chapter.deadline_s = 100;
   hand_in("roe", "third");
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
   EXPECT_THAT(marks_of("roe"), ElementsAre(LateMark::on_time));
 }
 
-// All students hand in the second chapter's file early. A late mark before that chapter's deadline belongs to the first
-// assignment.
+// All students hand in the second chapter early, together with the first. Eve's late mark, before the second chapter's
+// deadline, can only refer to the first assignment.
 TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
   terms_.chapters[1].deadline_s = 10'000;
   for (const char* student : {"ada", "bob"}) handed_in_before(student, "first", LateMark::on_time);
@@ -259,7 +264,8 @@ TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// A student with an earlier deadline may be late for an assignment that is not yet due for the others.
+// The platform may give one student an earlier deadline. So a student may be late for an assignment that is not yet due
+// for the others.
 TEST_F(LateMarks, OfTheOnlyDeadlineAreKept) {
   terms_.chapters[1].deadline_s = 10'000;
   for (const char* student : {"ada", "bob", "eve"})
@@ -268,7 +274,8 @@ TEST_F(LateMarks, OfTheOnlyDeadlineAreKept) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::late));
 }
 
-// A team's name that ends with a digit can be read in two ways, so its files have no number.
+// `team_1` may be the team `team_1`, or the team `team` with the number 1, so these files get no number. Although Eve's
+// file is the only one with a number, it does not decide which assignment the zip is of.
 TEST_F(LateMarks, ANumberAmongManyWithoutCountsNoMoreThanOthers) {
   for (const char* team : {"team_1", "team_2", "team_3"}) hand_in(team, "first");
   hand_in("eves", "second", LateMark::on_time, "4830");

@@ -23,7 +23,7 @@ TEST(LmsNames, CanvasFiles) {
   EXPECT_EQ(late.rest, "my_kernel_v2-1.cu");
 }
 
-// A late mark is found however long the learner's own file name is, and whatever it contains.
+// A late mark is found however long the learner's own part of the file name is, and whatever it contains.
 TEST(LmsNames, CanvasFilesKeepTheirMark) {
   for (const std::string& rest : {std::string(400, 'x') + ".cu", std::string("a\\b.cu"), std::string("a\nb.cu")}) {
     const NamedFile file = owner_of_file("doejane_LATE_12_345_" + rest, kChapters);
@@ -33,8 +33,8 @@ TEST(LmsNames, CanvasFilesKeepTheirMark) {
   }
 }
 
-// From lib/content_zipper.rb of Canvas: a name keeps its dashes and may be empty; an assignment may be anonymous;
-// submitted text is not a file; older releases write everything in lower case.
+// The names follow lib/content_zipper.rb of Canvas: a name keeps its dashes and may be empty; an assignment may be
+// anonymous; submitted text is not a file; older releases write everything in lower case.
 TEST(LmsNames, CanvasNamesAsCanvasMakesThem) {
   struct Case {
     const char* name;
@@ -92,7 +92,7 @@ TEST(LmsNames, TheFirstMarkIsThePlatforms) {
   }
   EXPECT_EQ(owner_of_folder("eve_LATE_8_55_Ada_7_assignsubmission_file_").owner.student, "eve (8)");
   EXPECT_EQ(owner_of_folder("Ada_7_assignsubmission_file_x_8_assignsubmission_file_").owner.student, "Ada (7)");
-  // Moodle leaves no slash and no `_` in a person's name, so learners gave these names.
+  // Moodle leaves no slash and no `_` in a person's name, so learners, not Moodle, wrote these names.
   EXPECT_NE(owner_of_file("eve\\ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_file("my_ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_folder("eve_103_93_101_assignsubmission_file_").by, NamedBy::platform);
@@ -198,7 +198,7 @@ TEST(LmsNames, OfStudentsStayApart) {
   for (const std::string& name : names) shown.insert(student_name(name));
   EXPECT_EQ(shown.size(), names.size());
   EXPECT_EQ(student_name("Jane ~Doe"), "Jane ~Doe");
-  // The number is in the last parentheses, whatever a name or a number contains.
+  // The number is in the last parentheses, whatever the name or the number contains, so two students never become one.
   std::set<std::string> owners;
   for (const auto& [name, id] : std::vector<std::pair<std::string, std::string>>{
            {"A (1)", "2"}, {"A", "1) (2"}, {"A", "1] [2"}, {"A (1) (2", "3"}, {"", "2"}, {"2", "2"}}) {
@@ -208,8 +208,8 @@ TEST(LmsNames, OfStudentsStayApart) {
   EXPECT_EQ(owner_with_id("", "77").student, "(77)");
 }
 
-// Users of another, trusted Canvas account have numbers of 17 digits. Names must not be read as if such a number were
-// too long for Canvas, because then the learner's part of the name would decide.
+// Users of another, trusted Canvas account have numbers of 17 digits. The grader must not take such a number for too
+// long to be Canvas', because it would then look for the number in the learner's part of the name.
 TEST(LmsNames, NumbersOfAnotherAccountAreCanvasOwn) {
   const std::string eves = "doeeve_10480000000048103_10480000007712393_x_48101_7712999_v.cu";
   const CanvasNames with_ada({"lovelaceada_48101_7712391_v.cu", "sam_48200_7712900_v.cu", eves});

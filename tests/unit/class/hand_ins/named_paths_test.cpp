@@ -54,7 +54,8 @@ TEST_F(NamedPaths, SeveralAreOneStudentsEach) {
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
 
-// If only one student has handed in, a shell expands class/* to one path, so an option says that it is a student's.
+// If only one student has handed in, a shell expands class/* to a single path, which would count as the class. The
+// option --each says that it is a student's.
 TEST_F(NamedPaths, OneIsAStudentsWhereThatIsSaid) {
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
   hand_in("fay.zip", zip_of({{"ada/vector-add.cu", "by fay, as ada"}}));
@@ -84,7 +85,8 @@ TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
 
-// A folder with metadata may be a class, or belong to a student who wants it taken for one.
+// A folder with metadata may be a class, or be a student's who wants it to be taken for one. If it has no platform's
+// name, a message says that its metadata was believed.
 TEST_F(NamedPaths, MetadataOfAClassIsTold) {
   const std::string metadata = "submission_1:\n  :created_at: 2026-10-01 10:00:00 Z\n  :submitters:\n  - :name: Ada\n";
   for (const char* folder : {"eve/", "assignment_9_export/"}) {
@@ -97,7 +99,8 @@ TEST_F(NamedPaths, MetadataOfAClassIsTold) {
       ElementsAre(HasSubstr("eve names its students, and when they handed in, in its own submission_metadata")));
 }
 
-// The instructor names a known student's folder to grade it again. Its contents cannot make it a class.
+// The instructor names a known student's folder to grade it again. A student may have filled it so that it looks like a
+// class: it is refused until the instructor says, with --each, that it is a student's.
 TEST_F(NamedPaths, AKnownStudentsFolderIsNoClass) {
   hand_in("c/eve/vector-add.cu", "E");
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
@@ -130,8 +133,8 @@ TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
   EXPECT_THAT(handed.told, Each(HasSubstr("give it as the only path")));
 }
 
-// The paths are as if a shell had expanded class/*/*. Each zip costs time to open, and a student may have made many of
-// them.
+// The paths are as if a shell had expanded class/*/*. To see whether a zip is a class, the grader must open it, and a
+// student may have put many zips into a folder: only ten are opened.
 TEST_F(NamedPaths, OnlySomeZipsOfAFolderAreOpenedToSeeWhetherTheyAreClasses) {
   std::vector<fs::path> paths;
   const std::string zip = zip_of({{"ada_1_11_vector-add.cu", "A"}, {"bob_2_12_vector-add.cu", "B"}});
@@ -209,7 +212,8 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
   }
 }
 
-// In this folder, an instructor saved files that one student had mailed.
+// The folder `late` has files that one student mailed to the instructor, who saved them. Their names in Canvas' form
+// may be made up.
 TEST_F(NamedPaths, AFolderWithOneStudentsNamesOfCanvasIsDoubted) {
   hand_in("late/eve_48_1_vector-add.cu", "E");
   const Handed handed = collect_all(at("late"));
@@ -272,7 +276,7 @@ TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
               ElementsAre("cem", "dan"));
 }
 
-// The folder identifies the student even if file names begin with a student's name.
+// Files in folders belong to the folder's student, even if all file names begin with names of students.
 TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
   for (const std::string form : {"{}_vector-add.cu", "{}.zip"}) {
     const auto path = [&](const std::string& folder, const std::string& student) {
@@ -288,8 +292,8 @@ TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
   }
 }
 
-// The paths are as from class/*/* in a shell, or from `find`. A student may have named a folder after another student,
-// so such paths are refused.
+// The paths are as from class/*/* in a shell, or from `find`. A student may have named a subfolder after another
+// student, so such paths are refused.
 TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
   struct Case {
     std::vector<const char*> files, paths;
@@ -333,7 +337,7 @@ TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
   }
 }
 
-// A student may name a file after another student. Such a file is left out, and the class is not refused.
+// Eve's file is named like another student's folder. It is left out, and the class is not refused.
 TEST_F(NamedPaths, AFileThatIsNamedLikeAnothersFolderIsLeftOut) {
   struct Case {
     std::vector<std::string> files;
@@ -370,8 +374,8 @@ TEST_F(NamedPaths, AFileThatIsNamedLikeAnothersFolderIsLeftOut) {
   }
 }
 
-// The paths are as if a shell had expanded class/* or class/*/*.cu. Platforms give folders the names that students
-// choose.
+// The paths are as if a shell had expanded class/* or class/*/*.cu. On some platforms students choose their folder's
+// name: one named `my`, or like a chapter, identifies nobody and is left out.
 TEST_F(NamedPaths, AStudentWhoIsCalledLikeNobodyIsLeftOut) {
   for (const char* file :
        {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/my/vector-add.cu", "c/vector-add/vector-add.cu"})
@@ -388,8 +392,8 @@ TEST_F(NamedPaths, AStudentWhoIsCalledLikeNobodyIsLeftOut) {
   EXPECT_EQ(folders.left_out.size(), 2u);
 }
 
-// The paths are as if a shell had expanded hw2/*. Next to folders, a loose file does not make the class's folder a
-// student's.
+// The paths are as if a shell had expanded hw2/*. A loose file named after the class's folder does not make that folder
+// a student's, since there are students' folders beside it.
 TEST_F(NamedPaths, AFileThatIsNamedLikeTheClassRefusesNobody) {
   for (const char* file : {"hw2/ada/vector-add.cu", "hw2/bob/vector-add.cu", "hw2/hw2_vector-add.cu"})
     hand_in(file, file);
@@ -408,7 +412,8 @@ TEST_F(NamedPaths, ALooseFileNextToItsStudentsFolderIsTold) {
   }
 }
 
-// The paths are as if a shell had expanded class/*/*. What cannot be graded adds no student.
+// The paths are as if a shell had expanded class/*/*. Files that cannot be graded add no students, whatever their
+// names.
 TEST_F(NamedPaths, AFileOfAnotherKindMakesNobody) {
   for (const char* file :
        {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/vector-add.cu", "c/eve/nobody_77_1_x.txt"})
@@ -456,7 +461,8 @@ TEST_F(NamedPaths, AZipThatIsNamedLikeAStudentInItIsDoubted) {
   EXPECT_EQ(honest.submissions[0].owner.lms_id, "4830");
 }
 
-// If anybody may have written the names in Canvas' form, such a name does not join the row of a student on record.
+// Where anybody may have written the names in Canvas' form, a number in such a name is unproven: it does not join the
+// row of a student on record.
 TEST_F(NamedPaths, AnUnprovenNumberJoinsNoProvenRow) {
   for (const char* file : {"c/ada_vector-add.cu", "c/bob_4812_1_vector-add.cu", "c/eve_4830_2_vector-add.cu"})
     hand_in(file, file);
@@ -470,7 +476,7 @@ TEST_F(NamedPaths, AnUnprovenNumberJoinsNoProvenRow) {
   }
 }
 
-// Several homeworks are graded at once: folders with a known student's name are that student's.
+// Folders of several homeworks are graded at once. Folders with a known student's name are that student's.
 TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   for (const char* file : {"hw1/ada/vector-add.cu", "hw2/ada/tiled-gemm.cu"}) hand_in(file, file);
   const std::vector<fs::path> paths = {at("hw1/ada"), at("hw2/ada")};
@@ -507,7 +513,7 @@ TEST_F(NamedPaths, AFolderThatIsCalledAsAFileIsItsStudents) {
                                          "eve vector-add eve/ada.cu/vector-add.cu"));
 }
 
-// The folders may be two sections of a course. One name that is not in Canvas' form casts doubt on all marks.
+// The two folders may be sections of one course. A single name that is not in Canvas' form casts doubt on all marks.
 TEST_F(NamedPaths, MarksInOneFolderAreDoubtedForAnothersNames) {
   hand_in("a/ada_vector-add.cu", "A");
   hand_in("b/eve_4830_1_vector-add.cu", "E");
@@ -551,7 +557,8 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
   }
 }
 
-// Short numbers identify students if several files of a chapter have them, or if one precedes the chapter's name.
+// In file names, short numbers identify students if several files of a chapter have them, or if they precede the
+// chapter's name.
 TEST_F(NamedPaths, NumbersMayBeStudents) {
   for (const char* form : {"vector-add_0{}.cu", "0{}_vector-add.cu"}) {
     fs::remove_all(at("hw"));
@@ -567,7 +574,7 @@ TEST_F(NamedPaths, NumbersMayBeStudents) {
   EXPECT_THAT(students(collect_all(at("hw/01_vector-add.cu"))), ElementsAre("01"));
 }
 
-// "Extract all" puts another folder around the class's folder.
+// "Extract all" puts another folder of the same name around the class's folder. The inner folder is not a student's.
 TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
   hand_in("cs1/cs1/ada/vector-add.cu", "A");
   hand_in("cs1/cs1/bob/vector-add.cu", "B");
@@ -577,7 +584,7 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
     const auto doubtful = try_all({at(outer)});
     ASSERT_FALSE(doubtful) << outer;
     EXPECT_THAT(doubtful.error().text(), HasSubstr("give that folder if it is the class")) << outer;
-    // Even if an earlier run took the folder for a student, it is not taken for one again.
+    // Even if an earlier run took the inner folder for a student, it is not taken for one again.
     const auto known = try_all({at(outer) / outer}, {{"vector-add"}, {}, {outer}});
     ASSERT_FALSE(known) << outer;
     EXPECT_THAT(known.error().text(), HasSubstr("it is unclear whether that is the class or a student")) << outer;
@@ -592,7 +599,7 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
   EXPECT_THAT(students(collect_all(at("d"))), ElementsAre("eve"));
 }
 
-// Three files of each student and chapter are graded, however many paths name them.
+// At most three files of each student and chapter are graded, however many paths the instructor names.
 TEST_F(NamedPaths, AreOneHandInAStudent) {
   std::vector<fs::path> paths;
   for (int i = 0; i < 9; ++i) {
@@ -641,7 +648,7 @@ TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {
   EXPECT_FALSE(try_all({at("c/ada"), at("c/nobody")}));  // a typing error
 }
 
-// Two students' files have the same name, so their labels show the folders.
+// Two students' files have the same name, so their labels must show the folders.
 TEST_F(NamedPaths, AFilesLabelSaysWhoseItIs) {
   hand_in("c/ada/vector-add.cu", "A");
   hand_in("c/bob/vector-add.cu", "A");
@@ -671,7 +678,8 @@ TEST_F(NamedPaths, ALinkInAClassIsItsStudents) {
   EXPECT_THAT(left_out(handed), ElementsAre("c/eve: is a link, and links are not followed"));
 }
 
-// Inside a hand-in, a folder named like Gradescope's export is the student's own, and a link is not a folder.
+// Inside a student's folder, a folder named like Gradescope's export is the student's own work. A link of that name is
+// not followed.
 TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
   hand_in("c/ada/vector-add.cu", "A");
   for (const char* target : {"..", "../ada"}) {
@@ -693,7 +701,8 @@ TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
       ElementsAre("ada vector-add c/ada/vector-add.cu", "fay vector-add c/fay/assignment_1_export/vector-add.cu"));
 }
 
-// The known students include "hw2". A student who took the name of the class's next folder must not get its contents.
+// A student named "hw2", like the class's next folder, is on record. If the instructor names that folder or its zip, it
+// is refused: its files must not become that student's.
 TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   const std::vector<std::vector<std::string>> classes = {{"ada_tiled-gemm.cu", "bob_tiled-gemm.cu"},
                                                          {"ada.zip", "bob.zip"},
@@ -729,7 +738,7 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
 }
 
-// Here the class is in a folder inside the named one, as many programs pack it.
+// As in the previous test, but the class is in a folder inside the named one, as many programs pack it.
 TEST_F(NamedPaths, AClassInAnotherFolderIsNotItsNamesakes) {
   const std::vector<std::vector<std::string>> classes = {{"homework2/ada/vector-add.cu", "homework2/zoe/vector-add.cu"},
                                                          {"homework2/ada_vector-add.cu", "homework2/zoe_vector-add.cu"},
@@ -760,7 +769,8 @@ TEST_F(NamedPaths, AClassInAnotherFolderIsNotItsNamesakes) {
   EXPECT_THAT(students(collect_all(at("ada.zip"), wanted)), ElementsAre("ada"));
 }
 
-// A folder whose only folder has files is refused. Otherwise the inner folder would count as a student from then on.
+// A folder whose only folder has files is refused. If the inner folder were taken for a student now, it would be on
+// record as a student from then on.
 TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
   for (const char* form : {"{}_vector-add.cu", "vector-add_{}.cu"}) {
     fs::remove_all(at("up"));
@@ -775,7 +785,8 @@ TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
   }
 }
 
-// A file named only after a chapter, beside students' files, does not make all of them one student's.
+// A folder with vector-add.cu usually is one student's. Beside names of several students, that is unclear, so the
+// folder is refused.
 TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   for (const char* form : {"vector-add_{}.cu", "{}_vector-add (1).cu"}) {
     fs::remove_all(at("hw"));
@@ -793,7 +804,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
       EXPECT_THAT(doubtful.error().text(), HasSubstr("holds vector-add.cu next to names that seem to be several"));
     }
   }
-  // Students may be identified by numbers, and files need not name the chapter.
+  // The same if students are identified by numbers, or if files do not name the chapter.
   const std::vector<std::vector<std::string>> classes = {{"vector-add_480012.cu", "vector-add_480019.cu"},
                                                          {"ada.cu", "bob.cu"},
                                                          {"ada/kernel.cu", "bob/main.cu"},
@@ -804,7 +815,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
     for (const std::string& name : names) hand_in(("hw/" + name).c_str(), name);
     EXPECT_FALSE(try_all({at("hw")})) << names.front();
   }
-  // Short numbers identify students, too, if they cannot be versions of one student's file.
+  // The same for short numbers, if they cannot be versions of one student's file.
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
   for (const char* name : {"hw/vector-add_01.cu", "hw/vector-add_02.cu", "hw/vector-add_03.cu"}) hand_in(name, name);
@@ -823,7 +834,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   EXPECT_THAT(students(collect_all(at("ada"))), ElementsAre("ada"));
 }
 
-// A student who knows the class's future name may have taken it before, so a known name decides nothing.
+// A student may have handed in under the class's future name. So it decides nothing that the name is on record.
 TEST_F(NamedPaths, AKnownNameIsNoAnswerToWhatTheOnlyFolderIs) {
   const Wanted wanted = {{"vector-add"}, {}, {"hw2"}};
   std::vector<ArchiveFile> files;
@@ -839,7 +850,8 @@ TEST_F(NamedPaths, AKnownNameIsNoAnswerToWhatTheOnlyFolderIs) {
   }
 }
 
-// File managers pack a folder itself into the zip, not only its contents.
+// File managers pack a folder itself into the zip, not only its contents. That folder may be the class's, so the zip is
+// refused.
 TEST_F(NamedPaths, AZipWithItsFolderMayBeAClass) {
   const std::vector<std::vector<std::string>> classes = {{"ada_vector-add.cu", "bob_vector-add.cu", "vector-add.cu"},
                                                          {"vector-add_ada.cu", "vector-add_bob.cu"},
@@ -854,7 +866,8 @@ TEST_F(NamedPaths, AZipWithItsFolderMayBeAClass) {
   }
 }
 
-// A student's zip may be named like its folder, and so may the class's.
+// If a zip has the same name as its only folder, it may be a student's or the class's, so a message says what it was
+// taken for.
 TEST_F(NamedPaths, WhatAZipsOwnFolderIsTakenForIsTold) {
   const auto told = [&](const std::vector<std::string>& names) {
     std::vector<ArchiveFile> files;

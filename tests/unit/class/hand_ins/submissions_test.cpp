@@ -1,4 +1,4 @@
-// The files that are found in folders and zips, and those that are left alone.
+// Tests which files are found in folders and zips, and which are left alone.
 #include "grader/class/hand_ins/submissions.h"
 
 #include <fmt/format.h>
@@ -51,11 +51,12 @@ TEST_F(Submissions, AFileAStudent) {
   const Handed one = collect_all(folder_.path() / "c", {{"vector-add"}});
   EXPECT_THAT(lines(one),
               ElementsAre("alice vector-add c/alice.cu", "doejane (12) vector-add c/doejane_LATE_12_34_anything.cu"));
-  // Not all names are in Canvas' form, so none is trusted: the number joins no rows, and the file's own time counts.
+  // One name (alice.cu) is not in Canvas' form, so none is trusted: the number joins no rows, and the file's own time
+  // counts.
   EXPECT_EQ(one.submissions[1].owner.mark, LateMark::none);
   EXPECT_FALSE(is_persons(one.submissions[1].owner.lms_id));
   EXPECT_THAT(one.told, ElementsAre(HasSubstr("c/alice.cu is not named the way Canvas names files")));
-  // With several chapters the file name must give its chapter.
+  // With several chapters, a file's name must give its chapter.
   const Handed two = collect_all(folder_.path() / "c");
   EXPECT_THAT(lines(two), IsEmpty());
   EXPECT_EQ(two.students.size(), 2u);
@@ -63,7 +64,8 @@ TEST_F(Submissions, AFileAStudent) {
               ElementsAre("c/alice.cu: its name tells no chapter: vector-add.cu, tiled-gemm.cu", HasSubstr("doejane")));
 }
 
-// Browsers number a repeated download, and people change the order of a name's parts.
+// Browsers number a repeated download, and people change the order of a name's parts. Such a file may be a student's
+// second one under another name, so a message reports it.
 TEST_F(Submissions, AFileThatIsCalledOtherwiseThanOthersIsTold) {
   for (const char* name : {"ada_vector-add (1).cu", "dee_vector-add-1.cu", "ada_vector_add.cu", "bob_Vector-Add.cu",
                            "vector-add_cid.cu"}) {
@@ -198,7 +200,7 @@ TEST_F(Submissions, GradescopesMetadataTellsWhoAndWhen) {
   }
 }
 
-// Someone may unpack the export and zip it again, so that names begin with `./`.
+// Somebody may unpack the export and zip it again, with names that begin with `./`.
 TEST_F(Submissions, GradescopesMetadataIsReadBehindADot) {
   for (const std::string folder : {"./", "./assignment_1_export/"}) {
     const Handed handed =
@@ -267,7 +269,7 @@ TEST_F(Submissions, AStudentsOwnMetadataIsNotRead) {
   EXPECT_THAT(students(collect_all(folder_.path() / "gil")), ElementsAre("gil"));
 }
 
-// If students name their hand-ins, one of them may have chosen the name of the metadata's file.
+// Where students name their own hand-ins, a file with the metadata's name may be a student's, so it is not read.
 TEST_F(Submissions, MetadataBesideHandInsIsSomebodys) {
   const std::string forged = "ada:\n  :submitters:\n  - :name: Eve\n  :created_at: 2020-01-01 00:00:00 Z\n";
   const auto expect_unread = [&](const fs::path& path) {
@@ -344,7 +346,8 @@ TEST_F(Submissions, AFileOfNobodysIsLeftOut) {
                   "c.zip/vector-add: is named like a chapter, and names no student"));
 }
 
-// With one chapter, a student's file may have any name. A stray file belongs to no student and changes nothing.
+// With a single chapter, a student's file may have any name. A file named like the chapter, beside the students' files,
+// is nobody's and changes nothing.
 TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
   folder_.write("c/ada.cu", "A");
   folder_.write("c/bob.cu", "B");
@@ -358,7 +361,8 @@ TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
   EXPECT_EQ(collect_all(folder_.path() / "eve", {{"vector-add"}}).students.size(), 1u);
 }
 
-// By mistake, an earlier call named the folder above the class; now the instructor names the right one.
+// An earlier run graded the folder above the class by mistake, so "subs" is on record as a student. Now the instructor
+// names the class's folder, but it must be renamed first.
 TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   folder_.write("up/subs/ada/vector-add.cu", "A");
   folder_.write("up/subs/bob/vector-add.cu", "B");
@@ -370,7 +374,8 @@ TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   EXPECT_THAT(students(collect_all(folder_.path() / "up/class", wanted)), ElementsAre("ada", "bob"));
 }
 
-// Browsers number repeated downloads, and file managers number copies.
+// Browsers number repeated downloads, and file managers number copies. Under any such name, an export inside the named
+// folder is left out as a whole.
 TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
   for (const char* name : {"assignment_1_export (1)", "assignment_1_export 2", "assignment_1_export"}) {
     folder_.write(fs::path("c") / name / "submission_metadata.yml", kGradescope);
@@ -381,7 +386,7 @@ TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
   EXPECT_TRUE(collect_all(folder_.path() / "c").students.empty());
 }
 
-// A student may give a folder the name of an export and put metadata into it.
+// Beside students' hand-ins, a folder that looks like an export may be a student's forgery, so it is left out.
 TEST_F(Submissions, AGradescopeExportBesideHandInsIsSomebodys) {
   const std::vector<ArchiveFile> files = {{"ada_vector-add.cu", "A"},
                                           {"assignment_1_export/submission_metadata.yml", kGradescope},
@@ -428,7 +433,8 @@ TEST_F(Submissions, MoodlesTimesAreThoseOfTheDownload) {
   EXPECT_THAT(moodle(86'400).told, IsEmpty());
 }
 
-// A learner hands in a file under the name that another platform gave it.
+// Jane hands in a file whose name another platform, or an earlier download, gave it. Only the part that this platform
+// wrote names its owner.
 TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
   const Handed moodle = collect_all(folder_.write(
       "m.zip",
@@ -443,7 +449,7 @@ TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
   EXPECT_EQ(canvas.submissions.size(), 2u);
 }
 
-// owners() packs files at the top of one zip and returns the rows that they make, as "student id mark".
+// owners() packs files into one zip, without folders, and returns the rows that they make as "student id mark".
 class CanvasZips : public Submissions {
  protected:
   std::vector<std::string> owners(const std::vector<std::string>& names) {
@@ -465,49 +471,53 @@ class CanvasZips : public Submissions {
   Handed handed_;
 };
 
-// In a group assignment, the name is the group's name, which its members choose.
+// In a group assignment, Canvas puts the group's name into file names. Its members choose it, so it may contain
+// numbers.
 TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
   EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "x_12_13_346_vector-add.cu", "team_5_21_355_vector-add.cu",
                       "smith_5_356_vector-add.cu", "lab_late_30_357_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "lab (30) 30 late", "smith (5) 5 on time",
                           "team_5 (21) 21 on time", "x_12 (13) 13 on time"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("lab_late_30_357_vector-add.cu has `late` in lower case")));
-  // 346 could be a person's number or a file's, so that file gets a row of its own, and 346 identifies nobody.
+  // The second file may be file 346 of doejane (12) or file 347 of a person doejane_12 (346). So it gets a row of its
+  // own, and 346 identifies nobody.
   EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "doejane_12_346_347_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "doejane_12_346  on time"));
   EXPECT_THAT(handed_.told, ElementsAre("c.zip/doejane_12_346_347_vector-add.cu can be read as doejane (12)'s or as "
                                         "doejane_12 (346)'s: which one is unclear, so it has a row of its own"));
-  // Numbers in a learner's own file name are recognized if they are shorter than Canvas', begin with 0 or follow a
-  // capital letter.
+  // Numbers after Canvas' own are recognized as parts of the learner's file name if they have fewer digits than Canvas'
+  // numbers, begin with 0 or follow a capital letter.
   EXPECT_THAT(
       owners({"doejane_12_345_1_vector-add.cu", "roe_13_348_vector-add.cu", "fay_14_349_01_vector-add.cu",
               "gil_15_350_My_400_500_vector-add.cu"}),
       ElementsAre("doejane (12) 12 on time", "fay (14) 14 on time", "gil (15) 15 on time", "roe (13) 13 on time"));
   EXPECT_THAT(handed_.told, IsEmpty());
   EXPECT_THAT(owners({"doejane_12_345_1_vector-add.cu"}), ElementsAre("doejane (12) 12 on time"));
-  // A number that occurs in two names does not decide how to read them, because any learner can cause that.
+  // A number that occurs in two names need not be a person's, because any learner can cause that.
   EXPECT_THAT(owners({"team_5_21_355_vector-add.cu", "team_5_21_356_tiled-gemm.cu"}),
               ElementsAre("team_5_21  on time", "team_5_21  on time"));
 }
 
-// A name on Canvas may contain another student's number, and learners can use such numbers in file names.
+// Eve has a name on Canvas that begins with Ada's name and number. No number that a learner puts into a file name may
+// make the grader take Eve's file for Ada's.
 TEST_F(CanvasZips, NoNameOfAFileRulesOutWhatCanvasWrote) {
   const std::string ada = "lovelaceada_48101_7712391_vector-add.cu", sam = "sam_48200_7712300_vector-add.cu";
   const std::string eve = "lovelaceada_48101_7712392_b";
-  // The number of Eve's file occurs again, in her own file's name or in a friend's.
+  // The number of Eve's file occurs again in the learner's part of a name: her own or a friend's.
   EXPECT_THAT(owners({ada, sam, eve + "_LATE_48103_7712393_7712393_7712393_vector-add.cu"}),
               ElementsAre("lovelaceada (48101) 48101 on time", "lovelaceada_48101_7712392_b_48103  late",
                           "sam (48200) 48200 on time"));
   EXPECT_THAT(owners({ada, sam, eve + "_48103_7712393_vector-add.cu", "fay_48104_7712399_5_7712393_vector-add.cu"}),
               ElementsAre("fay (48104) 48104 on time", "lovelaceada (48101) 48101 on time",
                           "lovelaceada_48101_7712392_b_48103  on time", "sam (48200) 48200 on time"));
-  // The name contains more numbers than the grader examines.
+  // Eve's name contains more numbers than the grader examines.
   EXPECT_THAT(owners({ada, sam, "lovelaceada_48101_7712392_01_02_03_04_05_06_07_08b_LATE_48103_7712393_vector-add.cu"}),
               ElementsAre("lovelaceada (48101) 48101 on time", HasSubstr("  late"), "sam (48200) 48200 on time"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
 }
 
-// In a quiz, digits at the end of a name come right before the number.
+// In a quiz's file name, the number directly follows the name. Eve's name contains Ada's name and number and ends with
+// digits.
 TEST_F(CanvasZips, NoDigitsOfANameRuleOutAQuizsNumber) {
   for (const char* eve :
        {"lovelace_ada48101_question_700_7712392_x048103", "lovelace_ada48101_question_700_7712392_x99948103"}) {
@@ -530,13 +540,15 @@ TEST_F(CanvasZips, WhatMayBeLateIs) {
   EXPECT_THAT(owners({"doeeve_LATE_48103_7712393_48105_7712394_vector-add.cu",
                       "doeeve_LATE_48103_7712394_5_7712393_tiled-gemm.cu", "sam_48200_7712300_vector-add.cu"}),
               ElementsAre("doeeve (48103) 48103 late", "doeeve (48103) 48103 late", "sam (48200) 48200 on time"));
-  // One learner's file name does not prove which release of Canvas named all the files.
+  // Older releases of Canvas write `late` in lower case. One learner's file name does not prove which release named the
+  // files.
   EXPECT_THAT(owners({"roe_jim_late_48200_7712300_vector-add.cu", "doe_sam_48201_7712301_vector-add.cu",
                       "doe_eve_late_48103_7712393_LATE_48105_7712395_vector-add.cu"}),
               ElementsAre(HasSubstr("late"), "doe_sam (48201) 48201 on time", "roe_jim (48200) 48200 late"));
 }
 
-// A name may contain text in Moodle's form, or more numbers than the grader examines.
+// A name with text in Moodle's form, or with more numbers than the grader examines, does not hide the late mark behind
+// it.
 TEST_F(CanvasZips, NoNameHidesThatItIsLate) {
   EXPECT_THAT(owners({"janedoe_7_assignsubmission_file_LATE_48103_7712393_vector-add.cu",
                       "sam_48200_7712300_vector-add.cu", "roe_48201_7712301_vector-add.cu"}),
@@ -547,7 +559,8 @@ TEST_F(CanvasZips, NoNameHidesThatItIsLate) {
               Contains(HasSubstr("  late")));
 }
 
-// File names often contain dates and numbers of course parts.
+// Learners' file names often contain dates and numbers of course parts. The grader must not take these for Canvas'
+// numbers.
 TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(
       owners({"ada_481_77391_2026_11_20_vector-add.cu", "bob_482_77392_20261120_2_vector-add.cu",
@@ -556,8 +569,7 @@ TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
-// Numbers in file names may be as long as Canvas' own, which are close to each other in one zip. They identify nobody,
-// either.
+// The same for numbers that are as long as Canvas' own, which are close to each other in one zip.
 TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
   std::vector<std::string> names = {"doeed_52117_71234600_vector-add.cu"}, expected = {"doeed (52117) 52117 on time"};
   const char* const rests[] = {"", "", "20261001_", "48001234_", "20261001235900_", "4800123_", "02_"};
@@ -569,7 +581,8 @@ TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
-// If the course requires a number in each file name, one name that can be read in only one way shows how to read all.
+// The course requires a number in each file name, so a name can be read in two ways. One name that can be read in only
+// one way (after LATE) shows how to read all.
 TEST_F(CanvasZips, OneLateFileTellsHowAllAreRead) {
   for (const char* number : {"12345{}", "23456{}", "20261001", "2026100{}_2359"}) {
     std::vector<std::string> names, expected;
@@ -583,7 +596,8 @@ TEST_F(CanvasZips, OneLateFileTellsHowAllAreRead) {
   }
 }
 
-// A file that was uploaded long before has a much smaller number.
+// A file that was uploaded long before has a much smaller number. That must not make 20261001, in another name, look
+// like a file's number.
 TEST_F(CanvasZips, AnOldFileTellsNothingOfOthersNumbers) {
   std::vector<std::string> names = {"doejane_1048110_99123001_20261001_vector-add.cu",
                                     "smithbob_1048123_99123107_vector-add.cu",
@@ -598,7 +612,8 @@ TEST_F(CanvasZips, AnOldFileTellsNothingOfOthersNumbers) {
   }
 }
 
-// An old file's own number proves nothing, either: people's numbers may be as long as files'.
+// The last file may be Eve's (11900) with the old number 900, or the file 12009 of person 11805. People's numbers may
+// be as long as files', so the grader leaves it open.
 TEST_F(CanvasZips, AnOldFileIsNoReasonToReadOn) {
   owners({"smithbob_11810_12007_vector-add.cu", "roe_11811_12008_vector-add.cu",
           "eve_11900_900_11805_12009_vector-add.cu"});
@@ -607,7 +622,8 @@ TEST_F(CanvasZips, AnOldFileIsNoReasonToReadOn) {
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
 }
 
-// Eve's account is so old or new that its number has one digit less or more, and so may her file's number.
+// Eve's account is so old or so new that its number has one digit less or more than the others, and so may her file's
+// number. Her file must not become another student's.
 TEST_F(CanvasZips, AnAccountsAgeMakesNoFileAnothers) {
   const auto expect_open = [&](int first_id, const std::string& eves) {
     std::vector<std::string> names;
@@ -625,7 +641,8 @@ TEST_F(CanvasZips, AnAccountsAgeMakesNoFileAnothers) {
   expect_open(98'110, "219912399_x_1001779_21991234");
 }
 
-// Canvas numbers files consecutively, so at some time the numbers get one more digit.
+// Canvas numbers files consecutively, so one day the numbers get another digit. A longer number may therefore be
+// Canvas' own.
 TEST_F(CanvasZips, ALongerFileNumberMayBeTheTrueOne) {
   for (const char* number : {"99999123", "100000123"}) {
     EXPECT_THAT(owners({"doeada_481234_99990000_vector-add.cu", "roebob_481301_99990037_vector-add.cu",
@@ -672,7 +689,7 @@ TEST_F(CanvasZips, ManyFilesOfOneTellNothingOfAllNames) {
   EXPECT_THAT(owners({names.begin(), names.end()}), Contains("doe_jane (12) 12 late"));
 }
 
-// In a quiz, the number after the name is the person's; the question's number is the same for all.
+// In a quiz's file name, the number after the name is the person's; the question's number is the same in all names.
 TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
   EXPECT_THAT(owners({"doe_jane12_question_34_567_vector-add.cu", "roe_jim13_question_34_568_vector-add.cu",
                       "li14_question_34_569_vector-add.cu", "garcia-lopez_maria15_question_34_570_vector-add.cu"}),
@@ -680,7 +697,7 @@ TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
                           "li (14) Unproven 14 -", "roe_jim (13) Unproven 13 -"));
   EXPECT_EQ(handed_.students.size(), 4u);
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("they say when it was downloaded")));
-  // A name may end with many digits, which then look like a part of the number.
+  // A name may end with many digits, which then look like the start of the number.
   EXPECT_THAT(owners({"eve11111111111111111148_question_34_571_vector-add.cu", "li14_question_34_569_vector-add.cu"}),
               ElementsAre(HasSubstr("eve"), "li (14) Unproven 14 -"));
   // In an assignment's zip, "_question_" is part of a name.
@@ -698,11 +715,12 @@ TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
               ElementsAre("anon_12345  late", "anon_Sb9Xk  on time"));
 }
 
-// If students name their files, the mark in a name of Canvas' form does not count, and the number in it is unproven.
+// If other students named their files themselves, this one may have done so, too: the late mark in a name of Canvas'
+// form does not count, and its number is unproven.
 TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12) Unproven 12 -"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not named the way Canvas names files")));
-  // A mark in a folder's name counts for nothing, either.
+  // The mark in a folder's name counts for nothing, either.
   for (const char* form : {"{}_vector-add.cu", "{}.cu"}) {
     const std::string ada = fmt::format(fmt::runtime(form), "ada"), bob = fmt::format(fmt::runtime(form), "bob");
     owners({ada, bob, "eve_LATE_48_1_x/vector-add.cu"});
@@ -724,7 +742,7 @@ TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_EQ(several.submissions[0].owner.mark, LateMark::none);
 }
 
-// Marks do not count, either, if each student has a folder, or if Moodle named the files or folders.
+// Nor do the marks count if each student has a folder, or if Moodle named the files or folders.
 TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
   EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu",
                       "liz_LATE_4831_1_x/vector-add.cu", "mal/vector-add.cu"}),
@@ -742,7 +760,7 @@ TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
               ::testing::IsSupersetOf({"eve (4830) Unproven 4830 -"}));
 }
 
-// All files of a zip, graded or not, show which assignment the zip is of.
+// All files of the zip, graded or not, are kept in `marked`, because they show which assignment the zip is of.
 TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
   folder_.write("c.zip", zip_of({{"ada_4811_91_vector-add.cu", "A"},
                                  {"bob_LATE_4812_92_w.zip", zip_of({{"my/tiled-gemm.cu", "B"}, {"my/x.cu", "?"}})}}));
@@ -755,18 +773,20 @@ TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
   EXPECT_EQ(handed.marked.back().owner.mark, LateMark::late);
 }
 
-// The zip also has one student's folder, added by hand, and folders without hand-ins.
+// Somebody added a student's folder to the zip by hand, and there are folders without hand-ins. The files' marks still
+// count.
 TEST_F(CanvasZips, OneFolderAmongManyFilesCostsNoMarks) {
   std::vector<std::string> names = {"ada/vector-add.cu", "LATE/notes.txt", "my notes/notes.txt", "figures/a.png"};
   for (int i = 10; i < 13; ++i) names.push_back(fmt::format("roe_48{0}_77{0}_vector-add.cu", i));
   EXPECT_THAT(owners(names),
               ElementsAre("ada  -", "roe (4810) 4810 on time", "roe (4811) 4811 on time", "roe (4812) 4812 on time"));
-  // The files are as if the students' zips from Canvas had been unpacked.
+  // The folders' names are as if somebody had unpacked the students' zips from Canvas. Their marks count, too.
   EXPECT_THAT(owners({"ada/vector-add.cu", "fay_4813_7713_w/vector-add.cu", "roe_LATE_4812_7712_w/vector-add.cu"}),
               Contains("roe (4812) 4812 late"));
 }
 
-// Eve's name on Canvas contains another student's name and a late mark, before the numbers that Canvas wrote.
+// Students' zips from Canvas, unpacked. Eve's name contains Ada's name and a late mark, before the numbers that Canvas
+// wrote. Her folder must not become Ada's.
 TEST_F(CanvasZips, UnpackedAreNobodyElses) {
   folder_.write("c/lovelaceada_48101_7712391_w/vector-add.cu", "A");
   folder_.write("c/lovelaceada_late_48101_7712392_b_48103_7712393_w/vector-add.cu", "E");
@@ -823,8 +843,8 @@ TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
                           HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
 }
 
-// A file renamed by a platform or its owner still belongs to the chapter. vector_add.cu is outside of the checkout x/,
-// so it is not beside my/.
+// vector-add-1.cu and vector_add.cu still belong to the chapter, although a platform or the owner renamed them. The
+// checkout's my/ is x/my, so vector_add.cu, outside of x/, is not left out for being beside my/.
 TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
   folder_.write("c/ada_7_8_vector-add-1.cu", "A");
   folder_.write("c/ada_7_9_work.zip",
@@ -836,7 +856,8 @@ TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
   EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("x/my/old/vector_add (2).cu: is next to a my/ folder")));
 }
 
-// Files at the top of a class have no folder that identifies the student.
+// A student's zip lies at the top of the class, so no folder identifies the student. The message names the student
+// anyway.
 TEST_F(Submissions, ALineAboutAHandInSaysWhoseItIs) {
   std::vector<ArchiveFile> many;
   for (int i = 0; i < 5; ++i) many.push_back({std::to_string(i) + "/vector-add.cu", std::to_string(i)});
@@ -875,7 +896,7 @@ TEST_F(Submissions, WhatCannotBeReadHasItsTime) {
         << out.label;
 }
 
-// A left-out file with an unclear owner may be newer and better than the graded one, so its time is reported.
+// A left-out file may be newer and better than the graded one, so its time is reported.
 TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
   const auto file = [](const char* name, const std::string& bytes = "x") {
     return ArchiveFile{name, bytes, false, test::kHandedIn};
@@ -901,7 +922,7 @@ TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
                   {HasSubstr("vectoradd.cu: its name"), HasSubstr("ben: holds"), HasSubstr("3.zip: is a zip in a zip"),
                    HasSubstr("dan_7_8_vector-add.cu.txt: is neither"), HasSubstr("eve/vector-add.cu: is next to"),
                    HasSubstr("fay: holds zips"), HasSubstr("gil: holds 2 more"), HasSubstr("hal: holds 1 more zips")}));
-  // A Gradescope file has the time of its submission, a link its own time.
+  // A left-out file of Gradescope's export has the time of its submission, a left-out link its own time.
   folder_.write("c/submission_metadata.yml", kGradescope);
   folder_.write("c/submission_331/notes.txt", "x");
   fs::create_directory_symlink("..", folder_.path() / "c/submission_331/w");

@@ -52,7 +52,8 @@ TEST_F(HandoutTest, HoldsTheProgramAndTheChosenChapters) {
   }
 }
 
-// Compares contents: the handout has no copy of a solution, of a wrong kernel or of another chapter's starter.
+// Compares contents with all files of the project that give too much away: solutions, wrong kernels and other chapters'
+// starters.
 TEST_F(HandoutTest, HoldsNoKernelThatTellsTooMuch) {
   std::set<std::string> forbidden;
   for (const char* folder : {"solutions", "tests", "chapters/03-tiled-gemm", "chapters/04-pipelined-gemm",
@@ -85,7 +86,8 @@ TEST_F(HandoutTest, SaysHowItIsGradedAndNothingSecret) {
   EXPECT_THAT(page, Not(HasSubstr("7203685477580")));
 }
 
-// Pages mark the parts that show a solution: its source is removed, its dot remains.
+// A book page marks the parts that show a solution. In the handout, the solution's source is removed and its dot
+// remains.
 TEST_F(HandoutTest, PagesPrintNoSolution) {
   const std::string page =
       "# A page\n\n<!-- file: chapters/01-vector-add/kernel.cu | lines -->\n```cuda\nthe starter\n```\n\n"

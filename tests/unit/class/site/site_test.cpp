@@ -129,7 +129,8 @@ TEST(Site, WhatCameIsToldWithoutItsPlace) {
   EXPECT_THAT(page, Not(HasSubstr("Secret Name")));
 }
 
-// In a flat folder, a platform or the student put the student's name before the file's.
+// In a class without folders, the platform or the student puts the student's name before the file's name. The page must
+// not show it.
 TEST(Site, WhatCameIsToldWithoutItsName) {
   Gradebook book = test::small_class();
   book.rows[3].owner.student = "Secret Name (12)";

@@ -17,7 +17,7 @@ class CourseFile : public ::testing::Test {
   Result<CourseTerms> read(const std::string& text) {
     return read_terms(folder_.write("class/course.toml", text), course_, folder_.path() / "repository");
   }
-  // Returns the error message without the file's name, beginning with the line: ":2: ...".
+  // Returns the error message without the file's name: it begins with the line's number, as in ":2: ...".
   std::string trouble(const std::string& text) {
     const auto terms = read(text);
     if (terms) return "";

@@ -22,7 +22,7 @@ TEST(Credit, IsNothingAtTheStarterTheShareAtThePassAndAllAtTheAce) {
 }
 
 TEST(Credit, IsLogLinearBetween) {
-  // On a logarithmic scale, half of the way from 1 to 16 is 4; from 16 to 64 it is 32.
+  // On a logarithmic scale, 4 is halfway between 1 and 16, and 32 between 16 and 64.
   EXPECT_DOUBLE_EQ(goal_credit(scale(1, 16, 64, 4), 0.6), 0.3);
   EXPECT_DOUBLE_EQ(goal_credit(scale(1, 16, 64, 32), 0.6), 0.8);
 }

@@ -155,7 +155,8 @@ TEST(CudaDevice, APlanOfManyStepsCountsWhatTheVirtualGpuCounts) {
   EXPECT_EQ(rig.driver.live_modules(), modules + 1);
 }
 
-// Before each measured pass, restored data is written back and all of L2 is read; no write follows before the pass.
+// Before each measured pass, the device restores the data and then reads a buffer larger than L2. Nothing is written
+// between that and the pass, so L2 holds neither the data nor dirty lines.
 TEST(CudaDevice, EveryMeasuredPassBeginsWithAColdCleanCache) {
   Rig rig;
   rig.driver.persisting_l2_bytes = 1 << 16;
@@ -181,7 +182,7 @@ TEST(CudaDevice, EveryMeasuredPassBeginsWithAColdCleanCache) {
   EXPECT_EQ(rig.count("begin 3"), 2);
 }
 
-// With MIG or MPS, the driver reports a persisting share of L2, but setting it fails.
+// With MIG or MPS, the driver says that a part of L2 can be set aside, but setting it fails.
 TEST(CudaDevice, WhereNoPartOfL2MayBeSetAsideNoneIsGivenBack) {
   for (const CUresult code : {CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_NOT_SUPPORTED}) {
     Rig rig;
@@ -220,7 +221,7 @@ TEST(CudaDevice, GlobalVariablesStartAnewForEachPassAndLastBetweenRuns) {
   auto plan = rig.runner->plan(*artifact, {&x});
   ASSERT_TRUE(plan.ok()) << plan.error().text();
   Device& device = rig.runner->device();
-  // The plan holds the address of the only buffer, where `value` finds the result.
+  // `value` reads the result from the only buffer, whose address is in the plan.
   const auto run = [&](RunOptions::Figures figures) {
     const auto record = device.run(*plan, {.figures = figures});
     EXPECT_TRUE(record.ok() && !record->fault);
@@ -240,7 +241,7 @@ TEST(CudaDevice, GlobalVariablesStartAnewForEachPassAndLastBetweenRuns) {
   EXPECT_EQ(value(), 2);
   run(RunOptions::Figures::none);
   EXPECT_EQ(value(), 3);
-  const RunRecord late = run(RunOptions::Figures::all);  // the counter cannot return to 3, so only one pass is made
+  const RunRecord late = run(RunOptions::Figures::all);  // no second pass could start at 3 again
   EXPECT_EQ(value(), 4);
   EXPECT_FALSE(late.counters[Counter::dram_read_bytes].has_value());
   ASSERT_EQ(late.notes.size(), 1u);
@@ -456,7 +457,8 @@ SOLVE(float* x, int n) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x); }
   EXPECT_GT(surprised.elapsed_ns, 1.5 * quick.elapsed_ns);
 }
 
-// More steps than a stream accepts: without a graph, the host would wait for the stream and then the GPU for the host.
+// The plan has more steps than a stream takes at once. Without a graph, the host would wait for the stream, and then
+// the GPU for the host.
 TEST(CudaDevice, ManyStepsGoAsOneGraph) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void step(float* x, int bad) { x[threadIdx.x - 500 * bad] += 1; }
@@ -485,7 +487,7 @@ SOLVE(float* x, int n, int bad) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x,
   EXPECT_NE(broken.fault->message.find("one of the plan's 600 steps"), std::string::npos) << broken.fault->message;
 }
 
-// The module is loaded again before each pass, and its kernels before the clock starts.
+// Before each pass, the module is loaded anew, and its kernels must be loaded before the time is taken.
 TEST(CudaDevice, AGraphOfKernelsThatWereLoadedAnew) {
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __device__ float many;

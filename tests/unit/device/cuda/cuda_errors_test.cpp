@@ -38,7 +38,8 @@ TEST(CudaErrors, EachRowIsInWords) {
   EXPECT_GT(causes.size(), 40u);
 }
 
-// cuda.h describes each sticky error with the same sentence.
+// After a sticky error, the process cannot use CUDA any more. cuda.h says so of most of these codes. Of 710 (assert) it
+// says that the context must be destroyed, and 214 is an ECC error.
 TEST(CudaErrors, StickyOnesAreThoseThatLeaveTheProcessUnusable) {
   for (const int code : {700, 702, 714, 715, 716, 717, 718, 719, 721, 226, 710, 810, 214}) {
     EXPECT_TRUE(is_sticky(static_cast<CUresult>(code))) << code;
@@ -139,7 +140,8 @@ TEST(CudaErrors, NoFailedCallIsOverlooked) {
       Buffer x{"x", numbers(8)};
       const auto record = runner.run(*artifact, {&x, 8}, {});
       if (driver.calls(call) < nth) continue;
-      // The last query but one only checks whether the host was ahead of the GPU.
+      // The query before the last one only checks whether the host was ahead of the GPU, so its failure spoils no
+      // result.
       if (std::string_view(call) == "cuEventQuery" && record.ok()) continue;
       EXPECT_TRUE(!record.ok() || record->fault || !runner.device().alive().ok());
     }
@@ -180,7 +182,7 @@ TEST(DriverApi, IsFilledFromALibrary) {
   EXPECT_NE(old.error().message.find("it has no cuFuncLoad"), std::string::npos) << old.error().text();
 }
 
-// cuGetProcAddress distinguishes versions of a function: it must return the version that cuda.h declares.
+// cuGetProcAddress knows several versions of a function. It must be asked for the version that cuda.h declares.
 TEST(DriverApi, AsksForTheFunctionsThatTheHeaderMeans) {
   const auto is_version = [](std::string_view suffix) {
     return suffix.empty() || (suffix.starts_with("_v") && suffix.find_first_not_of("0123456789", 2) == suffix.npos);

@@ -23,7 +23,8 @@ TEST(CuptiApi, IsFoundBesideTheToolkit) {
   EXPECT_NE(api->cuptiRangeProfilerEnable, nullptr);
 }
 
-// CUPTI's helper libraries must not come from the loader's search path, where a machine with only the wheels has none.
+// CUPTI must load its helper libraries from its own folder. If CUPTI was installed only from Python wheels, the
+// loader's search path does not have them.
 TEST(CuptiApi, ItsHelpersComeFromItsOwnFolder) {
   std::string why;
   if (!real_cupti(why)) GTEST_SKIP() << why;

@@ -47,7 +47,7 @@ class Host {
     return params.pDimUnit == nullptr ? "" : params.pDimUnit;
   }
 
-  // Returns the number of passes; 0 if there is no config image for these metrics.
+  // Returns how many passes the metrics take; 0 if there is no config image for them.
   std::size_t passes(const std::vector<std::string>& metrics) const {
     std::vector<const char*> names;
     for (const std::string& metric : metrics) names.push_back(metric.c_str());
@@ -122,7 +122,7 @@ TEST_F(RealMetrics, EverySetTakesTwoPassesOnEveryChip) {
   }
 }
 
-// The table leaves out some metrics because they would cost another pass.
+// The table leaves out L2 hits and a second tensor type, because counting these would take a third pass.
 TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   auto metrics = metrics_of("GH100", TensorType::f16_f32);
   metrics.push_back("sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum");
@@ -132,7 +132,7 @@ TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   EXPECT_EQ(Host(*api_, "AD102").passes(metrics), 3u);
 }
 
-// Returns the weight of each metric in a figure, found by changing the metric.
+// Returns the weight that each metric has in a figure, found by raising one metric after the other by 1.
 std::map<std::string, double> weights_of(MetricSum quantity, std::string_view chip) {
   RangeValues values;
   for (const std::string& metric : metrics_of(chip)) values.metrics[metric] = 1000;

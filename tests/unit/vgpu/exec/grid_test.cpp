@@ -1,4 +1,4 @@
-// Tests when an SM sees another SM's stores within a launch.
+// Tests when an SM sees another SM's stores within a launch, and what the grid counts.
 #include <set>
 
 #include "common/vgpu/sanitizer/watched_blocks.h"
@@ -40,7 +40,8 @@ TEST(Grid, BlocksThatTalkSeeEachOtherInOrder) {
 }
 
 TEST(Grid, PartlyStoredElementsAreReadWhole) {
-  // Bytes of one word come from different stores; they are read back as one word, and as parts of two.
+  // The bytes of the first word come from two stores, and only half of the second word is stored. A wide load must read
+  // both words right.
   const auto got =
       run({"mul.wide.u32 %rd9, %r1, 16;\nadd.s64 %rd3, %rd1, %rd9;\nadd.s64 %rd4, %rd2, %rd9;\nst.global.u32 [%rd3], "
            "%r1;\nadd.u32 %r3, %r1, 100;\nst.global.u8 [%rd3+1], %r3;\nst.global.u16 [%rd3+6], %r3;\nld.global.v4.u32 "
@@ -53,7 +54,8 @@ TEST(Grid, PartlyStoredElementsAreReadWhole) {
 }
 
 TEST(Grid, StridedLoadsSeeEveryRoundsStores) {
-  // Lanes 128 bytes apart load the same words in every round. Between two rounds, another block changes these words.
+  // In every round, the lanes of one block load the same words, 128 bytes apart, and another block changes them. The
+  // loads must see the changes of the round before.
   test::Kernel kernel{
       "mul.wide.u32 %rd9, %r1, 128;\nadd.s64 %rd3, %rd1, %rd9;\nmul.wide.u32 %rd10, %r1, 4;\nadd.s64 %rd4, %rd2, "
       "%rd10;\nsetp.eq.u32 %p2, %r2, 0;\nmov.u32 %r7, 0;\nL:\nadd.u32 %r7, %r7, 1;\n@%p2 st.global.u32 [%rd3], "
@@ -67,7 +69,7 @@ TEST(Grid, StridedLoadsSeeEveryRoundsStores) {
 }
 
 TEST(Grid, LongStraightCodeCountsWhatItAsksFor) {
-  // The code stores to more lines than an SM's log holds in a round.
+  // In a single turn, an SM's warps store to more lines than the SM's log holds. All of these stores must be counted.
   std::string body = "mul.wide.u32 %rd9, %r1, 128;\nand.b64 %rd9, %rd9, 4095;\nadd.s64 %rd3, %rd1, %rd9;\n";
   for (int i = 0; i < 300; ++i) body += "st.global.u32 [%rd3], %r1;\n";
   test::Kernel kernel{body};

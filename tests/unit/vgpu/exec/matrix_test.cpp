@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Mma, Tile,
                                            TileCase{"m16n8k4.row.col.f32.tf32.tf32.f32", 4, 1, kTf32Factor}));
 
 TEST(Mma, AddsInTheOrderOfK) {
-  // f32 sums from left to right: 2^24 + 1 loses the 1; after -2^24, later addends remain.
+  // Sums are added from left to right in f32: 2^24 + 1 loses the 1; after -2^24, the next addend is not lost.
   Buffer a{"a", std::vector<float>(16 * 16, 0)}, b{"b", std::vector<float>(16 * 8, 1)};
   Buffer c{"c", std::vector<float>(16 * 8, 0x1p24f)};
   a.values[0] = 1, a.values[1] = -4096, a.values[2] = 1;

@@ -274,7 +274,8 @@ SOLVE(const float* x, float* y, int n) { votes<<<1, 32>>>(x, y, n); }
   }
 }
 
-// Buffers of one size are equally far apart, so lanes with a constant stride may access different buffers.
+// Buffers of equal size are equally far apart, so the lanes' addresses have a constant stride although each lane reads
+// a buffer of its own. The load must not be taken for an access to a single buffer.
 TEST(Programs, EachLaneReadsABufferOfItsOwn) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>
 __global__ void pick(const float* const* rows, float* y) { y[threadIdx.x] = rows[threadIdx.x][8]; }

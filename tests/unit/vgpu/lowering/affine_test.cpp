@@ -246,7 +246,7 @@ TEST(Lockstep, RunsOfProductsAddToOneSumThatNobodyElseAsksFor) {
   EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n"), 2u);
   EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f4, %f1, %f2, %f4;\n"), 2u);
   EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f5, %f2, %f1, %f3;\n"), 0u);
-  // Not a run if the first sum or a loaded value is read later, or if a store is in between.
+  // Not a run if the first sum or a loaded value is read later, or if a store is in between. The last sum may be read.
   const std::string both = one + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n";
   EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f4;\n"), 0u);
   EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f2;\n"), 0u);
@@ -284,7 +284,8 @@ TEST(Lockstep, TakesTimeByTheCodeNotByItsProducts) {
             roofwalk::test::kNearlyLinear);
 }
 
-// Each basic block branches to the one before it in the text.
+// %r4 is live in all basic blocks, each of which branches to the one before it in the text. An analysis that goes
+// through all blocks again and again, from the last to the first, would need n passes.
 TEST(Lockstep, TakesTimeByTheCodeNotByTheWaysOfWhatLives) {
   const auto blocks = [](std::size_t n) {
     std::string body = fmt::format("mov.u32 %r4, %clock;\nbra L{};\nL0:\nst.global.u32 [%rd1], %r4;\nret;\n", n);
@@ -294,8 +295,8 @@ TEST(Lockstep, TakesTimeByTheCodeNotByTheWaysOfWhatLives) {
   EXPECT_LT(growth_of_lowering(1500, blocks), roofwalk::test::kNearlyLinear);
 }
 
-// Each widening of an affine index needs a check, which must fill affine registers for all lanes: n checks of up to n
-// registers.
+// Each affine index that is widened needs a check. If the check fails, it fills in all lanes of the live affine
+// registers: n checks of up to n registers, too many for lockstep code if n is large.
 TEST(Lockstep, LeavesFunctionsAloneThatHaveTooMuchToFill) {
   const auto checks = [](int n) {
     std::string body = fmt::format(".reg .b32 %x<{0}>;\n.reg .b64 %y<{0}>;\n", n);

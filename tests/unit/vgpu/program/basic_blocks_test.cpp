@@ -134,7 +134,8 @@ TEST(Blocks, LanesMeetAtTheFirstBlockOfEveryWay) {
   }
 }
 
-// A chain of blocks, and as many blocks that branch to both its ends.
+// A chain of n blocks, with n branches to each of its ends. The time must be nearly proportional to the number of
+// blocks.
 TEST(Blocks, TakeTimeByTheirNumberNotByTheWaysAmongThem) {
   const auto chain = [](std::size_t n) {
     std::string body;

@@ -73,7 +73,8 @@ TEST(KernelCode, TakesTimeByTheCodeNotByItsCalls) {
   EXPECT_LT(roofwalk::test::growth(1500, calls), roofwalk::test::kNearlyLinear);
 }
 
-// The arguments of a call through a pointer are passed to every function that it may call.
+// The arguments of a call through a pointer are passed to every function that it may call, so they count once per
+// function and exceed the limit.
 TEST(KernelCode, TooManyHandedOverValuesAreRefused) {
   constexpr int kFunctions = 200, kParameters = 100, kCalls = 60;
   const auto list = [](const std::string& one) {

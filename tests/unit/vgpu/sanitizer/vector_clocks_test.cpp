@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::uint32_t kOdd = 0xaaaaaaaa;
 
-// Runs two warps of four tiles, eight lanes each, and returns the fault. Each lane of warp 0 stores a word; then come
-// `meets`, and `tells`, which raises a tile's counter (from byte 128 of shared memory on). In warp 1, the leader of the
-// same tile waits for that counter, its tile synchronizes, and each lane loads a word that another lane of warp 0's
-// tile has stored.
+// Runs two warps of four tiles, eight lanes each, and returns the fault. Each lane of warp 0 stores a word, then
+// executes `meets` and then `tells`, which raises its tile's counter (in shared memory, from byte 128 on). In warp 1,
+// the leader of each tile waits until the tile with the same number in warp 0 has raised its counter. Then the leader's
+// tile synchronizes, and each lane loads a word that another lane of that tile of warp 0 has stored.
 std::optional<Fault> fault_of_tiles(const std::string& meets, const std::string& tells) {
   test::Kernel kernel{
       "and.b32 %r3, %r1, 31;\nand.b32 %r5, %r3, 7;\nand.b32 %r6, %r3, 24;\nmov.u32 %r7, 255;\nshl.b32 %r7, %r7, "
@@ -57,7 +57,8 @@ TEST(VectorClocks, ALeaderPublishesNothingOfOtherTiles) {
   EXPECT_EQ(fault->kind, FaultKind::race) << fault->message;
 }
 
-// The leader's tile meets after the leader's fence, so what the leader learns from it is not published.
+// The leader's tile synchronizes after the leader's fence, so the fence does not cover what the leader learns from its
+// tile then.
 TEST(VectorClocks, ALeaderPublishesNothingThatItLearnsBehindItsFence) {
   const auto fault = fault_of_tiles("", "@%p3 bra MEET;\nmembar.cta;\nMEET:\n" + kMeets +
                                             "@%p3 bra DONE;\natom.shared.add.u32 %r12, [%r8+128], 1;\n");

@@ -1,5 +1,5 @@
-// A run ends when its budget of work, which consists of counts, is used up. If the host lacks time or memory, that is
-// an error of the host, not the kernel's fault.
+// A run ends when its budget of work is used up. Work is computed from counts, not from the host's time. If the host
+// lacks time or memory, that is an error of the host, not the kernel's fault.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -86,8 +86,8 @@ TEST(Limits, RequestsOfManyLinesAreMoreWork) {
   EXPECT_GT(least_budget(*scattered, options), 3 * least_budget(*rows, options));
 }
 
-// The loads read words that the warp itself has stored, or others. If a trace looks up who stored each word, that
-// counts as work.
+// The two kernels load equally many words: one loads words that the warp itself has stored, the other loads words of an
+// input. A traced run looks up who stored each loaded word; every store that it finds must be charged as work.
 TEST(Limits, WordsThatATraceLooksUpAreMoreWork) {
   constexpr int kLoads = 100, kWords = 128;
   const auto loads_from = [](const char* from) {

@@ -34,7 +34,8 @@ TEST(InstructionCost, OfAMoveIsThatOfItsParts) {
   for (std::size_t i = 0; i < std::size(issues); ++i) EXPECT_EQ(cost_of(code[i]).issues, issues[i]) << i;
 }
 
-// The forms-*.ptx files list all accepted forms. Each form's unit is its row's unit, or another one that the row names.
+// The forms-*.ptx files list all accepted forms. Each form must run in the unit that its row of the opcode table names,
+// or in another unit named by that row.
 TEST(InstructionCost, HasTheUnitsOfItsRow) {
   std::set<std::string> seen, differences;
   for (const auto& entry : fs::directory_iterator(fs::path(ROOFWALK_TEST_SOURCE_DIR) / "tests/ptx/parse")) {

@@ -1,4 +1,5 @@
-// Schedules, the order in which hardware runs the instructions of a basic block, for code whose order is evident.
+// Tests schedules (the order in which hardware runs the instructions of a basic block) on small code with an evident
+// order. A schedule follows ptxas' machine code if that is given, else our own rules.
 #include "common/vgpu/timing/instruction_schedule.h"
 
 #include <fmt/format.h>
@@ -280,8 +281,8 @@ TEST(ScheduleByCode, ABranchThatIsThereKeepsBasicBlocksApart) {
 }
 
 // The code has groups of basic blocks to merge, each with many st.release, while many registers are in flight. In a
-// merged group, each st.release waits for all of them. The total number of waits is limited; blocks beyond the limit
-// are not merged.
+// merged group, each st.release waits for all of these registers. The total number of waits is limited; blocks beyond
+// the limit are not merged.
 TEST(ScheduleByCode, MergedBlocksWaitForSoManyValuesTogether) {
   constexpr std::uint32_t kGroups = 40, kReleases = 60, kFlying = 4000;
   std::string body = fmt::format(".reg .b32 %z<{}>;\n", kFlying);
@@ -314,7 +315,8 @@ TEST(ScheduleByCode, MergedBlocksWaitForSoManyValuesTogether) {
   EXPECT_LT(operands, 3'500'000u);  // 2 million in groups; unmerged blocks have those of their first release only
 }
 
-// ptxas keeps one of two equal arms of a branch, with its line numbers; the other arm is scheduled by the rules.
+// Of two equal arms of a branch, ptxas keeps one, with its line numbers. The other arm has no machine code, so the
+// rules schedule it.
 TEST(ScheduleByCode, WhatLacksAnAccessGivesWayToTheRules) {
   const auto s = scheduled(
       "@%p1 bra A;\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nbra B;\n"
@@ -342,7 +344,8 @@ TEST(ScheduleByCode, AccessesThatAreMissingAreAdded) {
   EXPECT_EQ(block.ops[3].memory, 1);
 }
 
-// Where rules replace code, they issue at least as many instructions in each unit.
+// A block whose machine code lacks most instructions is scheduled by the rules. In each unit, these must issue at least
+// as many instructions as the machine code does.
 TEST(ScheduleByCode, TheRulesIssueNoLessThanTheCode) {
   std::string body;
   for (int i = 0; i < 30; ++i) body += "xor.b32 %r1, %r1, %r2;\n";
@@ -397,8 +400,9 @@ TEST(ScheduleByCode, MuchIntegerWorkDoesNotVanish) {
   EXPECT_EQ(ops_with(8), 9u);
 }
 
-// A division counts as many instructions as ptxas emits for it, both by the rules and if the code calls a subroutine. A
-// float division calls the subroutine only for special operands; the schedule has the code beside that call.
+// A division must count as many instructions as ptxas emits for it, whether the schedule follows the rules or machine
+// code that calls a subroutine. A float division calls its subroutine only for unusual operand values, so its schedule
+// must contain the path without the call.
 constexpr std::uint16_t kCall = 0x144, kReciprocal = 0x108, kCheck = 0x102;
 
 TEST(ScheduleByCode, DivisionsOfIntegersAreCounted) {
@@ -426,7 +430,7 @@ TEST(ScheduleByCode, DivisionsOfFloatsCallForOddOperands) {
             "div div div div div xor st ret");
 }
 
-// Divisions that round towards zero, up or down call a subroutine for all operands.
+// Divisions that round towards zero, up or down always call a subroutine, not only for unusual operand values.
 TEST(ScheduleByCode, DivisionsThatRoundOneWayAreSubroutines) {
   const auto ops_of = [](const std::string& division) {
     const auto s = scheduled(division + ";\n");
@@ -484,8 +488,8 @@ TEST(Schedule, ValuesGoThroughAnyNumberOfMoves) {
   }
 }
 
-// The list of a value's origins is bounded: a tree of vanishing selects gets an operation where the list becomes too
-// long.
+// A value merged from many sources has a bounded list of origins. Where the list would become too long, the schedule
+// gets an operation that collects the origins so far. The store must still wait for all loads.
 TEST(Schedule, ValuesMadeOfManyWaitForAll) {
   constexpr int kLoads = 200;
   std::string body;
@@ -515,7 +519,8 @@ TEST(Schedule, ValuesMadeOfManyWaitForAll) {
   EXPECT_EQ(loads, kLoads);
 }
 
-// A register's value after a basic block waits for all its parts, even if they were packed.
+// A register's value at the end of a basic block must wait for all of its parts, here the two halves that mov.b64
+// packs.
 TEST(Schedule, ARegisterOfSeveralValuesWaitsForTheLatest) {
   const auto s = scheduled(
       "ld.global.u32 %r1, [%rd1];\nld.shared.u32 %r2, [%r3];\nmov.b64 %rd2, {%r1, %r2};\n@%p1 bra END;\n"
@@ -544,7 +549,7 @@ TEST(Schedule, ARegisterOfSeveralValuesWaitsForTheLatest) {
   EXPECT_TRUE(waits_for.contains(loaded(1)));
 }
 
-// A delay line: in each iteration, every register takes the previous one's value.
+// A delay line: in each iteration, every register takes the value of the register before it.
 TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
   constexpr int kRegisters = 20'000;
   std::string body = ".reg .b32 %d<" + std::to_string(kRegisters + 1) + ">;\nL:\n";

@@ -83,7 +83,7 @@ TEST(LeastTime, OfTheBusiestSmsRequests) {
   EXPECT_DOUBLE_EQ(requests_ns(m, totals), 4000);  // reads and writes each have a port
 }
 
-// A basic block counts with the fewest issue slots of its schedules: alone, as a part of a merged one, or as one of
+// For a basic block, the fewest issue slots among its schedules count: alone, as a part of a merged block, or as one of
 // four unrolled iterations.
 TEST(LeastIssueSlots, AreThoseOfTheBestSchedule) {
   const auto in_part = [](std::uint16_t part, std::uint16_t issues) {

@@ -1,5 +1,5 @@
 // Compares schedules with ptxas' code for every chapter's starter and solution steps, and for kinds of kernels that
-// chapters will need. The tests have a cubin reader of their own.
+// chapters will need. The tests read the cubin with a reader of their own (tests/support/sass.h).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -151,8 +151,8 @@ std::vector<fs::path> sources() {
 class MachineOrder : public testing::TestWithParam<std::tuple<fs::path, std::string>> {};
 
 // Every loop without inner branches in SASS must have a schedule of the same length, with as many loads before the
-// first use of a loaded value, even if PTX has several basic blocks (ptxas removed the branches). If only some of these
-// are merged, their schedules together must have about that length.
+// first use of a loaded value, even if the loop has several basic blocks in PTX (ptxas removed the branches). If only
+// some of these blocks are merged, their schedules together must have about that length.
 TEST_P(MachineOrder, StraightLoopsAreAsInTheCubin) {
   const auto from = compiled(std::get<0>(GetParam()), std::get<1>(GetParam()));
   for (const KernelResources& resources : from->artifact.kernels) {

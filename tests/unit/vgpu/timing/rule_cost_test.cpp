@@ -1,5 +1,5 @@
-// Compares the rules' cost of instructions with ptxas' code for each of their forms. The rules replace code that is
-// unknown or rejected, and a kernel must not be cheaper by them than on a chip.
+// Compares the cost of instructions by our rules with ptxas' code, for all forms of each instruction. The rules are
+// used where a kernel's machine code is unknown or rejected; they must not make a kernel cheaper than it is on a chip.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ const RegisterClass* class_of(const std::string& prefix) {
 bool is_arithmetic(const ptx::Instruction& in) {
   using ptx::Form;
   if (in.guard >= 0 || in.carry_in || in.carry_out) return false;
-  if (is_subroutine(in)) return false;  // the subroutine's code has no line
+  if (is_subroutine(in)) return false;  // the subroutine's code has no line numbers
   // Computes an address: one machine instruction, unless its parts have just been loaded.
   if (in.mul == ptx::MulMode::wide && in.opcode == ptx::Opcode::Mad) return false;
   switch (ptx::info(in.opcode).form) {
@@ -299,10 +299,11 @@ TEST_P(RuleCost, IsThatOfTheCodeWhichPtxasMakes) {
   for (const auto& [form, by_rules] : ruled) {
     const Slots& by_code = made.try_emplace(form, *machine).first->second;
     const std::string both = fmt::format("{}: {}; by the rules {}", form, by_code.text(), by_rules.text());
-    // By the rules, a sign change or a half of a register costs nothing where it is used; here ptxas must store it.
+    // By the rules, a sign change or taking half of a register is free, because the instruction that uses the result
+    // can do it. Here the result is stored, so ptxas must compute it.
     constexpr double kVanishes = 2;
-    // ptxas moves sign changes to the storing instruction. On sm_90, unlike on sm_80, it converts some integers without
-    // calling a function.
+    // The rules may also count more than the code: ptxas moves sign changes to the storing instruction, and for sm_90,
+    // unlike for sm_80, it converts some integers without calling a function.
     constexpr double kOfAFunction = 8;
     const bool vanishes = by_rules.slots() == 0 && by_code.slots() <= kVanishes;
     EXPECT_TRUE(vanishes || by_rules.slots() >= 0.75 * by_code.slots()) << both;

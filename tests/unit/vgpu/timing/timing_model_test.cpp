@@ -85,8 +85,8 @@ class Clock : public testing::Test {
     return read(trace, blocks, blocks_per_sm, true);
   }
 
-  // Runs a trace of a tenth of the grid. Its one-warp blocks belong to one stratum, but each has other traffic with L2.
-  // To choose the few blocks that represent all, the clock replays each one alone.
+  // Runs a trace of a tenth of the grid. All its blocks, of one warp each, belong to one stratum, but each has
+  // different traffic with L2. To choose the few blocks that represent all, the clock replays each one alone.
   ModelledTime run_blocks_unlike_each_other(std::uint64_t blocks) {
     GridTrace trace;
     const std::uint64_t instructions = schedule_.ops.size();
@@ -345,7 +345,8 @@ std::uint64_t peak_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// All lanes swap one word again and again, so L2 is used once in thousands of cycles.
+// All lanes swap one word, so each atomic takes thousands of cycles. The model must forget the past uses of L2: its
+// memory stays small.
 TEST_F(Clock, WhatIsLongOverIsForgotten) {
   constexpr std::size_t kTimes = 60'000;
   add(TimedKind::atomic, Unit::memory, 1, {});
@@ -358,7 +359,7 @@ TEST_F(Clock, WhatIsLongOverIsForgotten) {
   EXPECT_LT(peak_bytes() - before, 64u << 20);
 }
 
-// Like WhatIsLongOverIsForgotten, with asynchronous copies that no instruction waits for.
+// The model must also forget groups of asynchronous copies that no instruction waits for.
 TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
   constexpr std::size_t kTimes = 2'000'000;
   for (int i = 0; i < 10; ++i) add(TimedKind::async_commit, Unit::control, -1, {});
@@ -367,7 +368,8 @@ TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
   EXPECT_LT(peak_bytes() - before, 32u << 20);
 }
 
-// Two warps: at each of thousands of consecutive barriers, one waits for the other.
+// At each of thousands of consecutive barriers, one of two warps waits for the other. The model must record for every
+// barrier what held the waiting warp up, in little memory.
 TEST_F(Clock, WhoHeldUpOthersIsKeptWhereSomebodyDid) {
   constexpr std::size_t kBarriers = 4000;
   for (std::size_t i = 0; i < kBarriers; ++i) {
@@ -458,7 +460,8 @@ TEST_F(Clock, NothingIsReplayedPastTheBudget) {
   EXPECT_LT(reading.operations, 10'500u);
 }
 
-// The grid is one block with a cut trace. Replaying the grid is replaying that block alone, so it is done once.
+// The grid is a single block with a cut trace. Replaying this block alone is the same as replaying the grid, so the
+// model must not do both.
 TEST_F(Clock, ABlockThatIsTheGridIsReplayedOnce) {
   for (int i = 0; i < 100; ++i) fma(1, {1});
   cut_ = 2;

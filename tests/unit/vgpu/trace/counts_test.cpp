@@ -68,8 +68,8 @@ void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int n) {
   }
 }
 
-// Atomics add in L2 or in shared memory, which counts as atomic FLOPs, not as FLOPs of an SM. Integer atomics count as
-// neither.
+// Sums of atomics are computed in L2 or in shared memory, so they count as atomic FLOPs, not as FLOPs of an SM. Integer
+// atomics count as neither.
 TEST(Counts, SumsOfAtomicsApart) {
   Buffer c{"c", std::vector<float>(64)};
   const auto record = Runner().run(R"(#include <roofwalk.cuh>
@@ -201,11 +201,11 @@ TEST(Counts, TiledGemm) {
   const auto record = Runner().run(kTiled, {&a, &b, &c, n, n, n});
   ASSERT_TRUE(record.ok()) << record.error().text();
   EXPECT_EQ(count(*record, Counter::flops_f32), 2ull * n * n * n);
-  // Each of the 16 tiles across reads each element of a and b once: 2 x 16 x n^2 x 4 bytes = 4 sectors per warp and
-  // tile.
+  // Each element of a and b is read for 16 tiles of c: 2 x 16 x n^2 x 4 bytes, or 8 sectors per warp and pair of tiles
+  // (4 of a, 4 of b).
   EXPECT_EQ(count(*record, Counter::l1_read_sectors), 2ull * 16 * n * n / 8);
-  // For each warp and tile: 2 stores and 2 x 16 loads, all without conflicts (two rows of 16 words, or a broadcast of
-  // two).
+  // For each warp and pair of tiles: 2 stores and 2 x 16 loads, all without conflicts. A store writes two rows of 16
+  // words; a load reads two words of `as`, or one row of `bs`.
   constexpr std::uint64_t kWarpTiles = std::uint64_t{n} * n / 32 * (n / 16);
   EXPECT_EQ(count(*record, Counter::shared_wavefronts), kWarpTiles * (2 + 32));
   EXPECT_EQ(count(*record, Counter::shared_bank_conflicts), 0u);

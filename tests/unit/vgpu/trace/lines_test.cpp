@@ -109,7 +109,7 @@ TEST_F(Lines, AddUpToTheKernel) {
   EXPECT_NEAR(waits.total(), kernel_.waits.total() - kernel_.waits[Wait::tail], 1e-6 * kernel_.waits.total());
 }
 
-// For cp.async, the ideal sectors follow from the bytes copied; its waits are not requests.
+// The ideal sectors of cp.async follow from the number of bytes that it copies. Waits for copies are not requests.
 TEST(LinesOfCopies, HaveTheirFewestSectorsToo) {
   constexpr const char* kCopy = R"(#include <roofwalk.cuh>
 __global__ void copy(const float* a, float* c) {

@@ -1,5 +1,6 @@
-// The clock replays only some blocks of a grid. For kernels whose blocks differ, deliberately or because of their
-// problem, the modelled time must still be that of the whole grid, whichever blocks are replayed.
+// The clock replays only some blocks of a grid. In some kernels, blocks differ, because the problem requires it or in
+// order to deceive the clock. Even then, the modelled time must be that of the whole grid, whichever blocks are
+// replayed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,8 +65,8 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < 32; ++i) sum += tile[threadIdx.x % 32 * step + (i + threadIdx.x / 32) % 32];
   out[thread] = sum;
 )"},
-    // All blocks have equally many instructions; in half of the blocks each depends on the previous one. Few warps run
-    // at a time, and they also load.
+    // All blocks have equally many instructions, but in half of the blocks each instruction depends on the previous
+    // one. Few warps run at a time, and they also load.
     {"HalfWaitForThemselves", R"(
   __shared__ float room[12000];
   float x[8], w[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sum = 0;
@@ -99,7 +100,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < hash % 200; ++i) sum = fmaf(sum, 0.5f, 1.0f);
   out[thread] = sum;
 )"},
-    // All blocks take the same steps, in different order, each after the same branch.
+    // All blocks take the same steps, each after the same branch, but not in the same order.
     {"AnotherOrder", R"(
   unsigned long long order = hash & 1 ? 0x5151515151515151ull : 0x5555555511111111ull;
   float a = 0, sum = 0;
@@ -121,7 +122,7 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < mine; ++i) sum = fmaf(sum, 0.5f, 1.0f);
   out[thread] = sum;
 )"},
-    // All warps work in one phase, or each warp in a phase of its own.
+    // In half of the blocks, all warps work in one phase; in the others, each warp works in a phase of its own.
     {"InTurns", R"(
   bool turns = hash & 1;
   float sum = thread;
@@ -132,7 +133,8 @@ constexpr Mixture kMixtures[] = {
   }
   out[thread] = sum;
 )"},
-    // Blocks have equal instructions, lines and sectors; guards select loads one by one or all at once.
+    // All blocks have equally many instructions, lines and sectors. Guards choose between independent loads and loads
+    // that each wait for the previous one.
     {"HalfWaitBehindGuards", R"(
   int at_once = hash & 1, link = 0;
   float x[8], y[8], sum = 0;

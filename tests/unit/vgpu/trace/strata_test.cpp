@@ -41,7 +41,7 @@ TEST(Strata, HoldBlocksThatAreAlikeWithTheirSums) {
   const Stratum& dear = strata.all()[1];
   EXPECT_EQ(dear.longest_warp, 1000u);
   EXPECT_EQ(dear.longest_block, 0u);
-  // A 32nd of the grid is two blocks here, and in every other 32nd one block is of this stratum.
+  // A 32nd of the grid is two blocks here. In every second 32nd, one of the two belongs to this stratum.
   EXPECT_EQ(dear.by_part[0], 1);
   EXPECT_EQ(dear.by_part[1], 0);
   EXPECT_EQ(dear.by_part[30], 1);

@@ -71,7 +71,8 @@ TEST(Trace, SharedMemoryTakesWavefrontsAndNoSectors) {
   EXPECT_EQ(outcomes(got.trace), wanted);
 }
 
-// %r1 is the lane. Stores with the same addresses take as many wavefronts as their width requires.
+// Wide loads take half as many wavefronts if lanes in pairs read the same address. Stores always take as many
+// wavefronts as their width requires. %r1 is the lane.
 TEST(Trace, WideLoadsInPairsTakeHalfTheTurns) {
   struct Case {
     const char* lane;  // computes %r5, the index of the 16 or 8 bytes that a lane reads
