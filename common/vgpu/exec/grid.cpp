@@ -11,6 +11,7 @@
 #include "common/vgpu/exec/block_places.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/pace.h"
+#include "common/vgpu/exec/subnormals.h"
 #include "common/vgpu/exec/thread_team.h"
 #include "common/vgpu/state/work.h"
 
@@ -210,6 +211,7 @@ class GridRunner {
     // Limits the work of blocks that run on beyond their turn, so that all SMs together stay within the budget.
     // Otherwise a kernel that exceeds the budget could finish in this round, without the fault.
     const std::uint64_t most = std::min(kRoundWork, budget_ / working_.size());
+    forget_subnormals();
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
       ResidentBlock& block = sm.blocks[slot];
       if (!block.active) continue;
@@ -229,6 +231,7 @@ class GridRunner {
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
+    if (met_subnormals()) launch.charge((share - launch.work_left) * work::kSubnormal);
     // Memory work may be charged after the turns: except for L1 hits, the sizes of the logs limit what a turn requests.
     launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
                   sm.stores.lines() * work::kStoredLine);

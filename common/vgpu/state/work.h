@@ -1,5 +1,6 @@
 // Work: the unit of a run's budget. It approximates host time but is computed from counts alone, so whether a run
-// exceeds its budget does not depend on the machine, the number of threads or the load of the computer.
+// exceeds its budget does not depend on the machine, the number of threads or the load of the computer. The exception is
+// kSubnormal.
 //
 // One unit is the host time of a plain warp instruction: 3 to 15 ns. More expensive instructions weigh more, and a
 // memory access also pays for the lines that it touches and the levels that serve it. The weights are results of
@@ -43,6 +44,8 @@ inline constexpr std::uint64_t kSoughtBlock = 4, kSeenBits = 512;
 inline constexpr std::uint64_t kOrdered = 250;
 // Per line moved by a memset or a copy.
 inline constexpr std::uint64_t kMovedLine = 8;
+// Per unit of an SM's turn in which the host met subnormal floats. The only charge that depends on the host.
+inline constexpr std::uint64_t kSubnormal = 9;
 // Per thread that prints.
 inline constexpr std::uint64_t kPrint = 150;
 // Per lookup of a word or sector of global memory among the stores of a traced block.

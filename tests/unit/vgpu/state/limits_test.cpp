@@ -106,6 +106,24 @@ TEST(Limits, WordsThatATraceLooksUpAreMoreWork) {
   EXPECT_GT(least_budget(*own, options), least_budget(*others, options) + 3 * kLoads * kWords);
 }
 
+#if defined(__SSE2__)
+// The same instructions take Intel's processors ten times as long on subnormal numbers.
+TEST(Limits, SubnormalNumbersAreMoreWork) {
+  const auto halves = [](const char* start) {
+    return compile(std::string("#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n"
+                               "  float x = ") +
+                   start +
+                   " * (1 + a[threadIdx.x]);\n#pragma unroll 1\n"
+                   "  for (int i = 0; i < n; ++i) x = fmaf(x, 0.5f, x);\n  c[threadIdx.x] = x;\n}\n"
+                   "SOLVE(const float* a, float* c, int n) { k<<<1, 32>>>(a, c, 8); }\n");
+  };
+  const auto normal = halves("1.0f"), subnormal = halves("1e-43f");
+  ASSERT_TRUE(normal.ok() && subnormal.ok());
+  const RunOptions options{.threads = 1, .time = RunOptions::Time::least};
+  EXPECT_GT(least_budget(*subnormal, options), least_budget(*normal, options) + 9 * 8);
+}
+#endif
+
 // No result depends on the host's clock: exceeding the time limit is an error of the host.
 TEST(Limits, TimeOfTheHostIsNoFaultOfAKernel) {
   const auto record =
