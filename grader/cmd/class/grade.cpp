@@ -148,12 +148,34 @@ void show_results(const Session& session, const GradeCommand& command, const Gra
   print(text);
 }
 
+// Refuses a course.toml or a folder of grades that is taken by default and lies among the hand-ins: a student may have
+// put it there.
+void require_own_places(const ClassOptions& options, const BatchPlaces& places, const std::vector<fs::path>& paths) {
+  const auto require = [&](const fs::path& place, const std::string& option) {
+    std::error_code error;
+    const fs::path full = fs::weakly_canonical(fs::absolute(place, error).parent_path(), error) / place.filename();
+    for (const fs::path& path : paths) {
+      const fs::path below = full.lexically_relative(fs::weakly_canonical(path, error));
+      if (below.empty() || *below.begin() == "..") continue;
+      throw Failure{{.message = fs::exists(fs::symlink_status(full, error))
+                                    ? "lies among the hand-ins, so a student may have put it there"
+                                    : "would lie among the hand-ins",
+                     .file = place.string(),
+                     .advice = fmt::format("choose it with {}, or grade the folder of the submissions alone", option)},
+                    kUsage};
+    }
+  };
+  if (options.course_file.empty() && !places.course_file.empty()) require(places.course_file, "--course");
+  if (options.grades.empty()) require(places.folder, "--grades");
+}
+
 int grade_class(Session& session, const GradeCommand& command) {
   if (!command.unsandboxed) require_sandbox();
   std::vector<fs::path> paths;
   for (const std::string& path : command.paths) paths.push_back(session.from_caller(path));
   const BatchPlaces places = places_of(session, command.places);
   if (paths.empty() && !fs::exists(places.folder / "grades.db")) throw nothing_before();
+  require_own_places(command.places, places, paths);
   Batch batch = value_or_fail(Batch::open(session.course(), places), kUsage);
   if (!batch.told().empty()) tell(batch.told());
   use_device_of(session, batch.terms());
