@@ -213,6 +213,30 @@ void note_namesakes(const Rows& rows, Gradebook& book) {
   }
 }
 
+// Adds a line if rows have a participant's number in common: Moodle writes a group's name before a person's if a
+// download is filtered by groups.
+void note_shared_numbers(const Rows& rows, Gradebook& book) {
+  std::map<std::string, std::string> first;  // students by number
+  std::vector<std::pair<std::string, std::string>> shared;
+  for (const auto& [student, row] : rows.by_student) {
+    if (!is_participants(row.owner.lms_id)) continue;
+    const auto [known, is_new] = first.try_emplace(row.owner.lms_id, student);
+    if (!is_new) shared.emplace_back(student, known->second);
+  }
+  if (shared.empty()) return;
+  const std::size_t more = shared.size() - 1;
+  const auto& [student, other] = shared.front();
+  book.left_out.push_back(
+      {student,
+       fmt::format("has the same participant number as {}{}: give each assignment its own --grades, and download it "
+                   "always with the groups' names or always without",
+                   other,
+                   more == 0   ? ""
+                   : more == 1 ? ", and 1 more row shares its number, too"
+                               : fmt::format(", and {} more rows share their numbers, too", more)),
+       student});
+}
+
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 std::string_view graded_by_name(GradedBy who) {
@@ -350,6 +374,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
           {owner.student, fmt::format("has the same number as {}: both are one row", first), first});
   }
   note_namesakes(rows, book);
+  note_shared_numbers(rows, book);
   for (const LeftOut& out : input.left_out) {
     if (StudentRow* row = rows.of(out.student)) row->left_out.push_back(out);
   }
