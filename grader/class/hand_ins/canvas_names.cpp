@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kMostDigits = 18;    // of a number that a platform assigns
 constexpr std::size_t kMostReadings = 8;   // limit for one name; a name with more readings stays open (undecided)
 constexpr std::size_t kMostNamesTold = 3;  // limit for the names in one line of told()
-constexpr std::size_t kMostOpenRows = 4;   // limit for the rows of open names whose first reading names the same person
+constexpr std::size_t kMostOpenRows = 4;   // limit for the rows of open names that may all be one person's
+constexpr std::size_t kMostAlike = 100;    // limit for the rows of open names whose first reading is the same
 
 constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
 
@@ -233,7 +234,8 @@ struct NameEvidence {
   }
 
   static bool is_hardly_shorter(const CanvasMark& mark) {
-    return mark.file.empty() || mark.file.size() + 1 >= mark.id.size();
+    return mark.file.empty() || mark.id.size() >= NumberLengths::kOfAnotherAccount ||
+           mark.file.size() + 1 >= mark.id.size();
   }
 
   bool is_nobody_elses(const CanvasMark& mark) const {
@@ -278,6 +280,49 @@ CanvasMark open_mark(const std::string& text, CanvasMark own) {
 }
 
 bool is_open(const CanvasMark& mark) { return mark.id.empty(); }
+
+// A name that cannot be decided, with the readings that may be what Canvas wrote. The last of them names its row.
+struct OpenName {
+  std::string name;
+  std::vector<CanvasMark> possible;  // begins with the first reading, even if that is ruled out
+  std::size_t before = 0;            // number of readings before the last possible one
+  std::string row() const { return row_of(possible.back()); }
+};
+
+// In all files of one row, the name is the same up to the row's number. So a file whose owner may be named further
+// behind must not be in that row: no possible reading follows the last one, even if there are too many to examine.
+OpenName open_name(const std::string& name, const std::vector<CanvasMark>& marks, const NameEvidence& evidence) {
+  OpenName open{name, {marks.front()}};
+  const bool has_more = marks.size() > kMostReadings;
+  for (std::size_t i = 1; i < marks.size(); ++i) {
+    const bool is_last = has_more && i + 1 == marks.size();
+    if (!is_last && !evidence.allows(marks[i]) && !evidence.may_be_unusual(marks[i])) continue;
+    open.possible.push_back(marks[i]);
+    open.before = i;
+  }
+  return open;
+}
+
+// The names that get no row. One person may hand in any number of open names, so there are only a few rows for one
+// reading right before the last. Names with fewer readings get theirs first, so that only names with as few can take
+// away their room.
+std::set<std::string> without_room(std::vector<OpenName> open) {
+  std::stable_sort(open.begin(), open.end(), [](const OpenName& a, const OpenName& b) { return a.before < b.before; });
+  std::set<std::string> names;
+  std::map<std::string, std::set<std::string>> near, alike;  // rows by the reading right before, and by the first one
+  for (const OpenName& one : open) {
+    const std::size_t count = one.possible.size();
+    auto& of_near = near[row_of(one.possible[count - std::min<std::size_t>(count, 2)])];
+    auto& of_alike = alike[row_of(one.possible.front())];
+    if (of_near.contains(one.row()) || (of_near.size() < kMostOpenRows && of_alike.size() < kMostAlike)) {
+      of_near.insert(one.row());
+      of_alike.insert(one.row());
+    } else {
+      names.insert(one.name);
+    }
+  }
+  return names;
+}
 
 std::string called(const CanvasMark& mark) { return owner_with_id(mark.name, mark.id).student; }
 
@@ -330,16 +375,13 @@ CanvasNames::CanvasNames(const std::vector<std::string>& names) {
   part_numbers();
 }
 
-// Decides the reading of each name. A name that stays open gets a separate row, but many such files of one learner get
-// only a few rows.
 void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   NameEvidence evidence;
   evidence.is_quiz = is_quiz;
   for (const auto& [name, marks] : readings) evidence.add(marks);
   evidence.file_range.close();
-  std::size_t open = 0;
   std::pair<std::string, std::string> first;
-  std::map<std::string, std::set<std::string>> rows;  // rows of open names, by the row of their first reading
+  std::vector<OpenName> open;
   for (const auto& [name, marks] : readings) {
     std::vector<CanvasMark> left;
     std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
@@ -357,17 +399,17 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
       continue;
     }
     if (left.size() < 2) left = marks;
-    if (++open == 1)
+    if (open.empty())
       first = {name, fmt::format("can be read as {}'s or as {}'s", called(left.front()), called(left.back()))};
-    std::set<std::string>& own_rows = rows[row_of(marks.front())];
-    const bool has_room = own_rows.contains(row_of(left.back())) || own_rows.size() < kMostOpenRows;
-    if (has_room) own_rows.insert(row_of(left.back()));
-    marks_[name] = open_mark(name, has_room ? left.back() : marks.front());
+    open.push_back(open_name(name, marks, evidence));
+    marks_[name] = open_mark(name, open.back().possible.back());
   }
-  if (open == 0) return;
-  told_.emplace_back(first.first,
-                     fmt::format("{}{}: which one is unclear, so it has a row of its own", first.second,
-                                 open > 1 ? fmt::format(", and {} more are ambiguous, too", open - 1) : ""));
+  if (open.empty()) return;
+  told_.emplace_back(
+      first.first,
+      fmt::format("{}{}: which one is unclear, so it has a row of its own", first.second,
+                  open.size() > 1 ? fmt::format(", and {} more are ambiguous, too", open.size() - 1) : ""));
+  left_out_ = without_room(std::move(open));
 }
 
 // Today's Canvas writes LATE in capitals and everything else in small letters, so "lab_late" may be a group's name.

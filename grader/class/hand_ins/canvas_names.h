@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,9 @@ class CanvasNames {
   // Returns the reading of a name; nullopt if the name does not have Canvas' form.
   std::optional<CanvasMark> of(const std::string& name) const;
 
+  // Whether the file is left out: its name can be read in several ways, and too many such names may be one person's.
+  bool is_left_out(const std::string& name) const { return left_out_.contains(name); }
+
   // Pairs of a file's name, which may be empty, and a line about it.
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
 
@@ -50,6 +54,7 @@ class CanvasNames {
   void part_numbers();
 
   std::map<std::string, CanvasMark> marks_;
+  std::set<std::string> left_out_;
   std::vector<std::pair<std::string, std::string>> told_;
 };
 

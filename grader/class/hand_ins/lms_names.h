@@ -62,8 +62,10 @@ class ClassNames {
 
   bool is_mixed() const { return is_mixed_; }
 
-  // `proven`: students whose numbers are on record. If one of them has a number that this listing does not prove, the
-  // listing's file gets a row of its own, "smithbob (4812?)".
+  // Whether a file is left out, because its name may be any of several people's (CanvasNames::is_left_out).
+  bool is_left_out(const std::string& file) const { return canvas_.is_left_out(file); }
+
+  // Gives an unproven number a row of its own, "smithbob (4812?)", if one of these students has that number on record.
   void keep_apart(const std::set<std::string>& proven) { proven_ = proven; }
 
   // Handles the case that all files and folders are one student's, who may have chosen their names. Then a mark that

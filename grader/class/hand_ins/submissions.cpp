@@ -31,6 +31,10 @@ constexpr std::size_t kMostWaysUp = 3;  // limit of lines about zip entries with
 
 constexpr const char* kIsUnknown = "is neither a .cu file nor a folder nor a zip";
 
+constexpr const char* kMayBeSeverals =
+    "may be several people's, and other files that may be one of theirs have rows already: if it counts, put it into a "
+    "folder named after its student and grade that folder with --each";
+
 constexpr const char* kIsUnproven =
     "is not read, since a student may have written it: Gradescope's own is next to Gradescope's folders only; if this "
     "one is Gradescope's, move everything else away";
@@ -386,6 +390,7 @@ class Collector {
           "is next to the students' hand-ins, so its owner is unclear: put it into a folder named after its student");
       return;
     }
+    if (names.is_left_out(name)) return leave_out(label, kMayBeSeverals);
     const NamedFile named = names.owner_of(name);
     if (is_gradable) {
       note_mark(named.owner);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -33,10 +34,16 @@ struct HandedIn {
 
 class Zip {
  public:
-  explicit Zip(unsigned seed)
-      : random_(seed), is_quiz_(one_of(4) == 0), id_digits_(4 + one_of(4)), first_file_(a_first_file()) {
-    const std::vector<std::string> names = {"doejane", "smithbob", "liwei",  "annax", "poeedgar",
-                                            "kimlee",  "ortega",   "ivanov", "silva", "oconnor"};
+  // `are_teams`: the honest learners are groups whose names end with numbers.
+  explicit Zip(unsigned seed, bool are_teams = false)
+      : random_(seed),
+        are_teams_(are_teams),
+        is_quiz_(one_of(4) == 0 && !are_teams),
+        id_digits_(4 + one_of(4)),
+        first_file_(a_first_file()) {
+    std::vector<std::string> names = {"doejane", "smithbob", "liwei",  "annax", "poeedgar",
+                                      "kimlee",  "ortega",   "ivanov", "silva", "oconnor"};
+    for (std::size_t i = 0; are_teams && i < names.size(); ++i) names[i] = "team_" + std::to_string(5 + i);
     const bool has_late = one_of(2) == 0;
     const int honest = 1 + one_of(static_cast<int>(names.size()));
     for (int i = 0; i < honest; ++i) {
@@ -78,7 +85,10 @@ class Zip {
   // Returns a new id. Most accounts of a class have ids of equal length; a few are much older or newer, with shorter or
   // longer ids.
   std::string an_id() {
-    const int digits = one_of(8) == 0 ? 3 + one_of(6) : id_digits_;
+    constexpr int kOfAnotherAccount = 15;
+    int digits = one_of(8) == 0 ? 3 + one_of(6) : id_digits_;
+    // There are more files than people, so a person's number is hardly longer than a file's, which has one digit more.
+    if (are_teams_ && digits > id_digits_ + 2) digits = one_of(2) == 0 ? id_digits_ : kOfAnotherAccount;
     std::string id = number(digits);
     while (!ids_.insert(id).second) id = number(digits);
     return id;
@@ -154,7 +164,7 @@ class Zip {
   }
 
   std::mt19937 random_;
-  bool is_quiz_;
+  bool are_teams_, is_quiz_;
   int id_digits_, first_file_;
   std::set<std::string> ids_;
   std::vector<Learner> honest_;
@@ -187,6 +197,31 @@ TEST(ClassNames, NoFileBecomesAnothersWhateverLearnersCallTheirs) {
       }
       if (HasFailure()) return;
     }
+  }
+}
+
+// Names of groups that end with numbers are often ambiguous. Then each has a row of its own, which nobody else's files
+// enter, however many they are.
+TEST(ClassNames, NoFileEntersTheRowOfATeam) {
+  for (unsigned seed = 0; seed < kZips; ++seed) {
+    const Zip zip(seed, /*are_teams=*/true);
+    const ClassNames names(zip.files(), {"vector-add"});
+    std::map<std::string, std::string> ids;  // of the honest groups, by row
+    for (const HandedIn& each : zip.handed_in()) {
+      if (!each.is_honest) continue;
+      const Owner owner = names.owner_of(each.file).owner;
+      const bool has_day = each.file.find(kDayInAName) != std::string::npos;
+      EXPECT_TRUE(has_day || !names.is_left_out(each.file)) << "zip " << seed << ", " << each.file;
+      EXPECT_TRUE(ids.emplace(owner.student, each.by.id).second) << "zip " << seed << ", " << owner.student;
+    }
+    for (const HandedIn& each : zip.handed_in()) {
+      const Owner owner = names.owner_of(each.file).owner;
+      const bool has_row = !each.is_honest && !names.is_left_out(each.file);
+      EXPECT_FALSE(has_row && ids.contains(owner.student))
+          << "zip " << seed << ", " << each.file << " is " << owner.student << "'s";
+      EXPECT_FALSE(each.by.is_late && owner.mark == LateMark::on_time) << "zip " << seed << ", " << each.file;
+    }
+    if (HasFailure()) return;
   }
 }
 

@@ -536,6 +536,64 @@ TEST_F(CanvasZips, WhoeverHandsInManyOpenNamesHasFewRows) {
   EXPECT_LE(handed_.students.size(), 6u);
 }
 
+// Files of other people whose names begin alike take no group's row, however many they are.
+TEST_F(CanvasZips, AGroupThatIsCalledAsAnotherHidesNoHandIn) {
+  std::vector<std::string> names;
+  for (int i = 10; i < 18; ++i)
+    names.push_back(fmt::format("team_{0}_{1}_{2}_vector-add.cu", i, 98'000 + 3 * i, 1'234'000 + 7 * i));
+  owners(names);
+  const std::vector<std::string> teams = students(handed_);
+  EXPECT_EQ(teams.size(), 8u);
+  for (int j = 0; j < 9; ++j) names.push_back(fmt::format("team_10_97001_{}_{}_8_vector-add.cu", 1'234'100 + j, 7 + j));
+  names.push_back("team_10_97001_1234110_vector-add.cu");
+  owners(names);
+  std::map<std::string, std::string> in_rows;  // of the honest groups: their files
+  for (const Submission& s : handed_.submissions) {
+    if (std::find(teams.begin(), teams.end(), s.owner.student) == teams.end()) continue;
+    EXPECT_TRUE(in_rows.emplace(s.owner.student, s.label).second) << s.owner.student << " has also " << s.label;
+  }
+  EXPECT_EQ(in_rows.size(), 8u);
+  for (const auto& [team, label] : in_rows) EXPECT_THAT(label, HasSubstr("/" + team + "_"));
+  EXPECT_LE(handed_.students.size(), 8u + 5u);
+  EXPECT_THAT(left_out(handed_), Contains(HasSubstr("_8_vector-add.cu: may be several people's")));
+}
+
+// Each of these names has another reading right before its last one.
+TEST_F(CanvasZips, AThousandNamesOfOneLeaveNobodyElseOut) {
+  std::vector<std::string> names;
+  for (int i = 10; i < 13; ++i)
+    names.push_back(fmt::format("team_{0}_{1}_{2}_vector-add.cu", i, 98'000 + 3 * i, 1'234'000 + 7 * i));
+  owners(names);
+  const std::vector<std::string> teams = students(handed_);
+  for (int j = 0; j < 1000; ++j)
+    names.push_back(fmt::format("team_10_97001_{}_1234000_1234000_vector-add.cu", 1'235'000 + j));
+  owners(names);
+  for (const std::string& team : teams) EXPECT_THAT(students(handed_), Contains(team));
+  EXPECT_LE(handed_.students.size(), 3u + 100u);
+}
+
+// A section's groups may have two numbers in their names, and there may be many of them.
+TEST_F(CanvasZips, ManyGroupsWhoseNamesBeginAlikeHaveARowEach) {
+  std::vector<std::string> names;
+  for (int i = 1; i < 10; ++i)
+    names.push_back(fmt::format("group_1_{0}_{1}_{2}_vector-add.cu", i, 98'000 + 3 * i, 1'234'000 + 7 * i));
+  owners(names);
+  EXPECT_EQ(handed_.students.size(), 9u);
+  EXPECT_EQ(handed_.submissions.size(), 9u);
+}
+
+// The group's name ends where another group's number and its file's number would, and its own number is unusual or
+// behind more numbers than are read.
+TEST_F(CanvasZips, AGroupsNameEntersNoRowOfAnother) {
+  for (const char* eves : {"team_10_98000_1234567_9700100000_12341001234_vector-add.cu",
+                           "team_10_98000_1234567_01_02_03_04_05_06_07_08b_97001_1234100_vector-add.cu",
+                           "team_10_98000_1234567_97001_1234100_vector-add.cu"}) {
+    owners({"team_10_98000_1234000_vector-add.cu", "team_11_98003_1234007_vector-add.cu",
+            "team_12_98006_1234014_vector-add.cu", eves});
+    EXPECT_EQ(handed_.students.size(), 4u) << eves;
+  }
+}
+
 TEST_F(CanvasZips, WhatMayBeLateIs) {
   EXPECT_THAT(owners({"doeeve_LATE_48103_7712393_48105_7712394_vector-add.cu",
                       "doeeve_LATE_48103_7712394_5_7712393_tiled-gemm.cu", "sam_48200_7712300_vector-add.cu"}),
