@@ -266,12 +266,9 @@ bool ClassNames::doubt_namesake(const std::string& stem, const std::vector<std::
   };
   const bool has_namesake = std::any_of(students.begin(), students.end(), is_namesake);
   const bool is_doubted = has_namesake && students.size() < kManyPeople;
-  if (has_namesake || students.size() < kManyPeople) {
-    told_.emplace_back("", fmt::format("is treated as a class of {} student{}{}; add --each if it is one student's",
-                                       students.size(), students.size() == 1 ? "" : "s",
-                                       is_doubted ? ", but it is named like one, so its marks and times do not count"
-                                       : has_namesake ? ", although it is named like one"
-                                                      : ""));
+  if (has_namesake) {
+    namesake_ = is_doubted ? ", but it is named like one, so its marks and times do not count"
+                           : ", although it is named like one";
   }
   if (!is_doubted) return false;
   const auto is_proven = [&](const std::string& student) { return proven.contains(student); };

@@ -73,11 +73,13 @@ class ClassNames {
   void doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
                    const std::set<std::string>& proven);
 
-  // The same for the files of a zip that has the name of a student with a file in it, because this student may have
-  // made the zip. Returns whether the names are doubted; the times in the zip are then that student's choice, too. If
-  // only a few students have files in the zip, adds a line about it.
+  // The same for the files of a zip that has the name of a student with a file in it: this student may have made the
+  // zip. Returns whether the names are doubted; then the times in the zip are that student's own, too.
   bool doubt_namesake(const std::string& stem, const std::vector<std::string>& files,
                       const std::set<std::string>& proven);
+
+  // What doubt_namesake() found, as part of a sentence about the zip; empty if the zip has no such name.
+  const std::string& namesake() const { return namesake_; }
 
   // Pairs of a file's name, which may be empty, and a line about it.
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
@@ -97,6 +99,7 @@ class ClassNames {
   bool is_mixed_ = false;
   std::set<std::string> proven_;  // students whose unproven numbers have rows of their own
   enum class Alone : std::uint8_t { no, proven, unproven };
+  std::string namesake_;
   Alone alone_ = Alone::no;  // whether everything is one student's, whose number is on record (proven) or is not
   std::vector<std::pair<std::string, std::string>> told_;
 };

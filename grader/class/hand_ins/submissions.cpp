@@ -88,6 +88,7 @@ class Collector {
              std::tie(b.owner.student, b.chapter, b.submitted_at_s, b.label);
     });
     for (auto& [name, owner] : students_) handed_.students.push_back(owner);
+    if (is_class_ && !students_.empty()) tell_of_class();
     return std::move(handed_);
   }
 
@@ -206,6 +207,15 @@ class Collector {
   }
 
   void tell(const std::string& label, const std::string& line) { handed_.told.push_back(label + " " + line); }
+
+  // Says that the only path is taken for a class, because it may be one student's: then its owner chose all names.
+  void tell_of_class() {
+    const std::size_t count = students_.size(), known = guess_.known_students().size();
+    handed_.told_class = fmt::format(
+        "{} is treated as a class of {} student{}{}{}; if it is one student's, add --each", top_, count,
+        count == 1 ? "" : "s", namesake_,
+        2 * count <= known ? fmt::format(", but the record has {}: check that a platform made it", known) : "");
+  }
 
   // Adds a line about a file or folder without a known owner.
   void leave_out(const std::string& label, std::string reason) {
@@ -326,6 +336,8 @@ class Collector {
     // their names in Canvas' form.
     names.keep_apart(proven_);
     const bool is_namesakes = packing == Packing::zip && names.doubt_namesake(name, files, proven_);
+    is_class_ = true;
+    namesake_ = names.namesake();
     if (packing == Packing::folder) names.doubt_alone(files, folders, proven_);
     if (is_namesakes) {  // all times in the zip are the student's own
       for (Found& file : listing.top) file.written_at_s = written_at_s;
@@ -461,6 +473,8 @@ class Collector {
   NamedPaths named_;
   std::string top_;  // name of the path, for labels
   std::size_t nobodys_ = 0, strays_ = 0;
+  bool is_class_ = false;
+  std::string namesake_;  // what is said of a class that is named like a student in it
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;                             // by student
   std::map<fs::path, std::pair<std::size_t, std::size_t>> looked_at_;  // by folder: zips opened, and their entries

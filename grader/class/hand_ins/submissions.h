@@ -51,7 +51,8 @@ struct Handed {
   std::vector<Submission> submissions;  // by student, chapter and time
   std::vector<Owner> students;          // all students, including those with no gradable file
   std::vector<LeftOut> left_out;
-  std::vector<std::string> told = {};  // lines on how the given paths were understood; not recorded
+  std::string told_class = {};         // a line that says that the only path is taken for a class; not recorded
+  std::vector<std::string> told = {};  // further lines on how the given paths were understood; not recorded
   std::vector<MarkedStudent> marked = {};
 };
 

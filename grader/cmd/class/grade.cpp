@@ -105,6 +105,7 @@ Handed take_hand_ins(const std::vector<fs::path>& paths, const Wanted& wanted, B
       collect(paths, wanted,
               [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
       kUsage);
+  if (!handed.told_class.empty()) tell(handed.told_class);
   for (const std::string& line : handed.told) tell(line);
   const std::vector<Submission> before = value_or_fail(batch.store().submissions());
   for (const std::string& line : drop_foreign_marks(handed, before, batch.terms())) tell(line);

@@ -444,8 +444,9 @@ TEST_F(NamedPaths, AZipThatIsNamedLikeAStudentInItIsDoubted) {
                                           {"roe_4831_9912346_vector-add.cu", "R", false, kLongBefore}};
   hand_in("eve.zip", zip_of(files));
   const Handed handed = collect_all(at("eve.zip"));
-  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("eve.zip is treated as a class of 2 students, but it is named like "
-                                                 "one, so its marks and times do not count; add --each")));
+  EXPECT_EQ(handed.told_class,
+            "eve.zip is treated as a class of 2 students, but it is named like one, so its marks and times do not "
+            "count; if it is one student's, add --each");
   ASSERT_EQ(handed.submissions.size(), 2u);
   for (const Submission& s : handed.submissions) {
     EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
@@ -455,14 +456,45 @@ TEST_F(NamedPaths, AZipThatIsNamedLikeAStudentInItIsDoubted) {
   // An honest zip of a small class.
   hand_in("submissions.zip", zip_of(files));
   const Handed honest = collect_all(at("submissions.zip"));
-  EXPECT_THAT(honest.told, ElementsAre("submissions.zip is treated as a class of 2 students; add --each if it is one "
-                                       "student's"));
+  EXPECT_THAT(honest.told, IsEmpty());
+  EXPECT_THAT(honest.told_class, HasSubstr("submissions.zip is treated as a class of 2 students; if it is one"));
   EXPECT_EQ(honest.submissions[0].owner.mark, LateMark::on_time);
   EXPECT_EQ(honest.submissions[0].owner.lms_id, "4830");
 }
 
-// Where anybody may have written the names in Canvas' form, a number in such a name is unproven: it does not join the
-// row of a student on record.
+// However many students one path brings, and whichever platform seems to have named them, it may be a single student's.
+TEST_F(NamedPaths, AClassIsToldAsOne) {
+  std::vector<ArchiveFile> canvas, moodle;
+  for (int i = 0; i < 5; ++i) {
+    canvas.push_back({fmt::format("s{0}x_4830{0}_991234{0}_vector-add.cu", i), "E"});
+    moodle.push_back({fmt::format("S {0}_1{0}_assignsubmission_file_/vector-add.cu", i), "E"});
+    hand_in(fmt::format("eve/s{}/vector-add.cu", i).c_str(), "E");
+  }
+  hand_in("eve.zip", zip_of(canvas));
+  hand_in("moodle.zip", zip_of(moodle));
+  hand_in("gradescope.zip", zip_of({{"submission_metadata.yml", "submission_1:\n  :submitters:\n  - :name: Ada\n"},
+                                    {"submission_1/vector-add.cu", "G"}}));
+  EXPECT_EQ(collect_all(at("eve.zip")).told_class,
+            "eve.zip is treated as a class of 5 students; if it is one student's, add --each");
+  EXPECT_THAT(collect_all(at("moodle.zip")).told_class,
+              HasSubstr("moodle.zip is treated as a class of 5 students; if"));
+  EXPECT_THAT(collect_all(at("gradescope.zip")).told_class, HasSubstr("is treated as a class of 1 student; if"));
+  EXPECT_THAT(collect_all(at("eve")).told_class, HasSubstr("eve is treated as a class of 5 students; if"));
+  // A record with many more students makes it doubtful.
+  Wanted wanted = {{"vector-add"}};
+  for (int i = 0; i < 10; ++i) wanted.students.insert(fmt::format("s{0}x (4830{0})", i));
+  EXPECT_EQ(collect_all(at("eve.zip"), wanted).told_class,
+            "eve.zip is treated as a class of 5 students, but the record has 10: check that a platform made it; if "
+            "it is one student's, add --each");
+  wanted.students.erase("s9x (48309)");
+  EXPECT_THAT(collect_all(at("eve.zip"), wanted).told_class, Not(HasSubstr("the record")));
+  // What is one student's is no class.
+  wanted.each_is_one = true;
+  EXPECT_EQ(collect_all(at("eve.zip"), wanted).told_class, "");
+  EXPECT_EQ(collect_all({at("eve.zip"), at("eve")}).told_class, "");
+}
+
+// If anybody may have written the names in Canvas' form, such a name does not join the row of a student on record.
 TEST_F(NamedPaths, AnUnprovenNumberJoinsNoProvenRow) {
   for (const char* file : {"c/ada_vector-add.cu", "c/bob_4812_1_vector-add.cu", "c/eve_4830_2_vector-add.cu"})
     hand_in(file, file);
