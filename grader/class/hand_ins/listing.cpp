@@ -26,8 +26,15 @@ decltype(Found::read) refusal(std::string reason) {
 // The parts after the first folder.
 std::vector<std::string> below(const std::vector<std::string>& parts) { return {parts.begin() + 1, parts.end()}; }
 
+// Whether macOS added the file beside another one, and a platform named both ("..._file_._vector-add.cu").
+bool is_named_debris(const std::string& name) {
+  const NamedFile named = owner_of_file(name, {});
+  return named.by == NamedBy::platform && is_debris(named.rest);
+}
+
 void put(Listing& listing, Found found) {
   if (found.parts.size() == 1) {
+    if (is_named_debris(found.parts.front())) return;
     listing.top.push_back(std::move(found));
   } else {
     Pile& pile = listing.folders[found.parts.front()];

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "common/base/hash.h"
+#include "common/base/pattern.h"
 #include "grader/class/hand_ins/found_file.h"
 #include "grader/text/characters.h"
 
@@ -198,6 +199,7 @@ ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<
       told_(canvas_.told()) {
   tell_of_otherwise(files);
   tell_of_beside(files, folders);
+  tell_of_blackboard(files);
   const std::string other = doubtful_beside(files, folders);
   is_mixed_ = !other.empty();
   if (!is_mixed_) return;
@@ -312,6 +314,22 @@ void ClassNames::tell_of_otherwise(const std::vector<std::string>& files) {
                                  "student with another row, rename it",
                                  are_several ? fmt::format("and {} more are", otherwise.size() - 1) : "is",
                                  are_several ? "each has a row" : "it has a row"));
+}
+
+// Tells of Blackboard's names, COURSEWORK_LOGIN_attempt_TIME_REST, because the login is not read, so each attempt has a
+// row of its own.
+void ClassNames::tell_of_blackboard(const std::vector<std::string>& files) {
+  static const Pattern form(R"(_attempt_\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2}[_.])");
+  constexpr std::size_t kMostBytes = 300;
+  std::vector<std::string> named;
+  for (const std::string& name : files) {
+    if (name.size() <= kMostBytes && form.search(name)) named.push_back(name);
+  }
+  if (named.empty()) return;
+  told_.emplace_back(named.front(),
+                     fmt::format("is named the way Blackboard names files{}: such names are not read, so each attempt "
+                                 "has a row of its own; put each student's files into a folder named after the student",
+                                 named.size() > 1 ? fmt::format(", and so are {} more", named.size() - 1) : ""));
 }
 
 std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,

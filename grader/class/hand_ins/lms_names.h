@@ -91,6 +91,7 @@ class ClassNames {
   NamedFile believed(NamedFile named) const;
   void tell_of_otherwise(const std::vector<std::string>& files);
   void tell_of_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders);
+  void tell_of_blackboard(const std::vector<std::string>& files);
   void tell_of_few(const std::string& first, std::size_t people);
 
   std::vector<std::string> chapters_;

@@ -16,20 +16,16 @@
 #include "grader/class/hand_ins/listing.h"
 #include "grader/class/hand_ins/lms_metadata.h"
 #include "grader/class/hand_ins/named_paths.h"
+#include "grader/class/hand_ins/nobodys.h"
 
 namespace roofwalk {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNobodys = 20;  // limit per path of lines about files that have no known owner
-constexpr std::size_t kMostStrays = 5;    // limit of further lines about files that are not gradable
-
 constexpr std::size_t kMostLooks = 10;  // limit per folder of zips that are opened to see whether they are classes
 
 constexpr std::size_t kMostWaysUp = 3;  // limit of lines about zip entries with a ".."
-
-constexpr const char* kIsUnknown = "is neither a .cu file nor a folder nor a zip";
 
 constexpr const char* kMayBeSeverals =
     "may be several people's, and other files that may be one of theirs have rows already: if it counts, put it into a "
@@ -62,7 +58,7 @@ class Collector {
     const fs::path full = NamedPaths::full_path(path);
     const std::string name = full.filename().string();
     const fs::file_status status = is_one ? fs::symlink_status(full, error) : fs::status(full, error);
-    nobodys_ = strays_ = 0;
+    nobodys_ = Nobodys();
     if (!fs::exists(status)) {
       return Error{
           .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
@@ -74,9 +70,7 @@ class Collector {
       top_ = plain_name(name);
       ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
     }
-    const std::size_t more = nobodys_ - std::min(nobodys_, kMostNobodys) + strays_ - std::min(strays_, kMostStrays);
-    if (more > 0)
-      handed_.left_out.push_back({top_, fmt::format("holds {} more that belong to no known student", more)});
+    nobodys_.take(top_, handed_.left_out);
     return kOk;
   }
 
@@ -217,10 +211,7 @@ class Collector {
         2 * count <= known ? fmt::format(", but the record has {}: check that a platform made it", known) : "");
   }
 
-  // Adds a line about a file or folder without a known owner.
-  void leave_out(const std::string& label, std::string reason) {
-    if (++nobodys_ <= kMostNobodys) handed_.left_out.push_back({label, std::move(reason)});
-  }
+  void leave_out(const std::string& label, std::string reason) { nobodys_.add(label, std::move(reason)); }
 
   HandIn& hand_in(const Owner& owner) {
     Owner& known = students_.try_emplace(owner.student, owner).first->second;
@@ -410,7 +401,7 @@ class Collector {
     } else if (named.by == NamedBy::platform) {
       hand_in(named.owner).tell(label, kIsUnknown, file.written_at_s);
     } else {
-      if (++strays_ <= kMostStrays) handed_.left_out.push_back({label, kIsUnknown});
+      nobodys_.add_stray(label, name, chapters_.known());
     }
   }
 
@@ -472,7 +463,7 @@ class Collector {
   const KeepSource& keep_;
   NamedPaths named_;
   std::string top_;  // name of the path, for labels
-  std::size_t nobodys_ = 0, strays_ = 0;
+  Nobodys nobodys_;
   bool is_class_ = false;
   std::string namesake_;  // what is said of a class that is named like a student in it
   std::map<std::string, Owner> students_;

@@ -274,7 +274,8 @@ TEST_P(ManyHandIns, AreWhoseTheyAre) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ManyHandIns,
                          ::testing::Combine(::testing::ValuesIn(kShapes),
-                                            ::testing::Values(Trouble{"AllAtOnce", one_huge, stray_files, "README"})),
+                                            ::testing::Values(Trouble{"AllAtOnce", one_huge, stray_files,
+                                                                      "holds 1 more"})),
                          name_of);
 
 }  // namespace

@@ -409,6 +409,63 @@ TEST_F(Submissions, StrayFilesDisplaceNoLine) {
   EXPECT_THAT(left_out(handed), Contains("c: holds 20 more that belong to no known student"));
 }
 
+// What may be a hand-in in the wrong form is named before other files, and files that programs add are only counted.
+TEST_F(Submissions, NoStrayFileHidesAnArchive) {
+  for (const char* junk : {"README", "README.md", "Thumbs.db", "desktop.ini", ".DS_Store", "__MACOSX/a.txt"})
+    folder_.write(std::string("c/") + junk, "x");
+  for (int i = 0; i < 7; ++i) folder_.write(fmt::format("c/a{}.txt", i), "x");
+  const char* const named[] = {
+      "ada.rar", "bob.7z", "cid.tar.gz", "dan.tgz", "eve.tar.bz2", "fay_vector-add.cu.txt", "vector_add (1).c"};
+  for (const char* name : named) folder_.write(std::string("c/") + name, "x");
+  folder_.write("c/ann/vector-add.cu", "A");
+  const std::vector<std::string> lines = left_out(collect_all(folder_.path() / "c"));
+  for (const char* name : named)
+    EXPECT_THAT(lines, Contains(HasSubstr(std::string("c/") + name + ": is neither a .cu file nor")));
+  EXPECT_THAT(lines, Each(::testing::Not(::testing::AnyOf(HasSubstr("README"), HasSubstr("Thumbs"),
+                                                          HasSubstr("desktop.ini"), HasSubstr("DS_Store")))));
+  ASSERT_EQ(lines.size(), 7u + 5u + 1u);
+  EXPECT_THAT(lines[6], HasSubstr("vector_add (1).c"));
+  EXPECT_EQ(lines.back(), "c: holds 6 more that belong to no known student");  // two of the texts, four of the junk
+}
+
+// An archive in a wrong form takes at most so many lines.
+TEST_F(Submissions, ManyArchivesAreCounted) {
+  for (int i = 10; i < 40; ++i) folder_.write(fmt::format("c/a{}.rar", i), "x");
+  const std::vector<std::string> lines = left_out(collect_all(folder_.path() / "c"));
+  EXPECT_EQ(lines.size(), 21u);
+  EXPECT_EQ(lines.back(), "c: holds 10 more that belong to no known student");
+}
+
+// macOS puts such a file beside each file, and a platform puts its own prefix before both names.
+TEST_F(Submissions, WhatMacOsAddsIsNoHandIn) {
+  for (const char* form : {"Bo_101_assignsubmission_file_{}vector-add.cu", "bo_101_9912345_{}vector-add.cu"}) {
+    const auto name = [&](const char* prefix) { return fmt::format(fmt::runtime(form), prefix); };
+    const Handed handed = collect_all(folder_.write(
+        "m.zip", zip_of({{name(""), "B"}, {name("._"), "not a source"}, {"Al_7_assignsubmission_file_x.cu", "A"}})));
+    for (const Submission& s : handed.submissions) EXPECT_THAT(s.label, ::testing::Not(HasSubstr("._")));
+    EXPECT_THAT(left_out(handed), Each(::testing::Not(HasSubstr("._"))));
+  }
+}
+
+// This program reads no names of Blackboard's, which number each attempt by its time.
+TEST_F(Submissions, BlackboardsNamesAreTold) {
+  const char* const kTold =
+      "HW1_jdoe_attempt_2026-10-01-12-00-00_vector-add.cu is named the way Blackboard names files";
+  std::vector<std::string> told =
+      collect_all(folder_.write("b.zip", zip_of({{"HW1_jdoe_attempt_2026-10-01-12-00-00_vector-add.cu", "J"},
+                                                 {"HW1_jdoe_attempt_2026-10-02-12-00-00_vector-add.cu", "K"},
+                                                 {"HW1_roe_attempt_2026-10-02-12-00-00_vector-add.cu", "R"}})))
+          .told;
+  EXPECT_EQ(std::count_if(told.begin(), told.end(),
+                          [](const std::string& line) { return line.find("Blackboard") != std::string::npos; }),
+            1);
+  EXPECT_THAT(told, Contains(::testing::AllOf(HasSubstr(kTold), HasSubstr("2 more"), HasSubstr("folder"))));
+  told = collect_all(
+             folder_.write("o.zip", zip_of({{"ada_attempt_2_vector-add.cu", "A"}, {"bob_attempt_vector-add.cu", "B"}})))
+             .told;
+  EXPECT_THAT(told, Each(::testing::Not(HasSubstr("Blackboard"))));
+}
+
 TEST_F(Submissions, AClassInAClassIsTold) {
   folder_.write("c/CS-A1.zip", zip_of({{"ada_1_11_vector-add.cu", "A"}, {"bob_2_12_vector-add.cu", "B"}}));
   folder_.write("c/CS-A2.zip", zip_of({{"Ada_1_assignsubmission_file_/vector-add.cu", "A"},
