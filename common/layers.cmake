@@ -1,10 +1,10 @@
-# The layers of common/, lowest first, and what each may use: this one list serves CMake and the layer test.
+# The layers of common/, lowest first: a layer may use only earlier ones. CMake and the layer test both read this list.
 # roofwalk_layer(NAME [OBJECTS: an object library] SOURCES ... USES layers ... LINKS external targets ...
 #                [OWN_HEADERS: its own precompiled header])
 set(ROOFWALK_LAYERS base sandbox record specs ptx build
   vgpu/trace vgpu/memory vgpu/program vgpu/state vgpu/requests vgpu/sanitizer vgpu/exec vgpu/lowering vgpu/timing vgpu
   plan device roofline exercise verify measure plot store)
-# The folders of grader/ above them are layers too, also lowest first. A layer depends only on earlier ones.
+# The layers of grader/, which are above those of common/; also lowest first.
 set(ROOFWALK_GRADER_LAYERS
   text course rig attempt walk terminal profile operations/kernels operations author doctor
   class/terms class/hand_ins class/batch class/handout class/exports class/site class cmd cmd/class)

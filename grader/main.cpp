@@ -1,4 +1,4 @@
-// roofwalk: the command line. All of its functions are in cmd/, one file per verb.
+// roofwalk: the command line. Its verbs are in cmd/, one file each.
 #include <fmt/format.h>
 
 #include <cstdio>

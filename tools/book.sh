@@ -23,7 +23,7 @@ generator_is_there() {
   [[ -x $venv/bin/sphinx-build ]] && cmp -s "$book_requirements" "$venv/book-requirements.txt"
 }
 
-# Sets `packages` to the packages that a .venv needs.
+# Asks whether to install the generator. Sets `packages` to the missing apt packages that a .venv needs.
 ask_for_generator() {
   local also='' text="  Sphinx and what it needs: wheels from PyPI into .venv, 21 MB to fetch, 120 MB of disk"$'\n'
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
@@ -49,7 +49,8 @@ install_generator() {
     stop 3 "cannot write in $venv: free some space or check its owner"
 }
 
-# Compares the pages that contain program output; `dev check` compares the lessons. Fails if a page differs.
+# Compares all pages of book/ with the program. (The lessons in chapters/ are compared by `dev check`.) Fails if a page
+# differs.
 compare_pages() {
   local -a pages=()
   mapfile -t pages < <(cd "$root" && printf '%s\n' book/*.md)

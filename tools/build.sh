@@ -94,7 +94,8 @@ build_and_time() {
 
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
 
-# Prints the processor seconds of the quick tests and the budget. Fails if the budget is exceeded.
+# Prints the processor time of the build and the quick tests ($1: seconds of the tests), and the budget. Fails if the
+# budget is exceeded.
 within_budget() {
   local tests=$1 sum=$1 margin building='building not measured: its folder was not empty' standing=left
   if [[ -s $build_record ]]; then

@@ -4,7 +4,7 @@
 
 __global__ void add(const float* a, const float* b, float* c, int n, unsigned mask) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned e = i * 2654435761u & mask;  // odd, so that it only shuffles 0 ... mask
+  const unsigned e = i * 2654435761u & mask;  // an odd factor only shuffles 0 ... mask
   if (i <= mask && e < static_cast<unsigned>(n)) c[e] = a[e] + b[e];
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders of the project that commands read. If a file in them changes, pages are run again.
+// Folders of the project that commands read. If a file in them changes, other than Markdown, pages are run again.
 constexpr const char* kInputs[] = {"chapters",     "solutions",      "tests/grader/wrong",        "common/include",
                                    "common/roofs", "common/specs",   "grader/operations/kernels", "book/misleads",
                                    "book/start",   "tests/diagnosis"};

@@ -16,8 +16,8 @@ namespace {
 constexpr double kUnitRoundoff = 0x1p-24;  // unit roundoff of a 32-bit float
 
 // Kinds of rows: each occurs once in five rows, in an order that the seed decides, so a kernel cannot know the kind of
-// a row that it has not read. In at most a third of a shape's rows the mean dwarfs the deviations. There a correct
-// float result errs as much as half precision does elsewhere, so the other rows must tell the two apart.
+// a row that it has not read. In kind 1 the mean dwarfs the deviations: a correct float result errs as much as half
+// precision does in other kinds. Of three or more rows at most a third are of kind 1; the others tell the two apart.
 constexpr std::int64_t kKinds = 5, kConstant = 4;
 
 // Returns a value for a row of this kind, computed from a number uniform in [-1, 1).
@@ -116,10 +116,10 @@ class LayerNorm final : public Exercise {
   }
 
   // The rounding errors of a float sum of `cols` values add up like a random walk: to about sqrt(cols) / 4 roundings of
-  // the largest value, plus a few, and never to three times sqrt(cols). The mean's error shifts its whole row: by
-  // roundings of |mean| if a kernel sums x itself, or of |x - mean| if it subtracts a number near the mean first. The
-  // sum of squares has the same relative error, and a few roundings follow. Variance as the mean of x^2 minus mean^2 is
-  // wrong by roundings of mean^2, a million times more in rows whose mean is 1000 deviations.
+  // the largest value, plus a few, and in practice never to three times sqrt(cols). The mean's error shifts its whole
+  // row: by roundings of |mean| if a kernel sums x itself, or of |x - mean| if it subtracts a number near the mean
+  // first. The sum of squares has the same relative error, and a few roundings follow. Variance as the mean of x^2
+  // minus mean^2 is wrong by roundings of mean^2, a million times more in rows whose mean is 1000 deviations.
   std::vector<Expected> reference(const Size& size, const Problem& problem) const override {
     const std::int64_t rows = size["rows"], cols = size["cols"];
     const double epsilon = epsilon_for(rows);

@@ -17,8 +17,8 @@ std::filesystem::path fresh_beside(const std::filesystem::path& place);
 // Writes the file completely or not at all. On return the file is on the disk. Creates missing folders.
 Status replace_file(const std::filesystem::path& file, std::string_view bytes);
 
-// Puts the complete folder `fresh` in the place of `folder` and deletes the old one, in one step if the file system
-// supports that. Then the old folder is still in place after an Error; otherwise it may be gone.
+// Puts the complete folder `fresh` in the place of `folder`, in one step if the file system supports that, and deletes
+// the old folder. Without that support, the old folder may be gone after an Error.
 Status replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& folder);
 
 }  // namespace roofwalk

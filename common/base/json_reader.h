@@ -63,7 +63,7 @@ class JsonReader {
     for (std::size_t i = 0; i < count && !trouble_; ++i) take((*array)[i], i);
   }
 
-  // Checks one value that was read from `key`.
+  // These check one value that was read from `key`, and put it into `out`.
   void take_number(const Json* value, const char* key, double& out, double most = 1e18);
   template <std::integral Int>
   void take_whole(const Json* value, const char* key, Int& out, Int least = 0,
@@ -73,7 +73,7 @@ class JsonReader {
   void fail(std::string message);  // "the record: MESSAGE"
   bool failed() const { return trouble_.has_value(); }
 
-  // Returns the first error, or else an error about members that were never read.
+  // Returns the first error or, if there was none, an Error if the object has members that were not read.
   Status end();
 
  private:

@@ -1,4 +1,5 @@
-// Regular expressions. Only pattern.cpp includes std::regex, which adds five seconds to the compile time of each file.
+// Regular expressions. Only pattern.cpp includes <regex>, which adds five seconds to the compile time of a file that
+// includes it.
 #pragma once
 
 #include <functional>

@@ -10,7 +10,7 @@
 
 namespace roofwalk {
 
-// The mistake, its location and advice. `file` is empty and `line` is 0 if no source line is at fault.
+// The mistake, its location and advice. `file` is empty if no file is at fault, `line` is 0 if no line is.
 struct Error {
   std::string message;
   std::string file = {};

@@ -53,9 +53,9 @@ struct Stream {
   }
 };
 
-// Collects output until the program ends or times out, then kills the rest of its process group.
+// Collects output until the program ends, times out or floods, then kills the rest of its process group.
 void supervise(pid_t pid, std::vector<Stream>& streams, const Command& command, CommandResult& result) {
-  // A limit that the clock cannot represent is treated as no limit.
+  // Longer limits become 1e6 s, because the clock could not represent infinity, for example.
   const double limit_s = std::clamp(command.timeout_s, 0.0, 1e6);
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));

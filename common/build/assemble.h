@@ -18,8 +18,8 @@ struct ChipCode {
 };
 
 // Assembles a whole program, without unresolved externs, for a chip ("sm_90a"). `text` is the PTX of `artifact` or a
-// part of it with the same line numbers, so that errors point to the artifact's lines. Errors: ptxas refuses it or
-// takes longer than a minute.
+// part of it with the same line numbers, so that errors point to the artifact's lines. Errors: ptxas refuses it, or
+// exceeds a limit (time, memory, kMaxCubinBytes).
 Result<ChipCode> assemble_for(const Toolkit& toolkit, const Artifact& artifact, std::string_view text,
                               const std::string& chip);
 

@@ -153,8 +153,8 @@ Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const Buil
   return read_cubin(*outcome.made);
 }
 
-// Removes the plan entry from the kernels and checks the others. Checks their shared memory, too, because ptxas does so
-// only when it links.
+// Removes the plan entry, which must exist, from the kernels, and checks how much shared memory the others declare,
+// because ptxas checks that only when it links.
 Status check_kernels(const BuildRequest& request, const std::string& ptx, std::vector<KernelResources>& kernels) {
   if (std::erase_if(kernels, [](const KernelResources& kernel) { return kernel.name == kPlanEntry; }) == 0) {
     return unusable(request, "the file defines no SOLVE(...)",

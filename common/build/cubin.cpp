@@ -88,7 +88,7 @@ class CubinReader {
  public:
   explicit CubinReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // Each of these returns false if the file is inconsistent.
+  // These read the file, in this order. Those that return a bool return false if the file is inconsistent.
   bool read_sections();
   bool read_symbols();
   bool read_functions();
@@ -268,12 +268,12 @@ bool CubinReader::read_shared_variables() {
   return true;
 }
 
-// Reads the functions' instructions and their PTX lines, if the cubin contains the lines.
+// Reads the functions' instructions, each with its PTX line. Reads nothing if the cubin has no table of PTX lines.
 void CubinReader::read_code() {
   constexpr std::string_view kLines = ".nv_debug_line_sass";
   const Section* lines = section(kLines);
   if (lines == nullptr) return;
-  std::map<std::uint64_t, CodeAddress> homes;  // code addresses, by the offset in the table that refers to them
+  std::map<std::uint64_t, CodeAddress> homes;  // code addresses, by the offset in `lines` that refers to them
   for (const Section& table : sections_) {
     const bool has_addend = table.type == kTypeRela;
     if ((table.type != kTypeRel && !has_addend) || table.info >= sections_.size() || &sections_[table.info] != lines)

@@ -17,7 +17,8 @@ inline constexpr std::string_view kTimeOfCompiling = "roofwalk_time_of_compiling
 Error explain_nvcc(const CommandResult& run, const std::string& source_path, std::string_view source_text,
                    double timeout_s);
 
-// Explains why ptxas failed on PTX that nvcc accepted: errors come from inline assembly or from limits.
+// Explains why ptxas failed on PTX that nvcc made: because of inline assembly, which nvcc does not check, or of a limit
+// (of the chip, or on ptxas' time and memory). The run must have failed.
 Error explain_ptxas(const CommandResult& run, const std::string& source_path, std::string_view ptx, double timeout_s);
 
 // Returns a kernel's name as in the source, without the parameter list: "scale<128>" for _Z5scaleILi128EEvPf.

@@ -52,7 +52,7 @@ struct RunOptions {
   //   time: the plan's time, in one pass. If the plan has several steps, a fault does not name its step. On the virtual
   //     GPU: same as all
   //   none: one pass, step by step, only for results and faults. The virtual GPU counts instructions and their work
-  //     (warp_instructions to barriers), nothing about memory, and has no time
+  //     (the Counters from warp_instructions to barriers), nothing about memory, and has no time
   enum class Figures { all, time, none };
   Figures figures = Figures::all;
 };

@@ -57,7 +57,7 @@ struct Chapter {
 };
 
 // Loads all chapters below `root`/chapters, ordered by number. Errors: an invalid manifest, with file and line; two
-// chapters with one name; a folder that lacks one of the four files.
+// chapters with one name; a folder without lesson.md, kernel.cu, exercise.toml or exercise.cpp.
 Result<std::vector<Chapter>> load_chapters(const std::filesystem::path& root);
 
 }  // namespace roofwalk

@@ -45,8 +45,8 @@ namespace roofwalk {
 __host__ __device__ inline cudaError_t nothing_to_do() { return cudaSuccess; }
 }  // namespace roofwalk
 
-// Host calls that nvcc refuses in device code although they mean something in a plan. Steps of a plan already run one
-// after the other, and the harness itself opts in to more than 48 KiB of shared memory.
+// Host calls that nvcc refuses in device code. In a plan, the first three have nothing to do: its steps run one after
+// the other anyway, and the harness itself opts in to more than 48 KiB of shared memory.
 #define cudaDeviceSynchronize() ::roofwalk::nothing_to_do()
 #define cudaStreamSynchronize(stream) ::roofwalk::nothing_to_do()
 #define cudaFuncSetAttribute(...) ::roofwalk::nothing_to_do()

@@ -2,9 +2,10 @@
 // users.
 //
 // Both are timed in pairs, back to back, in random order: a disturbance slows both, so their ratio hardly changes. The
-// result is the median of the log ratios with a 95 % confidence interval, which allows for judging the goals several
-// times. A goal is passed if the whole interval meets it, and failed if no part of it does. Otherwise more pairs are
-// timed; after the last one the decision is "too noisy to tell", which is neither passed nor failed.
+// result is the median of the log ratios with a confidence interval, which is widened so that it holds at 95 % even
+// though the goals may be judged several times. A goal is passed if the whole interval meets it, and failed if no part
+// of the interval does. Otherwise more pairs are timed; after the last one the decision is "too noisy to tell", which
+// is neither passed nor failed.
 #pragma once
 
 #include <cstdint>

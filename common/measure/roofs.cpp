@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto kDataSheet = "data sheet", kMeasured = "measured";
 
-// Returns the data sheet's rate. 0 means that there is none, because the GPU has no machine file.
+// Returns the data sheet's rate; nullopt if it is 0, which means that the GPU has no machine file.
 std::optional<double> promise(double data_sheet) {
   return data_sheet > 0 ? std::optional<double>(data_sheet) : std::nullopt;
 }

@@ -113,8 +113,8 @@ Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction
   return std::uint64_t{0};
 }
 
-// Refuses to write to constant memory. Constants must keep the values from the source, because a device's constant
-// caches would not see a copy into constant memory.
+// Refuses a memset or copy whose address is in constant memory. Constants must keep the values from the source, because
+// a device's constant caches would not see a write to constant memory.
 Status refuse_constants(const PlanBuilder& builder, const ptx::Instruction& in, std::uint64_t address,
                         const char* verb) {
   const auto behind = builder.constants.upper_bound(address);

@@ -17,7 +17,7 @@ namespace {
 
 // Numbers that represent kernels' addresses; they are outside every memory region.
 constexpr std::uint64_t kKernelBase = 0x6000'0000'0000, kKernelStride = 16;
-// The same for __constant__ variables that a plan refers to; the stride is larger than any such variable.
+// Numbers that represent addresses of __constant__ variables; the stride is larger than any such variable.
 constexpr std::uint64_t kConstantBase = 0x6800'0000'0000, kConstantStride = 1 << 20;
 
 // Returns a machine that runs one thread. The sizes of its caches do not matter, but the virtual GPU divides by them.

@@ -29,7 +29,7 @@ constexpr double kPointSizeToPixels = 4.887;  // radius of a circle of point siz
 constexpr double kHead = 10;                  // length of an arrowhead
 constexpr double kApart = 2.5;                // lines closer than this look like one line
 
-// Dots at the same place.
+// The points of the chart at one place, drawn as one dot.
 struct Dot {
   PlotPoint shown;
   Pixel place;
@@ -311,7 +311,7 @@ class Script {
          angle_deg == 0 ? "" : fmt::format(" rotate by {:.2f}", angle_deg), size, colour);
   }
 
-  // Writes the text at the first of several centres where it covers nothing.
+  // Writes the text at the first of several centres where it covers nothing, or else where it covers least.
   void text_in_free_place(const std::string& text, const std::vector<Pixel>& centers, const std::string& colour,
                           double size, double angle_deg = 0) {
     std::vector<TextBox> boxes;
@@ -319,7 +319,8 @@ class Script {
     text_at(centers[placer_.place(boxes)], text, Align::center, colour, size, angle_deg);
   }
 
-  // Writes the names of roofs along and above their lines, near the left ends.
+  // Writes the names of roofs above their lines: memory roofs' along the line, near its left end; compute roofs' at the
+  // right.
   void label_roofs() {
     const double angle_deg = roof_angle_deg();
     const double rise = kLineHeight * 0.72;

@@ -21,7 +21,7 @@ Opcode setting_carry(Opcode opcode) {
 
 }  // namespace
 
-// Parses a function's body up to its closing brace, but does not advance past it, because the text may end there.
+// Parses a function's body up to its closing brace. The caller advances past the brace.
 void Parser::body(Function& function) {
   function_ = &function;
   names_used_.clear();

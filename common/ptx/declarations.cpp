@@ -221,7 +221,7 @@ int Parser::declare_function(const Function& made, const Linkage& linkage, bool 
   const Symbol* known = symbols_.find(made.name);
   if (known == nullptr) {
     const int index = static_cast<int>(module_.functions.size());
-    // The name must be stored, because `made` moves.
+    // The symbol table only views names, and `made` will be moved, so the name is copied.
     Symbol symbol{Symbol::Kind::function};
     symbol.index = index;
     symbols_.declare(symbols_.keep(made.name), symbol);

@@ -18,7 +18,8 @@ struct Complaint {
   }
 };
 
-// Returns the value's low bits. Refuses numbers that fit neither the signed nor the unsigned type of this width.
+// Returns the value's low bits, for signed types sign-extended to 64 bits. Refuses numbers that fit neither the signed
+// nor the unsigned type of this width.
 std::uint64_t integer_bits(std::uint64_t magnitude, bool negative, Type type, const Complaint& complaint) {
   const int width = 8 * size_bytes(type);
   const std::uint64_t mask = width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
@@ -32,8 +33,8 @@ std::uint64_t integer_bits(std::uint64_t magnitude, bool negative, Type type, co
 
 std::uint64_t float_bits(const Operand& operand, Written written, Type type, const Complaint& complaint) {
   const int size = size_bytes(type);
-  // .b32 and .b64 accept a float only if it is written as a bit pattern of their own width. .f32 and .f64 accept either
-  // width and convert.
+  // .b32 accepts a float only as a bit pattern of 32 bits (0f...), .b64 only as one of 64 bits (0d...) or in decimal.
+  // .f32 and .f64 accept all of these and convert.
   const bool fits_untyped =
       (type == Type::b32 && written == Written::float32) || (type == Type::b64 && written == Written::float64);
   if (!fits_untyped && type != Type::f32 && type != Type::f64) complaint.refuse("takes no such float");

@@ -241,7 +241,7 @@ struct Module {
   int caller_in(const Instruction& instruction, std::string_view source_name) const;
 };
 
-// Limits for untrusted files, checked before anything is allocated.
+// Limits for untrusted files, each checked before the memory that it limits is allocated.
 struct Limits {
   std::size_t text_bytes = 4u << 20;
   std::size_t tokens = 2'000'000;

@@ -9,7 +9,7 @@ namespace roofwalk::ptx {
 namespace {
 
 // Returns why this machine lacks a special register of PTX. Registers are recognised by their prefixes. The first two
-// are those that cooperative groups read.
+// prefixes are those of registers that cooperative groups read.
 std::string_view why_missing(std::string_view name) {
   if (name.starts_with("%envreg"))
     return "what only the driver sets, for grid.sync(): a grid does not wait for itself here; end the kernel, and go "

@@ -51,7 +51,7 @@ class SourceMap {
 
   std::vector<std::string> files_;
   std::vector<std::vector<SourceFrame>> locations_;
-  std::unordered_map<Place, int, PlaceHash> known_;   // location by file, line and parent (in `column`)
+  std::unordered_map<Place, int, PlaceHash> known_;   // location by file, line and parent; `column` holds the parent
   std::unordered_map<Place, int, PlaceHash> latest_;  // the most recent location at a place
   std::size_t frames_ = 0;
   int current_ = -1;

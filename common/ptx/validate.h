@@ -24,8 +24,8 @@ bool has_second_result(const Instruction& instruction);
 // begins with `text`.
 std::uint64_t immediate_bits(const Operand& operand, Type type, std::string_view text, int ptx_line);
 
-// Whether a register of type `declared` is allowed where an instruction requires `wanted`: the two types must have the
-// same width, and both or neither must be floats; a .b register fits both kinds.
+// Whether a register of type `declared` is allowed where an instruction requires `wanted`: their widths must be equal
+// and, if either is a float, also the types; but .b types fit all types of their width. .pred fits only .pred.
 bool register_fits(Type declared, Type wanted);
 
 }  // namespace roofwalk::ptx

@@ -197,14 +197,14 @@ struct Fault {
   std::string kernel;  // as in KernelRecord::name
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
   std::string file;                   // the learner's path
-  int line = 0;                       // 0 unknown; on a real GPU only the launch's line is known
+  int line = 0;                       // 0 unknown; on a real GPU the launch's, unless an assertion failed
   std::string buffer;                 // "c", "scratch 1"; empty if no buffer is involved
   std::optional<std::int64_t> index;  // in elements of that buffer; may be negative
   std::uint64_t extent = 0;           // number of elements in that buffer
   std::string message;                // one complete line, without file:line
 };
 
-// What kernels printed, in the order of launches, blocks and threads; truncated if too long.
+// What kernels printed; on the virtual GPU in the order of launches, blocks and threads. Truncated if too long.
 struct Printed {
   std::string text;
   std::uint64_t more_lines = 0;  // number of lines left out

@@ -63,8 +63,9 @@ struct Cause {
   // never changes.
   std::string_view id;
 
-  // Rank in which causes claim, lowest first. A cause that takes a share of a part of the time ranks before those that
-  // take the rest of it; a cause that explains a wait by a special reason ranks before those with a general one.
+  // Rank in which causes claim, lowest first. As a rule, a cause that takes a share of a part of the time ranks before
+  // those that take the rest of it, and a cause that explains a wait by a special reason before those with a general
+  // one.
   int order = 0;
 
   // Takes from each part of the time what a cure would save.

@@ -11,7 +11,7 @@
 
 namespace roofwalk {
 
-// Facts about one measured attempt, all from counters. Times in ns; unknown values stay 0. The parts of the time
+// Facts about one measured attempt and its problem. Times in ns; unknown values stay 0. The parts of the time
 // (dram_ns ... launch_ns) are known if the time is modelled: the slowest unit, latency_ns and launch_ns add up to
 // elapsed_ns. If they are unknown, the rules use only counts and gaps. AI, ridge and gaps all belong to one level.
 struct DiagnosisInput {
@@ -36,7 +36,7 @@ struct DiagnosisInput {
   double blocks = 0, resident_blocks = 0;  // in the grid; at once on the whole GPU
   double resident_blocks_per_sm = 0;
   int launch_line = 0;  // 0 unknown
-  std::string limit;    // what limits blocks per SM, if it is the block's own size: "its registers (...)"
+  std::string limit;    // what limits blocks per SM, if it is shared memory or registers: "its 48 KiB of shared memory"
 
   // Spilled registers. The virtual GPU runs PTX, which has none, but its timing model issues the machine code's
   // instructions, so elapsed_ns includes the instructions that move spills, and the waits for them. It does not
@@ -85,8 +85,8 @@ struct Diagnosis {
   int line = 0;            // the line to look at; 0 none
   double share = 0;        // estimated share of the time that a cure saves; 0 if the time is not the problem
   std::string brief = {};  // the cause in a few words, for display next to the line; empty for "none"
-  // The figure that the text is about: "sectors", "ways", "lanes", "L1", "L2", "DRAM", "shared", "FLOPs", "runs";
-  // empty if it is about waiting.
+  // The figure that the text is about: "sectors", "ways", "lanes", "L1", "L2", "DRAM", "shared", "FLOPs", "runs",
+  // "passes"; empty if it is about waiting.
   std::string figure = {};
 };
 

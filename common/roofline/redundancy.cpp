@@ -10,7 +10,7 @@ namespace roofwalk {
 namespace {
 
 constexpr double kRedundant = 1.25;  // bytes at a level over compulsory bytes
-// From this value of the same ratio on, redundant bytes also count as the reason why warps wait.
+// From this ratio of bytes at a level to compulsory bytes on, redundant bytes also count as why warps wait.
 constexpr double kVeryRedundant = 8;
 constexpr double kReuseInL1 = 2;  // bytes at L1 over bytes at L2; if the ratio is larger, blocks reuse in L1 what
                                   // they fetched

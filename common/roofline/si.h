@@ -13,8 +13,8 @@ std::string si_text(double value, std::string_view unit);
 // Returns "98.3 us" for 98304; the units go from ns to s.
 std::string time_text(double elapsed_ns);
 
-// Formats three significant digits without a prefix or an exponent: 16 -> "16", 0.083333 -> "0.0833", 1.5 -> "1.5",
-// 4096.4 -> "4096".
+// Formats three significant digits, or the rounded number from 100 on, without a prefix: 16 -> "16", 1.5 -> "1.5",
+// 0.083333 -> "0.0833", 4096.4 -> "4096". Below 1e-6 and from 1e15 on, the text has an exponent.
 std::string number_text(double value);
 
 }  // namespace roofwalk

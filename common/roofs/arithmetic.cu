@@ -1,5 +1,5 @@
 // Measures the arithmetic pipes: chains of one instruction, with enough independent chains per thread that no
-// result is waited for. `roofwalk roofs` runs each kernel at two lengths.
+// result is waited for. `roofwalk roofs` runs each kernel at two or more lengths.
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>
 

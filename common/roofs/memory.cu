@@ -1,5 +1,5 @@
-// Measures the memory levels: one kernel per level, which only moves bytes. `roofwalk roofs` runs each kernel
-// at two lengths; the difference gives the rate without the launch, the start and the end.
+// Measures the memory levels: four kernels for DRAM and one for each other level, which only move bytes. `roofwalk
+// roofs` runs each kernel at two or more lengths; a difference gives the rate without launch, start and end.
 #include <roofwalk.cuh>
 
 constexpr int kMostThreads = 1024;  // per block
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kMostThreads) read_l1(const float4* a, float* 
     c[blockIdx.x * blockDim.x + threadIdx.x] = all;
 }
 
-// ---- Shared memory: the same, without bank conflicts. ----
+// ---- Shared memory: every warp reads the same 16 KiB repeatedly, without bank conflicts. ----
 
 __global__ void __launch_bounds__(kMostThreads) read_shared(float* c, int turns) {
     __shared__ float4 tile[kVectors];

@@ -89,7 +89,7 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
   BoxStart start;
   CommandLine line(start);
   line.add(bubblewrap->string());
-  // The box shares nothing with the system, and cannot create namespaces, in which it would have privileges.
+  // The box shares no namespace with the system, and cannot create any, because it would have privileges in these.
   line.add("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
            "--disable-userns");
   // The box cannot inject input into this terminal, and is killed when this process dies.
@@ -110,7 +110,7 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
     ROOFWALK_TRY_STATUS(line.add_bytes("--file", file.bytes));
     line.add(file.to);
   }
-  // The folders above these are a tmpfs too, which has no size limit of its own, so it becomes read-only.
+  // kBoxFolder is complete now. / and /dev, which also are tmpfs but have no size limit, become read-only, too.
   line.add("--remount-ro", kBoxFolder, "--chdir", kBoxFolder, "--remount-ro", "/dev", "--remount-ro", "/");
   ROOFWALK_TRY(const std::string filter, system_call_filter());
   ROOFWALK_TRY_STATUS(line.add_bytes("--seccomp", filter));

@@ -1,5 +1,6 @@
-// A box: a sandbox for programs that read untrusted input. Only the files listed here exist inside; there are no
-// other folders, no network, no other processes, descriptors or environment variables. bubblewrap creates it.
+// A box: a sandbox for programs that read untrusted input. Inside are only the files, folders and environment variables
+// that a Box lists, the program prlimit, /tmp and a minimal /dev; there is no network, and there are no other processes
+// or descriptors. bubblewrap creates it.
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,8 @@ struct BoxedRun {
                                             // killed
 };
 
-// Runs `program`, whose first word is a path inside the box. On return, nothing from the box is still running. Errors:
-// boxes do not work here (with the reason and what to do).
+// Runs `program`, whose first word is a path inside the box. On success, nothing from the box is still running. Errors:
+// boxes do not work here (with the reason and what to do); a process in the box was killed and does not end.
 Result<CommandResult> run_boxed(const Box& box, const std::vector<std::string>& program, const BoxedRun& run = {});
 
 }  // namespace roofwalk

@@ -77,8 +77,8 @@ Result<std::string> system_call_filter() {
   add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));  // the C library then uses clone instead, whose flags can be checked
   add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), of_argument(1, SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCSTI));
   add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), of_argument(1, SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCLINUX));
-  // Only local sockets: a network namespace does not stop those of all other families, such as AF_VSOCK, which reaches
-  // the host of a virtual machine.
+  // Only local sockets: a network namespace does not stop every other family. AF_VSOCK, for example, reaches the host
+  // of a virtual machine.
   add(SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), of_argument(0, SCMP_CMP_NE, AF_UNIX));
   if (failed != 0) return cannot(failed);
 

@@ -129,7 +129,7 @@ MachineFigure figure_of(const std::string& key, const toml::table& entry, Json v
           .value = std::move(value)};
 }
 
-// Reads one file; every error has the file's name and a line.
+// Reads one file. Every error has the file's name and, unless a key is missing, a line.
 class Reader {
  public:
   Reader(std::string file, const toml::table& table) : file_(std::move(file)), table_(table) {}

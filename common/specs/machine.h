@@ -88,8 +88,8 @@ struct Machine {
   double tensor_ridge_flops_per_byte() const { return peak_tensor_flops_per_s() / dram_bytes_per_s; }
 };
 
-// Loads a machine. `name` is a machine of the project ("classroom") or a path that ends in ".toml". Errors: a missing
-// or impossible figure, with file and line.
+// Loads a machine. `name` is a machine of the project ("classroom") or a path that ends in ".toml". Errors: there is no
+// such machine; a missing or impossible figure, with the file and, if the figure is there, its line.
 Result<Machine> load_machine(const std::string& name);
 
 // Returns the names of the project's machine files, sorted.

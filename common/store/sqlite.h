@@ -32,7 +32,7 @@ class Database {
   // Opens or creates the file; later calls wait up to `busy_ms` for other processes. For errors see code().
   Database(const std::filesystem::path& file, int busy_ms);
 
-  // Returns the last error code; SQLITE_OK if there was none.
+  // Returns the result code of the last call.
   int code() const { return code_; }
   std::string message() const;
 

@@ -18,7 +18,7 @@ namespace roofwalk {
 
 // Poison for outputs before a run: a quiet NaN with a payload that arithmetic does not produce.
 inline constexpr std::uint32_t kPoison = 0x7fd0'0f1eu;
-inline constexpr std::uint16_t kHalfPoison = 0x7fd0;  // the same for halves
+inline constexpr std::uint16_t kHalfPoison = 0x7fd0;  // poison for outputs of halves
 
 // Guard bytes on each side of a buffer, for devices that do not check bounds.
 inline constexpr std::uint64_t kGuardBytes = 4096;
@@ -58,9 +58,9 @@ class Workspace {
   // Resets inputs to the problem's, and poisons outputs and guards.
   void reset();
 
-  // Reloads the artifact (which resets the module's globals), makes the plan (scratch is poisoned), resets and runs
-  // once, or twice if the timing model needs more blocks (RunRecord::untraced_blocks). Scratch is released
-  // afterwards. Refusals by loading and planning are Errors; a learner's fault is in the record.
+  // Reloads the artifact (which resets the module's globals), resets, makes the plan (whose scratch is poisoned), runs
+  // it and releases the scratch. Does all of this twice if the timing model needs more blocks
+  // (RunRecord::untraced_blocks). Refusals by loading and planning are Errors; a learner's fault is in the record.
   Result<RunRecord> run(const Artifact& artifact, const RunOptions& options = {});
 
   // Like run(), with another planner.

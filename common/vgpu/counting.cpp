@@ -86,7 +86,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, std::uin
     out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site, loads, threads));
     return;
   }
-  // A generic access goes to shared or to global memory. Only an access to global memory has sectors.
+  // A generic access may go to shared memory. Accesses to shared memory have wavefronts but no sectors.
   const bool near = site.wavefronts != 0 && site.sectors == 0;
   if (near) {
     out.add(load ? Counter::shared_load_requests : Counter::shared_store_requests, site.requests);

@@ -43,8 +43,8 @@ bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writ
   return false;
 }
 
-// Counts the traffic of a memset or copy, which goes to L2 in whole sectors, except that a partly covered sector is a
-// partial write.
+// Counts the traffic of a memset or copy at L2: whole sectors, except that a write may cover its first and its last
+// sector in part.
 void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step) {
   InstructionCounters& site = step.totals.sites[0];
   const std::uint64_t end = address + size_bytes;

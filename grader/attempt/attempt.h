@@ -39,7 +39,7 @@ struct Attempt {
   std::vector<std::string> goals_left_out;  // goals of the chapter that do not apply on this machine, with the reason
   std::optional<bool> correct;
   std::optional<double> worst_error;
-  std::string worst_place;  // "c[12], n=33"; empty if there is no error
+  std::string worst_place;  // "c[12], n=33", or "n=33" if no element is wrong there; empty if nothing was compared
   int cases = 0;            // number of correctness cases run, up to the first wrong one, including the measured
                             // shape
   // Number of sizes that were run: all, or those up to the one at which the kernel was stopped.
@@ -50,7 +50,7 @@ struct Attempt {
   std::optional<GpuTimes> times;   // on a real GPU: times of the starter and the attempt
   std::vector<std::string> notes;  // facts that readers of the figures must know, one sentence each
   bool time_is_modelled = false, bytes_are_modelled = false;
-  std::string walk_level = "dram";  // the level whose axis the walk uses
+  std::string walk_level = "dram";  // the memory level whose AI is on the axis of the walk
   std::optional<Movement> moved;    // relative to the starter, on that axis
   Roofs roofs;
   LevelPoints starter;
@@ -58,7 +58,7 @@ struct Attempt {
   std::optional<Finding> finding;
   std::optional<MeasuredBound> bound;
   std::optional<Fault> fault;
-  std::vector<Fault> warnings;  // warnings of the runs at small sizes
+  std::vector<Fault> warnings;  // of sanitized runs, except those of hidden cases
   Printed printed;              // output of the kernels, in the case that the card shows
   std::string printed_case;
   std::string plot;       // path of the picture; empty if nothing could be drawn

@@ -10,8 +10,9 @@
 
 namespace roofwalk {
 
-// A goal about speed, for the grade pass or ace, as a limit on the time or the speedup. For a goal about the roof, the
-// limit is the time at the AI of the attempt's dot; there is no TimedGoal if that roof is unknown.
+// A goal about speed, for the grade pass or ace, as a limit on the time or the speedup. For a share of the roof, the
+// limit is the time that would give a dot at the attempt's AI that share; if the roof at that AI is unknown, there is
+// no TimedGoal.
 struct TimedGoal {
   std::size_t goal = 0;  // its index among the machine's goals
   Grade grade = Grade::pass;

@@ -13,9 +13,8 @@ Finding inspect(const RunRecord& record, const Measurement& measurement, const M
 // computed in half precision.
 Finding inspect_wrong(const Correctness& correctness, int suspect_line);
 
-// For an attempt that met every goal: removes the diagnosis of what limits the dot now, because the chapter asks for no
-// more. Keeps a diagnosis of spills, because no chapter is about spills, and the virtual GPU's dot does not fully show
-// their cost.
+// For an attempt that met every goal: removes all diagnoses except that of spills, because the chapter asks for nothing
+// faster. No chapter is about spills, and the virtual GPU's dot does not fully show their cost.
 void settle(Finding& finding);
 
 // While other warps wait at a barrier, the last warp to arrive still works or waits for something else. Returns what it

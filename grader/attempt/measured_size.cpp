@@ -28,8 +28,8 @@ std::vector<Size> sizes_of(const Chapter& chapter, const Exercise& exercise) {
   return sizes;
 }
 
-// Returns the default size, halved as long as half the size still fills the machine, or the whole does not fit into its
-// memory. Never below the manifest's smallest size.
+// Returns the default size, halved until half of it would no longer fill the machine, and further if it does not fit
+// into the machine's memory. Never below the manifest's smallest size.
 Size stream_size(const Chapter& chapter, const Exercise& exercise, const Machine& machine) {
   const auto bytes = [&](const Size& size) { return exercise.work(size).compulsory_bytes; };
   const std::int64_t fewest = bytes(sizes_of(chapter, exercise).front());

@@ -12,9 +12,9 @@ namespace roofwalk {
 bool fills(const Work& work, const Machine& machine);
 
 // The size for this machine: the manifest's, if the manifest names the machine. Otherwise, if a goal is a share of the
-// DRAM roof: the default size, its largest extent halved as long as half the size still fills the machine, or the whole
-// does not fit into its memory, but never below the manifest's smallest size. If there is no such goal: the manifest's
-// smallest size that fills the machine, or the default if none does.
+// DRAM roof: the default size, its largest extent halved until half of the size would no longer fill the machine, and
+// further if the size does not fit into its memory, but never below the manifest's smallest size. If there is no such
+// goal: the manifest's smallest size that fills the machine, or the default if none does.
 Size measured_size(const Chapter& chapter, const Machine& machine);
 
 }  // namespace roofwalk

@@ -69,8 +69,8 @@ Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, 
   std::vector<std::optional<Result<Trial>>> results(cases.size());
   std::atomic<std::size_t> first_stopped{results.size()};
   parallel_for(results.size(), threads, [&](std::size_t i) {
-    // After a stopped kernel, later cases are skipped, so that an endless loop is waited for only once. After wrong
-    // values, all cases still run.
+    // After a stopped kernel, no later case is begun, so that an endless loop is not waited for in every case. After
+    // wrong values, all cases still run.
     if (i > first_stopped) return;
     const auto& [size, seed] = cases[i];
     const Problem problem = exercise.problem(size, seed);

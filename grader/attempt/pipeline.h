@@ -52,8 +52,8 @@ std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& m
 // number of threads.
 Result<Attempt> run_attempt(const Rig& rig, const Request& request);
 
-// The level whose axis a chapter's walk uses: the level of its first goal on the axis `right` or, if there is none, of
-// its first goal.
+// The memory level against whose bytes a chapter's walk is drawn: that of the chapter's first goal with Axis::right or,
+// if there is none, of its first goal; "dram" without goals.
 std::string walk_level(const Chapter& chapter);
 
 // Returns why this machine cannot run the chapter; nullopt if it can.

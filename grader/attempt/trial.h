@@ -52,7 +52,8 @@ RunOptions sanitized(RunOptions measured, const Work& work);
 // although it may end without the sanitizer.
 RunOptions sanitized_in_part(RunOptions measured);
 
-// Limits for the course's own starter. It always ends, so they allow for a slow and busy machine.
+// Limits for the course's own starter. They are wide enough for a slow and busy machine, because the starter always
+// ends.
 inline RunOptions starter_trial(int threads) {
   return {.max_work = 200'000'000'000, .max_seconds = 7200, .threads = threads};
 }

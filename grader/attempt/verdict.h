@@ -27,8 +27,8 @@ Grade grade_from_name(std::string_view name);  // Grade::none for any other text
 using LevelPoints = std::map<std::string, Point, std::less<>>;
 LevelPoints points_of(const Measurement& measurement);
 
-// One row of the goal table. `wanted` is the threshold of the next grade, or of the highest grade if all goals are
-// met.
+// One row of the goal table. `wanted_for` is pass until all goals are met for a pass, then ace; or the other of the two
+// if the goal has no threshold for it. `wanted` is its threshold.
 struct GoalResult {
   Goal goal;
   Grade wanted_for = Grade::pass;
@@ -41,7 +41,7 @@ struct GoalResult {
 struct CaseOutcome {
   std::string case_name;  // "n=33, seed 1"
   Correctness correctness;
-  std::string file;  // the learner's file, if a line in it is known to be the cause
+  std::string file;  // the learner's file, whose `line` is worth a look; empty if the case was right
   int line = 0;
 };
 
@@ -66,7 +66,7 @@ struct Evidence {
 struct Judgement {
   Verdict verdict = Verdict::not_graded;
   Grade grade = Grade::none;
-  std::vector<std::string> reasons;  // one line each; empty for a pass
+  std::vector<std::string> reasons;  // empty for a pass; a compiler's message may have several lines
   std::vector<GoalResult> goals;     // one per goal, in the chapter's order
 };
 

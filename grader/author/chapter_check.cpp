@@ -140,8 +140,8 @@ std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::stri
   return files;
 }
 
-// Returns the kernel of each wrong solution. Removes from `wrong`, and reports, those for which no kernel can be made
-// because the patch does not apply.
+// Returns the kernel of each wrong solution. Removes from `wrong`, and reports, those for which no kernel can be made,
+// for example because a patch does not apply.
 std::vector<fs::path> kernels_of(std::vector<fs::path>& wrong, const PatchedKernels& patched, Lines& lines) {
   std::vector<fs::path> kept, kernels;
   for (const fs::path& file : wrong) {

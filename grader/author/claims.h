@@ -17,7 +17,7 @@ struct StepClaim {
   std::string level = "dram";  // the level whose AI `right` is about
 };
 
-// The machine that a claim in a file's first line and the figures of lessons are about, unless they say otherwise.
+// The machine that the claim in a step's first line and the figures of lessons are about.
 inline constexpr std::string_view kCourseMachine = "classroom";
 
 // "// verdict: incorrect, was never written": the verdict, and words that its reason must contain. "// verdict on

@@ -17,8 +17,8 @@ constexpr std::string_view kOpen = "<!--", kClose = "-->";
 constexpr std::size_t kFigureReach = 48;  // number of bytes before a comment that are searched for its number and
                                           // unit
 
-// The unit that a figure of a lesson may have. The end of its key ("_ns", "_bytes") determines the kind of unit; units
-// of one kind differ only in scale.
+// A unit that a figure of a lesson may have. kind_of() tells the kind of unit from the figure's key; units of one kind
+// differ only in scale.
 struct Unit {
   std::string_view kind, name;
   double scale;

@@ -1,4 +1,4 @@
-// Files that are made from the grades after every call, and can be made again at any time.
+// Files that `grade` and `report` make from the grades, and that can be made again at any time.
 #pragma once
 
 #include <filesystem>

@@ -18,7 +18,7 @@ struct SolutionCommand {
   bool anyway = false;
 };
 
-// The comment at the beginning of a step, without its slashes.
+// The comment in a step's first line, without its slashes.
 std::string claim_of(const fs::path& step) {
   std::istringstream in(file_text(step));
   std::string line;

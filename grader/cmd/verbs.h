@@ -1,4 +1,4 @@
-// The verbs of the program, one file each. A verb registers itself, so no other file names it.
+// The verbs of the program, one file each. Each but `help` registers itself, so no other file names it.
 #pragma once
 
 #include "grader/cmd/command_line.h"

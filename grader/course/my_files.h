@@ -7,7 +7,8 @@
 
 namespace roofwalk {
 
-// Copies the starter to my/NAME.cu if that file does not exist; returns whether it did. Never overwrites a file.
+// If there is no my/NAME.cu, copies the starter to it and returns true; otherwise returns false. Never overwrites a
+// file.
 Result<bool> provide_file(const Course& course, const Chapter& chapter);
 
 // The name that reset_file() gives to the learner's old file: my/old/NAME-<n>.cu with the first free n.

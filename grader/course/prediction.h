@@ -64,10 +64,10 @@ std::optional<double> ai_from_text(std::string_view text);
 // stays. `level`: the name of the chapter's level, such as "DRAM".
 Prediction ask_prediction(const std::string& level, Prediction known, std::istream& in, std::ostream& out);
 
-// The direction of a movement; nullopt if the dot moved by less than 10 %.
+// The direction of a movement; nullopt if the dot moved neither right nor up by at least 10 %.
 std::optional<Direction> direction_of(const Movement& movement);
 
-// Each returns one or two friendly sentences. An AI within 10 % counts as right. `level`: "DRAM".
+// Each returns one to three friendly sentences. An AI within 10 % counts as right. `level`: "DRAM".
 std::string compare_ai(double said, double measured, const std::string& level);
 std::string compare_bound(Bound said, const MeasuredBound& measured);
 std::string compare_moves(Direction said, Direction measured);

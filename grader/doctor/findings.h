@@ -18,7 +18,7 @@ enum class Area { machine, toolkit, gpu, counters, sharing, plots, grading };
 inline constexpr std::array kAreas = {Area::machine, Area::toolkit, Area::gpu,    Area::counters,
                                       Area::sharing, Area::plots,   Area::grading};
 std::string_view area_name(Area area);   // "counters"
-std::string_view area_title(Area area);  // "Counters: what the GPU really moved and did"
+std::string_view area_title(Area area);  // "Counters: the bytes and instructions that the GPU counts itself"
 
 struct MachineFinding {
   std::string id;  // key in the JSON; stable

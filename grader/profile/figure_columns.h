@@ -33,7 +33,8 @@ FigureCell elapsed_cell(const Profile& profile, const LineFigures& figures);
 // "16.5 of 2.5": sectors per request, and the fewest possible.
 FigureCell sectors_cell(const Profile& profile, const LineFigures& figures);
 
-// The source as shown: tabs are widened to four columns, and characters that are not harmless are replaced.
+// The source as shown: tabs are widened to the next multiple of four columns, and characters that are not harmless are
+// replaced.
 std::string shown_source(std::string_view source);
 
 // Text for instructions that belong to no line: "(headers and the like: 8.2 k warp instructions)".

@@ -100,8 +100,8 @@ bool is_constant(const Profile& profile, const FigureColumn& column) {
 }
 
 // Chooses the most informative columns, as many as leave room for the source. The figure of the first diagnosis is
-// always among them. The figure of the second diagnosis is preferred to other figures, and so are those that are bad in
-// a hot line, such as bank conflicts in `ways`.
+// always among them, and so are figures that are bad in a hot line, such as bank conflicts in `ways`. The figure of the
+// second diagnosis is preferred to others.
 Columns chosen(const Profile& profile, std::size_t columns) {
   struct Candidate {
     const FigureColumn* column;
@@ -264,8 +264,8 @@ std::string stacked(const Profile& was, const Profile& now, std::size_t columns,
   return sheet_text(sheet, rows);
 }
 
-// The columns for two sources side by side: the time, the figures of the diagnoses, waits and sectors unless both files
-// have none, and the ways of bank conflicts if they are bad in a hot line.
+// The columns for two sources side by side: the time, the figures of the diagnoses, waits and sectors (each unless it
+// is empty for both files), and the ways of bank conflicts if they are bad in a hot line.
 Columns columns_side_by_side(const Profile& was, const Profile& now) {
   Columns shown{&kElapsed};
   const Columns figures = compared_figures(was, now);

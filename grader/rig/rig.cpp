@@ -66,7 +66,7 @@ DeviceFactory boxed_virtual_devices(const std::string& device, const fs::path& p
   };
 }
 
-// A text for everything that the roofs and the starter's dot on a real GPU depend on: the GPU, the driver and the day.
+// A text for what only the figures of a real GPU depend on: the GPU, the driver and the day; empty for the virtual GPU.
 std::string identity(const DeviceIdentity& gpu) {
   if (gpu == DeviceIdentity{}) return "";
   const auto days = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch().count();

@@ -12,8 +12,8 @@
 
 namespace roofwalk {
 
-// Calls work(0) ... work(count - 1), at most `threads` at a time, and waits for all. If a call throws an exception
-// (out of memory, say), it is rethrown here after all have ended.
+// Calls work(0) ... work(count - 1), at most `threads` at a time, and waits for all. If a call throws an exception (out
+// of memory, say), it is rethrown here after all running calls have ended; some calls may then not be made.
 template <class Work>
 void parallel_for(std::size_t count, int threads, Work work) {
   std::atomic<std::size_t> next{0};

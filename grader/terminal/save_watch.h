@@ -28,7 +28,8 @@ class SaveWatch {
   int patience_ms(Clock::time_point now) const;
 
   // True once for each save, after a tenth of a second without further changes (or after a second of changes). A
-  // deleted file counts as saved only when it exists again; a file whose contents did not change does not count.
+  // deleted file counts as saved only when it exists again; a file whose inode, time and size did not change does not
+  // count.
   bool saved(Clock::time_point now);
 
   // Takes the file's present state as seen; call it before reading the file.

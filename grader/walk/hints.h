@@ -1,5 +1,6 @@
 // Chooses the next hint. Hints are grouped by kind and numbered within it: those for the last attempt's trouble, and
-// the chapter's own. Gentle hints come before concrete ones, and each hint is given once.
+// the chapter's own. Gentle hints come before concrete ones, and each hint is given once (one about a wrong kernel once
+// more if a correct attempt lies in between).
 #pragma once
 
 #include <map>

@@ -27,7 +27,7 @@ std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored);
 // The best dot: the highest grade, then the most FLOP/s; nullptr in an empty walk.
 const Dot* best_dot(const std::vector<Dot>& dots);
 
-// `level`: the level for the axis. `goal_for`: the grade whose region is marked.
+// `level`: the memory level whose AI is on the axis. `goal_for`: the grade whose region is marked.
 Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& level, const Size& size, const Work& work,
                  const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
 

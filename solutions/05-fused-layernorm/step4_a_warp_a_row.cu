@@ -51,8 +51,8 @@ __global__ void short_rows(const float* x, const float* gamma, const float* beta
     }
 }
 
-// Handles any row. Values are taken relative to the row's first one, which is of similar size: one pass then gives the
-// sums of the differences and of their squares, and never subtracts one large number from another.
+// Handles any row. One pass adds up the values' differences from the row's first value, and the squares of these. The
+// differences are small even if the mean is large, so `mean * mean` is not large when it is subtracted.
 __global__ void any_rows(const float* x, const float* gamma, const float* beta, float* y, int rows, int cols,
                          float epsilon) {
     const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;

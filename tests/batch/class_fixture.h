@@ -118,8 +118,8 @@ class ClassTest : public ::testing::Test {
   void expect_kills_change_nothing(int kills, int workers, double undisturbed_s) {
     const std::string grades = "killed" + std::to_string(workers);
     Rng rng(static_cast<std::uint64_t>(workers), "kills");
-    // The longest time until a kill: with it, the kills are spread over one whole run. If a run ends before its kill,
-    // its results are deleted and grading starts over.
+    // The longest time until a kill, chosen so that `kills` kills are spread over about one whole run. If a run ends
+    // before its kill, its results are deleted and grading starts over.
     const double longest_s = 1.2 * undisturbed_s / kills;
     forget_compiled();
     int done = 0;

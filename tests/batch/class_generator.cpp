@@ -71,7 +71,7 @@ class Maker {
     switch (kind) {
       case 0:  // the unchanged starter
         return write(home / "vector-add.cu", file_text(source_ / "chapters/01-vector-add/kernel.cu"));
-      case 1:  // a duplicate: the same bytes as another learner's file
+      case 1:  // a duplicate: all learners of this kind hand in the same bytes
         return write(home / "vector-add.cu", file_text(right_.front()));
       case 2:
         return wrong(home);

@@ -1,5 +1,6 @@
-// When grading fails by a fault of the grader itself, the submission is tried once more and then left to a person. Such
-// a fault never ends the batch and never gives a zero.
+// Faults of the grader itself. If a worker crashes or hangs, its submission is tried once more and then left to a
+// person, without a zero, and the batch goes on. Also tests a full disk, damaged and forged records, two graders of one
+// folder, and hidden cases.
 #include "grader/class/batch/batch.h"
 #include "grader/class/batch/grade_all.h"
 #include "grader/rig/roofs.h"

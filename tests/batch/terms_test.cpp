@@ -1,5 +1,5 @@
 // Tests `grade --again`, which grades only the named submissions once more, and changes of the terms (goals, hidden
-// cases, device), after which older grades are reported.
+// cases, device), after which grades under the old terms are reported as such.
 #include "common/base/json.h"
 #include "grader/class/batch/stored_grade.h"
 #include "tests/batch/class_fixture.h"

@@ -138,7 +138,7 @@ class Kernel {
     });
     int source = 0;
     return results + name.replace_each(form.substr(end_of_results), [&](const auto& groups) {
-      // Each source has its own stride, so that no two copies have the same sources.
+      // The strides are odd and differ by source, so that only every 32nd copy has the same sources.
       const int number = (copy * (2 * source + 1) + 7 * source) % kRegisters;
       ++source;
       return use(groups[1], "_" + std::to_string(number), load_of(groups[1], number));

@@ -1,6 +1,6 @@
-// Measures the virtual GPU's speed with counting: warp instructions per second, and the ratio to plain loops that do
-// the same work on one host thread. There are benchmarks of one host thread without the clock (the timing model), of
-// all threads, and of whole runs with the clock.
+// Measures the virtual GPU's speed: warp instructions per second, and the time relative to plain loops that do the same
+// work on one host thread. There are benchmarks of one host thread without the clock (the timing model), with and
+// without counting; of all threads; and of whole runs with the clock.
 #include <benchmark/benchmark.h>
 
 #include <bit>
@@ -154,7 +154,8 @@ void sanitized(benchmark::State& state) {
 }
 void not_sanitized(benchmark::State& state) { run_on(state, products("tests/bench/kernels/tiled_16.cu", 256)); }
 
-// The benchmark's argument is the number of threads, 0 for all. Runs with counting and with the clock.
+// The argument of this and the next two benchmarks is the number of threads, 0 for all. This one counts without the
+// clock; the next two run with it.
 void threads_naive_gemm_1024(benchmark::State& state) {
   RunOptions options = kCounted;
   options.threads = static_cast<int>(state.range(0));

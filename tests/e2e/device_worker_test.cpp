@@ -28,7 +28,8 @@ TEST(DeviceWorker, ServesTheDeviceThatItIsGiven) {
   EXPECT_EQ(back, bytes);
 }
 
-// A worker process ends with the thread that started it, and `watch` runs each check in a new thread.
+// A worker process ends with the thread that started it, and `watch` runs each check in a new thread. So a new thread
+// must get a new worker.
 TEST(DeviceWorker, AnotherThreadGetsOneOfItsOwn) {
   const auto devices = devices_in_worker("virtual:classroom", E2E_PROGRAM, Isolation::none);
   for (int i = 0; i < 2; ++i) {

@@ -18,7 +18,7 @@ Result<DriverApi> load_driver_api(const char*) {
     return m;
   }();
   static test::FakeDriver driver(machine);
-  driver.takes_its_time = true;  // so that the times which the parent measures are plausible
+  driver.takes_its_time = true;  // so that the times that the parent process measures are plausible
   ROOFWALK_TRY_STATUS(start_driver(driver.api()));
   return driver.api();
 }

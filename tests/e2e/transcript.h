@@ -31,7 +31,7 @@ void write_transcript(const std::filesystem::path& file, const std::vector<Step>
 bool line_matches(const std::string& pattern, const std::string& line);
 bool output_matches(const std::vector<std::string>& patterns, const std::vector<std::string>& lines);
 
-// Returns `lines`, with each line that a pattern matches replaced by that pattern.
+// Returns `lines` with as many of the patterns as possible in place of the lines that they match.
 std::vector<std::string> rewritten(const std::vector<std::string>& patterns, const std::vector<std::string>& lines);
 
 std::vector<std::string> split(const std::string& text, char separator);

@@ -18,7 +18,7 @@ namespace roofwalk::test {
 //   ruler          rows in the format of ruler.h
 //   roofs          the JSON of `roofs`
 //   attempts       the JSON of `run` of each chapter's starter and steps, with the raw samples of the pairs
-//   ncu            [{name, metric, ours, ncu}]; null if there is no ncu
+//   ncu            [{name, metric, ours, ncu}]; missing if ncu could not run
 
 // Returns the record without private data: removes every UUID, also those in `attempts` and `doctor`, and replaces each
 // list of other users' processes by their number.

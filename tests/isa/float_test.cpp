@@ -183,7 +183,7 @@ ROW_TEST(Max, OfFloats) { expect_extremes("max", kMax); }
 ROW_TEST(Min, OfFloats) { expect_extremes("min", kMin); }
 
 // Tests abs or neg. PTX does not define which NaN they return; the virtual GPU returns the source NaN with its sign
-// changed.
+// cleared (abs) or flipped (neg).
 void expect_sign_change(const std::string& name, const std::function<std::uint64_t(const Format&, std::uint64_t)>& of) {
   const Operation operation = [&](const Format& f, const std::uint64_t* x, Round) { return of(f, x[0]); };
   for (const bool ftz : {false, true}) {

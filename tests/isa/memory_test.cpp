@@ -172,7 +172,7 @@ std::vector<Atomic> atomics() {
 }
 
 // Tests an atomic: 32 lanes update one word or eight words, in lane order. A reduction returns no old value. Initial
-// values and operands are edge values of the type.
+// values and operands are samples() of the type.
 void expect_atomic(const Atomic& atomic, const std::string& space, int words, bool reduction) {
   const auto bytes = static_cast<std::size_t>(atomic.bytes);
   const char reg = atomic.bytes == 8 ? 'd' : atomic.bytes == 4 ? 'r' : 'h';

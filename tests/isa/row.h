@@ -60,7 +60,7 @@ using Values = std::vector<std::uint64_t>;  // one per lane
 // order; `=h`, `=r`, `=d` are results, `=p` a predicate (1 or 0). Lanes fill whole warps, repeating the last value.
 // Returns the results in order; a fault fails the test.
 std::vector<Values> execute_all(const std::string& instructions, const std::vector<Values>& sources);
-// The same for instructions with one result.
+// Like execute_all(), for instructions with one result, which it returns.
 Values execute(const std::string& instructions, const std::vector<Values>& sources);
 
 // Returns the rows that have a test.

@@ -157,7 +157,7 @@ TEST_P(Blocks, SpareBlocksChangeNothing) {
   };
   const double alone = of(working, 0);
   for (const int spare : {1, working / 2, working, 3 * working}) {
-    EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.05) << spare << " behind";  // all are sampled
+    EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.05) << spare << " behind";
     EXPECT_NEAR(of(working + spare, 1) / alone, 1, 0.1) << spare << " before";
   }
   EXPECT_NEAR(of(4 * working, 2) / alone, 1, 0.1) << "in between";

@@ -34,8 +34,8 @@ TEST_P(Guards, AGuardCostsWhatAClampedAddressCosts) {
 }
 
 TEST_P(Guards, LoadsOfATileAreOnTheirWayTogether) {
-  // A warp loads a tile with four loads. They are in flight together, so each further tile costs less than two
-  // latencies.
+  // A warp loads its part of a tile with four loads. They are in flight together, so each further tile costs less than
+  // two latencies and its transfer.
   const double one = cycles(load(true, all_rows(), kTile)), four = cycles(load(true, all_rows(), 4 * kTile));
   const double bytes = 3.0 * kTile * kTile * sizeof(float) * machine_.sms;
   const double transfer = bytes / std::min(dram_stream_bytes_per_clock(1), ports_bytes_per_clock());

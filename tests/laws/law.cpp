@@ -8,7 +8,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Machines with odd numbers: if all were powers of two, a model with a wrong parameter could still be right by chance.
-// Where possible, no pipe has lanes for a whole number of warps. Parameters not listed are those of classroom.
+// No pipe's number of lanes is a multiple of 32, the size of a warp. Parameters not listed are those of classroom.
 struct OddMachine {
   const char* name;
   std::map<std::string, std::string> values;
@@ -176,7 +176,7 @@ RunRecord Law::run_file(const fs::path& file, const std::vector<Runner::Argument
     known = artifacts_.emplace(file.string(), std::move(*artifact)).first;
   }
   constexpr std::uint64_t kOfLargeMachines = 400'000'000'000;  // enough for a hundred times a chapter's problem
-  RunOptions sanitized = options;                              // the microkernels have no races
+  RunOptions sanitized = options;                              // to test that the microkernels have no races
   sanitized.sanitize = true;
   sanitized.max_work = std::max(sanitized.max_work, kOfLargeMachines);
   auto record = runner_->run(known->second, arguments, sanitized);

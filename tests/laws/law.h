@@ -1,6 +1,7 @@
-// Shared by the laws of the modelled clock: machines, microkernels, and the rates that follow from a machine file.
+// Shared by the tests of the laws that modelled time must obey: machines, microkernels, and the rates that follow from
+// a machine file.
 //
-// Every expectation is computed from the machine file by a formula in the test; none was copied from a measured run. To
+// Expected times are computed from the machine file by formulas in the tests; none was copied from a measured run. To
 // remove start-up and drain from a rate, a test takes the difference of two runs of different length.
 #pragma once
 
@@ -83,8 +84,8 @@ class Law : public testing::TestWithParam<std::string> {
         {machine_.l2_bytes_per_clock, ports_bytes_per_clock(), in_flight_bytes_per_clock(machine_.l2_latency_cycles)});
   }
 
-  // Returns the cycles per turn of arithmetic.cu beyond the first turn; a turn has 256 steps in all, divided among
-  // `chain_count` chains (255 for three).
+  // Returns the cycles per turn of arithmetic.cu after the first turn. A turn has 256 steps in all, divided among
+  // `chain_count` chains (255 steps for three chains); a turn of Chain::barrier has 32 barriers.
   double cycles_per_turn(Chain chain, int chain_count, int blocks, int block_threads, int turns = 4);
 
   // Writes chains of nodes for chase.cu to device memory: node i leads to node (i + step) % count.

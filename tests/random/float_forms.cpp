@@ -369,7 +369,7 @@ void add_approximate(std::vector<Form>& out) {
       out.push_back(std::move(form));
     }
   }
-  // For f64: rcp.approx.ftz.f64 and rsqrt.approx(.ftz).f64 have about 20 bits and flush subnormals.
+  // For f64: rcp.approx.ftz.f64 and rsqrt.approx(.ftz).f64 have about 20 bits. Subnormal sources are not checked.
   for (const char* text : {"rcp.approx.ftz", "rsqrt.approx", "rsqrt.approx.ftz"}) {
     const std::string all = text;
     const bool root = all[1] == 's';

@@ -67,7 +67,7 @@ enum class Do : std::uint8_t {
   give_result,        // st.param in a function
   load_matrices,      // ldmatrix
   multiply_matrices,  // mma
-  gate_init,          // gate_* are mbarriers; `barrier` means the barriers of warps and blocks
+  gate_init,          // gate_* are for mbarriers, unlike barrier, barrier_reduce and meet
   gate_arrive,
   gate_wait,       // one successful wait suffices; how often a warp polls is unspecified
   gate_test,       // tests whether a phase has completed
@@ -194,7 +194,7 @@ Program without(const Program& program, const std::set<int>& ids);
 Program unwrapped(const Program& program, const std::set<int>& ids);
 // Replaces one source register of a computing instruction by the number 1; nullopt if it is no register.
 std::optional<Program> with_number(const Program& program, int id, std::size_t source);
-// Ids of all statements, outer before inner.
+// Returns the ids of the statements, outer before inner; of those within groups only if `within_groups`.
 std::vector<int> ids_of(const Program& program, bool within_groups);
 std::size_t instruction_count(const Program& program);
 

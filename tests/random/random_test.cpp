@@ -22,7 +22,7 @@ const FormChoice& forms() {
   return out;
 }
 
-// Opcodes that random programs do not contain, with the reason and where they are tested instead.
+// Opcodes that random programs do not contain, with the reason and, for most, where they are tested instead.
 const std::map<std::string, std::string> kExempt = {
     {"createpolicy", "gives a value that only cache hints take"},
     {"trap", "ends a run with a fault; tests/unit/vgpu/faults_test.cpp"},

@@ -150,8 +150,8 @@ starts 'ninja -C .*/build/default roofwalk$'
 call 1 --help
 starts_not ninja
 
-# A missing package is not installed without --yes. With it, only that package is installed. A failure names its cause
-# and what to do.
+# A missing package is not installed without --yes or ROOFWALK_YES=1. With these, only that package is installed. A
+# failure names its cause and what to do.
 touch "$root/tools/apt-packages.txt"
 NO_FMT=1 call 2 list
 prints 'missing: 1 apt package (30 MB to fetch)'

@@ -3,7 +3,7 @@
 # the JSON of every starter and solution step on each machine, and of every wrong solution on classroom, to the last
 # digit. Both checkouts must be built.
 #
-#   same_figures.sh OTHER [MACHINE...]    OTHER: the other checkout; default: all machines of this one
+#   same_figures.sh OTHER [MACHINE...]    OTHER: the other checkout; without MACHINE: all of this one's
 #
 # Exits with 1 if anything differs, and shows the first lines of each difference. Both run this checkout's kernels.
 set -euo pipefail

@@ -34,7 +34,7 @@ fi
 cd "$course"
 
 # copy_chapter FROM TO LAST: copies the chapter FROM, such as 01-vector-add, to TO, such as 06-copy-06 (a name unlike
-# any mistyped name in the tests), and lists it in the book after the chapter LAST. Adds a comment to every file, so
+# any mistyped name in the tests), and lists it in the book after the chapter LAST. Adds a comment to every kernel, so
 # that a copy cannot use what is cached by content, such as compiled kernels; a comment changes no figure.
 copy_chapter() {
   local from=$1 to=$2 last=$3 parent file

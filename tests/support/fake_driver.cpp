@@ -68,7 +68,7 @@ bool FakeDriver::relink() {
   ptx::Module all;
   for (const auto& module : modules_) {
     ptx::Module one = module->parsed;
-    if (!one.locations.empty()) std::swap(one, all);  // indices refer to the locations, so only one module's are kept
+    if (!one.locations.empty()) std::swap(one, all);  // instructions index the locations: keeps one module's
     std::move(one.functions.begin(), one.functions.end(), std::back_inserter(all.functions));
     std::move(one.variables.begin(), one.variables.end(), std::back_inserter(all.variables));
   }

@@ -40,7 +40,7 @@ class FakeDriver {
     const auto at = calls_.find(function);
     return at == calls_.end() ? 0 : at->second;
   }
-  // The calls, in order: "launch NAME", "memset", "copy", "write", "read", "load", "record", "limit 6 0", "reset L2",
+  // Some calls, in order: "launch NAME", "memset", "copy", "write", "read", "load", "record", "limit 6 0", "reset L2",
   // and the test's own entries.
   std::vector<std::string> log;
 
@@ -77,7 +77,7 @@ class FakeDriver {
     bool never = false;
   };
 
-  // Called first by every function: returns the scripted error, or an earlier sticky one.
+  // Called by the functions of the table: returns the scripted error, or an earlier sticky one.
   std::optional<CUresult> enter(const std::string& function);
   CUresult surface();  // the error that a kernel left behind
   bool relink();       // loads all modules as one

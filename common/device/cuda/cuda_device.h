@@ -45,7 +45,7 @@ std::string without_counters(const Error& error);
 class CudaDevice final : public Device {
  public:
   // Opens a GPU. `api` must outlive the device. Errors: no such GPU; the driver's own. Counters that cannot be opened
-  // are not an error: no counter is supported then, and every record says why.
+  // are not an error: no counter is supported then, and the records of runs that would have counted say why.
   static Result<std::unique_ptr<CudaDevice>> open(const DriverApi& api, CudaOptions options);
   ~CudaDevice() override;
 

@@ -243,8 +243,8 @@ std::uint32_t CudaDevice::rounds_for(double calls) const {
 }
 
 // Records events before and after the plan. The L2 sweep before the plan normally takes longer than the host needs to
-// queue all steps, so that the GPU does not wait for the host; if it does, the record says so. If a plan has more steps
-// than a stream accepts without blocking the host, all steps are launched as one graph.
+// queue all steps, so that the GPU does not wait for the host; if the sweep was too short, the record says so. If a
+// plan has more steps than a stream accepts without blocking the host, all steps are launched as one graph.
 Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan, RunRecord& record) {
   if (const auto broken = find_kernels(plan)) return broken;  // a reloaded module has no kernels looked up yet
   if (const auto broken = preheat()) return broken;
@@ -305,7 +305,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::time_steps(const Plan& pla
   return std::optional<Broken>();
 }
 
-// Counts the whole plan as one range and then, if it has several steps, each step as a range.
+// Counts the whole plan as one range and then, if it has several steps but not too many, each step as a range.
 Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, const Saved& saved, RunRecord& record) {
   Events events(*this);
   ROOFWALK_TRY_STATUS(check(events.make(1), "make events"));

@@ -31,9 +31,9 @@ struct GpuProperties {
 // Asks the driver about one GPU. Errors: there is no such GPU; the driver's own.
 Result<GpuProperties> query_gpu(const DriverApi& api, int ordinal);
 
-// If a machine file names this GPU (`driver_name`) and has the same number of SMs, returns that machine with the GPU's
-// actual memory size. Otherwise returns a machine made from the driver's report, with 0 (not known) for values that the
-// driver does not report.
+// If a machine file names this GPU (`driver_name`) and has the same compute capability and number of SMs, returns that
+// machine with the GPU's actual memory size. Otherwise returns a machine made from the driver's report and from tables
+// by compute capability, with 0 (not known) for all other values.
 Machine machine_of(const GpuProperties& gpu);
 
 }  // namespace roofwalk

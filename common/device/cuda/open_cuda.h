@@ -15,8 +15,8 @@ namespace roofwalk {
 std::optional<int> cuda_ordinal(std::string_view device);
 
 // Opens a GPU. `toolkit` provides ptxas and CUPTI; nullopt: the driver compiles, and the system's CUPTI is used, if
-// there is one. Missing counters are not an error: the records' notes give the reason. When a process opens its first
-// device, a child process first tries whether CUPTI can count, because CUPTI may crash. Errors: no driver, no such GPU.
+// there is one. Missing counters are not an error: the records' notes give the reason. A child process first tries
+// whether CUPTI can count, because CUPTI may crash. Errors: no driver, no such GPU.
 Result<std::unique_ptr<Device>> open_cuda(int ordinal, const std::optional<Toolkit>& toolkit);
 
 }  // namespace roofwalk

@@ -18,7 +18,7 @@ class OutputCapture {
   OutputCapture& operator=(const OutputCapture&) = delete;
 
   void restart();                           // discards the output so far
-  std::string out() { return text_of(0); }  // stdout, up to slightly more than is kept
+  std::string out() { return text_of(0); }  // stdout, more of it than printed_of() keeps
   std::string err() { return text_of(1); }
 
  private:
@@ -30,7 +30,8 @@ class OutputCapture {
   Stream streams_[2] = {{1, -1, -1}, {2, -1, -1}};
 };
 
-// Formats text as the virtual GPU keeps it: the first 64 KiB, whole lines, no control characters, `?` for non-ASCII.
+// Formats text as the virtual GPU keeps it: the first 64 KiB, in whole lines, with `?` for non-ASCII and for control
+// characters other than tabs.
 Printed printed_of(std::string_view text);
 
 // Parsed from a line such as "kernel.cu:5: void k(float *): block: [0,0,0], thread: [31,0,0] Assertion `x > 0`

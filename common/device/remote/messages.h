@@ -1,6 +1,6 @@
 // The protocol of a device in another process: each request is followed by its answer.
 //
-//   the worker first, once it has opened its device    {"protocol", "machine", "uuid", "driver_version", "GPU",
+//   the worker first, once it has opened its device    {"protocol", "machine", "uuid", "driver_version", "card",
 //                                                       "counters": [names]}
 //   {"ask": "allocate", "id", "name", "size_bytes", "element_bytes"}    {"address"}
 //   {"ask": "release", "id"}                                            {}

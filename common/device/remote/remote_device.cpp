@@ -25,7 +25,7 @@ Clock::time_point after(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// Limit for the heads of answers that contain no record.
+// Limit for the heads of answers that contain neither a record nor a plan.
 constexpr std::uint32_t kShortHeadBytes = 1 << 20;
 
 // Returns the name of a signal that a process causes itself; null if the signal came from outside.
@@ -121,9 +121,9 @@ class RemoteDevice final : public Device {
         : command(std::move(command_in)), name(std::move(name_in)), limits(limits_in), duties(duties_in) {}
 
     Status start();
-    Status usable();  // Ok if there is a worker or one can be started.
-    // Sends one request and receives its answer; the answer's body goes to `reply`. An Error comes from the device, or
-    // it says that the worker was lost; then `worker` is null.
+    Status usable();  // starts a worker if there is none; Error: that fails, or buffers of a lost worker remain
+    // Sends one request and receives its answer; the answer's body goes to `reply`. An Error is the device's, or says
+    // that the request is too long or that the worker was lost. Afterwards, `worker` is null if the worker was lost.
     Result<Json> ask(const Json& request, std::span<const std::uint8_t> body, std::span<std::uint8_t> reply,
                      double seconds, std::uint32_t most_head_bytes = kShortHeadBytes);
     Result<Json> take_answer(std::uint64_t expected_serial, std::span<std::uint8_t> reply, Clock::time_point deadline,
@@ -425,8 +425,7 @@ Result<Plan> RemoteDevice::plan_there(std::span<const ArgumentBytes> arguments,
 }
 
 Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& options) {
-  constexpr double kLongestSeconds = 1e6;  // the most that a clock can represent; replaces larger values, such as
-                                           // infinity
+  constexpr double kLongestSeconds = 1e6;  // replaces larger values, such as infinity, which a clock cannot represent
   State& s = *state_;
   ROOFWALK_TRY_STATUS(s.usable());
   if (!s.loaded) return Error{.message = "nothing is loaded: the device was lost, and is a fresh one"};

@@ -14,8 +14,8 @@ namespace roofwalk {
 // Limits of wall time for a worker, in seconds. A worker that exceeds one is killed.
 struct RemoteLimits {
   double start_s = 120;     // to open its device; querying counters may take half of this
-  double load_s = 120;      // to compile a kernel
-  double request_s = 30;    // for any other request except a run; a request moves at most 4 MiB
+  double load_s = 120;      // to compile a kernel, or to make a plan
+  double request_s = 30;    // for any other request except a run; it moves at most 4 MiB
   double run_slack_s = 10;  // for a run, in addition to RunOptions::max_seconds
   double end_s = 5;         // to end after a kill; if it does not, its device counts as held
 };
@@ -34,7 +34,8 @@ struct RemoteDuties {
 // valid greeting.
 //
 // A worker that is late, dies, or sends an invalid answer is killed, and the device is lost until all its buffers are
-// released (Device::alive). The next request starts a new worker. The run during which it was lost returns:
+// released (Device::alive). After that, the next allocation, load, plan or run starts a new worker. The run during
+// which the worker was lost returns:
 //   too long                a `runaway` fault, or an Error (RemoteDuties)
 //   died of its own signal  a `trap` fault, or an Error
 //   anything else           an Error: killed from outside, an invalid answer

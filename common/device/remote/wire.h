@@ -39,7 +39,7 @@ class Wire {
   // transfers, so that the other side never blocks on it; -1: none.
   explicit Wire(int fd, int words_fd = -1) : fd_(fd), words_fd_(words_fd) {}
 
-  // Strings in `head` that are not UTF-8 are sent as plain_text.
+  // Bytes of strings in `head` that are not UTF-8 are sent as U+FFFD.
   std::optional<WireTrouble> send(std::uint64_t serial, const Json& head, std::span<const std::uint8_t> body,
                                   Deadline deadline = {});
   // Receives the next message without its body, which must then be read with take_body. All strings are plain_text.

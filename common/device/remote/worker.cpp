@@ -223,7 +223,7 @@ class Server {
     return Json{{"record", whole_json(*record)}};
   }
 
-  // Handles requests about a range of one buffer.
+  // Handles requests about one buffer or a range of it.
   Result<Json> touch(JsonReader& in, const std::string& ask) {
     int id = 0;
     std::uint64_t offset_bytes = 0, size_bytes = body_.size();

@@ -42,8 +42,8 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
                 .stack_bytes = 8 << 20,
                 .processes = threads + 16,
                 .descriptors = 64};
-  // The files are copied, not mounted, because perhaps only their owner can enter their folder, and root drops its
-  // privileges before the box is made.
+  // Machine files are copied, not mounted, because perhaps only their owner can enter their folder, and root drops its
+  // privileges before the box is made. For the same reason, root copies the program, too.
   const std::string specs = std::string(kBoxFolder) + "/common/specs/";
   std::error_code error;
   for (fs::directory_iterator at(root / "common/specs", error), end; !error && at != end; at.increment(error)) {

@@ -20,7 +20,7 @@ namespace roofwalk {
 struct WorkerCommand {
   // [0] is the program, searched on this process's PATH if it has no slash.
   std::vector<std::string> arguments;
-  std::map<std::string, std::string> environment;  // complete; if there is a box, the box's
+  std::map<std::string, std::string> environment;  // complete; not used with a box, which has its own
   std::optional<Box> box = {};                     // if set, the program is a path inside the box
 };
 
@@ -53,7 +53,7 @@ class WorkerProcess {
  private:
   WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, std::string device, std::optional<BoxStatus> box);
 
-  pid_t pid_;  // -1 once it has ended
+  pid_t pid_;  // -1 after end()
   Descriptor channel_, words_;
   Wire wire_;
   std::string device_;

@@ -115,7 +115,7 @@ inline constexpr TraitSet kAdds = 1;  // adds the first two sources; with kMulti
 inline constexpr TraitSet kSubtracts = 2, kMultiplies = 4, kShiftsLeft = 8;
 // Other traits.
 inline constexpr TraitSet kMayBeUniform = 16;   // .uni
-inline constexpr TraitSet kReturns = 32;        // returns from a function; outside a function, ends the thread
+inline constexpr TraitSet kReturns = 32;        // returns from a function; in a kernel, ends the thread
 inline constexpr TraitSet kMeetsInWarps = 64;   // .warp.sync
 inline constexpr TraitSet kMayBeAligned = 128;  // .aligned
 inline constexpr TraitSet kNamesLevels = 256;   // .cta, .gl, .sys instead of an order and a scope
@@ -125,7 +125,7 @@ inline constexpr TraitSet kOfFragments = 512;   // wmma: works on fragments, in 
 enum class OperandType : std::uint8_t {
   none,
   own,           // the instruction's type
-  wide,          // the same; twice as wide with .wide
+  wide,          // the instruction's type; with .wide, twice as wide
   count,         // a bit count or position: .u32 for every type
   truth_table,   // a number from 0 to 255
   first_factor,  // by source_type and second_type

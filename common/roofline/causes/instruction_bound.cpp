@@ -9,8 +9,8 @@ namespace roofwalk {
 namespace {
 
 void claim_instruction_bound(Claim& claim) {
-  // Of loads of constants, only those where all lanes read one word are left here; they cost time like other
-  // instructions.
+  // If many loads of constants diverge, their own cause has already taken the passes beyond one per load. What is left
+  // costs time like other instructions.
   claim.take_rest(TimePart::constant);
   claim.take_rest(TimePart::issue);
   if (!is_mostly_arithmetic(claim.input())) claim.take_rest(TimePart::flops);

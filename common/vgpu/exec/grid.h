@@ -2,9 +2,10 @@
 //
 // The order is fixed so that counts repeat. Blocks go to SMs in grid order: at first round-robin until all slots are
 // full, then as slots become free. Execution proceeds in rounds. In each round, every SM gives each of its resident
-// warps one turn, in order; a turn ends at a barrier, at a taken loop back-edge or when the warp ends. State that SMs
-// share is updated at the end of the round, SM by SM: L2 answers requests, new blocks replace those that ended, and
-// the budget is charged. So SMs may run in parallel, and no figure depends on the number of threads.
+// warps one turn, in order; a turn ends when the warp must wait for others (at a barrier, say), sleeps, takes a loop
+// back-edge or ends. State that SMs share is updated at the end of the round, SM by SM: L2 answers requests, new blocks
+// replace those that ended, and the budget is charged. So SMs may run in parallel, and no figure depends on the number
+// of threads.
 //
 // An SM sees its own stores to global memory at once and those of other SMs from the next round on, in whichever
 // order the host runs the SMs. So even kernels that race give the same results on any number of threads. If blocks
@@ -54,9 +55,8 @@ struct RunLimits {
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` receive their counters; their L1 is cold at
-// the start. Deducts the work done from `limits.work`. A fault ends the round of its own SM only; if several SMs have a
-// fault, that of the first one is reported. Returns the traces of the sampled blocks, which are meaningless after a
-// fault.
+// the start. Deducts the work done from `limits.work`. If several SMs have a fault in one round, that of the first one
+// is reported. Returns the traces of the sampled blocks, which are meaningless after a fault.
 GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits);
 
 }  // namespace roofwalk::vgpu

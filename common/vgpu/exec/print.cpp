@@ -27,7 +27,7 @@ std::string padded(const Conversion& c, std::string text) {
   return text;
 }
 
-// Numbers are formatted by the C library, as the CUDA driver does.
+// The C library formats numbers, as in the CUDA driver.
 template <class T>
 std::string by_library(const Conversion& c, const char* size, T value) {
   std::string spec(1, '%');

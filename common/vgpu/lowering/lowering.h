@@ -92,7 +92,7 @@ class Lowering {
   // lower_memory.cpp
   // Fills s[4], offset and count (the width of the address register) from [base + offset].
   bool set_address(const Operand& address, Op& op);
-  // The same for a variable in a stack frame: emits an operation that computes the address into a register.
+  // Like set_address(), for a variable in a stack frame: emits an operation that computes the address into a register.
   bool set_frame_address(const Operand& address, Op& op);
   bool is_kernel_parameter(const Operand& address) const;
   Status lower_memory(const Instruction& in, Op op);

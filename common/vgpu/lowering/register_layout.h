@@ -14,7 +14,8 @@ inline std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return 
 
 class Slots {
  public:
-  // Fills in the program's slots, constants and sizes; its function and blocks must be set.
+  // The functions below fill in the program's slots, constants and sizes; the program's function and blocks must be set
+  // before the first call.
   Slots(const LoweringInput& input, Program& program);
 
   // Makes the register an alias of slot `at`, whose contents do not change while a block runs.

@@ -113,7 +113,7 @@ std::uint32_t work_of(const Instruction& in, const ptx::Function& function, cons
       return mode.sanitized ? 24 : 12;
     case Form::warp_match:
       return 64;
-    case Form::fence:  // it invalidates L1
+    case Form::fence:  // it may empty L1
       return 20;
     case Form::space_query:
     case Form::prefetch:

@@ -53,7 +53,7 @@ class L1Cache {
     read_group_again();
     return true;
   }
-  // The same for equally spaced lines, with the same sector of each.
+  // This read_again() is for equally spaced lines, with the same sector of each.
   bool read_again(std::uint64_t first, std::uint64_t step, unsigned sector) {
     if (group_.used == 0 || group_.line[0] != first || group_.step != step || (sector & ~group_.all_valid) != 0)
       return false;

@@ -7,7 +7,7 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint32_t kWholeSector = ~0u;
-constexpr std::size_t kAhead = 8;  // lines whose sets are prefetched ahead of their requests
+constexpr std::size_t kAhead = 8;  // how many lines ahead of the current one sets are prefetched
 
 std::uint64_t count(unsigned sectors) { return static_cast<std::uint64_t>(std::popcount(sectors)); }
 

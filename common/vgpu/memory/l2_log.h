@@ -20,7 +20,7 @@ struct L2Answer {
   std::uint32_t outcome = 0;  // index of the outcome in the trace
   std::uint32_t dram_read_sectors = 0, dram_write_sectors = 0;
   Arrival arrives = Arrival::none;  // none: leaves the outcome's value unchanged
-  Fetch found = {};                 // fetch by the same block that brought the sectors which the request found in L2;
+  Fetch found = {};                 // the same block's fetch of the sectors that the request found in L2;
                                     // number 0: none
 
   void tell() const;
@@ -118,9 +118,9 @@ class L2Round {
   // Takes the log of the next SM, whose index is `sm`, and leaves the SM an empty one. Must not run while L2 answers.
   void take(L2Log& log, std::size_t sm);
   // replay_half() answers the first half of the logs, replay() all that are left; both do nothing if another thread is
-  // already answering. They may run on any thread while SMs run, because they change only L2 and its traffic. The logs
-  // are answered in halves so that two threads can share the work evenly. A thread that called replay_half() later
-  // calls replay(), so all logs are answered in the end.
+  // already answering. They may run on any thread while SMs run, because they change nothing that SMs use: only L2, its
+  // traffic and members of this class. The logs are answered in halves so that two threads can share the work evenly. A
+  // thread that called replay_half() later calls replay(), so all logs are answered in the end.
   void replay_half();
   void replay();
   // Answers all logs that are left; no other thread may be answering.
@@ -143,7 +143,7 @@ class L2Round {
   std::vector<InstructionCounters> sites_;
   void replay_to(std::size_t end);
 
-  std::mutex mutex_;  // guards the following members, L2 and its traffic
+  std::mutex mutex_;  // held by replay_half() and replay() while they answer
   std::vector<L2Log> logs_;
   std::vector<std::size_t> sm_of_log_;
   std::vector<SmRequests> requests_;

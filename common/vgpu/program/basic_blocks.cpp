@@ -54,8 +54,9 @@ bool may_meet_others(const Instruction& in) {
   }
 }
 
-// Fills in BasicBlock::leads_out: a block with one successor, apart from an exit of some lanes, leads out if that
-// successor does. Visits each block once.
+// Fills in BasicBlock::leads_out: a block leads out if none of its instructions involves other lanes or warps, and its
+// only successor leads out or is the exit. An exit of only some lanes does not count as a successor. Visits each block
+// once.
 void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>& blocks) {
   const auto goes_straight = [&](const BasicBlock& block) {
     const auto first = code.begin() + block.first;

@@ -46,13 +46,13 @@ inline bool calls_linked(const ptx::Instruction& instruction) {
                                                 instruction.operands[0].kind == ptx::Operand::Kind::label);
 }
 
-// Whether the lanes of a warp may diverge at an instruction.
+// Whether an instruction is a branch or a call through a pointer, at which the lanes of a warp may diverge.
 inline bool chooses_way(const ptx::Instruction& instruction) {
   const ptx::Form form = ptx::info(instruction.opcode).form;
   return form == ptx::Form::branch || form == ptx::Form::indexed_branch || calls_through_pointer(instruction);
 }
 
-// Whether an instruction is a block-wide barrier without a guard.
+// Whether an instruction is a barrier of the block, not of a warp, and has no guard.
 inline bool meets_block(const ptx::Instruction& instruction) {
   return ptx::info(instruction.opcode).form == ptx::Form::barrier &&
          instruction.barrier != ptx::BarrierMode::warp_sync && instruction.guard < 0;

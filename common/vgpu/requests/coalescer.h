@@ -113,12 +113,12 @@ inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
 // slot `at`, which has 64 bits if `wide_address`, else 32; kNoSlot stands for 0.
 void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t offset, bool wide_address,
                  std::uint32_t bytes, Access& out);
-// The same for the executing lanes and the usual address, s[4] plus offset.
+// This make_access() is for the executing lanes and the usual address, s[4] plus offset.
 inline void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes, Access& out) {
   make_access(warp, warp.mask, op->s[4], op->offset, wide_address, bytes, out);
 }
 
-// The same for given addresses.
+// This make_access() takes the addresses instead of computing them.
 void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, std::uint32_t bytes, Access& out);
 
 // Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).

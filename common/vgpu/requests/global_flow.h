@@ -8,7 +8,7 @@ namespace roofwalk::vgpu {
 
 void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Access& access);
-// The same as note_global_load(), for one word (address / 4) that an atomic reads.
+// Like note_global_load(), for one word (address / 4).
 void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word);
 
 // Counts one more map entry of a traced block. Map entries are needed only while the block runs, but they count towards

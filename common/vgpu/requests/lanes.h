@@ -1,4 +1,4 @@
-// The only loop over masked lanes; compilers turn it into vector operations and a blend.
+// for_lanes(), the loop of most handlers over a warp's lanes: compilers turn it into vector operations and a blend.
 #pragma once
 
 #include <cstdint>

@@ -7,14 +7,15 @@
 
 namespace roofwalk::vgpu {
 
-// Checks the bounds of local memory, which includes .param locals. False if a fault was recorded.
+// Checks bounds and alignment in local memory, which includes .param locals. Turns generic addresses into offsets.
+// False if a fault was recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
 // For the sanitizer. forget_local marks bytes of the warp's local memory as unwritten. check_local_defined is false,
 // with a fault recorded, if a lane loads only unwritten bytes. define_local marks the bytes of a store as written.
 void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 void define_local(const Launch& launch, Warp& warp, const Access& access);
-// Counts the request word by word, like requests to global memory: word i of all lanes is contiguous.
+// Counts the request word by word, like requests to global memory: the i-th words of all lanes are contiguous.
 void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store);
 // Copies between the interleaved words and one buffer of 16 bytes per lane.
 void gather_local(const Warp& warp, const Access& access, std::uint8_t (&bytes)[kWarpSize][16]);

@@ -37,7 +37,7 @@ int bank_wavefronts(const Access& access, int first, int last, bool each) {
   return most;
 }
 
-// The same for the whole warp with at most 4 bytes per lane, counting every lane's word.
+// Returns the largest number of active lanes whose words are in one bank, for at most 4 bytes per lane.
 int turns_one_by_one(const Access& access) {
   std::uint32_t turns[kBanks] = {};
   std::uint32_t most = 0;
@@ -53,7 +53,7 @@ struct Turns {
   std::uint16_t wavefronts, conflicts;
 };
 
-// Whether each active lane has the same address as lane l ^ step, if that lane is active.
+// Whether every active lane l has the same address as lane l ^ step, unless that lane is inactive.
 bool in_pairs(const Access& access, int step) {
   for (int l = 0; l < kWarpSize; ++l) {
     if (active(access, l) && active(access, l ^ step) && access.address[l] != access.address[l ^ step]) return false;

@@ -36,8 +36,8 @@ inline void add_shared_wavefronts(Launch& launch, const Warp& warp, const Op* op
   }
 }
 
-// The same for a request in lockstep code, whose wavefronts are in the memo. The instruction's counters are computed
-// later, from SharedMemo::lockstep_requests.
+// Like add_shared_wavefronts(), for a request in lockstep code, whose wavefronts are in the memo. The instruction's
+// counters are computed later, from SharedMemo::lockstep_requests.
 inline void add_lockstep_wavefronts(Launch& launch, const Warp& warp, const Op& op) {
   SharedMemo& memo = launch.shared_memos[op.pc];
   ++memo.lockstep_requests;

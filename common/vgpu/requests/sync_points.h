@@ -11,7 +11,7 @@ namespace roofwalk::vgpu {
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind);
 // Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. Each
 // instruction that writes gets a number. A read waits for the last write of the word by another instruction of the
-// block. If an atomic changes a word, then whoever waits for the atomic also waits for the write of the word before it.
+// block. If an atomic changes a word, then whoever waits for the atomic also waits for the word's previous write.
 struct FlagUse {
   bool reads = false, writes = false, atomic = false, global = false;
 };

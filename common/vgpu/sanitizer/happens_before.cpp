@@ -58,7 +58,8 @@ void RaceDetector::order_by_lock(std::uint32_t warp, std::size_t word, SharedTou
 void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
   WarpClocks& clocks = warps_[warp];
   Knowledge fenced = clocks.known;
-  // Drops what this warp has learned from other warps about single lanes of its own: not every lane may publish this.
+  // Drops what this warp has learned from other warps about single lanes of its own, because not every lane may publish
+  // that.
   std::size_t rows = fenced.forget_lanes(warp);
   if (lanes == live) {
     fenced.warps[warp] = clocks.now;

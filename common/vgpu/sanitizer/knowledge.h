@@ -17,9 +17,9 @@ namespace roofwalk::vgpu {
 using Clock = std::uint32_t;
 using LaneClocks = std::array<Clock, kWarpSize>;
 
-// Everything up to these times is known to have happened before. Times of single lanes are rare: they arise only if
-// some lanes of a warp fence without the others. So rows of them are stored only for the warps that have such times,
-// and copies of a Knowledge share the rows.
+// The vector clock of a warp, a lock or a barrier. Times of single lanes are rare: they arise only if some lanes of a
+// warp fence without the others. So rows of them are stored only for the warps that have such times, and copies of a
+// Knowledge share the rows.
 class Knowledge {
  public:
   explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
@@ -32,7 +32,7 @@ class Knowledge {
     const LaneClocks* const own = lanes_of(warp);
     return own == nullptr ? warps[warp] : std::max(warps[warp], (*own)[static_cast<std::size_t>(lane)]);
   }
-  // These return how many rows of lane times they compared or copied, for the work budget.
+  // The next three functions return how many rows of lane times they compared or copied, for the work budget.
   std::size_t join(const Knowledge& other);
   std::size_t join_lanes(std::uint32_t warp, const LaneClocks& clocks);
   std::size_t forget_lanes(std::uint32_t warp);

@@ -83,7 +83,7 @@ class RaceDetector {
   void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes);
 
   // A fence by `lanes` of a warp whose live lanes are `live`. A warp that later sees atomics of these lanes also sees
-  // what they did before the fence, and what the warp's other lanes did before the warp last synchronized.
+  // what they did before the fence, and what the other lanes of their warp did before that warp last synchronized.
   void fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live);
   // A warp reads what other warps' atomics left in these words, and so is ordered after what they published.
   void see(std::uint32_t warp, const Access& access);
@@ -108,8 +108,8 @@ class RaceDetector {
   // returns false; the caller must then call touch().
   bool touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const LaneOffsets& offsets,
                          std::uint32_t bytes, SharedTouch touch);
-  // The same for all loads of one side of a ProductRun, with addresses relative to `base`; `number` identifies the
-  // side.
+  // Like touch_in_lockstep(), for all loads of one side of a ProductRun, with addresses relative to `base`; `number`
+  // identifies the side.
   bool read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base, const LaneOffsets& offsets,
                         const ProductRun::Side& side);
 
@@ -171,7 +171,8 @@ class RaceDetector {
   // bytes, merges them into one.
   void count_lock(const Knowledge& lock, std::size_t rows_before);
   void forget_locks();
-  // After a barrier of the whole block: drops clocks of what every warp is now ordered after.
+  // After a barrier of the whole block: every warp is ordered after all earlier touches, so drops the clocks that prove
+  // it.
   void forget_what_all_know();
 
   Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
@@ -211,8 +212,8 @@ class RaceDetector {
   Id keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch, std::size_t first, const Pattern& pattern);
   template <bool reads, std::size_t known_count, class WordOf>
   bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
-  // Returns the pattern of several loads, or of one store, by a whole warp. The pattern is empty if two of the loads
-  // touch a word with different lanes.
+  // Returns the pattern of loads, or of one store, by a whole warp. The pattern is empty if two of the loads touch a
+  // word with different lanes.
   std::unique_ptr<const Pattern> make_pattern(std::span<const ProductRun::Load> loads, std::int64_t low,
                                               const LaneOffsets& offsets, std::uint32_t bytes) const;
   const Pattern& pattern_of(std::uint32_t pc, const LaneOffsets& offsets, std::uint32_t bytes);

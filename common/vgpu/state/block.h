@@ -55,7 +55,7 @@ struct ResidentBlock {
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by offset in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // by offset in shared memory; traced blocks only
   std::vector<std::uint32_t> flags;  // by word of shared memory: number of the last flag write (0 = none)
-  // The same for words of global memory that atomics changed, by address.
+  // By word of global memory that an atomic changed (address / 4): number of the last such write.
   std::unordered_map<std::uint64_t, std::uint32_t> global_flags;
   GlobalStores global_stores;
   std::vector<std::uint32_t> swaps;  // by word of shared memory: number of lanes that have swapped it (is_retried())

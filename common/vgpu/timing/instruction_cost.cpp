@@ -123,7 +123,7 @@ std::optional<Counts> counts_between_integers(const Instruction& in) {
 }
 
 // Counts the machine instructions of conversions that take several, or that use an unusual unit. Conversions from or to
-// doubles use the special function unit, except those that only round or clamp.
+// doubles use the special function unit, except those from double to double that do not round to an integer.
 std::optional<Counts> counts_of_conversion(const Instruction& in) {
   const bool to_float = ptx::is_float(in.type), from_float = ptx::is_float(in.source_type);
   const bool f32 = in.type == Type::f32, f64 = in.type == Type::f64;

@@ -16,9 +16,9 @@ struct Cost {
 };
 Cost cost_of(const ptx::Instruction& in);
 
-// Returns, by unit, the number of machine instructions that a PTX instruction expands to for usual operand values. Only
-// for instructions that cost_of() cannot describe: quotients, roots, saturated, high and wide products, bit fields.
-// Empty for all others.
+// Returns, by unit, the number of machine instructions that a PTX instruction expands to for usual operand values.
+// Empty for instructions that cost_of() describes; not empty, for example, for quotients, roots, saturated sums, bit
+// fields and some conversions.
 std::vector<Cost> expansion_of(const ptx::Instruction& in);
 
 // Whether the expansion always calls a subroutine, not only for unusual operand values.

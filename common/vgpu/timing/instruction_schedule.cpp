@@ -102,9 +102,9 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   }
 }
 
-// Finds the operations that a form lacks. Every PTX access must appear in every copy, with two exceptions: ptxas merges
-// accesses within 16 bytes of shared memory, and drops loads whose result is not read. Of the other instructions, ptxas
-// folds some, but if there are many, most of them must appear.
+// Finds the operations that a form lacks. Every PTX access must appear in every copy, except that ptxas merges accesses
+// within 16 bytes of shared memory. Of arithmetic, ptxas folds a part, but about a third of it must appear, unless
+// there is very little.
 StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
   constexpr std::uint32_t kNeighbours = 4;  // words
   // ptxas may shrink arithmetic by the factor kShrinks, and each copy by kFewer further instructions.

@@ -25,7 +25,7 @@ enum class TimedKind : std::uint8_t {
   atomic,      // with or without a result
   async_copy,  // cp.async
   async_commit,
-  async_wait,  // waits until at most `groups` committed groups are in flight; kAllGroups: until no copy is
+  async_wait,  // waits until at most `groups` committed groups are in flight; kAllGroups: until none of its copies is
   barrier,
   branch,
   leave

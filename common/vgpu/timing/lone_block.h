@@ -25,7 +25,7 @@ class AloneTimes {
 
   // Returns the cycles of the recorded part of the block; nullopt if it was not replayed.
   std::optional<double> of(std::uint32_t block) const;
-  // The same, but replays the block if necessary, however long that takes.
+  // Like of(), but replays the block if necessary, however long that takes.
   double always_of(std::uint32_t block);
   // Sets the time of a block that was replayed alone elsewhere.
   void know(std::uint32_t block, double cycles);

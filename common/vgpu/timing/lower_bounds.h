@@ -31,8 +31,8 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
 
 // Returns the least time, in ns, in which the SM with the most requests to L2 can make them: its port has a bandwidth,
 // and the number of sectors in flight is limited. This bound matters if blocks are few or unequal, since one SM may
-// then have most of the traffic. Only the blocks that start with the launch count (all blocks, if the code reads
-// %smid): later blocks may run on any SM.
+// then have most of the traffic. Counted are only the blocks that start together with the launch (all blocks, if the
+// code reads %smid): later blocks may run on any SM.
 double requests_ns(const Machine& machine, const LaunchTotals& totals);
 
 // Returns the largest of the throughput bounds, in ns.

@@ -156,12 +156,14 @@ class CodeMap {
     }
     by_block_.resize(blocks_.size());
     std::vector<bool> apart(pieces_);  // by piece: whether it is rare code, e.g. for a diverged warp
-    // By piece: the PTX instruction for whose unusual operands the piece calls a subroutine; kNone: no such call.
+    // By piece that calls a subroutine for unusual operands: the PTX instruction that has these operands. kNone: no
+    // such call.
     std::vector<std::uint32_t> calls(pieces_, kNone);
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (ends_collective(code_[i].operation)) apart[piece_[i]] = true;
-      // A call that the PTX does not contain leads to rare code: for unusual operands of a float division, or for a
-      // diverged warp. (Other such calls do not: ptxas also turns some branches into calls, for example loop exits.)
+      // A call for arithmetic or for an exchange between lanes leads to rare code, unless every warp makes it: for
+      // unusual operands (of a float division, say) or for a diverged warp. Other calls do not: ptxas also turns some
+      // branches into calls, for example loop exits.
       if (class_at(i) == Class::call && pc_[i] != kNone && !calls_always(i)) {
         const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
         if (form == Form::alu) calls[piece_[i]] = pc_[i];
@@ -283,8 +285,8 @@ class CodeMap {
     std::map<std::uint32_t, std::size_t> votes;
     for (const auto& [pc, count] : times) ++votes[std::max(count / of_a_copy(pc, plain), 1u)];
     std::size_t most = 0;
-    // ptxas may duplicate an integer instruction at each use of its result, so several PTX instructions must agree on
-    // the number of copies. On a tie the smaller number wins.
+    // ptxas may duplicate an integer instruction at each use of its result, so if `plain`, several PTX instructions
+    // must agree on the number of copies, and on a tie the smaller number wins.
     for (const auto& [count, pcs] : votes) {
       const bool more = plain ? pcs > std::max<std::size_t>(most, 1) : pcs >= most;
       if (more) most = pcs, version.copies = count;

@@ -36,7 +36,7 @@ inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
 
-// Properties of the code and the traces, found once per modelled time for all its replays.
+// Properties of the code and the traces of a launch, found once for all its replays.
 struct ReplayedGrid {
   explicit ReplayedGrid(const TimingInput& input);
 

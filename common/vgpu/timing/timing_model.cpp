@@ -29,8 +29,8 @@ double cut_of(const BlockTrace& block) {
   return static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
 }
 
-// Whether the part of a block that was cut off can resemble the recorded part: in proportion, the whole block took the
-// same paths as the recorded part and waited hardly longer.
+// Whether the part of a block that was cut off can resemble the recorded part: per instruction, the recorded part must
+// have nearly the path sums of the whole block, and at least kAsMuch of its longest wait.
 bool goes_on_alike(const BlockTrace& block) {
   constexpr double kAlike = 0.05, kAsMuch = 0.8;
   const BlockWork &part = block.recorded, &all = block.work;
@@ -66,7 +66,7 @@ struct Kind {
   double blocks = 0;                            // number of blocks in the grid
   double cost = 0;                              // cost of one block
   std::array<double, kGridParts> by_part = {};  // number of blocks, by part of the grid
-  std::vector<std::uint32_t> members;           // their indices in the trace, in the order of the grid
+  std::vector<std::uint32_t> members;           // indices of its traces, in the order of the grid
 
   void add(const Stratum& stratum, double times) {
     blocks += static_cast<double>(stratum.blocks) * times;
@@ -75,7 +75,7 @@ struct Kind {
 };
 
 // Returns the kinds of blocks of a grid, cheapest first. A stratum without a trace is added to the kind with the most
-// similar cost per block, as the number of blocks of that kind that have the same total cost.
+// similar cost per block: as many more blocks of that kind as have the stratum's total cost.
 std::vector<Kind> kinds_of(const GridTrace& trace) {
   std::vector<Kind> kinds;
   std::vector<std::vector<std::uint32_t>> members(trace.strata.size());

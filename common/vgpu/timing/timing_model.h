@@ -29,7 +29,7 @@ struct TimingInput {
   int blocks_per_sm = 1;
   bool unsampled = false;  // replay every block of a complete trace, even if there are many
   std::uint64_t key = 0;   // key of the sample (sample.h): determines which blocks are replayed first
-  // Whole grid: PTX instructions of all warps, and load requests by the level that served them.
+  // Whole grid: PTX instructions of all warps, and requests of loads and atomics, by the level that served them.
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
   std::uint64_t most_swaps = 0;  // whole grid: the largest number of lanes that swapped one word of global memory
                                  // (is_retried())

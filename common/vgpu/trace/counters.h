@@ -8,7 +8,7 @@ namespace roofwalk::vgpu {
 struct InstructionCounters {
   std::uint64_t requests = 0, sectors = 0, lines = 0, hit_sectors = 0;
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
-  // Load requests, by the farthest level that served a part of them.
+  // Requests of loads and atomics, by the farthest level that served a part of them.
   std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;
   // Of accesses to shared memory. But for loads of constant memory, `wavefronts` counts passes, and `conflicts` counts
   // passes that missed the first cache.

@@ -10,7 +10,7 @@ namespace {
 // Returns a logarithm with 16 steps per doubling, in integers, so that it is the same on every machine.
 std::uint16_t step_of(std::uint64_t value) {
   if (value < 16) return static_cast<std::uint16_t>(value);
-  const int above = std::bit_width(value) - 5;  // number of bits below the five leading ones
+  const int above = std::bit_width(value) - 5;  // number of bits below the five highest
   return static_cast<std::uint16_t>(above * 16 + static_cast<int>(value >> above));
 }
 

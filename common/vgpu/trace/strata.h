@@ -40,8 +40,8 @@ struct PathSums {
     add(last);
   }
   // Adds an instruction whose guard is off in every lane. Skipped instructions are part of the path because they affect
-  // time: in a block that skips instructions, loads that other blocks have in flight at once may run one after the
-  // other.
+  // time: a block that skips instructions may make its loads one after the other, where other blocks have them in
+  // flight together.
   void skip(std::uint32_t pc) { add(last ^ std::uint64_t{pc} << 32); }
 
  private:

@@ -11,8 +11,9 @@
 
 namespace roofwalk::vgpu {
 
-// Where a line comes from that a load finds in a cache in this simulation but would find in flight on hardware: another
-// block requested the line in the same round of turns (grid.h), and hardware runs these blocks concurrently.
+// From where a line in flight comes. In this simulation, the load finds the line in a cache; on hardware, the line
+// would still be in flight, because another block that runs concurrently requested it in the same round of turns
+// (grid.h).
 enum class Arrival : std::uint8_t { none, from_l2, from_dram };
 
 // The cost of one memory instruction in one entry of a basic block. All zero if its guard was off in every lane.
@@ -41,7 +42,8 @@ inline void add_to(std::uint8_t& field, std::uint64_t more) {
 static_assert(sizeof(Outcome) == 12);
 
 // Warps of a block meet at mbarrier phases and at flags in memory. Each phase and each write of a flag has its own
-// number within the block, from 1. A phase ends when all expected arrivals have come.
+// number within the block: from 1 while it is recorded, from 0 in the finished trace. A phase ends when all expected
+// arrivals have come.
 struct SyncPoint {
   // An instruction may have several sync points. `follows`: the phase at which the instruction arrives cannot end
   // before phase `number` has ended.

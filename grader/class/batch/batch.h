@@ -2,7 +2,7 @@
 //   grades.db      the grades (grade_store.h)
 //   sources/       every submitted file, named by the hash of its bytes
 //   work/          files of the submissions that are being graded; emptied at every start
-//   regrading.json the rest of the work of an interrupted `grade --again` (grade_all.h)
+//   regrading.json the round of each key of an unfinished `grade --again` (grade_all.h)
 // All other files in the folder are made from these and can be made again.
 #pragma once
 
@@ -28,7 +28,7 @@ struct BatchPlaces {
 
 class Batch {
  public:
-  // Errors: those of read_terms() and of GradeStore::open().
+  // Errors: those of read_terms(), use_secrets(), with_thresholds() and GradeStore::open().
   static Result<Batch> open(const Course& course, const BatchPlaces& places);
 
   const CourseTerms& terms() const { return terms_; }
@@ -67,8 +67,8 @@ class Batch {
   std::map<std::string, std::string> chapter_keys_, terms_keys_;
 };
 
-// One line about grades that this program would not give now, with the command that grades again; empty if there are
-// no such grades.
+// One line about grades that were made under other terms or by another version of the grader, with the command that
+// makes them again; empty if there are none.
 std::string stale_text(const Gradebook& book, const std::string& grade_command);
 
 }  // namespace roofwalk

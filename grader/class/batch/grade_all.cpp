@@ -59,7 +59,7 @@ Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, const std:
                          bool again) {
   ROOFWALK_TRY(const auto submissions, store.submissions());
   ROOFWALK_TRY(const auto grades, store.grades());
-  std::set<std::string> named_keys, graded;  // keys with a grade by any grader, under any terms
+  std::set<std::string> named_keys, graded;  // graded: chapter and hash of each file with any grade, old or new
   for (const Submission& s : named) named_keys.insert(batch.key(s));
   named_keys.erase("");  // the key of submissions whose chapters are not graded now
   for (const StoredGrade& grade : grades) graded.insert(grade.chapter + grade.source_sha256);

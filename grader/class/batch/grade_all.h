@@ -1,6 +1,7 @@
 // Grades submissions that have no grade yet, each in a worker process, with as many processes at once as there are
 // workers. Each grade is on disk before its worker begins the next submission, so if a call is killed, the next one
-// continues its work. This is also true for a regrade: regrading.json contains the rest of its work until it is done.
+// continues its work. This is also true for a regrade: until it is done, regrading.json contains the round of each of
+// its keys.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +24,7 @@ struct GradeOptions {
 
 struct GradeProgress {
   std::size_t done = 0, all = 0;
-  std::size_t faults = 0;  // faults of this program so far; each submission is tried twice
+  std::size_t faults = 0;  // faults of this program so far; after its first one, a submission is tried again
   double elapsed_s = 0;
 };
 
@@ -36,8 +37,8 @@ struct GradeSummary {
 
 // `named`: the submissions that the instructor named. They are graded if this grader has not yet graded them under
 // these terms, or if options.again is set; all other submissions, only if they have no grade at all. `told` is called
-// after each submission, from any thread, one call at a time. Only trouble that would affect all submissions is an
-// Error: no toolkit, a starter that cannot be measured, grades that cannot be read.
+// after each try of a submission, from any thread, one call at a time. Only trouble that would affect all submissions
+// is an Error: no toolkit, a starter that cannot be measured, grades that cannot be read.
 Result<GradeSummary> grade_all(Batch& batch, const Rig& rig, const std::string& device,
                                const std::vector<Submission>& named, const GradeOptions& options,
                                const std::function<void(const GradeProgress&)>& told);

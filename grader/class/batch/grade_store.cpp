@@ -187,7 +187,8 @@ struct GradeStore::Impl {
 
   static LeftOut left_out_of(const Statement& row) { return {row.text(0), row.text(1), row.text(2), row.number(3)}; }
 
-  // Copies the rows of a damaged file that can be read and that still match their hashes. Returns the number of grades.
+  // Copies the rows of a damaged file that can be read: all but the faults, and a grade only if it still matches its
+  // hash. Returns the number of grades.
   std::size_t salvage(const fs::path& damaged) {
     Database old(damaged, 0);
     if (old.code() != SQLITE_OK) return 0;

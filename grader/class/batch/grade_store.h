@@ -39,7 +39,7 @@ class GradeStore {
   // proven number if a later submission proves it.
   Result<std::vector<Owner>> students() const;
   // Files that were left out, by label. A file is not listed if the same student handed in a file of that name that
-  // became a submission, unless the left-out file was handed in later.
+  // became a submission, unless the left-out file was handed in later, or at the same time in another place.
   Result<std::vector<LeftOut>> left_out() const;
 
   // The grade is durable on return. If the key and round already have a grade, that grade stays, and nothing is
@@ -64,7 +64,8 @@ class GradeStore {
   // nothing about their names.
   Result<std::string> salt();
 
-  // Checks that each row contains the hash of the row before it. Errors: the first row that does not match.
+  // Checks each grade's row against its hash, which also covers the hash of the row before it. Errors: the first row
+  // that does not match.
   Status verify() const;
 
  private:

@@ -151,11 +151,11 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
   return false;
 }
 
-// Whether `entry` replaces `known`, an entry with the same bytes. An entry with the mark "on time" wins: the file was
-// on time, even if it is handed in again for another deadline, or downloaded again without marks. If neither or both
-// have that mark, and only one has a mark, the marked one wins if the other is late by its time, or if both have the
-// same time. It does not matter which of them came first, because the marked file may have been graded by itself
-// before. In all other cases, the earlier entry wins.
+// Whether `entry` replaces `known`, an entry with the same bytes. If only one of them is marked "on time", it wins: the
+// file was on time, even if it is handed in again for another deadline, or downloaded again without marks. If only one
+// of them is marked "late", and the other has no mark, the marked one wins if the other is late by its time, or if both
+// have the same time, whichever came first: the file may have been graded by itself, without its mark, before. In all
+// other cases, the earlier entry wins.
 bool is_earlier(const Entry& entry, const Entry& known) {
   const bool is_on_time = entry.mark == LateMark::on_time, was_on_time = known.mark == LateMark::on_time;
   if (is_on_time != was_on_time) return is_on_time;
@@ -193,7 +193,8 @@ std::string without_number(const std::string& student) {
   return student.ends_with(')') && bracket != std::string::npos ? student.substr(0, bracket) : student;
 }
 
-// Adds a line for each pair of rows whose names are spelt alike, unless their numbers prove that they are two persons.
+// Adds a line for each row whose name is spelt like that of a row before it, unless their numbers prove that they are
+// two persons.
 void note_namesakes(const Rows& rows, Gradebook& book) {
   std::map<std::string, const StudentRow*> by_letters;
   for (const auto& [student, row] : rows.by_student) {

@@ -19,12 +19,12 @@ struct Column {
   std::string chapter, title;
   double points = 0, weight = 0, pass_share = 0;
   std::optional<std::int64_t> deadline_s;
-  std::string level;            // the level whose axis the chapter's dots use
+  std::string level;            // the memory level whose AI is on the axis of the chapter's chart
   int deadline_offset_min = 0;  // see ChapterTerms
   std::string starter_sha256 = {};
 };
 
-// Whether this program would give the same grade now and, if not, the reason.
+// Whether this program made a grade under the present terms and, if not, what differs.
 enum class GradedBy { these_terms, another_grader, other_terms };
 
 // One submission, graded or not.
@@ -50,12 +50,12 @@ struct Entry {
 inline constexpr std::size_t kMostSameNamed = 5;
 
 struct Cell {
-  enum class State { graded, not_graded, nothing };  // not_graded: an instructor must look; never counts as 0
+  enum class State { graded, not_graded, nothing };  // not_graded: an instructor must look; has no points, not even 0
   State state = State::nothing;
   std::vector<Entry> entries;         // all submissions, in the order of hand-in
   std::optional<std::size_t> counts;  // index of the entry that gives the points
-  // Other students whose counting file has the same bytes: the names of the first kMostSameNamed, and how many there
-  // are in all. Empty if the file is the starter or belongs to a group.
+  // Other students whose counting file has the same bytes, without the members of the same group: the names of the
+  // first kMostSameNamed, and how many there are in all. Empty if the file is the starter.
   std::vector<std::string> same_as;
   std::size_t same_as_count = 0;
 
@@ -87,8 +87,8 @@ std::string_view state_name(Cell::State state);
 std::string verdict_words(const std::string& verdict, const std::string& grade);
 std::string verdict_words(const Entry& entry);
 
-// The time of hand-in, in the time zone of the column's deadline, or the platform's mark if there is no time; then how
-// late it was.
+// The time of hand-in, in the time zone of the column's deadline, and how late that was; or the platform's mark if
+// there is no time.
 std::string handed_in_words(const Entry& entry, const Column& column);
 // "1 day late costs 10 % of the points"; empty if there is no penalty.
 std::string penalty_words(const Entry& entry);

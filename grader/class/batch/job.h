@@ -30,7 +30,7 @@ struct Job {
   std::string file_name() const { return terms.chapter.name + ".cu"; }
 };
 
-// The JSON contains only the chapter's name and goals; the worker reads the rest from the course.
+// Of the chapter, the JSON contains only the name and the goals' thresholds; the worker reads the rest from the course.
 Json to_json(const Job& job);
 Result<Job> job_from_json(const Json& json, const Course& course);
 

@@ -76,7 +76,7 @@ Result<Heads> heads_of(const CsvRow& row, const std::string& wanted) {
   return heads;
 }
 
-// A key that is the same for "Doe, Jane", "Jane Doe" and "doejane", the form in Canvas' file names.
+// A key that is the same for "Doe, Jane", "Jane Doe" and "jane-doe".
 std::string name_key(const std::string& name) {
   std::string text = name;
   if (const std::size_t comma = name.find(", "); comma != std::string::npos)

@@ -1,4 +1,4 @@
-// Writes results.json: `score`, or a score per test; `tests` with score, max_score, status, name, number, output,
+// The form of results.json: `score`, or a score per test; `tests` with score, max_score, status, name, number, output,
 // visibility, tags; `leaderboard` with name, value, order; `visibility`, `stdout_visibility`. Output is plain text
 // unless output_format is set.
 #include <fmt/format.h>

@@ -78,9 +78,9 @@ bool lies_where_it_says(std::string_view bytes, const EntryList& list, std::size
 
 // The position of the archive's end record. Only the record's comment comes behind it, and a few bytes that some
 // programs append. Bytes that look like an end record may be part of any file in the archive. So this takes the last
-// record that states the true place of the list; if there is none, a record whose comment ends the file. If an archive
-// follows other bytes, the list is not where its record says, so such an archive is refused. So is a class's archive
-// that was cut off directly after an archive inside it.
+// record that states the true place of the list; if there is none, the last one whose comment ends the file or, failing
+// that, the last one. If an archive follows other bytes, the list is not where its record says, so such an archive is
+// refused. So is a class's archive that was cut off directly after an archive inside it.
 std::optional<std::size_t> end_of(std::string_view bytes) {
   constexpr std::size_t kMostBehind = 64;
   const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment + kMostBehind);
@@ -164,8 +164,8 @@ std::uint32_t libzip_hash(std::string_view name) {
 
 // Returns why a student's archive must not be given to libzip; empty if it is harmless. libzip compares each name with
 // all others of the same hash, and stores each extra field separately, so an archive of a few hundred kilobytes could
-// cost a minute or gigabytes. Names that are not UTF-8 are not hashed here but only counted, because libzip converts
-// them before it hashes them.
+// cost a minute or gigabytes. The number of names that are not UTF-8 is limited, too: libzip converts them before it
+// hashes them, so their hashes here are not libzip's.
 std::string why_costly(std::string_view bytes, const EntryList& list) {
   constexpr std::uint64_t kMostNameBytes = 2u << 20, kMostExtraBytes = 4u << 20;
   constexpr std::size_t kMostAlike = 500, kMostOld = 5'000;

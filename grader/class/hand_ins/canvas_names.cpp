@@ -205,15 +205,14 @@ struct NameEvidence {
     return !is_quiz && ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) && is_nobody_elses(mark);
   }
 
-  // Whether Canvas may have written this reading although its numbers have unusual lengths: the file may have been on
-  // Canvas before, or the person's account may be far older or newer than the others. In an honest learner's own file
-  // name, numbers are dates or versions, which allows() handles; numbers like these behind a person's name would be
-  // there only on purpose.
+  // Whether Canvas may have written this reading even if its numbers have unusual lengths: the file may have been on
+  // Canvas before, or the person's account may be far older or newer than the others. An honest learner's own file name
+  // may contain dates and versions, but hardly two numbers like these.
   bool may_be_unusual(const CanvasMark& mark) const {
     if (mark.is_late) return may_be_canvas(mark) && is_nobody_elses(mark);
     if (is_quiz || !may_be_somebodys(mark) || mark.file.empty()) return false;
-    // Canvas counts up, so the number of a newer account may have any number of digits more, and that of an older one
-    // may have one less.
+    // Canvas numbers accounts in the order of their creation, so the number of a newer account may be longer than the
+    // others by any number of digits, and that of an older one shorter by one digit.
     const bool is_long_enough =
         mark.id.size() >= ids.fewest || (mark.id.size() + 1 >= ids.fewest && !may_be_a_date(mark.id));
     if (is_long_enough && mark.file.size() >= mark.id.size()) return true;
@@ -223,8 +222,8 @@ struct NameEvidence {
   }
 
  private:
-  // A file's number is plausible if it has at least this many digits more than the person's: Canvas has more files than
-  // people, so a file's number is hardly shorter than a person's, and usually far longer.
+  // A file's number of any length is plausible if it has at least this many digits more than the person's: Canvas has
+  // far more files than people, so files' numbers are usually far longer.
   static constexpr std::size_t kMoreDigits = 2;
 
   // Whether the number may be a year, a month or a day.
@@ -258,7 +257,7 @@ struct NameEvidence {
   }
 };
 
-// Whether the text contains the late mark before a number, at any place.
+// Whether `mark`, followed by `_` and a number, occurs anywhere in the text.
 bool holds_mark(const std::string& text, std::string_view mark) {
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
     const std::size_t behind = at + mark.size();

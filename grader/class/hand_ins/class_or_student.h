@@ -30,8 +30,8 @@ class ClassOrStudent {
   // one.
   static bool looks_like_class(const Listing& listing);
 
-  // Whether a pile may be of several students: its files are named like several people's hand-ins, or it has several
-  // folders, none of which is named like a chapter or a checkout's my/.
+  // Whether a pile may be of several students: its files are named like several people's hand-ins, one of its names has
+  // a platform's form, or it has several folders, none of which is named like a chapter or a checkout's my/.
   bool may_hold_students(const std::string& called, const Pile& pile) const;
 
   // Whether a folder or zip with a known student's name may be a class nevertheless. A student who guessed the name of

@@ -12,11 +12,11 @@ namespace roofwalk {
 // Removes the late marks that do not apply to their file's chapter, and returns lines about them. A mark says whether a
 // file was in time for the assignment of its zip. But the zip may also contain files of other chapters, sent long
 // before or after their own deadlines. If a mark does not decide whether such a file is late, the mark is removed, and
-// the file's time counts: that of the download, before which the file came.
-// A deadline is taken for one of the zip's assignment if at least half of the zip's students handed in something for
-// it, or if no other deadline has more students; in both cases they must be more than a third of all students,
-// including those without a file of a known chapter. If somebody is late, deadlines that were still to come are
-// excluded. `before`: the submissions on record.
+// the file's time counts: that of the download, which is later than the hand-in. A deadline is taken for one of the
+// zip's assignment if at least half of the zip's students handed in something for it, or if no other deadline has more
+// students; in both cases they must be more than a third of all students, including those without a file of a known
+// chapter. If somebody is late, deadlines that were still to come when the zip was made are excluded. `before`: the
+// submissions on record.
 std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Submission>& before,
                                             const CourseTerms& terms);
 

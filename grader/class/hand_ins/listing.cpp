@@ -153,7 +153,8 @@ std::string wrapper_of(const Archive& zip, const std::string& dot, const Chapter
   return wrapper.empty() ? wrapper : wrapper + "/";
 }
 
-// The same for a folder on disk. The folder in it must not be a link, because a link may lead anywhere.
+// The path of the only folder in a folder on disk, if it is named like Gradescope's and has no hand-in next to it. It
+// must not be a link, because a link may lead anywhere.
 std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder, const ChapterNames& chapters) {
   if (listing.folders.size() != 1 || !is_gradescope_export(listing.folders.begin()->first)) return std::nullopt;
   const auto is_somebodys = [&](const Found& found) { return is_hand_in(found.parts.front(), chapters); };

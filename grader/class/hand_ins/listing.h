@@ -31,7 +31,7 @@ struct Pile {
     std::string reason;
     std::int64_t written_at_s = 0;
   };
-  std::vector<Told> told = {};  // folders in it, and why they were not listed
+  std::vector<Told> told = {};  // what is not listed, such as a link to a folder, and why
 
   bool is_empty() const { return files.empty() && others.empty(); }
   void add(Found found);
@@ -75,7 +75,7 @@ Found file_at(const std::filesystem::path& path, std::vector<std::string> parts)
 Listing list_folder(const std::filesystem::path& folder, const ChapterNames& chapters,
                     const std::filesystem::path& skipped = {});
 
-// The same for a class's folder. If everything is in the one folder of a platform's zip, lists that folder.
+// Like list_folder(), for a class's folder. If everything is in the one folder of a platform's zip, lists that folder.
 Listing list_class_folder(const std::filesystem::path& folder, const ChapterNames& chapters,
                           const std::filesystem::path& skipped = {});
 
@@ -89,7 +89,7 @@ Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s);
 // The whole listing as the files of one student.
 Pile pile_of(Listing listing);
 
-// The names of those files that are not in a folder.
+// The names of files that are not in a folder (Listing::top).
 std::vector<std::string> names_in(const std::vector<Found>& files);
 
 }  // namespace roofwalk

@@ -85,8 +85,8 @@ class ClassNames {
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
 
  private:
-  // Names in Canvas' form may have this form by chance if Canvas did not name all files. Returns the name of a file or
-  // folder that Canvas did not name; empty if there is none.
+  // If names in Canvas' form are suspected of being forged (see above), returns the name of a file or folder that
+  // Canvas did not name; otherwise an empty text.
   std::string doubtful_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders) const;
   NamedFile believed(NamedFile named) const;
   void tell_of_otherwise(const std::vector<std::string>& files);
@@ -126,7 +126,7 @@ bool is_chapters_alone(const std::string& name, const std::vector<std::string>& 
 // numbers give different texts, for any name. Without a name, only the number: "(7)".
 Owner owner_with_id(const std::string& name, const std::string& id);
 
-// The same for a number that a student may have typed.
+// Like owner_with_id(), for a number that a student may have typed.
 Owner owner_with_unproven_id(const std::string& name, const std::string& id);
 
 // The text in small letters, for all alphabets. Invalid UTF-8 is unchanged.
@@ -140,8 +140,8 @@ std::string name_letters(const std::string& name);
 // U+FFFD; at most 200 bytes, then "...". Never empty.
 std::string plain_name(const std::string& name);
 
-// The same for a student's name. Different names give different texts: if the conversion changes the name, a hash of
-// the full name is appended.
+// Like plain_name(), but different names give different texts: if the conversion changes the name, a hash of the full
+// name is appended.
 std::string student_name(const std::string& name);
 
 }  // namespace roofwalk

@@ -79,7 +79,7 @@ class Attention : public Exercise {
       squares += weight * weight;
       for (std::int64_t e = 0; e < kWidth; ++e) out[e] += weight * static_cast<double>(values[i * kWidth + e]);
     }
-    // Tensor cores round the weights to fp16. `values` are below 1, so the errors add up like a random walk.
+    // Weights are rounded to fp16 for tensor cores; these errors add up like a random walk. `values` are below 1.
     std::fill_n(errors, kWidth, 4 * 0x1p-11 * std::sqrt(squares));
   }
 };

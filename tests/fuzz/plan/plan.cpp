@@ -29,7 +29,8 @@ Machine small_machine() {
   return std::move(*machine);
 }
 
-// Returns arguments for solve: pointers to buffers for parameters of eight bytes, small numbers for others.
+// Returns arguments for solve: pointers to buffers for parameters of eight bytes, 100 for those of four, bytes of value
+// 3 for others.
 std::vector<ArgumentBytes> arguments_of(const ptx::Function& solve, Device& device) {
   std::vector<ArgumentBytes> out;
   for (const ptx::Variable& parameter : solve.parameters) {

@@ -11,7 +11,7 @@ __device__ Address next(Address at) {
     return to;
 }
 
-// Chain i starts at node i. ends[...] is the last node of each lane, summed over its chains.
+// Chain i starts at node i. ends[thread] is the sum of the numbers of the nodes where the thread's chains end.
 template <int kChains>
 __global__ void chase(const Address* nodes, float* ends, int hops) {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// Matrix product, step 2: threadIdx.x runs along a row: a warp reads one value of a and 128 contiguous bytes of b.
+// Matrix product, step 2: threadIdx.x runs along a row, so a warp reads one value of a and 128 contiguous bytes of b.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int n, int k) {

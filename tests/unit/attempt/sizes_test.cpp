@@ -1,5 +1,5 @@
 // Tests every chapter with every machine file: the size to measure is chosen from the machine's figures, so a chapter
-// need not name any machine.
+// names no machine but classroom.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::vector<Chapter> chapters() {
   return *loaded;
 }
 
-// Whether the chapter's goal is a share of DRAM bandwidth, so that the data must not fit L2.
+// Whether a goal of the chapter is a share of DRAM bandwidth, so that the data must not fit L2.
 bool streams(const Chapter& chapter) {
   return std::any_of(chapter.goals.begin(), chapter.goals.end(),
                      [](const Goal& goal) { return goal.level == "dram" && goal.what == Goal::What::share_of_roof; });

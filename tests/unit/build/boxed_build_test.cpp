@@ -1,4 +1,4 @@
-// The tests of build_test.cpp with the compilers in a box.
+// Tests of build() with the compilers in a box.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

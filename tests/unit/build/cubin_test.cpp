@@ -161,8 +161,8 @@ TEST(Cubin, HoldsTheRegistersOnEveryArchitecture) {
   }
 }
 
-// Each machine instruction that loads, stores, branches, exits or waits at a barrier has the number of a PTX line with
-// such an instruction.
+// Each global load or store, store to shared memory, barrier and exit in the machine code has the number of a PTX line
+// with the matching instruction.
 TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
   std::vector<std::string> lines{""};
   std::istringstream text(compiled().ptx);

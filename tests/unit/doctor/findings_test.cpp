@@ -331,7 +331,8 @@ TEST_P(FindingTest, SaysWhatAndWhatToDo) {
 INSTANTIATE_TEST_SUITE_P(Every, FindingTest, ::testing::ValuesIn(kCases),
                          [](const auto& each) { return std::string(each.param.name); });
 
-// Every possible finding is covered by a case above.
+// Each finding in each condition that occurs in a case's surroundings must be asked for by some case, except good ones
+// with an id that the laptop has, too.
 TEST(Findings, EachConditionOfEachHasACase) {
   std::set<std::pair<std::string, Condition>> asked, seen;
   for (const Case& c : kCases) {
@@ -346,7 +347,7 @@ TEST(Findings, EachConditionOfEachHasACase) {
   }
 }
 
-// Every finding that is not good gives advice, and no id occurs twice.
+// Every tip and every failure gives advice, and no id occurs twice in one list.
 TEST(Findings, HaveAdviceAndIdsOfTheirOwn) {
   for (const Case& c : kCases) {
     Surroundings around = c.place();

@@ -1,4 +1,4 @@
-// Invented surroundings without problems. Each test changes one thing in them.
+// Invented surroundings without problems; the tests add those.
 #pragma once
 
 #include "grader/doctor/findings.h"

@@ -1,6 +1,6 @@
 // For every chapter of the course, tests that the problem is deterministic, and that the tolerance accepts a rounded
-// reference but rejects half precision, zeros, and outputs that ignore an input. Finds chapters by walking, so new ones
-// are tested too.
+// reference but rejects half precision, zeros, and outputs that ignore an input. Looks for the chapters in their
+// folder, so new ones are tested too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -113,7 +113,7 @@ TEST(MedianInterval, HoldsTheTruthNinetyFiveTimesInAHundred) {
   for (const int pairs : {8, 15, 31, 121}) {
     for (const double scatter : {0.005, 0.03}) {
       if (pairs == 8 && scatter < 0.03)
-        continue;  // with eight pairs of steady times the interval is wider than stated, which is harmless
+        continue;  // with eight pairs of steady times the interval holds the truth more often, which is harmless
       int held = 0;
       for (int i = 0; i < kSimulations; ++i) {
         Kernels kernels(1.05, {.scatter = scatter, .runs = 2 * pairs}, static_cast<std::uint64_t>(i));

@@ -49,7 +49,7 @@ std::unique_ptr<Device> played_gpu() {
 
 class Refusals : public ::testing::TestWithParam<DeviceKind> {
  protected:
-  // Returns the grader's refusals, with roofs scaled by `share`.
+  // Returns the grader's refusals, with the memory roofs scaled by `share`.
   static std::vector<std::string> said_of(const std::string& text, double share = 1) {
     const Machine machine = *load_machine("classroom");
     Roofs roofs = roofs_of(machine);

@@ -327,7 +327,7 @@ TEST(CompareStates, AClockThatMovesMoreThanFivePercentSpoilsTheWindow) {
   EXPECT_TRUE(spoiled(compare(after, quiet(), kOwn))) << "up as well as down";
 
   GpuState capped = after;
-  capped.clock_reason_bits = 0x4;  // a power limit: normal under load, and equal in both runs of a pair
+  capped.clock_reason_bits = 0x4;  // a power limit: normal under load, and slows both runs of a pair alike
   EXPECT_FALSE(spoiled(compare(quiet(), capped, kOwn)));
   EXPECT_EQ(compare(quiet(), capped, kOwn).size(), 2u) << "both are told";
 

@@ -49,7 +49,8 @@ struct Traffic {
   double read_bytes, written_bytes;  // at DRAM, derived by hand
 };
 
-// All data is read once and written once, exact to the byte, because extents are multiples of a sector's 32 bytes.
+// Inputs are read once and results written once, exact to the byte, because extents are multiples of a sector's 32
+// bytes.
 TEST(Kernels, MoveWhatTheyMust) {
   const OperationsBench rig("classroom");
   for (const Traffic& by_hand : {

@@ -168,7 +168,7 @@ TEST(RemoteDevice, LargeBuffersTravelInPieces) {
   EXPECT_TRUE(device->alive().ok());
 }
 
-// A run that fails in its own way, followed by a good one.
+// A mode in which the worker spoils a run, and what the run returns: a fault or an Error, with these words.
 struct Wrong {
   const char* mode;
   std::optional<FaultKind> fault;  // no value: the run returns an Error

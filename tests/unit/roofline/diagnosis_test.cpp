@@ -480,7 +480,7 @@ TEST(Diagnose, AWrongAnswerInHalfPrecision) {
   EXPECT_EQ(found.line, 8);
 }
 
-// The figures of the GEMM chapters' starter, which is 17 ms busy at L1. It loads 16.5 sectors per request, and even if
+// The figures of naive-gemm's starter, which is 17 ms busy at L1. It loads 16.5 sectors per request, and even if
 // loads were coalesced, many threads would load the same value.
 TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
   DiagnosisInput in = vector_add(0);

@@ -29,7 +29,7 @@ enum class MetricSum {
 #undef TENSOR
 };
 
-// Types of factors and sums of tensor operations (mma.sync, wmma). Integer operations are not FLOPs.
+// Types of factors and sums of tensor operations (mma.sync, wmma), without integers, whose operations are not FLOPs.
 enum class TensorType {
 #define CHIP(name, family)
 #define QUANTITY(name, ...)

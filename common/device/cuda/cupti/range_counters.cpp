@@ -83,7 +83,7 @@ class CuptiRangeCounters final : public RangeCounters {
     make_room(kFewRanges);
   }
 
-  // Checks which counters can be read.
+  // Starts the profiler and makes the set of metrics for this chip. Errors: nothing can be counted here.
   Status open() {
     ROOFWALK_TRY_STATUS(profiler_.start(results_));
     ROOFWALK_TRY_STATUS(check_supported());

@@ -14,7 +14,8 @@ Status find(decltype(&::cuGetProcAddress) look_up, const char* plain, Function& 
   void* found = nullptr;
   CUdriverProcAddressQueryResult why = CU_GET_PROC_ADDRESS_SUCCESS;
   const CUresult code = look_up(plain, &found, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, &why);
-  if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_FOUND && find_cuda_error(code) != nullptr) {  // the toolkit's stub
+  // Known errors other than "not found" come from the toolkit's stub of the driver.
+  if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_FOUND && find_cuda_error(code) != nullptr) {
     return cuda_error({}, code, "start the NVIDIA driver");
   }
   if (code != CUDA_SUCCESS || found == nullptr) return too_old_driver(fmt::format("it has no {}", plain));

@@ -90,7 +90,8 @@ struct OwnProcesses {
   std::size_t processes = 1;   // if they are not: how many processes on the GPU may belong to the measurement
 };
 
-// A reason, in plain words, to doubt times taken between two states. Both states have the same memory allocated.
+// A reason, in plain words, to doubt times taken between two states. This program must have the same memory allocated
+// in both.
 struct Doubt {
   enum class Kind { another_gpu, foreign_process, foreign_memory, clock_reason, clock_moved };
   Kind kind;

@@ -246,10 +246,11 @@ void put_words(const Warp& warp, const Op& load, const std::uint8_t* found) {
   }
 }
 
-// Executes two ld.global and the fma of their words, and further such products, up to op->target operations in all, for
-// as long as all loads take the fast path. Lane-0 operations may lie between products. First finds all words, then
-// multiplies them, with the sums in host registers. Nothing reads the words and intermediate sums afterwards, so they
-// are stored only where the run of products stops early.
+// Executes a run of products, each of them two ld.global and the fma of their words: op->target operations in all, or
+// fewer if a load does not take the fast path. Operations on lane 0 may lie between products. First finds all words,
+// then multiplies them, with the sums in host registers. Nothing reads the words and intermediate sums of a complete
+// run, so only the last sum is stored. If the run stops early, the words already found for the next product are stored,
+// too.
 template <Words left_words, Words right_words>
 const Op* op_products_of_global(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t *lefts[kMostProducts], *rights[kMostProducts];

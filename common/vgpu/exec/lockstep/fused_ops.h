@@ -20,7 +20,8 @@ enum class Products { one, by_eights, wide };
 
 // Executes two ld.shared and the fma of the two words. Each group of eight lanes loads one word, or adjacent words.
 Handler product_handler(const LaneOffsets& left, const LaneOffsets& right, Products products);
-// Executes two ld.global and the fma of the two words, and further such products: op->target operations in all.
+// Executes a run of products, each of them two ld.global and the fma of the two words: op->target operations in all, or
+// fewer if a load does not take the fast path.
 Handler global_product_handler(Words left, Words right);
 // Executes op->count operations, all of them fma.
 Handler fma_run_handler();

@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kSoon = 200;
 
 // Fills in the registers' lanes; from here on the warp runs Program::ops.
 void come_apart(const Launch& launch, Warp& warp, const std::vector<LockstepRegister>& registers);
-// Returns a warp whose lanes have reconverged in front of a basic block to lockstep; false if that is impossible.
+// Puts a warp whose lanes have reconverged in front of a basic block back into lockstep; false if that is impossible.
 bool come_together(const Launch& launch, Warp& warp, std::uint32_t block);
 
 // The handlers below are in lockstep_ops.cpp. This one fills in the lanes of s[0] from lane 0.

@@ -89,7 +89,7 @@ const Op* op_plain(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// The same operation on lane 0 only.
+// Like op_plain, on lane 0 only.
 template <class Sem, class T, Operands operands>
 const Op* op_plain_of_lane_0(Launch&, Warp& warp, const Op* op) {
   const auto a = *warp.lanes<Source<T, operands, 0>>(op->s[1]);
@@ -442,7 +442,7 @@ Handler alu_handler_of_lane_0(const Instruction& in) {
                  : op_mul_wide_of_lane_0<std::int32_t, std::int64_t>;
     return nullptr;
   }
-  // Special cases of integer_ops.cpp (prmt and bfind with modes) have no lane-0 handler.
+  // The special cases of integer_ops.cpp, such as prmt and bfind with modes, have no lane-0 handler.
   if (in.mul == MulMode::hi || in.shift != ptx::ShiftMode::none || integer_handler(in) != nullptr) return nullptr;
   using namespace ptx;
   switch (in.opcode) {

@@ -100,7 +100,8 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// The copies are already made, so only the sanitizer needs to know which groups are closed and waited for.
+// The copies are already made. Closing groups and waiting for them only informs the sanitizer, and counts groups for
+// the traces of mbarrier waits.
 const Op* op_commit_copies(Launch&, Warp& warp, const Op* op) {
   ++warp.copy_groups;
   if (warp.block->shadow != nullptr) warp.block->shadow->commit_copies(warp.index);

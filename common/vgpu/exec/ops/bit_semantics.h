@@ -94,7 +94,7 @@ struct Bfind {  // index of the highest bit that differs from the sign; all ones
     return bits == 0 ? ~0u : static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
   }
 };
-struct Lop3 {  // each bit: the bit of `table` at index {a, b, c}
+struct Lop3 {  // each bit of the result: the bit of `table` at the index formed by the bits of a, b, c
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
     std::uint32_t out = 0;
     for (std::uint32_t row = 0; row < 8; ++row) {

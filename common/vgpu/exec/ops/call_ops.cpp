@@ -75,7 +75,8 @@ const Op* overflow(Launch& launch, const Warp& warp, const Op* op, std::uint32_t
                   deep, kStackBytes));
 }
 
-// Starts the callee that is next in the innermost call, for the lanes that call it.
+// In the innermost call, starts the callee whose turn it is (a call through a pointer may have several), for the lanes
+// that call it.
 void enter_function(const Launch& launch, Warp& warp) {
   const CallFrame& frame = warp.frames.back();
   const CallSite& site = *frame.now.site;

@@ -132,7 +132,7 @@ struct SetPairPredicates {
   }
 };
 
-// set writes the bits in `offset` if the comparison holds, else 0.
+// The instruction `set`: writes the bits in Op::offset to lanes where the comparison holds, and 0 to the others.
 template <class R>
 struct SetValues {
   template <class C, class T, bool>

@@ -279,7 +279,7 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
 }
 
 // brx.idx. SASS compares the index with the size of a table in constant memory and then reads the target from the
-// table. The ISA leaves an index beyond the table undefined; here it is a fault. nvcc never generates one.
+// table. The ISA leaves an index beyond the table undefined; here it is a fault. nvcc's code never has such an index.
 const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t taken = warp.mask & guard_mask(warp, op);
   const std::vector<std::uint32_t>& table = launch.program.branch_tables[static_cast<std::size_t>(op->offset)];

@@ -61,7 +61,7 @@ const Op* op_truncate(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// All other conversions run lane by lane, via Int128 or double, which hold every source exactly.
+// Conversions without a faster handler run lane by lane, via Int128 or double, which hold every source exactly.
 Int128 integer_of(std::uint64_t bits, Type type) {
   switch (type) {
     case Type::u8:
@@ -349,7 +349,7 @@ Handler convert_from(int source_bytes) {
   }
 }
 
-// Conversions with a vectorized loop; nullptr for all others.
+// Conversions with a handler of their own; nullptr for all others.
 Handler quick_convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
   if (const Handler narrow = narrow_convert_handler(in, result_bytes, source_bytes)) return narrow;
   if (const Handler cast = cast_handler(in, result_bytes, source_bytes)) return cast;

@@ -3,9 +3,9 @@
 //
 // The costs of wmma.load and wmma.store are those of ptxas 13.0's machine code for sm_80. If the rows of a tile
 // (fragments.h) are contiguous in memory, each tile takes one access of the warp, in which each thread accesses its
-// adjacent elements. If columns are contiguous, 16-bit elements take as many accesses, because they are transposed in
-// registers; other types take one access per element that a thread holds. 16-bit factors in shared memory are loaded by
-// ldmatrix, four tiles at a time.
+// adjacent elements. If columns are contiguous, 16-bit elements take the same number of accesses, because they are
+// transposed in registers; other types take one access per element that a thread holds. 16-bit factors in shared memory
+// are loaded by ldmatrix, four tiles at a time.
 #include "common/vgpu/program/fragments.h"
 
 #include <algorithm>

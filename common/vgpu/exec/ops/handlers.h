@@ -95,7 +95,7 @@ Handler async_copy_handler(const ptx::Instruction& instruction);
 // Closes a group of copies, or waits until at most `offset` groups are in flight.
 Handler async_group_handler(const ptx::Instruction& instruction);
 
-// warp_ops.cpp: exchanges between lanes. Their last source is the member mask.
+// warp_ops.cpp: exchanges between lanes, whose last source is the member mask; and queries.
 Handler warp_reduce_handler(const ptx::Instruction& instruction);     // redux: s[0], s[1], mask s[2]
 Handler warp_match_handler(const ptx::Instruction& instruction);      // match: s[0], s[1] or kNoSlot, s[2], mask s[3]
 Handler space_query_handler(const ptx::Instruction& instruction);     // isspacep: s[0], s[1]

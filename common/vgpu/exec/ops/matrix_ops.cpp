@@ -59,7 +59,7 @@ inline float widen(Tf32 x) { return std::bit_cast<float>(x.bits & 0xffff'e000u);
 
 using Row = float __attribute__((vector_size(32)));  // the 8 columns of a product's row
 
-// Converts eight factors to float. NaN payloads are not kept.
+// Converts eight factors to float. The payload of a NaN does not matter: keep_sums() makes NaNs canonical.
 template <class Factor>
 inline Row widened(const Factor* factors) {
   Row out;

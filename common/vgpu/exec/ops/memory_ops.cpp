@@ -303,8 +303,8 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
   }
   const bool fetches = op->s[0] != kNoSlot;
-  // Whether the value that the atomic returns may be a flag: a value that tells this thread that another thread has got
-  // so far, and thus orders the two. In code with fences, any returned value may be a flag; in other code, only if the
+  // Whether the value that the atomic returns may be a flag: a value that tells this thread how far another thread has
+  // got, and thus orders the two. In code with fences, any returned value may be a flag; in other code, only if the
   // atomic polls or has left memory unchanged.
   const auto sees = [&](bool polls, bool writes) {
     return fetches && (polls || op->spins || !writes || launch.program.has_fences);

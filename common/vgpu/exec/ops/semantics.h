@@ -161,7 +161,7 @@ struct Sad {  // |a - b| + c
     return Add::apply(a < b ? Sub::apply(b, a) : Sub::apply(a, b), c);
   }
 };
-// Empty, because the operations need more than one type: integer_ops.cpp computes them.
+// Empty: integer_ops.cpp has the handlers of these operations.
 struct Dp2a {};
 struct Dp4a {};
 struct Mul24 {};

@@ -126,7 +126,7 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
       continue;
     }
     const std::uint32_t end = std::min(block_->count, from + kReach);
-    std::vector<bool> waits(end - from);  // whether it needs a load of this run, or an instruction that is not moved
+    std::vector<bool> waits(end - from);  // whether it is a load or needs one; no load that needs it joins the run
     bool stored = false;
     std::uint32_t words = 0;  // loaded by the run so far
     for (std::uint32_t i = from; i < end && !stops_loads(instruction(i)); ++i) {
@@ -152,7 +152,8 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
   return order;
 }
 
-// Appends an instruction to `order`, after all instructions that it depends on and that are not there yet.
+// Appends to `order` instruction `i`, preceded by those instructions that it depends on and that `order` does not
+// contain yet.
 void StaticScheduler::take(std::uint32_t i, std::vector<bool>& done, std::vector<std::uint32_t>& order) const {
   std::vector<std::uint32_t> chain{i};
   done[i] = true;

@@ -161,9 +161,8 @@ std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::u
 }
 
 // Adds operations that ptxas' code seems to lack: barriers, waits for copies, and arithmetic that is one machine
-// instruction per copy, all of which every warp must execute; and the accesses that `lacks` marks. Loads without a
-// reader are not marked, because ptxas drops them. `singles`: by instruction, how many of its machine instructions are
-// its single operation.
+// instruction per copy, all of which every warp must execute; and the accesses that `lacks` marks. `singles`: by
+// instruction, how many of its machine instructions are its single operation.
 void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>& has_main,
                                   std::vector<std::uint32_t> singles, const std::vector<bool>& lacks,
                                   std::vector<Item>& items) const {

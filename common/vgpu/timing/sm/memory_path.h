@@ -63,7 +63,7 @@ inline Score Simulation::access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   } else {
     set_results(warp, op, score);
   }
-  // The time when other blocks can see the store. Only fences wait for this.
+  // The time when other blocks can see the store. Only fences and releases wait for this.
   const bool is_global = o.lines != 0 || o.l2_write_sectors != 0;
   if (is_global && (op.kind == TimedKind::store || op.kind == TimedKind::atomic)) {
     const Cycle seen = std::max(score.ready, now_ + round_up(m_.l2_latency_cycles));

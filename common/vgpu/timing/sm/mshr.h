@@ -58,7 +58,8 @@ inline void Simulation::wait_for_line(SimSm& sm, const Outcome& o, Score& score)
   score.conflict_share = 0;
 }
 
-// The same for lines that the warp's own block requested: all of these requests are simulated.
+// Like wait_for_line(), for lines that the warp's own block fetches. All of the block's requests are simulated, so the
+// load waits for the fetch that its trace names (Found).
 inline void Simulation::wait_for_own(SimSm& sm, const SimWarp& warp, const TimedOp& op, const Outcome& o,
                                      Score& score) const {
   const SimBlock& block = sm.blocks[warp.sim_block];

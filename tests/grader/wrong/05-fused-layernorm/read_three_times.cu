@@ -1,5 +1,5 @@
 // verdict on classroom: fail, right
-// One warp per row without barriers, but each row is read three times: 32 rows at once are twice the size of L1.
+// One warp per row without barriers, but each row is read three times. L1 does not help: 32 rows are twice its size.
 #include <roofwalk.cuh>
 
 constexpr int kWarps = 8;  // warps per block; each warp works on a row of its own

@@ -71,7 +71,8 @@ TEST(Archives, ThatAreDamagedAreErrorsNotCrashes) {
   }
 }
 
-// Damages the list of entries: a name, and its UTF-8 flag.
+// In the list of entries, a name gets a control character, or a byte that is not UTF-8 although the entry's flag says
+// that the name is.
 TEST(Archives, OneOddNameRefusesNothing) {
   const test::ScratchFolder folder;
   for (const std::string name : {"\x01", "\xff"}) {
@@ -284,7 +285,7 @@ TEST(Archives, TheLastNameIsNoRecord) {
   expect_both(zip_with(telling, noise), "eve/PK", noise);
 }
 
-// Moves the archive `by` bytes back in its file, adapts its offsets, writes it and returns its path.
+// Writes the archive behind `by` other bytes in a file, with its offsets adapted, and returns the path.
 fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t by) {
   const std::size_t end = bytes.rfind("PK\5\6"), list = bytes.find("PK\1\2");
   const auto move = [&](std::size_t at) {

@@ -124,7 +124,7 @@ class Zip {
     return number(digits + (digits + 1 >= id_digits_ ? one_of(2) : 2));
   }
 
-  // Returns a group's name, which may contain a member's name, in lower case as Canvas writes it.
+  // Returns a name for an attacker or their group, which may look like the beginning of another student's file name.
   std::string attackers_name() {
     const Learner& other = victim();
     if (is_quiz_) return one_of(2) == 0 ? "eve" : other.name + other.id + "_question_31_" + file_number() + "_x";

@@ -39,8 +39,8 @@ TEST_F(HostileHandIns, AFileThatCannotBeReadIsNotFree) {
   EXPECT_LE(handed.left_out.size(), 12u);
 }
 
-// Eve's zips have thousands of names with equal hashes. libzip would compare each with all others, so it must not open
-// them.
+// One of Eve's zips has too many entries, the other too many names with equal hashes, each of which libzip would
+// compare with all others. libzip must open neither.
 TEST_F(HostileHandIns, AZipOfTooManyEntriesIsNotOpened) {
   const auto name = [](std::size_t i) {
     std::string text;

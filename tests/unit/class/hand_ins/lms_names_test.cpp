@@ -92,7 +92,7 @@ TEST(LmsNames, TheFirstMarkIsThePlatforms) {
   }
   EXPECT_EQ(owner_of_folder("eve_LATE_8_55_Ada_7_assignsubmission_file_").owner.student, "eve (8)");
   EXPECT_EQ(owner_of_folder("Ada_7_assignsubmission_file_x_8_assignsubmission_file_").owner.student, "Ada (7)");
-  // Moodle leaves no slash and no `_` in a person's name, so learners, not Moodle, wrote these names.
+  // Moodle leaves no backslash and no `_` in a person's name, so learners, not Moodle, wrote these names.
   EXPECT_NE(owner_of_file("eve\\ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_file("my_ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_folder("eve_103_93_101_assignsubmission_file_").by, NamedBy::platform);

@@ -1,5 +1,5 @@
-// The paths that an instructor names: a single path is the class, several paths are one student's hand-in each, and
-// only a path's own name identifies its student.
+// The paths that an instructor names. A single folder or zip is usually the class. Each of several paths is one
+// student's hand-in, and only the names in the path, not what it contains, identify the student.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -174,8 +174,8 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   EXPECT_THAT(students(single), ElementsAre("dan (104)"));
 }
 
-// Any learner can name a file in Canvas' form. If such a file is alone, its own time counts unless its name says
-// "late", and its number counts if the grader has recorded it.
+// Any learner can name a file in Canvas' form. If all files are one student's, LATE in a name counts, but its absence
+// does not show that the file was on time. The number counts only if the record has that student with that number.
 TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
   hand_in("inbox/eve_48_1_vector-add.cu", "E");
   hand_in("inbox/eve_48_2_tiled-gemm.cu", "E");
@@ -770,7 +770,8 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
 }
 
-// As in the previous test, but the class is in a folder inside the named one, as many programs pack it.
+// A student named "hw2" is on record. The named folder or zip hw2 contains another folder with the class, as many
+// programs pack it. It is refused: its files must not become that student's.
 TEST_F(NamedPaths, AClassInAnotherFolderIsNotItsNamesakes) {
   const std::vector<std::vector<std::string>> classes = {{"homework2/ada/vector-add.cu", "homework2/zoe/vector-add.cu"},
                                                          {"homework2/ada_vector-add.cu", "homework2/zoe_vector-add.cu"},
@@ -836,7 +837,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
       EXPECT_THAT(doubtful.error().text(), HasSubstr("holds vector-add.cu next to names that seem to be several"));
     }
   }
-  // The same if students are identified by numbers, or if files do not name the chapter.
+  // The folder is refused, too, if numbers identify the students or if files do not name the chapter.
   const std::vector<std::vector<std::string>> classes = {{"vector-add_480012.cu", "vector-add_480019.cu"},
                                                          {"ada.cu", "bob.cu"},
                                                          {"ada/kernel.cu", "bob/main.cu"},
@@ -847,7 +848,8 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
     for (const std::string& name : names) hand_in(("hw/" + name).c_str(), name);
     EXPECT_FALSE(try_all({at("hw")})) << names.front();
   }
-  // The same for short numbers, if they cannot be versions of one student's file.
+  // Two short numbers may mark versions of one student's file. Three are taken for several students', so the folder is
+  // refused.
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
   for (const char* name : {"hw/vector-add_01.cu", "hw/vector-add_02.cu", "hw/vector-add_03.cu"}) hand_in(name, name);
@@ -866,7 +868,8 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   EXPECT_THAT(students(collect_all(at("ada"))), ElementsAre("ada"));
 }
 
-// A student may have handed in under the class's future name. So it decides nothing that the name is on record.
+// A student may have handed in under the name that a later class has. So even if the only folder's name is on record as
+// a student's, it is refused.
 TEST_F(NamedPaths, AKnownNameIsNoAnswerToWhatTheOnlyFolderIs) {
   const Wanted wanted = {{"vector-add"}, {}, {"hw2"}};
   std::vector<ArchiveFile> files;

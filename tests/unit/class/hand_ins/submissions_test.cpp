@@ -506,7 +506,7 @@ TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
   EXPECT_EQ(canvas.submissions.size(), 2u);
 }
 
-// owners() packs files into one zip, without folders, and returns the rows that they make as "student id mark".
+// owners() packs files with these names into one zip, and returns each submission in it as "student id mark".
 class CanvasZips : public Submissions {
  protected:
   std::vector<std::string> owners(const std::vector<std::string>& names) {
@@ -684,7 +684,8 @@ TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
-// The same for numbers that are as long as Canvas' own, which are close to each other in one zip.
+// Numbers in learners' file names may be as long as Canvas' own. The grader tells them apart because Canvas' numbers
+// are close to each other in one zip.
 TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
   std::vector<std::string> names = {"doeed_52117_71234600_vector-add.cu"}, expected = {"doeed (52117) 52117 on time"};
   const char* const rests[] = {"", "", "20261001_", "48001234_", "20261001235900_", "4800123_", "02_"};
@@ -857,7 +858,8 @@ TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_EQ(several.submissions[0].owner.mark, LateMark::none);
 }
 
-// Nor do the marks count if each student has a folder, or if Moodle named the files or folders.
+// Marks in names of Canvas' form do not count beside several students' folders with other names, nor beside a file or
+// folder that Moodle named.
 TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
   EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu",
                       "liz_LATE_4831_1_x/vector-add.cu", "mal/vector-add.cu"}),
@@ -875,7 +877,7 @@ TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
               ::testing::IsSupersetOf({"eve (4830) Unproven 4830 -"}));
 }
 
-// All files of the zip, graded or not, are kept in `marked`, because they show which assignment the zip is of.
+// `marked` also tells of chapters that are not graded now, because these, too, show which assignment the zip is of.
 TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
   folder_.write("c.zip", zip_of({{"ada_4811_91_vector-add.cu", "A"},
                                  {"bob_LATE_4812_92_w.zip", zip_of({{"my/tiled-gemm.cu", "B"}, {"my/x.cu", "?"}})}}));

@@ -1,4 +1,4 @@
-// The pages contain no names and no foreign markup, and load nothing from elsewhere.
+// The pages name nobody unless asked, contain no foreign markup, and load nothing from elsewhere.
 #include "grader/class/site/site.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Each error of the driver, scripted at its usual call, gives the learner or the administrator a message of its own.
+// Each of the driver's errors, scripted at a call, becomes a fault or an error in the words of its row in the table.
 #include "common/device/cuda/cuda_errors.h"
 
 #include <set>
@@ -101,7 +101,7 @@ TEST(CudaErrors, EachOneAtTheStartSaysWhatToDo) {
   }
 }
 
-// If any call of opening or running fails, with any code, the result is an error or a fault, never a success.
+// If one of these calls fails while a device is opened or runs, the result is an error or a fault, never a success.
 TEST(CudaErrors, NoFailedCallIsOverlooked) {
   const auto artifact = compile(kKernel);
   ASSERT_TRUE(artifact.ok());

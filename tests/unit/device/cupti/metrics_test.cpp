@@ -86,7 +86,7 @@ class RealMetrics : public testing::Test {
   std::optional<CuptiApi> api_;
 };
 
-// Returns the chip's sets of metrics: one without tensor operations, and one with each type of tensor operation.
+// Returns what selects the chip's sets of metrics: nullopt (no tensor operations), and each tensor type that it counts.
 std::vector<std::optional<TensorType>> sets_of(std::string_view chip) {
   std::vector<std::optional<TensorType>> sets = {std::nullopt};
   for (const TensorType type : tensor_types()) {
@@ -132,7 +132,7 @@ TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   EXPECT_EQ(Host(*api_, "AD102").passes(metrics), 3u);
 }
 
-// Returns the weight that each metric has in a figure, found by raising one metric after the other by 1.
+// Returns the weight that each metric has in a figure, found by raising or lowering one metric at a time by 1.
 std::map<std::string, double> weights_of(MetricSum quantity, std::string_view chip) {
   RangeValues values;
   for (const std::string& metric : metrics_of(chip)) values.metrics[metric] = 1000;

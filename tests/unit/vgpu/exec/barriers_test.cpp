@@ -209,7 +209,7 @@ TEST_P(ThreadsThatNeverCome, AreADeadlock) {
 INSTANTIATE_TEST_SUITE_P(Shapes, ThreadsThatNeverCome, ::testing::ValuesIn(kDeadlocks),
                          [](const auto& deadlock) { return deadlock.param.name; });
 
-// A thread waits at a barrier while others loop endlessly; the endless loop is detected.
+// Half of the threads wait at a barrier while the others loop endlessly; the endless loop is detected.
 TEST(Barriers, OfWhichSomeThreadsNeverEnd) {
   const Outcome outcome =
       run("volatile float* v = c;\nif (t % 2 == 0) { while (v[0] == 7) v[1] = 7; return; }\n__syncthreads(); c[t] = 1;",

@@ -54,8 +54,8 @@ TEST(Grid, PartlyStoredElementsAreReadWhole) {
 }
 
 TEST(Grid, StridedLoadsSeeEveryRoundsStores) {
-  // In every round, the lanes of one block load the same words, 128 bytes apart, and another block changes them. The
-  // loads must see the changes of the round before.
+  // The lanes of one block load words 128 bytes apart, the same ones in every round, and another block changes these in
+  // every round. The loads must see the changes of the round before.
   test::Kernel kernel{
       "mul.wide.u32 %rd9, %r1, 128;\nadd.s64 %rd3, %rd1, %rd9;\nmul.wide.u32 %rd10, %r1, 4;\nadd.s64 %rd4, %rd2, "
       "%rd10;\nsetp.eq.u32 %p2, %r2, 0;\nmov.u32 %r7, 0;\nL:\nadd.u32 %r7, %r7, 1;\n@%p2 st.global.u32 [%rd3], "
@@ -85,7 +85,7 @@ TEST(Grid, LongStraightCodeCountsWhatItAsksFor) {
   EXPECT_EQ(sectors, 300u * 64 * 32);
 }
 
-// The guarded instruction is lowered to two operations, but the guard's lanes count once.
+// The guarded instruction is lowered to two operations, but the lanes that the guard leaves out count only once.
 TEST(Grid, AGuardLeavesLanesOutOnce) {
   const auto got = run({"setp.lt.u32 %p1, %r1, 5;\n@%p1 ld.param.v2.u32 {%r5, %r6}, [a];\n"});
   std::uint64_t left_out = 0;

@@ -53,7 +53,7 @@ SOLVE(const float* x, const float* y, float* out, float a, int n) {
   }
 }
 
-// Kernel lines that compute `results` from two numbers, and the expected results.
+// An expression of two numbers `a` and `b`, or of the pairs a2 = (a, b) and b2 = (b, a), and its expected value.
 struct Line {
   const char* code;
   std::function<double(double, double)> expected;

@@ -510,7 +510,8 @@ void expect_the_same_of_chapter(const std::string& chapter, const std::vector<in
   }
 }
 
-// A kernel slightly over its budget is stopped before it ends, also in the mode where a block runs as far as it can.
+// A kernel slightly over its budget is stopped before it ends, also in an uncounted run, where a block runs as far as
+// it can.
 TEST(VirtualGpu, EndsByItsBudgetWhateverIsCounted) {
   const auto artifact = test::compile(R"(
 #include <roofwalk.cuh>

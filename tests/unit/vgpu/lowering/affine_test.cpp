@@ -170,7 +170,8 @@ TEST(Lowering, WhatALaunchFixesTakesNoOperation) {
   EXPECT_EQ(operations(""), 0u);
   EXPECT_EQ(operations("mov.u32 %r4, %r2;\nmov.u32 %r5, %r4;\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r6, 7;\n"), 0u);
   EXPECT_EQ(operations("mov.u32 %r4, %r2;\nadd.s32 %r5, %r4, %r1;\n"), 1u);
-  // Copies that do take operations: written twice, by some lanes only, or with a changing value.
+  // Copies that take an operation: their result is written twice, or by some lanes only, or their source is computed or
+  // a clock.
   EXPECT_EQ(operations("mov.u32 %r4, %r2;\nmov.u32 %r4, %r3;\n"), 2u);
   EXPECT_EQ(operations("setp.lt.u32 %p1, %r2, 7;\n@%p1 mov.u32 %r4, %r2;\n"), 2u);
   EXPECT_EQ(operations("add.s32 %r5, %r2, %r1;\nmov.u32 %r4, %r5;\n"), 2u);

@@ -83,7 +83,7 @@ TEST(Memory, ConstantsLieInABank) {
   }
 }
 
-// A plan may not access constants, whatever address it passes.
+// A plan's copies and memsets may not access constants, whatever address they are given.
 TEST(Gpu, CopiesAndMemsetsDoNotReachConstants) {
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_80\n.address_size 64\n.const .align 4 .b8 table[64];\n.visible .entry "

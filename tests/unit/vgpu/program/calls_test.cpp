@@ -206,7 +206,7 @@ TEST(Calls, ThroughTablesOfFunctions) {
     for (const float each : v) s = s / 2 + each;
     EXPECT_EQ(y.values[static_cast<std::size_t>(t)], s) << t;
   }
-  // In each of the four warps, the last one partial, the first call does not diverge; the others may.
+  // In each of the four warps, the first call does not diverge, but the second one does.
   EXPECT_GE(*record->counters[Counter::divergent_branches], 4u);
 }
 

@@ -35,8 +35,7 @@ struct Seen {
   int accesses = 0, passed = 0, found = 0, warned = 0;
 };
 
-// Gives both detectors the same accesses in the same order. Leaves out an access that would fault, because it would end
-// the run.
+// Gives both detectors the same accesses in the same order, up to the first fault, which would end the run.
 void walk(std::uint64_t seed, int turns, Seen& seen) {
   RaceDetector quick(4 * kWords, 4, kWarps), close(4 * kWords, 4, kWarps);
   Rng rng(seed);

@@ -42,7 +42,7 @@ TEST(MergeBlocks, ALongRowIsSeveral) {
     EXPECT_LE(std::uint64_t{each.members} * each.block.count, 500'000u);
   }
   EXPECT_EQ(members, 2 * kChoices + 1);
-  EXPECT_LE(alone, merged.size() / 2);  // at most the bodies of ifs at which merged blocks end
+  EXPECT_LE(alone, merged.size() / 2);  // where a merged block ends at an if, that if's body may be alone
   EXPECT_LE(merged.size(), 20u);
 }
 

@@ -230,7 +230,7 @@ TEST(ScheduleByCode, WhatWasHoistedOutOfALoopIsNotInIt) {
   EXPECT_EQ(s->text(schedule.blocks[0][0]), "ld fma add bra");
 }
 
-// Two guarded loads and a sum: %f1 is 0 unless %p1 holds, %f2 unless %p2 holds.
+// Two guarded loads and a sum: %f1 stays 0 if %p1 holds, %f2 if %p2 holds.
 constexpr const char* kGuards =
     "mov.f32 %f1, 0f00000000;\n@%p1 bra L1;\nld.global.f32 %f1, [%rd1];\nL1:\nmov.f32 %f2, 0f00000000;\n"
     "@%p2 bra L2;\nld.global.f32 %f2, [%rd2];\nL2:\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%rd3], %f3;\n";

@@ -1,5 +1,5 @@
-// Compares the cost of instructions by our rules with ptxas' code, for all forms of each instruction. The rules are
-// used where a kernel's machine code is unknown or rejected; they must not make a kernel cheaper than it is on a chip.
+// Compares the cost of arithmetic by our rules with ptxas' code, form by form. The rules are used where a kernel's
+// machine code is unknown or rejected; they must not make a kernel cheaper than it is on a chip.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ bool is_arithmetic(const ptx::Instruction& in) {
   }
 }
 
-// Returns the lines of all forms of arithmetic that the virtual GPU accepts.
+// Returns the lines of the forms of arithmetic to compare, of all that the virtual GPU accepts.
 std::set<std::string> forms() {
   const Pattern of_registers("^[a-z0-9_:.]+ %[a-z]+[0-9]+(, *(%[a-z]+[0-9]+|-?[0-9][0-9A-Za-z.]*)|[|]%p[0-9]+)*;$");
   std::set<std::string> out;

@@ -120,7 +120,7 @@ class Clock : public testing::Test {
     return model_time(input);
   }
 
-  // Changes the traces as if they contained only a part of the blocks' work, with shorter waits.
+  // Makes the blocks' work larger, and their longest wait longer, than what their traces contain.
   void cut(GridTrace& trace, TimingInput& input) const {
     for (BlockTrace& block : trace.blocks) {
       block.recorded = block.work;

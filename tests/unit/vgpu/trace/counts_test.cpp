@@ -155,7 +155,7 @@ TEST(Counts, TailOfVectorAdd) {
   EXPECT_EQ(count(*record, Counter::dram_write_bytes), 32u * 5);
 }
 
-// Each thread writes all words of a local array and reads one. Global accesses are whole warps of four sectors.
+// Each thread writes all words of a local array and reads one. Each global access is by a whole warp, to four sectors.
 TEST(Counts, LocalMemoryIsCountedApart) {
   constexpr int n = 32;
   Buffer a{"a", numbers(n)}, b{"b", numbers(n)}, c{"c", std::vector<float>(n)};

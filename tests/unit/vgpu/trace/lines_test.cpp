@@ -1,4 +1,5 @@
-// Compares counters per source line with counts by hand. The kernels run one warp, so each access is one request.
+// Compares counters per source line with counts by hand. Where requests are counted, the kernel runs one warp, so each
+// access is one request.
 #include <algorithm>
 
 #include "tests/support/kernel_runner.h"

@@ -65,8 +65,9 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < 32; ++i) sum += tile[threadIdx.x % 32 * step + (i + threadIdx.x / 32) % 32];
   out[thread] = sum;
 )"},
-    // All blocks have equally many instructions, but in half of the blocks each instruction depends on the previous
-    // one. Few warps run at a time, and they also load.
+    // All blocks have equally many instructions. In half of the blocks, each multiply-add waits for the one before; in
+    // the others, eight independent chains hide such waits. Each block takes so much shared memory that only few warps
+    // run at a time. All blocks also load.
     {"HalfWaitForThemselves", R"(
   __shared__ float room[12000];
   float x[8], w[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sum = 0;
@@ -100,7 +101,8 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < hash % 200; ++i) sum = fmaf(sum, 0.5f, 1.0f);
   out[thread] = sum;
 )"},
-    // All blocks take the same steps, each after the same branch, but not in the same order.
+    // All blocks take the same steps equally often, each chosen by the same `switch`, but half of the blocks take them
+    // in another order.
     {"AnotherOrder", R"(
   unsigned long long order = hash & 1 ? 0x5151515151515151ull : 0x5555555511111111ull;
   float a = 0, sum = 0;
