@@ -1,4 +1,4 @@
-// Each row of x becomes (x - mean) / sqrt(variance + epsilon) * gamma + beta: five FLOPs for eight bytes.
+// Each row of x becomes (x - mean) / sqrt(variance + epsilon) * gamma + beta: five FLOPs and eight bytes per element.
 #include "common/exercise/exercise.h"
 
 #include <array>

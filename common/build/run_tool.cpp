@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxLogBytes = 64 << 10;
-// If the log is longer, the compiler is stopped, because such a log is useless.
+// Limit on the output discarded beyond kMaxLogBytes. A compiler that writes even more is killed: its log is useless.
 constexpr std::size_t kMaxThrownBytes = 16 << 20;
 
 Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, ToolJob job) {

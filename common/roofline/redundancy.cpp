@@ -12,8 +12,9 @@ namespace {
 constexpr double kRedundant = 1.25;  // bytes at a level over compulsory bytes
 // From this ratio of bytes at a level to compulsory bytes on, redundant bytes also count as why warps wait.
 constexpr double kVeryRedundant = 8;
-constexpr double kReuseInL1 = 2;  // bytes at L1 over bytes at L2; if the ratio is larger, blocks reuse in L1 what
-                                  // they fetched
+// Bytes at L1 over bytes at L2. Above this ratio, L1 serves the same bytes to a block repeatedly, so the reuse is
+// missing within the block. Up to it, blocks fetch what other blocks also fetch.
+constexpr double kReuseInL1 = 2;
 
 MissingReuse missing_reuse(const DiagnosisInput& in, TimePart level) {
   if (in.streaming_kernels > 1 || (level == TimePart::dram && in.chained_kernels > 1)) {

@@ -199,7 +199,7 @@ std::optional<FloatShape> shape_of(Type type) {
   }
 }
 
-// Returns a random value: half of them are near one, some are subnormal, infinite or NaN, the rest are random bits.
+// Returns a random value: near one in half of the cases; else subnormal, infinite, NaN or random bits.
 std::uint64_t float_bits(const FloatShape& shape, std::uint64_t& state) {
   const std::uint64_t value = next(state), one = 1;
   const std::uint64_t fraction = value & ((one << shape.fraction_bits) - 1);

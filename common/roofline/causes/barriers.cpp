@@ -67,8 +67,8 @@ Explanation explain_barriers(const DiagnosisInput& in) {
                         place_text(barrier_line), percent_text(wait->share), hardly_another(in), last),
             barrier_line, fmt::format("the last warp {}", last)};
   }
-  // If warps wait longer for a load than at the barrier, the whole block loads at the same time. Then the text is about
-  // the load's line, not the barrier's.
+  // If warps wait longer for a load than at the barrier, all of them load at the same time. Then the text is about the
+  // load's line, not the barrier's.
   const int line = is_load ? load->line : barrier_line;
   const std::string waits =
       is_load ? fmt::format("between its barriers the whole block waits for the loads of line {} at once", line)

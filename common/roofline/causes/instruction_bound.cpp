@@ -9,8 +9,8 @@ namespace roofwalk {
 namespace {
 
 void claim_instruction_bound(Claim& claim) {
-  // If many loads of constants diverge, their own cause has already taken the passes beyond one per load. What is left
-  // costs time like other instructions.
+  // If constant loads diverge, divergent_constants has already claimed all passes but one per load. The rest is the
+  // cost of issuing them, as for other instructions.
   claim.take_rest(TimePart::constant);
   claim.take_rest(TimePart::issue);
   if (!is_mostly_arithmetic(claim.input())) claim.take_rest(TimePart::flops);

@@ -75,7 +75,7 @@ class CodeMap {
   }
 
  private:
-  // Consecutive pieces of machine code that together are one basic block, or several copies of it.
+  // Machine code of a PTX basic block: consecutive pieces (see cut()) that form one copy of the block, or several.
   struct Version {
     std::vector<std::uint32_t> ops;  // indices in the code
     std::uint32_t copies = 1;

@@ -91,8 +91,8 @@ class ClassOrStudent {
   // Whether the folder counts as a hand-in: it has a student's or a platform's name, or a file in it would be graded.
   bool holds_hand_in(const std::string& folder, const Pile& pile, const LmsRecords& records) const;
 
-  // What is left of the names of sources and zips in one folder without the chapter's name. Names that tell no chapter
-  // are ignored. These parts may be names of people.
+  // Removes the chapter from the names of a folder's sources and zips, and returns the rests, which may be people's
+  // names. Names that tell no chapter are ignored.
   std::set<std::string> people_in(const std::vector<Found>& files) const;
 
   // Adds the short numbers that stand beside a chapter's name in files' names, if a chapter has more than two such

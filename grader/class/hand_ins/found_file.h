@@ -33,7 +33,7 @@ Result<std::string> read_plain_file(const std::filesystem::path& path, std::size
 // The function Found::read for a file on disk.
 decltype(Found::read) reader_of(std::filesystem::path path);
 
-// The names in an entry's path, without parts that lead to another folder: "a/./b\\..\\c.cu" -> a, b, c.cu.
+// The names in an entry's path. "." and ".." are dropped, not followed: "a/./b\\..\\c.cu" -> a, b, c.cu.
 struct EntryPlace {
   std::vector<std::string> parts;  // if there are too many, the first ones and the last one
   bool leads_up = false;           // whether the name contained a ".."

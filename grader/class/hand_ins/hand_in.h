@@ -75,8 +75,8 @@ class HandIn {
 
   const ChapterNames& chapters_;
   const Owner owner_;
-  std::string label_;  // label of the folder that was added first; if a file was added first, the label of the file's
-                       // folder, then the student's name
+  std::string label_;  // label of the folder that was added first; if a file came first: FOLDER/STUDENT, where FOLDER
+                       // is the label of the folder with the file
   std::vector<Candidate> sources_, zips_;
   std::vector<std::string> others_;
   std::size_t more_others_ = 0, more_files_ = 0;

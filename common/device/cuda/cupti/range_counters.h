@@ -50,7 +50,7 @@ struct CounterTarget {
   std::size_t ordinal = 0;  // the argument of cuDeviceGet
 };
 
-// Limit for one pass. With more than about two thousand ranges, users report INVALID_OPERATION.
+// Limit on the ranges of one pass. CUPTI's users report INVALID_OPERATION beyond about two thousand.
 inline constexpr std::size_t kMostRanges = 1000;
 
 // Starts CUPTI in this process and makes the set of metrics for the chip. The profiler is on only during count(), so

@@ -15,8 +15,8 @@
 namespace roofwalk {
 namespace {
 
-// Escapes an attribute or text. The gradebook's texts are valid UTF-8; characters that XML does not allow become "?".
-// Line breaks are kept, also in attributes.
+// Escapes an attribute or text, which must be valid UTF-8. U+FFFE, U+FFFF and control characters except \n and \t
+// become "?"; \n and \t become character references, so that attributes keep them, too.
 std::string escaped_xml(const std::string& text) {
   std::string held;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,5 +1,5 @@
 // verdict: refused, solve reads data
-// Passes a[0] to the kernel, but SOLVE cannot read through data pointers, whatever the host has at that address.
+// Reads a[0] on the host. SOLVE must not, even if the host happens to have readable memory at that address.
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n, float extra) {

@@ -85,8 +85,8 @@ TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
 
-// A folder with metadata may be a class, or be a student's who wants it to be taken for one. If it has no platform's
-// name, a message says that its metadata was believed.
+// A folder with metadata may be a class, or one student's that poses as a class. Unless it has a platform's name, a
+// message says that its metadata was believed.
 TEST_F(NamedPaths, MetadataOfAClassIsTold) {
   const std::string metadata = "submission_1:\n  :created_at: 2026-10-01 10:00:00 Z\n  :submitters:\n  - :name: Ada\n";
   for (const char* folder : {"eve/", "assignment_9_export/"}) {

@@ -73,7 +73,7 @@ void walk(std::uint64_t seed, int turns, Seen& seen) {
     const bool writes = below(5) == 0;
     const std::uint32_t pc = writes ? kind : patterns + kind;
     const LaneOffsets offsets = offsets_of(static_cast<int>(kind));
-    // Most accesses are to words of the warp's own; otherwise every walk would end after a few steps.
+    // Most accesses are to the warp's own words; otherwise a race would end every walk after a few steps.
     const std::uint64_t first = 4 * (below(10) < 4 ? below(8) : 48 * warp + below(4));
     const Access access = access_of(offsets, first);
     const SharedTouch touch = writes ? SharedTouch::write : SharedTouch::read;
