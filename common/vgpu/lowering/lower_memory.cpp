@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/vgpu/lowering/polling.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
@@ -69,8 +70,16 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
       store ? store_handler(in, static_cast<int>(bytes)) : load_handler(in, static_cast<int>(bytes));
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
+  op.spins = !store && in.is_volatile && load_polls(op.pc);
   emit(op, handler);
   return kOk;
+}
+
+bool Lowering::load_polls(std::uint32_t pc) {
+  const bool calls = !linked_.parts.empty();
+  if (polling_loads_.empty())
+    polling_loads_ = find_polling_loads(function_, program_.blocks, calls ? linked_.parts[0].count : ~0u);
+  return polling_loads_[pc];
 }
 
 Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Operand& address,

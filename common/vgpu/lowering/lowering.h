@@ -96,6 +96,7 @@ class Lowering {
   bool set_frame_address(const Operand& address, Op& op);
   bool is_kernel_parameter(const Operand& address) const;
   Status lower_memory(const Instruction& in, Op op);
+  bool load_polls(std::uint32_t pc);
   // Kernel parameters are known at launch, so loading one is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
                          const std::vector<Operand>& parts);
@@ -136,6 +137,7 @@ class Lowering {
   // Both are computed at the first atomic. loops_of_atomics_: by basic block, whether it is in a loop whose only
   // accesses to global memory are atomics with a result. decides_way_: registers_that_decide().
   std::vector<bool> loops_of_atomics_, decides_way_;
+  std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
 };
 
 }  // namespace roofwalk::vgpu

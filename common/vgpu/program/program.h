@@ -44,7 +44,7 @@ struct Op {
   Slot guard = kNoSlot;                                                         // the instruction's guard predicate
   bool guard_negated = false;
   bool past_l1 = false;     // load: passes_l1()
-  bool spins = false;       // atomic: polls memory in a loop until another thread changes it
+  bool spins = false;       // atomic, load: polls memory in a loop until another thread changes it
   bool back_edge = false;   // branch: its target is not ahead of it, so taking it ends the turn
   std::int64_t offset = 0;  // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
                             // handler

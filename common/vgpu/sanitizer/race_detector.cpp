@@ -11,6 +11,11 @@ namespace {
 bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }
 bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
 
+// Whether a glance and another touch of the same word do not race, although nothing orders them.
+bool bears_glance(SharedTouch other, bool same_warp) {
+  return same_warp || other == SharedTouch::atomic || other == SharedTouch::lock;
+}
+
 constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches; this many fit in the host's cache
 
 // Groups the lanes of an access by address, for the patterns that kernels have: runs of adjacent lanes with one
@@ -176,7 +181,8 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
     // Lanes of one instruction are not reported here: `writes.replaced` tells which of them write different values.
     const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
-    const bool harmless = together || (is_atomic(touch) && is_atomic(write.touch));
+    const bool glances = touch == SharedTouch::glance && bears_glance(write.touch, write.warp == warp);
+    const bool harmless = together || (is_atomic(write.touch) && (is_atomic(touch) || glances));
     if (!harmless) writer = rival(write, warp, lane);
     if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
   }
@@ -184,6 +190,7 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     for (const Id id : {reads_[word], older_reads_[word]}) {
       if (id == 0) continue;
       const Record read = recall(id, word);
+      if (read.touch == SharedTouch::glance && bears_glance(touch, read.warp == warp)) continue;
       if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);
     }
   }
@@ -194,12 +201,14 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
 void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
   if (touch == SharedTouch::acquire) return;  // no later access is reported to race with an acquire
   const WarpClocks& clocks = warps_[warp];
-  const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
+  // Whoever acquires a lock knows the touch that released it, too.
+  const Clock now = is_of_lock(touch) ? clocks.now - 1 : clocks.now;
+  const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.committed + 1 : now,
                       .pc = pc,
                       .lanes = 1u << lane,
                       .warp = warp,
                       .touch = touch});
-  if (touch != SharedTouch::read) {
+  if (!reads_only(touch)) {
     writes_[word] = id;
     reads_[word] = older_reads_[word] = 0;
     return;
@@ -231,7 +240,7 @@ bool RaceDetector::is_over(Id id, std::size_t word, std::uint32_t warp, std::uin
 }
 
 bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
-  const bool reads = now.touch == SharedTouch::read;
+  const bool reads = reads_only(now.touch);
   if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, now.warp, now.lanes)) return false;
   const Id last = reads_[word];
   if (!reads) {
@@ -423,7 +432,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
   if (log_.size() >= most_kept_) forget_the_old();
   std::optional<Finding> warning;
   const WarpClocks& clocks = warps_[warp];
-  const bool is_plain = touch == SharedTouch::read || touch == SharedTouch::write;
+  const bool is_plain = touch <= SharedTouch::write;
   Record now{.clock = clocks.now, .pc = pc, .lanes = 0, .warp = warp, .touch = touch};
   const SamePlaces same(access);
   for (std::uint32_t left = access.mask; left != 0;) {

@@ -12,12 +12,12 @@
 //   warning, or nothing if one instruction makes both.
 //
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
-// instructions (only two reads are remembered); races that would show only if the warps got a lock, or reached an
-// mbarrier, in another order; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with
-// thousands of locks (kLockBytes), all of them count as one. Atomics and volatile accesses do not race with each other.
-// Other files check reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not
-// watched), masks that name absent threads (members.h), and barriers that some threads of a warp bypass
-// (divergent_barrier.h).
+// instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
+// another order; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands of locks
+// (kLockBytes), all of them count as one. Atomics, volatile stores and volatile loads that poll do not race with each
+// other. Other files check
+// reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks that
+// name absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -41,9 +41,13 @@ namespace roofwalk::vgpu {
 
 // `copy` is a write by an asynchronous copy. Touches of the last four kinds do not race among themselves. The last
 // three also synchronize: `lock`, a compare-and-swap, acquires and releases; `publish`, an exchange or volatile
-// store, only releases; `acquire`, a volatile load, only acquires.
-enum class SharedTouch : std::uint32_t { read, write, copy, atomic, lock, publish, acquire };
-inline bool reads_only(SharedTouch touch) { return touch == SharedTouch::read || touch == SharedTouch::acquire; }
+// store, only releases; `acquire`, a volatile load that polls (lowering/polling.h), only acquires. `glance` is a
+// volatile load that does not poll. It races with other warps' stores like a read, but not with their atomics; within
+// its warp, it is like an acquire.
+enum class SharedTouch : std::uint32_t { read, glance, write, copy, atomic, lock, publish, acquire };
+inline bool reads_only(SharedTouch touch) {
+  return touch == SharedTouch::read || touch == SharedTouch::glance || touch == SharedTouch::acquire;
+}
 
 // `unchanged`: the lanes of a store that write the value that memory already holds. `replaced`: the lanes whose value
 // is overwritten by a different value from another lane of the same instruction.
@@ -287,7 +291,8 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
   const auto move = [&](const Access& to, const Pointers& pointers) { mover(warp, op, to, pointers); };
   const bool is_volatile = op->instruction->is_volatile;
   if constexpr (!store) {
-    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::acquire : SharedTouch::read)) return nullptr;
+    const SharedTouch touch = !is_volatile ? SharedTouch::read : op->spins ? SharedTouch::acquire : SharedTouch::glance;
+    if (!check_shared(launch, warp, op, access, touch)) return nullptr;
     move(access, at);
   } else {
     LaneBytes own;

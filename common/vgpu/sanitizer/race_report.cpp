@@ -47,9 +47,10 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
             verb_of(touch), place, they, at));
     return false;
   }
+  const bool glances = touch == SharedTouch::glance || finding.touch == SharedTouch::glance;
   launch.stop(warp, op, FaultKind::race, finding.lane,
-              fmt::format("race: {} {}, which {} {}{}, and nothing orders the two: put {} between them", verb_of(touch),
-                          place, they, verb_of(finding.touch), at,
+              fmt::format("race: {} {}, which {} {}{}, and {}: put {} between them", verb_of(touch), place, they,
+                          verb_of(finding.touch), at, glances ? "volatile orders nothing" : "nothing orders the two",
                           finding.thread / kWarpSize == warp.index ? "a __syncthreads(), or a __syncwarp(),"
                                                                    : "a __syncthreads()"));
   return false;
