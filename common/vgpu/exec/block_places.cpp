@@ -107,6 +107,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.here = kAllLanes;
     warp.frames.clear();
     warp.standing.clear();
+    warp.meeting.clear();
     warp.frame = 0;
     warp.stack_top = program_.stack_start;
     warp.copy_groups = 0;

@@ -45,6 +45,15 @@ struct StandingLanes {
   std::vector<CallFrame> frames;
 };
 
+// Lanes of a warp that are at a __syncwarp() whose mask names other lanes, too (divergent_syncwarp.h). They are all
+// lanes of one entry of the reconvergence stack.
+struct MeetingLanes {
+  const Op* at = nullptr;
+  std::uint32_t lanes = 0;
+  bool met = false;               // all lanes of their masks have come, so these may go on
+  std::size_t first_outcome = 0;  // Warp::first_outcome of their basic block
+};
+
 struct ResidentBlock;
 
 struct alignas(64) Warp {
@@ -73,6 +82,8 @@ struct alignas(64) Warp {
   WarpTrace* trace = nullptr;              // trace of the warp; nullptr if it is not sampled
   std::size_t first_outcome = 0;           // index of the first outcome of the current basic block
   std::vector<StandingLanes> standing;     // live lanes that are neither in `here` nor in any call frame
+
+  std::vector<MeetingLanes> meeting;  // lanes that do not run because they are at a __syncwarp()
 
   // Where the cost of a memory instruction is recorded. For traced warps only.
   Outcome& outcome(const Op* op) const { return trace->outcomes[first_outcome + op->memory]; }

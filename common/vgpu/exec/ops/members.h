@@ -23,6 +23,10 @@ void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit)
 // absent thread or omits the thread that uses it; `what` is the instruction's name in the source.
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what);
 
+// Records the fault that the mask of a lane names threads (`missing`) that took another way.
+void stop_without_members(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint32_t mask,
+                          std::uint32_t missing, const char* what);
+
 // Whether all 32 threads execute, as matrix instructions require. False if a fault was recorded.
 bool all_threads(Launch& launch, const Warp& warp, const Op* op);
 

@@ -110,6 +110,15 @@ bool all_threads(Launch& launch, const Warp& warp, const Op* op) {
   return false;
 }
 
+void stop_without_members(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint32_t mask,
+                          std::uint32_t missing, const char* what) {
+  const Dim3 other = launch.thread_of(warp.index * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(missing)));
+  launch.stop(warp, op, FaultKind::barrier_deadlock, lane,
+              fmt::format("barrier divergence: the mask 0x{:x} of {} names thread ({}, {}, {}), which took another way "
+                          "and is not here: let all threads of the mask come here, or name fewer",
+                          mask, what, other.x, other.y, other.z));
+}
+
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at, const char* what) {
   // Checks masks in sanitized runs, and in all runs if lanes stand in front of a barrier: these lanes never arrive
   // here.
@@ -127,15 +136,9 @@ bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at,
       return false;
     }
     const std::uint32_t missing = masks[lane] & warp.live & ~warp.mask & ~leaving;
-    if (missing != 0) {
-      const Dim3 other =
-          launch.thread_of(warp.index * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(missing)));
-      launch.stop(warp, op, FaultKind::barrier_deadlock, lane,
-                  fmt::format("barrier divergence: the mask 0x{:x} of {} names thread ({}, {}, {}), which took another "
-                              "way and is not here: let all threads of the mask come here, or name fewer",
-                              masks[lane], what, other.x, other.y, other.z));
-      return false;
-    }
+    if (missing == 0) continue;
+    stop_without_members(launch, warp, op, lane, masks[lane], missing, what);
+    return false;
   }
   if (warp.block->shadow != nullptr) {
     for_each_group(warp, masks, [&](std::uint32_t lanes) { warp.block->shadow->meet_in_warp(warp.index, lanes); });

@@ -1,0 +1,136 @@
+#include "common/vgpu/exec/divergent_syncwarp.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "common/vgpu/exec/divergent_barrier.h"
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/exec/ops/members.h"
+#include "common/vgpu/requests/lanes.h"
+#include "common/vgpu/sanitizer/race_detector.h"
+#include "common/vgpu/state/work.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+// The lanes that wait at a __syncwarp(), and the mask of each.
+struct Waiting {
+  std::uint32_t lanes = 0;
+  std::uint32_t masks[kWarpSize] = {};
+
+  std::uint32_t with_mask(std::uint32_t mask) const {
+    return lane_bits([&](int l) { return masks[l] == mask; }) & lanes;
+  }
+};
+
+Waiting who_waits(const Warp& warp) {
+  Waiting out;
+  for (const MeetingLanes& meeting : warp.meeting) {
+    if (meeting.met) continue;
+    const std::uint32_t* masks = warp.lanes<std::uint32_t>(meeting.at->s[0]);
+    out.lanes |= meeting.lanes;
+    for (std::uint32_t left = meeting.lanes; left != 0; left &= left - 1)
+      out.masks[std::countr_zero(left)] = masks[std::countr_zero(left)];
+  }
+  return out;
+}
+
+// Whether each of these lanes has met all lanes of its mask.
+bool have_met(const Waiting& waiting, std::uint32_t lanes, std::uint32_t expected) {
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    const std::uint32_t mask = waiting.masks[std::countr_zero(left)];
+    if ((mask & expected & ~waiting.with_mask(mask)) != 0) return false;
+  }
+  return true;
+}
+
+// Lets those go on that have met all lanes of their masks. Lanes that wait together go on together, so lanes that have
+// met others which must still wait also wait.
+void release_those_who_met(Launch& launch, Warp& warp) {
+  const std::uint32_t expected = warp.live & ~leaving_lanes(launch.program, warp);
+  Waiting waiting = who_waits(warp);
+  for (bool changed = true; std::exchange(changed, false);) {
+    launch.charge(work::kStanding);
+    for (const MeetingLanes& meeting : warp.meeting) {
+      if ((meeting.lanes & waiting.lanes) == 0 || have_met(waiting, meeting.lanes, expected)) continue;
+      waiting.lanes &= ~meeting.lanes;
+      changed = true;
+    }
+  }
+  for (MeetingLanes& meeting : warp.meeting) meeting.met = meeting.met || (meeting.lanes & waiting.lanes) != 0;
+  if (warp.block->shadow == nullptr) return;
+  for (std::uint32_t left = waiting.lanes; left != 0;) {
+    const std::uint32_t same = waiting.with_mask(waiting.masks[std::countr_zero(left)]);
+    warp.block->shadow->meet_in_warp(warp.index, same);
+    left &= ~same;
+  }
+  charge_for_clocks(launch, warp);
+}
+
+// Moves another path of the innermost function to the top of the stack: one with lanes that can run, and on which no
+// paths depend that are still on the stack. Entries below keep their order, so each stays above the entry where its
+// lanes reconverge. False if there is none.
+bool choose_other_way(Warp& warp) {
+  const std::size_t depth = warp.frames.empty() ? 0 : warp.frames.back().depth;
+  std::uint32_t held = 0;  // lanes that wait, or that have entries further up
+  for (const MeetingLanes& meeting : warp.meeting) held |= meeting.met ? 0u : meeting.lanes;
+  for (std::size_t i = warp.stack.size(); i-- > depth;) {
+    const std::uint32_t lanes = warp.stack[i].mask & warp.live & warp.here;
+    if (lanes != 0 && (lanes & held) == 0) {
+      const auto way = warp.stack.begin() + static_cast<std::ptrdiff_t>(i);
+      std::rotate(way, way + 1, warp.stack.end());
+      return true;
+    }
+    held |= lanes;
+  }
+  return false;
+}
+
+// Records the fault that the executing lanes wait in vain.
+void stop_in_vain(Launch& launch, const Warp& warp, const Op* op) {
+  const Waiting waiting = who_waits(warp);
+  const std::uint32_t expected = warp.live & ~leaving_lanes(launch.program, warp);
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::uint32_t mask = waiting.masks[lane], missing = mask & expected & ~waiting.with_mask(mask);
+    if (missing != 0) return stop_without_members(launch, warp, op, lane, mask, missing, "__syncwarp()");
+  }
+  // Their own masks are complete, but lanes with which they share a mask wait in vain.
+  const int lane = std::countr_zero(warp.mask);
+  stop_without_members(launch, warp, op, lane, waiting.masks[lane], waiting.masks[lane] & ~warp.mask, "__syncwarp()");
+}
+
+}  // namespace
+
+const Op* wait_in_warp(Launch& launch, Warp& warp, const Op* op) {
+  warp.meeting.push_back({.at = op, .lanes = warp.mask, .first_outcome = warp.first_outcome});
+  warp.stack.back().block = op->block;
+  release_those_who_met(launch, warp);
+  return go_on_in_warp(launch, warp);
+}
+
+const Op* go_on_in_warp(Launch& launch, Warp& warp) {
+  for (;;) {
+    const auto own = std::find_if(warp.meeting.begin(), warp.meeting.end(),
+                                  [&](const MeetingLanes& each) { return (each.lanes & warp.mask) != 0; });
+    if (own == warp.meeting.end()) return enter_block(launch, warp, warp.stack.back().block);
+    if (!own->met) release_those_who_met(launch, warp);
+    if (own->met) {
+      const Op* const next = own->at + 1;
+      warp.first_outcome = own->first_outcome;
+      warp.meeting.erase(own);
+      return next;
+    }
+    if (choose_other_way(warp)) {
+      resume_top(launch, warp);
+    } else if (launch.sanitized || !warp.standing.empty()) {
+      stop_in_vain(launch, warp, own->at);
+      return nullptr;
+    } else {
+      own->met = true;
+    }
+  }
+}
+
+}  // namespace roofwalk::vgpu
