@@ -12,6 +12,11 @@ namespace {
 // Returns the bytes of a lock without its rows of lanes: a node of the map, and a clock per warp.
 std::size_t lock_bytes(std::size_t warps) { return 96 + warps * sizeof(Clock); }
 
+// Returns the time up to which a lane knows what another lane of its warp did, apart from what all lanes know.
+Clock known_of(const std::vector<Clock>& met, std::size_t lane, std::size_t other) {
+  return met.empty() ? 0 : std::max<Clock>(met[lane * kWarpSize + other], 1) - 1;
+}
+
 }  // namespace
 
 Knowledge& RaceDetector::lock_of(std::size_t word) {
@@ -72,9 +77,9 @@ void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t 
     for (std::uint32_t left = lanes; left != 0; left &= left - 1, ++rows) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(left));
       LaneClocks& own = clocks.fenced_lanes[lane];
-      // A lane that has synchronized with other lanes of its warp also publishes what they did before that.
-      for (std::size_t other = 0; other < kWarpSize && !clocks.lanes.empty(); ++other)
-        own[other] = std::max(own[other], std::max<Clock>(clocks.lanes[lane * kWarpSize + other], 1) - 1);
+      // A lane that has met others of its warp publishes what they did before, too.
+      for (std::size_t other = 0; other < kWarpSize; ++other)
+        own[other] = std::max(own[other], known_of(clocks.lanes, lane, other));
       own[lane] = clocks.now;
     }
   }
@@ -174,31 +179,60 @@ void RaceDetector::begin_mbarrier(std::uint64_t byte) {
 
 void RaceDetector::end_mbarrier(std::uint64_t byte) { mbarriers_.erase(byte); }
 
-void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, bool copies) {
+std::size_t RaceDetector::tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes,
+                                      Knowledge& to) const {
+  to.warps[warp] = std::max(to.warps[warp], std::max<Clock>(clocks.met, 1) - 1);
+  LaneClocks own{};
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    for (std::size_t other = 0; other < kWarpSize; ++other)
+      own[other] = std::max(own[other], known_of(clocks.lanes, lane, other));
+    own[lane] = clocks.now;
+  }
+  return to.join_lanes(warp, own);
+}
+
+void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t lanes, std::uint32_t live,
+                          bool copies) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   WarpClocks& clocks = warps_[warp];
   Mbarrier& barrier = at->second;
-  work_ += work::kJoinedRow * barrier.arriving.join(clocks.known);
-  if (mbarriers_.size() > kMbarriersWithLanes) barrier.arriving.blur_lanes();
-  barrier.arriving.warps[warp] = clocks.now++;
-  if (!copies) return;
-  commit_copies(warp);
-  const auto before = std::ranges::find(barrier.copies, warp, &Mbarrier::Copies::first);
-  if (before == barrier.copies.end()) {
-    barrier.copies.emplace_back(warp, clocks.committed);
+  if (lanes == live) {
+    work_ += work::kJoinedRow * barrier.arriving.join(clocks.known);
+    barrier.arriving.warps[warp] = clocks.now;
   } else {
-    before->second = clocks.committed;
+    // What others have told this warp about single lanes of its own is not for every lane to pass on.
+    Knowledge known = clocks.known;
+    std::size_t rows = known.forget_lanes(warp);
+    rows += barrier.arriving.join(known);
+    rows += tell_of_own(clocks, warp, lanes, barrier.arriving);
+    work_ += work::kMetLane * static_cast<std::uint64_t>(std::popcount(lanes)) + work::kJoinedRow * rows;
   }
+  if (mbarriers_.size() > kMbarriersWithLanes) barrier.arriving.blur_lanes();
+  ++clocks.now;
+  if (!copies) return;
+  commit_copies(warp, lanes);
+  clocks.copies.for_each(lanes, [&](const CopyGroups::Part& part) {
+    const auto before = std::ranges::find_if(
+        barrier.copies, [&](const Mbarrier::Copies& each) { return each.warp == warp && each.lanes == part.lanes; });
+    if (before == barrier.copies.end()) {
+      barrier.copies.push_back({warp, part.lanes, part.closed});
+    } else {
+      before->groups = part.closed;
+    }
+  });
 }
 
 void RaceDetector::complete(std::uint64_t byte) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   Mbarrier& barrier = at->second;
-  for (const auto& [warp, groups] : barrier.copies) {
-    WarpClocks& clocks = warps_[warp];
-    while (clocks.waited.size() < groups) clocks.waited.push_back(barrier.arriving.warps[warp]);
+  for (const Mbarrier::Copies& each : barrier.copies) {
+    warps_[each.warp].copies.for_each(each.lanes, [&](CopyGroups::Part& part) {
+      const Clock arrived = barrier.arriving.of_lane(each.warp, std::countr_zero(part.lanes));
+      while (part.waited.size() < each.groups) part.waited.push_back(arrived);
+    });
   }
   barrier.copies.clear();
   barrier.arrived = std::exchange(barrier.arriving, Knowledge(warps_.size()));
@@ -209,19 +243,31 @@ void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp) {
   if (at == mbarriers_.end()) return;
   work_ += work::kJoinedRow * warps_[warp].known.join(at->second.arrived);
   warps_[warp].learned = true;
-  warps_[warp].met = std::max(warps_[warp].met, at->second.arrived.warps[warp] + 1);
+  // Lanes of one warp that arrived one by one count as having met at the last arrival: that hides races among them, but
+  // keeps all of the warp's accesses on the fast path.
+  const Knowledge& arrived = at->second.arrived;
+  Clock met = arrived.warps[warp];
+  for (int lane = 0; lane < kWarpSize && arrived.rows() != 0; ++lane) met = std::max(met, arrived.of_lane(warp, lane));
+  warps_[warp].met = std::max(warps_[warp].met, met + 1);
 }
 
-void RaceDetector::commit_copies(std::uint32_t warp) { ++warps_[warp].committed; }
+void RaceDetector::commit_copies(std::uint32_t warp, std::uint32_t lanes) {
+  CopyGroups& copies = warps_[warp].copies;
+  copies.for_each(lanes, [](CopyGroups::Part& part) { ++part.closed; });
+  work_ += work::kMetLane * (copies.parts() - 1);
+}
 
-void RaceDetector::wait_for_copies(std::uint32_t warp, std::uint32_t left) {
+void RaceDetector::wait_for_copies(std::uint32_t warp, std::uint32_t lanes, std::uint32_t left) {
   WarpClocks& clocks = warps_[warp];
-  while (clocks.waited.size() + left < clocks.committed) clocks.waited.push_back(clocks.now);
+  clocks.copies.for_each(lanes, [&](CopyGroups::Part& part) {
+    while (part.waited.size() + left < part.closed) part.waited.push_back(clocks.now);
+  });
+  work_ += work::kMetLane * (clocks.copies.parts() - 1);
 }
 
-void RaceDetector::wait_for_all_copies(std::uint32_t warp) {
-  commit_copies(warp);
-  wait_for_copies(warp, 0);
+void RaceDetector::wait_for_all_copies(std::uint32_t warp, std::uint32_t lanes) {
+  commit_copies(warp, lanes);
+  wait_for_copies(warp, lanes, 0);
 }
 
 }  // namespace roofwalk::vgpu

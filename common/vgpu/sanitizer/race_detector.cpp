@@ -73,7 +73,7 @@ void RaceDetector::begin_block() {
   most_kept_ = std::max(kFewKept, writes_.size());
   whole_block_met_ = next_id();
   for (WarpClocks& warp : warps_)
-    warp = {.lanes = {}, .known = Knowledge(warps_.size()), .fenced = Knowledge(), .fenced_lanes = {}, .waited = {}};
+    warp = {.lanes = {}, .known = Knowledge(warps_.size()), .fenced = Knowledge(), .fenced_lanes = {}, .copies = {}};
   forget_locks();
   work_ = 0;
   mbarriers_.clear();
@@ -138,11 +138,14 @@ RaceDetector::Record RaceDetector::recall(Id id, std::size_t word) const {
 }
 
 bool RaceDetector::is_under_way(const Record& record) const {
-  return record.touch == SharedTouch::copy && record.clock > warps_[record.warp].waited.size();
+  if (record.touch != SharedTouch::copy) return false;
+  return record.clock > warps_[record.warp].copies.of(std::countr_zero(record.lanes)).waited.size();
 }
 
 int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane) const {
-  const Clock clock = record.touch == SharedTouch::copy ? warps_[record.warp].waited[record.clock - 1] : record.clock;
+  Clock clock = record.clock;
+  if (record.touch == SharedTouch::copy)
+    clock = warps_[record.warp].copies.of(std::countr_zero(record.lanes)).waited[record.clock - 1];
   const auto newest = [](std::uint32_t lanes) { return 31 - std::countl_zero(lanes); };
   if (record.warp != warp) {
     const Knowledge& known = warps_[warp].known;
@@ -203,7 +206,7 @@ void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTo
   const WarpClocks& clocks = warps_[warp];
   // Whoever acquires a lock knows the touch that released it, too.
   const Clock now = is_of_lock(touch) ? clocks.now - 1 : clocks.now;
-  const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.committed + 1 : now,
+  const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.copies.of(lane).closed + 1 : now,
                       .pc = pc,
                       .lanes = 1u << lane,
                       .warp = warp,

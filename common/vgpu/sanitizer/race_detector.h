@@ -13,11 +13,11 @@
 //
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
 // instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
-// another order; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands of locks
-// (kLockBytes), all of them count as one. Atomics, volatile stores and volatile loads that poll do not race with each
-// other. Other files check
-// reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks that
-// name absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
+// another order; races within a warp that one of its lanes would order by arriving at an mbarrier for the others; races
+// in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands of locks (kLockBytes), all of
+// them count as one. Atomics, volatile stores and volatile loads that poll do not race with each other. Other files
+// check reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks
+// that name absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -35,6 +35,7 @@
 #include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/requests/memory_moves.h"
 #include "common/vgpu/requests/shared_memory.h"
+#include "common/vgpu/sanitizer/copy_groups.h"
 #include "common/vgpu/sanitizer/knowledge.h"
 
 namespace roofwalk::vgpu {
@@ -92,19 +93,20 @@ class RaceDetector {
   // A warp reads what other warps' atomics left in these words, and so is ordered after what they published.
   void see(std::uint32_t warp, const Access& access);
 
-  // An mbarrier, identified by its offset in shared memory. arrive: a warp arrives, or (`copies`) its asynchronous
-  // copies so far do; complete: the phase ends; acquire: a warp has seen that the phase ended.
+  // An mbarrier, identified by its offset in shared memory. arrive: `lanes` of a warp whose live lanes are `live`
+  // arrive, or (`copies`) their asynchronous copies so far do; complete: the phase ends; acquire: a warp has seen that
+  // it ended.
   void begin_mbarrier(std::uint64_t byte);
   void end_mbarrier(std::uint64_t byte);
-  void arrive(std::uint64_t byte, std::uint32_t warp, bool copies);
+  void arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t lanes, std::uint32_t live, bool copies);
   void complete(std::uint64_t byte);
   void acquire(std::uint64_t byte, std::uint32_t warp);
 
-  // A warp's asynchronous copies. commit_copies: closes the open group; wait_for_copies: waits for all closed groups
-  // but the last `left`; wait_for_all_copies: waits for all.
-  void commit_copies(std::uint32_t warp);
-  void wait_for_copies(std::uint32_t warp, std::uint32_t left);
-  void wait_for_all_copies(std::uint32_t warp);
+  // Asynchronous copies by lanes of a warp. commit_copies: closes the open group; wait_for_copies: waits for all closed
+  // groups but the last `left`; wait_for_all_copies: waits for all.
+  void commit_copies(std::uint32_t warp, std::uint32_t lanes);
+  void wait_for_copies(std::uint32_t warp, std::uint32_t lanes, std::uint32_t left);
+  void wait_for_all_copies(std::uint32_t warp, std::uint32_t lanes);
 
   // Fast path for a load or store of a whole warp in lockstep: `bytes` per lane at `first` plus `offsets`, in bounds
   // and aligned. If all earlier touches of these words are certainly ordered before this one, and no two lanes write
@@ -162,13 +164,14 @@ class RaceDetector {
     // By lane: what the lane knew of its warp's lanes at its last fence. Empty unless some lanes have fenced without
     // the others since the last fence by all lanes.
     std::vector<LaneClocks> fenced_lanes;
-    std::vector<Clock> waited;    // by group of copies: the time at which the warp waited for it
-    std::uint32_t committed = 0;  // number of closed groups of copies
+    CopyGroups copies;
   };
 
   // happens_before.cpp
   // Called for an atomic by `lane`: publishes what the lane and its warp have fenced.
   void publish(std::uint32_t warp, int lane, std::size_t word);
+  // Passes on what some lanes know of their own warp. Returns how many rows of lanes were compared or copied.
+  std::size_t tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes, Knowledge& to) const;
   void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
   Knowledge& lock_of(std::size_t word);
   // Counts the bytes by which a lock has grown since it had `rows_before` rows. If all locks together take too many
@@ -235,8 +238,9 @@ class RaceDetector {
     // What the arriving warps knew: `arriving` is for the warps that wait for the current phase, `arrived` for those
     // that wait for the previous one.
     Knowledge arriving, arrived;
-    // Copies that arrive in this phase: the warp, and how many of its groups.
-    using Copies = std::pair<std::uint32_t, std::uint32_t>;
+    struct Copies {  // copies that arrive in this phase: whose, and how many of their groups
+      std::uint32_t warp = 0, lanes = 0, groups = 0;
+    };
     std::vector<Copies> copies;
   };
 

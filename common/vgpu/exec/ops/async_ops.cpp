@@ -104,19 +104,19 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
 // the traces of mbarrier waits.
 const Op* op_commit_copies(Launch&, Warp& warp, const Op* op) {
   ++warp.copy_groups;
-  if (warp.block->shadow != nullptr) warp.block->shadow->commit_copies(warp.index);
+  if (warp.block->shadow != nullptr) warp.block->shadow->commit_copies(warp.index, warp.mask);
   return op + 1;
 }
 
 const Op* op_wait_for_copies(Launch&, Warp& warp, const Op* op) {
   if (warp.block->shadow != nullptr) {
-    warp.block->shadow->wait_for_copies(warp.index, static_cast<std::uint32_t>(op->offset));
+    warp.block->shadow->wait_for_copies(warp.index, warp.mask, static_cast<std::uint32_t>(op->offset));
   }
   return op + 1;
 }
 
 const Op* op_wait_for_all_copies(Launch&, Warp& warp, const Op* op) {
-  if (warp.block->shadow != nullptr) warp.block->shadow->wait_for_all_copies(warp.index);
+  if (warp.block->shadow != nullptr) warp.block->shadow->wait_for_all_copies(warp.index, warp.mask);
   return op + 1;
 }
 

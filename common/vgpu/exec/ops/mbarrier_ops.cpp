@@ -60,15 +60,18 @@ bool reach(Launch& launch, const Warp& warp, const Op* op, SharedUse use, Shared
   return check_shared(launch, warp, op, access, touch);
 }
 
-// Visits once each object that active lanes name.
+// Calls visit(byte, lanes) once for each object that active lanes name.
 template <class Visit>
 void for_each_object(const Access& access, Visit&& visit) {
-  for (int l = 0; l < kWarpSize; ++l) {
-    if ((access.mask >> l & 1u) == 0) continue;
-    bool seen = false;
-    for (int before = 0; before < l; ++before)
-      seen = seen || ((access.mask >> before & 1u) != 0 && access.of(before) == access.of(l));
-    if (!seen) visit(access.of(l));
+  for (std::uint32_t left = access.mask; left != 0;) {
+    const std::uint64_t byte = access.of(std::countr_zero(left));
+    std::uint32_t lanes = 0;
+    for (std::uint32_t rest = left; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      lanes |= access.of(lane) == byte ? 1u << lane : 0u;
+    }
+    visit(byte, lanes);
+    left &= ~lanes;
   }
 }
 
@@ -142,7 +145,7 @@ const Op* op_inval(Launch& launch, Warp& warp, const Op* op) {
   Access access;
   Pointers at;
   if (!reach(launch, warp, op, SharedUse::store, SharedTouch::publish, access, at)) return nullptr;
-  for_each_object(access, [&](std::uint64_t byte) {
+  for_each_object(access, [&](std::uint64_t byte, std::uint32_t) {
     if (warp.block->shadow != nullptr) warp.block->shadow->end_mbarrier(byte);
     store_state(warp.block->shared.data() + byte, {});
   });
@@ -154,7 +157,9 @@ const Op* op_arrive(Launch& launch, Warp& warp, const Op* op) {
   Pointers at;
   if (!reach(launch, warp, op, SharedUse::store, SharedTouch::atomic, access, at)) return nullptr;
   if (warp.block->shadow != nullptr) {
-    for_each_object(access, [&](std::uint64_t byte) { warp.block->shadow->arrive(byte, warp.index, false); });
+    for_each_object(access, [&](std::uint64_t byte, std::uint32_t lanes) {
+      warp.block->shadow->arrive(byte, warp.index, lanes, warp.live, false);
+    });
   }
   const bool drop = op->instruction->mbarrier == MbarrierMode::arrive_drop;
   const std::uint32_t* counts = op->s[1] == kNoSlot ? nullptr : warp.lanes<std::uint32_t>(op->s[1]);
@@ -181,7 +186,7 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
                                                         : State{warp.lanes<std::uint64_t>(op->s[1])[l]}.parity();
     if (load_state(at.of(access, l)).parity() != meant) over |= 1u << l;
   }
-  for_each_object(access, [&](std::uint64_t byte) {
+  for_each_object(access, [&](std::uint64_t byte, std::uint32_t) {
     if (over == 0) return;
     if (warp.block->shadow != nullptr) warp.block->shadow->acquire(byte, warp.index);
     const auto phases = warp.block->mbarrier_phases.find(byte);
@@ -212,8 +217,8 @@ const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
   ResidentBlock& block = *warp.block;
   ++warp.copy_groups;
   if (warp.trace != nullptr && access.mask != 0) warp.outcome(op).shared_wavefronts = 1;  // shows that it executed
-  for_each_object(access, [&](std::uint64_t byte) {
-    if (block.shadow != nullptr) block.shadow->arrive(byte, warp.index, true);
+  for_each_object(access, [&](std::uint64_t byte, std::uint32_t lanes) {
+    if (block.shadow != nullptr) block.shadow->arrive(byte, warp.index, lanes, warp.live, true);
     MbarrierCopies& copies = block.mbarrier_copies[byte];
     copies.arriving.resize(block.warps.size());
     copies.arrived.resize(block.warps.size());

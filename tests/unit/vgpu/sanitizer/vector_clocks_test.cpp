@@ -136,7 +136,7 @@ TEST(VectorClocks, LocksOfEveryByteTakeLittleMemory) {
                               SharedTouch::publish));
   for (std::uint64_t byte = 0; byte < kBytes; byte += 8) {
     shadow.begin_mbarrier(byte);
-    shadow.arrive(byte, static_cast<std::uint32_t>(byte / 8) % kFullBlock, false);
+    shadow.arrive(byte, static_cast<std::uint32_t>(byte / 8) % kFullBlock, kAllLanes, kAllLanes, false);
   }
   EXPECT_LT(heap_bytes() - before, 20u << 20);
 }

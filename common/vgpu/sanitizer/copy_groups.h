@@ -1,0 +1,56 @@
+// A warp's asynchronous copies (cp.async): which groups its lanes have closed, and which they have waited for. Both are
+// matters of each thread, so lanes that once closed or waited without the others are counted apart from then on.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "common/vgpu/sanitizer/knowledge.h"
+
+namespace roofwalk::vgpu {
+
+class CopyGroups {
+ public:
+  // Lanes that have always closed groups and waited together.
+  struct Part {
+    std::uint32_t lanes = kAllLanes;
+    std::uint32_t closed = 0;   // number of closed groups
+    std::vector<Clock> waited;  // by group: the warp's time when the lanes waited for it
+  };
+
+  const Part& of(int lane) const {
+    if ((first_.lanes >> lane & 1u) != 0) return first_;
+    std::size_t p = 0;
+    while ((others_[p].lanes >> lane & 1u) == 0) ++p;
+    return others_[p];
+  }
+
+  // Calls visit(part) for each part of these lanes, after it has set lanes apart where necessary.
+  template <class Visit>
+  void for_each(std::uint32_t lanes, Visit&& visit) {
+    set_apart(first_, lanes);
+    if ((first_.lanes & lanes) != 0) visit(first_);
+    for (std::size_t p = 0; p < others_.size(); ++p) {
+      set_apart(others_[p], lanes);
+      if ((others_[p].lanes & lanes) != 0) visit(others_[p]);
+    }
+  }
+
+  std::size_t parts() const { return 1 + others_.size(); }
+
+ private:
+  // Makes a new part of those lanes of `part` that are not in `lanes`, if some are and some are not.
+  void set_apart(Part& part, std::uint32_t lanes) {
+    const std::uint32_t rest = part.lanes & ~lanes;
+    if (rest == 0 || rest == part.lanes) return;
+    Part other{rest, part.closed, part.waited};
+    part.lanes &= lanes;
+    others_.push_back(std::move(other));
+  }
+
+  Part first_;
+  std::vector<Part> others_;
+};
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,265 @@
+// Lanes of a warp that arrive at mbarriers, or that copy and wait, without the others.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "common/base/json.h"
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+// The body of a kernel after `kApartHead`, run with 64 threads and two blocks. `// @` marks the faulty line, if any.
+struct LanesApart {
+  const char* name;
+  const char* body;
+  FaultKind kind = FaultKind::race;
+  const char* says = "";
+};
+
+constexpr const char* kApartHead = R"(#include <cuda_pipeline.h>
+#include <roofwalk.cuh>
+__device__ void begin(unsigned gate, int arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(gate), "r"(arrivals) : "memory");
+}
+__device__ void arrive(unsigned gate) {
+  asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(gate) : "memory");
+}
+__device__ void wait(unsigned gate) {
+  unsigned over = 0;
+  while (over == 0)
+    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+                 : "=r"(over) : "r"(gate) : "memory");
+}
+__global__ void k(float* c) {
+  __shared__ unsigned long long gates[2];
+  __shared__ float s[128];
+  const int t = threadIdx.x, lane = t % 32;
+  const unsigned gate = (unsigned)__cvta_generic_to_shared(&gates[0]), other = gate + 8;
+)";
+
+const LanesApart kApart[] = {
+    {"ALeaderArrivesForThoseWhoHaveNotMet", R"(
+  if (t == 0) begin(gate, 2);
+  __syncthreads();
+  s[t] = t;
+  if (lane == 0) arrive(gate);
+  wait(gate);
+  c[t] = s[63 - t];  // @
+)",
+     FaultKind::race, "reads element 31 of s, which thread (31, 0, 0) writes"},
+    {"ALeaderArrivesForHalfOfItsWarp", R"(
+  if (t == 0) begin(gate, 2);
+  __syncthreads();
+  s[t] = t;
+  __syncwarp(lane < 16 ? 0xffffu : 0xffff0000u);
+  if (lane == 0) arrive(gate);
+  wait(gate);
+  c[t] = s[(t & 31 & ~16) + 32 - (t & 32)];
+  c[t] = s[t ^ 48];  // @
+)",
+     FaultKind::race, "reads element 16 of s, which thread (16, 0, 0) writes"},
+    {"EachHalfArrivesElsewhere", R"(
+  if (t == 0) begin(gate, 32), begin(other, 32);
+  __syncthreads();
+  s[t] = t;
+  arrive(lane < 16 ? gate : other);
+  wait(gate);
+  c[t] = s[t ^ 48];  // @
+)",
+     FaultKind::race, ""},
+    {"OneHalfCopiesAndTheOtherWaits", R"(
+  if (lane < 16) {
+    __pipeline_memcpy_async(&s[t], &c[t], 4);
+    __pipeline_commit();
+  } else {
+    s[t] = 0;
+    __pipeline_wait_prior(0);
+  }
+  __syncthreads();
+  c[t] = s[t];  // @
+)",
+     FaultKind::missing_wait, "reads element 0 of s"},
+    {"AllCopyAndOneHalfWaits", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  __pipeline_commit();
+  if (lane < 16) __pipeline_wait_prior(0);
+  __syncthreads();
+  c[t] = s[t];  // @
+)",
+     FaultKind::missing_wait, "reads element 16 of s"},
+    {"OneHalfClosesAnotherGroup", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  __pipeline_commit();
+  if (lane < 16) __pipeline_commit();
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  c[t] = s[t];  // @
+)",
+     FaultKind::missing_wait, "reads element 16 of s"},
+    {"OneHalfsCopiesArrive", R"(
+  if (t == 0) begin(gate, 32);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  if (lane < 16) asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+  wait(gate);
+  c[t] = s[t];  // @
+)",
+     FaultKind::missing_wait, "reads element 48 of s"},
+};
+
+const LanesApart kApartInOrder[] = {
+    {"ALeaderArrivesForAllBehindASyncwarp", R"(
+  if (t == 0) begin(gate, 2);
+  __syncthreads();
+  s[t] = t;
+  __syncwarp();
+  if (lane == 0) arrive(gate);
+  wait(gate);
+  c[t] = s[63 - t];
+)"},
+    {"ALeaderArrivesForWhomItMet", R"(
+  if (t == 0) begin(gate, 4);
+  __syncthreads();
+  s[t] = t;
+  __syncwarp(lane < 16 ? 0xffffu : 0xffff0000u);
+  if (lane % 16 == 0) arrive(gate);
+  wait(gate);
+  c[t] = s[63 - t];
+)"},
+    {"OneLaneArrivesInAnArmOfItsOwn", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  s[t] = t;
+  if (lane == 0) {
+    s[t + 64] = 1;
+    arrive(gate);
+  } else {
+    arrive(gate);
+  }
+  wait(gate);
+  c[t] = s[63 - t] + s[64 + (t & 32)] + s[t ^ 1];
+)"},
+    {"EachHalfArrivesAtBoth", R"(
+  if (t == 0) begin(gate, 64), begin(other, 64);
+  __syncthreads();
+  s[t] = t;
+  arrive(lane < 16 ? gate : other);
+  arrive(lane < 16 ? other : gate);
+  wait(gate);
+  wait(other);
+  c[t] = s[t ^ 48];
+)"},
+    {"SomeLeaveAndTheRestArrive", R"(
+  if (t == 0) begin(gate, 40);
+  __syncthreads();
+  if (lane >= 20) return;
+  s[t] = t;
+  arrive(gate);
+  wait(gate);
+  c[t] = s[t ^ 32];
+)"},
+    {"EachHalfCopiesAndWaits", R"(
+  if (lane < 16) {
+    __pipeline_memcpy_async(&s[t], &c[t], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+  } else {
+    __pipeline_memcpy_async(&s[t], &c[t], 4);
+    __pipeline_commit();
+    __pipeline_memcpy_async(&s[t + 64], &c[t], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+  }
+  __syncthreads();
+  c[t] = s[63 - t];
+  __pipeline_wait_prior(0);
+  if (lane >= 16) c[t] += s[t + 64];
+)"},
+    {"SomeCopyAndAllWait", R"(
+  s[t] = 0;
+  __syncthreads();
+#pragma unroll 1
+  for (int i = 0; i < 5; ++i) {
+    if (lane < 8) __pipeline_memcpy_async(&s[t + i % 2 * 64], &c[t], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    c[t] = lane < 8 ? s[(t ^ 32) + i % 2 * 64] : 0;
+  }
+)"},
+    {"SomeCloseGroupsAndAllWait", R"(
+  s[t] = 0;
+  __syncthreads();
+  if (lane < 8) {
+    __pipeline_memcpy_async(&s[t], &c[t], 4);
+    __pipeline_commit();
+  }
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  c[t] = s[63 - t];
+)"},
+    {"SomeLeaveBehindTheirCopies", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  __pipeline_commit();
+  if (lane >= 20) return;
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  c[t] = s[t ^ 32];
+)"},
+    {"CopiesOfAllArriveByHalves", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  if (lane < 16) asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+  else asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+  wait(gate);
+  c[t] = s[63 - t];
+)"},
+};
+
+void PrintTo(const LanesApart& apart, std::ostream* out) { *out << apart.name; }
+
+std::string apart_text(const LanesApart& apart) {
+  return std::string(kApartHead) + apart.body + "}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
+}
+
+RunRecord run_apart(const std::string& text, const RunOptions& options) {
+  Buffer c{"c", std::vector<float>(128, 1.0f)};
+  RunOptions limited = options;
+  limited.max_work = 50'000'000;
+  auto record = Runner().run(text, {&c}, limited);
+  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+  return record.ok() ? std::move(*record) : RunRecord{};
+}
+
+class LanesThatActAlone : public testing::TestWithParam<LanesApart> {};
+
+TEST_P(LanesThatActAlone, DoSoForThemselvesOnly) {
+  const std::string text = apart_text(GetParam());
+  const RunRecord record = run_apart(text, kSanitized);
+  ASSERT_TRUE(record.fault.has_value());
+  EXPECT_EQ(record.fault->kind, GetParam().kind);
+  EXPECT_THAT(record.fault->message, testing::HasSubstr(GetParam().says));
+  const auto mark = text.begin() + static_cast<std::ptrdiff_t>(text.find("// @"));
+  EXPECT_EQ(record.fault->line, 1 + std::count(text.begin(), mark, '\n')) << record.fault->message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, LanesThatActAlone, testing::ValuesIn(kApart),
+                         [](const auto& each) { return each.param.name; });
+
+class LanesThatActInOrder : public testing::TestWithParam<LanesApart> {};
+
+TEST_P(LanesThatActInOrder, AreLeftAlone) {
+  const std::string text = apart_text(GetParam());
+  const RunRecord sanitized = run_apart(text, kSanitized), plain = run_apart(text, {});
+  ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
+  ASSERT_FALSE(plain.fault.has_value()) << plain.fault->message;
+  EXPECT_EQ(to_json(sanitized), to_json(plain));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, LanesThatActInOrder, testing::ValuesIn(kApartInOrder),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace roofwalk::test
