@@ -14,12 +14,12 @@ using ptx::Instruction;
 using ptx::Operand;
 using ptx::Space;
 
-// Whether a result tells its sources' values apart, as far as a flag goes. Sums and products of floats do not count:
-// they are data.
+// Whether a result tells a flag among its sources from its former value. Floating-point operations do not count: their
+// sources are data.
 bool carries_flag(const Instruction& in) {
   switch (ptx::info(in.opcode).form) {
     case Form::alu:
-      return !ptx::is_float(in.type);
+      return !ptx::is_float(in.type) || ptx::info(in.opcode).flops == 0;
     case Form::carry:
     case Form::convert:
     case Form::cvta:

@@ -130,6 +130,18 @@ const VolatileBody kPolling[] = {
     c[0] = s[0];
   }
 )"},
+    {"for_the_size_of_a_value", R"(
+  if (t == 32) {
+    s[0] = 5;
+    __threadfence_block();
+    v[0] = -2;
+  }
+  if (t == 0) {
+    while (fmaxf(fabsf(v[0]), 0.5f) < 1) __nanosleep(20);
+    __threadfence_block();
+    c[0] = s[0];
+  }
+)"},
     {"for_a_ring", R"(
   volatile int *const head = &flag[0], *const tail = &flag[1];
   constexpr int kPlaces = 4, kCount = 40;
