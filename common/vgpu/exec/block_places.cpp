@@ -6,6 +6,7 @@
 
 #include "common/vgpu/exec/lockstep/lockstep.h"
 #include "common/vgpu/requests/local_memory.h"
+#include "common/vgpu/requests/shared_memory.h"
 #include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {

@@ -22,7 +22,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,8 +32,6 @@
 #include <vector>
 
 #include "common/vgpu/requests/coalescer.h"
-#include "common/vgpu/requests/memory_moves.h"
-#include "common/vgpu/requests/shared_memory.h"
 #include "common/vgpu/sanitizer/copy_groups.h"
 #include "common/vgpu/sanitizer/knowledge.h"
 
@@ -263,60 +260,5 @@ class RaceDetector {
   Knowledge barriers_[kBarriers];                // the vector clock that released warps join
   std::map<std::uint64_t, Mbarrier> mbarriers_;  // by byte offset
 };
-
-// race_report.cpp. Calls RaceDetector::touch for the warp's block, if it is watched. False if a fault was recorded.
-bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
-                  const SharedWrites& writes = {});
-
-// Charges what the warp's block spent on vector clocks, if it is watched.
-inline void charge_for_clocks(Launch& launch, const Warp& warp) {
-  if (warp.block->shadow != nullptr) launch.charge(warp.block->shadow->take_work());
-}
-
-// Whether this warp's accesses to shared memory are checked. Tests launch.sanitized first, because the launch is in the
-// host's cache.
-inline bool is_watched(const Launch& launch, const Warp& warp) {
-  return launch.sanitized && warp.block->shadow != nullptr;
-}
-
-// Records a lockstep load or store of a watched block and returns true if it is certainly ordered after all earlier
-// touches; otherwise returns false.
-inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const LaneOffsets& offsets,
-                             std::uint32_t bytes, SharedTouch touch) {
-  return !op->instruction->is_volatile &&
-         warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, offsets, bytes, touch);
-}
-
-// Executes and checks a load or store of shared memory. A store is checked after it is executed, because the check
-// depends on whether the store changed memory.
-template <bool store>
-const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
-                       Mover mover) {
-  const auto move = [&](const Access& to, const Pointers& pointers) { mover(warp, op, to, pointers); };
-  const bool is_volatile = op->instruction->is_volatile;
-  if constexpr (!store) {
-    const SharedTouch touch = !is_volatile ? SharedTouch::read : op->spins ? SharedTouch::acquire : SharedTouch::glance;
-    if (!check_shared(launch, warp, op, access, touch)) return nullptr;
-    move(access, at);
-  } else {
-    LaneBytes own;
-    move(access, own.pointers(access));
-    SharedWrites writes;
-    for (int l = 0; l < kWarpSize; ++l) {
-      const bool active = (access.mask >> l & 1u) != 0;
-      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) == 0)
-        writes.unchanged |= 1u << l;
-    }
-    move(access, at);
-    for (int l = 0; l < kWarpSize; ++l) {
-      const bool active = (access.mask >> l & 1u) != 0;
-      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) != 0)
-        writes.replaced |= 1u << l;
-    }
-    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, writes))
-      return nullptr;
-  }
-  return op + 1;
-}
 
 }  // namespace roofwalk::vgpu

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/vgpu/sanitizer/race_detector.h"
+#include "common/vgpu/sanitizer/checked_access.h"
 #include "common/vgpu/state/launch.h"
 #include "common/vgpu/state/work.h"
 

@@ -11,7 +11,7 @@
 #include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/requests/memory_moves.h"
 #include "common/vgpu/requests/shared_memory.h"
-#include "common/vgpu/sanitizer/race_detector.h"
+#include "common/vgpu/sanitizer/checked_access.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -16,7 +16,7 @@
 #include "common/vgpu/requests/memory_moves.h"
 #include "common/vgpu/requests/shared_memory.h"
 #include "common/vgpu/requests/sync_points.h"
-#include "common/vgpu/sanitizer/race_detector.h"
+#include "common/vgpu/sanitizer/checked_access.h"
 
 namespace roofwalk::vgpu {
 namespace {

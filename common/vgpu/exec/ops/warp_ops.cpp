@@ -8,7 +8,7 @@
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
 #include "common/vgpu/requests/lanes.h"
-#include "common/vgpu/sanitizer/race_detector.h"
+#include "common/vgpu/sanitizer/checked_access.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
