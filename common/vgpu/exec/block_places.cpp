@@ -40,7 +40,8 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
       std::min<std::uint64_t>(static_cast<std::uint64_t>(shape.blocks_per_sm), (total + sms.size() - 1) / sms.size());
   const std::size_t warp_bytes = program_.register_bytes;
   const std::size_t local_bytes = (std::size_t{program_.local_bytes} + 3) / 4 * 4 * kWarpSize;
-  const std::size_t warps = sms.size() * slots * warps_per_block_;
+  warps_per_sm_ = slots * warps_per_block_;
+  const std::size_t warps = sms.size() * warps_per_sm_;
   registers_ = allocate_zeroed(warp_bytes * warps);
   local_ = allocate_zeroed(local_bytes * warps);
   constants_ = allocate_zeroed(program_.constants.size());
@@ -86,6 +87,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   std::fill(std::begin(block.expected), std::end(block.expected), 0u);
   std::fill(std::begin(block.counted), std::end(block.counted), 0u);
   std::fill(std::begin(block.asked), std::end(block.asked), 0u);
+  std::fill(std::begin(block.came_at), std::end(block.came_at), 0u);
   block.mbarrier_copies.clear();
   block.mbarrier_phases.clear();
   block.flags.clear();
@@ -114,7 +116,6 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.copy_groups = 0;
     forget_local(launch, warp, 0, program_.local_bytes);
     warp.executed = 0;
-    warp.l2_requests = 0;
     warp.path = {};
     warp.trace = is_traced ? &block.trace->warps[warp.index] : nullptr;
     warp.state = Warp::State::ready;

@@ -20,6 +20,7 @@ class BlockPlaces {
               std::vector<Multiprocessor>& sms);
 
   std::uint32_t warps_per_block() const { return warps_per_block_; }
+  std::size_t warps_per_sm() const { return warps_per_sm_; }
   // Initializes the slot for the block that it was given. Nothing of the previous block remains.
   void begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block, bool is_traced);
 
@@ -35,6 +36,7 @@ class BlockPlaces {
   WatchedBlocks watched_blocks_;
   bool lockstep_;
   std::uint32_t warps_per_block_;
+  std::size_t warps_per_sm_ = 0;  // number of warp slots
   Bytes registers_, local_, constants_, warp_constants_;
 };
 

@@ -74,7 +74,8 @@ class GridRunner {
         threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
         budget_(limits.work),
         places_(program_, shape, limits, sms),
-        l2_round_(launch.machine, sms.size(), launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
+        l2_round_(launch.machine, sms.size(), places_.warps_per_sm(), launch.l2, launch.sites.size(), launch.first_site,
+                  launch.traffic) {
     bound_blocks_ = program_.smid_slot == kNoSlot ? static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size()
                                                   : shape.grid.count();
     launch_.stores_wait = !alone_;
@@ -91,6 +92,7 @@ class GridRunner {
     play(seconds, spent_seconds);
     l2_round_.replay_alone();
     l2_round_.tell_traces();
+    count_ended();
     add_sites(l2_round_.sites());
     for (std::size_t i = 0; i < sms_.size(); ++i) sms_[i].requests = l2_round_.requests()[i];
     launch_.count_steps();
@@ -245,9 +247,8 @@ class GridRunner {
     for (Warp& warp : block.warps) {
       if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
       sm.moved = moved = true;
-      const std::size_t before = sm.l2_log.requests();
+      sm.l2_log.begin_turn(warp.slot);
       for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
-      warp.l2_requests += sm.l2_log.requests() - before;
       if (launch.refusal) return false;
       if (launch.fault) {
         std::swap(sm.fault, launch.fault);
@@ -261,6 +262,7 @@ class GridRunner {
   // Updates the state that SMs share, SM by SM. False if the launch ends early.
   bool settle_round() {
     told_bytes_ += l2_round_.tell_traces();
+    count_ended();
     if (launch_.refusal) return false;
     bool moved = false;
     round_work_ = 0;
@@ -316,34 +318,65 @@ class GridRunner {
     });
   }
 
-  // Returns the work of a block so far.
+  // Returns the work of a block so far, with the time of the swaps of its most contended word as its longest wait. L2's
+  // answers add the other waits (add_waits()).
   BlockWork work_of(const ResidentBlock& block) const {
     BlockWork work{.memory = block.memory_work};
-    const auto dram_behind_l2 =
-        static_cast<std::uint64_t>(launch_.machine.dram_latency_cycles - launch_.machine.l2_latency_cycles);
     for (const Warp& warp : block.warps) {
       work.instructions += warp.executed;
       work.longest_warp = std::max(work.longest_warp, warp.executed);
       work.latency_cycles += warp.path.latency_cycles;
-      work.longest_wait_cycles =
-          std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.l2_requests * dram_behind_l2);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
     // The thread that is the last to swap the most contended word waits for all other swaps.
     const std::uint64_t swaps = std::uint64_t{block.most_swaps} * launch_.program.shared_swap_cycles;
     work.latency_cycles += swaps * block.warps.size();
-    work.longest_wait_cycles = std::max(work.longest_wait_cycles, swaps);
+    work.wait_cycles = work.latency_cycles;
+    work.longest_wait_cycles = swaps;
     return work;
+  }
+
+  // Adds the time of a warp until `clock` (PathSums::clock()), with the requests that DRAM has served.
+  void add_waits(std::uint64_t clock, std::uint64_t from_dram, BlockWork& work) const {
+    const Machine& machine = launch_.machine;
+    const std::uint64_t more =
+        from_dram * static_cast<std::uint64_t>(machine.dram_latency_cycles - machine.l2_latency_cycles);
+    work.wait_cycles += more;
+    work.longest_wait_cycles = std::max(work.longest_wait_cycles, clock + more);
   }
 
   void finish(Multiprocessor& sm, ResidentBlock& block) {
     const BlockWork work = work_of(block);
     longest_warp_ = std::max(longest_warp_, work.longest_warp);
     if (block.trace != nullptr) sm.traced.bytes -= std::exchange(block.trace->beside_bytes, 0);
-    sample_.finish(block.linear_index, block.trace, work);
+    sample_.finish(block.trace, work);
+    if (sample_.takes_any()) {
+      ended_.push_back({block.linear_index, work, static_cast<std::size_t>(sm.index), block.warps[0].slot});
+      for (const Warp& warp : block.warps) ended_clocks_.push_back(warp.path.clock());
+    }
     block.trace = nullptr;
     --active_blocks_;
     dispatch(sm, block);
+  }
+
+  // Returns the work of a running block so far. L2 must have answered all its requests.
+  BlockWork work_until_now(const Multiprocessor& sm, const ResidentBlock& block) {
+    BlockWork work = work_of(block);
+    for (const Warp& warp : block.warps)
+      add_waits(warp.path.clock(), l2_round_.from_dram(static_cast<std::size_t>(sm.index), warp.slot), work);
+    return work;
+  }
+
+  // Counts the blocks that ended in the round before, whose requests L2 has now answered.
+  void count_ended() {
+    auto clock = ended_clocks_.begin();
+    for (EndedBlock& block : ended_) {
+      for (std::size_t w = 0; w < places_.warps_per_block(); ++w)
+        add_waits(*clock++, std::exchange(l2_round_.from_dram(block.sm, block.first_slot + w), 0u), block.work);
+      sample_.count(block.index, block.work);
+    }
+    ended_.clear();
+    ended_clocks_.clear();
   }
 
   void add_sites(const std::vector<InstructionCounters>& sites) {
@@ -358,11 +391,13 @@ class GridRunner {
       recorded.bytes += sm.traced.bytes;
     }
     if (!sample_.hold_limits(recorded)) return;
+    if (sample_.ended()) l2_round_.replay_alone();
     for (Multiprocessor& sm : sms_) {
       for (ResidentBlock& block : sm.blocks) {
         const bool kept = sample_.keeps(block.linear_index);
         if (kept && !sample_.ended()) continue;
-        if (kept && block.trace != nullptr && block.active) block.trace->recorded = work_of(block);
+        if (kept && block.trace != nullptr && block.active && !block.is_new)
+          block.trace->recorded = work_until_now(sm, block);
         for (Warp& warp : block.warps) warp.trace = nullptr;
         block.global_flags = {};
         block.global_stores = {};
@@ -400,6 +435,13 @@ class GridRunner {
                  "barrier deadlock: these threads wait at a barrier that others of their block never reach");
   }
 
+  // A block that has ended, and the slot of its first warp on its SM.
+  struct EndedBlock {
+    std::uint64_t index = 0;
+    BlockWork work;
+    std::size_t sm = 0, first_slot = 0;
+  };
+
   Launch& launch_;
   const Program& program_;
   GridShape shape_;
@@ -417,8 +459,10 @@ class GridRunner {
   // By index in `working_`: 1 + the last round in which a member claimed that SM.
   std::vector<std::atomic<std::uint64_t>> claimed_;
   BlockPlaces places_;
-  L2Round l2_round_;              // requests to L2 in the last round
-  std::uint64_t told_bytes_ = 0;  // bytes that L2's answers have added to traces
+  L2Round l2_round_;                         // requests to L2 in the last round
+  std::vector<EndedBlock> ended_;            // blocks that ended in the last round
+  std::vector<std::uint64_t> ended_clocks_;  // PathSums::clock() of their warps
+  std::uint64_t told_bytes_ = 0;             // bytes that L2's answers have added to traces
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint64_t longest_warp_ = 0;  // instructions

@@ -35,7 +35,8 @@ void L2Answer::tell() const {
 
 std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
                             InstructionId first_site, std::vector<InstructionTraffic>& traffic,
-                            std::vector<L2Answer>& answers, SmRequests& sm) {
+                            std::vector<L2Answer>& answers, SmRequests& sm,
+                            std::vector<std::uint32_t>& served_by_dram) {
   std::size_t at = 0, next_partial = 0;
   std::uint64_t dram_sectors = 0;
   L2Cache::Place ahead[kAhead];
@@ -90,7 +91,10 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
                          is_own && !is_same ? *fetch : Fetch{}});
       if (from_dram != 0) fetches.note(l2.fetch(), *request.trace, request.outcome);
     }
-    if (from_dram != 0) l2.end_fetch();
+    if (from_dram != 0) {
+      l2.end_fetch();
+      ++served_by_dram[request.warp_slot];
+    }
     dram_sectors += from_dram + dirtied;
     if (request.is_counted) sm.add(read, request.kind == Kind::load ? from_dram : 0, written);
   }
@@ -106,9 +110,15 @@ void L2Log::clear() {
   requests_.clear();
 }
 
-L2Round::L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, InstructionId first_site,
-                 std::vector<InstructionTraffic>& traffic)
-    : l2_(l2), fetches_(machine, sms), first_site_(first_site), traffic_(traffic), sites_(sites), requests_(sms) {}
+L2Round::L2Round(const Machine& machine, std::size_t sms, std::size_t warp_slots, L2Cache& l2, std::size_t sites,
+                 InstructionId first_site, std::vector<InstructionTraffic>& traffic)
+    : l2_(l2),
+      fetches_(machine, sms),
+      first_site_(first_site),
+      traffic_(traffic),
+      sites_(sites),
+      requests_(sms),
+      from_dram_(sms, std::vector<std::uint32_t>(warp_slots)) {}
 
 L2Round::~L2Round() = default;
 
@@ -139,7 +149,7 @@ void L2Round::replay_to(std::size_t end) {
   if (replayed_ == 0 && end != 0) fetches_.begin_round(l2_.fetch(), began_);
   for (; replayed_ < end; ++replayed_)
     dram_sectors_ += logs_[replayed_].replay(l2_, fetches_, sites_, first_site_, traffic_, answers_,
-                                             requests_[sm_of_log_[replayed_]]);
+                                             requests_[sm_of_log_[replayed_]], from_dram_[sm_of_log_[replayed_]]);
 }
 
 std::uint64_t L2Round::tell_traces() {

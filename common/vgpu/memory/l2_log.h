@@ -56,8 +56,8 @@ class L2Log {
   void end_request(Kind kind, std::uint32_t pc, WarpTrace* trace, std::size_t outcome) {
     if (kind != Kind::arriving) asked_lines_ += lines_.size() - request_begin_;
     request_begin_ = lines_.size();
-    requests_.push_back(
-        {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind, is_counted_});
+    requests_.push_back({trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()),
+                         warp_slot_, kind, is_counted_});
   }
 
   // Whether the log is so long that the SM must wait for the next round: long straight-line code makes many requests in
@@ -69,15 +69,18 @@ class L2Log {
   std::size_t requests() const { return requests_.size(); }
   // Sets whether requests from now on are added to the SM's SmRequests.
   void count_requests(bool counted) { is_counted_ = counted; }
+  // Sets the slot, on the SM, of the warp that makes the requests from now on.
+  void begin_turn(std::uint32_t warp_slot) { warp_slot_ = static_cast<std::uint16_t>(warp_slot); }
   // Number of lines logged since the log was empty, without those of `arriving` requests.
   std::uint64_t asked_lines() const { return asked_lines_; }
 
   // Sends all requests to L2 and clears the log. `sites`: the launch's counters, which start at `first_site` in
-  // `traffic`; `fetches`: the fetches of L2. Appends to `answers` and adds to `sm`. Returns the number of sectors that
-  // L2 read from DRAM or made dirty.
+  // `traffic`; `fetches`: the fetches of L2. Appends to `answers`, and adds to `sm` and, for each request that DRAM
+  // served, 1 to its warp's element of `served_by_dram`. Returns the number of sectors that L2 read from DRAM or made
+  // dirty.
   std::uint64_t replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
                        InstructionId first_site, std::vector<InstructionTraffic>& traffic,
-                       std::vector<L2Answer>& answers, SmRequests& sm);
+                       std::vector<L2Answer>& answers, SmRequests& sm, std::vector<std::uint32_t>& served_by_dram);
 
  private:
   static constexpr std::size_t kMostLines = std::size_t{1} << 17;
@@ -91,6 +94,7 @@ class L2Log {
     WarpTrace* trace = nullptr;
     std::uint32_t outcome = 0, pc = 0;
     std::uint32_t end = 0;  // end index of its lines in lines_
+    std::uint16_t warp_slot = 0;
     Kind kind = Kind::load;
     bool is_counted = false;
   };
@@ -100,6 +104,7 @@ class L2Log {
   std::size_t request_begin_ = 0;  // start index of the current request's lines
   std::uint64_t asked_lines_ = 0;
   bool is_counted_ = false;
+  std::uint16_t warp_slot_ = 0;
   std::vector<Line> lines_;
   std::vector<WrittenBytes> partial_;
   std::vector<Request> requests_;
@@ -108,9 +113,9 @@ class L2Log {
 // The logs of all SMs from one round, while L2 answers them.
 class L2Round {
  public:
-  // `sms`: number of SMs.
-  L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, InstructionId first_site,
-          std::vector<InstructionTraffic>& traffic);
+  // `sms`: number of SMs; `warp_slots`: number of warps that each can hold.
+  L2Round(const Machine& machine, std::size_t sms, std::size_t warp_slots, L2Cache& l2, std::size_t sites,
+          InstructionId first_site, std::vector<InstructionTraffic>& traffic);
   ~L2Round();
 
   // Begins a round, to which all logs taken from now on belong. `cycles`: see FetchLog::begin_round().
@@ -132,6 +137,9 @@ class L2Round {
   const std::vector<InstructionCounters>& sites() const { return sites_; }
   // By SM: the requests so far that were to be counted (L2Log::count_requests()).
   const std::vector<SmRequests>& requests() const { return requests_; }
+  // How many loads and atomics DRAM has served for the warp in a slot of an SM. The caller sets it to 0 for the next
+  // warp. Must not be called while L2 answers.
+  std::uint32_t& from_dram(std::size_t sm, std::size_t warp_slot) { return from_dram_[sm][warp_slot]; }
   // Number of sectors that L2 read from DRAM or made dirty. Must not be called while L2 answers.
   std::uint64_t dram_sectors() const { return dram_sectors_; }
 
@@ -147,6 +155,7 @@ class L2Round {
   std::vector<L2Log> logs_;
   std::vector<std::size_t> sm_of_log_;
   std::vector<SmRequests> requests_;
+  std::vector<std::vector<std::uint32_t>> from_dram_;  // by SM and warp slot
   double began_ = 0;
   std::uint64_t dram_sectors_ = 0;
   std::size_t taken_ = 0, replayed_ = 0;  // how many logs were taken, and how many of them answered

@@ -68,6 +68,7 @@ struct ResidentBlock {
   std::uint32_t expected[kBarriers] = {};  // warps each barrier waits for; 0: all live warps
   std::uint32_t counted[kBarriers] = {};   // bar.red: threads that have arrived with a true predicate
   std::uint32_t asked[kBarriers] = {};     // bar.red: threads that have arrived
+  std::uint64_t came_at[kBarriers] = {};   // the latest of the arrived warps: its PathSums::clock() at the barrier
 };
 
 }  // namespace roofwalk::vgpu

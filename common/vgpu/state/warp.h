@@ -70,7 +70,6 @@ struct alignas(64) Warp {
   std::uint32_t index = 0;           // within its block
   std::uint32_t slot = 0;            // warp slot on its multiprocessor: locates its local memory
   std::uint64_t executed = 0;        // instructions so far
-  std::uint64_t l2_requests = 0;     // requests to L2 so far: L1 misses, stores and atomics
   PathSums path;                     // path through the basic blocks so far
   std::uint32_t copy_groups = 0;     // cp.async groups committed so far
   ResidentBlock* block = nullptr;

@@ -29,30 +29,36 @@ double cut_of(const BlockTrace& block) {
   return static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
 }
 
-// Whether the part of a block that was cut off can resemble the recorded part: per instruction, the recorded part must
-// have nearly the path sums of the whole block, and at least kAsMuch of its longest wait.
+// Whether the part of a block that was cut off can resemble the recorded part: it took the same paths, and in
+// proportion accessed hardly more memory and waited hardly longer.
 bool goes_on_alike(const BlockTrace& block) {
-  constexpr double kAlike = 0.05, kAsMuch = 0.8;
+  constexpr double kAlike = 0.05, kAsMuch = 0.95;
   const BlockWork &part = block.recorded, &all = block.work;
   const double share = static_cast<double>(part.instructions) / static_cast<double>(all.instructions);
   for (std::size_t i = 0; i < all.path.size(); ++i) {
     const double like = share * static_cast<double>(all.path[i]);
     if (std::abs(static_cast<double>(part.path[i]) - like) > kAlike * like) return false;
   }
-  return static_cast<double>(part.longest_wait_cycles) >=
-         kAsMuch * share * static_cast<double>(all.longest_wait_cycles);
+  const auto is_as_much = [share](std::uint64_t of_part, std::uint64_t of_all) {
+    return static_cast<double>(of_part) >= kAsMuch * share * static_cast<double>(of_all);
+  };
+  return is_as_much(part.memory, all.memory) && is_as_much(part.longest_wait_cycles, all.longest_wait_cycles);
 }
 
 bool is_asked_alone(const BlockTrace& block) { return block.recorded.instructions != 0 && !goes_on_alike(block); }
 
 // Returns the ratio of a block's time to its trace's time. The part that was cut off is assumed to resemble the
-// recorded part. If it does not, the time that the longest-waiting warp waits in excess of this assumption is added.
+// recorded part; if it does not, the additional waits of the warp that waits longest are added, one after the other,
+// and a cycle for each additional line, sector and wavefront.
 double longer_than_trace(const BlockTrace& block, AloneTimes& alone, std::uint32_t place) {
   const double cut = cut_of(block);
   if (!is_asked_alone(block)) return cut;
-  const double more = static_cast<double>(block.work.longest_wait_cycles) -
-                      cut * static_cast<double>(block.recorded.longest_wait_cycles);
-  return cut + std::max(more, 0.0) / alone.always_of(place);
+  const auto more = [cut](std::uint64_t of_all, std::uint64_t of_part) {
+    return std::max(0.0, static_cast<double>(of_all) - cut * static_cast<double>(of_part));
+  };
+  return cut + (more(block.work.longest_wait_cycles, block.recorded.longest_wait_cycles) +
+                more(block.work.memory, block.recorded.memory)) /
+                   alone.always_of(place);
 }
 
 std::uint64_t longest_warp_of(const BlockTrace& block) {
@@ -240,26 +246,29 @@ double start_of(const TimingInput& input, const BlockTrace& block, double cycles
   return cycles * static_cast<double>(block.index / places * places) / static_cast<double>(input.grid_blocks);
 }
 
-// Looks at blocks that take longer than the chosen blocks of their stratum, or whose stratum has no chosen block, and
-// returns when the last of them ends: the grid cannot end earlier. A block that runs far longer than all chosen ones is
-// replayed at any cost.
+// Returns the end of the last block that takes longer than the chosen blocks of its stratum, or whose stratum has no
+// chosen block: the grid cannot end before that. A block that runs or waits far longer than all chosen ones is replayed
+// at any cost.
 double last_end(const TimingInput& input, const std::vector<std::uint32_t>& chosen, double cycles, AloneTimes& alone) {
   constexpr double kLonger = 1.1;
   constexpr std::uint64_t kFarLonger = 2;
   const auto& blocks = input.trace.blocks;
   std::vector<bool> stands(blocks.size());
   std::vector<double> replayed(input.trace.strata.size());  // by stratum: longest chosen block; 0: none
-  std::uint64_t longest_warp = 0;
+  std::uint64_t longest_warp = 0, longest_wait = 0;
   for (const std::uint32_t i : chosen) {
     stands[i] = true;
     double& longest = replayed[blocks[i].stratum];
     longest = std::max(longest, alone.of(i).value_or(0));
     longest_warp = std::max(longest_warp, longest_warp_of(blocks[i]));
+    longest_wait = std::max(longest_wait, blocks[i].work.longest_wait_cycles);
   }
   double last = 0;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     if (stands[i]) continue;
-    if (longest_warp_of(blocks[i]) > kFarLonger * longest_warp) alone.always_of(i);
+    if (longest_warp_of(blocks[i]) > kFarLonger * longest_warp ||
+        blocks[i].work.longest_wait_cycles > kFarLonger * longest_wait)
+      alone.always_of(i);
     const double own = alone.of(i).value_or(0);
     if (own <= kLonger * replayed[blocks[i].stratum]) continue;
     last = std::max(last, start_of(input, blocks[i], cycles) + own * longer_than_trace(blocks[i], alone, i));

@@ -15,6 +15,8 @@ constexpr unsigned kMostHalvings = 63;
 constexpr std::uint64_t kCountedBlocks = 1u << 20;
 // Blocks unlike all traced ones are represented by traced blocks if they have at most this share of the grid's cost.
 constexpr double kUntracedShare = 0.03;
+// A block that waits this much longer than all traced ones is requested.
+constexpr double kWaitsLonger = 1.5;
 constexpr std::size_t kMostMissing = 64;  // limit of GridTrace::missing
 
 TraceSize size_of(const BlockTrace& trace) {
@@ -119,10 +121,8 @@ BlockTrace* Sample::start(std::uint64_t index, std::uint32_t warps) {
   return (traces_[index] = std::move(trace)).get();
 }
 
-void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& work) {
-  if (!takes_any_) return;
-  strata_.add(work, index, rank(index));
-  if (trace == nullptr) return;
+void Sample::finish(BlockTrace* trace, const BlockWork& work) {
+  if (!takes_any_ || trace == nullptr) return;
   trace->work = work;
   const TraceSize size = size_of(*trace);
   trace->instructions = size.instructions;
@@ -138,6 +138,12 @@ void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& wor
   dropped_.bytes += recorded_bytes - size_of(*trace).bytes;
   usual_blocks_ = trace->warps[0].blocks.size();
   usual_outcomes_ = trace->warps[0].outcomes.size();
+}
+
+void Sample::count(std::uint64_t index, const BlockWork& work) {
+  if (!takes_any_) return;
+  strata_.add(work, index, rank(index));
+  if (const auto trace = traces_.find(index); trace != traces_.end()) trace->second->work = work;
 }
 
 void Sample::count_qualifying() {
@@ -239,7 +245,7 @@ void Sample::find_missing(GridTrace& trace) const {
     trace.missing.push_back(index);
   };
   if (last->longest_warp > 2 * longest) ask_for(last->longest_block, last->instructions / last->blocks);
-  if (waiting->longest_wait_cycles > 2 * longest_wait)
+  if (static_cast<double>(waiting->longest_wait_cycles) > kWaitsLonger * static_cast<double>(longest_wait))
     ask_for(waiting->waiting_block, waiting->instructions / waiting->blocks);
   for (const Stratum* stratum : without) {
     const bool is_rare = untraced <= kUntracedShare * all;

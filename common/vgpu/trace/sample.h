@@ -35,8 +35,11 @@ class Sample {
   // The trace that a block fills from its first instruction on; nullptr: the block is not in the sample.
   BlockTrace* start(std::uint64_t index, std::uint32_t warps);
 
-  // Called when a block has ended, with or without a trace.
-  void finish(std::uint64_t index, BlockTrace* trace, const BlockWork& work);
+  // Called when a block has ended, with or without a trace. count() is then called when L2 has answered the block's
+  // last requests, with its work including its waits; the trace may have been dropped in between.
+  void finish(BlockTrace* trace, const BlockWork& work);
+  void count(std::uint64_t index, const BlockWork& work);
+  bool takes_any() const { return takes_any_; }
 
   // Enforces the limits at the end of a round; `recorded`: everything recorded so far, including dropped traces.
   // Returns true if blocks in flight must stop recording: those for which keeps() is now false or, if ended(), all.
@@ -58,7 +61,7 @@ class Sample {
   std::uint64_t grid_blocks_, minimum_blocks_;
   unsigned halvings_ = 0;  // how often the hash threshold was halved
   bool ended_ = false;     // nothing more is recorded: traces are off or became too large
-  bool takes_any_ = true;
+  bool takes_any_ = true;  // false: traces are off, so nothing is counted
   // By number of halvings: how many blocks of the grid are kept. Filled in on first use.
   std::vector<std::uint64_t> qualifying_;
   TraceSize dropped_;

@@ -29,8 +29,11 @@ Strata::Key Strata::key_of(const BlockWork& work) const {
   const auto step = [this](std::uint64_t value, unsigned times = 1) {
     return static_cast<std::uint16_t>(step_of(value) >> times * halvings_);
   };
-  return {step(work.instructions),   step(work.longest_warp), step(work.memory),
-          step(work.latency_cycles), step(work.path[0], 2),   step(work.path[1], 2)};
+  // Which blocks miss L2 is a matter of chance in most kernels, so steps of waits are coarse.
+  constexpr unsigned kCoarser = 3;
+  const auto coarse = [&](std::uint64_t value) { return static_cast<std::uint16_t>(step(value) >> kCoarser); };
+  return {step(work.instructions),  step(work.longest_warp),          step(work.memory),     step(work.latency_cycles),
+          coarse(work.wait_cycles), coarse(work.longest_wait_cycles), step(work.path[0], 2), step(work.path[1], 2)};
 }
 
 void Strata::add(const BlockWork& work, std::uint64_t index, std::uint64_t rank) {
@@ -93,9 +96,32 @@ void Strata::widen() {
   last_ = nullptr;
 }
 
+void Strata::join_untraced(const std::set<Key>& traced) {
+  constexpr int kShorter = 1, kLonger = 4;  // steps by which the waits may differ
+  const auto joins = [&](const Key& key) {
+    for (int sum = -kShorter; sum <= kLonger; ++sum) {
+      for (int longest = -kShorter; longest <= kLonger; ++longest) {
+        Key other = key;
+        other[kWaits[0]] = static_cast<std::uint16_t>(other[kWaits[0]] + sum);
+        other[kWaits[1]] = static_cast<std::uint16_t>(other[kWaits[1]] + longest);
+        if (!traced.contains(other)) continue;
+        merge(strata_.at(other), std::move(strata_.at(key)));
+        return true;
+      }
+    }
+    return false;
+  };
+  for (auto it = strata_.begin(); it != strata_.end();)
+    it = !traced.contains(it->first) && joins(it->first) ? strata_.erase(it) : std::next(it);
+  last_ = nullptr;
+}
+
 std::vector<std::uint32_t> Strata::settle(const std::vector<BlockWork>& traced, double untraced_share) {
   std::vector<std::uint32_t> out(traced.size());
   while (true) {
+    std::set<Key> keys;
+    for (const BlockWork& work : traced) keys.insert(key_of(work));
+    join_untraced(keys);
     std::map<Key, std::uint32_t> places;
     settled_.clear();
     for (const auto& [key, entry] : strata_) {

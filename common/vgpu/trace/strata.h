@@ -2,10 +2,12 @@
 // represent each kind of block in the right number. Every block is counted, traced or not.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace roofwalk::vgpu {
@@ -17,8 +19,10 @@ struct BlockWork {
   std::uint64_t memory = 0;        // sum of: lines and sectors at L1, shared memory wavefronts, lines requested from L2
   // Sum, over the block's warps, of the latency that the warp would have if it ran alone and L2 served all its loads.
   std::uint64_t latency_cycles = 0;
-  // The longer of two times: the latency of the block's slowest warp if DRAM served all L2 requests of that warp, one
-  // at a time; and the time of all swaps of the block's most contended word.
+  // The same plus, for each of their loads and atomics that DRAM served, the time by which DRAM takes longer than L2.
+  std::uint64_t wait_cycles = 0;
+  // Time of its slowest warp: its latency, its waits for others at barriers, and DRAM's part of its requests, one at a
+  // time; or, if longer, the time of all swaps of its most contended word.
   std::uint64_t longest_wait_cycles = 0;
   // The basic blocks that its warps entered and the instructions that they skipped, as sums of two hashes (PathSums).
   std::array<std::uint64_t, 2> path = {};
@@ -31,7 +35,8 @@ struct BlockWork {
 // iterations add up, so a few more of them change the sums little.
 struct PathSums {
   std::uint64_t latency_cycles = 0;
-  std::uint64_t last = 0;  // the last eight basic blocks, latest in the low byte
+  std::uint64_t barrier_cycles = 0;  // waits at barriers for warps of later clock()
+  std::uint64_t last = 0;            // the last eight basic blocks, latest in the low byte
   std::array<std::uint64_t, 2> sums = {};
 
   void enter(std::uint32_t block, std::int64_t latency) {
@@ -39,9 +44,10 @@ struct PathSums {
     last = last << 8 ^ block;
     add(last);
   }
-  // Adds an instruction whose guard is off in every lane. Skipped instructions are part of the path because they affect
-  // time: a block that skips instructions may make its loads one after the other, where other blocks have them in
-  // flight together.
+  // The time since the warp's start if L2 serves all loads.
+  std::uint64_t clock() const { return latency_cycles + barrier_cycles; }
+  void wait_until(std::uint64_t cycle) { barrier_cycles += std::max(cycle, clock()) - clock(); }
+  // Adds an instruction whose guard is off in every lane. This is part of the path because it may serialize loads.
   void skip(std::uint32_t pc) { add(last ^ std::uint64_t{pc} << 32); }
 
  private:
@@ -85,8 +91,9 @@ class Strata {
   // `rank` is random; the blocks with the lowest ranks become examples.
   void add(const BlockWork& work, std::uint64_t index, std::uint64_t rank);
 
-  // Widens strata until those without a traced block have at most `untraced_share` of the cost, or until kCoarsest
-  // widenings. Returns the stratum of each traced block.
+  // Joins each stratum without a traced block to one that has a traced block and differs only in longer waits, or in
+  // hardly shorter ones. Then widens strata until those without a traced block have at most `untraced_share` of the
+  // cost, or kCoarsest is reached. Returns the stratum of each traced block.
   std::vector<std::uint32_t> settle(const std::vector<BlockWork>& traced, double untraced_share);
 
   // The strata in a fixed order; valid after settle().
@@ -94,13 +101,15 @@ class Strata {
 
  private:
   static constexpr std::size_t kPaths = 2;  // the last elements of a key
-  using Key = std::array<std::uint16_t, 4 + kPaths>;
+  using Key = std::array<std::uint16_t, 6 + kPaths>;
   struct Entry {
     Stratum stratum;
     std::vector<std::uint64_t> ranks;  // ranks of `stratum.examples`, in the same order
   };
+  static constexpr std::size_t kWaits[] = {4, 5};  // elements of a key
   Key key_of(const BlockWork& work) const;
   void widen();
+  void join_untraced(const std::set<Key>& traced);
   static void merge(Entry& into, Entry&& from);
 
   std::uint64_t grid_blocks_;

@@ -55,10 +55,17 @@ void release_barrier(ResidentBlock& block, int barrier) {
   for (Warp& warp : block.warps) {
     if (warp.state != Warp::State::waiting || warp.barrier != barrier) continue;
     if (block.asked[barrier] != 0) put_reduction(warp, block, barrier);
+    warp.path.wait_until(block.came_at[barrier]);
     warp.state = Warp::State::ready;
   }
   block.arrived[barrier] = block.expected[barrier] = 0;
   block.counted[barrier] = block.asked[barrier] = 0;
+  block.came_at[barrier] = 0;
+}
+
+void arrive(ResidentBlock& block, const Warp& warp, std::size_t barrier) {
+  ++block.arrived[barrier];
+  block.came_at[barrier] = std::max(block.came_at[barrier], warp.path.clock());
 }
 
 bool barrier_is_full(const ResidentBlock& block, int barrier) {
@@ -345,7 +352,7 @@ const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op) {
   warp.next = op + 1;
   warp.state = Warp::State::waiting;
   warp.barrier = static_cast<int>(barrier);
-  ++block.arrived[barrier];
+  arrive(block, warp, barrier);
   if (barrier_is_full(block, warp.barrier)) release_barrier(block, warp.barrier);
   return nullptr;
 }
@@ -385,7 +392,7 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
     block.counted[barrier] += static_cast<std::uint32_t>(std::popcount(holds & warp.mask));
     block.asked[barrier] += static_cast<std::uint32_t>(std::popcount(warp.mask));
   }
-  ++block.arrived[barrier];
+  arrive(block, warp, number);
   if (block.shadow != nullptr) block.shadow->come_to_barrier(barrier, warp.index);
   charge_for_clocks(launch, warp);
   warp.next = op + 1;

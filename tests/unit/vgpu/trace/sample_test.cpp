@@ -21,6 +21,8 @@ constexpr std::size_t kWords = std::size_t{1} << 22;
 struct Mixture {
   const char* name;
   const char* body;  // uses `in`, `out`, `hash` (32 random bits per block) and `thread` (index in the grid)
+  std::uint32_t blocks = kBlocks;
+  std::uint64_t trace_bytes = 48u << 20;
 };
 void PrintTo(const Mixture& mixture, std::ostream* out) { *out << mixture.name; }
 
@@ -178,6 +180,45 @@ constexpr Mixture kMixtures[] = {
   }
   out[thread] = sum;
 )"},
+    // In all blocks, a loop of the same length follows a chain of loads; only that of one block misses L2.
+    {"OneBlockMissesL2", R"(
+  int step = 1 - min(abs(int(blockIdx.x) - 77), 1), at = step * threadIdx.x / 32 * 131072;
+  #pragma unroll 1
+  for (int i = 0; i < 500; ++i) at = (at + step * 8 + __float_as_int(__ldcg(in + at))) & 0x3fffff;
+  out[thread] = at;
+)",
+     128},
+    // The same barriers in all blocks, but in one block their numbers and counts make each warp wait for the one
+    // before.
+    {"OneBlockTakesTurns", R"(
+  int turns = 1 - min(abs(int(blockIdx.x) - 77), 1), warp = threadIdx.x / 32, at = 0;
+  asm volatile("bar.sync %0, %1;" ::"r"(warp), "r"(32 + 32 * min(turns * warp, 1)) : "memory");
+  #pragma unroll 1
+  for (int i = 0; i < 500; ++i) at = (at + __float_as_int(__ldcg(in + at))) & 0x3fffff;
+  asm volatile("bar.sync %0, %1;" ::"r"(warp + turns * min(3 - warp, 1)), "r"(32 + 32 * min(turns * (3 - warp), 1))
+               : "memory");
+  out[thread] = at;
+)",
+     128},
+    // One loop throughout; its loads hit L2 until the trace's memory is full, and miss it from then on.
+    {"MissesL2AfterTheTraceIsFull", R"(
+  int at = thread / 32 * 131072;
+  #pragma unroll 1
+  for (int i = 0; i < 4000; ++i) at = at + min(max(i - 1500, 0), 1) * 8 + __float_as_int(__ldcg(in + (at & 0x3fffff)));
+  out[thread] = at;
+)",
+     8, 1 << 16},
+    // The same with conflicts of banks.
+    {"HasConflictsAfterTheTraceIsFull", R"(
+  __shared__ volatile int zeros[1024];
+  if (threadIdx.x >= 32) return;
+  for (int i = threadIdx.x; i < 1024; i += 32) zeros[i] = 0;
+  int sum = 0;
+  #pragma unroll 1
+  for (int i = 0; i < 4000; ++i) sum += zeros[(threadIdx.x * (1 + 31 * min(max(i - 1500, 0), 1)) + sum) & 1023];
+  out[thread] = sum;
+)",
+     8, 1 << 16},
 };
 
 class Sampled : public testing::TestWithParam<Mixture> {
@@ -208,7 +249,7 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
     for (const MachineInstruction& in : artifact_.kernels.at(0).code) {
       code_.push_back({in.ptx_line, in.operation, in.target});
     }
-    call_ = {.kernel = kernel, .grid = {kBlocks, 1, 1}, .block = {kThreads, 1, 1}, .arguments = arguments_};
+    call_ = {.kernel = kernel, .grid = {GetParam().blocks, 1, 1}, .block = {kThreads, 1, 1}, .arguments = arguments_};
     call_.registers_per_thread = artifact_.kernels.at(0).registers_per_thread;
     call_.code = code_;
   }
@@ -226,6 +267,7 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
   double sampled_ns(std::uint64_t key) {
     vgpu::TraceLimits traces;
     traces.instructions = instructions_ / 8;
+    traces.bytes = GetParam().trace_bytes;
     traces.key = key;
     RunRecord record = record_of(traces);
     if (!record.untraced_blocks.empty()) {
