@@ -6,12 +6,6 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// The work of an SM for one execution of a basic block.
-struct EntryWork {
-  double issues = 0;
-  double units[kUnitCount] = {};  // warp instructions; tensor: FMAs
-};
-
 EntryWork work_of(const Schedule& schedule) {
   EntryWork work;
   for (const TimedOp& op : schedule.ops) {
@@ -23,6 +17,8 @@ EntryWork work_of(const Schedule& schedule) {
   return work;
 }
 
+}  // namespace
+
 double arithmetic_cycles(const Machine& machine, const double (&units)[kUnitCount]) {
   const auto warps = [&](Unit unit, int lanes) { return units[static_cast<std::size_t>(unit)] * kWarpSize / lanes; };
   return std::max(
@@ -32,15 +28,16 @@ double arithmetic_cycles(const Machine& machine, const double (&units)[kUnitCoun
        units[static_cast<std::size_t>(Unit::tensor)] / (machine.tensor_fmas_per_clock * machine.mma_sync_share)});
 }
 
-}  // namespace
-
-TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals) {
-  // The schedule with the most copies has the least work per execution of a basic block. The work of a merged block is
-  // counted once per execution of its first member.
+std::vector<EntryWork> entry_works(const ProgramSchedule& schedule) {
+  // The schedule with the most copies has the least work per execution of a basic block.
   std::vector<EntryWork> works(schedule.blocks.size());
   for (std::size_t b = 0; b < works.size(); b += schedule.blocks[b].front().members)
     works[b] = work_of(schedule.blocks[b].front());
+  return works;
+}
 
+TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals) {
+  const std::vector<EntryWork> works = entry_works(schedule);
   const double ns_per_cycle = 1e9 / machine.clock_hz;
   TimeParts parts;
   parts.dram_ns =

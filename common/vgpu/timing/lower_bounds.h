@@ -26,6 +26,17 @@ struct LaunchTotals {
   std::uint64_t flops_f32 = 0, flops_f16 = 0, flops_f64 = 0, flops_tensor = 0;
 };
 
+// The work of an SM for one execution of a basic block, at least.
+struct EntryWork {
+  double issues = 0;
+  double units[kUnitCount] = {};  // warp instructions; tensor: FMAs
+};
+// By basic block. The first member of a merged block stands for all members.
+std::vector<EntryWork> entry_works(const ProgramSchedule& schedule);
+
+// Returns the cycles for which this work (EntryWork::units) keeps the busiest pipe of an SM busy.
+double arithmetic_cycles(const Machine& machine, const double (&units)[kUnitCount]);
+
 // Fills all parts but latency_ns and launch_ns. Issue slots and pipes come from the schedule, for the busiest SM.
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals);
 

@@ -10,17 +10,20 @@
 #include "common/vgpu/timing/block_latency.h"
 #include "common/vgpu/timing/lone_block.h"
 #include "common/vgpu/timing/sm_model.h"
+#include "common/vgpu/timing/stretches.h"
 
 namespace roofwalk::vgpu {
 namespace {
 
-// A grid of at most kWholeGridInstructions PTX instructions is replayed whole, on all SMs. For a larger one, a few SMs
-// with their share of L2 and DRAM represent all SMs. Together they run an eighth of the grid's instructions, but at
-// least kLeastSample and at most kMostSample. Each SM runs several rounds of the blocks that are resident at once,
-// because blocks start together and drift apart only after a while. More SMs take precedence over more rounds, because
-// SMs use bandwidth that others leave idle.
-constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
-                        kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
+// A grid of at most kWholeGridInstructions PTX instructions is replayed whole, on all SMs. For a larger one, a few
+// SMs with their share of L2 and DRAM represent all SMs. Together they run an eighth of the grid's instructions,
+// between two limits, and each runs several rounds of the blocks that are resident at once. More SMs take precedence
+// over more rounds, because SMs use bandwidth that others leave idle. Rounds matter, too: blocks start together and
+// drift apart only after a while. A grid whose stretches differ cannot be represented by fewer blocks, so it is
+// replayed whole up to kUnlikeGridInstructions.
+constexpr std::uint64_t kWholeGridInstructions = 150'000, kUnlikeGridInstructions = 1'500'000, kLeastSample = 60'000,
+                        kMostSample = 600'000, kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32,
+                        kFewWork = 3'000'000;
 
 // Returns the ratio of a block's work to the work in its trace. The part that was cut off is assumed to resemble the
 // recorded part.
@@ -397,7 +400,9 @@ bool is_replayed_whole(const TimingInput& input) {
     recorded += block.instructions;
     executed += block.work.instructions;
   }
-  return input.trace.complete && executed == recorded && (input.unsampled || recorded <= kWholeGridInstructions);
+  if (!input.trace.complete || executed != recorded) return false;
+  return input.unsampled || recorded <= kWholeGridInstructions ||
+         (recorded <= kUnlikeGridInstructions && has_unlike_stretches(input));
 }
 
 }  // namespace
@@ -436,7 +441,10 @@ ModelledTime model_time(const TimingInput& input) {
   const double more = longer_than_traces(input, plan.more_work, alone);
   ModelledTime out;
   out.cycles = std::max(cycles * more + plan.idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
-  if (!whole) out.cycles = std::max(out.cycles, last_end(input, plan.chosen, cycles * more, alone));
+  if (!whole) {
+    out.cycles =
+        std::max({out.cycles, last_end(input, plan.chosen, cycles * more, alone), cycles_of_stretches(input, alone)});
+  }
   if (!ended) return past_budget(operations);
   // Swaps of one word are serialized, even between blocks.
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));

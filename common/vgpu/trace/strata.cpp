@@ -56,6 +56,9 @@ void Strata::add(const BlockWork& work, std::uint64_t index, std::uint64_t rank)
   }
   stratum.by_part[static_cast<std::size_t>(static_cast<double>(index) / static_cast<double>(grid_blocks_) *
                                            static_cast<double>(kGridParts))] += 1;
+  const std::uint64_t cell_blocks = blocks_per_cell(grid_blocks_);
+  if (stratum.by_cell.empty()) stratum.by_cell.resize(static_cast<std::size_t>((grid_blocks_ - 1) / cell_blocks) + 1);
+  ++stratum.by_cell[static_cast<std::size_t>(index / cell_blocks)];
   add_example(stratum.examples, last_->ranks, index, rank);
   if (strata_.size() > kMost) widen();
 }
@@ -78,6 +81,7 @@ void Strata::merge(Entry& into, Entry&& from) {
     stratum.waiting_block = from.stratum.waiting_block;
   }
   for (std::size_t i = 0; i < kGridParts; ++i) stratum.by_part[i] += from.stratum.by_part[i];
+  for (std::size_t i = 0; i < stratum.by_cell.size(); ++i) stratum.by_cell[i] += from.stratum.by_cell[i];
   for (std::size_t i = 0; i < from.ranks.size(); ++i) {
     add_example(stratum.examples, into.ranks, from.stratum.examples[i], from.ranks[i]);
   }

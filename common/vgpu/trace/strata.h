@@ -63,6 +63,10 @@ struct PathSums {
 // Number of equal parts into which a grid is divided, in block order.
 inline constexpr std::size_t kGridParts = 32;
 
+// A grid is also divided, in block order, into at most kCells cells of equally many blocks.
+inline constexpr std::uint64_t kCells = 1024;
+constexpr std::uint64_t blocks_per_cell(std::uint64_t grid_blocks) { return (grid_blocks - 1) / kCells + 1; }
+
 struct Stratum {
   std::uint64_t blocks = 0;
   // `instructions` and `memory` are sums; `longest_warp` is the number of instructions of the longest warp.
@@ -70,6 +74,7 @@ struct Stratum {
   std::uint64_t longest_block = 0;                           // index of the block with that warp
   std::uint64_t longest_wait_cycles = 0, waiting_block = 0;  // the longest wait of a block, and that block
   std::array<float, kGridParts> by_part = {};                // blocks in each part of the grid
+  std::vector<std::uint32_t> by_cell;                        // blocks in each cell of the grid
   std::vector<std::uint64_t> examples;                       // indices of the blocks with the lowest ranks
   std::uint32_t traced = 0;                                  // blocks that have a trace
 

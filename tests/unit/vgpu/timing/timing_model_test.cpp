@@ -99,7 +99,7 @@ class Clock : public testing::Test {
       warp.outcomes[0].sectors = static_cast<std::uint8_t>(101 + b / 100);
       trace.blocks.push_back(std::move(block));
     }
-    Stratum stratum{.blocks = 10 * blocks, .instructions = 10 * blocks * instructions, .examples = {}};
+    Stratum stratum{.blocks = 10 * blocks, .instructions = 10 * blocks * instructions, .by_cell = {}, .examples = {}};
     stratum.by_part.fill(static_cast<float>(stratum.blocks) / kGridParts);
     trace.strata.push_back(std::move(stratum));
     return read(trace, 10 * blocks, 1, false);
@@ -126,7 +126,9 @@ class Clock : public testing::Test {
       block.recorded = block.work;
       block.work.instructions *= cut_;
       block.work.longest_wait_cycles = 1'000'000;
-      trace.strata.push_back({.blocks = 1, .instructions = block.work.instructions, .examples = {}});
+      trace.strata.push_back({.blocks = 1, .instructions = block.work.instructions, .by_cell = {}, .examples = {}});
+      trace.strata.back().by_cell.resize(input.grid_blocks);
+      trace.strata.back().by_cell[block.index] = 1;
       input.instructions += block.work.instructions;
     }
   }

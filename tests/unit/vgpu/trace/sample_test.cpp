@@ -23,6 +23,7 @@ struct Mixture {
   const char* body;  // uses `in`, `out`, `hash` (32 random bits per block) and `thread` (index in the grid)
   std::uint32_t blocks = kBlocks;
   std::uint64_t trace_bytes = 48u << 20;
+  bool is_complete = false;  // true: traces of all blocks are within the limits; false: only an eighth is
 };
 void PrintTo(const Mixture& mixture, std::ostream* out) { *out << mixture.name; }
 
@@ -37,6 +38,18 @@ void PrintTo(const Mixture& mixture, std::ostream* out) { *out << mixture.name; 
   "    for (int i = 0; i < 16; ++i) x[i] = in[thread + 8192 * i];\n"                         \
   "    for (int i = 0; i < 16; ++i) sum += x[i];\n"                                          \
   "  }\n"
+
+// 16 stretches, of loads and of special functions in turn.
+#define ROOFWALK_TURNS_OF_STRETCHES                                                                \
+  "  float sum = thread;\n"                                                                        \
+  "  if (blockIdx.x / (gridDim.x / 16) & 1) {\n"                                                   \
+  "    for (int i = 0; i < 16; ++i) asm volatile(\"ex2.approx.ftz.f32 %0, %0;\" : \"+f\"(sum));\n" \
+  "  } else {\n"                                                                                   \
+  "    float x[4];\n"                                                                              \
+  "    for (int i = 0; i < 4; ++i) x[i] = in[thread + (1 << 19) * i];\n"                           \
+  "    for (int i = 0; i < 4; ++i) sum += x[i];\n"                                                 \
+  "  }\n"                                                                                          \
+  "  out[thread] = sum;\n"
 
 constexpr Mixture kMixtures[] = {
     {"Alike", R"(
@@ -180,6 +193,15 @@ constexpr Mixture kMixtures[] = {
   }
   out[thread] = sum;
 )"},
+    // Stretches of blocks that load and stretches of blocks that compute never run at the same time.
+    {"StretchesTakeTurns", ROOFWALK_TURNS_OF_STRETCHES},
+    {"StretchesTakeTurnsInACompleteTrace", ROOFWALK_TURNS_OF_STRETCHES, kBlocks, 48u << 20, true},
+    {"EachIsLongerThanTheLast", R"(
+  float sum = 0;
+  for (int i = 0; i < blockIdx.x; ++i) sum += in[(thread + 8192 * i) & 0x3fffff];
+  out[thread] = sum;
+)",
+     200, 48u << 20, true},
     // In all blocks, a loop of the same length follows a chain of loads; only that of one block misses L2.
     {"OneBlockMissesL2", R"(
   int step = 1 - min(abs(int(blockIdx.x) - 77), 1), at = step * threadIdx.x / 32 * 131072;
@@ -266,7 +288,7 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
   // Runs as the harness does: if blocks are missing from the sample, runs once more with them.
   double sampled_ns(std::uint64_t key) {
     vgpu::TraceLimits traces;
-    traces.instructions = instructions_ / 8;
+    if (!GetParam().is_complete) traces.instructions = instructions_ / 8;
     traces.bytes = GetParam().trace_bytes;
     traces.key = key;
     RunRecord record = record_of(traces);
