@@ -26,6 +26,17 @@ TEST(PathSums, AreTheSameForTheSameWayAndOthersForAnotherOrder) {
   EXPECT_EQ(sums({0, 1, 2, 1, 2}).latency_cycles, 50u);
 }
 
+TEST(PathSums, KnowWhenAWarpLeavesABarrier) {
+  PathSums path;
+  path.enter(0, 100);
+  path.wait_until(70);
+  EXPECT_EQ(path.clock(), 100u);
+  path.wait_until(250);
+  path.enter(1, 10);
+  EXPECT_EQ(path.clock(), 260u);
+  EXPECT_EQ(path.latency_cycles, 110u);
+}
+
 TEST(Strata, HoldBlocksThatAreAlikeWithTheirSums) {
   Strata strata(64);
   for (std::uint64_t i = 0; i < 64; ++i) strata.add(work(i % 4 == 0 ? 1000 : 100, 7), i, i);
@@ -55,6 +66,37 @@ TEST(Strata, TellBlocksApartThatWaitLonger) {
   strata.add(waits, 1, 1);
   strata.settle({work(100), waits}, 0);
   EXPECT_EQ(strata.all().size(), 2u);
+}
+
+TEST(Strata, LetBlocksThatWaitLongerStandForOthers) {
+  const auto untraced_after_waits = [](std::uint64_t traced, std::uint64_t untraced) {
+    Strata strata(2);
+    BlockWork one = work(100), other = work(100);
+    one.wait_cycles = one.longest_wait_cycles = traced;
+    other.wait_cycles = other.longest_wait_cycles = untraced;
+    strata.add(one, 0, 0);
+    strata.add(other, 1, 1);
+    strata.settle({one}, 1);
+    return strata.all().size() - 1;
+  };
+  EXPECT_EQ(untraced_after_waits(10'000, 10'000), 0u);
+  EXPECT_EQ(untraced_after_waits(10'000, 5'000), 0u);
+  EXPECT_EQ(untraced_after_waits(10'000, 12'000), 0u);
+  EXPECT_EQ(untraced_after_waits(10'000, 25'000), 1u);
+}
+
+TEST(Strata, CountTheirBlocksInEachCellOfTheGrid) {
+  constexpr std::uint64_t kBlocks = 2 * kCells - 1;
+  ASSERT_EQ(blocks_per_cell(kBlocks), 2u);
+  Strata strata(kBlocks);
+  for (std::uint64_t i = 0; i < kBlocks; ++i) strata.add(work(i % 4 == 0 ? 1000 : 100), i, i);
+  strata.settle({work(100), work(1000)}, 0);
+  ASSERT_EQ(strata.all().size(), 2u);
+  const std::vector<std::uint32_t>& dear = strata.all()[1].by_cell;
+  ASSERT_EQ(dear.size(), kCells);
+  EXPECT_EQ(dear[0], 1u);
+  EXPECT_EQ(dear[1], 0u);
+  EXPECT_EQ(dear[kCells - 2], 1u);
 }
 
 TEST(Strata, WidenUntilTheTracedStandForTheRest) {
