@@ -1,6 +1,6 @@
 // Work: the unit of a run's budget. It approximates host time but is computed from counts alone, so whether a run
-// exceeds its budget does not depend on the machine, the number of threads or the load of the computer. The exception is
-// kSubnormal.
+// exceeds its budget does not depend on the machine, the number of threads or the load of the computer. The exception
+// is kSubnormal.
 //
 // One unit is the host time of a plain warp instruction: 3 to 15 ns. More expensive instructions weigh more, and a
 // memory access also pays for the lines that it touches and the levels that serve it. The weights are results of

@@ -244,7 +244,7 @@ TEST(Sample, NumbersOnlyThePhasesThatAWarpWaitsFor) {
   ASSERT_NE(trace, nullptr);
   trace->warps[0].sync_points = {{0, 7, Kind::arrives}, {1, 3'000'000, Kind::arrives}, {2, 4'000'000, Kind::arrives}};
   trace->warps[1].sync_points = {{0, 4'000'000, Kind::waits}, {1, 7, Kind::waits}};
-  sample.finish(0, trace, {});
+  sample.finish(trace, {});
   EXPECT_EQ(trace->warps[0].sync_points, (std::vector<SyncPoint>{{0, 0, Kind::arrives}, {2, 1, Kind::arrives}}));
   EXPECT_EQ(trace->warps[1].sync_points, (std::vector<SyncPoint>{{0, 1, Kind::waits}, {1, 0, Kind::waits}}));
 }
