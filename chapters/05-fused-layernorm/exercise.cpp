@@ -1,6 +1,7 @@
 // Each row of x becomes (x - mean) / sqrt(variance + epsilon) * gamma + beta: five FLOPs and eight bytes per element.
 #include "common/exercise/exercise.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -16,8 +17,9 @@ namespace {
 constexpr double kUnitRoundoff = 0x1p-24;  // unit roundoff of a 32-bit float
 
 // Kinds of rows: each occurs once in five rows, in an order that the seed decides, so a kernel cannot know the kind of
-// a row that it has not read. In kind 1 the mean dwarfs the deviations: a correct float result errs as much as half
-// precision does in other kinds. Of three or more rows at most a third are of kind 1; the others tell the two apart.
+// a row that it has not read. Only the first row always has kind 0, because a single row must tell float from half. In
+// kind 1 the mean dwarfs the deviations: a correct float result errs as much as half precision does in other kinds. Of
+// three or more rows at most a third are of kind 1; the others tell the two apart.
 constexpr std::int64_t kKinds = 5, kConstant = 4;
 
 // Returns a value for a row of this kind, computed from a number uniform in [-1, 1).
@@ -44,6 +46,7 @@ std::vector<std::pair<std::int64_t, std::uint64_t>> kinds_of_rows(std::int64_t r
     std::array<std::int64_t, kKinds> order{};
     std::iota(order.begin(), order.end(), 0);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.next() % i]);
+    if (group == 0) std::swap(order[0], *std::find(order.begin(), order.end(), 0));
     for (const std::int64_t kind : order) kinds.emplace_back(kind, rng.next());
   }
   return kinds;

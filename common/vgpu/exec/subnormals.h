@@ -1,5 +1,5 @@
 // Whether the host computed with subnormal floats. Intel's processors take over a hundred cycles for each operation
-// that reads or makes one (a microcode assist), so such work costs the host ten times as much as its units say.
+// that reads or makes one (a microcode assist), ten times as long as its units of work say.
 #pragma once
 
 #if defined(__SSE2__)

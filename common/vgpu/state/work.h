@@ -44,8 +44,9 @@ inline constexpr std::uint64_t kSoughtBlock = 4, kSeenBits = 512;
 inline constexpr std::uint64_t kOrdered = 250;
 // Per line moved by a memset or a copy.
 inline constexpr std::uint64_t kMovedLine = 8;
-// Per unit of an SM's turn in which the host met subnormal floats. The only charge that depends on the host.
-inline constexpr std::uint64_t kSubnormal = 9;
+// Per unit of an SM's turn in which the host met subnormal floats, also in lanes that are not active. The only charge
+// that depends on the host. Less than the real cost, because an honest kernel may leave such values in inactive lanes.
+inline constexpr std::uint64_t kSubnormal = 3;
 // Per thread that prints.
 inline constexpr std::uint64_t kPrint = 150;
 // Per lookup of a word or sector of global memory among the stores of a traced block.
