@@ -30,11 +30,12 @@ struct Trial {
 std::string case_name(const Size& size, std::uint64_t seed);
 
 // Limits of a trial. They limit counted work (vgpu/state/work.h), so that an endless loop gets the same verdict on
-// every machine. A small trial that reaches its limit has taken at most 2 s, a measured one on `classroom` at most half
-// a minute. max_seconds is only for trouble of the host; no learner's kernel reaches it. Small trials run in parallel,
-// on one thread each, and collect no figures unless the answer is wrong; a measured trial may use all threads. Even a
-// slow kernel must be able to end, so for a large problem the limit of a measured trial grows: by a fixed amount for
-// each 32 useful multiply-adds, the work of one instruction of a warp.
+// every machine. A small trial that reaches its limit has taken at most 2 s, a measured one on `classroom` at most
+// half a minute, or half as long again if it is first sanitized whole, then in part. max_seconds is only for trouble
+// of the host; no learner's kernel reaches it. Small trials run in parallel, on one thread each, and collect no
+// figures unless the answer is wrong; a measured trial may use all threads. Even a slow kernel must be able to end,
+// so for a large problem the limit of a measured trial grows: by a fixed amount for each 32 useful multiply-adds,
+// the work of one instruction of a warp.
 inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .max_seconds = 120,
                                     .threads = 1,

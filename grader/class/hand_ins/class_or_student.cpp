@@ -156,8 +156,8 @@ std::set<std::string> ClassOrStudent::chapters_files_in(const std::vector<std::s
 std::vector<std::string> ClassOrStudent::students_folders(const Listing& listing) const {
   std::vector<std::string> folders;
   for (const auto& [folder, pile] : listing.folders) {
-    const bool is_nobodys = is_gradescope_export(folder) || (chapters_.is_chapter(folder) && !is_known_student(folder));
-    if (!pile.files.empty() && !is_nobodys) folders.push_back(folder);
+    const bool is_unowned = is_gradescope_export(folder) || (chapters_.is_chapter(folder) && !is_known_student(folder));
+    if (!pile.files.empty() && !is_unowned) folders.push_back(folder);
   }
   return folders;
 }

@@ -101,9 +101,9 @@ Status NamedPaths::check_nested_ones(const std::vector<fs::path>& folders) {
       add_folder(folder, true);
       continue;
     }
-    const std::set<std::string>& nobodys = chapters_files_.at(folder);
+    const std::set<std::string>& unowned = chapters_files_.at(folder);
     for (const std::string& name : names) {
-      add(folder / name, names_->owner_of(name), {.is_chapters = nobodys.contains(name)});
+      add(folder / name, names_->owner_of(name), {.is_chapters = unowned.contains(name)});
     }
   }
   ROOFWALK_TRY(left_out_, check_nested(all, chapters_.known(), guess_.known_students()));
@@ -123,8 +123,8 @@ void NamedPaths::tell_of_alike() {
     if (by_folder_.contains(folder)) continue;
     for (const std::string& name : names) {
       const NamedFile named = names_->owner_of(name);
-      const bool is_nobodys = chapters_files_[folder].contains(name) || guess_.is_known_student(named.owner.student);
-      if (named.by == NamedBy::name && !is_nobodys) folders[name].insert(folder);
+      const bool is_unowned = chapters_files_[folder].contains(name) || guess_.is_known_student(named.owner.student);
+      if (named.by == NamedBy::name && !is_unowned) folders[name].insert(folder);
     }
   }
   for (const auto& [name, in] : folders) {

@@ -84,10 +84,10 @@ class Nested {
 
   // Leaves out a folder whose name is no student's, because a single student may have named a folder so. Refuses it if
   // no student's folder is next to it, because then all given paths are one level too deep.
-  Status look_for_nobodys(const NamedOne& one) {
-    if (places_.size() < 2 || known_.contains(one.student) || !is_nobodys(one.full, one.is_by_files)) return kOk;
+  Status look_for_unowned(const NamedOne& one) {
+    if (places_.size() < 2 || known_.contains(one.student) || !is_unowned(one.full, one.is_by_files)) return kOk;
     const bool is_beside = std::any_of(places_.begin(), places_.end(), [&](const fs::path& place) {
-      return place.parent_path() == one.full.parent_path() && !is_nobodys(place, true);
+      return place.parent_path() == one.full.parent_path() && !is_unowned(place, true);
     });
     const std::string why = one.full.filename() == "my"
                                 ? "is named like the folder for a student's files in a checkout, and names no student"
@@ -101,7 +101,7 @@ class Nested {
   std::map<fs::path, std::string> take_left_out() { return std::move(left_out_); }
 
  private:
-  bool is_nobodys(const fs::path& folder, bool is_by_files) const {
+  bool is_unowned(const fs::path& folder, bool is_by_files) const {
     const std::string name = folder.filename().string();
     return name == "my" || (is_by_files && std::find(chapters_.begin(), chapters_.end(), name) != chapters_.end());
   }
@@ -136,7 +136,7 @@ Result<std::map<fs::path, std::string>> check_nested(const std::vector<NamedOne>
   for (const NamedOne& one : all) {
     if (one.is_chapters) continue;
     ROOFWALK_TRY_STATUS(nested.refuse_deeper(one));
-    if (one.is_folder) ROOFWALK_TRY_STATUS(nested.look_for_nobodys(one));
+    if (one.is_folder) ROOFWALK_TRY_STATUS(nested.look_for_unowned(one));
     ROOFWALK_TRY_STATUS(nested.look_for_alike(one));
   }
   return nested.take_left_out();

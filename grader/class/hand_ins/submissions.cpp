@@ -16,7 +16,7 @@
 #include "grader/class/hand_ins/listing.h"
 #include "grader/class/hand_ins/lms_metadata.h"
 #include "grader/class/hand_ins/named_paths.h"
-#include "grader/class/hand_ins/nobodys.h"
+#include "grader/class/hand_ins/unowned_files.h"
 
 namespace roofwalk {
 namespace {
@@ -58,7 +58,7 @@ class Collector {
     const fs::path full = NamedPaths::full_path(path);
     const std::string name = full.filename().string();
     const fs::file_status status = is_one ? fs::symlink_status(full, error) : fs::status(full, error);
-    nobodys_ = Nobodys();
+    unowned_ = UnownedFiles();
     if (!fs::exists(status)) {
       return Error{
           .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
@@ -70,7 +70,7 @@ class Collector {
       top_ = plain_name(name);
       ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
     }
-    nobodys_.take(top_, handed_.left_out);
+    unowned_.take(top_, handed_.left_out);
     return kOk;
   }
 
@@ -211,7 +211,7 @@ class Collector {
         2 * count <= known ? fmt::format(", but the record has {}: check that a platform made it", known) : "");
   }
 
-  void leave_out(const std::string& label, std::string reason) { nobodys_.add(label, std::move(reason)); }
+  void leave_out(const std::string& label, std::string reason) { unowned_.add(label, std::move(reason)); }
 
   HandIn& hand_in(const Owner& owner) {
     Owner& known = students_.try_emplace(owner.student, owner).first->second;
@@ -401,7 +401,7 @@ class Collector {
     } else if (named.by == NamedBy::platform) {
       hand_in(named.owner).tell(label, kIsUnknown, file.written_at_s);
     } else {
-      nobodys_.add_stray(label, name, chapters_.known());
+      unowned_.add_stray(label, name, chapters_.known());
     }
   }
 
@@ -463,7 +463,7 @@ class Collector {
   const KeepSource& keep_;
   NamedPaths named_;
   std::string top_;  // name of the path, for labels
-  Nobodys nobodys_;
+  UnownedFiles unowned_;
   bool is_class_ = false;
   std::string namesake_;  // what is said of a class that is named like a student in it
   std::map<std::string, Owner> students_;

@@ -1,4 +1,4 @@
-#include "grader/class/hand_ins/nobodys.h"
+#include "grader/class/hand_ins/unowned_files.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ bool is_other_archive(const std::string& small) {
 
 }  // namespace
 
-void Nobodys::add(std::vector<LeftOut>& lines, std::size_t most, const std::string& label, std::string reason) {
+void UnownedFiles::add(std::vector<LeftOut>& lines, std::size_t most, const std::string& label, std::string reason) {
   if (lines.size() < most) {
     lines.push_back({label, std::move(reason)});
   } else {
@@ -33,9 +33,12 @@ void Nobodys::add(std::vector<LeftOut>& lines, std::size_t most, const std::stri
   }
 }
 
-void Nobodys::add(const std::string& label, std::string reason) { add(lines_, kMostLines, label, std::move(reason)); }
+void UnownedFiles::add(const std::string& label, std::string reason) {
+  add(lines_, kMostLines, label, std::move(reason));
+}
 
-void Nobodys::add_stray(const std::string& label, const std::string& name, const std::vector<std::string>& chapters) {
+void UnownedFiles::add_stray(const std::string& label, const std::string& name,
+                             const std::vector<std::string>& chapters) {
   const std::string small = small_letters(name);
   if (is_other_archive(small) || (!is_junk(small) && chapter_of_file(name, chapters))) {
     add(wrong_forms_, kMostLines, label, kIsUnknown);
@@ -44,7 +47,7 @@ void Nobodys::add_stray(const std::string& label, const std::string& name, const
   }
 }
 
-void Nobodys::take(const std::string& top, std::vector<LeftOut>& left_out) {
+void UnownedFiles::take(const std::string& top, std::vector<LeftOut>& left_out) {
   for (auto* lines : {&lines_, &wrong_forms_, &strays_}) {
     for (LeftOut& line : *lines) left_out.push_back(std::move(line));
   }

@@ -11,7 +11,7 @@ namespace roofwalk {
 
 inline constexpr const char* kIsUnknown = "is neither a .cu file nor a folder nor a zip";
 
-class Nobodys {
+class UnownedFiles {
  public:
   void add(const std::string& label, std::string reason);
 
