@@ -9,8 +9,8 @@ set(ROOFWALK_GRADER_LAYERS
   text course rig attempt walk terminal profile operations/kernels operations author doctor
   class/terms class/hand_ins class/batch class/handout class/exports class/site class cmd cmd/class)
 
-# External headers that nearly every file uses, precompiled once. JSON's are left out: with them, every file would
-# instantiate the JSON parser, even if it does not use it.
+# External headers that nearly every file uses, precompiled once. No header belongs here whose inline functions use
+# templates: GCC instantiates those again in every file, whether it uses them or not.
 file(WRITE ${CMAKE_BINARY_DIR}/headers.cpp "")
 add_library(roofwalk_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
 target_link_libraries(roofwalk_headers PRIVATE fmt::fmt)

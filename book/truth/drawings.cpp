@@ -222,10 +222,11 @@ Result<std::string> slopes(const Words& words, const Records& records) {
     std::string label = words[i].substr(colon + 1);
     std::replace(label.begin(), label.end(), '_', ' ');
     const Json& attempt = record->second;
-    for (const char* key : {"observed_ai", "achieved_flops_per_s"}) {
-      if (!attempt.contains(key) || !attempt[key].is_number()) return Error{fmt::format("{} has no {}", name, key)};
+    const auto ai = attempt.number_of("observed_ai"), flops_per_s = attempt.number_of("achieved_flops_per_s");
+    if (!ai || !flops_per_s) {
+      return Error{fmt::format("{} has no {}", name, ai ? "achieved_flops_per_s" : "observed_ai")};
     }
-    dots.push_back({label, attempt["observed_ai"], attempt["achieved_flops_per_s"]});
+    dots.push_back({label, *ai, *flops_per_s});
   }
   if (dots.empty()) return Error{"slopes needs dots"};
   constexpr double kHeight = 400, kLeft = 80, kRight = 60, kTopEdge = 24, kBottom = 60;

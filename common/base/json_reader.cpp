@@ -10,22 +10,22 @@ JsonReader::JsonReader(const Json& object, std::string_view what) : object_(obje
 
 const Json* JsonReader::member(const char* key) {
   if (trouble_) return nullptr;
-  const auto at = object_.find(key);
-  if (at == object_.end()) {
+  const Json* value = object_.member(key);
+  if (value == nullptr) {
     fail(fmt::format("`{}` is missing", key));
     return nullptr;
   }
   ++taken_;
-  return &*at;
+  return value;
 }
 
 void JsonReader::text(const char* key, std::string& out, std::size_t most_bytes) {
   const Json* value = member(key);
   if (value == nullptr) return;
-  if (!value->is_string() || value->get_ref<const std::string&>().size() > most_bytes) {
+  if (!value->is_string() || value->text().size() > most_bytes) {
     return fail(fmt::format("`{}` must be a text of at most {} bytes", key, most_bytes));
   }
-  out = value->get_ref<const std::string&>();
+  out = value->text();
 }
 
 void JsonReader::flag(const char* key, bool& out) {

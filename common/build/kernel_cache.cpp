@@ -49,7 +49,7 @@ std::optional<Compiled> parse(const std::string& text, std::string ptx) {
                                 .registers_per_thread = kernel.at("registers_per_thread").get<int>(),
                                 .static_shared_bytes = kernel.at("static_shared_bytes").get<int>(),
                                 .local_bytes_per_thread = kernel.at("local_bytes_per_thread").get<int>(),
-                                .code = parse_code(kernel.at("code").get_ref<const std::string&>())});
+                                .code = parse_code(kernel.at("code").text())});
   }
   return compiled;
 }
@@ -62,7 +62,7 @@ std::optional<Compiled> load_compiled(const fs::path& cache, const std::string& 
   if (!text || !ptx) return std::nullopt;
   try {
     return parse(*text, *std::move(ptx));
-  } catch (const Json::exception&) {  // valid JSON of the wrong structure: the entry is damaged
+  } catch (const JsonError&) {  // valid JSON of the wrong structure: the entry is damaged
     return std::nullopt;
   }
 }

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -162,16 +161,11 @@ void write_line(int descriptor, std::int64_t line, const Json& json) {
 }
 
 std::optional<double> number_in(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_number()) return std::nullopt;
-  const double value = found->get<double>();
-  return std::isfinite(value) && value >= 0 && value < 1e12 ? std::optional<double>(value) : std::nullopt;
+  const auto value = json.number_of(key);
+  return value && *value >= 0 && *value < 1e12 ? value : std::nullopt;
 }
 
-std::string text_in(const Json& json, const char* key, std::size_t most) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? plain_text(found->get<std::string>(), most) : std::string();
-}
+std::string text_in(const Json& json, const char* key, std::size_t most) { return plain_text(json.text_of(key), most); }
 
 }  // namespace
 

@@ -9,20 +9,20 @@ namespace {
 
 struct RoofWords {
   std::string_view title, unit;
-  const char* place;  // JSON pointer
+  std::string_view key, inner = {};  // in JSON; with `inner`, a member of the object `key`
 };
 
 // In the order of the enumeration.
-constexpr std::array<RoofWords, kRoofs.size()> kWords = {{{"DRAM, read", "B/s", "/dram_bytes_per_s/read"},
-                                                          {"DRAM, write", "B/s", "/dram_bytes_per_s/write"},
-                                                          {"DRAM, copy", "B/s", "/dram_bytes_per_s/copy"},
-                                                          {"DRAM, triad", "B/s", "/dram_bytes_per_s/triad"},
-                                                          {"L2", "B/s", "/l2_bytes_per_s"},
-                                                          {"L1", "B/s", "/l1_bytes_per_s"},
-                                                          {"shared memory", "B/s", "/shared_bytes_per_s"},
-                                                          {"FP32", "FLOP/s", "/fp32_flops_per_s"},
-                                                          {"half, in pairs", "FLOP/s", "/half2_flops_per_s"},
-                                                          {"tensor, mma.sync", "FLOP/s", "/mma_flops_per_s"}}};
+constexpr std::array<RoofWords, kRoofs.size()> kWords = {{{"DRAM, read", "B/s", "dram_bytes_per_s", "read"},
+                                                          {"DRAM, write", "B/s", "dram_bytes_per_s", "write"},
+                                                          {"DRAM, copy", "B/s", "dram_bytes_per_s", "copy"},
+                                                          {"DRAM, triad", "B/s", "dram_bytes_per_s", "triad"},
+                                                          {"L2", "B/s", "l2_bytes_per_s"},
+                                                          {"L1", "B/s", "l1_bytes_per_s"},
+                                                          {"shared memory", "B/s", "shared_bytes_per_s"},
+                                                          {"FP32", "FLOP/s", "fp32_flops_per_s"},
+                                                          {"half, in pairs", "FLOP/s", "half2_flops_per_s"},
+                                                          {"tensor, mma.sync", "FLOP/s", "mma_flops_per_s"}}};
 
 const RoofWords& words(Roof roof) { return kWords[static_cast<std::size_t>(roof)]; }
 
@@ -54,7 +54,8 @@ Json to_json(const RoofRates& rates) {
   Json json = Json::object();
   for (const Roof roof : kRoofs) {
     const auto rate = rates[roof];
-    json[Json::json_pointer(words(roof).place)] = rate ? Json(*rate) : Json(nullptr);
+    const auto& [title, unit, key, inner] = words(roof);
+    (inner.empty() ? json[key] : json[key][inner]) = rate ? Json(*rate) : Json(nullptr);
   }
   return json;
 }
@@ -62,12 +63,13 @@ Json to_json(const RoofRates& rates) {
 std::optional<RoofRates> roof_rates_from_json(const Json& json) {
   RoofRates rates;
   for (const Roof roof : kRoofs) {
-    const Json::json_pointer place(words(roof).place);
-    if (!json.contains(place)) return std::nullopt;
-    const Json& rate = json[place];
-    if (rate.is_null()) continue;
-    if (!rate.is_number() || !(rate.get<double>() > 0)) return std::nullopt;
-    rates.set(roof, rate.get<double>());
+    const auto& [title, unit, key, inner] = words(roof);
+    const Json* rate = json.member(key);
+    if (rate != nullptr && !inner.empty()) rate = rate->member(inner);
+    if (rate == nullptr) return std::nullopt;
+    if (rate->is_null()) continue;
+    if (!rate->is_number() || !(rate->get<double>() > 0)) return std::nullopt;
+    rates.set(roof, rate->get<double>());
   }
   return rates;
 }

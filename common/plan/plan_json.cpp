@@ -87,9 +87,8 @@ Result<Plan> plan_from_json(const Json& json, std::span<const std::uint8_t> argu
   }
   Plan plan;
   for (const Json& item : json) {
-    const std::string kind = item.is_object() && item.contains("step") && item["step"].is_string()
-                                 ? item["step"].get_ref<const std::string&>()
-                                 : std::string();
+    const std::string kind =
+        item.is_object() && item.contains("step") && item["step"].is_string() ? item["step"].text() : std::string();
     auto step = kind == "launch"   ? launch_from_json(item, arguments)
                 : kind == "memset" ? memset_from_json(item)
                 : kind == "copy"   ? copy_from_json(item)

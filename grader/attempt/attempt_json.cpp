@@ -189,12 +189,11 @@ Json to_json(const Attempt& attempt) {
 std::optional<Point> stored_point(const Json& attempt, std::string_view level) {
   const std::string verdict = attempt.value("verdict", "");
   if (verdict != verdict_name(Verdict::pass) && verdict != verdict_name(Verdict::fail)) return std::nullopt;
-  const auto levels = attempt.find("ai_by_level");
-  const auto flops = attempt.find("achieved_flops_per_s");
-  if (levels == attempt.end() || flops == attempt.end() || !flops->is_number()) return std::nullopt;
-  const auto ai = levels->find(std::string(level));
-  if (ai == levels->end() || !ai->is_number()) return std::nullopt;
-  return Point{ai->get<double>(), flops->get<double>()};
+  const Json* levels = attempt.member("ai_by_level");
+  const auto ai = levels == nullptr ? std::nullopt : levels->number_of(level);
+  const auto flops = attempt.number_of("achieved_flops_per_s");
+  if (!ai || !flops) return std::nullopt;
+  return Point{*ai, *flops};
 }
 
 }  // namespace roofwalk

@@ -146,29 +146,19 @@ Json to_json(const MeasuredBound& bound) {
 Prediction prediction_from_json(const Json& json) {
   Prediction prediction;
   if (!json.is_object()) return prediction;
-  const auto text = [&](const char* key) {
-    const auto value = json.find(key);
-    return value != json.end() && value->is_string() ? value->get<std::string>() : std::string();
-  };
-  if (const auto ai = json.find("ai"); ai != json.end() && ai->is_number()) prediction.ai = ai->get<double>();
-  prediction.bound = bound_from_name(text("bound"));
-  prediction.moves = direction_from_name(text("moves"));
-  if (const auto after = json.find("after_measuring"); after != json.end() && after->is_boolean()) {
+  prediction.ai = json.number_of("ai");
+  prediction.bound = bound_from_name(json.text_of("bound"));
+  prediction.moves = direction_from_name(json.text_of("moves"));
+  if (const Json* after = json.member("after_measuring"); after != nullptr && after->is_boolean()) {
     prediction.after_measuring = after->get<bool>();
   }
   return prediction;
 }
 
 std::optional<MeasuredBound> bound_from_json(const Json& json) {
-  const auto by = json.find("by");
-  if (by == json.end() || !by->is_string()) return std::nullopt;
-  const auto bound = bound_from_name(by->get<std::string>());
+  const auto bound = bound_from_name(json.text_of("by"));
   if (!bound) return std::nullopt;
-  MeasuredBound measured{*bound, "", 0};
-  const auto part = json.find("part"), share = json.find("share");
-  if (part != json.end() && part->is_string()) measured.part = part->get<std::string>();
-  if (share != json.end() && share->is_number()) measured.share = share->get<double>();
-  return measured;
+  return MeasuredBound{*bound, json.text_of("part"), json.number_of("share").value_or(0)};
 }
 
 std::optional<double> ai_from_text(std::string_view text) {

@@ -61,8 +61,9 @@ Json to_json(const OperationRun& run) {
 std::optional<OperationRun> run_from_json(const Json& json) {
   OperationRun run;
   for (const auto& [name, figure] : kFigures) {
-    if (!json.is_object() || !json.contains(name) || !json[name].is_number()) return std::nullopt;
-    run.*figure = json[name];
+    const auto value = json.number_of(name);
+    if (!value) return std::nullopt;
+    run.*figure = *value;
   }
   run.is_scattered = json.value("is_scattered", false);
   return run;

@@ -118,12 +118,12 @@ void number(std::vector<OfferedHint>& kind) {
 }  // namespace
 
 std::string trouble_of(const Json& attempt) {
-  const auto diagnosis = attempt.find("diagnosis");
-  const bool is_known = diagnosis != attempt.end() && diagnosis->is_object();
+  const Json* diagnosis = attempt.member("diagnosis");
+  const bool is_known = diagnosis != nullptr && diagnosis->is_object();
   if (const std::string cause = is_known ? diagnosis->value("cause", "none") : "none"; cause != "none") return cause;
   const std::string verdict = attempt.value("verdict", "");
-  const auto fault = attempt.find("fault");
-  if (fault != attempt.end() && fault->is_object()) {
+  const Json* fault = attempt.member("fault");
+  if (fault != nullptr && fault->is_object()) {
     if (const std::string kind = fault->value("kind", ""); is_verdict(kind)) return kind;
   }
   return is_verdict(verdict) ? verdict : "none";

@@ -53,7 +53,7 @@ class AutograderTest : public ClassTest {
                                      .timeout_s = 300});
     EXPECT_TRUE(result);
     log_ = result ? result->output : "";
-    return Json::parse(file_text(folder_ / "autograder/results/results.json"), nullptr, false);
+    return parse_json(file_text(folder_ / "autograder/results/results.json"));
   }
   std::string log_;
 };
@@ -64,7 +64,7 @@ TEST_F(AutograderTest, GradesOneSubmissionAndTheNext) {
   for (int run_number = 1; run_number <= 2; ++run_number) {
     const Json results = run();
     ASSERT_TRUE(results.is_object()) << log_;
-    EXPECT_EQ(results["score"], 10) << results.dump(2) << log_;  // the metadata's time counts
+    EXPECT_EQ(results["score"], 10) << results << log_;  // the metadata's time counts
     EXPECT_EQ(results["tests"][0]["status"], "passed");
     EXPECT_THAT(log_, HasSubstr("Ada (a@b.c)"));
     EXPECT_EQ(log_.find("7203685477580"), std::string::npos);
@@ -82,7 +82,7 @@ TEST_F(AutograderTest, NoCompilerReadsTheSecrets) {
          "#error the secrets can be read\n#endif\n" + ace());
   const Json results = run();
   ASSERT_TRUE(results.is_object()) << log_;
-  EXPECT_EQ(results["score"], 10) << results.dump(2) << log_;
+  EXPECT_EQ(results["score"], 10) << results << log_;
   EXPECT_TRUE(fs::exists(folder_ / "autograder/source/secrets.toml"));
 }
 

@@ -84,7 +84,7 @@ TEST_F(TermsTest, ARegradeThatWasCutOffGoesOn) {
     GradeStore store = *GradeStore::open(folder_ / "grades/grades.db", told);
     auto grades = *store.grades();
     ASSERT_EQ(grades.size(), 2u);
-    std::ofstream(folder_ / "grades/regrading.json") << Json{{grades[0].key, 2}, {grades[1].key, 2}}.dump();
+    std::ofstream(folder_ / "grades/regrading.json") << Json{{grades[0].key, 2}, {grades[1].key, 2}};
     grades[0].round = 2;
     ASSERT_TRUE(store.add(grades[0]));
   }

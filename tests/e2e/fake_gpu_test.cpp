@@ -57,7 +57,7 @@ class FakeGpu : public ::testing::Test {
 TEST_F(FakeGpu, GivesADotWithMeasuredTimesAndModelledBytes) {
   const CommandResult roofs = run({"roofs", "--device", "cuda:0", "--format", "json"});
   EXPECT_EQ(roofs.exit_code, 0) << roofs.output;
-  const Json measured = Json::parse(roofs.output, nullptr, false);
+  const Json measured = parse_json(roofs.output);
   ASSERT_TRUE(measured.is_object()) << roofs.output;
   EXPECT_NEAR(measured["dram_bytes_per_s"]["read"].get<double>(), 1.28e9, 0.02e9);
   EXPECT_FALSE(measured["time_is_modelled"].get<bool>());
@@ -65,7 +65,7 @@ TEST_F(FakeGpu, GivesADotWithMeasuredTimesAndModelledBytes) {
   const std::string step = "solutions/01-vector-add/step1_fill_the_machine.cu";
   const CommandResult result = run({"run", "vector-add", "--kernel", step, "--device", "cuda:0", "--format", "json"});
   EXPECT_EQ(result.exit_code, 0) << result.output;
-  const Json json = Json::parse(result.output, nullptr, false);
+  const Json json = parse_json(result.output);
   ASSERT_TRUE(json.is_object()) << result.output;
   EXPECT_EQ(json["device"]["kind"], "cuda");
   EXPECT_EQ(json["verdict"], "pass");
@@ -80,7 +80,7 @@ TEST_F(FakeGpu, GivesADotWithMeasuredTimesAndModelledBytes) {
   const CommandResult wrong = run({"run", "vector-add", "--kernel", "tests/grader/wrong/01-vector-add/no_guard.cu",
                                    "--device", "cuda:0", "--format", "json"});
   EXPECT_EQ(wrong.exit_code, 1);
-  const Json fault = Json::parse(wrong.output, nullptr, false);
+  const Json fault = parse_json(wrong.output);
   ASSERT_TRUE(fault.is_object()) << wrong.output;
   EXPECT_EQ(fault["verdict"], "fault");
   EXPECT_GT(fault["fault"]["line"].get<int>(), 0);  // the line comes from the virtual GPU, which runs first

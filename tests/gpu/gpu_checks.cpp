@@ -32,7 +32,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 bool write_record(const fs::path& file) {
   const fs::path part = file.string() + ".part";
   std::ofstream out(part);
-  out << without_private(gpu_session().record).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << json_text(without_private(gpu_session().record)) << "\n";
   out.close();
   std::error_code error;
   if (out) fs::rename(part, file, error);
@@ -68,7 +68,7 @@ void begin_record(const Device& device, const fs::path& file) {
   Json& record = gpu_session().record;
   const std::string hash = sha256_hex(device.identity().uuid);
   std::ifstream in(file);
-  if (in) record = Json::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (in) record = parse_json(std::string(std::istreambuf_iterator<char>(in), {}));
   const bool goes_on = record.is_object() && record.contains("gpu") && record["gpu"].value("uuid_sha256", "") == hash;
   if (!goes_on) record = Json::object();
   const auto toolkit = find_toolkit(source_root());
@@ -155,7 +155,7 @@ Json GpuSession::ask(std::vector<std::string> arguments, double timeout_s) const
     return nullptr;
   }
   const auto begin = answer->output.find('{');
-  Json json = begin == std::string::npos ? Json() : Json::parse(answer->output.substr(begin), nullptr, false);
+  Json json = begin == std::string::npos ? Json() : parse_json(answer->output.substr(begin));
   if (json.is_object()) return json;
   ADD_FAILURE() << fmt::format("`{}` exited {}: {}", fmt::join(arguments, " "), answer->exit_code, answer->output);
   return nullptr;

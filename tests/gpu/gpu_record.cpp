@@ -16,9 +16,8 @@ namespace {
 const Json* find(const Json& json, std::initializer_list<const char*> path) {
   const Json* at = &json;
   for (const char* key : path) {
-    const auto next = at->is_object() ? at->find(key) : at->end();
-    if (!at->is_object() || next == at->end()) return nullptr;
-    at = &*next;
+    at = at->member(key);
+    if (at == nullptr) return nullptr;
   }
   return at;
 }
@@ -38,7 +37,8 @@ bool has_samples(const Json& attempt) {
   const Json* other = find(attempt, {"pairs", "samples", "attempt_ns"});
   const auto is_list = [](const Json* list) {
     return list != nullptr && list->is_array() && !list->empty() &&
-           std::all_of(list->begin(), list->end(), [](const Json& ns) { return ns.is_number() && ns > 0; });
+           std::all_of(list->begin(), list->end(),
+                       [](const Json& ns) { return ns.is_number() && ns.get<double>() > 0; });
   };
   return is_list(starter) && is_list(other) && starter->size() == other->size();
 }
@@ -62,7 +62,7 @@ const Pattern& private_words() {
 }
 
 bool is_private(const Json& json) {
-  if (json.is_string()) return private_words().search(json.get_ref<const std::string&>()).has_value();
+  if (json.is_string()) return private_words().search(json.text()).has_value();
   return json.is_structured() && std::any_of(json.begin(), json.end(), is_private);
 }
 

@@ -146,11 +146,6 @@ class Ruler {
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-std::optional<double> number_at(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_number() ? std::optional<double>(at->get<double>()) : std::nullopt;
-}
-
 }  // namespace
 
 bool RulerRow::is_right() const { return !value || !by_hand || std::abs(*value - *by_hand) <= tolerance * *by_hand; }
@@ -170,7 +165,7 @@ Json to_json(const std::vector<RulerRow>& rows) {
 std::vector<RulerRow> ruler_rows_of(const Json& json) {
   std::vector<RulerRow> rows;
   for (const Json& row : json) {
-    rows.push_back({row.value("name", ""), row.value("unit", ""), number_at(row, "value"), number_at(row, "by_hand"),
+    rows.push_back({row.value("name", ""), row.value("unit", ""), row.number_of("value"), row.number_of("by_hand"),
                     row.value("tolerance", 0.0)});
   }
   return rows;

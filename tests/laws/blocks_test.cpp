@@ -73,7 +73,7 @@ TEST_P(Blocks, TimeIsTheSameEveryTime) {
   for (std::string& json : text) {
     const std::vector<float> values(16384, 1.0f);
     Buffer a{"a", values}, b{"b", values}, c{"c", values};
-    json = to_json(run_roof("memory", a, b, c, {.kernel = 3, .blocks = 4})).dump();
+    json = json_line(to_json(run_roof("memory", a, b, c, {.kernel = 3, .blocks = 4})));
     runner_ = std::make_unique<Runner>(device());
   }
   EXPECT_EQ(text[0], text[1]);

@@ -54,7 +54,7 @@ std::size_t character_bytes(std::string_view text) {
 
 void make_plain(Json& json) {
   if (json.is_string()) {
-    auto& text = json.get_ref<std::string&>();
+    auto& text = json.text();
     text = plain_text(text);
   } else if (json.is_structured()) {
     for (Json& item : json) make_plain(item);

@@ -112,8 +112,8 @@ std::string Batch::terms_key(const std::string& chapter) const {
 
 GradedBy Batch::graded_by(const Submission& submission, const StoredGrade& grade) const {
   if (grade.key == key(submission)) return GradedBy::these_terms;
-  const auto made_for = grade.result.find("terms_sha256");
-  const bool is_same = made_for == grade.result.end() || *made_for == terms_key(submission.chapter);
+  const Json* made_for = grade.result.member("terms_sha256");
+  const bool is_same = made_for == nullptr || *made_for == terms_key(submission.chapter);
   return is_same ? GradedBy::another_grader : GradedBy::other_terms;
 }
 

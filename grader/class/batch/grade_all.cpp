@@ -123,8 +123,7 @@ class Grading {
     if (error) return Error{.message = fmt::format("its copy cannot be read: {}", error.message())};
     ROOFWALK_TRY(Json answer, run_in_worker(options_.program, to_json(job), options_.limits));
     const auto text = [&](const char* name) {
-      const auto at = answer.find(name);
-      std::string value = at != answer.end() && at->is_string() ? at->get<std::string>() : "";
+      std::string value = answer.text_of(name);
       answer.erase(name);
       return value;
     };

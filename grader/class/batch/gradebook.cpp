@@ -17,11 +17,6 @@ namespace {
 
 double two_decimals(double value) { return std::round(value * 100) / 100; }
 
-std::string text_of(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
 int days_late(const Submission& submission, const Column& column) {
   constexpr std::int64_t kDay = 86400;
   if (submission.owner.mark != LateMark::none) return submission.owner.mark == LateMark::late ? 1 : 0;
@@ -51,8 +46,8 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   }
   entry.key = grade->key;
   const Json attempt = grade->result.value("attempt", Json::object());
-  entry.verdict = text_of(attempt, "verdict");
-  entry.grade = text_of(attempt, "grade");
+  entry.verdict = attempt.text_of("verdict");
+  entry.grade = attempt.text_of("grade");
   entry.boxed = attempt.value("sandboxed", false);
   for (const Json& reason : attempt.value("reasons", Json::array())) {
     if (reason.is_string()) entry.reasons.push_back(reason.get<std::string>());

@@ -117,9 +117,7 @@ Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job
   const Json json = parse_json(answer);
   if (!json.is_object())
     return ended(fmt::format("the worker ended with {} and no answer", WEXITSTATUS(status)), output);
-  if (const auto error = json.find("error"); error != json.end() && error->is_string()) {
-    return Error{.message = error->get<std::string>()};
-  }
+  if (const std::string error = json.text_of("error"); !error.empty()) return Error{.message = error};
   return json;
 }
 

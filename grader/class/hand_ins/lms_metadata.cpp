@@ -19,11 +19,6 @@ std::string text_at(const YAML::Node& node, const char* key) {
   return value && value.IsScalar() ? value.Scalar() : std::string();
 }
 
-std::string text_at(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
 const std::string& id_of(const std::string& email, const std::string& sid) { return email.empty() ? sid : email; }
 
 // The owner with this name and id in Gradescope's metadata. Gradescope itself writes an e-mail address as the id; any
@@ -142,11 +137,11 @@ Result<LmsRecord> read_gradescope_container(const std::string& text) {
   const Json json = parse_json(text);
   if (!json.is_object()) return Error{"is not a JSON object"};
   LmsRecord record;
-  record.created_at_s = moment_of(text_at(json, "created_at"));
+  record.created_at_s = moment_of(json.text_of("created_at"));
   std::string names, id;
   for (const Json& user : json.value("users", Json::array())) {
     if (!user.is_object()) continue;
-    const std::string name = text_at(user, "name"), sid = text_at(user, "sid"), email = text_at(user, "email");
+    const std::string name = user.text_of("name"), sid = user.text_of("sid"), email = user.text_of("email");
     if (name.empty() && sid.empty() && email.empty()) continue;
     if (id.empty()) id = id_of(email, sid);
     names += (names.empty() ? "" : ", ") + (name.empty() ? id_of(email, sid) : name);

@@ -41,16 +41,6 @@ std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) 
 
 Json number(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
 
-std::optional<double> number_of(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_number() ? std::optional<double>(at->get<double>()) : std::nullopt;
-}
-
-std::string text_of(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
 }  // namespace
 
 std::vector<GoalScale> scales_of(const Attempt& attempt) {
@@ -117,8 +107,8 @@ std::vector<GoalScale> scales_from_json(const Json& json) {
   if (!json.is_array()) return scales;
   for (const Json& row : json) {
     if (!row.is_object()) continue;
-    GoalScale scale{text_of(row, "axis"),   text_of(row, "level"), text_of(row, "what"),     number_of(row, "starter"),
-                    number_of(row, "pass"), number_of(row, "ace"), number_of(row, "reached")};
+    GoalScale scale{row.text_of("axis"),   row.text_of("level"), row.text_of("what"),     row.number_of("starter"),
+                    row.number_of("pass"), row.number_of("ace"), row.number_of("reached")};
     if (scale.pass || scale.ace) scales.push_back(std::move(scale));
   }
   return scales;

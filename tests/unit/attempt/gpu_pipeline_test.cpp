@@ -145,7 +145,7 @@ TEST_F(GpuPipeline, AStarterIsKeptForThoseWhoseBytesAreAsItsOwn) {
   rig_.counts_bytes = false;
   EXPECT_NE(baseline_key(rig_, chapter, chapter.measured_size("default"), kPublicSeed), key);
   const StarterDot starter{{{"dram", {2, 3e9}}}, true};
-  const auto back = starter_from_json(to_json(starter).dump());
+  const auto back = starter_from_json(json_line(to_json(starter)));
   ASSERT_TRUE(back);
   EXPECT_EQ(to_json(*back), to_json(starter));
   EXPECT_FALSE(starter_from_json(R"({"dram": [2, 3e9]})"));  // the format of older versions

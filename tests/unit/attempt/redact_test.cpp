@@ -33,7 +33,7 @@ TEST(Hide, LeavesTheKindAndTheLine) {
   EXPECT_EQ(trial.record.fault->kind, FaultKind::out_of_bounds);
   EXPECT_EQ(trial.record.fault->line, 5);
   EXPECT_EQ(trial.record.fault->message, "an access out of bounds");
-  const std::string told = to_json(*trial.record.fault).dump() + trial.case_name + trial.record.printed.text;
+  const std::string told = json_line(to_json(*trial.record.fault)) + trial.case_name + trial.record.printed.text;
   EXPECT_THAT(told, Not(HasSubstr("4099")));
   EXPECT_THAT(told, Not(HasSubstr("17")));
   EXPECT_TRUE(trial.record.warnings.empty());

@@ -10,11 +10,11 @@ namespace {
 using ::testing::HasSubstr;
 
 const AttemptJsons kAttempts = {
-    {"starter", Json::parse(R"({"elapsed_ns": 1897415.6, "achieved_flops_per_s": 552633799.4, "vertical_gap": 19.3015,
+    {"starter", parse_json(R"({"elapsed_ns": 1897415.6, "achieved_flops_per_s": 552633799.4, "vertical_gap": 19.3015,
       "dram_read_bytes": 8388608, "ai_by_level": {"l1": 0.0604915}, "goals": [{"reached": 0.0518}], "worst_error": null,
       "kernels": [{"parts_ns": {"launch": 2500}}]})")},
-    {"step1", Json::parse(R"({"elapsed_ns": 118019.6, "achieved_flops_per_s": 8884764767.4})")},
-    {"all_nan", Json::parse(R"({"elapsed_ns": null})")},
+    {"step1", parse_json(R"({"elapsed_ns": 118019.6, "achieved_flops_per_s": 8884764767.4})")},
+    {"all_nan", parse_json(R"({"elapsed_ns": null})")},
 };
 
 Figure only_figure(const std::string& lesson) {

@@ -51,13 +51,13 @@ TEST(Prediction, TheEndOfTheInputKeepsWhatWasSaid) {
 
 TEST(Prediction, SurvivesItsJson) {
   const Prediction said{.ai = 0.125, .bound = Bound::latency, .moves = Direction::both, .after_measuring = true};
-  const Prediction back = prediction_from_json(Json::parse(to_json(said).dump()));
+  const Prediction back = prediction_from_json(parse_json(json_line(to_json(said))));
   EXPECT_EQ(back.ai, said.ai);
   EXPECT_EQ(back.bound, said.bound);
   EXPECT_EQ(back.moves, said.moves);
   EXPECT_TRUE(back.after_measuring);
   EXPECT_TRUE(to_json(Prediction{}).is_null());
-  EXPECT_TRUE(prediction_from_json(Json::parse(R"({"ai": "x", "bound": 3, "moves": "sideways"})")).empty());
+  EXPECT_TRUE(prediction_from_json(parse_json(R"({"ai": "x", "bound": 3, "moves": "sideways"})")).empty());
 }
 
 TEST(Prediction, WithinATenthIsRight) {

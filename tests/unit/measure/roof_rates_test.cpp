@@ -34,7 +34,7 @@ TEST(RoofRates, JsonIsReadBack) {
   rates.set(Roof::mma, std::nullopt);
   const Json json = to_json(rates);
   EXPECT_EQ(
-      json.dump(),
+      json_line(json),
       R"({"dram_bytes_per_s":{"read":1000000000.0,"write":2000000000.0,"copy":3000000000.0,"triad":4000000000.0},)"
       R"("l2_bytes_per_s":5000000000.0,"l1_bytes_per_s":6000000000.0,"shared_bytes_per_s":7000000000.0,)"
       R"("fp32_flops_per_s":8000000000.0,"half2_flops_per_s":9000000000.0,"mma_flops_per_s":null})");

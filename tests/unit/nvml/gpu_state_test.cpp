@@ -36,44 +36,44 @@ TEST(GpuState, HoldsWhatTheLibraryReports) {
   ASSERT_TRUE(state.processes);
   for (GpuProcess& process : *state.processes)
     process.name = process.user = "";  // those of whatever processes have these ids here
-  EXPECT_EQ(to_json(state).dump(1), R"({
- "uuid": "GPU-1",
- "name": "NVIDIA Test",
- "driver_version": "580.65.06",
- "sm_clock_mhz": 1980,
- "sm_clock_max_mhz": 1980,
- "memory_clock_mhz": 2619,
- "memory_clock_max_mhz": 2619,
- "clock_reason_bits": 36,
- "clock_reasons": [
-  "power_cap",
-  "thermal"
- ],
- "temperature_c": 41,
- "power_w": 123.45,
- "power_limit_w": 700.0,
- "busy_percent": 3,
- "memory_used_bytes": 1073741824,
- "memory_total_bytes": 85899345920,
- "processes": [
-  {
-   "pid": 77,
-   "used_bytes": 5242880,
-   "name": "",
-   "user": ""
-  },
-  {
-   "pid": 78,
-   "used_bytes": null,
-   "name": "",
-   "user": ""
-  }
- ],
- "mig": false,
- "persistence": true,
- "ecc": true,
- "compute_mode": "default",
- "virtualization": "none"
+  EXPECT_EQ(json_text(to_json(state)), R"({
+  "uuid": "GPU-1",
+  "name": "NVIDIA Test",
+  "driver_version": "580.65.06",
+  "sm_clock_mhz": 1980,
+  "sm_clock_max_mhz": 1980,
+  "memory_clock_mhz": 2619,
+  "memory_clock_max_mhz": 2619,
+  "clock_reason_bits": 36,
+  "clock_reasons": [
+    "power_cap",
+    "thermal"
+  ],
+  "temperature_c": 41,
+  "power_w": 123.45,
+  "power_limit_w": 700.0,
+  "busy_percent": 3,
+  "memory_used_bytes": 1073741824,
+  "memory_total_bytes": 85899345920,
+  "processes": [
+    {
+      "pid": 77,
+      "used_bytes": 5242880,
+      "name": "",
+      "user": ""
+    },
+    {
+      "pid": 78,
+      "used_bytes": null,
+      "name": "",
+      "user": ""
+    }
+  ],
+  "mig": false,
+  "persistence": true,
+  "ecc": true,
+  "compute_mode": "default",
+  "virtualization": "none"
 })");
 }
 
@@ -87,7 +87,7 @@ TEST(GpuState, ComesBackFromItsJson) {
   EXPECT_EQ(to_json(gpu_state_from_json(empty)), empty);
   // Values with wrong types are ignored.
   Json wrong = json;
-  for (auto& [key, value] : wrong.items()) value = key == "uuid" ? Json("GPU-1") : Json{{"not", "this"}};
+  for (const auto& [key, value] : json.items()) wrong[key] = key == "uuid" ? Json("GPU-1") : Json{{"not", "this"}};
   EXPECT_EQ(to_json(gpu_state_from_json(wrong)), empty);
 }
 

@@ -142,7 +142,7 @@ TEST(KeptOperations, AreMeasuredOnce) {
   }
   ASSERT_EQ(files.size(), 1u);
   EXPECT_TRUE(files.front().filename().string().starts_with("classroom-gemv-"));
-  Json kept = Json::parse(file_text(files.front()));
+  Json kept = parse_json(file_text(files.front()));
   kept["l1_bytes"] = 1e9;
   std::ofstream(files.front()) << kept;
   const auto l1_bytes = [&](bool fresh) {

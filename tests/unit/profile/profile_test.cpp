@@ -312,7 +312,7 @@ TEST(ProfileJson, IsTheGoldenOne) {
 TEST(ProfileJson, PairsTheLinesOfTwoAttempts) {
   const Json json = to_json(scale_profile(), mended_profile());
   EXPECT_EQ(json["against"]["schema"], "roofwalk.profile/1");
-  EXPECT_EQ(json["pairs"][0].dump(), R"({"line":1,"against_line":1})");
+  EXPECT_EQ(json_line(json["pairs"][0]), R"({"line":1,"against_line":1})");
   EXPECT_EQ(json["pairs"].size(), 20u);
 }
 
@@ -378,7 +378,7 @@ TEST(Profile, MakesSourceHarmless) {
   const std::string page = profile_page(profile);
   EXPECT_THAT(page, Not(HasSubstr("<script")));
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
-  EXPECT_NO_THROW(Json(page).dump());  // valid UTF-8
+  EXPECT_EQ(valid_utf8(page), page);
 }
 
 TEST(ProfilePage, NeedsNothingElse) {

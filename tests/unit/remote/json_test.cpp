@@ -1,5 +1,6 @@
 // Data sent between processes is restored exactly, and damaged data is rejected.
 #include <gmock/gmock.h>
+#include <functional>
 
 #include "common/base/json.h"
 #include "common/build/artifact_json.h"
@@ -15,34 +16,40 @@ namespace {
 // another type, or a number out of all bounds.
 template <class Damaged>
 void damage(const Json& json, const Damaged& damaged) {
-  const auto with = [&](const Json::json_pointer& at, const Json& value) {
-    Json copy = json;
-    copy[at] = value;
-    damaged(copy, at.to_string() + " = " + value.dump().substr(0, 40));
-  };
-  const auto visit = [&](const auto& self, const Json::json_pointer& at, const Json& value) -> void {
-    with(at, value.is_object() ? Json("text") : Json{{"x", 1}});
+  // put(other): a copy of all of `json` with `other` in place of `value`.
+  using Put = std::function<Json(const Json& other)>;
+  const auto visit = [&](const auto& self, const std::string& at, const Json& value, const Put& put) -> void {
+    const auto with = [&](const Json& other) { damaged(put(other), at + " = " + json_line(other).substr(0, 40)); };
+    const auto put_inner = [&](const auto& key, const Json& other) {
+      Json outer = value;
+      outer[key] = other;
+      return put(outer);
+    };
+    with(value.is_object() ? Json("text") : Json{{"x", 1}});
     if (value.is_number()) {
-      with(at, -1e300);
-      with(at, 1e300);
+      with(-1e300);
+      with(1e300);
     }
-    if (value.is_number_float()) with(at, nullptr);  // NaN is written as null
+    if (value.is_number_float()) with(nullptr);  // NaN is written as null
     if (value.is_object()) {
       Json more = value;
       more["nobody knows"] = 1;
-      with(at, more);
+      with(more);
       for (const auto& [key, inner] : value.items()) {
         Json fewer = value;
         fewer.erase(key);
-        with(at, fewer);
-        self(self, at / key, inner);
+        with(fewer);
+        const std::string& name = key;
+        self(self, at + "/" + name, inner, [&](const Json& other) { return put_inner(name, other); });
       }
     } else if (value.is_array()) {
       // The first three elements represent all of a long list.
-      for (std::size_t i = 0; i < std::min<std::size_t>(value.size(), 3); ++i) self(self, at / i, value[i]);
+      for (std::size_t i = 0; i < std::min<std::size_t>(value.size(), 3); ++i) {
+        self(self, at + "/" + std::to_string(i), value[i], [&](const Json& other) { return put_inner(i, other); });
+      }
     }
   };
-  visit(visit, Json::json_pointer(), json);
+  visit(visit, "", json, [](const Json& other) { return other; });
 }
 
 // Expects that `parse` returns a one-line Error for every damaged copy.
@@ -61,7 +68,7 @@ void expect_no_damage_is_taken(const Json& json, const Parse& parse) {
 }
 
 // Converts to text and back, as on the wire.
-Json through_text(const Json& json) { return Json::parse(json.dump()); }
+Json through_text(const Json& json) { return parse_json(json_line(json)); }
 
 constexpr const char* kBusyKernel = R"(#include <roofwalk.cuh>
 __device__ float twice(float x) { return 2 * x; }

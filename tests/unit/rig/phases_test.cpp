@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "common/base/json.h"
+
 namespace roofwalk {
 namespace {
 
@@ -49,7 +51,7 @@ TEST(Phases, AreShownAsBarsOverTime) {
             "====================\n  expected values            0.500            ====================\n  record        "
             "             0.001                                          =\n  all                        1.000\n");
   EXPECT_EQ(
-      timings_json(phases, 1).dump(),
+      json_line(timings_json(phases, 1)),
       R"({"schema":"roofwalk.timings/1","total_s":1.0,"phases":[{"phase":"compile","begin_s":0.0,"seconds":0.5},)"
       R"({"phase":"expected values","begin_s":0.25,"seconds":0.5},{"phase":"record","begin_s":0.999,"seconds":0.001}]})");
 }

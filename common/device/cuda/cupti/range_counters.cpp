@@ -285,11 +285,11 @@ Result<CounterProbe> counter_probe_of(const Json& json) {
   CounterProbe probe;
   try {
     probe.available = json.at("available").get<bool>();
-    json.at("chip").get_to(probe.chip);
-    json.at("cause").get_to(probe.cause);
-    json.at("message").get_to(probe.message);
-    json.at("advice").get_to(probe.advice);
-  } catch (const Json::exception& error) {
+    probe.chip = json.at("chip").text();
+    probe.cause = json.at("cause").text();
+    probe.message = json.at("message").text();
+    probe.advice = json.at("advice").text();
+  } catch (const JsonError& error) {
     return Error{.message = fmt::format("the probe of the counters is not what it should be: {}", error.what())};
   }
   return probe;

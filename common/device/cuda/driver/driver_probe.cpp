@@ -123,7 +123,9 @@ DriverProbe from_answer(const Json& answer) {
     gpu.name = gpus[i].value("name", "");
     gpu.major = gpus[i].value("major", 0);
     gpu.minor = gpus[i].value("minor", 0);
-    if (gpus[i]["reaches_host_memory"].is_boolean()) gpu.reaches_host_memory = gpus[i]["reaches_host_memory"];
+    if (const Json* reaches = gpus[i].member("reaches_host_memory"); reaches != nullptr && reaches->is_boolean()) {
+      gpu.reaches_host_memory = reaches->get<bool>();
+    }
     gpu.state.uuid = gpus[i].value("uuid", "");
     if (i < states.size()) gpu.state = gpu_state_from_json(states[i]);
   }

@@ -31,7 +31,7 @@ TEST_F(Worker, AnswersOverItsOwnChannel) {
       run("read -r job <&3; echo noise; echo '{\"verdict\": \"forged\"}'; echo \"{\\\"got\\\": $job, \\\"verb\\\": "
           "\\\"$1\\\"}\" >&3\n");
   ASSERT_TRUE(answer) << answer.error().text();
-  EXPECT_EQ(answer->dump(), R"({"got":{"job":1},"verb":"grade-worker"})");
+  EXPECT_EQ(json_line(*answer), R"({"got":{"job":1},"verb":"grade-worker"})");
 }
 
 TEST_F(Worker, AnswersThatAreLarge) {

@@ -63,7 +63,7 @@ TEST(Gradescope, OfEachStudent) {
   Json all = Json::array();
   for (const StudentRow& row : book.rows) {
     const Json json = to_gradescope(book, row);
-    EXPECT_THAT(broken_rules(json), IsEmpty()) << json.dump(2);
+    EXPECT_THAT(broken_rules(json), IsEmpty()) << json;
     all.push_back(json);
   }
   testing::expect_golden(TEST_GOLDEN_DIR "/gradescope.json", json_text(all) + "\n");

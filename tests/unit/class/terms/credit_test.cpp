@@ -62,7 +62,7 @@ TEST(Credit, NeverFallsAsMoreIsReached) {
 TEST(Credit, ScalesSurviveTheirJson) {
   const std::vector<GoalScale> scales{scale(1, 2, std::nullopt, 3), scale(0.5, std::nullopt, 0.25, std::nullopt)};
   EXPECT_EQ(to_json(scales_from_json(to_json(scales))), to_json(scales));
-  EXPECT_TRUE(scales_from_json(Json::parse(R"([1, {}, {"pass": "x"}])")).empty());
+  EXPECT_TRUE(scales_from_json(parse_json(R"([1, {}, {"pass": "x"}])")).empty());
 }
 
 TEST(Credit, IsToldInWords) {

@@ -393,7 +393,7 @@ TEST_F(ProbeCounters, GoesThroughJsonUnchanged) {
   cupti_.fail_calls("Enable", CUPTI_ERROR_HARDWARE_BUSY);
   probes.push_back(probe());
   for (const CounterProbe& before : probes) {
-    const auto after = counter_probe_of(Json::parse(to_json(before).dump()));
+    const auto after = counter_probe_of(parse_json(json_line(to_json(before))));
     ASSERT_TRUE(after.ok());
     EXPECT_EQ(*after, before);
   }

@@ -451,7 +451,7 @@ Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::
   arguments.insert(arguments.end(), numbers_.begin(), numbers_.end());
   const auto record = runner.run(artifact, arguments, options);
   EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
-  Outcome out{to_json(*record).dump(), record->fault.has_value(), {}};
+  Outcome out{json_line(to_json(*record)), record->fault.has_value(), {}};
   for (Buffer& buffer : buffers) out.buffers.push_back(std::move(buffer.values));
   return out;
 }

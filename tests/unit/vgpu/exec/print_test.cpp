@@ -90,7 +90,7 @@ TEST(Print, HostileFormatsAreSafe) {
   EXPECT_NE(text.find("(no text there)\n"), std::string::npos);
   EXPECT_NE(text.find("%d %d %d|\n"), std::string::npos);
   EXPECT_LT(text.size(), 20'000u);
-  EXPECT_NO_THROW(Json(text).dump());
+  EXPECT_EQ(valid_utf8(text), text);
 }
 
 TEST(Print, WhatIsTooMuchIsCounted) {

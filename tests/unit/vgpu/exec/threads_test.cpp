@@ -122,7 +122,7 @@ void expect_the_same(const Case& each, RunOptions options) {
     options.threads = threads;
     const auto record = Runner().run(*artifact, {&a, &b, kCount}, options);
     ASSERT_TRUE(record.ok()) << record.error().text();
-    const std::string got = to_json(*record).dump();
+    const std::string got = json_line(to_json(*record));
     if (threads == 1) {
       wanted = got;
       wanted_values = b.values;
