@@ -50,6 +50,14 @@ function(roofwalk_build_as_test name)
   target_precompile_headers(${name} REUSE_FROM roofwalk_test_headers)
 endfunction()
 
+# roofwalk_built_for_long_tests(TARGETS...): programs that only long tests and people use. They are built by `./roofwalk
+# test --all` or by name, not by `./roofwalk test`.
+add_custom_target(long_tests)
+function(roofwalk_built_for_long_tests)
+  set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(long_tests ${ARGN})
+endfunction()
+
 # roofwalk_unit_test(NAME SOURCES ... USES ... [LONG filter]): one executable; each case is a CTest with the label
 # `unit`. Cases that match the filter get `unit-long` and run only with all tests, for example those that repeat for
 # every chapter.

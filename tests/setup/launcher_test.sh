@@ -347,10 +347,12 @@ CTEST_SAYS='1/3 Test #1: a ....   Passed    0.00 sec\nchatter\n100%% tests passe
 call 0 test --all
 starts "on-path $folder/new/bin/ptxas"
 starts 'ninja -C .*/build/default all'
+starts 'ninja -C .*/build/default long_tests'
 starts 'ctest .*-LE \^machine\$$'
 [[ ${output##*$'\n'} == '3 passed, 0 failed' ]] || bad "the last line"
 prints_not chatter
 call 0 test --machines
+starts_not 'ninja -C .*/build/default long_tests'
 starts 'ctest .*-L \^machine\$$'
 CTEST_SAYS+='The following tests did not run:\n\t  2 - b (Skipped)\n'
 CTEST_WRITES='<testcase name="b">\n<skipped message="SKIP_RETURN_CODE=4"/>\n'
