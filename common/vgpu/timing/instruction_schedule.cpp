@@ -30,6 +30,7 @@ ProgramSchedule StaticScheduler::run() {
   find_slots();
   find_stops();
   find_folded();
+  find_fused();
   ProgramSchedule out;
   out.blocks.resize(program_.blocks.size());
   if (machine_code_.empty()) {

@@ -65,7 +65,9 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_by_rules() const {
 }
 
 Cost StaticScheduler::cost_by_rules(std::uint32_t pc) const {
-  return folded_[pc] ? Cost{Unit::integer, 0} : scaled_[pc] ? Cost{Unit::multiply, 1} : cost_of(code()[pc]);
+  return folded_[pc] || fused_[pc] ? Cost{Unit::integer, 0}
+         : scaled_[pc]             ? Cost{Unit::multiply, 1}
+                                   : cost_of(code()[pc]);
 }
 
 std::vector<Cost> StaticScheduler::costs_by_rules(std::uint32_t pc) const {
@@ -108,6 +110,25 @@ void StaticScheduler::find_folded() {
     if (folded_[pc] && ptx::computes(in, ptx::kMultiplies)) product[result_of(in)] = true;
     if (!is_addition(in) || folded_[pc]) continue;
     for_each_source(in, [&](int reg) { scaled_[pc] = scaled_[pc] || product[static_cast<std::size_t>(reg)]; });
+  }
+}
+
+// Finds float products that only sums and differences read. ptxas fuses each of these with the product into an FMA if
+// neither names a rounding (PTX ISA, `mul` and `add`), and the FMA stands for the sum.
+void StaticScheduler::find_fused() {
+  const auto may_fuse = [](const Instruction& in, ptx::TraitSet what) {
+    return ptx::computes(in, what) && ptx::is_float(in.type) && in.rounding == ptx::Rounding::none && in.guard < 0;
+  };
+  std::vector<bool> is_summed(program_.function->registers.size()), is_read_otherwise(is_summed.size());
+  for (const Instruction& in : code()) {
+    std::vector<bool>& read = may_fuse(in, ptx::kAdds) || may_fuse(in, ptx::kSubtracts) ? is_summed : is_read_otherwise;
+    for_each_source(in, [&](int reg) { read[static_cast<std::size_t>(reg)] = true; });
+  }
+  fused_.assign(code().size(), false);
+  for (std::uint32_t pc = 0; pc < code().size(); ++pc) {
+    if (!may_fuse(code()[pc], ptx::kMultiplies)) continue;
+    const auto product = static_cast<std::size_t>(result_of(code()[pc]));
+    fused_[pc] = is_summed[product] && !is_read_otherwise[product] && slot_of_[product] == kReady;
   }
 }
 

@@ -172,7 +172,7 @@ void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>&
     const TimedKind kind = kind_of(code()[pc]);
     const bool waits = kind == TimedKind::barrier || kind == TimedKind::async_commit || kind == TimedKind::async_wait;
     const auto single = single_operation(code()[pc]);
-    const bool computes = single && kind == TimedKind::compute;
+    const bool computes = single && kind == TimedKind::compute && !fused_[pc];
     if (computes && ++singles[node % block_->count] > copies) continue;
     if (waits || lacks[node % block_->count] ? has_main[node] : !computes) continue;
     Item item;

@@ -115,6 +115,7 @@ class StaticScheduler {
   Cost cost_by_rules(std::uint32_t pc) const;
   std::vector<Cost> costs_by_rules(std::uint32_t pc) const;
   void find_folded();
+  void find_fused();
   std::vector<std::uint32_t> hoist_loads() const;
   void take(std::uint32_t i, std::vector<bool>& done, std::vector<std::uint32_t>& order) const;
 
@@ -173,6 +174,7 @@ class StaticScheduler {
   std::vector<int> needed_;                // registers whose initial value is read
   std::vector<bool> folded_, scaled_;      // by PTX instruction: whether it is folded into others; whether a product
                                            // is folded into it
+  std::vector<bool> fused_;                // by PTX instruction: whether it is a product that sums become FMAs with
 };
 
 }  // namespace roofwalk::vgpu

@@ -166,5 +166,30 @@ TEST(Clock, ALineOfManyInstructionsIsNoDiscount) {
   EXPECT_GE(together, 256 * 16 * 1024 / 128.0);
 }
 
+// nvcc unrolls such a loop wholly up to some number of turns, beyond that in part; ptxas then makes FMAs of the
+// products and differences, and unrolls the rest.
+TEST(Clock, FusedArithmeticCostsTheSameHoweverItIsUnrolled) {
+  constexpr int kBlocks = 64, kThreads = 256;
+  const auto ns_of = [](int turns) {
+    const std::string text =
+        "#include <roofwalk.cuh>\n__global__ void k(float* c, float x, float y) {\n"
+        "  float v = c[threadIdx.x], w = v + 1;\n  for (int i = 0; i < " +
+        std::to_string(turns) +
+        "; ++i) { v = v * x - y; w = w * y - x; }\n  c[threadIdx.x] = v + w;\n}\n"
+        "SOLVE(float* c, float x, float y) { k<<<64, 256>>>(c, x, y); }\n";
+    Buffer c{"c", std::vector<float>(kThreads)};
+    Runner runner;
+    const auto record = runner.run(text, {&c, 0.5f, 0.25f});
+    EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+    return record->elapsed_ns;
+  };
+  const double none_ns = ns_of(0);
+  for (const int turns : {96, 104, 400}) {
+    const double least_ns = 2.0 * turns * kThreads * kBlocks / (8 * 128);  // 8 SMs of 128 lanes at 1 GHz
+    EXPECT_GE(ns_of(turns) - none_ns, 0.95 * least_ns) << turns;
+    EXPECT_LE(ns_of(turns) - none_ns, 1.25 * least_ns) << turns;
+  }
+}
+
 }  // namespace
 }  // namespace roofwalk::test
