@@ -51,6 +51,7 @@ class ModifierReader {
     return false;
   }
   bool at_end() const { return at_ == words_.size(); }
+  std::span<const std::string_view> rest() const { return words_.subspan(at_); }
   Reason finish() const { return at_end() ? kFine : kUnsupported; }
 
  private:

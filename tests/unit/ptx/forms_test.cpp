@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -265,6 +266,34 @@ void every_atomic_form(const Visit& visit) {
   }
 }
 
+// Visits the order, its scope, the space and the operation in every order of these words.
+void every_memory_order(const Visit& visit) {
+  for (const char* name : {"ld", "st", "red", "atom"}) {
+    const bool updates = *name == 'r' || *name == 'a';
+    const std::string operands = *name == 'l' ? "%r1, [%rd1]" : *name == 'a' ? "%r1, [%rd1], %r2" : "[%rd1], %r2";
+    for (const char* order : {"", ".weak", ".volatile", ".relaxed", ".acquire", ".release", ".acq_rel"}) {
+      for (const char* scope : {"", ".cta", ".gpu"}) {
+        for (const char* space : {"", ".global"}) {
+          std::vector<std::string> words{order, scope, space, updates ? ".add" : ""};
+          std::ranges::sort(words);
+          do {
+            visit(fmt::format("{}{}{}{}{}.{} {};", name, words[0], words[1], words[2], words[3],
+                              updates ? "s32" : "b32", operands));
+          } while (std::ranges::next_permutation(words).found);
+        }
+      }
+    }
+  }
+  for (const char* form :
+       {"ld.global.v2.gpu.relaxed.b32 {%r1, %r2}, [%rd1];", "ld.global.b32.gpu.acquire %r1, [%rd1];",
+        "ld.global.L1::no_allocate.relaxed.gpu.b32 %r1, [%rd1];", "ld.global.ca.relaxed.gpu.b32 %r1, [%rd1];",
+        "ld.global.nc.relaxed.gpu.b32 %r1, [%rd1];", "ld.relaxed.gpu.global.relaxed.gpu.b32 %r1, [%rd1];",
+        "ld.local.volatile.b32 %r1, [%r1];", "ld.shared.volatile.b32 %r1, [%r1];",
+        "st.shared.release.cta.b32 [%r1], %r2;", "red.global.add.s32.release.gpu [%rd1], %r2;",
+        "atom.global.cas.relaxed.gpu.b32 %r1, [%rd1], %r2, %r3;"})
+    visit(form);
+}
+
 void every_cache_hint(const Visit& visit) {
   for (const char* first : {"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}) {
     for (const char* second : {"", ".L2::evict_first", ".L2::evict_unchanged", ".L2::evict_last"}) {
@@ -343,6 +372,7 @@ TEST(Forms, OfIntegers) { check_forms("forms-integer.ptx", every_integer_form); 
 TEST(Forms, OfFragments) { check_forms("forms-fragment.ptx", every_fragment_form); }
 TEST(Forms, OfFragmentProducts) { check_forms("forms-fragment-product.ptx", every_fragment_product); }
 TEST(Forms, OfAtomics) { check_forms("forms-atomic.ptx", every_atomic_form); }
+TEST(Forms, OfMemoryOrders) { check_forms("forms-memory-order.ptx", every_memory_order); }
 TEST(Forms, OfCacheHints) { check_forms("forms-cache-hint.ptx", every_cache_hint); }
 TEST(Forms, OfMatrices) { check_forms("forms-matrix.ptx", every_matrix_form); }
 TEST(Forms, OfAsyncCopies) { check_forms("forms-async.ptx", every_async_form); }
