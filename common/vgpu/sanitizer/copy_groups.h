@@ -1,5 +1,8 @@
-// A warp's asynchronous copies (cp.async): which groups its lanes have closed, and which they have waited for. Both are
-// matters of each thread, so lanes that once closed or waited without the others are counted apart from then on.
+// A warp's asynchronous copies (cp.async): which batches its lanes have closed, and which they have waited for. Both
+// are matters of each thread, so lanes that once closed or waited without the others are counted apart from then on.
+//
+// A batch ends where a group does, and where copies arrive at an mbarrier: the phase waits for the copies so far, but
+// cp.async.wait_group counts only groups, and an arrival forms none (PTX ISA, cp.async.mbarrier.arrive).
 #pragma once
 
 #include <bit>
@@ -13,11 +16,12 @@ namespace roofwalk::vgpu {
 
 class CopyGroups {
  public:
-  // Lanes that have always closed groups and waited together.
+  // Lanes that have always closed batches and waited together.
   struct Part {
     std::uint32_t lanes = kAllLanes;
-    std::uint32_t closed = 0;   // number of closed groups
-    std::vector<Clock> waited;  // by group: the warp's time when the lanes waited for it
+    std::uint32_t closed = 0;           // number of closed batches
+    std::vector<Clock> waited;          // by batch: the warp's time when the lanes waited for it
+    std::vector<std::uint32_t> groups;  // by group: `closed` at its end
   };
 
   const Part& of(int lane) const {
@@ -45,7 +49,7 @@ class CopyGroups {
   void set_apart(Part& part, std::uint32_t lanes) {
     const std::uint32_t rest = part.lanes & ~lanes;
     if (rest == 0 || rest == part.lanes) return;
-    Part other{rest, part.closed, part.waited};
+    Part other{rest, part.closed, part.waited, part.groups};
     part.lanes &= lanes;
     others_.push_back(std::move(other));
   }

@@ -212,16 +212,17 @@ void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t 
   if (mbarriers_.size() > kMbarriersWithLanes) barrier.arriving.blur_lanes();
   ++clocks.now;
   if (!copies) return;
-  commit_copies(warp, lanes);
-  clocks.copies.for_each(lanes, [&](const CopyGroups::Part& part) {
+  clocks.copies.for_each(lanes, [&](CopyGroups::Part& part) {
+    ++part.closed;
     const auto before = std::ranges::find_if(
         barrier.copies, [&](const Mbarrier::Copies& each) { return each.warp == warp && each.lanes == part.lanes; });
     if (before == barrier.copies.end()) {
       barrier.copies.push_back({warp, part.lanes, part.closed});
     } else {
-      before->groups = part.closed;
+      before->batches = part.closed;
     }
   });
+  work_ += work::kMetLane * (clocks.copies.parts() - 1);
 }
 
 void RaceDetector::complete(std::uint64_t byte) {
@@ -231,7 +232,7 @@ void RaceDetector::complete(std::uint64_t byte) {
   for (const Mbarrier::Copies& each : barrier.copies) {
     warps_[each.warp].copies.for_each(each.lanes, [&](CopyGroups::Part& part) {
       const Clock arrived = barrier.arriving.of_lane(each.warp, std::countr_zero(part.lanes));
-      while (part.waited.size() < each.groups) part.waited.push_back(arrived);
+      while (part.waited.size() < each.batches) part.waited.push_back(arrived);
     });
   }
   barrier.copies.clear();
@@ -253,14 +254,16 @@ void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp) {
 
 void RaceDetector::commit_copies(std::uint32_t warp, std::uint32_t lanes) {
   CopyGroups& copies = warps_[warp].copies;
-  copies.for_each(lanes, [](CopyGroups::Part& part) { ++part.closed; });
+  copies.for_each(lanes, [](CopyGroups::Part& part) { part.groups.push_back(++part.closed); });
   work_ += work::kMetLane * (copies.parts() - 1);
 }
 
 void RaceDetector::wait_for_copies(std::uint32_t warp, std::uint32_t lanes, std::uint32_t left) {
   WarpClocks& clocks = warps_[warp];
   clocks.copies.for_each(lanes, [&](CopyGroups::Part& part) {
-    while (part.waited.size() + left < part.closed) part.waited.push_back(clocks.now);
+    if (part.groups.size() <= left) return;
+    const std::uint32_t last = part.groups[part.groups.size() - 1 - left];
+    while (part.waited.size() < last) part.waited.push_back(clocks.now);
   });
   work_ += work::kMetLane * (clocks.copies.parts() - 1);
 }

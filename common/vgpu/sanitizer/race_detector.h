@@ -140,7 +140,7 @@ class RaceDetector {
     bool is_contiguous() const { return stretches.size() == 1; }
   };
   struct Record {
-    Clock clock = 0;  // for a copy: the number of its group
+    Clock clock = 0;  // for a copy: the number of its batch (copy_groups.h)
     std::uint32_t pc = 0;
     std::uint32_t lanes = 0;  // the warp's lanes that touched the word; if there is a pattern, it has them
     std::uint32_t warp = 0;
@@ -235,8 +235,8 @@ class RaceDetector {
     // What the arriving warps knew: `arriving` is for the warps that wait for the current phase, `arrived` for those
     // that wait for the previous one.
     Knowledge arriving, arrived;
-    struct Copies {  // copies that arrive in this phase: whose, and how many of their groups
-      std::uint32_t warp = 0, lanes = 0, groups = 0;
+    struct Copies {  // copies that arrive in this phase: whose, and how many of their batches
+      std::uint32_t warp = 0, lanes = 0, batches = 0;
     };
     std::vector<Copies> copies;
   };

@@ -158,7 +158,7 @@ class Simulation {
   int choose(const SimSm& sm, Scheduler& scheduler) const;
   Cycle next_event(const SimSm& sm, const Scheduler& scheduler) const;
   void issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp);
-  static void add_group(SimWarp& warp, const Score& group);
+  static void add_copies(std::vector<Score>& to, const Score& copies);
 
   // sm/scoreboard.h
   static void set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score);

@@ -139,9 +139,11 @@ struct SimWarp {
   std::vector<Score> scores;
   std::vector<Late> late;              // what it has done since the first other warp arrived at a barrier
   std::size_t most_late = kMostNotes;  // number of notes at which fold() merges them
-  Score open_copies;                   // when the cp.async copies since the last commit are complete
+  Score open_copies;                   // when the copies of the open batch are complete
   Score stored;                        // when its global stores are visible to other blocks
-  std::vector<Score> copy_groups;      // by group: when it and all earlier groups are complete
+  // When a group and all earlier ones are complete; and the same for batches: an arrival at an mbarrier ends one, too,
+  // but forms no group for cp.async.wait_group.
+  std::vector<Score> copy_groups, copy_batches;
 };
 
 struct Scheduler {

@@ -71,6 +71,21 @@ bool resolve_sources(Launch& launch, const Warp& warp, const Op* op, std::uint32
   return true;
 }
 
+// Returns the executing lanes without those that copy the same bytes to the same place as a lower lane. Such lanes make
+// one copy: in cooperative_groups::memcpy_async, spare lanes repeat the copy of the last element.
+std::uint32_t without_repeats(const Access& from, const Access& to, const Source& source) {
+  std::uint32_t out = to.mask;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    if ((out >> lane & 1u) == 0) continue;
+    for (int other = lane + 1; other < kWarpSize; ++other) {
+      if ((out >> other & 1u) == 0 || to.of(lane) != to.of(other)) continue;
+      const bool same_size = source.bytes[lane] == source.bytes[other];
+      if (same_size && (source.bytes[lane] == 0 || from.of(lane) == from.of(other))) out &= ~(1u << other);
+    }
+  }
+  return out;
+}
+
 template <std::uint32_t bytes, bool past_l1>
 const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
   Source source;
@@ -80,12 +95,13 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
   to.spell_out();
   Pointers shared;
   if (!resolve_shared(launch, warp, op, to, "writes", shared)) return nullptr;
+  Access from;
   if (source.reading != 0) {
-    Access from;
     make_access(warp, source.reading, op->s[4], op->offset, true, bytes, from);
     count_load(launch, warp, op, from, past_l1);
   }
   count_shared(launch, warp, op, to, SharedUse::store);
+  if (is_watched(launch, warp)) to.mask = without_repeats(from, to, source);
   if (!check_shared(launch, warp, op, to, SharedTouch::copy)) return nullptr;
   for (int l = 0; l < kWarpSize; ++l) {
     if ((warp.mask >> l & 1u) == 0) continue;
@@ -100,7 +116,7 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// The copies are already made. Closing groups and waiting for them only informs the sanitizer, and counts groups for
+// The copies are already made. Closing groups and waiting for them only informs the sanitizer, and counts batches for
 // the traces of mbarrier waits.
 const Op* op_commit_copies(Launch&, Warp& warp, const Op* op) {
   ++warp.copy_groups;

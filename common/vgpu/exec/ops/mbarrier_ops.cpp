@@ -4,8 +4,8 @@
 //
 // An operation counts as an access of 8 bytes to shared memory: a wait as a load, all others as a store. Lanes that
 // arrive at one object share a wavefront. Copies are made at once, so they also arrive at once; the timing model adds
-// the cost of waiting. To this end, a completed wait records how many of the warp's groups of copies the awaited phase
-// did not cover.
+// the cost of waiting. To this end, a completed wait records how many of the warp's batches of copies the awaited
+// phase did not cover. A batch ends at a commit and at an arrival of copies.
 #include <bit>
 #include <cstring>
 

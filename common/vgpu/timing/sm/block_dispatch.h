@@ -61,6 +61,7 @@ inline void Simulation::start_block(SimSm& sm, SimBlock& block, Cycle now) {
     warp.most_late = kMostNotes;
     warp.open_copies = {};
     warp.copy_groups.clear();
+    warp.copy_batches.clear();
     warp.stored = {};
     std::fill(warp.scores.begin(), warp.scores.end(), Score{});
     operations_ += warp.scores.size() / kScoresOfAnOperation;

@@ -67,19 +67,20 @@ inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
     if (score.ready > blocked.ready) blocked = score;
   }
   if (op.kind == TimedKind::async_wait && entered(warp, op)) {
-    const std::size_t groups = warp.copy_groups.size();
-    if (op.groups == kAllGroups && warp.open_copies.ready > blocked.ready) blocked = warp.open_copies;
-    const std::size_t may_fly = op.groups == kAllGroups ? 0 : op.groups;
-    if (groups > may_fly && warp.copy_groups[groups - 1 - may_fly].ready > blocked.ready)
-      blocked = warp.copy_groups[groups - 1 - may_fly];
+    const bool all = op.groups == kAllGroups;
+    if (all && warp.open_copies.ready > blocked.ready) blocked = warp.open_copies;
+    const std::vector<Score>& copies = all ? warp.copy_batches : warp.copy_groups;
+    const std::size_t may_fly = all ? 0 : op.groups;
+    if (copies.size() > may_fly && copies[copies.size() - 1 - may_fly].ready > blocked.ready)
+      blocked = copies[copies.size() - 1 - may_fly];
   }
   if (!has_met(sm, warp, op, blocked)) return hold(sm, warp);
   if (grid_.orders_stores[op.pc] && warp.stored.ready > blocked.ready && entered(warp, op)) blocked = warp.stored;
   const bool waits_at_mbarrier = op.kind == TimedKind::atomic && instruction(op.pc).mbarrier != ptx::MbarrierMode::none;
   if (waits_at_mbarrier && op.memory >= 0 && entered(warp, op)) {
-    const std::size_t may_fly = outcome_of(warp, op).copies, groups = warp.copy_groups.size();
-    if (may_fly != 0 && groups >= may_fly && warp.copy_groups[groups - may_fly].ready > blocked.ready)
-      blocked = warp.copy_groups[groups - may_fly];
+    const std::size_t may_fly = outcome_of(warp, op).copies, batches = warp.copy_batches.size();
+    if (may_fly != 0 && batches >= may_fly && warp.copy_batches[batches - may_fly].ready > blocked.ready)
+      blocked = warp.copy_batches[batches - may_fly];
   }
   warp.blocked = blocked;
   Scheduler& scheduler = sm.schedulers[warp.scheduler];

@@ -149,11 +149,12 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
       break;
     case TimedKind::async_commit: {
       if (!entered(warp, op) || off) break;
-      Score group = warp.open_copies;
-      if (!warp.copy_groups.empty() && warp.copy_groups.back().ready > group.ready) group = warp.copy_groups.back();
-      add_group(warp, group);
+      Score batch = warp.open_copies;
+      if (!warp.copy_batches.empty() && warp.copy_batches.back().ready > batch.ready) batch = warp.copy_batches.back();
+      add_copies(warp.copy_batches, batch);
+      if (instruction(op.pc).async != ptx::AsyncMode::mbarrier_arrive) add_copies(warp.copy_groups, batch);
       warp.open_copies = {};
-      arrive_at_phases(sm, warp, op, std::max(issued, group.ready));
+      arrive_at_phases(sm, warp, op, std::max(issued, batch.ready));
       break;
     }
     case TimedKind::async_wait:
@@ -172,13 +173,11 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
   advance(sm, warp);
 }
 
-// Adds a group of copies. Sometimes drops the oldest groups: no wait can refer to a group that has kKept groups after
-// it.
-inline void Simulation::add_group(SimWarp& warp, const Score& group) {
+// Adds a group or batch of copies. Sometimes drops the oldest: no wait can refer to one that has kKept after it.
+inline void Simulation::add_copies(std::vector<Score>& to, const Score& copies) {
   constexpr std::size_t kKept = 256;
-  if (warp.copy_groups.size() == 2 * kKept)
-    warp.copy_groups.erase(warp.copy_groups.begin(), warp.copy_groups.end() - kKept);
-  warp.copy_groups.push_back(group);
+  if (to.size() == 2 * kKept) to.erase(to.begin(), to.end() - kKept);
+  to.push_back(copies);
 }
 
 }  // namespace roofwalk::vgpu

@@ -97,6 +97,17 @@ const LanesApart kApart[] = {
   c[t] = s[t];  // @
 )",
      FaultKind::missing_wait, "reads element 16 of s"},
+    {"AnArrivalIsNoGroup", R"(
+  if (t == 0) begin(gate, 128);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  __pipeline_commit();
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  c[t] = s[t];  // @
+)",
+     FaultKind::missing_wait, "reads element 0 of s"},
     {"OneHalfsCopiesArrive", R"(
   if (t == 0) begin(gate, 32);
   __syncthreads();
@@ -206,6 +217,16 @@ const LanesApart kApartInOrder[] = {
   __pipeline_wait_prior(0);
   __syncthreads();
   c[t] = s[t ^ 32];
+)"},
+    {"AGroupReachesAcrossAnArrival", R"(
+  if (t == 0) begin(gate, 128);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+  __pipeline_memcpy_async(&s[64 + t], &c[t], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  c[t] = s[t] + s[64 + t];
 )"},
     {"CopiesOfAllArriveByHalves", R"(
   if (t == 0) begin(gate, 64);

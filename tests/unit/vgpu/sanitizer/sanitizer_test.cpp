@@ -208,6 +208,19 @@ const Planted kPlanted[] = {
   c[t] = s[t] + s[t + 64];  // @
 )",
      FaultKind::missing_wait, "missing wait: reads element 64 of s"},
+    {"copies_of_two_elements_to_one_place", R"(
+  __pipeline_memcpy_async(&s[t / 2], &c[t], 4);  // @
+)",
+     FaultKind::missing_wait, "missing wait: copies into element 0 of s"},
+    {"copies_of_two_lengths_to_one_place", R"(
+  __pipeline_memcpy_async(&s[t / 2], &c[t / 2], 4, t % 2);  // @
+)",
+     FaultKind::missing_wait, "missing wait: copies into element 0 of s"},
+    {"copy_over_a_copy", R"(
+  for (int i = 0; i < 2; ++i)
+    __pipeline_memcpy_async(&s[t / 2], &c[t / 2], 4);  // @
+)",
+     FaultKind::missing_wait, "missing wait: copies into element 0 of s"},
     {"copy_without_barrier", R"(
   __pipeline_memcpy_async(&s[t], &c[t], 4);
   __pipeline_commit();
@@ -454,6 +467,14 @@ const Honest kHonest[] = {
   __pipeline_wait_prior(0);
   __syncthreads();
   c[t] = x + s[64 + (t ^ 33)];
+)"},
+    {"spare_lanes_repeat_a_copy", R"(
+  __pipeline_memcpy_async(&s[min(t, 40)], &c[min(t, 40)], 4);
+  __pipeline_memcpy_async(&s[64 + t / 2], &c[t / 2], 4, 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  c[t] = s[t % 32] + s[64 + t / 2];
 )"},
     {"own_copy_needs_no_barrier", R"(
   __pipeline_memcpy_async(&s[t], &c[t], 4);
