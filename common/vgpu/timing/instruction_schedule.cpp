@@ -97,7 +97,7 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
     }
     hold(merged[i]);
     for (const BlockCode& form : code.forms[i]) {
-      if (accesses_of(form) != wanted || !is_straight(form)) continue;
+      if (accesses_of(form) != wanted || !is_straight(form) || !has_short_arms(form)) continue;
       if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
     }
   }
@@ -160,6 +160,25 @@ bool StaticScheduler::is_straight(const BlockCode& form) const {
   const std::uint32_t end = block_->first + block_->count - 1;
   return std::none_of(form.ops.begin(), form.ops.end(),
                       [&](const BlockOp& op) { return !op.extra && op.pc != end && is_main(op) && is_branch(op.pc); });
+}
+
+// Whether ptxas may have predicated the basic blocks that a warp may skip. It does so with at most 9 stores or
+// multiply-adds, or with 10 loads and their sums (ptxas 13.0, sm_80 and sm_90). Longer code has a branch around it,
+// even if none was found.
+bool StaticScheduler::has_short_arms(const BlockCode& form) const {
+  constexpr std::uint32_t kMostOfAnArm = 32;
+  std::vector<std::uint32_t> ops(merged_.members);
+  for (const BlockOp& op : form.ops) {
+    if (!op.extra) ++ops[member_of(op.pc)];
+  }
+  std::uint32_t reach = 0;  // the furthest member that a way around the present one leads to
+  for (std::uint32_t i = 0; i + 1 < merged_.members; ++i) {
+    if (i < reach && ops[i] > kMostOfAnArm * form.copies) return false;
+    for (const std::uint32_t to : program_.blocks[merged_.first + i].successors) {
+      if (to != merged_.first + i + 1) reach = std::max(reach, to - merged_.first);
+    }
+  }
+  return true;
 }
 
 std::set<std::uint32_t> StaticScheduler::accesses_of(const BlockCode& form) const {

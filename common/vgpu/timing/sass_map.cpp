@@ -68,6 +68,7 @@ class CodeMap {
     find_ptx_loops();
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) find_versions(b);
     place_extras();
+    find_ptx_branches();
     FoundCode out;
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) out.forms.push_back(forms_of(b));
     out.branches = find_branches();
@@ -149,10 +150,10 @@ class CodeMap {
 
   // Finds the PTX basic block of each machine instruction, and which machine instructions are rarely executed.
   void assign() {
-    std::vector<std::uint32_t> block_of(ptx_.size(), kNone);
+    block_of_.assign(ptx_.size(), kNone);
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
       const BasicBlock& block = blocks_[b];
-      std::fill_n(block_of.begin() + block.first, block.count, b);
+      std::fill_n(block_of_.begin() + block.first, block.count, b);
     }
     by_block_.resize(blocks_.size());
     std::vector<bool> apart(pieces_);  // by piece: whether it is rare code, e.g. for a diverged warp
@@ -186,7 +187,7 @@ class CodeMap {
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const std::uint32_t call = calls[piece_[i]];
       rare_[i] = apart[piece_[i]] || (call != kNone && (pc_[i] == call || pc_[i] == kNone));
-      if (pc_[i] != kNone && !rare_[i]) by_block_[block_of[pc_[i]]].push_back(static_cast<std::uint32_t>(i));
+      if (pc_[i] != kNone && !rare_[i]) by_block_[block_of_[pc_[i]]].push_back(static_cast<std::uint32_t>(i));
     }
   }
 
@@ -208,15 +209,49 @@ class CodeMap {
     return ptx::info(ptx_[pc].opcode).form == Form::matrix_multiply ? products_of(ptx_[pc]) : 1;
   }
 
+  // Whether machine branches of this PTX instruction may lead around rare code of its own, for example around the call
+  // for unusual operands of a division.
+  static bool has_rare_code(const Instruction& in) {
+    const Form form = ptx::info(in.opcode).form;
+    return asks_other_lanes(form) || (form == Form::alu && ptx::find_cost(in) != nullptr);
+  }
+
+  // Finds, for each basic block, the PTX branches that branch_at() chooses from.
+  void find_ptx_branches() {
+    ends_in_.assign(blocks_.size(), kNone);
+    reached_by_.assign(blocks_.size(), kNone);
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      const BasicBlock& block = blocks_[b];
+      if (block.successors.size() < 2 || block.count == 0) continue;
+      ends_in_[b] = block.first + block.count - 1;
+      for (const std::uint32_t to : block.successors) {
+        if (to > b && to != kExitBlock) reached_by_[to] = ends_in_[b];
+      }
+    }
+  }
+
+  // Returns the PTX branch for a machine branch on the line of arithmetic; kNone if none is found. ptxas gives a branch
+  // the line of the instruction before it, which may come from one of its arms: ptxas computes cheap values of an arm
+  // before it is known which one is taken. So the code behind the machine branch tells which PTX branch it is.
+  std::uint32_t branch_at(std::size_t i) const {
+    std::size_t next = i + 1;
+    while (next < code_.size() && (pc_[next] == kNone || rare_[next])) ++next;
+    if (next < code_.size()) {
+      if (const std::uint32_t found = reached_by_[block_of_[pc_[next]]]; found != kNone) return found;
+    }
+    const std::uint32_t own = block_of_[pc_[i]];
+    return ends_in_[own] != kNone ? ends_in_[own] : reached_by_[own];
+  }
+
   std::vector<bool> find_branches() const {
     std::vector<std::uint32_t> branches(ptx_.size()), accesses(ptx_.size());
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (rare_[i] || pc_[i] == kNone) continue;
-      // Branches around rare code are ignored, for example around the call for unusual operands of a division.
-      const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
-      const bool odd = form == Form::alu || asks_other_lanes(form);
-      branches[pc_[i]] += class_at(i) == Class::branch && !odd;
+      const Instruction& in = ptx_[pc_[i]];
       accesses[pc_[i]] += class_at(i) == Class::memory;
+      if (class_at(i) != Class::branch || has_rare_code(in)) continue;
+      const std::uint32_t branch = ptx::info(in.opcode).form == Form::alu ? branch_at(i) : pc_[i];
+      if (branch != kNone) ++branches[branch];
     }
     std::vector<bool> out(ptx_.size());
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -400,9 +435,13 @@ class CodeMap {
   std::span<const BasicBlock> blocks_;
   std::span<const MachineOp> code_;
   std::vector<std::uint32_t> piece_, pc_;  // by machine instruction
-  std::vector<int> depth_;                 // by machine instruction: number of loops around it
-  std::vector<int> ptx_depth_;             // by basic block
-  std::vector<bool> extra_, rare_;         // by machine instruction
+  std::vector<std::uint32_t> block_of_;    // by PTX instruction: its basic block
+  // By basic block: the branch with several ways in which it ends, and the nearest such branch before it that leads to
+  // it; kNone if there is none.
+  std::vector<std::uint32_t> ends_in_, reached_by_;
+  std::vector<int> depth_;          // by machine instruction: number of loops around it
+  std::vector<int> ptx_depth_;      // by basic block
+  std::vector<bool> extra_, rare_;  // by machine instruction
   std::uint32_t pieces_ = 0;
   std::vector<std::vector<std::uint32_t>> by_block_;
   std::vector<std::vector<Version>> versions_;

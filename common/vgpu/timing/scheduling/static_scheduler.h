@@ -92,6 +92,7 @@ class StaticScheduler {
   void add_merged(const FoundCode& alone, ProgramSchedule& out);
   Lack lack_of(const BlockCode& form) const;
   bool is_straight(const BlockCode& form) const;
+  bool has_short_arms(const BlockCode& form) const;
   std::set<std::uint32_t> accesses_of(const BlockCode& form) const;
   std::uint32_t member_of(std::uint32_t pc) const;
   int memory_of(std::uint32_t pc) const;

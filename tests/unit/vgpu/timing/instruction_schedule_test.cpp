@@ -280,6 +280,34 @@ TEST(ScheduleByCode, ABranchThatIsThereKeepsBasicBlocksApart) {
   EXPECT_EQ(schedule.blocks[2].front().members, 3u);
 }
 
+// ptxas computes the sum of the short arm before the branch, and the branch has the line of the sum.
+TEST(ScheduleByCode, ABranchOnTheLineOfArithmeticKeepsItsArmsApart) {
+  const auto s = scheduled(
+      "@%p1 bra L1;\nadd.f32 %f3, %f1, %f2;\nbra L2;\nL1:\nmul.f32 %f3, %f1, %f2;\nmul.f32 %f3, %f3, %f2;\n"
+      "L2:\nst.global.f32 [%rd3], %f3;\n");
+  const std::vector<MachineOp> branches = at_lines(
+      *s,
+      {{1, kFloatAdd, -1}, {1, kBranch, 4}, {3, kFloatAdd, -1}, {4, kFloatAdd, -1}, {5, kStore, -1}, {6, kExit, -1}});
+  for (const auto& forms : vgpu::schedule(machine_with_latencies(), s->program, branches).blocks)
+    EXPECT_EQ(forms.front().members, 1u);
+  std::vector<MachineOp> predicated = branches;
+  predicated.erase(predicated.begin() + 1);
+  EXPECT_EQ(vgpu::schedule(machine_with_latencies(), s->program, predicated).blocks[0].front().members, 4u);
+}
+
+// ptxas predicates only short arms, so a long one is behind a branch even if its branch has been lost.
+TEST(ScheduleByCode, ALongArmIsNeverPredicated) {
+  for (const auto& [count, members] : {std::pair(8u, 3u), std::pair(40u, 1u)}) {
+    std::string text = "@%p1 bra L1;\n";
+    for (std::uint32_t i = 0; i < count; ++i) text += "add.f32 %f3, %f3, %f2;\n";
+    const auto s = scheduled(text + "L1:\nst.global.f32 [%rd3], %f3;\n");
+    std::vector<MachineOp> code;
+    for (std::uint32_t i = 0; i < count; ++i) code.push_back(at_lines(*s, {{1 + i, kFloatAdd, -1}})[0]);
+    for (const MachineOp& op : at_lines(*s, {{1 + count, kStore, -1}, {2 + count, kExit, -1}})) code.push_back(op);
+    EXPECT_EQ(vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0].front().members, members) << count;
+  }
+}
+
 // The code has groups of basic blocks to merge, each with many st.release, while many registers are in flight. In a
 // merged group, each st.release waits for all of these registers. The total number of waits is limited; blocks beyond
 // the limit are not merged.

@@ -166,29 +166,57 @@ TEST(Clock, ALineOfManyInstructionsIsNoDiscount) {
   EXPECT_GE(together, 256 * 16 * 1024 / 128.0);
 }
 
-// nvcc unrolls such a loop wholly up to some number of turns, beyond that in part; ptxas then makes FMAs of the
-// products and differences, and unrolls the rest.
-TEST(Clock, FusedArithmeticCostsTheSameHoweverItIsUnrolled) {
-  constexpr int kBlocks = 64, kThreads = 256;
-  const auto ns_of = [](int turns) {
+// An arrival of copies at an mbarrier is no group, so the wait for all groups but one waits for no copy.
+TEST(Clock, AWaitForGroupsDoesNotCountArrivals) {
+  const auto time_of = [](const std::string& arrival) {
     const std::string text =
-        "#include <roofwalk.cuh>\n__global__ void k(float* c, float x, float y) {\n"
-        "  float v = c[threadIdx.x], w = v + 1;\n  for (int i = 0; i < " +
-        std::to_string(turns) +
-        "; ++i) { v = v * x - y; w = w * y - x; }\n  c[threadIdx.x] = v + w;\n}\n"
-        "SOLVE(float* c, float x, float y) { k<<<64, 256>>>(c, x, y); }\n";
-    Buffer c{"c", std::vector<float>(kThreads)};
+        "#include <roofwalk.cuh>\n#include <cuda_pipeline.h>\n__global__ void k(const float* a, float* c, int n) {\n"
+        "  __shared__ float s[32];\n  __shared__ unsigned long long object;\n"
+        "  const unsigned gate = __cvta_generic_to_shared(&object);\n  float x = threadIdx.x;\n"
+        "  if (threadIdx.x == 0) asm volatile(\"mbarrier.init.shared.b64 [%0], 32;\" ::\"r\"(gate) : \"memory\");\n"
+        "  __syncthreads();\n  for (int i = 0; i < n; ++i) {\n"
+        "    __pipeline_memcpy_async(&s[threadIdx.x], &a[4096 * i + threadIdx.x], 4);\n    __pipeline_commit();\n" +
+        arrival +
+        "    __pipeline_wait_prior(1);\n    for (int j = 0; j < 200; ++j) x = fmaf(x, 0.5f, 1.0f);\n"
+        "    __pipeline_wait_prior(0);\n    x += s[threadIdx.x];\n  }\n  c[threadIdx.x] = x;\n}\n"
+        "SOLVE(const float* a, float* c, int n) { k<<<1, 32>>>(a, c, n); }\n";
+    Buffer a{"a", numbers(64 * 4096)}, c{"c", std::vector<float>(32)};
     Runner runner;
-    const auto record = runner.run(text, {&c, 0.5f, 0.25f});
+    const auto record = runner.run(text, {&a, &c, 64});
     EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
     return record->elapsed_ns;
   };
-  const double none_ns = ns_of(0);
-  for (const int turns : {96, 104, 400}) {
-    const double least_ns = 2.0 * turns * kThreads * kBlocks / (8 * 128);  // 8 SMs of 128 lanes at 1 GHz
-    EXPECT_GE(ns_of(turns) - none_ns, 0.95 * least_ns) << turns;
-    EXPECT_LE(ns_of(turns) - none_ns, 1.25 * least_ns) << turns;
-  }
+  const double without = time_of("");
+  const double with =
+      time_of("asm volatile(\"cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\" ::\"r\"(gate) : \"memory\");\n");
+  EXPECT_NEAR(with / without, 1, 0.1);
+}
+
+// ptxas puts the branch on the line of the other arm's arithmetic, which it computes before the branch.
+TEST(Clock, AnArmThatNoWarpTakesCostsNothing) {
+  const auto time_of = [](const std::string& arms) {
+    Buffer a{"a", numbers(1 << 19)}, b{"b", numbers(1 << 19, 5)}, c{"c", std::vector<float>(1 << 19)};
+    const std::string text =
+        "#include <roofwalk.cuh>\n__global__ void k(const float* a, const float* b, float* c, int n, int mode) {\n"
+        "  __shared__ float s[256];\n  const int i = blockIdx.x * 256 + threadIdx.x;\n  if (i >= n) return;\n"
+        "  float x = a[i], y = b[i], z;\n  s[threadIdx.x] = x;\n  __syncthreads();\n" +
+        arms + "  c[i] = z;\n}\nSOLVE(const float* a, const float* b, float* c, int n) {" +
+        " k<<<ceil_div(n, 256), 256>>>(a, b, c, n, 0); }\n";
+    Runner runner;
+    const auto record = runner.run(text, {&a, &b, &c, 1 << 19});
+    EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+    return record->elapsed_ns;
+  };
+  const double sum = time_of("z = x + y;\n");
+  const double with_mode = time_of(
+      "if (mode == 1) {\n z = x;\n#pragma unroll\n for (int k = 0; k < 16; ++k) z = z * y + __cosf(z);\n} else\n"
+      "z = x + y;\n");
+  EXPECT_NEAR(with_mode / sum, 1, 0.05);
+  const double product = time_of("z = s[threadIdx.x ^ 1] * 0.5f;\n");
+  const double with_last_block = time_of(
+      "if (mode == 1 && blockIdx.x == gridDim.x - 1) {\n z = s[threadIdx.x ^ 1];\n#pragma unroll\n"
+      " for (int k = 0; k < 64; ++k) z = __expf(__sinf(z) * 0.5f);\n} else\nz = s[threadIdx.x ^ 1] * 0.5f;\n");
+  EXPECT_NEAR(with_last_block / product, 1, 0.05);
 }
 
 }  // namespace
