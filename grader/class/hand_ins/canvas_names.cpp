@@ -17,7 +17,7 @@ constexpr std::size_t kMostDigits = 18;    // of a number that a platform assign
 constexpr std::size_t kMostReadings = 8;   // limit for one name; a name with more readings stays open (undecided)
 constexpr std::size_t kMostNamesTold = 3;  // limit for the names in one line of told()
 constexpr std::size_t kMostOpenRows = 4;   // limit for the rows of open names that may all be one person's
-constexpr std::size_t kMostAlike = 100;    // limit for the rows of open names whose first reading is the same
+constexpr std::size_t kMostAlike = 100;    // the same if they may just as well be those of many groups
 
 constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
 
@@ -205,6 +205,20 @@ struct NameEvidence {
     return !is_quiz && ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) && is_nobody_elses(mark);
   }
 
+  // The first reading whose numbers are of usual lengths; nullptr if there is none. It is at or before the place of the
+  // true one, so the learner's part has no influence on it. A group's own numbers ("group_1_2") are short, so groups
+  // whose names begin alike have different such readings. Old files may have shorter numbers than the others.
+  const CanvasMark* first_usual(const std::vector<CanvasMark>& readings) const {
+    constexpr std::size_t kMoreThanAGroups = 4;
+    if (is_quiz) return &readings.front();
+    const auto at = std::find_if(readings.begin(), readings.end(), [&](const CanvasMark& mark) {
+      const bool may_be_old = mark.id.size() >= kMoreThanAGroups && mark.file.size() >= mark.id.size();
+      return ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) &&
+             (mark.file.empty() || files.allow(mark.file) || may_be_old);
+    });
+    return at == readings.end() ? nullptr : &*at;
+  }
+
   // Whether Canvas may have written this reading even if its numbers have unusual lengths: the file may have been on
   // Canvas before, or the person's account may be far older or newer than the others. An honest learner's own file name
   // may contain dates and versions, but hardly two numbers like these.
@@ -266,6 +280,8 @@ bool holds_mark(const std::string& text, std::string_view mark) {
   return false;
 }
 
+std::string called(const CanvasMark& mark) { return owner_with_id(mark.name, mark.id).student; }
+
 std::string row_of(const CanvasMark& mark) { return mark.name + "_" + mark.id; }
 
 // Returns the mark for a name that cannot be decided. `own` is one of its readings; its name and number together become
@@ -285,13 +301,16 @@ struct OpenName {
   std::string name;
   std::vector<CanvasMark> possible;  // begins with the first reading, even if that is ruled out
   std::size_t before = 0;            // number of readings before the last possible one
+  std::string alike = {};            // as in CanvasMark
+  bool is_alike_one = false;
   std::string row() const { return row_of(possible.back()); }
 };
 
 // In all files of one row, the name is the same up to the row's number. So a file whose owner may be named further
 // behind must not be in that row: no possible reading follows the last one, even if there are too many to examine.
 OpenName open_name(const std::string& name, const std::vector<CanvasMark>& marks, const NameEvidence& evidence) {
-  OpenName open{name, {marks.front()}};
+  const CanvasMark* const usual = evidence.first_usual(marks);
+  OpenName open{name, {marks.front()}, 0, called(usual != nullptr ? *usual : marks.front()), usual != nullptr};
   const bool has_more = marks.size() > kMostReadings;
   for (std::size_t i = 1; i < marks.size(); ++i) {
     const bool is_last = has_more && i + 1 == marks.size();
@@ -302,18 +321,20 @@ OpenName open_name(const std::string& name, const std::vector<CanvasMark>& marks
   return open;
 }
 
-// The names that get no row. One person may hand in any number of open names, so there are only a few rows for one
-// reading right before the last. Names with fewer readings get theirs first, so that only names with as few can take
-// away their room.
+// The names that get no row. One person may hand in any number of open names, so there are only a few rows for names
+// that may be one person's, and for one reading right before the last. Names with fewer readings get theirs first, so
+// that only names with as few can take away their room.
 std::set<std::string> without_room(std::vector<OpenName> open) {
   std::stable_sort(open.begin(), open.end(), [](const OpenName& a, const OpenName& b) { return a.before < b.before; });
   std::set<std::string> names;
-  std::map<std::string, std::set<std::string>> near, alike;  // rows by the reading right before, and by the first one
+  std::map<std::string, std::set<std::string>> near, alike;  // rows by the reading right before, and by person
   for (const OpenName& one : open) {
     const std::size_t count = one.possible.size();
     auto& of_near = near[row_of(one.possible[count - std::min<std::size_t>(count, 2)])];
-    auto& of_alike = alike[row_of(one.possible.front())];
-    if (of_near.contains(one.row()) || (of_near.size() < kMostOpenRows && of_alike.size() < kMostAlike)) {
+    auto& of_alike = alike[one.alike];
+    const std::size_t most_alike = one.is_alike_one ? kMostOpenRows : kMostAlike;
+    const bool is_known = of_near.contains(one.row()) && of_alike.contains(one.row());
+    if (is_known || (of_near.size() < kMostOpenRows && of_alike.size() < most_alike)) {
       of_near.insert(one.row());
       of_alike.insert(one.row());
     } else {
@@ -322,8 +343,6 @@ std::set<std::string> without_room(std::vector<OpenName> open) {
   }
   return names;
 }
-
-std::string called(const CanvasMark& mark) { return owner_with_id(mark.name, mark.id).student; }
 
 }  // namespace
 
@@ -401,7 +420,9 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
     if (open.empty())
       first = {name, fmt::format("can be read as {}'s or as {}'s", called(left.front()), called(left.back()))};
     open.push_back(open_name(name, marks, evidence));
-    marks_[name] = open_mark(name, open.back().possible.back());
+    CanvasMark& mark = marks_[name] = open_mark(name, open.back().possible.back());
+    mark.alike = open.back().alike;
+    mark.is_alike_one = open.back().is_alike_one;
   }
   if (open.empty()) return;
   told_.emplace_back(

@@ -20,6 +20,8 @@ struct CanvasMark {
   // may end with digits.
   bool is_persons = true;
   bool may_be_small_late = false;  // whether one of several possible readings has the late mark of older releases
+  std::string alike = {};          // of an undecided name: the same text for all undecided names of one person
+  bool is_alike_one = false;       // whether names with this text are hardly those of several honest people
 };
 
 // The number of digits that begin at `at`; 0 if there are more than a platform's number can have.

@@ -228,8 +228,11 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
   };
   std::sort(files.begin(), files.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
   std::vector<std::string> kept;
+  std::size_t own = 0;
+  std::size_t& graded = graded_ == nullptr ? own : (*graded_)[chapter];
+  const auto is_full = [&] { return kept.size() == kMostGraded || (graded >= kMostGraded && !kept.empty()); };
   for (const Candidate* one : files) {
-    if (kept.size() == kMostGraded) break;
+    if (is_full()) break;
     const std::string label = one->full_label();
     if (cost_bytes_ > kMostReadBytes || failed_reads_ == kMostFailedReads) {
       ++unread_;
@@ -248,10 +251,13 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
       tell(label, "its copy cannot be saved: " + stored.error().message, one->found.written_at_s);
     handed.submissions.push_back(std::move(submission));
     kept.push_back(plain_name(one->called));
+    ++graded;
   }
-  if (files.size() > kMostGraded && kept.size() == kMostGraded) {
-    tell_of_all(fmt::format("{}: of {} files of {} the {} newest: {}", kHoldsMore, files.size(), chapter, kMostGraded,
-                            fmt::join(kept, ", ")));
+  if (files.size() > kept.size() && is_full()) {
+    tell_of_all(
+        fmt::format("{}: of {} files of {} the {} newest: {}{}", kHoldsMore, files.size(), chapter, kept.size(),
+                    fmt::join(kept, ", "),
+                    kept.size() == kMostGraded ? "" : "; others that may be the same person's are graded, too"));
   }
   return kOk;
 }

@@ -1,6 +1,7 @@
 // All files that one student handed in at one path: which are graded, and which are left out.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,6 +46,14 @@ class HandIn {
   // Adds one file that a platform may have renamed; `called` is the student's own name for it.
   void add_file(Found file, const std::string& label, LateMark mark, const std::string& called);
 
+  // What was graded so far of one person, by chapter.
+  using Graded = std::map<std::string, std::size_t>;
+
+  // Counts with the person's other hand-ins towards the limit of graded files. Of each hand-in, one file per chapter is
+  // graded even beyond the limit, because it may be somebody else's.
+  void share_limit(Graded& graded) { graded_ = &graded; }
+  bool may_be_anothers() const { return !owner_.alike.empty(); }
+
   // Adds a line about a file, with the time of hand-in.
   void tell(const std::string& label, std::string reason, std::int64_t handed_in_at_s);
 
@@ -75,6 +84,7 @@ class HandIn {
 
   const ChapterNames& chapters_;
   const Owner owner_;
+  Graded* graded_ = nullptr;
   std::string label_;  // label of the folder that was added first; if a file came first: FOLDER/STUDENT, where FOLDER
                        // is the label of the folder with the file
   std::vector<Candidate> sources_, zips_;

@@ -13,6 +13,13 @@ namespace {
 
 using Students = std::set<std::string>;
 
+// The student as one voice among the others of a zip. One person may have several rows under names of their choice.
+const std::string& voice_of(const Owner& owner) { return owner.alike.empty() ? owner.student : owner.alike; }
+
+// Whether students without a number from the platform are ignored. Names without a number may be made up, several of
+// them by one student, but hardly most of a zip's names. So they are not ignored if few students have a number.
+bool do_numbers_count(const Students& with, const Students& without) { return 2 * with.size() >= without.size(); }
+
 // Students and deadlines in the marked files of one zip or folder.
 struct Marked {
   Students students, all;  // students with a file of a chapter; all students with marked files
@@ -48,17 +55,15 @@ std::vector<HandedIn> handed_in(const Handed& handed) {
   return all;
 }
 
-// Returns for each zip whether the students without a number from the platform are ignored. Names without a number may
-// be made up, several of them by one student, but hardly most of a zip's names. So they are not ignored if few students
-// have a number.
+// Returns for each zip whether the students without a number from the platform are ignored.
 std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   std::map<std::string, std::pair<Students, Students>> zips;  // by zip: students with a number, and without
   for (const HandedIn& one : all) {
     auto& [with, without] = zips[one.zip];
-    (one.owner.lms_id.empty() ? without : with).insert(one.owner.student);
+    (one.owner.lms_id.empty() ? without : with).insert(voice_of(one.owner));
   }
   std::map<std::string, bool> out;
-  for (const auto& [name, students] : zips) out[name] = 2 * students.first.size() >= students.second.size();
+  for (const auto& [name, students] : zips) out[name] = do_numbers_count(students.first, students.second);
   return out;
 }
 
@@ -111,17 +116,17 @@ std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms&
     return !owner.lms_id.empty() || found == numbers_count.end() || !found->second;
   };
   for (const MarkedStudent& each : handed.marked) {
-    if (counts(each.zip, each.owner)) zips[each.zip].all.insert(each.owner.student);
+    if (counts(each.zip, each.owner)) zips[each.zip].all.insert(voice_of(each.owner));
     const bool is_sure = each.owner.mark == LateMark::late && is_persons(each.owner.lms_id);
     if (is_sure) zips[each.zip].has_late = true;
   }
   for (const HandedIn& one : all) {
     Marked& zip = zips[one.zip];
     if (!counts(one.zip, one.owner)) continue;
-    zip.students.insert(one.owner.student);
-    zip.by_chapter[one.chapter].insert(one.owner.student);
-    if (const auto deadline_s = deadline_of(terms, one.chapter))
-      zip.by_deadline_s[*deadline_s].insert(one.owner.student);
+    const std::string& voice = voice_of(one.owner);
+    zip.students.insert(voice);
+    zip.by_chapter[one.chapter].insert(voice);
+    if (const auto deadline_s = deadline_of(terms, one.chapter)) zip.by_deadline_s[*deadline_s].insert(voice);
   }
   for (const Submission& s : handed.submissions) {
     if (s.owner.mark == LateMark::none) continue;
@@ -148,11 +153,12 @@ bool is_downloaded_again(const Files& before, const Files& now) {
   return 2 * same > before.size();
 }
 
-Files files_of(const std::vector<Submission>& submissions, std::int64_t first_s, std::int64_t last_s) {
+// The files of a time span; those of students without a number only if `all`.
+Files files_of(const std::vector<Submission>& submissions, std::int64_t first_s, std::int64_t last_s, bool all) {
   Files files;
   for (const Submission& s : submissions) {
-    if (s.submitted_at_s >= first_s && s.submitted_at_s <= last_s)
-      files[s.owner.student].emplace(s.chapter, s.source_sha256);
+    const bool is_in = s.submitted_at_s >= first_s && s.submitted_at_s <= last_s;
+    if (is_in && (all || !s.owner.lms_id.empty())) files[s.owner.student].emplace(s.chapter, s.source_sha256);
   }
   return files;
 }
@@ -170,17 +176,24 @@ std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>
             [](const Submission& a, const Submission& b) { return a.submitted_at_s < b.submitted_at_s; });
   std::map<std::string, std::int64_t> first;
   for (std::size_t begin = 0, end = 0; begin < before.size(); begin = end) {
-    Students all;
-    std::map<std::string, Students> by_chapter;
+    Students with, without;
     for (end = begin; end < before.size(); ++end) {
       const Submission& s = before[end];
       if (end > begin && s.submitted_at_s - before[end - 1].submitted_at_s > kNextFile_s) break;
-      all.insert(s.owner.student);
-      by_chapter[s.chapter].insert(s.owner.student);
+      (s.owner.lms_id.empty() ? without : with).insert(s.owner.student);
+    }
+    const bool do_all = !do_numbers_count(with, without);
+    Students all;
+    std::map<std::string, Students> by_chapter;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Owner& owner = before[i].owner;
+      if (owner.lms_id.empty() && !do_all) continue;
+      all.insert(owner.student);
+      by_chapter[before[i].chapter].insert(owner.student);
     }
     // Needs all submissions, because some marks of that zip may have been removed.
-    if (is_downloaded_again(files_of(all_before, before[begin].submitted_at_s, before[end - 1].submitted_at_s), now))
-      continue;
+    const std::int64_t first_file_s = before[begin].submitted_at_s, last_file_s = before[end - 1].submitted_at_s;
+    if (is_downloaded_again(files_of(all_before, first_file_s, last_file_s, do_all), now)) continue;
     for (const auto& [chapter, students] : by_chapter) {
       const auto deadline_s = deadline_of(terms, chapter);
       const bool is_own = deadline_s && before[begin].submitted_at_s > *deadline_s && 2 * students.size() >= all.size();
@@ -214,7 +227,7 @@ std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Su
                                             const CourseTerms& terms) {
   const std::map<std::string, Marked> zips = marked_in(handed, terms);
   const std::map<std::string, std::int64_t> first_s =
-      first_marked_s(before, files_of(handed.submissions, 0, kLatestMoment), terms);
+      first_marked_s(before, files_of(handed.submissions, 0, kLatestMoment, /*all=*/true), terms);
   std::vector<std::string> lines;
   for (const auto& [name, zip] : zips) {
     if (zip.deadlines_s.size() > 1) {

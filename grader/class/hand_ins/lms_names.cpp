@@ -93,7 +93,8 @@ NamedFile named_by_canvas(const CanvasMark& mark) {
                 : mark.is_persons ? owner_with_id(mark.name, mark.id)
                                   : owner_with_unproven_id(mark.name, mark.id);
   if (mark.tells_lateness) owner.mark = mark.is_late ? LateMark::late : LateMark::on_time;
-  return {owner, mark.rest, NamedBy::platform};
+  owner.alike = mark.alike;
+  return {owner, mark.rest, NamedBy::platform, mark.is_alike_one};
 }
 
 NamedFile named_by_moodle(const MoodleMark& mark) {

@@ -20,6 +20,8 @@ struct Owner {
   std::string student;  // never empty, printable UTF-8; if there is a platform's number, it follows in parentheses
   std::string lms_id;   // the platform's number for the student; empty if the name has none
   LateMark mark = LateMark::none;
+  std::string alike = {};  // if the name can be read in several ways: the same text for all rows that may be this
+                           // person's, which is the student of a row with a number if the person has one
 };
 
 // How an owner is known: from a form that only a platform writes; from a student's and a chapter's name; or from a
@@ -43,6 +45,7 @@ struct NamedFile {
   Owner owner;
   std::string rest;
   NamedBy by = NamedBy::name;
+  bool has_one_limit = false;  // whether all rows that may be this person's (Owner::alike) are graded as one's
 };
 
 // If there are several marks, the first is the platform's, because a learner's own name may contain another.

@@ -217,7 +217,9 @@ class Collector {
     Owner& known = students_.try_emplace(owner.student, owner).first->second;
     if (known.lms_id.empty()) known.lms_id = owner.lms_id;
     known.mark = LateMark::none;  // a mark belongs to a file, not to a person
-    return hand_ins_.try_emplace(owner.student, chapters_, known).first->second;
+    const auto [found, is_new] = hand_ins_.try_emplace(owner.student, chapters_, known);
+    if (is_new) found->second.share_limit(graded_[owner.student]);
+    return found->second;
   }
 
   void note_mark(const Owner& owner) {
@@ -397,7 +399,9 @@ class Collector {
     const NamedFile named = names.owner_of(name);
     if (is_gradable) {
       note_mark(named.owner);
-      hand_in(named.owner).add_file(std::move(file), top_, named.owner.mark, named.rest);
+      HandIn& one = hand_in(named.owner);
+      if (named.has_one_limit) one.share_limit(graded_[named.owner.alike]);
+      one.add_file(std::move(file), top_, named.owner.mark, named.rest);
     } else if (named.by == NamedBy::platform) {
       hand_in(named.owner).tell(label, kIsUnknown, file.written_at_s);
     } else {
@@ -449,9 +453,17 @@ class Collector {
   }
 
   Status settle() {
-    while (!hand_ins_.empty()) {  // one by one, because each keeps zips open
-      ROOFWALK_TRY_STATUS(hand_ins_.begin()->second.settle(keep_, handed_));
-      hand_ins_.erase(hand_ins_.begin());
+    // Those whose owner is clear come first, so that no other takes their part of a limit. Each is removed at once,
+    // because it keeps zips open.
+    for (const bool may_be_anothers : {false, true}) {
+      for (auto at = hand_ins_.begin(); at != hand_ins_.end();) {
+        if (at->second.may_be_anothers() != may_be_anothers) {
+          ++at;
+          continue;
+        }
+        ROOFWALK_TRY_STATUS(at->second.settle(keep_, handed_));
+        at = hand_ins_.erase(at);
+      }
     }
     return kOk;
   }
@@ -463,6 +475,7 @@ class Collector {
   const KeepSource& keep_;
   NamedPaths named_;
   std::string top_;  // name of the path, for labels
+  std::map<std::string, HandIn::Graded> graded_;                       // by student or Owner::alike
   UnownedFiles unowned_;
   bool is_class_ = false;
   std::string namesake_;  // what is said of a class that is named like a student in it

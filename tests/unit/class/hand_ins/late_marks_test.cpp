@@ -22,9 +22,10 @@ class LateMarks : public ::testing::Test {
     }
   }
   void hand_in(const std::string& student, const std::string& chapter, LateMark mark = LateMark::on_time,
-               const std::string& id = "") {
-    handed_.submissions.push_back({{student, id, mark}, chapter, "hw.zip/" + student + "_" + chapter, "sha", 999});
-    handed_.marked.push_back({"hw.zip", {student, id, mark}});
+               const std::string& id = "", const std::string& alike = "") {
+    const Owner owner = {student, id, mark, alike};
+    handed_.submissions.push_back({owner, chapter, "hw.zip/" + student + "_" + chapter, "sha", 999});
+    handed_.marked.push_back({"hw.zip", owner});
   }
   // Records a file on time for a chapter that this run does not grade.
   void hand_in_ungraded(const std::string& student, const std::string& chapter) {
@@ -272,6 +273,55 @@ TEST_F(LateMarks, OfTheOnlyDeadlineAreKept) {
     hand_in(student, "second", student[0] == 'e' ? LateMark::late : LateMark::on_time, std::string("48") + student[0]);
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::late));
+}
+
+// Eve's files have names that can be read in many ways, so she has many rows. All of them are one voice.
+TEST_F(LateMarks, NobodyOutvotesTheClassWithManyRows) {
+  for (const char* student : {"ada", "bob", "cid"}) hand_in(student, "second", LateMark::on_time, student);
+  hand_in("eve", "first", LateMark::on_time, "77");
+  for (int i = 0; i < 100; ++i) hand_in("eve_77_" + std::to_string(i), "first", LateMark::on_time, "", "eve (77)");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("in a zip of second the platform")));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none));
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time));
+}
+
+// The class's names can all be read in several ways, so nobody has a number.
+TEST_F(LateMarks, NobodyOutvotesAClassWithoutNumbers) {
+  for (const std::string team : {"team_1", "team_2", "team_3"}) hand_in(team, "second", LateMark::on_time, "", team);
+  for (int i = 0; i < 100; ++i) hand_in("team_4_" + std::to_string(i), "first", LateMark::on_time, "", "team_4");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("in a zip of second the platform")));
+  EXPECT_THAT(marks_of("team_1"), ElementsAre(LateMark::on_time));
+}
+
+// Of an earlier download, too, only students with numbers count if enough have one.
+TEST_F(LateMarks, NobodyOutvotesAnEarlierDownload) {
+  for (const char* student : {"ada", "bob", "cid"}) {
+    handed_in_before(student, "first", LateMark::late, 250);
+    before_.back().owner.lms_id = student;
+    hand_in(student, "second", LateMark::on_time, student);
+    hand_in(student, "third", LateMark::on_time, student);
+  }
+  for (int i = 0; i < 4; ++i) handed_in_before("eve_" + std::to_string(i), "second", LateMark::on_time, 251);
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
+}
+
+// Programs that know no time write the first one that they can: no such file may count as on time without a line.
+TEST_F(LateMarks, TimesThatNobodyKnowsAreTold) {
+  for (const std::int64_t time_s : {0, 3600, 315'532'800 - 43'200, 315'532'800 + 50'400}) {
+    handed_ = {};
+    hand_in("ada", "first", LateMark::none);
+    hand_in("bob", "first", LateMark::none);
+    hand_in("cid", "second", LateMark::on_time);
+    handed_.submissions[1].submitted_at_s = handed_.submissions[2].submitted_at_s = time_s;
+    handed_.submissions[0].submitted_at_s = 1'790'000'000;
+    EXPECT_THAT(unknown_times_text(handed_, terms_), HasSubstr("hw.zip/bob_first has a date of 1970 or 1980"));
+    handed_.submissions[0].submitted_at_s = time_s;
+    EXPECT_THAT(unknown_times_text(handed_, terms_), HasSubstr("hw.zip/ada_first and 1 more files have a date"));
+    terms_.chapters[0].deadline_s.reset();
+    EXPECT_EQ(unknown_times_text(handed_, terms_), "");
+    terms_.chapters[0].deadline_s = 100;
+  }
 }
 
 // `team_1` may be the team `team_1`, or the team `team` with the number 1, so these files get no number. Although Eve's
