@@ -1,5 +1,7 @@
 #include "grader/class/hand_ins/class_or_student.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "grader/class/hand_ins/lms_names.h"
@@ -227,6 +229,37 @@ void ClassOrStudent::add_numbered(const std::vector<Found>& files, std::set<std:
   for (auto& [chapter, names] : numbered) {
     if (names.size() > kMostVersions) words.merge(names);
   }
+}
+
+void SeveralClasses::add(const std::string& label, const std::string& called, const Listing* listing,
+                         const ClassOrStudent& guess) {
+  if (++paths_ == 1) first_ = label;
+  if (listing == nullptr || guess.is_known_student(called)) return;
+  std::set<std::string> known;
+  for (const auto& [folder, pile] : listing->folders) {
+    if (guess.is_known_student(folder)) known.insert(folder);
+  }
+  with_known_ += known.size() > 1 ? 1 : 0;
+  const bool has_several = listing->folders.size() + listing->top.size() > 1;
+  with_several_ += has_several && guess.may_hold_students(called, pile_of(*listing)) ? 1 : 0;
+}
+
+Status SeveralClasses::check(std::vector<std::string>& told) const {
+  if (paths_ < 2) return kOk;
+  if (with_known_ == paths_) {
+    return Error{.message =
+                     "holds the folders of several students on record, as each of the paths does: each path "
+                     "counts as one student's hand-in",
+                 .file = first_,
+                 .advice = "grade each class by itself; add --each if each path is one student's"};
+  }
+  if (with_several_ == paths_) {
+    told.push_back(
+        fmt::format("{} and the other paths hold what may be several students' hand-ins, but each path "
+                    "counts as one student's: if they are classes, grade each by itself",
+                    first_));
+  }
+  return kOk;
 }
 
 }  // namespace roofwalk

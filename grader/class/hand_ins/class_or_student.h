@@ -103,4 +103,20 @@ class ClassOrStudent {
   const std::set<std::string>& known_students_;
 };
 
+// Notices if all of several paths seem to be classes, although each of several paths is one student's hand-in.
+class SeveralClasses {
+ public:
+  // Looks into one of the paths. One that is not a folder or a zip has no `listing`.
+  void add(const std::string& label, const std::string& called, const Listing* listing, const ClassOrStudent& guess);
+
+  // Refuses the paths if each holds hand-ins of several students on record. Otherwise, adds a line to `told` if each
+  // may hold several students' hand-ins. Looks at all paths together, because a single student may have filled a folder
+  // in any way.
+  Status check(std::vector<std::string>& told) const;
+
+ private:
+  std::size_t paths_ = 0, with_known_ = 0, with_several_ = 0;
+  std::string first_;  // label
+};
+
 }  // namespace roofwalk

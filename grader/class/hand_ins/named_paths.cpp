@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::size_t kMostAlikeTold = 5;
 
+std::string label_in(const fs::path& folder, const std::string& name) {
+  return label_of(plain_name(folder.filename().string()), {name});
+}
+
 // Gradescope's metadata and submissions cannot be graded one by one, so refuses both if they are given in the same
 // folder. Metadata without a submission next to it, or with paths in other folders, counts as a student's file.
 Status refuse_export(const std::vector<fs::path>& paths) {
@@ -52,6 +56,7 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
     const std::string name = full.filename().string();
     const fs::path folder = full.parent_path();
     std::error_code error;
+    if (is_debris(name)) continue;
     if (is_source(name) || is_zip(name)) {
       named_files_[folder].push_back(name);
     } else {
@@ -78,8 +83,120 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
   names_.emplace(files, chapters_.known(), folders);
   names_->keep_apart(proven_);
   names_->doubt_alone(files, folders, proven_);
+  ROOFWALK_TRY_STATUS(check_known_folders());
+  ROOFWALK_TRY_STATUS(check_alike_owners());
   tell_of_alike();
   return check_nested_ones(named_folders);
+}
+
+// Refuses a file with one student's name in the folder of another student on record: anybody may have named the file.
+// If the folder has the files of several students, it is probably a homework's that has a student's name, and a line
+// says how the file is treated.
+Status NamedPaths::check_known_folders() {
+  for (const auto& [folder, names] : named_files_) {
+    const std::string called = folder.filename().string();
+    if (by_folder_.contains(folder) || guess_.is_platforms(called) || !guess_.is_known_student(called)) continue;
+    const std::string own = names_->owner_of_folder(called).owner.student;
+    const auto is_anothers = [&](const std::string& name) {
+      const NamedFile named = names_->owner_of(name);
+      return !chapters_files_.at(folder).contains(name) && name_letters(named.owner.student) != name_letters(own) &&
+             (named.by == NamedBy::student_and_chapter || guess_.known_students().contains(named.owner.student));
+    };
+    const auto name = std::find_if(names.begin(), names.end(), is_anothers);
+    if (name == names.end()) continue;
+    const std::string student = names_->owner_of(*name).owner.student, label = label_in(folder, *name);
+    if (holds_several(folder, names)) {
+      told_.push_back(
+          fmt::format("{} is treated as a hand-in of `{}`, although it is in the folder of `{}`, who is on "
+                      "record: if it is `{}`'s, give the folder, with --each",
+                      label, student, own, own));
+      continue;
+    }
+    return Error{
+        .message = fmt::format("is named like a file of `{}`, but is in the folder of `{}`, who is on record: it is "
+                               "unclear whose it is",
+                               student, own),
+        .file = label,
+        .advice =
+            fmt::format("give the folder, with --each, if it is `{}`'s hand-in; otherwise rename the folder", own)};
+  }
+  return kOk;
+}
+
+// Whether the files that are given in a folder, and what else is in it, are named like several students' hand-ins.
+bool NamedPaths::holds_several(const fs::path& folder, const std::vector<std::string>& names) const {
+  constexpr std::size_t kMostLooks = 1000;
+  std::set<std::string> students;
+  const auto look = [&](const std::string& name) {
+    const bool is_file = is_source(name) || is_zip(name);
+    if (is_file && !is_debris(name) && !is_chapters_alone(name, chapters_.known()) && !chapters_.is_chapter(name))
+      students.insert(names_->owner_of(name).owner.student);
+  };
+  for (const std::string& name : names) look(name);
+  std::error_code error;
+  std::size_t looks = 0;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end && looks < kMostLooks; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    ++looks;
+    look(name);
+    const bool is_somebodys = fs::is_directory(at->symlink_status(error)) && !is_debris(name) && name != "my" &&
+                              !chapter_of_file(name, chapters_.known());
+    if (is_somebodys) students.insert(names_->owner_of_folder(name).owner.student);
+  }
+  return students.size() > 1;
+}
+
+// Looks for folders side by side with files of one student. If most of these folders have the files of only one student
+// each, they are probably students' folders, and somebody may have chosen another student's name for a file: then the
+// paths are refused. Otherwise they are homeworks', and a student may have a file in each.
+Status NamedPaths::check_alike_owners() {
+  struct Owned {
+    std::map<fs::path, std::string> files;                 // by folder: the first file
+    std::map<std::string, std::set<fs::path>> by_chapter;  // folders
+    bool has_chapter = false;                              // a name consists of a student's and a chapter's
+  };
+  std::map<fs::path, std::map<std::string, Owned>> sides;            // by parent and student
+  std::map<fs::path, std::map<fs::path, std::set<std::string>>> in;  // by parent and folder: students
+  for (const auto& [folder, names] : named_files_) {
+    if (by_folder_.contains(folder)) continue;
+    for (const std::string& name : names) {
+      if (chapters_files_.at(folder).contains(name)) continue;
+      const NamedFile named = names_->owner_of(name);
+      in[folder.parent_path()][folder].insert(named.owner.student);
+      Owned& one = sides[folder.parent_path()][named.owner.student];
+      one.files.emplace(folder, name);
+      one.by_chapter[chapter_of_file(name, chapters_.known()).value_or("")].insert(folder);
+      one.has_chapter = one.has_chapter || named.by != NamedBy::name;
+    }
+  }
+  for (const auto& [parent, students] : sides) {
+    const auto& folders = in.at(parent);
+    const auto singles = static_cast<std::size_t>(
+        std::count_if(folders.begin(), folders.end(), [](const auto& one) { return one.second.size() == 1; }));
+    for (const auto& [student, owned] : students) {
+      const bool is_repeated = std::any_of(owned.by_chapter.begin(), owned.by_chapter.end(),
+                                           [](const auto& one) { return one.second.size() > 1; });
+      const bool is_doubtful = students.size() > 1 || (is_repeated && owned.has_chapter);
+      if (owned.files.size() < 2 || singles == 0 || !is_doubtful) continue;
+      const auto &first = *owned.files.begin(), &second = *std::next(owned.files.begin());
+      const std::string label = label_in(second.first, second.second), other = label_in(first.first, first.second);
+      if (2 * singles > folders.size()) {
+        return Error{
+            .message = fmt::format("names the same student as {}, `{}`: it is unclear whether the folders or "
+                                   "the files' names tell the students",
+                                   other, student),
+            .file = label,
+            .advice = "give the students' folders, which are side by side; or each homework's folder by itself"};
+      }
+      if (is_repeated) {
+        told_.push_back(
+            fmt::format("{} and {} are treated as one student's, `{}`; if the folders are students', give "
+                        "the folders instead",
+                        other, label, student));
+      }
+    }
+  }
+  return kOk;
 }
 
 Status NamedPaths::check_nested_ones(const std::vector<fs::path>& folders) {
@@ -127,14 +244,20 @@ void NamedPaths::tell_of_alike() {
       if (named.by == NamedBy::name && !is_unowned) folders[name].insert(folder);
     }
   }
+  std::size_t count = 0;
   for (const auto& [name, in] : folders) {
-    if (in.size() < 2) continue;
+    if (in.size() < 2 || ++count > kMostAlikeTold) continue;
     told_.push_back(
         fmt::format("{} and {} more files of that name are treated as one student's, `{}`; if they belong to several "
                     "students, give the students' folders instead",
                     label_of(plain_name(in.begin()->filename().string()), {name}), in.size() - 1,
                     plain_name(names_->owner_of(name).owner.student)));
-    if (told_.size() == kMostAlikeTold) return;
+  }
+  if (count > kMostAlikeTold) {
+    told_.push_back(
+        fmt::format("{} more file names are in several folders, too: the files of each are treated as one "
+                    "student's",
+                    count - kMostAlikeTold));
   }
 }
 

@@ -58,6 +58,9 @@ class NamedPaths {
   };
   void read_by_folder(const Beside& beside, bool is_single);
   bool names_its_files(const std::string& folder, const std::vector<std::string>& files) const;
+  Status check_known_folders();
+  bool holds_several(const std::filesystem::path& folder, const std::vector<std::string>& names) const;
+  Status check_alike_owners();
   Status check_nested_ones(const std::vector<std::filesystem::path>& folders);
   void tell_of_alike();
 

@@ -42,6 +42,7 @@ class Collector {
         guess_(chapters_, wanted.students),
         grades_(wanted.grades),
         proven_(wanted.proven),
+        each_is_one_(wanted.each_is_one),
         keep_(keep),
         named_(chapters_, guess_, grades_, wanted.proven) {}
 
@@ -64,6 +65,7 @@ class Collector {
           .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
     }
     if (fs::is_directory(status) && !grades_.empty() && fs::equivalent(full, grades_, error)) return kOk;
+    if (is_one && is_debris(name)) return kOk;
     if (is_one || !(fs::is_directory(status) || is_zip(name))) {
       add_one(full, name, status);
     } else {
@@ -75,6 +77,7 @@ class Collector {
   }
 
   Result<Handed> take() {
+    if (!each_is_one_) ROOFWALK_TRY_STATUS(classes_.check(handed_.told));
     ROOFWALK_TRY_STATUS(settle());
     if (doubt_ && handed_.submissions.empty() && students_.empty()) return *doubt_;
     std::sort(handed_.submissions.begin(), handed_.submissions.end(), [](const Submission& a, const Submission& b) {
@@ -95,6 +98,7 @@ class Collector {
     if (const std::string* why = named_.why_left_out(full)) return leave_out(label_of(top_, {name}), *why);
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full, chapters_, grades_);
+      classes_.add(label_of(top_, {name}), name, &listing, guess_);
       if (guess_.looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
       Pile pile = pile_of(std::move(listing));
       if (!listing.trouble.empty()) pile.told.push_back({{}, listing.trouble, written_at(full)});
@@ -106,6 +110,9 @@ class Collector {
       }
       return;
     }
+    const bool may_be_class = is_zip(name) && fs::is_regular_file(status);
+    const auto zipped = may_be_class ? list_of_zip(full) : std::nullopt;
+    classes_.add(label_of(top_, {name}), full.stem().string(), zipped ? &*zipped : nullptr, guess_);
     if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {
       // A link whose name a student may have chosen gets no row.
       if (guess_.is_platforms(name) || named_.is_students(full.parent_path()))
@@ -121,8 +128,7 @@ class Collector {
     listing.top.push_back(file_at(full, {name}));
     const fs::path folder = full.parent_path();
     const bool is_folders = named_.is_folders(full);
-    if (!is_folders && is_zip(name) && fs::is_regular_file(status) && looks_like_class_zip(full))
-      tell(label_of(top_, {name}), kIsNoClass);
+    if (!is_folders && zipped && guess_.looks_like_class(*zipped)) tell(label_of(top_, {name}), kIsNoClass);
     if (is_folders) {
       add_named(names().owner_of_folder(folder.filename().string()), pile_of(std::move(listing)), top_);
     } else {
@@ -130,15 +136,16 @@ class Collector {
     }
   }
 
-  // Whether a zip that was given as one student's may be a class. Opens only the first few zips of a folder, because a
-  // student may have put any number of them there.
-  bool looks_like_class_zip(const fs::path& full) {
+  // The contents of a zip that was given as one student's, to see whether it may be a class. Opens only the first few
+  // zips of a folder, because a student may have put any number of them there.
+  std::optional<Listing> list_of_zip(const fs::path& full) {
     std::error_code error;
     auto& [zips, entries] = looked_at_[full.parent_path()];
-    if (zips == kMostLooks || entries > kMostOwnEntries || fs::file_size(full, error) > kMostFileBytes) return false;
+    if (zips == kMostLooks || entries > kMostOwnEntries || fs::file_size(full, error) > kMostFileBytes)
+      return std::nullopt;
     ++zips;
     auto archive = Archive::open(full, kMostOwnEntries);
-    if (!archive) return false;
+    if (!archive) return std::nullopt;
     entries += archive->entries().size() + archive->too_long();
     return guess_.looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_));
   }
@@ -458,10 +465,12 @@ class Collector {
     for (const bool may_be_anothers : {false, true}) {
       for (auto at = hand_ins_.begin(); at != hand_ins_.end();) {
         if (at->second.may_be_anothers() != may_be_anothers) {
+  const bool each_is_one_;
           ++at;
           continue;
         }
         ROOFWALK_TRY_STATUS(at->second.settle(keep_, handed_));
+  SeveralClasses classes_;
         at = hand_ins_.erase(at);
       }
     }

@@ -374,6 +374,82 @@ TEST_F(NamedPaths, AFileThatIsNamedLikeAnothersFolderIsLeftOut) {
   }
 }
 
+// The paths are as if a shell had expanded class/*/*.cu. No file has its folder's name or only a chapter's, so names
+// alone do not show whether the folders are students' or homeworks'.
+TEST_F(NamedPaths, NoFileTakesTheRowOfAnotherFoldersFile) {
+  const std::vector<std::vector<std::string>> refused = {
+      {"c/ada1/lovelace_vector-add.cu", "c/bob7/mill_vector-add.cu", "c/eve9/lovelace_vector-add.cu"},
+      {"c/ada1/lovelace_vector-add.cu", "c/bob7/mill_vector-add.cu", "c/eve9/lovelace_tiled-gemm.cu"},
+      {"c/ada1/lovelace.zip", "c/bob7/mill.zip", "c/eve9/lovelace.zip"},
+      {"c/ada1/hw2_vector-add.cu", "c/bob7/hw2_vector-add.cu", "c/eve9/hw2_vector-add.cu"}};
+  for (const auto& files : refused) {
+    fs::remove_all(at("c"));
+    std::vector<fs::path> paths;
+    for (const std::string& file : files) {
+      hand_in(file.c_str(), file.ends_with(".zip") ? zip_of({{"vector-add.cu", file}}) : file);
+      paths.push_back(at(file.c_str()));
+    }
+    const std::set<std::string> records[] = {{}, {"lovelace", "mill"}};
+    for (const auto& known : records) {
+      const auto handed = try_all(paths, {{"vector-add", "tiled-gemm"}, {}, known});
+      ASSERT_FALSE(handed) << files.front();
+      EXPECT_THAT(handed.error().text(), HasSubstr("names the same student as ada1/")) << files.front();
+      EXPECT_THAT(handed.error().text(), HasSubstr("give the students' folders")) << files.front();
+    }
+  }
+  // In a homework's folder are the files of several students, also in that for late ones.
+  std::vector<fs::path> paths;
+  for (const char* file : {"hw1/ada_vector-add.cu", "hw1/bob_vector-add.cu", "hw1/eve_vector-add.cu",
+                           "hw2/ada_tiled-gemm.cu", "hw2/bob_tiled-gemm.cu"}) {
+    hand_in(file, file);
+    paths.push_back(at(file));
+  }
+  EXPECT_THAT(collect_all(paths).told, IsEmpty());
+  hand_in("late/eve_vector-add.cu", "E");
+  paths.push_back(at("late/eve_vector-add.cu"));
+  const Handed handed = collect_all(paths);
+  EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve"));
+  EXPECT_THAT(handed.told,
+              ElementsAre(HasSubstr("hw1/eve_vector-add.cu and late/eve_vector-add.cu are treated as one")));
+}
+
+// A known student's folder with a file that has another student's name: the folder may be meant, or the name.
+TEST_F(NamedPaths, AFileInAKnownStudentsFolderTakesNobodysRow) {
+  for (const char* file : {"hw2/eve/ada_vector-add.cu", "hw2/bob/hw2_vector-add.cu", "hw2/ada/Ada_vector-add.cu"})
+    hand_in(file, file);
+  Wanted wanted = {{"vector-add"}, {}, {"ada", "bob", "eve"}};
+  for (const bool is_each : {false, true}) {
+    wanted.each_is_one = is_each;
+    const auto anothers = try_all({at("hw2/eve/ada_vector-add.cu")}, wanted);
+    ASSERT_FALSE(anothers);
+    EXPECT_THAT(anothers.error().text(), HasSubstr("eve/ada_vector-add.cu: is named like a file of `ada`, but is in"));
+    EXPECT_THAT(anothers.error().text(), HasSubstr("give the folder, with --each, if it is `eve`'s hand-in"));
+    EXPECT_FALSE(try_all({at("hw2/bob/hw2_vector-add.cu")}, wanted));
+  }
+  EXPECT_FALSE(try_all({at("hw2/bob/hw2_vector-add.cu"), at("hw2/eve/ada_vector-add.cu")}, wanted));
+  EXPECT_TRUE(try_all({at("hw2/ada/Ada_vector-add.cu")}, wanted));
+  // With several students' files in it, the folder may be a homework's.
+  hand_in("hw2/eve/zoe_vector-add.cu", "Z");
+  const Handed handed = collect_all({at("hw2/eve/ada_vector-add.cu")}, wanted);
+  EXPECT_THAT(students(handed), ElementsAre("ada"));
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("is treated as a hand-in of `ada`, although it is in the folder of")));
+}
+
+// Of many names that are in several folders, the first few are told one by one, and the others are counted.
+TEST_F(NamedPaths, ManyNamesInSeveralFoldersAreCounted) {
+  std::vector<fs::path> paths;
+  for (const char* folder : {"h1", "h2"}) {
+    for (int i = 0; i < 8; ++i) {
+      const std::string file = fmt::format("{}/s{}x.cu", folder, i);
+      hand_in(file.c_str(), file);
+      paths.push_back(at(file.c_str()));
+    }
+  }
+  const Handed handed = collect_all(paths, {{"vector-add"}});
+  ASSERT_EQ(handed.told.size(), 6u);
+  EXPECT_THAT(handed.told.back(), HasSubstr("3 more file names are in several folders, too"));
+}
+
 // The paths are as if a shell had expanded class/* or class/*/*.cu. On some platforms students choose their folder's
 // name: one named `my`, or like a chapter, identifies nobody and is left out.
 TEST_F(NamedPaths, AStudentWhoIsCalledLikeNobodyIsLeftOut) {
@@ -914,6 +990,45 @@ TEST_F(NamedPaths, WhatAZipsOwnFolderIsTakenForIsTold) {
   EXPECT_THAT(told({"vector-add.cu", "vector-add_ada.cu"}),
               ElementsAre(HasSubstr("hw1.zip is treated as one student's")));
   EXPECT_THAT(told({"vector-add.cu"}), IsEmpty());
+}
+
+// The paths are whole homeworks, although each of several paths is one student's.
+TEST_F(NamedPaths, SeveralClassesAreNotAStudentEach) {
+  for (const char* class_of : {"hw1", "hw2"}) {
+    std::vector<ArchiveFile> files;
+    for (const char* student : {"ada", "bob", "cid"}) {
+      hand_in(fmt::format("{}/{}/vector-add.cu", class_of, student).c_str(), student);
+      files.push_back({fmt::format("{}/vector-add.cu", student), student});
+    }
+    hand_in(fmt::format("{}.zip", class_of).c_str(), zip_of(files));
+  }
+  hand_in("gil_vector-add.cu", "G");
+  Wanted wanted = {{"vector-add"}, {}, {"ada", "bob"}};
+  const std::vector<fs::path> classes[] = {{at("hw1"), at("hw2")}, {at("hw1.zip"), at("hw2.zip")}};
+  for (const auto& paths : classes) {
+    EXPECT_THAT(collect_all(paths).told,
+                Contains(HasSubstr("and the other paths hold what may be several students' hand-ins, but each")));
+    const auto refused = try_all(paths, wanted);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().text(), HasSubstr("holds the folders of several students on record"));
+    EXPECT_THAT(refused.error().text(), HasSubstr("grade each class by itself"));
+  }
+  // Students may call their only file anything.
+  for (const char* file : {"c/ada/hw2_vector-add.cu", "c/bob/hw2_vector-add.cu"}) hand_in(file, file);
+  EXPECT_THAT(collect_all({at("c/ada"), at("c/bob")}).told, IsEmpty());
+  // One student's folder may look like a class without refusing the others.
+  EXPECT_TRUE(try_all({at("hw1"), at("gil_vector-add.cu")}, wanted));
+  wanted.each_is_one = true;
+  EXPECT_TRUE(try_all({at("hw1"), at("hw2")}, wanted));
+}
+
+// The paths are as if a shell had expanded class/*.
+TEST_F(NamedPaths, WhatMacOsAddsIsNoStudent) {
+  for (const char* file : {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/__MACOSX/ada/._vector-add.cu", "c/._ada"})
+    hand_in(file, file);
+  const Handed handed = collect_all({at("c/__MACOSX"), at("c/._ada"), at("c/ada"), at("c/bob")});
+  EXPECT_THAT(students(handed), ElementsAre("ada", "bob"));
+  EXPECT_THAT(left_out(handed), IsEmpty());
 }
 
 TEST_F(NamedPaths, AFolderOfClassesIsTold) {
