@@ -213,7 +213,7 @@ std::string end_records(const EntryList& list, std::uint64_t entries, std::uint6
 }
 
 // The name as it is if it is UTF-8, otherwise decoded by libzip's guess at its encoding. nullopt if it is too long.
-std::optional<std::string> name_of(zip_t* zip, zip_uint64_t index) {
+std::optional<std::string> name_of(zip_t* zip, zip_uint64_t index, bool& is_utf8) {
   const char* raw = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
   if (raw == nullptr) return std::string();
   if (std::strlen(raw) > kLongestName) return std::nullopt;
@@ -221,6 +221,7 @@ std::optional<std::string> name_of(zip_t* zip, zip_uint64_t index) {
   for (std::size_t i = 0; i < name.size();) {
     const Character one = character_at(name, i);
     if (!one.code) {
+      is_utf8 = false;
       const char* guessed = zip_get_name(zip, index, ZIP_FL_ENC_GUESS);
       if (guessed == nullptr) return name;
       return std::strlen(guessed) <= kLongestName ? std::optional<std::string>(guessed) : std::nullopt;
@@ -334,7 +335,8 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
   Archive archive(std::move(impl));
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
-    const std::optional<std::string> found = name_of(zip, index);
+    bool is_utf8 = true;
+    const std::optional<std::string> found = name_of(zip, index, is_utf8);
     if (!found) {
       ++archive.too_long_;
       continue;
@@ -352,7 +354,7 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
       kind = ArchiveEntry::Kind::link;
     }
     const std::uint64_t packed = (stat.valid & ZIP_STAT_COMP_SIZE) != 0 ? stat.comp_size : 0;
-    archive.entries_.push_back({name, written, index, packed, kind});
+    archive.entries_.push_back({name, written, index, packed, kind, is_utf8});
   }
   return archive;
 }

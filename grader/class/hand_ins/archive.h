@@ -19,6 +19,7 @@ struct ArchiveEntry {
   std::int64_t written_at_s = 0;  // seconds since 1970; a time without a zone is taken as local time
   std::uint64_t index = 0, packed_bytes = 0;
   Kind kind = Kind::file;
+  bool is_utf8 = true;  // whether the name was UTF-8; if not, its encoding is unknown, and characters may be wrong
 };
 
 // Limits on the entries of a whole class's archive (500 students with 80 files each), and of a student's archive inside

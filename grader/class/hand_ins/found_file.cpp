@@ -60,11 +60,17 @@ decltype(Found::read) reader_of(fs::path path) {
   };
 }
 
-EntryPlace place_of_entry(const std::string& name) {
+EntryPlace place_of_entry(const std::string& name, Backslash backslash) {
   constexpr std::size_t kMostParts = 32;  // more levels than this program descends
   EntryPlace place;
+  const auto separates = [&](std::size_t at) {
+    if (name[at] != '\\') return name[at] == '/';
+    const bool is_behind_ascii = at == 0 || static_cast<unsigned char>(name[at - 1]) < 0x80;
+    return backslash == Backslash::separates || (backslash == Backslash::separates_behind_ascii && is_behind_ascii);
+  };
   for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find_first_of("/\\", begin), name.size());
+    std::size_t end = begin;
+    while (end < name.size() && !separates(end)) ++end;
     const std::string_view part = std::string_view(name).substr(begin, end - begin);
     place.leads_up = place.leads_up || part == "..";
     const bool is_name = !part.empty() && part != "." && part != "..";

@@ -33,11 +33,15 @@ Result<std::string> read_plain_file(const std::filesystem::path& path, std::size
 // The function Found::read for a file on disk.
 decltype(Found::read) reader_of(std::filesystem::path path);
 
+// What a backslash in an entry's name is. In some encodings of East Asian names, a character's second byte is a
+// backslash; there only one behind an ASCII character separates names.
+enum class Backslash : std::uint8_t { separates, separates_behind_ascii, is_text };
+
 // The names in an entry's path. "." and ".." are dropped, not followed: "a/./b\\..\\c.cu" -> a, b, c.cu.
 struct EntryPlace {
   std::vector<std::string> parts;  // if there are too many, the first ones and the last one
   bool leads_up = false;           // whether the name contained a ".."
 };
-EntryPlace place_of_entry(const std::string& name);
+EntryPlace place_of_entry(const std::string& name, Backslash backslash = Backslash::separates);
 
 }  // namespace roofwalk

@@ -34,7 +34,7 @@ bool is_named_debris(const std::string& name) {
 
 void put(Listing& listing, Found found) {
   if (found.parts.size() == 1) {
-    if (is_named_debris(found.parts.front())) return;
+    if (is_named_debris(found.parts.front())) return listing.named_debris.push_back(found.parts.front());
     listing.top.push_back(std::move(found));
   } else {
     Pile& pile = listing.folders[found.parts.front()];
@@ -113,12 +113,14 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
   return found;
 }
 
-// Splits an entry's name in a class's zip. In a name from a platform, a backslash is part of the learner's file name;
-// in other names it may stand for a slash.
-EntryPlace place_in_class(const std::string& name) {
-  const bool has_slash = name.find('/') != std::string::npos, has_backslash = name.find('\\') != std::string::npos;
-  if (!has_slash && has_backslash && owner_of_file(name, {}).by == NamedBy::platform) return {{name}, false};
-  return place_of_entry(name);
+// Splits an entry's name in a class's zip. A backslash stands for a slash only in zips without any slash; in a name
+// from a platform, it is part of the learner's file name even then.
+EntryPlace place_in_class(const std::string& name, bool is_utf8, bool has_slashes) {
+  const bool is_text = has_slashes || (name.find('\\') != std::string::npos && name.find('/') == std::string::npos &&
+                                       owner_of_file(name, {}).by == NamedBy::platform);
+  return place_of_entry(name, is_text   ? Backslash::is_text
+                              : is_utf8 ? Backslash::separates
+                                        : Backslash::separates_behind_ascii);
 }
 
 // Whether a file may be a hand-in, judged by its name. A name that is only a chapter's does not count, because it tells
@@ -268,14 +270,18 @@ Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chap
   const std::string dot = dot_of(*zip), wrapper = wrapper_of(*zip, dot, chapters), prefix = dot + wrapper;
   listing.has_wrapper = !wrapper.empty();
   listing.too_long = zip->too_long();
+  const bool has_slashes = std::any_of(zip->entries().begin(), zip->entries().end(), [](const ArchiveEntry& entry) {
+    return entry.name.find('/') != std::string::npos;
+  });
   for (const ArchiveEntry& entry : zip->entries()) {
     const std::string name = entry.name.substr(entry.name.starts_with(prefix) ? prefix.size() : dot.size());
-    EntryPlace place = place_in_class(name);
+    EntryPlace place = place_in_class(name, entry.is_utf8, has_slashes);
     if (place.parts.empty() || is_debris(place.parts.front())) continue;
     if (place.leads_up) {
       listing.leading_up.push_back(entry.name);
       continue;
     }
+    if (!entry.is_utf8) listing.not_utf8.push_back(name);
     const bool is_folder = entry.kind == ArchiveEntry::Kind::folder;
     if (is_folder || place.parts.size() > 1) listing.folders[place.parts.front()];  // an empty folder is a student, too
     if (is_folder || std::any_of(place.parts.begin(), place.parts.end(), is_debris)) continue;

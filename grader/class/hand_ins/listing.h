@@ -44,14 +44,16 @@ inline constexpr const char* kIsLink = "is a link, and links are not followed";
 
 // The contents of a class.
 struct Listing {
-  std::vector<Found> top;               // files that are not in a folder
-  std::map<std::string, Pile> folders;  // by folder; paths in each Pile begin below the folder
-  std::vector<Found> metadata;          // files with the name and the place of a platform's metadata
-  std::vector<Found> unproven;          // files with such a name in a place where someone else may have written them
-  bool has_wrapper = false;             // everything is in the one folder of a platform's zip
-  std::vector<std::string> leading_up;  // entries of a zip with a ".."; they belong to no student
-  std::size_t too_long = 0;             // entries of a zip whose names are too long to be read
-  std::string trouble;                  // set if the folder cannot be read
+  std::vector<Found> top;                 // files that are not in a folder
+  std::map<std::string, Pile> folders;    // by folder; paths in each Pile begin below the folder
+  std::vector<Found> metadata;            // files with the name and the place of a platform's metadata
+  std::vector<Found> unproven;            // files with such a name in a place where someone else may have written them
+  bool has_wrapper = false;               // everything is in the one folder of a platform's zip
+  std::vector<std::string> leading_up;    // entries of a zip with a ".."; they belong to no student
+  std::size_t too_long = 0;               // entries of a zip whose names are too long to be read
+  std::vector<std::string> named_debris;  // files that macOS added, with names from a platform
+  std::vector<std::string> not_utf8;      // names of a zip's entries whose encoding is unknown
+  std::string trouble;                    // set if the folder cannot be read
 };
 
 // Returns the end of a line about `count` names that are too long.

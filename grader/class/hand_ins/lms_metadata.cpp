@@ -9,7 +9,6 @@
 
 #include "common/base/json.h"
 #include "common/base/pattern.h"
-#include "grader/class/hand_ins/found_file.h"
 
 namespace roofwalk {
 namespace {
@@ -22,10 +21,11 @@ std::string text_at(const YAML::Node& node, const char* key) {
 const std::string& id_of(const std::string& email, const std::string& sid) { return email.empty() ? sid : email; }
 
 // The owner with this name and id in Gradescope's metadata. Gradescope itself writes an e-mail address as the id; any
-// other id was typed by the student, who may have typed another student's.
+// other id was typed by the student, who may have typed another student's. Two exports may write an address in other
+// letters.
 Owner owner_of(const std::string& name, const std::string& id) {
   if (id.empty()) return {student_name(name), "", {}};
-  return id.find('@') != std::string::npos ? owner_with_id(name, id) : owner_with_unproven_id(name, id);
+  return id.find('@') != std::string::npos ? owner_with_id(name, small_letters(id)) : owner_with_unproven_id(name, id);
 }
 
 // The length of the line break at the start of the text; 0 if there is none. YAML 1.1, which Gradescope writes, has
@@ -148,6 +148,29 @@ Result<LmsRecord> read_gradescope_container(const std::string& text) {
   }
   if (!names.empty()) record.owners.push_back(owner_of(names, id));
   return record;
+}
+
+Result<std::map<std::string, LmsRecord>> read_records(const std::vector<Found>& metadata, const std::string& top) {
+  using Records = std::map<std::string, LmsRecord>;
+  if (metadata.empty()) return Records();
+  const Found& file = metadata.front();
+  const std::string& name = file.parts.front();
+  const auto read = [&]() -> Result<Records> {
+    if (metadata.size() > 1) return Error{"is there more than once"};
+    std::size_t cost_bytes = 0;
+    ROOFWALK_TRY(const std::string text,
+                 file.read(name == kGradescopeExport ? kMostExportBytes : kMostFileBytes, cost_bytes));
+    if (name == kGradescopeExport) return read_gradescope_export(text);
+    ROOFWALK_TRY(const LmsRecord record, read_gradescope_container(text));
+    return Records{{"submission", record}};
+  };
+  auto result = read();
+  if (result) return result;
+  return Error{.message = result.error().message + ", so no name or time can be read from it",
+               .file = top + "/" + name,
+               .advice =
+                   "export the class again, or remove this file: then the folders' names and the files' times "
+                   "count; add --each if all of it is one student's"};
 }
 
 }  // namespace roofwalk

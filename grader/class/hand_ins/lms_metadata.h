@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "grader/class/hand_ins/found_file.h"
 #include "grader/class/hand_ins/lms_names.h"
 
 namespace roofwalk {
@@ -32,6 +33,10 @@ Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::strin
 // The one submission in an autograder's container. The container gives one result, so a group counts as a single owner
 // here. Errors: the text is not such a file.
 Result<LmsRecord> read_gradescope_container(const std::string& json);
+
+// The platform's records about the folders next to its metadata; students cannot write there. `top`: the class's label.
+// If the metadata cannot be read, that is an Error: names and times that learners chose would otherwise count.
+Result<std::map<std::string, LmsRecord>> read_records(const std::vector<Found>& metadata, const std::string& top);
 
 // "2026-10-01T21:59:00.365935-07:00" or "2026-10-01 21:59:00.0 Z" as seconds since 1970. nullopt for any other text.
 std::optional<std::int64_t> moment_of(const std::string& text);

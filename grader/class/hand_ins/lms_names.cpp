@@ -103,6 +103,12 @@ NamedFile named_by_moodle(const MoodleMark& mark) {
   return {owner, mark.rest, NamedBy::platform};
 }
 
+// Characters that do not show, or show as a space: no-break space, joiners and non-joiners, variation selectors.
+bool is_unseen(char32_t code) {
+  return code == 0xa0 || code == 0xad || (code >= 0x200b && code <= 0x200f) || code == 0x202f || code == 0x2060 ||
+         code == 0xfeff || (code >= 0xfe00 && code <= 0xfe0f);
+}
+
 }  // namespace
 
 Owner owner_with_id(const std::string& name, const std::string& id) {
@@ -433,7 +439,7 @@ std::string name_letters(const std::string& given) {
     } else if (code >= 0xc0 && code < 0xc0 + kBase.size()) {
       const char base = kBase[code - 0xc0];
       if (base != ' ') letters += base;
-    } else if (code < 0x300 || code > 0x36f) {  // not one of the Combining Diacritical Marks
+    } else if ((code < 0x300 || code > 0x36f) && !is_unseen(code)) {  // 0x300: Combining Diacritical Marks
       letters += name.substr(i, one.bytes);
     }
     i += one.bytes;

@@ -303,7 +303,7 @@ class Collector {
 
   // Adds a class: each folder, zip or file in it belongs to a student. `written_at_s`: the time of a zip.
   Status add_class(Listing listing, const std::string& name, Packing packing, std::int64_t written_at_s) {
-    auto read = records_of(listing);
+    auto read = read_records(listing.metadata, top_);
     if (guess_.is_one_students(listing, read ? *read : LmsRecords())) {
       ROOFWALK_TRY_STATUS(ask_of_others(listing));
       add_student(name, pile_of(std::move(listing)));
@@ -326,6 +326,12 @@ class Collector {
                                                        listing.metadata.front().parts.front()));
     }
     tell_of_classes(listing);
+    if (!listing.not_utf8.empty()) {
+      tell(label_of(top_, {listing.not_utf8.front()}),
+           fmt::format("and {} more names in the zip are in an encoding that it does not tell, so students' names may "
+                       "be wrong: pack the class with UTF-8 names, or unpack it and give the folder",
+                       listing.not_utf8.size() - 1));
+    }
     for (const Found& file : listing.unproven) {
       leave_out(label_of(top_, file.parts), kIsUnproven);
     }
@@ -361,6 +367,10 @@ class Collector {
     const std::set<std::string> chapters_files = guess_.chapters_files_in(files);
     for (Found& file : listing.top) add_file(std::move(file), names, chapters_files);
     for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records, names);
+    for (const std::string& file : listing.named_debris) {
+      if (!students_.contains(owner_of_file(file, {}).owner.student))
+        leave_out(label_of(top_, {file}), "is named like a file that macOS adds, and is its student's only one");
+    }
     for (const auto& [folder, record] : records) {  // records whose folders are missing
       if (listing.folders.contains(folder)) continue;
       for (const Owner& owner : record.owners) hand_in(owner);
@@ -433,30 +443,6 @@ class Collector {
     if (record->second.created_at_s) pile.set_time(*record->second.created_at_s);
     if (record->second.owners.empty()) add_named(names.owner_of_folder(folder), pile, label);
     for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
-  }
-
-  // The platform's records about the folders next to its metadata; students cannot write there. If the metadata cannot
-  // be read, that is an Error: names and times that learners chose would otherwise count.
-  Result<LmsRecords> records_of(const Listing& listing) const {
-    if (listing.metadata.empty()) return LmsRecords();
-    const Found& file = listing.metadata.front();
-    const std::string& name = file.parts.front();
-    const auto read = [&]() -> Result<LmsRecords> {
-      if (listing.metadata.size() > 1) return Error{"is there more than once"};
-      std::size_t cost_bytes = 0;
-      ROOFWALK_TRY(const std::string text,
-                   file.read(name == kGradescopeExport ? kMostExportBytes : kMostFileBytes, cost_bytes));
-      if (name == kGradescopeExport) return read_gradescope_export(text);
-      ROOFWALK_TRY(const LmsRecord record, read_gradescope_container(text));
-      return LmsRecords{{"submission", record}};
-    };
-    auto result = read();
-    if (result) return result;
-    return Error{.message = result.error().message + ", so no name or time can be read from it",
-                 .file = label_of(top_, {name}),
-                 .advice =
-                     "export the class again, or remove this file: then the folders' names and the files' times count; "
-                     "add --each if all of it is one student's"};
   }
 
   Status settle() {

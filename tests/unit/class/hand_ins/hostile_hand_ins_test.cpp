@@ -234,6 +234,8 @@ TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
                              "submission_3:\n  :submitters:\n  - :sid: '9'\n"
                              "submission_4:\n  :submitters:\n  - :name: '9'\n"),
               ElementsAre("(9)", "9", "Bob (bob@x.edu)", "Bob (eve@x.edu)"));
+  EXPECT_THAT(students("submission_1:\n  :submitters:\n  - :name: Bob\n    :email: Bob@X.edu\n"),
+              ::testing::Contains("Bob (bob@x.edu)"));
   // Without addresses, a number is shown but does not join rows.
   folder_.write("c/submission_metadata.yml",
                 "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: '77'\n"

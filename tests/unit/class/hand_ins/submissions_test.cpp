@@ -447,6 +447,46 @@ TEST_F(Submissions, WhatMacOsAddsIsNoHandIn) {
   }
 }
 
+TEST_F(Submissions, AStudentWithOnlyAFileOfMacOsIsTold) {
+  const Handed handed = collect_all(folder_.write(
+      "c.zip", zip_of({{"bo_101_9912345_vector-add.cu", "B"}, {"eve_102_9912346_._vector-add.cu", "not a source"}})));
+  EXPECT_THAT(students(handed), ElementsAre("bo (101)"));
+  EXPECT_THAT(left_out(handed), ElementsAre("c.zip/eve_102_9912346_._vector-add.cu: is named like a file that macOS "
+                                            "adds, and is its student's only one"));
+}
+
+// In Shift-JIS, the second byte of a character may be that of a backslash, as in the first character of two of these
+// names. A zip does not tell which encoding its names have.
+TEST_F(Submissions, NamesOfAnotherEncodingStayApart) {
+  const std::map<std::string, std::string> names = {{"aaaaaaaa", "\x94\x5c\x93\x6f\x91\xbe\x98\x59"},
+                                                    {"bbbbbbbb", "\x94\x5c\x93\x6f\x89\xd4\x8e\x71"},
+                                                    {"cccccccc", "\x8e\x52\x93\x63\x88\xea\x98\x59"}};
+  for (const std::string form : {"/vector-add.cu", "_vector-add.cu", "\\vector-add.cu"}) {
+    std::vector<ArchiveFile> files;
+    for (const auto& [ascii, name] : names) files.push_back({ascii + form, ascii});
+    std::string bytes = zip_of(files);
+    for (const auto& [ascii, name] : names) {
+      const std::string before = ascii + form;
+      for (std::size_t at = bytes.find(before); at != std::string::npos; at = bytes.find(before, at + 1))
+        bytes.replace(at, name.size(), name);
+    }
+    const Handed handed = collect_all(folder_.write("c.zip", bytes));
+    EXPECT_EQ(handed.students.size(), 3u) << form;
+    EXPECT_THAT(handed.told,
+                Contains(HasSubstr("and 2 more names in the zip are in an encoding that it does not tell")));
+  }
+}
+
+// Some programs on Windows write backslashes into zips. In a zip with slashes, a backslash is part of a name.
+TEST_F(Submissions, ABackslashSeparatesOnlyWhereNoSlashDoes) {
+  EXPECT_THAT(students(collect_all(folder_.write(
+                  "c.zip", zip_of({{"Mill\\ada/vector-add.cu", "A"}, {"Mill\\bob/vector-add.cu", "B"}})))),
+              ElementsAre("Mill\\ada", "Mill\\bob"));
+  EXPECT_THAT(
+      students(collect_all(folder_.write("c.zip", zip_of({{"ada\\vector-add.cu", "A"}, {"bob\\vector-add.cu", "B"}})))),
+      ElementsAre("ada", "bob"));
+}
+
 // This program reads no names of Blackboard's, which number each attempt by its time.
 TEST_F(Submissions, BlackboardsNamesAreTold) {
   const char* const kTold =
@@ -593,6 +633,31 @@ TEST_F(CanvasZips, WhoeverHandsInManyOpenNamesHasFewRows) {
   EXPECT_LE(handed_.students.size(), 6u);
 }
 
+// Eve's names differ in all numbers behind her own, so each can be read in other ways. She still has few rows, and few
+// files are graded; her friend's file, whose name may be one of hers, is among them.
+TEST_F(CanvasZips, NoNamesGiveOnePersonManyGrades) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 6; ++i)
+    names.push_back(fmt::format("s{}x_{}_{}_vector-add.cu", i, 100'000 + 317 * i, 9'000'000 + 7 * i));
+  for (int i = 0; i < 40; ++i) {
+    std::string rest;
+    for (int j = 1; j < 7; ++j)
+      rest += std::to_string(j % 2 != 0 ? 9'000'000 + (i * 7919 + j * 104'729) % 150'000
+                                        : 120'000 + (i * 7919 + j * 104'729) % 70'000) +
+              "_";
+    for (int k = 0; k < 3; ++k)
+      names.push_back(fmt::format("eve_199999_{}_{}v{}_vector-add.cu", 9'100'501 + i, rest, k));
+  }
+  owners(names);
+  EXPECT_LE(handed_.students.size(), 6u + 4u);
+  EXPECT_LE(handed_.submissions.size(), 6u + kMostGraded + 3u);
+  EXPECT_THAT(left_out(handed_), Contains(HasSubstr("others that may be the same person's are graded, too")));
+  names.push_back("eve_199999_9100500_vector-add.cu");
+  owners(names);
+  EXPECT_THAT(students(handed_), Contains("eve (199999)"));
+  EXPECT_LE(handed_.submissions.size(), 6u + kMostGraded + 3u);
+}
+
 // Files of other people whose names begin alike take no group's row, however many they are.
 TEST_F(CanvasZips, AGroupThatIsCalledAsAnotherHidesNoHandIn) {
   std::vector<std::string> names;
@@ -631,31 +696,6 @@ TEST_F(CanvasZips, AThousandNamesOfOneLeaveNobodyElseOut) {
 
 // A section's groups may have two numbers in their names, and there may be many of them.
 TEST_F(CanvasZips, ManyGroupsWhoseNamesBeginAlikeHaveARowEach) {
-}
-
-// Eve's names differ in all numbers behind her own, so each can be read in other ways. She still has few rows, and few
-// files are graded; her friend's file, whose name may be one of hers, is among them.
-TEST_F(CanvasZips, NoNamesGiveOnePersonManyGrades) {
-  std::vector<std::string> names;
-  for (int i = 0; i < 6; ++i)
-    names.push_back(fmt::format("s{}x_{}_{}_vector-add.cu", i, 100'000 + 317 * i, 9'000'000 + 7 * i));
-  for (int i = 0; i < 40; ++i) {
-    std::string rest;
-    for (int j = 1; j < 7; ++j)
-      rest += std::to_string(j % 2 != 0 ? 9'000'000 + (i * 7919 + j * 104'729) % 150'000
-                                        : 120'000 + (i * 7919 + j * 104'729) % 70'000) +
-              "_";
-    for (int k = 0; k < 3; ++k)
-      names.push_back(fmt::format("eve_199999_{}_{}v{}_vector-add.cu", 9'100'501 + i, rest, k));
-  }
-  owners(names);
-  EXPECT_LE(handed_.students.size(), 6u + 4u);
-  EXPECT_LE(handed_.submissions.size(), 6u + kMostGraded + 3u);
-  EXPECT_THAT(left_out(handed_), Contains(HasSubstr("others that may be the same person's are graded, too")));
-  names.push_back("eve_199999_9100500_vector-add.cu");
-  owners(names);
-  EXPECT_THAT(students(handed_), Contains("eve (199999)"));
-  EXPECT_LE(handed_.submissions.size(), 6u + kMostGraded + 3u);
   std::vector<std::string> names;
   for (int i = 1; i < 10; ++i)
     names.push_back(fmt::format("group_1_{0}_{1}_{2}_vector-add.cu", i, 98'000 + 3 * i, 1'234'000 + 7 * i));
