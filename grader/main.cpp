@@ -35,6 +35,23 @@ void add_options(Verb& program, Options& options) {
   program.add_option_function("--format", take_format, "text or json").one_of({"text", "json"});
 }
 
+// Refuses an option that is also the name of a file in the caller's folder: in a folder that others can write to, the
+// shell may have put that name in place of a `*`.
+void refuse_files_as_options(const Session& session, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    std::error_code error;
+    if (argument == "--") return;
+    if (argument.size() < 2 || argument.front() != '-') continue;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(session.from_caller(argument), error))) continue;
+    throw Failure{{.message = fmt::format("`{}` is also the name of a file here, so the shell may have put it in place "
+                                          "of a `*`",
+                                          argument),
+                   .advice = "write ./* in place of *, or rename the file"},
+                  kUsage};
+  }
+}
+
 int run_program(int argc, char** argv) {
   Session session(std::filesystem::current_path());
   session.options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -45,6 +62,7 @@ int run_program(int argc, char** argv) {
   add_verbs(program, session, exit_code);
   add_help_command(program, line, exit_code);
   std::filesystem::current_path(find_root());  // keeps paths in messages short, for any working directory
+  refuse_files_as_options(session, argc, argv);
   if (const auto asked = line.parse(argc, argv)) return *asked;
   return exit_code;
 }

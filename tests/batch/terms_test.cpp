@@ -74,6 +74,15 @@ TEST_F(TermsTest, WithoutAPathSomethingMustHaveBeenHandedInBefore) {
   EXPECT_FALSE(fs::exists(folder_ / "grades"));
 }
 
+// In a folder that others can write to, a file may have the name of an option, and `*` would give it as one.
+TEST_F(TermsTest, NoFileIsAnOption) {
+  std::ofstream(folder_ / "--unsandboxed") << "";
+  const CommandResult refused = type({"grade", "--unsandboxed", "submissions"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.output;
+  EXPECT_THAT(refused.output, HasSubstr("`--unsandboxed` is also the name of a file here"));
+  EXPECT_THAT(refused.output, HasSubstr("write ./* in place of *"));
+}
+
 TEST_F(TermsTest, ARegradeThatWasCutOffGoesOn) {
   set_terms("[[chapter]]\nname = \"vector-add\"\n");
   hand_in("ann");

@@ -264,7 +264,7 @@ Json entry_json(const Entry& entry) {
   return {{"file", entry.label},
           {"source_sha256", entry.source_sha256},
           {"submitted_at_s", entry.submitted_at_s},
-          {"time_is_known", entry.mark == LateMark::none},
+          {"time_is_known", entry.mark == LateMark::none && is_known_time(entry.submitted_at_s)},
           {"late_days", entry.late_days},
           {"late_factor", entry.late_factor},
           {"is_starter", entry.is_starter},

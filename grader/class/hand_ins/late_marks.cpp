@@ -257,4 +257,19 @@ std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Su
   return lines;
 }
 
+std::string unknown_times_text(const Handed& handed, const CourseTerms& terms) {
+  std::vector<std::string> labels;
+  for (const Submission& s : handed.submissions) {
+    if (s.owner.mark == LateMark::none && !is_known_time(s.submitted_at_s) && deadline_of(terms, s.chapter))
+      labels.push_back(s.label);
+  }
+  if (labels.empty()) return {};
+  return fmt::format(
+      "{} a date of 1970 or 1980, as programs write that know no time: {} as on time; to count lateness, give {} the "
+      "time of the hand-in (touch -d)",
+      labels.size() > 1 ? fmt::format("{} and {} more files have", labels.front(), labels.size() - 1)
+                        : labels.front() + " has",
+      labels.size() > 1 ? "they count" : "it counts", labels.size() > 1 ? "them" : "it");
+}
+
 }  // namespace roofwalk

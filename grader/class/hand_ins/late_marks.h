@@ -20,4 +20,7 @@ namespace roofwalk {
 std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Submission>& before,
                                             const CourseTerms& terms);
 
+// A line about files of chapters with deadlines whose time is unknown; empty if there are none.
+std::string unknown_times_text(const Handed& handed, const CourseTerms& terms);
+
 }  // namespace roofwalk

@@ -147,7 +147,7 @@ class Collector {
     auto archive = Archive::open(full, kMostOwnEntries);
     if (!archive) return std::nullopt;
     entries += archive->entries().size() + archive->too_long();
-    return guess_.looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_));
+    return list_class(std::make_shared<Archive>(*std::move(archive)), chapters_);
   }
 
   // The names of all paths that were given.
@@ -451,12 +451,10 @@ class Collector {
     for (const bool may_be_anothers : {false, true}) {
       for (auto at = hand_ins_.begin(); at != hand_ins_.end();) {
         if (at->second.may_be_anothers() != may_be_anothers) {
-  const bool each_is_one_;
           ++at;
           continue;
         }
         ROOFWALK_TRY_STATUS(at->second.settle(keep_, handed_));
-  SeveralClasses classes_;
         at = hand_ins_.erase(at);
       }
     }
@@ -467,15 +465,17 @@ class Collector {
   const ClassOrStudent guess_;  // tells a class from a student
   const fs::path& grades_;
   const std::set<std::string>& proven_;
+  const bool each_is_one_;
   const KeepSource& keep_;
   NamedPaths named_;
   std::string top_;  // name of the path, for labels
-  std::map<std::string, HandIn::Graded> graded_;                       // by student or Owner::alike
   UnownedFiles unowned_;
+  SeveralClasses classes_;
   bool is_class_ = false;
   std::string namesake_;  // what is said of a class that is named like a student in it
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;                             // by student
+  std::map<std::string, HandIn::Graded> graded_;                       // by student or Owner::alike
   std::map<fs::path, std::pair<std::size_t, std::size_t>> looked_at_;  // by folder: zips opened, and their entries
   bool has_told_names_ = false;
   std::optional<Error> doubt_;

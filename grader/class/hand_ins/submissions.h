@@ -22,6 +22,13 @@ struct Submission {
   std::int64_t submitted_at_s = 0;
 };
 
+// Whether a file's time may be true. Programs that know no time write the first moment that they can: that of Unix, or
+// the first day of 1980 in zips, in any time zone.
+inline bool is_known_time(std::int64_t submitted_at_s) {
+  constexpr std::int64_t kUnixDay_s = 86'400, kZips_s = 315'532'800, kZone_s = 86'400;
+  return submitted_at_s > kUnixDay_s && (submitted_at_s < kZips_s - kZone_s || submitted_at_s > kZips_s + 2 * kZone_s);
+}
+
 // The beginning of a LeftOut's reason if --chapter would help.
 inline constexpr const char* kTellsNoChapter = "its name tells no chapter";
 

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <initializer_list>
+#include <limits>
 
 namespace roofwalk {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kMostPoints = 1e6;
-constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
+constexpr std::int64_t kMostExtent = std::numeric_limits<std::int32_t>::max();  // kernels take extents as int
 constexpr std::size_t kMostSeeds = 16, kMostSizes = 64;
 
 // Reads one TOML file; each step returns early with an Error that names the line.
@@ -140,6 +142,7 @@ class Reader {
     for (const auto& [name, node] : *sizes->as_table()) {
       ROOFWALK_TRY(const Chapter* const of, chapter(node, std::string(name.str())));
       ROOFWALK_TRY(terms.hidden_sizes[of->name], sizes_of(node, *of));
+      terms.hidden_sizes_at[of->name] = {file_, static_cast<int>(node.source().begin.line)};
     }
     return kOk;
   }
@@ -165,6 +168,10 @@ class Reader {
     ROOFWALK_TRY_STATUS(number(table, "points", 0, kMostPoints, terms.points));
     terms.weight = terms.points;
     ROOFWALK_TRY_STATUS(number(table, "weight", 0, kMostPoints, terms.weight));
+    if (terms.points == 0 && terms.weight > 0) {
+      return error(*table.get("weight"), "a chapter without points has a weight, so nobody can reach the full total",
+                   "give it points, or the weight 0");
+    }
     ROOFWALK_TRY_STATUS(number(table, "pass_share", 0, 1, terms.pass_share));
     if (const toml::node* deadline = table.get("deadline")) {
       ROOFWALK_TRY_STATUS(moment(*deadline, "deadline", terms));
@@ -239,7 +246,17 @@ class Reader {
       }
     }
     std::vector<Size> sizes;
-    for (auto& values : cases) sizes.emplace_back(std::move(values));
+    for (auto& values : cases) {
+      // Kernels count elements in an int, too, and no buffer has more than the two largest extents say.
+      std::vector<std::int64_t> extents = {1, 1};
+      for (const auto& [name, value] : values) extents.push_back(value);
+      std::sort(extents.begin(), extents.end(), std::greater<>());
+      if (extents[0] > kMostExtent / extents[1]) {
+        return error(node, fmt::format("a size of {} has more than {} elements, which an int cannot count", of.name,
+                                       kMostExtent));
+      }
+      sizes.emplace_back(std::move(values));
+    }
     return sizes;
   }
 
@@ -310,6 +327,21 @@ Status use_secrets(const std::string& text, const std::string& what, const Cours
     return Error{fmt::format("is not TOML: {}", trouble.description()), what,
                  static_cast<int>(trouble.source().begin.line)};
   }
+}
+
+Status check_memory(const CourseTerms& terms, const Machine& machine) {
+  for (const auto& [chapter, sizes] : terms.hidden_sizes) {
+    const Exercise* const exercise = find_exercise(chapter);
+    if (exercise == nullptr) continue;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (exercise->work(sizes[i]).compulsory_bytes <= machine.memory_bytes) continue;
+      const auto& [file, line] = terms.hidden_sizes_at.at(chapter);
+      return Error{fmt::format("hidden size {} of {} does not fit into the memory of {}, {} MiB", i + 1, chapter,
+                               machine.name, machine.memory_bytes >> 20),
+                   file, line, "take a smaller size: hidden sizes need only be odd, not large"};
+    }
+  }
+  return kOk;
 }
 
 Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& terms) {

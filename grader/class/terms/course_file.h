@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -46,7 +47,8 @@ struct CourseTerms {
   std::vector<ChapterTerms> chapters;  // in the order of the file
   std::filesystem::path secrets_file;  // empty: the file names none
   std::vector<std::uint64_t> hidden_seeds;
-  std::map<std::string, std::vector<Size>> hidden_sizes;  // by chapter
+  std::map<std::string, std::vector<Size>> hidden_sizes;               // by chapter
+  std::map<std::string, std::pair<std::string, int>> hidden_sizes_at;  // by chapter: file and line
 
   const ChapterTerms* find(std::string_view chapter) const;
   HiddenCases hidden(const std::string& chapter) const;
@@ -63,6 +65,9 @@ Result<CourseTerms> read_terms(const std::filesystem::path& file, const Course& 
 
 // Replaces the secrets of the terms by those in `text`. Errors name the text by `what`.
 Status use_secrets(const std::string& text, const std::string& what, const Course& course, CourseTerms& terms);
+
+// Error if a hidden size does not fit into the device's memory. It names the file and the line, but no size.
+Status check_memory(const CourseTerms& terms, const Machine& machine);
 
 // The chapter with the instructor's thresholds in place of its own. Errors: `ace` requires less than `pass`.
 Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& terms);

@@ -109,6 +109,7 @@ Handed take_hand_ins(const std::vector<fs::path>& paths, const Wanted& wanted, B
   for (const std::string& line : handed.told) tell(line);
   const std::vector<Submission> before = value_or_fail(batch.store().submissions());
   for (const std::string& line : drop_foreign_marks(handed, before, batch.terms())) tell(line);
+  if (const std::string line = unknown_times_text(handed, batch.terms()); !line.empty()) tell(line);
   value_or_fail(batch.store().add(handed));
   return handed;
 }
@@ -195,6 +196,7 @@ int grade_class(Session& session, const GradeCommand& command) {
   for (const Chapter& chapter : batch.chapters()) {
     if (const auto why = not_offered(chapter, rig.machine)) throw Failure{{*why}, kSkipped};
   }
+  value_or_fail(check_memory(batch.terms(), rig.machine), kUsage);
   batch.use_bench(rig);
 
   const GradeSummary summary = grade_named(session, command, batch, named);

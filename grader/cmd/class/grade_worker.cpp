@@ -1,5 +1,7 @@
 // roofwalk grade-worker: the process that grades one submission (grader/class/batch/worker.h). Only the program
 // itself starts it; the help does not mention it.
+#include <new>
+
 #include "common/base/json.h"
 #include "grader/class/batch/job.h"
 #include "grader/class/batch/worker.h"
@@ -18,7 +20,12 @@ int work() {
     ROOFWALK_TRY(const Json json, receive_job());
     ROOFWALK_TRY(const Course course, open_course(std::filesystem::current_path()));
     ROOFWALK_TRY(const Job job, job_from_json(json, course));
-    return grade(job, course);
+    try {
+      return grade(job, course);
+    } catch (const std::bad_alloc&) {
+      return Error{.message = "the worker has not enough memory",
+                   .advice = "if a hidden size is large, take a smaller one; otherwise grade with fewer --workers"};
+    }
   }();
   value_or_fail(send_answer(answer ? *answer : Json{{"error", answer.error().text()}}));
   return kAccepted;

@@ -136,6 +136,37 @@ TEST_F(CourseFile, SecretsLieElsewhereAndFit) {
   EXPECT_THAT(trouble(std::string("secrets = \"none.toml\"\n") + kChapter), HasSubstr(":1: there is no file"));
 }
 
+// A size that no device holds would cost minutes for each submission, and end in a fault of the grader.
+TEST_F(CourseFile, HiddenSizesFitTheDevice) {
+  const auto with = [&](const std::string& secrets) {
+    folder_.write("class/secrets.toml", secrets);
+    return read(std::string("secrets = \"secrets.toml\"\n") + kChapter);
+  };
+  for (const char* sizes : {"[sizes.vector-add]\nn = [1, 2147483648]\n",
+                            "[sizes.naive-gemm]\nm = [3, 65536]\nn = [3, 3]\nk = [3, 65536]\n"}) {
+    const auto terms = with(sizes);
+    ASSERT_FALSE(terms) << sizes;
+    EXPECT_EQ(terms.error().text().find("65536"), std::string::npos);
+  }
+  Machine machine;
+  machine.name = "classroom";
+  machine.memory_bytes = std::int64_t{1} << 30;
+  const auto large = with("seeds = [5]\n\n[sizes.vector-add]\nn = [77, 300000000]\n");
+  ASSERT_TRUE(large) << large.error().text();
+  const Status fits = check_memory(*large, machine);
+  ASSERT_FALSE(fits);
+  EXPECT_THAT(fits.error().text(),
+              HasSubstr("secrets.toml:3: hidden size 2 of vector-add does not fit into the memory"));
+  EXPECT_THAT(fits.error().text(), ::testing::Not(HasSubstr("300000000")));
+  EXPECT_TRUE(check_memory(*with("[sizes.vector-add]\nn = [77, 4099]\n"), machine));
+}
+
+TEST_F(CourseFile, NoWeightWithoutPoints) {
+  EXPECT_THAT(trouble(std::string(kChapter) + "points = 0\nweight = 5\n[[chapter]]\nname = \"tiled-gemm\"\n"),
+              ::testing::StartsWith(":4: a chapter without points has a weight"));
+  EXPECT_EQ(trouble(std::string(kChapter) + "points = 0\n[[chapter]]\nname = \"tiled-gemm\"\n"), "");
+}
+
 TEST_F(CourseFile, WithoutOneEveryChapterIsGraded) {
   const CourseTerms terms = plain_terms(course_);
   EXPECT_EQ(terms.chapters.size(), course_.chapters.size());
