@@ -27,7 +27,7 @@ BlockPlaces::Bytes BlockPlaces::allocate_zeroed(std::size_t bytes) {
 }
 
 BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const RunLimits& limits,
-                         std::vector<Multiprocessor>& sms)
+                         std::vector<Multiprocessor>& sms, int schedulers)
     : program_(program),
       grid_(shape.grid),
       block_(shape.block),
@@ -49,6 +49,7 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
   warp_constants_ = allocate_zeroed(program_.warp_constants.size());
   std::copy(program_.warp_constants.begin(), program_.warp_constants.end(), warp_constants_.get());
   const std::uint32_t word_bytes = shared_word_bytes(*program_.function);
+  const auto patterns = std::make_shared<TouchPatterns>(word_bytes);
   std::size_t next = 0;
   for (Multiprocessor& sm : sms) {
     sm.block_executions.assign(program_.blocks.size(), 0);
@@ -57,14 +58,17 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
     for (ResidentBlock& block : sm.blocks) {
       block.shared.assign(program_.shared_bytes + 16, 0);
       if (limits.sanitize && program_.shared_bytes != 0) {
-        block.own_shadow = std::make_shared<RaceDetector>(program_.shared_bytes, word_bytes, warps_per_block_);
+        block.own_shadow =
+            std::make_shared<RaceDetector>(program_.shared_bytes, word_bytes, warps_per_block_, patterns);
       }
       block.warps.resize(warps_per_block_);
+      block.busy.resize(static_cast<std::size_t>(std::max(schedulers, 1)));  // a plan runs without a machine
       for (std::uint32_t w = 0; w < warps_per_block_; ++w, ++next, ++slot_in_sm) {
         Warp& warp = block.warps[w];
         warp.index = w;
         warp.slot = slot_in_sm;
         warp.block = &block;
+        warp.busy = &block.busy[w % block.busy.size()];  // as the timing model places warps (block_dispatch.h)
         warp.bases[0] = registers_.get() + next * warp_bytes;
         warp.bases[1] = constants_.get();
         warp.bases[2] = warp_constants_.get() + std::size_t{program_.warp_constant_bytes} * w;
@@ -83,6 +87,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
                  static_cast<std::uint32_t>(linear / grid_.x / grid_.y)};
   block.live_warps = warps_per_block_;
   block.memory_work = 0;
+  std::fill(block.busy.begin(), block.busy.end(), UnitTimes{});
   std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
   std::fill(std::begin(block.expected), std::end(block.expected), 0u);
   std::fill(std::begin(block.counted), std::end(block.counted), 0u);

@@ -15,9 +15,9 @@ namespace roofwalk::vgpu {
 
 class BlockPlaces {
  public:
-  // Makes the slots of all SMs, but not more than the grid has blocks for.
-  BlockPlaces(const Program& program, const GridShape& shape, const RunLimits& limits,
-              std::vector<Multiprocessor>& sms);
+  // Makes the slots of all SMs, but not more than the grid has blocks for. `schedulers`: of an SM.
+  BlockPlaces(const Program& program, const GridShape& shape, const RunLimits& limits, std::vector<Multiprocessor>& sms,
+              int schedulers);
 
   std::uint32_t warps_per_block() const { return warps_per_block_; }
   std::size_t warps_per_sm() const { return warps_per_sm_; }

@@ -73,7 +73,7 @@ class GridRunner {
         alone_(runs_alone(launch.program)),
         threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
         budget_(limits.work),
-        places_(program_, shape, limits, sms),
+        places_(program_, shape, limits, sms, launch.machine.schedulers_per_sm),
         l2_round_(launch.machine, sms.size(), places_.warps_per_sm(), launch.l2, launch.sites.size(), launch.first_site,
                   launch.traffic) {
     bound_blocks_ = program_.smid_slot == kNoSlot ? static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size()
@@ -321,7 +321,7 @@ class GridRunner {
   // Returns the work of a block so far, with the time of the swaps of its most contended word as its longest wait. L2's
   // answers add the other waits (add_waits()).
   BlockWork work_of(const ResidentBlock& block) const {
-    BlockWork work{.memory = block.memory_work};
+    BlockWork work{.memory = block.memory_work, .busy_cycles = block.busy_cycles()};
     for (const Warp& warp : block.warps) {
       work.instructions += warp.executed;
       work.longest_warp = std::max(work.longest_warp, warp.executed);
@@ -336,11 +336,12 @@ class GridRunner {
     return work;
   }
 
-  // Adds the time of a warp until `clock` (PathSums::clock()), with the requests that DRAM has served.
-  void add_waits(std::uint64_t clock, std::uint64_t from_dram, BlockWork& work) const {
+  // Adds the time of a warp until `clock` (PathSums::clock()), with the requests that L2 and DRAM have served.
+  void add_waits(std::uint64_t clock, const ServedLoads& served, BlockWork& work) const {
     const Machine& machine = launch_.machine;
     const std::uint64_t more =
-        from_dram * static_cast<std::uint64_t>(machine.dram_latency_cycles - machine.l2_latency_cycles);
+        served.by_dram * static_cast<std::uint64_t>(machine.dram_latency_cycles - machine.l2_latency_cycles);
+    work.most_far_loads = std::max<std::uint64_t>(work.most_far_loads, served.all);
     work.wait_cycles += more;
     work.longest_wait_cycles = std::max(work.longest_wait_cycles, clock + more);
   }
@@ -363,7 +364,7 @@ class GridRunner {
   BlockWork work_until_now(const Multiprocessor& sm, const ResidentBlock& block) {
     BlockWork work = work_of(block);
     for (const Warp& warp : block.warps)
-      add_waits(warp.path.clock(), l2_round_.from_dram(static_cast<std::size_t>(sm.index), warp.slot), work);
+      add_waits(warp.path.clock(), l2_round_.served(static_cast<std::size_t>(sm.index), warp.slot), work);
     return work;
   }
 
@@ -372,7 +373,7 @@ class GridRunner {
     auto clock = ended_clocks_.begin();
     for (EndedBlock& block : ended_) {
       for (std::size_t w = 0; w < places_.warps_per_block(); ++w)
-        add_waits(*clock++, std::exchange(l2_round_.from_dram(block.sm, block.first_slot + w), 0u), block.work);
+        add_waits(*clock++, std::exchange(l2_round_.served(block.sm, block.first_slot + w), {}), block.work);
       sample_.count(block.index, block.work);
     }
     ended_.clear();

@@ -30,6 +30,7 @@ Lowering::Lowering(const LoweringInput& input, const KernelCode& code)
   program_.linked = linked_.function;
   program_.function = &function_;
   program_.blocks = code.blocks;
+  program_.unit_times.resize(code.blocks.size());
   for (std::size_t i = 0; i < function_.parameters.size(); ++i)
     parameter_numbers_.try_emplace(function_.parameters[i].name, i);
 }

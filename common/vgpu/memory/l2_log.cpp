@@ -35,8 +35,7 @@ void L2Answer::tell() const {
 
 std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
                             InstructionId first_site, std::vector<InstructionTraffic>& traffic,
-                            std::vector<L2Answer>& answers, SmRequests& sm,
-                            std::vector<std::uint32_t>& served_by_dram) {
+                            std::vector<L2Answer>& answers, SmRequests& sm, std::vector<ServedLoads>& served) {
   std::size_t at = 0, next_partial = 0;
   std::uint64_t dram_sectors = 0;
   L2Cache::Place ahead[kAhead];
@@ -80,7 +79,10 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
       continue;
     }
     site.l2_hit_sectors += read - (request.kind == Kind::load ? from_dram : 0);
-    if (request.kind != Kind::store) ++(from_dram != 0 ? site.served_by_dram : site.served_by_l2);
+    if (request.kind != Kind::store) {
+      ++(from_dram != 0 ? site.served_by_dram : site.served_by_l2);
+      ++served[request.warp_slot].all;
+    }
     if (request.trace != nullptr) {
       const Fetch* const fetch = fetches.find(newest);
       const bool is_own = fetch != nullptr && fetch->block == request.trace->block;
@@ -93,7 +95,7 @@ std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<Instruct
     }
     if (from_dram != 0) {
       l2.end_fetch();
-      ++served_by_dram[request.warp_slot];
+      ++served[request.warp_slot].by_dram;
     }
     dram_sectors += from_dram + dirtied;
     if (request.is_counted) sm.add(read, request.kind == Kind::load ? from_dram : 0, written);
@@ -118,7 +120,7 @@ L2Round::L2Round(const Machine& machine, std::size_t sms, std::size_t warp_slots
       traffic_(traffic),
       sites_(sites),
       requests_(sms),
-      from_dram_(sms, std::vector<std::uint32_t>(warp_slots)) {}
+      served_(sms, std::vector<ServedLoads>(warp_slots)) {}
 
 L2Round::~L2Round() = default;
 
@@ -149,7 +151,7 @@ void L2Round::replay_to(std::size_t end) {
   if (replayed_ == 0 && end != 0) fetches_.begin_round(l2_.fetch(), began_);
   for (; replayed_ < end; ++replayed_)
     dram_sectors_ += logs_[replayed_].replay(l2_, fetches_, sites_, first_site_, traffic_, answers_,
-                                             requests_[sm_of_log_[replayed_]], from_dram_[sm_of_log_[replayed_]]);
+                                             requests_[sm_of_log_[replayed_]], served_[sm_of_log_[replayed_]]);
 }
 
 std::uint64_t L2Round::tell_traces() {

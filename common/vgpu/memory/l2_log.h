@@ -43,6 +43,11 @@ struct SmRequests {
   }
 };
 
+// How many loads and atomics of a warp went beyond L1, and how many of them DRAM served.
+struct ServedLoads {
+  std::uint32_t all = 0, by_dram = 0;
+};
+
 class L2Log {
  public:
   // Logs the lines of a request; end_request() then logs the request itself.
@@ -80,7 +85,7 @@ class L2Log {
   // dirty.
   std::uint64_t replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
                        InstructionId first_site, std::vector<InstructionTraffic>& traffic,
-                       std::vector<L2Answer>& answers, SmRequests& sm, std::vector<std::uint32_t>& served_by_dram);
+                       std::vector<L2Answer>& answers, SmRequests& sm, std::vector<ServedLoads>& served);
 
  private:
   static constexpr std::size_t kMostLines = std::size_t{1} << 17;
@@ -137,9 +142,9 @@ class L2Round {
   const std::vector<InstructionCounters>& sites() const { return sites_; }
   // By SM: the requests so far that were to be counted (L2Log::count_requests()).
   const std::vector<SmRequests>& requests() const { return requests_; }
-  // How many loads and atomics DRAM has served for the warp in a slot of an SM. The caller sets it to 0 for the next
-  // warp. Must not be called while L2 answers.
-  std::uint32_t& from_dram(std::size_t sm, std::size_t warp_slot) { return from_dram_[sm][warp_slot]; }
+  // What has been served for the warp in a slot of an SM. The caller sets it to 0 for the next warp. Must not be called
+  // while L2 answers.
+  ServedLoads& served(std::size_t sm, std::size_t warp_slot) { return served_[sm][warp_slot]; }
   // Number of sectors that L2 read from DRAM or made dirty. Must not be called while L2 answers.
   std::uint64_t dram_sectors() const { return dram_sectors_; }
 
@@ -155,7 +160,7 @@ class L2Round {
   std::vector<L2Log> logs_;
   std::vector<std::size_t> sm_of_log_;
   std::vector<SmRequests> requests_;
-  std::vector<std::vector<std::uint32_t>> from_dram_;  // by SM and warp slot
+  std::vector<std::vector<ServedLoads>> served_;  // by SM and warp slot
   double began_ = 0;
   std::uint64_t dram_sectors_ = 0;
   std::size_t taken_ = 0, replayed_ = 0;  // how many logs were taken, and how many of them answered

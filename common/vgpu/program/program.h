@@ -150,6 +150,20 @@ struct LockstepCode {
   std::vector<ProductRun> product_runs;                  // by Op::target of its first operation
 };
 
+// By unit of a scheduler (ptx::Unit): for how long it is busy, in quarters of a cycle. Control instructions occupy no
+// pipe, so their place holds the issue slots of all instructions. As long as a line of the host's cache, since the rows
+// of a warp's basic blocks are added up as it enters them.
+struct alignas(64) UnitTimes {
+  static constexpr std::uint32_t kPerCycle = 4;
+  static constexpr std::size_t kIssue = static_cast<std::size_t>(ptx::Unit::control);
+  std::array<std::uint32_t, 16> of{};
+
+  void add(const UnitTimes& more) {
+    for (std::size_t u = 0; u < of.size(); ++u) of[u] += more.of[u];
+  }
+};
+static_assert(ptx::kUnitCount <= 16);
+
 struct Program {
   std::shared_ptr<const ptx::Function> linked;  // the kernel and its callees; null if it has none
   const ptx::Function* function = nullptr;      // the function that runs: `linked` or the module's function
@@ -169,6 +183,7 @@ struct Program {
   bool has_fences = false;                      // whether the code has memory fences
   std::uint32_t shared_swap_cycles = 0;         // see block_latency.h
   std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
+  std::vector<UnitTimes> unit_times;            // by basic block, see block_latency.h; all 0 without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset
   std::uint32_t local_bytes = 0;                          // per thread, including the recursion stack
   std::uint32_t stack_start = 0;                          // where in local memory the recursion stack begins

@@ -14,7 +14,7 @@ namespace roofwalk::vgpu {
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
 
-// Charges what the warp's block spent on vector clocks, if it is watched.
+// Charges what the warp's block spent on vector clocks and patterns, if it is watched.
 inline void charge_for_clocks(Launch& launch, const Warp& warp) {
   if (warp.block->shadow != nullptr) launch.charge(warp.block->shadow->take_work());
 }
@@ -26,10 +26,12 @@ inline bool is_watched(const Launch& launch, const Warp& warp) {
 }
 
 // Records a lockstep load or store of a watched block if it is certainly ordered after all earlier touches; else false.
-inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const LaneOffsets& offsets,
-                             std::uint32_t bytes, SharedTouch touch) {
-  return !op->instruction->is_volatile &&
-         warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, offsets, bytes, touch);
+inline bool touches_in_order(Launch& launch, const Warp& warp, const Op* op, std::uint64_t first,
+                             const LaneOffsets& offsets, std::uint32_t bytes, SharedTouch touch) {
+  if (op->instruction->is_volatile) return false;
+  const bool are_in_order = warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, offsets, bytes, touch);
+  charge_for_clocks(launch, warp);
+  return are_in_order;
 }
 
 // Executes and checks a load or store of shared memory. A store is checked after it is executed, to know whether it

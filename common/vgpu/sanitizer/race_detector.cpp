@@ -56,11 +56,13 @@ class SamePlaces {
 
 }  // namespace
 
-RaceDetector::RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps)
+RaceDetector::RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps,
+                           std::shared_ptr<TouchPatterns> patterns)
     : word_shift_(std::countr_zero(word_bytes)),
       writes_((bytes + word_bytes - 1) / word_bytes),
       reads_(writes_.size()),
       older_reads_(writes_.size()),
+      patterns_(patterns != nullptr ? std::move(patterns) : std::make_shared<TouchPatterns>(word_bytes)),
       warps_(warps),
       most_lock_bytes_(std::max(kFewLockBytes, kLockBytes * bytes)) {
   begin_block();
@@ -368,9 +370,7 @@ bool RaceDetector::read_in_lockstep(std::uint32_t warp, std::size_t number, std:
                                     const LaneOffsets& offsets, const ProductRun::Side& side) {
   if (log_.size() >= most_kept_) forget_the_old();
   const std::int64_t low = side.low;
-  if (sides_.size() <= number) sides_.resize(number + 1);
-  if (sides_[number] == nullptr) sides_[number] = make_pattern(side.loads, low, offsets, sizeof(float));
-  const Pattern& pattern = *sides_[number];
+  const Pattern& pattern = patterns_->of_side(number, offsets, side, work_);
   if (pattern.words.empty() || !warps_[warp].lanes.empty()) return false;
   const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
   const std::size_t first = (base + static_cast<std::uint64_t>(low)) >> word_shift_;
@@ -388,8 +388,7 @@ bool RaceDetector::read_in_lockstep(std::uint32_t warp, std::size_t number, std:
 bool RaceDetector::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first,
                                      const LaneOffsets& offsets, std::uint32_t bytes, SharedTouch touch) {
   if (log_.size() >= most_kept_) forget_the_old();
-  const bool is_known = pc < patterns_.size() && patterns_[pc] != nullptr;
-  const Pattern& pattern = is_known ? *patterns_[pc] : pattern_of(pc, offsets, bytes);
+  const Pattern& pattern = patterns_->of(pc, offsets, bytes, work_);
   const bool reads = touch == SharedTouch::read;
   if (!warps_[warp].lanes.empty() || (!reads && !pattern.apart)) return false;
   const std::size_t low = (first + static_cast<std::uint64_t>(offsets.low)) >> word_shift_;
@@ -401,6 +400,8 @@ bool RaceDetector::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::
   }
   // The most frequent sizes are compile-time constants: a row of a tile, one word, one word in each of two rows.
   switch (pattern.words.size()) {
+    case 0:
+      return false;
     case 1:
       return touch_words<true, 1>(warp, pc, low, pattern, next);
     case 2:

@@ -34,6 +34,7 @@
 #include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/sanitizer/copy_groups.h"
 #include "common/vgpu/sanitizer/knowledge.h"
+#include "common/vgpu/sanitizer/touch_patterns.h"
 
 namespace roofwalk::vgpu {
 
@@ -55,8 +56,10 @@ struct SharedWrites {
 
 class RaceDetector {
  public:
-  // `word_bytes` is the granularity of detection: 1, 2 or 4.
-  RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps);
+  // `word_bytes` is the granularity of detection: 1, 2 or 4. `patterns`: of the launch, with the same `word_bytes`; if
+  // null, the detector makes its own.
+  RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps,
+               std::shared_ptr<TouchPatterns> patterns = nullptr);
 
   void begin_block();
 
@@ -127,18 +130,7 @@ class RaceDetector {
   static constexpr Id kCopy = 1u << kWarpBits, kWarpMask = kCopy - 1;
   static constexpr Id kForgotten = 1u << kIdShift;  // a touch that is ordered before everything that follows
 
-  // The words that one or several instructions touch, relative to the lowest word, and the lanes that touch each
-  // word.
-  struct Pattern {
-    std::vector<std::uint32_t> words, lanes;
-    std::vector<std::uint32_t> pcs = {};  // if the pattern is of several instructions: the one that touches each word
-    struct Stretch {
-      std::uint32_t first = 0, count = 0;
-    };
-    std::vector<Stretch> stretches = {};  // runs of adjacent words
-    bool apart = false;                   // no word is touched by two lanes
-    bool is_contiguous() const { return stretches.size() == 1; }
-  };
+  using Pattern = TouchPattern;
   struct Record {
     Clock clock = 0;  // for a copy: the number of its batch (copy_groups.h)
     std::uint32_t pc = 0;
@@ -216,11 +208,6 @@ class RaceDetector {
   Id keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch, std::size_t first, const Pattern& pattern);
   template <bool reads, std::size_t known_count, class WordOf>
   bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
-  // Returns the pattern of loads, or of one store, by a whole warp. The pattern is empty if two of the loads touch a
-  // word with different lanes.
-  std::unique_ptr<const Pattern> make_pattern(std::span<const ProductRun::Load> loads, std::int64_t low,
-                                              const LaneOffsets& offsets, std::uint32_t bytes) const;
-  const Pattern& pattern_of(std::uint32_t pc, const LaneOffsets& offsets, std::uint32_t bytes);
   std::optional<Finding> check(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
                                std::uint32_t pc) const;
   void note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
@@ -250,9 +237,7 @@ class RaceDetector {
   std::size_t most_kept_ = 0;   // forget_the_old() runs at this size
   // The Id of the first touch after the last barrier of the whole block.
   Id whole_block_met_ = 0;
-  std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
-  // Patterns of the sides of ProductRuns. If a pattern is empty, the loads of that side are checked one by one.
-  std::vector<std::unique_ptr<const Pattern>> sides_;
+  std::shared_ptr<TouchPatterns> patterns_;
   std::vector<WarpClocks> warps_;
   std::unordered_map<std::size_t, Knowledge> locks_;  // by word: the vector clock that the next acquire joins
   std::size_t lock_bytes_ = 0, most_lock_bytes_;

@@ -1,6 +1,7 @@
 // A block resident on an SM: its shared memory, warps and barriers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -63,12 +64,21 @@ struct ResidentBlock {
   std::uint32_t sync_points = 0;     // last number given to a phase or a flag write
   std::uint32_t followed = 0;        // number of `follows` sync points recorded so far
   std::vector<Warp> warps;
+  std::vector<UnitTimes> busy;  // by scheduler: what its warps of this block have issued
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps that have arrived at each barrier
   std::uint32_t expected[kBarriers] = {};  // warps each barrier waits for; 0: all live warps
   std::uint32_t counted[kBarriers] = {};   // bar.red: threads that have arrived with a true predicate
   std::uint32_t asked[kBarriers] = {};     // bar.red: threads that have arrived
   std::uint64_t came_at[kBarriers] = {};   // the latest of the arrived warps: its PathSums::clock() at the barrier
+
+  // BlockWork::busy_cycles
+  std::uint64_t busy_cycles() const {
+    std::uint32_t most = 0;
+    for (const UnitTimes& scheduler : busy)
+      most = std::max(most, *std::max_element(scheduler.of.begin(), scheduler.of.end()));
+    return most / UnitTimes::kPerCycle;
+  }
 };
 
 }  // namespace roofwalk::vgpu

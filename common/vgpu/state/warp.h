@@ -73,6 +73,7 @@ struct alignas(64) Warp {
   PathSums path;                     // path through the basic blocks so far
   std::uint32_t copy_groups = 0;     // cp.async groups committed so far
   ResidentBlock* block = nullptr;
+  UnitTimes* busy = nullptr;                 // of its scheduler, in ResidentBlock::busy
   std::uint8_t* local = nullptr;             // [word][lane]
   std::vector<std::uint32_t> local_written;  // sanitized: for each byte of local memory, the lanes that wrote it
   std::vector<ReconvergenceEntry> stack;

@@ -21,6 +21,8 @@ inline constexpr std::uint64_t kL1Line = 1, kL2Line = 8, kStoredLine = 12;
 // Per lane of a shared memory access that the sanitizer checks lane by lane; per further word that such a lane
 // accesses, unless it is obvious that the word's earlier accesses are ordered before it.
 inline constexpr std::uint64_t kCheckedLane = 8, kCheckedWord = 3;
+// Per lane and word of a pattern that the sanitizer makes of an access (touch_patterns.h), once per launch.
+inline constexpr std::uint64_t kPatternTouch = 4;
 // The sanitizer's vector clocks: per join by a fence or lock; per row of lane times that is joined or copied; per lane,
 // if only some lanes of a warp synchronize.
 inline constexpr std::uint64_t kJoined = 4, kJoinedRow = 1, kMetLane = 1;

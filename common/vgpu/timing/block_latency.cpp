@@ -1,7 +1,11 @@
 #include "common/vgpu/timing/block_latency.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <span>
+
+#include "common/base/check.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -14,9 +18,13 @@ bool waits_for_stores(const Program& program, const TimedOp& op) {
 
 std::uint32_t latency_of(const Machine& machine, const Program& program, const TimedOp& op) {
   switch (op.kind) {
-    case TimedKind::load:
     case TimedKind::load_constant:
+      return static_cast<std::uint32_t>(machine.constant_l1_latency_cycles);
+    case TimedKind::load:
     case TimedKind::atomic:
+      if (program.function->instructions[op.pc].space == ptx::Space::shared)
+        return static_cast<std::uint32_t>(machine.shared_latency_cycles);
+      return static_cast<std::uint32_t>(machine.l2_latency_cycles);
     case TimedKind::async_wait:
       return static_cast<std::uint32_t>(machine.l2_latency_cycles);
     case TimedKind::barrier:
@@ -35,15 +43,24 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const T
   return 0;
 }
 
-// Returns the latency of a schedule if operations issue in order, each when its sources are ready. `ready`: scratch
-// memory for the cycle when each slot is ready; all 0 on entry and on return.
+// Returns for how long an operation occupies its unit, in cycles.
+double unit_cycles(const Machine& machine, const TimedOp& op) {
+  return unit_interval(machine, op.unit) * (op.unit == Unit::tensor ? op.tensor_fmas : op.issues);
+}
+
+// Returns the latency of a schedule if operations issue in order, each when its sources and its unit are ready.
+// `ready`: scratch memory for the cycle when each slot is ready; all 0 on entry and on return.
 std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
                          std::vector<std::uint32_t>& ready) {
   std::uint32_t now = 0, end = 0;
+  std::array<double, kUnitCount> opens{};  // by unit: when it can take another operation
   for (const TimedOp& op : schedule.ops) {
     const std::span operands(schedule.operands.data() + op.first_operand,
                              std::size_t{op.result_count} + op.source_count);
     for (const std::uint16_t source : operands.subspan(op.result_count)) now = std::max(now, ready[source]);
+    double& opens_at = opens[static_cast<std::size_t>(op.unit)];
+    now = std::max(now, static_cast<std::uint32_t>(opens_at));
+    opens_at = std::max(opens_at, static_cast<double>(now)) + unit_cycles(machine, op);
     now += op.issues;
     const std::uint32_t done = now + latency_of(machine, program, op);
     if (op.kind == TimedKind::compute && waits_for_stores(program, op)) now = done;  // later operations wait as well
@@ -57,6 +74,32 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const S
 }
 
 }  // namespace
+
+double unit_interval(const Machine& machine, Unit unit) {
+  const auto lanes = [&](double per_sm) { return kWarpSize * machine.schedulers_per_sm / per_sm; };
+  switch (unit) {
+    case Unit::fp32:
+      return lanes(machine.fp32_lanes_per_sm);
+    case Unit::half:
+      return lanes(machine.half2_lanes_per_sm);
+    case Unit::integer:
+      return lanes(machine.int_lanes_per_sm);
+    case Unit::multiply:
+      return lanes(machine.multiply_lanes_per_sm);
+    case Unit::fp64:
+      return lanes(machine.fp64_lanes_per_sm);
+    case Unit::special:
+      return lanes(machine.special_lanes_per_sm);
+    case Unit::memory:
+    case Unit::constant:
+      return lanes(machine.memory_lanes_per_sm);
+    case Unit::tensor:  // per FMA
+      return machine.schedulers_per_sm / (machine.tensor_fmas_per_clock * machine.mma_sync_share);
+    case Unit::control:
+      return 1;
+  }
+  ROOFWALK_CHECK(false);
+}
 
 std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program& program,
                                            const ProgramSchedule& schedule) {
@@ -78,6 +121,30 @@ std::vector<std::uint32_t> least_issue_slots(const ProgramSchedule& schedule) {
   return least;
 }
 
+std::vector<UnitTimes> least_unit_times(const Machine& machine, const ProgramSchedule& schedule) {
+  std::vector<std::array<double, kUnitCount>> parts;
+  std::vector<UnitTimes> least(schedule.blocks.size());
+  for (UnitTimes& times : least) times.of.fill(~0u);
+  for (std::size_t first = 0; first < least.size(); ++first) {
+    for (const Schedule& one : schedule.blocks[first]) {
+      parts.assign(one.members, {});
+      for (const TimedOp& op : one.ops) {
+        std::array<double, kUnitCount>& cycles = parts[op.part % one.members];
+        cycles[UnitTimes::kIssue] += op.issues;
+        if (op.unit != Unit::control) cycles[static_cast<std::size_t>(op.unit)] += unit_cycles(machine, op);
+      }
+      for (std::size_t m = 0; m < parts.size() && first + m < least.size(); ++m) {
+        for (std::size_t u = 0; u < kUnitCount; ++u) {
+          const double times = std::min(UnitTimes::kPerCycle * parts[m][u] / one.copies, 1e9);
+          least[first + m].of[u] = std::min(least[first + m].of[u], static_cast<std::uint32_t>(std::lround(times)));
+        }
+      }
+    }
+  }
+  for (UnitTimes& times : least) std::fill(times.of.begin() + kUnitCount, times.of.end(), 0u);
+  return least;
+}
+
 double swap_cycles(const Machine& machine, bool shared) {
   return (shared ? 2 * machine.shared_latency_cycles : machine.l2_latency_cycles) + 2 * machine.alu_latency_cycles;
 }
@@ -88,6 +155,7 @@ void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Prog
   for (const auto& schedules : schedule.blocks) program.timed_operations.push_back(operations_of(schedules.back()));
   const std::vector<std::uint32_t> latencies = block_latencies(machine, program, schedule);
   const std::vector<std::uint32_t> slots = least_issue_slots(schedule);
+  program.unit_times = least_unit_times(machine, schedule);
   const auto tell = [&](Op& entry, std::size_t block) {
     entry.offset = latencies[block];
     entry.meet = slots[block];

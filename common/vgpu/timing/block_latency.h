@@ -9,7 +9,12 @@
 
 namespace roofwalk::vgpu {
 
-// Returns, by basic block, the cycles until its last result is ready. All loads are assumed to take the latency of L2.
+// Returns the cycles between two warp instructions of one scheduler on its share of a pipe; of tensor cores: between
+// two FMAs.
+double unit_interval(const Machine& machine, Unit unit);
+
+// Returns, by basic block, the cycles until its last result is ready. Loads of shared memory and of constants take
+// their own latency; all other loads are assumed to take that of L2. Units take one operation after another.
 std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program& program,
                                            const ProgramSchedule& schedule);
 
@@ -23,9 +28,12 @@ double swap_cycles(const Machine& machine, bool shared);
 // Instructions that ptxas removes take none.
 std::vector<std::uint32_t> least_issue_slots(const ProgramSchedule& schedule);
 
+// The same for the time of each unit of a scheduler.
+std::vector<UnitTimes> least_unit_times(const Machine& machine, const ProgramSchedule& schedule);
+
 // Writes latencies and least issue slots into the entry operations of basic blocks (code and lockstep code), for
-// BlockWork::latency_cycles and Launch::issued. Also sets the program's swap cycles and its numbers of timed
-// operations.
+// BlockWork::latency_cycles and Launch::issued. Also sets the program's unit times, its swap cycles and its numbers of
+// timed operations.
 void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program);
 
 }  // namespace roofwalk::vgpu

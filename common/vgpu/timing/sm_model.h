@@ -61,7 +61,7 @@ class Simulation {
     dram_sector_ = dram_sector_full_ / share_of_memory;
     l2_sector_ = l2_sector_full_ / share_of_memory;
     port_sector_ = kSectorBytes / m_.l2_port_bytes_per_clock;
-    for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = interval(static_cast<Unit>(u));
+    for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = unit_interval(m_, static_cast<Unit>(u));
     if (keeps == Keeps::waits) {
       waits_.resize(input.program.function->instructions.size());
       path_waits_.resize(waits_.size());
@@ -150,7 +150,6 @@ class Simulation {
   void end_warp(SimSm& sm, SimWarp& warp);
 
   // sm/warp_scheduler.h
-  double interval(Unit unit) const;
   Cycle step(SimSm& sm, Cycle now);
   double path_opens(const SimSm& sm) const;
   double constant_path_opens(const SimSm& sm) const;

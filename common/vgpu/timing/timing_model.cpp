@@ -45,21 +45,24 @@ bool goes_on_alike(const BlockTrace& block) {
   const auto is_as_much = [share](std::uint64_t of_part, std::uint64_t of_all) {
     return static_cast<double>(of_part) >= kAsMuch * share * static_cast<double>(of_all);
   };
-  return is_as_much(part.memory, all.memory) && is_as_much(part.longest_wait_cycles, all.longest_wait_cycles);
+  return is_as_much(part.memory, all.memory) && is_as_much(part.longest_wait_cycles, all.longest_wait_cycles) &&
+         is_as_much(part.busy_cycles, all.busy_cycles);
 }
 
 bool is_asked_alone(const BlockTrace& block) { return block.recorded.instructions != 0 && !goes_on_alike(block); }
 
 // Returns the ratio of a block's time to its trace's time. The part that was cut off is assumed to resemble the
-// recorded part; if it does not, the additional waits of the warp that waits longest are added, one after the other,
-// and a cycle for each additional line, sector and wavefront.
+// recorded part; if it does not, the additional waits of the warp that waits longest are added, one after the other, or
+// the additional time of the busiest unit, if that is longer, and a cycle for each additional line, sector and
+// wavefront.
 double longer_than_trace(const BlockTrace& block, AloneTimes& alone, std::uint32_t place) {
   const double cut = cut_of(block);
   if (!is_asked_alone(block)) return cut;
   const auto more = [cut](std::uint64_t of_all, std::uint64_t of_part) {
     return std::max(0.0, static_cast<double>(of_all) - cut * static_cast<double>(of_part));
   };
-  return cut + (more(block.work.longest_wait_cycles, block.recorded.longest_wait_cycles) +
+  return cut + (std::max(more(block.work.longest_wait_cycles, block.recorded.longest_wait_cycles),
+                         more(block.work.busy_cycles, block.recorded.busy_cycles)) +
                 more(block.work.memory, block.recorded.memory)) /
                    alone.always_of(place);
 }
@@ -250,27 +253,29 @@ double start_of(const TimingInput& input, const BlockTrace& block, double cycles
 }
 
 // Returns the end of the last block that takes longer than the chosen blocks of its stratum, or whose stratum has no
-// chosen block: the grid cannot end before that. A block that runs or waits far longer than all chosen ones is replayed
-// at any cost.
+// chosen block: the grid cannot end before that. A block that runs, waits or is busy far longer than all chosen ones is
+// replayed at any cost.
 double last_end(const TimingInput& input, const std::vector<std::uint32_t>& chosen, double cycles, AloneTimes& alone) {
   constexpr double kLonger = 1.1;
   constexpr std::uint64_t kFarLonger = 2;
   const auto& blocks = input.trace.blocks;
   std::vector<bool> stands(blocks.size());
   std::vector<double> replayed(input.trace.strata.size());  // by stratum: longest chosen block; 0: none
-  std::uint64_t longest_warp = 0, longest_wait = 0;
+  std::uint64_t longest_warp = 0, longest_wait = 0, busy = 0;
   for (const std::uint32_t i : chosen) {
     stands[i] = true;
     double& longest = replayed[blocks[i].stratum];
     longest = std::max(longest, alone.of(i).value_or(0));
     longest_warp = std::max(longest_warp, longest_warp_of(blocks[i]));
     longest_wait = std::max(longest_wait, blocks[i].work.longest_wait_cycles);
+    busy = std::max(busy, blocks[i].work.busy_cycles);
   }
   double last = 0;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     if (stands[i]) continue;
     if (longest_warp_of(blocks[i]) > kFarLonger * longest_warp ||
-        blocks[i].work.longest_wait_cycles > kFarLonger * longest_wait)
+        blocks[i].work.longest_wait_cycles > kFarLonger * longest_wait ||
+        blocks[i].work.busy_cycles > kFarLonger * busy)
       alone.always_of(i);
     const double own = alone.of(i).value_or(0);
     if (own <= kLonger * replayed[blocks[i].stratum]) continue;

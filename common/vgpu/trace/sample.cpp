@@ -15,8 +15,8 @@ constexpr unsigned kMostHalvings = 63;
 constexpr std::uint64_t kCountedBlocks = 1u << 20;
 // Blocks unlike all traced ones are represented by traced blocks if they have at most this share of the grid's cost.
 constexpr double kUntracedShare = 0.03;
-// A block that waits this much longer than all traced ones is requested.
-constexpr double kWaitsLonger = 1.5;
+// A block that waits this much longer than all traced ones, or keeps a unit busy this much longer, is requested.
+constexpr double kFarLonger = 1.5;
 constexpr std::size_t kMostMissing = 64;  // limit of GridTrace::missing
 
 TraceSize size_of(const BlockTrace& trace) {
@@ -218,16 +218,18 @@ GridTrace Sample::take() {
 
 // Requests traces of blocks from all strata that have none, most expensive stratum first. Of strata that are too cheap
 // to matter, requests only one block each, because even such a block may be the last to end. The block with the longest
-// warp and the block that waits longest come first, if they run or wait far longer than all traced blocks.
+// warp, the block that waits longest and the one that keeps a unit busy longest come first, if they run, wait or are
+// busy far longer than all traced blocks.
 void Sample::find_missing(GridTrace& trace) const {
   double all = 0, untraced = 0;
-  std::uint64_t longest = 0, longest_wait = 0;
+  std::uint64_t longest = 0, longest_wait = 0, busy = 0;
   std::vector<const Stratum*> without;
-  const Stratum *last = nullptr, *waiting = nullptr;
+  const Stratum *last = nullptr, *waiting = nullptr, *busiest = nullptr;
   for (const Stratum& stratum : trace.strata) {
     all += stratum.cost();
     if (last == nullptr || stratum.longest_warp > last->longest_warp) last = &stratum;
     if (waiting == nullptr || stratum.longest_wait_cycles > waiting->longest_wait_cycles) waiting = &stratum;
+    if (busiest == nullptr || stratum.busy_cycles > busiest->busy_cycles) busiest = &stratum;
     if (stratum.traced != 0) continue;
     untraced += stratum.cost();
     without.push_back(&stratum);
@@ -235,6 +237,7 @@ void Sample::find_missing(GridTrace& trace) const {
   for (const BlockTrace& block : trace.blocks) {
     longest = std::max(longest, block.work.longest_warp);
     longest_wait = std::max(longest_wait, block.work.longest_wait_cycles);
+    busy = std::max(busy, block.work.busy_cycles);
   }
   std::stable_sort(without.begin(), without.end(), [](const auto* a, const auto* b) { return a->cost() > b->cost(); });
   std::uint64_t room = limits_.instructions;
@@ -245,8 +248,13 @@ void Sample::find_missing(GridTrace& trace) const {
     trace.missing.push_back(index);
   };
   if (last->longest_warp > 2 * longest) ask_for(last->longest_block, last->instructions / last->blocks);
-  if (static_cast<double>(waiting->longest_wait_cycles) > kWaitsLonger * static_cast<double>(longest_wait))
+  const auto is_far_longer = [](std::uint64_t cycles, std::uint64_t than) {
+    return static_cast<double>(cycles) > kFarLonger * static_cast<double>(than);
+  };
+  if (is_far_longer(waiting->longest_wait_cycles, longest_wait))
     ask_for(waiting->waiting_block, waiting->instructions / waiting->blocks);
+  if (is_far_longer(busiest->busy_cycles, busy))
+    ask_for(busiest->busiest_block, busiest->instructions / busiest->blocks);
   for (const Stratum* stratum : without) {
     const bool is_rare = untraced <= kUntracedShare * all;
     for (const std::uint64_t index : stratum->examples) {

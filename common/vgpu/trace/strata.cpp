@@ -32,8 +32,16 @@ Strata::Key Strata::key_of(const BlockWork& work) const {
   // Which blocks miss L2 is a matter of chance in most kernels, so steps of waits are coarse.
   constexpr unsigned kCoarser = 3;
   const auto coarse = [&](std::uint64_t value) { return static_cast<std::uint16_t>(step(value) >> kCoarser); };
-  return {step(work.instructions),  step(work.longest_warp),          step(work.memory),     step(work.latency_cycles),
-          coarse(work.wait_cycles), coarse(work.longest_wait_cycles), step(work.path[0], 2), step(work.path[1], 2)};
+  return {step(work.instructions),     step(work.longest_warp),  step(work.memory),
+          step(work.latency_cycles),   coarse(work.wait_cycles), coarse(work.longest_wait_cycles),
+          coarse(work.most_far_loads), step(work.busy_cycles),   step(work.path[0], 2),
+          step(work.path[1], 2)};
+}
+
+void Strata::raise(std::uint64_t value, std::uint64_t block, std::uint64_t& most, std::uint64_t& block_of_most) {
+  if (value <= most) return;
+  most = value;
+  block_of_most = block;
 }
 
 void Strata::add(const BlockWork& work, std::uint64_t index, std::uint64_t rank) {
@@ -46,14 +54,10 @@ void Strata::add(const BlockWork& work, std::uint64_t index, std::uint64_t rank)
   ++stratum.blocks;
   stratum.instructions += work.instructions;
   stratum.memory += work.memory;
-  if (work.longest_warp > stratum.longest_warp || stratum.blocks == 1) {
-    stratum.longest_warp = work.longest_warp;
-    stratum.longest_block = index;
-  }
-  if (work.longest_wait_cycles > stratum.longest_wait_cycles || stratum.blocks == 1) {
-    stratum.longest_wait_cycles = work.longest_wait_cycles;
-    stratum.waiting_block = index;
-  }
+  if (stratum.blocks == 1) stratum.longest_block = stratum.waiting_block = stratum.busiest_block = index;
+  raise(work.longest_warp, index, stratum.longest_warp, stratum.longest_block);
+  raise(work.longest_wait_cycles, index, stratum.longest_wait_cycles, stratum.waiting_block);
+  raise(work.busy_cycles, index, stratum.busy_cycles, stratum.busiest_block);
   stratum.by_part[static_cast<std::size_t>(static_cast<double>(index) / static_cast<double>(grid_blocks_) *
                                            static_cast<double>(kGridParts))] += 1;
   const std::uint64_t cell_blocks = blocks_per_cell(grid_blocks_);
@@ -72,14 +76,10 @@ void Strata::merge(Entry& into, Entry&& from) {
   stratum.blocks += from.stratum.blocks;
   stratum.instructions += from.stratum.instructions;
   stratum.memory += from.stratum.memory;
-  if (from.stratum.longest_warp > stratum.longest_warp) {
-    stratum.longest_warp = from.stratum.longest_warp;
-    stratum.longest_block = from.stratum.longest_block;
-  }
-  if (from.stratum.longest_wait_cycles > stratum.longest_wait_cycles) {
-    stratum.longest_wait_cycles = from.stratum.longest_wait_cycles;
-    stratum.waiting_block = from.stratum.waiting_block;
-  }
+  const Stratum& other = from.stratum;
+  raise(other.longest_warp, other.longest_block, stratum.longest_warp, stratum.longest_block);
+  raise(other.longest_wait_cycles, other.waiting_block, stratum.longest_wait_cycles, stratum.waiting_block);
+  raise(other.busy_cycles, other.busiest_block, stratum.busy_cycles, stratum.busiest_block);
   for (std::size_t i = 0; i < kGridParts; ++i) stratum.by_part[i] += from.stratum.by_part[i];
   for (std::size_t i = 0; i < stratum.by_cell.size(); ++i) stratum.by_cell[i] += from.stratum.by_cell[i];
   for (std::size_t i = 0; i < from.ranks.size(); ++i) {
@@ -103,15 +103,17 @@ void Strata::widen() {
 void Strata::join_untraced(const std::set<Key>& traced) {
   constexpr int kShorter = 1, kLonger = 4;  // steps by which the waits may differ
   const auto joins = [&](const Key& key) {
-    for (int sum = -kShorter; sum <= kLonger; ++sum) {
-      for (int longest = -kShorter; longest <= kLonger; ++longest) {
-        Key other = key;
-        other[kWaits[0]] = static_cast<std::uint16_t>(other[kWaits[0]] + sum);
-        other[kWaits[1]] = static_cast<std::uint16_t>(other[kWaits[1]] + longest);
-        if (!traced.contains(other)) continue;
-        merge(strata_.at(other), std::move(strata_.at(key)));
-        return true;
+    constexpr int kWays = kLonger + kShorter + 1;
+    for (int way = 0; way < kWays * kWays * kWays; ++way) {
+      Key other = key;
+      int left = way;
+      for (const std::size_t wait : kWaits) {
+        other[wait] = static_cast<std::uint16_t>(other[wait] + left % kWays - kShorter);
+        left /= kWays;
       }
+      if (!traced.contains(other)) continue;
+      merge(strata_.at(other), std::move(strata_.at(key)));
+      return true;
     }
     return false;
   };

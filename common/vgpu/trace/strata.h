@@ -24,6 +24,10 @@ struct BlockWork {
   // Time of its slowest warp: its latency, its waits for others at barriers, and DRAM's part of its requests, one at a
   // time; or, if longer, the time of all swaps of its most contended word.
   std::uint64_t longest_wait_cycles = 0;
+  // The time for which it keeps one unit of one scheduler busy, at most. Units and issue slots differ in how many
+  // instructions they take per cycle, and warps of one scheduler take turns, so equal counts may take different times.
+  std::uint64_t busy_cycles = 0;
+  std::uint64_t most_far_loads = 0;  // loads and atomics of one warp that L2 or DRAM served, at most
   // The basic blocks that its warps entered and the instructions that they skipped, as sums of two hashes (PathSums).
   std::array<std::uint64_t, 2> path = {};
 
@@ -73,6 +77,7 @@ struct Stratum {
   std::uint64_t instructions = 0, memory = 0, longest_warp = 0;
   std::uint64_t longest_block = 0;                           // index of the block with that warp
   std::uint64_t longest_wait_cycles = 0, waiting_block = 0;  // the longest wait of a block, and that block
+  std::uint64_t busy_cycles = 0, busiest_block = 0;          // the most BlockWork::busy_cycles, and that block
   std::array<float, kGridParts> by_part = {};                // blocks in each part of the grid
   std::vector<std::uint32_t> by_cell;                        // blocks in each cell of the grid
   std::vector<std::uint64_t> examples;                       // indices of the blocks with the lowest ranks
@@ -106,13 +111,14 @@ class Strata {
 
  private:
   static constexpr std::size_t kPaths = 2;  // the last elements of a key
-  using Key = std::array<std::uint16_t, 6 + kPaths>;
+  using Key = std::array<std::uint16_t, 8 + kPaths>;
   struct Entry {
     Stratum stratum;
     std::vector<std::uint64_t> ranks;  // ranks of `stratum.examples`, in the same order
   };
-  static constexpr std::size_t kWaits[] = {4, 5};  // elements of a key
+  static constexpr std::size_t kWaits[] = {4, 5, 6};  // elements of a key: both waits and far loads
   Key key_of(const BlockWork& work) const;
+  static void raise(std::uint64_t value, std::uint64_t block, std::uint64_t& most, std::uint64_t& block_of_most);
   void widen();
   void join_untraced(const std::set<Key>& traced);
   static void merge(Entry& into, Entry&& from);

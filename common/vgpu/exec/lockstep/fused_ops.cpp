@@ -110,7 +110,8 @@ inline void put_canonical(Lanes value, float* lanes) {
 inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const LaneOffsets& offsets,
                            std::uint64_t at) {
   return is_usual_in_shared(launch, warp, &load, offsets, at, kWordBytes) &&
-         (!is_watched(launch, warp) || touches_in_order(warp, &load, at, offsets, kWordBytes, SharedTouch::read));
+         (!is_watched(launch, warp) ||
+          touches_in_order(launch, warp, &load, at, offsets, kWordBytes, SharedTouch::read));
 }
 
 // Executes two ld.shared and the fma of the two words. Each group of eight lanes loads one word, or adjacent words.
@@ -173,7 +174,7 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
 
 // Records, for the sanitizer, all reads of one side and then all reads of the other, although a run alternates between
 // the sides. Returns false if both sides might read the same word, because then the order of the reads matters.
-[[gnu::noinline]] bool reads_in_order(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t left_base,
+[[gnu::noinline]] bool reads_in_order(Launch& launch, const Warp& warp, const Op* op, std::uint64_t left_base,
                                       std::uint64_t right_base) {
   const LockstepCode& code = launch.program.lockstep;
   const ProductRun& run = code.product_runs[op->target];
@@ -182,10 +183,12 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
       left_at + run.left.high < right_at + run.right.low || right_at + run.right.high < left_at + run.left.low;
   if (!apart) return false;
   RaceDetector& shadow = *warp.block->shadow;
-  return shadow.read_in_lockstep(warp.index, 2 * op->target, left_base, code.lane_offsets[op[0].lane_offsets],
-                                 run.left) &&
-         shadow.read_in_lockstep(warp.index, 2 * op->target + 1, right_base, code.lane_offsets[op[1].lane_offsets],
-                                 run.right);
+  const bool are_in_order =
+      shadow.read_in_lockstep(warp.index, 2 * op->target, left_base, code.lane_offsets[op[0].lane_offsets], run.left) &&
+      shadow.read_in_lockstep(warp.index, 2 * op->target + 1, right_base, code.lane_offsets[op[1].lane_offsets],
+                              run.right);
+  charge_for_clocks(launch, warp);
+  return are_in_order;
 }
 
 // Executes a run of products that add to one sum. The sums stay in host registers, and the loaded words are used where

@@ -133,7 +133,10 @@ inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   launch.clock += op->count;
   launch.issued += op->meet;
   warp.executed += op->count;
-  if (launch.counts) warp.path.enter(op->block, op->offset);  // only the timing model needs the path
+  if (launch.counts) {  // only the timing model needs these
+    warp.path.enter(op->block, op->offset);
+    warp.busy->add(launch.program.unit_times[op->block]);
+  }
   ++launch.sm->block_executions[op->block];
   launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
   return warp.trace == nullptr ? op + 1 : record_entry(launch, warp, op);

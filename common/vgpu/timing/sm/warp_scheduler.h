@@ -9,33 +9,6 @@
 
 namespace roofwalk::vgpu {
 
-// Returns the cycles between two warp instructions of one scheduler on its share of a pipe.
-inline double Simulation::interval(Unit unit) const {
-  const auto lanes = [&](double per_sm) { return kWarpSize * m_.schedulers_per_sm / per_sm; };
-  switch (unit) {
-    case Unit::fp32:
-      return lanes(m_.fp32_lanes_per_sm);
-    case Unit::half:
-      return lanes(m_.half2_lanes_per_sm);
-    case Unit::integer:
-      return lanes(m_.int_lanes_per_sm);
-    case Unit::multiply:
-      return lanes(m_.multiply_lanes_per_sm);
-    case Unit::fp64:
-      return lanes(m_.fp64_lanes_per_sm);
-    case Unit::special:
-      return lanes(m_.special_lanes_per_sm);
-    case Unit::memory:
-    case Unit::constant:
-      return lanes(m_.memory_lanes_per_sm);
-    case Unit::tensor:  // per FMA
-      return m_.schedulers_per_sm / (m_.tensor_fmas_per_clock * m_.mma_sync_share);
-    case Unit::control:
-      return 1;
-  }
-  ROOFWALK_CHECK(false);
-}
-
 // Simulates one cycle of an SM; returns the next cycle at which something may happen.
 inline Cycle Simulation::step(SimSm& sm, Cycle now) {
   Cycle next = kNever;

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "common/base/rng.h"
+#include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -136,6 +137,35 @@ TEST(RaceDetector, RemembersWhatCountsHoweverMuchCameBefore) {
   EXPECT_EQ(race->pc, 2u);
   meet();
   EXPECT_TRUE(shadow.touch_in_lockstep(2, 3, 0, offsets, 4, SharedTouch::write));
+}
+
+// Ten thousand loads with the same offsets, in a hundred blocks, cost the time and the memory of one.
+TEST(TouchPatterns, AreMadeOncePerLaunch) {
+  const auto patterns = std::make_shared<TouchPatterns>(4);
+  std::uint64_t work = 0;
+  const TouchPattern& first = patterns->of(0, offsets_of(0), 4, work);
+  EXPECT_EQ(first.words.size(), static_cast<std::size_t>(kWarpSize));
+  EXPECT_EQ(work, kWarpSize * work::kPatternTouch);
+  EXPECT_EQ(&patterns->of(7, offsets_of(0), 4, work), &first);
+  EXPECT_EQ(work, kWarpSize * work::kPatternTouch);
+  EXPECT_NE(&patterns->of(8, offsets_of(1), 4, work), &first);
+
+  RaceDetector one(4 * kWords, 4, kWarps, patterns), other(4 * kWords, 4, kWarps, patterns);
+  for (RaceDetector* shadow : {&one, &other}) {
+    ASSERT_TRUE(shadow->touch_in_lockstep(0, 0, 0, offsets_of(0), 4, SharedTouch::write));
+    EXPECT_EQ(shadow->take_work(), 0u);
+  }
+  EXPECT_FALSE(one.touch_in_lockstep(0, 9, 0, offsets_of(0), 8, SharedTouch::read)) << "reads what nobody wrote";
+  EXPECT_GT(one.take_work(), 0u);
+}
+
+// A kernel may have more loads than there is room for. They are checked lane by lane.
+TEST(TouchPatterns, AreEmptyWhereThereIsNoRoom) {
+  const LaneOffsets offsets = offsets_of(0);
+  RaceDetector shadow(4 * kWords, 4, kWarps, std::make_shared<TouchPatterns>(4, 100));
+  EXPECT_FALSE(shadow.touch_in_lockstep(0, 1, 0, offsets, 4, SharedTouch::write));
+  EXPECT_FALSE(shadow.touch(0, 1, access_of(offsets, 0), SharedTouch::write).has_value());
+  EXPECT_FALSE(shadow.touch_in_lockstep(0, 2, 0, offsets, 4, SharedTouch::read));
 }
 
 }  // namespace

@@ -68,6 +68,19 @@ TEST(Strata, TellBlocksApartThatWaitLonger) {
   EXPECT_EQ(strata.all().size(), 2u);
 }
 
+TEST(Strata, TellBlocksApartThatAreBusyOrLoadFromFar) {
+  for (std::uint64_t BlockWork::*what : {&BlockWork::busy_cycles, &BlockWork::most_far_loads}) {
+    Strata strata(2);
+    BlockWork more = work(100);
+    more.*what = 150;
+    strata.add(work(100), 0, 0);
+    strata.add(more, 1, 1);
+    strata.settle({work(100)}, 1);
+    ASSERT_EQ(strata.all().size(), 2u);
+    EXPECT_EQ(strata.all()[1].traced, 0u);
+  }
+}
+
 TEST(Strata, LetBlocksThatWaitLongerStandForOthers) {
   const auto untraced_after_waits = [](std::uint64_t traced, std::uint64_t untraced) {
     Strata strata(2);
@@ -138,37 +151,81 @@ TEST(Strata, AreNeverTooMany) {
   EXPECT_EQ(blocks, 100'000u);
 }
 
-// Two loads and their sum. The loads' latencies add up if the second load's address is the result of the first.
-TEST(BlockLatency, FollowsWhatWaitsForWhat) {
-  Machine machine;
-  machine.l2_latency_cycles = 200;
-  ptx::Function function;
-  function.instructions.resize(1);
-  Program of;
-  of.function = &function;
-  const auto latency_of = [&](std::uint16_t address_of_second) {
-    Schedule schedule;
-    const auto add = [&](TimedKind kind, std::uint16_t result, std::vector<std::uint16_t> sources) {
-      TimedOp op;
-      op.kind = kind;
-      op.latency_cycles = 4;
-      op.result_count = 1;
-      op.source_count = static_cast<std::uint16_t>(sources.size());
-      op.first_operand = static_cast<std::uint32_t>(schedule.operands.size());
-      schedule.operands.push_back(result);
-      schedule.operands.insert(schedule.operands.end(), sources.begin(), sources.end());
-      schedule.ops.push_back(op);
-    };
-    add(TimedKind::load, 2, {1});
-    add(TimedKind::load, 3, {address_of_second});
-    add(TimedKind::compute, 4, {2, 3});
-    ProgramSchedule program;
-    program.slots = 5;
-    program.blocks = {{schedule}};
-    return block_latencies(machine, of, program).at(0);
-  };
-  EXPECT_EQ(latency_of(1), 2 + 200 + 1 + 4u);
-  EXPECT_EQ(latency_of(2), (1 + 200) + (1 + 200) + 1 + 4u);
+// A block of one kind of work: `ops` in order, each with a result and sources.
+class BlockLatency : public testing::Test {
+ protected:
+  BlockLatency() {
+    machine_.schedulers_per_sm = 4;
+    machine_.int_lanes_per_sm = 64;
+    machine_.special_lanes_per_sm = 16;
+    machine_.memory_lanes_per_sm = 32;
+    machine_.l2_latency_cycles = 200;
+    machine_.shared_latency_cycles = 25;
+    machine_.constant_l1_latency_cycles = 30;
+    function_.instructions.resize(2);
+    function_.instructions[kShared].space = ptx::Space::shared;
+    program_.function = &function_;
+  }
+
+  void add(TimedKind kind, Unit unit, std::uint16_t result, std::vector<std::uint16_t> sources, std::uint32_t pc = 0) {
+    TimedOp op;
+    op.kind = kind;
+    op.unit = unit;
+    op.pc = pc;
+    op.latency_cycles = 4;
+    op.result_count = 1;
+    op.source_count = static_cast<std::uint16_t>(sources.size());
+    op.first_operand = static_cast<std::uint32_t>(schedule_.operands.size());
+    schedule_.operands.push_back(result);
+    schedule_.operands.insert(schedule_.operands.end(), sources.begin(), sources.end());
+    schedule_.ops.push_back(op);
+  }
+
+  ProgramSchedule whole() const { return {{{schedule_}}, 8}; }
+  std::uint32_t latency() const { return block_latencies(machine_, program_, whole()).at(0); }
+
+  static constexpr std::uint32_t kGlobal = 0, kShared = 1;  // instructions
+  Machine machine_;
+  ptx::Function function_;
+  Program program_;
+  Schedule schedule_;
+};
+
+// Two loads and their sum. The second load issues when the memory pipe has taken the first one.
+TEST_F(BlockLatency, OfLoadsSideBySide) {
+  add(TimedKind::load, Unit::memory, 2, {1});
+  add(TimedKind::load, Unit::memory, 3, {1});
+  add(TimedKind::compute, Unit::integer, 4, {2, 3});
+  EXPECT_EQ(latency(), 4 + 1 + 200 + 1 + 4u);
+}
+
+TEST_F(BlockLatency, OfLoadsInARowIsTheirSum) {
+  add(TimedKind::load, Unit::memory, 2, {1});
+  add(TimedKind::load, Unit::memory, 3, {2});
+  add(TimedKind::compute, Unit::integer, 4, {2, 3});
+  EXPECT_EQ(latency(), (1 + 200) + (1 + 200) + 1 + 4u);
+}
+
+TEST_F(BlockLatency, OfSharedMemoryAndConstantsIsTheirOwn) {
+  add(TimedKind::load, Unit::memory, 2, {1}, kShared);
+  add(TimedKind::load_constant, Unit::constant, 3, {2});
+  EXPECT_EQ(latency(), (1 + 25) + (1 + 30u));
+}
+
+TEST_F(BlockLatency, OfOneUnitIsItsRate) {
+  for (std::uint16_t i = 0; i < 5; ++i) add(TimedKind::compute, Unit::special, static_cast<std::uint16_t>(2 + i), {1});
+  EXPECT_EQ(latency(), 4 * 8 + 1 + 4u);
+}
+
+// Eight cycles for each of four lanes' turns at the special functions, two for an integer instruction, a slot for each.
+TEST_F(BlockLatency, UnitTimesAreThoseOfOneScheduler) {
+  for (int i = 0; i < 5; ++i) add(TimedKind::compute, Unit::special, 2, {1});
+  for (int i = 0; i < 3; ++i) add(TimedKind::compute, Unit::integer, 2, {1});
+  const UnitTimes times = least_unit_times(machine_, whole()).at(0);
+  const auto cycles = [&](std::size_t unit) { return times.of[unit] / UnitTimes::kPerCycle; };
+  EXPECT_EQ(cycles(static_cast<std::size_t>(Unit::special)), 40u);
+  EXPECT_EQ(cycles(static_cast<std::size_t>(Unit::integer)), 6u);
+  EXPECT_EQ(cycles(UnitTimes::kIssue), 8u);
 }
 
 }  // namespace
