@@ -326,12 +326,7 @@ class Collector {
                                                        listing.metadata.front().parts.front()));
     }
     tell_of_classes(listing);
-    if (!listing.not_utf8.empty()) {
-      tell(label_of(top_, {listing.not_utf8.front()}),
-           fmt::format("and {} more names in the zip are in an encoding that it does not tell, so students' names may "
-                       "be wrong: pack the class with UTF-8 names, or unpack it and give the folder",
-                       listing.not_utf8.size() - 1));
-    }
+    tell_of_encoding(listing);
     for (const Found& file : listing.unproven) {
       leave_out(label_of(top_, file.parts), kIsUnproven);
     }
@@ -386,6 +381,14 @@ class Collector {
         });
     if (all_may_be)
       tell(top_, "has others' folders or files in each of its folders: if they are classes, grade each by itself");
+  }
+
+  void tell_of_encoding(const Listing& listing) {
+    if (listing.not_utf8.empty()) return;
+    tell(label_of(top_, {listing.not_utf8.front()}),
+         fmt::format("and {} more names in the zip are in an encoding that it does not tell, so students' names may "
+                     "be wrong: pack the class with UTF-8 names, or unpack it and give the folder",
+                     listing.not_utf8.size() - 1));
   }
 
   // Adds a line if at least half of the folders have the names of Canvas files: somebody unpacked each of Canvas' zips
