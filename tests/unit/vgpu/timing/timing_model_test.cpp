@@ -52,7 +52,8 @@ class Clock : public testing::Test {
     op.first_operand = static_cast<std::uint32_t>(schedule_.operands.size());
     if (result >= 0) schedule_.operands.push_back(static_cast<std::uint16_t>(result)), op.result_count = 1;
     for (const std::uint16_t source : sources) schedule_.operands.push_back(source), ++op.source_count;
-    if (kind == TimedKind::load || kind == TimedKind::store || kind == TimedKind::load_constant) {
+    const bool copies = kind == TimedKind::async_copy;
+    if (copies || kind == TimedKind::load || kind == TimedKind::store || kind == TimedKind::load_constant) {
       op.memory = static_cast<std::int16_t>(outcomes_.size());
       outcomes_.push_back(outcome);
     }
@@ -108,6 +109,7 @@ class Clock : public testing::Test {
   ModelledTime read(GridTrace& trace, std::uint64_t grid_blocks, int blocks_per_sm, bool unsampled) {
     ptx::Function function;
     function.instructions.resize(schedule_.ops.size() + unused_);
+    for (const std::size_t pc : arrivals_) function.instructions[pc].async = ptx::AsyncMode::mbarrier_arrive;
     Program program;
     program.function = &function;
     program.blocks.push_back({});
@@ -139,8 +141,9 @@ class Clock : public testing::Test {
   std::vector<Swaps> swaps_;  // one per outcome
   Outcome slow_warp_;         // outcome of all accesses of the first warp, if it differs
   std::uint64_t most_operations_ = ~0ull, cut_ = 1;
-  std::size_t unused_ = 0;    // instructions that no block executes
-  std::uint32_t slots_ = 64;  // scoreboard slots
+  std::size_t unused_ = 0;                  // instructions that no block executes
+  std::vector<std::size_t> arrivals_ = {};  // commits that are arrivals of copies at an mbarrier
+  std::uint32_t slots_ = 64;                // scoreboard slots
 };
 
 constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
@@ -359,6 +362,22 @@ TEST_F(Clock, WhatIsLongOverIsForgotten) {
   const ModelledTime reading = run(1, 1, 1, kTimes);
   EXPECT_GT(reading.cycles, 6000.0 * kTimes);
   EXPECT_LT(peak_bytes() - before, 64u << 20);
+}
+
+// An arrival of copies at an mbarrier is no group: a wait for all groups but one waits for no copy, others for all.
+TEST_F(Clock, AWaitForGroupsDoesNotCountArrivals) {
+  add(TimedKind::async_copy, Unit::memory, -1, {}, kFromDram);
+  add(TimedKind::async_commit, Unit::control, -1, {});
+  add(TimedKind::async_commit, Unit::control, -1, {});
+  add(TimedKind::async_wait, Unit::control, -1, {});
+  for (const auto& [groups, waits] : {std::pair(1, false), std::pair(0, true), std::pair(int{kAllGroups}, true)}) {
+    schedule_.ops.back().groups = static_cast<std::uint8_t>(groups);
+    arrivals_ = {2};
+    EXPECT_EQ(run(1).waits[Wait::dram] > 400, waits) << groups;
+  }
+  schedule_.ops.back().groups = 1;
+  arrivals_ = {};
+  EXPECT_GT(run(1).waits[Wait::dram], 400);
 }
 
 // The model must also forget groups of asynchronous copies that no instruction waits for.

@@ -166,32 +166,6 @@ TEST(Clock, ALineOfManyInstructionsIsNoDiscount) {
   EXPECT_GE(together, 256 * 16 * 1024 / 128.0);
 }
 
-// An arrival of copies at an mbarrier is no group, so the wait for all groups but one waits for no copy.
-TEST(Clock, AWaitForGroupsDoesNotCountArrivals) {
-  const auto time_of = [](const std::string& arrival) {
-    const std::string text =
-        "#include <roofwalk.cuh>\n#include <cuda_pipeline.h>\n__global__ void k(const float* a, float* c, int n) {\n"
-        "  __shared__ float s[32];\n  __shared__ unsigned long long object;\n"
-        "  const unsigned gate = __cvta_generic_to_shared(&object);\n  float x = threadIdx.x;\n"
-        "  if (threadIdx.x == 0) asm volatile(\"mbarrier.init.shared.b64 [%0], 32;\" ::\"r\"(gate) : \"memory\");\n"
-        "  __syncthreads();\n  for (int i = 0; i < n; ++i) {\n"
-        "    __pipeline_memcpy_async(&s[threadIdx.x], &a[4096 * i + threadIdx.x], 4);\n    __pipeline_commit();\n" +
-        arrival +
-        "    __pipeline_wait_prior(1);\n    for (int j = 0; j < 200; ++j) x = fmaf(x, 0.5f, 1.0f);\n"
-        "    __pipeline_wait_prior(0);\n    x += s[threadIdx.x];\n  }\n  c[threadIdx.x] = x;\n}\n"
-        "SOLVE(const float* a, float* c, int n) { k<<<1, 32>>>(a, c, n); }\n";
-    Buffer a{"a", numbers(64 * 4096)}, c{"c", std::vector<float>(32)};
-    Runner runner;
-    const auto record = runner.run(text, {&a, &c, 64});
-    EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
-    return record->elapsed_ns;
-  };
-  const double without = time_of("");
-  const double with =
-      time_of("asm volatile(\"cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\" ::\"r\"(gate) : \"memory\");\n");
-  EXPECT_NEAR(with / without, 1, 0.1);
-}
-
 // ptxas puts the branch on the line of the other arm's arithmetic, which it computes before the branch.
 TEST(Clock, AnArmThatNoWarpTakesCostsNothing) {
   const auto time_of = [](const std::string& arms) {
