@@ -111,6 +111,8 @@ void Strata::join_untraced(const std::set<Key>& traced) {
         other[wait] = static_cast<std::uint16_t>(other[wait] + left % kWays - kShorter);
         left /= kWays;
       }
+      // A step that was widened may be the one between a hundred loads from L2 and none.
+      if (halvings_ != 0 && other[kFarLoads] < key[kFarLoads]) continue;
       if (!traced.contains(other)) continue;
       merge(strata_.at(other), std::move(strata_.at(key)));
       return true;

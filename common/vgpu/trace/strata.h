@@ -101,9 +101,9 @@ class Strata {
   // `rank` is random; the blocks with the lowest ranks become examples.
   void add(const BlockWork& work, std::uint64_t index, std::uint64_t rank);
 
-  // Joins each stratum without a traced block to one that has a traced block and differs only in longer waits, or in
-  // hardly shorter ones. Then widens strata until those without a traced block have at most `untraced_share` of the
-  // cost, or kCoarsest is reached. Returns the stratum of each traced block.
+  // Joins each stratum without a traced block to one that has a traced block and differs only in longer waits (or more
+  // far loads), or in hardly shorter ones. Then widens strata until those without a traced block have at most
+  // `untraced_share` of the cost, or kCoarsest is reached. Returns the stratum of each traced block.
   std::vector<std::uint32_t> settle(const std::vector<BlockWork>& traced, double untraced_share);
 
   // The strata in a fixed order; valid after settle().
@@ -116,7 +116,7 @@ class Strata {
     Stratum stratum;
     std::vector<std::uint64_t> ranks;  // ranks of `stratum.examples`, in the same order
   };
-  static constexpr std::size_t kWaits[] = {4, 5, 6};  // elements of a key: both waits and far loads
+  static constexpr std::size_t kFarLoads = 6, kWaits[] = {4, 5, kFarLoads};  // elements of a key
   Key key_of(const BlockWork& work) const;
   static void raise(std::uint64_t value, std::uint64_t block, std::uint64_t& most, std::uint64_t& block_of_most);
   void widen();

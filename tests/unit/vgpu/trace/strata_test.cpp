@@ -98,6 +98,17 @@ TEST(Strata, LetBlocksThatWaitLongerStandForOthers) {
   EXPECT_EQ(untraced_after_waits(10'000, 25'000), 1u);
 }
 
+// However wide the strata become, blocks without far loads do not stand for blocks with many.
+TEST(Strata, FarLoadsAreNotWidenedAway) {
+  Strata strata(10);
+  BlockWork far = work(100);
+  far.most_far_loads = 151;
+  for (std::uint64_t i = 0; i < 10; ++i) strata.add(i < 9 ? work(100) : far, i, i);
+  strata.settle({work(100)}, 0.03);
+  ASSERT_EQ(strata.all().size(), 2u);
+  EXPECT_EQ(strata.all()[1].traced, 0u);
+}
+
 TEST(Strata, CountTheirBlocksInEachCellOfTheGrid) {
   constexpr std::uint64_t kBlocks = 2 * kCells - 1;
   ASSERT_EQ(blocks_per_cell(kBlocks), 2u);
