@@ -32,9 +32,18 @@ Strata::Key Strata::key_of(const BlockWork& work) const {
   // Which blocks miss L2 is a matter of chance in most kernels, so steps of waits are coarse.
   constexpr unsigned kCoarser = 3;
   const auto coarse = [&](std::uint64_t value) { return static_cast<std::uint16_t>(step(value) >> kCoarser); };
-  return {step(work.instructions),     step(work.longest_warp),  step(work.memory),
-          step(work.latency_cycles),   coarse(work.wait_cycles), coarse(work.longest_wait_cycles),
-          coarse(work.most_far_loads), step(work.busy_cycles),   step(work.path[0], 2),
+  // L1 hits are a matter of chance, too, so there is one step per doubling. It is never widened: wider steps would make
+  // a hundred loads from L2 equal to none.
+  const auto far = static_cast<std::uint16_t>(step_of(work.most_far_loads) >> 4);
+  return {step(work.instructions),
+          step(work.longest_warp),
+          step(work.memory),
+          step(work.latency_cycles),
+          coarse(work.wait_cycles),
+          coarse(work.longest_wait_cycles),
+          far,
+          step(work.busy_cycles),
+          step(work.path[0], 2),
           step(work.path[1], 2)};
 }
 
@@ -92,8 +101,9 @@ void Strata::widen() {
   std::map<Key, Entry> wider;
   for (auto& [key, entry] : strata_) {
     Key half = key;
-    for (std::size_t i = 0; i < half.size(); ++i)
-      half[i] = static_cast<std::uint16_t>(half[i] >> (i < half.size() - kPaths ? 1 : 2));
+    for (std::size_t i = 0; i < half.size(); ++i) {
+      if (i != kFarLoads) half[i] = static_cast<std::uint16_t>(half[i] >> (i < half.size() - kPaths ? 1 : 2));
+    }
     merge(wider[half], std::move(entry));
   }
   strata_ = std::move(wider);
@@ -111,8 +121,6 @@ void Strata::join_untraced(const std::set<Key>& traced) {
         other[wait] = static_cast<std::uint16_t>(other[wait] + left % kWays - kShorter);
         left /= kWays;
       }
-      // A step that was widened may be the one between a hundred loads from L2 and none.
-      if (halvings_ != 0 && other[kFarLoads] < key[kFarLoads]) continue;
       if (!traced.contains(other)) continue;
       merge(strata_.at(other), std::move(strata_.at(key)));
       return true;
