@@ -32,9 +32,9 @@ Strata::Key Strata::key_of(const BlockWork& work) const {
   // Which blocks miss L2 is a matter of chance in most kernels, so steps of waits are coarse.
   constexpr unsigned kCoarser = 3;
   const auto coarse = [&](std::uint64_t value) { return static_cast<std::uint16_t>(step(value) >> kCoarser); };
-  // L1 hits are a matter of chance, too, so there is one step per doubling. It is never widened: wider steps would make
-  // a hundred loads from L2 equal to none.
-  const auto far = static_cast<std::uint16_t>(step_of(work.most_far_loads) >> 4);
+  // L1 hits are a matter of chance, too, so there is one step per two doublings. It is never widened: wider steps would
+  // make a hundred loads from L2 equal to none.
+  const auto far = static_cast<std::uint16_t>(step_of(work.most_far_loads) >> 5);
   return {step(work.instructions),
           step(work.longest_warp),
           step(work.memory),
