@@ -181,6 +181,9 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
   `0x7ff8000000000000` in `.f64`. `abs`, `neg` and `copysign` change the sign and nothing else.
 - Approximate functions are correctly rounded but for rare ties: nearer than the ISA asks, and the same on every machine.
 - An integer divided by 0 gives all ones, its remainder is the number itself.
+- Lanes of one `cp.async` that copy the same bytes to the same place make one copy.
+- Of `ld`, `st`, `atom` and `red`, the memory order, its scope, the space and the operation may stand in any order, as
+  ptxas takes them: `ld.global.acquire.gpu.b32` is `ld.acquire.gpu.global.b32`.
 - Cache policies, prefetches and eviction hints change nothing: caches here replace what was used least recently. Loads
   with `.cg`, `.cv` or `.L1::no_allocate` go to L2, as do volatile, relaxed and acquire ones of a scope beyond the block.
 
