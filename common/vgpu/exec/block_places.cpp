@@ -118,7 +118,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.meeting.clear();
     warp.frame = 0;
     warp.stack_top = program_.stack_start;
-    warp.copy_groups = 0;
+    warp.copy_batches = 0;
     forget_local(launch, warp, 0, program_.local_bytes);
     warp.executed = 0;
     warp.path = {};

@@ -119,7 +119,7 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
 // The copies are already made. Closing groups and waiting for them only informs the sanitizer, and counts batches for
 // the traces of mbarrier waits.
 const Op* op_commit_copies(Launch&, Warp& warp, const Op* op) {
-  ++warp.copy_groups;
+  ++warp.copy_batches;
   if (warp.block->shadow != nullptr) warp.block->shadow->commit_copies(warp.index, warp.mask);
   return op + 1;
 }

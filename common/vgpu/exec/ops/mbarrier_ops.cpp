@@ -195,7 +195,7 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
     const auto copies = warp.block->mbarrier_copies.find(byte);
     if (warp.trace == nullptr || copies == warp.block->mbarrier_copies.end()) return;
     const std::uint32_t waited = copies->second.arrived[warp.index];
-    if (waited != 0) add_to(warp.outcome(op).copies, 1 + warp.copy_groups - waited);
+    if (waited != 0) add_to(warp.outcome(op).copies, 1 + warp.copy_batches - waited);
   });
   set_predicate(warp.predicate(op->s[0]), warp.mask, over);
   if (over != 0 || op->instruction->mbarrier == MbarrierMode::test_wait) return op + 1;
@@ -215,14 +215,14 @@ const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
   Pointers at;
   if (!reach(launch, warp, op, SharedUse::store, SharedTouch::atomic, access, at)) return nullptr;
   ResidentBlock& block = *warp.block;
-  ++warp.copy_groups;
+  ++warp.copy_batches;
   if (warp.trace != nullptr && access.mask != 0) warp.outcome(op).shared_wavefronts = 1;  // shows that it executed
   for_each_object(access, [&](std::uint64_t byte, std::uint32_t lanes) {
     if (block.shadow != nullptr) block.shadow->arrive(byte, warp.index, lanes, warp.live, true);
     MbarrierCopies& copies = block.mbarrier_copies[byte];
     copies.arriving.resize(block.warps.size());
     copies.arrived.resize(block.warps.size());
-    copies.arriving[warp.index] = warp.copy_groups;
+    copies.arriving[warp.index] = warp.copy_batches;
   });
   // Without .noinc, the phase expects one more arrival: this one.
   const std::uint64_t raise = op->instruction->no_increment ? 0 : 1;
