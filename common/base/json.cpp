@@ -289,6 +289,6 @@ std::string valid_utf8(std::string_view text) {
   return parse_json(json_line(Json(text))).text();
 }
 
-std::ostream& operator<<(std::ostream& out, const Json& json) { return out << json_line(json); }
+std::ostream& Json::write(std::ostream& out) const { return out << json_line(*this); }
 
 }  // namespace roofwalk

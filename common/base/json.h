@@ -172,6 +172,8 @@ class Json {
 
   // Numbers are compared by value, whatever their types; members in their order.
   friend bool operator==(const Json& left, const Json& right) { return left.equals(right); }
+  // Writes json_line(), for messages of tests. A friend, so that no other type is converted to Json to be written.
+  friend std::ostream& operator<<(std::ostream& out, const Json& json) { return json.write(out); }
 
  private:
   enum class Kind : std::uint8_t { null, boolean, whole_signed, whole_unsigned, real, text, array, object, discarded };
@@ -189,6 +191,7 @@ class Json {
   Json& item(std::size_t index);
   const Json& item(std::size_t index) const;
   bool equals(const Json& other) const;
+  std::ostream& write(std::ostream& out) const;
 
   Kind kind_ = Kind::null;
   std::uint64_t whole_ = 0;  // of booleans and whole numbers; two's complement if signed
@@ -206,7 +209,5 @@ std::string json_line(const Json& json);        // one line, without a newline
 std::string json_line_ascii(const Json& json);  // the same, with non-ASCII characters escaped
 std::string json_text(const Json& json);        // indented by two
 std::string valid_utf8(std::string_view text);
-
-std::ostream& operator<<(std::ostream& out, const Json& json);  // json_line(), for messages of tests
 
 }  // namespace roofwalk
