@@ -80,7 +80,9 @@ Status ColdCache::open(const DriverApi& api, const GpuProperties& gpu) {
   api_ = &api;
   may_persist_ = gpu.persisting_l2_bytes > 0;
   constexpr std::uint64_t kLeast = 1 << 20;  // used if the driver does not report the size of L2
-  bytes_ = std::max<std::uint64_t>(2 * static_cast<std::uint64_t>(std::max<std::int64_t>(gpu.l2_bytes, 0)), kLeast);
+  constexpr std::uint64_t kTimesL2 = 8;
+  bytes_ =
+      std::max<std::uint64_t>(kTimesL2 * static_cast<std::uint64_t>(std::max<std::int64_t>(gpu.l2_bytes, 0)), kLeast);
   blocks_ =
       static_cast<unsigned>(gpu.sms) * std::max(1u, static_cast<unsigned>(gpu.max_threads_per_sm) / kBlockThreads);
   CUresult code = give_back();
