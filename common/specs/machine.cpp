@@ -80,6 +80,7 @@ constexpr auto kFields = std::to_array<Field>({
     {"constant_l15_latency_cycles", "cycles", 1, 1000, &Machine::constant_l15_latency_cycles},
     {"l2_bytes", "bytes", 1024, 1e10, &Machine::l2_bytes},
     {"l2_ways", "ways", 1, 1024, &Machine::l2_ways},
+    {"dram_access_bytes", "bytes", 32, 64, &Machine::dram_access_bytes},
     {"l2_bytes_per_clock", "bytes/clock", 1, 1e6, &Machine::l2_bytes_per_clock},
     {"l2_port_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::l2_port_bytes_per_clock},
     {"sectors_in_flight_per_sm", "sectors", 128, 1 << 20, &Machine::sectors_in_flight_per_sm},
@@ -265,6 +266,8 @@ Status Reader::check_together(const Machine& m) const {
     return at("l1_bytes", "'l1_bytes' must be whole sets of 128-byte lines");
   if (m.l2_bytes % (m.l2_ways * kLineBytes) != 0)
     return at("l2_bytes", "'l2_bytes' must be whole sets of 128-byte lines");
+  if (m.dram_access_bytes != 32 && m.dram_access_bytes != 64)
+    return at("dram_access_bytes", "'dram_access_bytes' must be one sector, 32 bytes, or two");
   if (m.constant_l1_bytes % (m.constant_l1_ways * m.constant_l1_line_bytes) != 0)
     return at("constant_l1_bytes", "'constant_l1_bytes' must be whole sets of its lines");
   if (m.constant_l15_bytes % (m.constant_l15_ways * m.constant_l15_line_bytes) != 0)

@@ -10,11 +10,15 @@ namespace {
 
 constexpr std::uint32_t kWholeSector = ~0u;
 
+// Adds the other sector of each pair to a mask of a line's four sectors.
+unsigned with_partners(unsigned sectors) { return sectors | (sectors & 0b0101) << 1 | (sectors & 0b1010) >> 1; }
+
 }  // namespace
 
-L2Cache::L2Cache(std::int64_t size_bytes, int ways)
+L2Cache::L2Cache(std::int64_t size_bytes, int ways, int dram_access_bytes)
     : sets_(sets_of(size_bytes, ways)),
       ways_(ways),
+      reads_pairs_(dram_access_bytes > kSectorBytes),
       tags_(sets_ * ways),
       ages_(sets_ * ways),
       states_(sets_ * ways),
@@ -66,9 +70,10 @@ unsigned L2Cache::read_at(std::size_t at, unsigned sectors, InstructionId site,
                           std::vector<InstructionTraffic>& traffic) {
   const unsigned missing = sectors & ~static_cast<unsigned>(states_[at]);
   if (missing == 0) return 0;
-  traffic[site].dram_read_sectors += std::popcount(missing);
+  const unsigned fetched = reads_pairs_ ? with_partners(missing) : missing;
+  traffic[site].dram_read_sectors += std::popcount(fetched);
   fetched_by_[at] = fetch_;
-  states_[at] = static_cast<std::uint8_t>(states_[at] | sectors);
+  states_[at] = static_cast<std::uint8_t>(states_[at] | fetched);
   return missing;
 }
 

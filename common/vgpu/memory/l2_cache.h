@@ -13,7 +13,8 @@ namespace roofwalk::vgpu {
 
 class L2Cache {
  public:
-  L2Cache(std::int64_t size_bytes, int ways);
+  // `dram_access_bytes`: what DRAM delivers at least: one sector, or a pair of neighbours.
+  L2Cache(std::int64_t size_bytes, int ways, int dram_access_bytes = kSectorBytes);
 
   // Sets the frames of the lines; nullptr: frame numbers are line numbers. Call only on an empty cache.
   void use(const Frames* frames) { frames_ = frames; }
@@ -87,6 +88,7 @@ class L2Cache {
   const Frames* frames_ = nullptr;
   std::size_t sets_;
   int ways_;
+  bool reads_pairs_;  // DRAM delivers sectors in pairs
   std::uint32_t fetch_ = 1;
   // Indexed by set and way. Kept in separate arrays, because most requests read only the first three.
   std::vector<std::uint64_t> tags_;

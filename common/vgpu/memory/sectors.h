@@ -3,6 +3,8 @@
 //
 // The rules that fix the counts:
 // - A read requests sectors from L1. Sectors that miss in L1 are read from L2, and sectors that miss in L2 from DRAM.
+//   A machine whose DRAM delivers 64 bytes at least (Machine::dram_access_bytes) reads the sector's neighbour, too: the
+//   other half of an aligned 64 bytes.
 // - Loads that bypass L1 (passes_l1() in instructions.h) read all their sectors from L2. Acquires and fences beyond
 //   block scope empty L1.
 // - A store goes through L1 to L2. A copy of the line in L1 is updated and stays valid.
