@@ -10,12 +10,10 @@
 namespace roofwalk {
 namespace {
 
-// Returns poison in memory order. Guards contain it too, so reading a guard gives NaN.
-std::vector<std::uint8_t> poison_bytes(std::uint64_t size_bytes) {
-  std::vector<std::uint8_t> bytes(size_bytes);
-  for (std::uint64_t i = 0; i < size_bytes; ++i) bytes[i] = static_cast<std::uint8_t>(kPoison >> (8 * (i % 4)));
-  return bytes;
-}
+// Large buffers are written and compared in pieces of this many bytes, because a second copy of them in this process
+// would take longer than the transfer.
+constexpr std::uint64_t kPieceBytes = 4 << 20;
+static_assert(kPieceBytes % sizeof kPoison == 0);  // so that poison continues from piece to piece
 
 template <class T>
 ArgumentBytes bytes_of(const T& value) {
@@ -29,10 +27,15 @@ std::span<const std::uint8_t> bytes_of(const std::vector<T>& values) {
   return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T)};
 }
 
-std::vector<std::uint16_t> as_halves(const std::vector<float>& values) {
-  std::vector<std::uint16_t> halves(values.size());
-  std::transform(values.begin(), values.end(), halves.begin(), half_bits);
-  return halves;
+std::span<std::uint8_t> writable_bytes_of(auto&& values) {
+  return {reinterpret_cast<std::uint8_t*>(values.data()), values.size() * sizeof values[0]};
+}
+
+// Calls `visit` for each piece of `count` elements of type T.
+template <class T>
+void in_pieces(std::size_t count, const std::function<void(std::size_t first, std::size_t size)>& visit) {
+  constexpr std::size_t kMost = kPieceBytes / sizeof(T);
+  for (std::size_t first = 0; first < count; first += kMost) visit(first, std::min(kMost, count - first));
 }
 
 // Maps an unwritten half to an unwritten float.
@@ -52,23 +55,32 @@ Result<Workspace::Impl::Buffer> Workspace::Impl::allocate(const std::string& nam
 }
 
 void Workspace::Impl::refresh(const Buffer& buffer) {
-  if (guard_bytes > 0) {
-    const std::vector<std::uint8_t> guard = poison_bytes(guard_bytes);
-    device.write(buffer.memory, 0, guard);
-    device.write(buffer.memory, guard_bytes + buffer.data_bytes, guard);
-  }
-  const bool halves = buffer.element == Element::f16;
-  if (buffer.input != nullptr && halves) {
-    device.write(buffer.memory, guard_bytes, bytes_of(as_halves(buffer.input->values)));
-  } else if (buffer.input != nullptr) {
-    device.write(buffer.memory, guard_bytes, bytes_of(buffer.input->values));
-  } else if (halves) {
-    const std::vector<std::uint16_t> poison(buffer.data_bytes / sizeof(std::uint16_t), kHalfPoison);
-    device.write(buffer.memory, guard_bytes, bytes_of(poison));
+  // Guards contain poison too, so reading a guard gives NaN.
+  poison(buffer, 0, guard_bytes, kPoison);
+  poison(buffer, guard_bytes + buffer.data_bytes, guard_bytes, kPoison);
+  if (buffer.input == nullptr) {
+    constexpr std::uint32_t kTwoHalves = kHalfPoison * 0x1'0001u;
+    poison(buffer, guard_bytes, buffer.data_bytes, buffer.element == Element::f16 ? kTwoHalves : kPoison);
+    device.forget(buffer.memory, guard_bytes, buffer.data_bytes);
+  } else if (buffer.element == Element::f16) {
+    const std::vector<float>& values = buffer.input->values;
+    std::vector<std::uint16_t> halves;
+    in_pieces<std::uint16_t>(values.size(), [&](std::size_t first, std::size_t count) {
+      halves.resize(count);
+      std::transform(&values[first], &values[first] + count, halves.begin(), half_bits);
+      device.write(buffer.memory, guard_bytes + first * sizeof(std::uint16_t), bytes_of(halves));
+    });
   } else {
-    device.write(buffer.memory, guard_bytes, poison_bytes(buffer.data_bytes));
+    device.write(buffer.memory, guard_bytes, bytes_of(buffer.input->values));
   }
-  if (buffer.input == nullptr) device.forget(buffer.memory, guard_bytes, buffer.data_bytes);
+}
+
+void Workspace::Impl::poison(const Buffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes,
+                             std::uint32_t word) {
+  const std::vector<std::uint32_t> words(std::min(size_bytes, kPieceBytes) / sizeof word + 1, word);
+  in_pieces<std::uint8_t>(size_bytes, [&](std::size_t first, std::size_t count) {
+    device.write(buffer.memory, offset_bytes + first, bytes_of(words).first(count));
+  });
 }
 
 void Workspace::Impl::release_scratch() {
@@ -87,7 +99,8 @@ Result<std::uint64_t> Workspace::Impl::allocate_scratch(std::uint64_t size_bytes
 
 std::optional<Correctness> Workspace::Impl::check_guards() const {
   if (guard_bytes == 0) return std::nullopt;
-  const std::vector<std::uint8_t> fresh = poison_bytes(guard_bytes);
+  const std::vector<std::uint32_t> words(guard_bytes / sizeof kPoison, kPoison);
+  const std::span<const std::uint8_t> fresh = bytes_of(words);
   std::vector<std::uint8_t> band(guard_bytes);
   for (const std::vector<Buffer>* group : {&buffers, &scratch}) {
     for (const Buffer& buffer : *group) {
@@ -116,18 +129,23 @@ std::optional<Correctness> Workspace::Impl::check_guards() const {
 std::optional<Correctness> Workspace::Impl::check_inputs() const {
   for (const Buffer& buffer : buffers) {
     if (buffer.input == nullptr) continue;
-    const std::vector<float> now = read_data(buffer);
     const std::vector<float>& before = buffer.input->values;
+    std::vector<float> now;
     Correctness result;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      if (std::memcmp(&now[i], &before[i], sizeof(float)) == 0) continue;
-      if (result.wrong_count++ == 0) result.index = static_cast<std::int64_t>(i);
-    }
+    in_pieces<float>(before.size(), [&](std::size_t first, std::size_t count) {
+      now.resize(count);
+      read_elements(buffer, first, now);
+      if (std::memcmp(now.data(), &before[first], count * sizeof(float)) == 0) return;
+      for (std::size_t i = 0; i < count; ++i) {
+        if (std::bit_cast<std::uint32_t>(now[i]) == std::bit_cast<std::uint32_t>(before[first + i])) continue;
+        if (result.wrong_count++ == 0) result.index = static_cast<std::int64_t>(first + i);
+      }
+    });
     if (result.wrong_count == 0) continue;
     result.wrong = Wrong::input_changed;
     result.buffer = buffer.name;
     result.reason = fmt::format("the input {}[{}] was overwritten ({} of {} elements)", buffer.name, result.index,
-                                result.wrong_count, now.size());
+                                result.wrong_count, before.size());
     return result;
   }
   return std::nullopt;
@@ -135,14 +153,19 @@ std::optional<Correctness> Workspace::Impl::check_inputs() const {
 
 std::vector<float> Workspace::Impl::read_data(const Buffer& buffer) const {
   std::vector<float> values(buffer.data_bytes / element_bytes(buffer.element));
-  if (buffer.element == Element::f16) {
-    std::vector<std::uint16_t> halves(values.size());
-    device.read(buffer.memory, guard_bytes, {reinterpret_cast<std::uint8_t*>(halves.data()), buffer.data_bytes});
-    std::transform(halves.begin(), halves.end(), values.begin(), from_half);
-    return values;
-  }
-  device.read(buffer.memory, guard_bytes, {reinterpret_cast<std::uint8_t*>(values.data()), buffer.data_bytes});
+  read_elements(buffer, 0, values);
   return values;
+}
+
+void Workspace::Impl::read_elements(const Buffer& buffer, std::size_t first, std::span<float> values) const {
+  const std::uint64_t start = guard_bytes + first * element_bytes(buffer.element);
+  if (buffer.element == Element::f32) return device.read(buffer.memory, start, writable_bytes_of(values));
+  std::vector<std::uint16_t> halves;
+  in_pieces<std::uint16_t>(values.size(), [&](std::size_t at, std::size_t count) {
+    halves.resize(count);
+    device.read(buffer.memory, start + at * sizeof(std::uint16_t), writable_bytes_of(halves));
+    std::transform(halves.begin(), halves.end(), &values[at], from_half);
+  });
 }
 
 Workspace::Workspace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -29,11 +29,14 @@ struct Workspace::Impl {
   Result<Buffer> allocate(const std::string& name, std::uint64_t data_bytes, Element element);
   std::uint64_t data_address(const Buffer& buffer) const { return buffer.memory.address + guard_bytes; }
   void refresh(const Buffer& buffer);  // resets guards and contents
+  // Fills bytes of the allocation with this word, in memory order.
+  void poison(const Buffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes, std::uint32_t word);
   void release_scratch();
   Result<std::uint64_t> allocate_scratch(std::uint64_t size_bytes);
   std::optional<Correctness> check_guards() const;
   std::optional<Correctness> check_inputs() const;
-  std::vector<float> read_data(const Buffer& buffer) const;
+  std::vector<float> read_data(const Buffer& buffer) const;  // all elements
+  void read_elements(const Buffer& buffer, std::size_t first, std::span<float> values) const;
 
   Device& device;
   const Problem problem;

@@ -27,6 +27,7 @@ class ScriptedDevice final : public Device {
   int loads = 0;
   bool refuse_load = false;
   std::uint64_t memory_left = 1 << 20;
+  std::uint64_t next_address = 256;
 
   float get(std::uint64_t address) const {
     float value;
@@ -41,8 +42,8 @@ class ScriptedDevice final : public Device {
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t) override {
     if (size_bytes > memory_left) return Error{"out of memory"};
     names.emplace_back(name);
-    const DeviceBuffer buffer{next_id_++, next_address_, size_bytes};
-    next_address_ += (size_bytes + 255) / 256 * 256;
+    const DeviceBuffer buffer{next_id_++, next_address, size_bytes};
+    next_address += (size_bytes + 255) / 256 * 256;
     live[buffer.id] = buffer;
     return buffer;
   }
@@ -67,7 +68,6 @@ class ScriptedDevice final : public Device {
 
   Machine machine_;
   int next_id_ = 0;
-  std::uint64_t next_address_ = 256;
 };
 
 // Returns the problem of SOLVE(x, y, n, scale), where y = 2 x.
@@ -201,6 +201,40 @@ TEST_F(WorkspaceTest, HalvesLieBesideEachOther) {
   EXPECT_EQ(reason_after(y_ - 2, 2), "y[-1] was written: that is out of bounds (y holds 3 elements)");
 }
 
+// Buffers of this size are written and compared in several pieces.
+TEST_F(WorkspaceTest, LargeBuffersAreWrittenAndComparedToTheEnd) {
+  constexpr std::size_t kCount = 5'000'003;
+  for (const Element element : {Element::f32, Element::f16}) {
+    device_.arena.assign(64 << 20, 0xcc);
+    device_.memory_left = 64 << 20;
+    std::vector<float> values(kCount);
+    for (std::size_t i = 0; i < kCount; ++i) values[i] = static_cast<float>(i % 1021);
+    const std::vector<double> exact(values.begin(), values.end());
+    auto workspace = Workspace::make(
+        device_, {.parameters = {InputBuffer{"x", values, element}, OutputBuffer{"y", std::int64_t{kCount}, element}}},
+        kGuard);
+    ASSERT_TRUE(workspace.ok());
+    std::memcpy(&x_, workspace->arguments()[0].data(), 8);
+    std::memcpy(&y_, workspace->arguments()[1].data(), 8);
+    const std::size_t bytes = element_bytes(element);
+    const std::vector<Expected> expected{{.name = "y", .values = exact, .tolerances = std::vector<double>(kCount)}};
+    const auto reason_after = [&](std::function<void()> body) {
+      script(std::move(body));
+      EXPECT_TRUE(workspace->run_planned({}, no_scratch()).ok());
+      return workspace->check(expected).reason;
+    };
+    const auto copy = [&] { std::copy_n(&device_.arena[x_], kCount * bytes, &device_.arena[y_]); };
+    EXPECT_EQ(reason_after(copy), "");
+    EXPECT_EQ(reason_after([] {}), "y[0] was never written (5000003 of 5000003 elements)");
+    EXPECT_EQ(reason_after([&] {
+                copy();
+                for (const std::size_t i : {std::size_t{3'000'001}, kCount - 1}) device_.arena[x_ + i * bytes] ^= 1;
+              }),
+              "the input x[3000001] was overwritten (2 of 5000003 elements)");
+    device_.next_address = 256;
+  }
+}
+
 TEST_F(WorkspaceTest, InputsAreFreshInEveryRun) {
   Workspace workspace = make();
   script([this] { device_.put(x_, 100); });
@@ -242,6 +276,7 @@ TEST_F(WorkspaceTest, ScratchIsPoisonedGuardedAndReleased) {
   };
   script([&] {
     EXPECT_EQ(std::bit_cast<std::uint32_t>(device_.get(first)), kPoison);
+    EXPECT_EQ(device_.arena[second], kPoison & 0xff);  // one byte, as it would be empty
     solve();
     device_.put(first + 8, 1);
   });
