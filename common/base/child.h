@@ -71,6 +71,9 @@ struct ChildStart {
 // The child's number for `channel`.
 inline constexpr int kChannelDescriptor = 3;
 
+// The child's number for memory that it shares with this process, if `passed` has such memory.
+inline constexpr int kSharedDescriptor = 4;
+
 // Starts the program in a process group of its own, with an empty stdin and only the descriptors named above. The
 // program leaves no core dump and is killed when the thread that started it ends. The caller must reap the process.
 // Error: the program cannot be started.

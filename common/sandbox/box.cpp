@@ -64,7 +64,7 @@ class CommandLine {
 
  private:
   BoxStart& start_;
-  int next_number_ = kChannelDescriptor + 1;
+  int next_number_ = kSharedDescriptor + 1;
 };
 
 // Sets the limits from inside the box, where only the box's own processes are counted.

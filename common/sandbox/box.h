@@ -69,7 +69,8 @@ struct BoxStart {
 };
 
 // Prepares to run `program` in a box. The program gets only the descriptors 0 (empty), 1, 2 and, if the caller passes
-// it, kChannelDescriptor. Errors: bubblewrap is not installed; a file for the box cannot be prepared.
+// them, kChannelDescriptor and kSharedDescriptor. Errors: bubblewrap is not installed; a file for the box cannot be
+// prepared.
 Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& program);
 
 // Tells from bubblewrap's status messages whether a box was made and when it is gone.

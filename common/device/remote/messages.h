@@ -6,14 +6,17 @@
 //   {"ask": "release", "id"}                                            {}
 //   {"ask": "protect", "id"}                                            {}
 //   {"ask": "lay_out", "seed"}                                          {}
-//   {"ask": "write", "id", "offset_bytes"} and the bytes                {}
-//   {"ask": "read", "id", "offset_bytes", "size_bytes"}                 {} and the bytes
+//   {"ask": "write", "id", "offset_bytes", "size_bytes"},               {}
+//    with the bytes in shared memory
+//   {"ask": "read", "id", "offset_bytes", "size_bytes"}                 {}, with the bytes in shared memory
 //   {"ask": "forget", "id", "offset_bytes", "size_bytes"}               {}
 //   {"ask": "load", "artifact"} and its texts                           {}
 //   {"ask": "plan", "sizes": [bytes of each argument],                  {"plan", "arguments": its bytes in
 //    "scratch": [addresses so far]} and argument bytes                   hex, "scratch_bytes": 0}; with "plan" null,
 //                                                                        the size of the buffer to allocate first
 //   {"ask": "run", "plan", "options"} and argument bytes                {"record"}
+//
+// Bytes in shared memory are at its beginning (shared_memory.h).
 //
 // Each answer is {"error": null or an Error, "lost": null or an Error, "value": as above, null if there is an error}.
 // `lost`: the device cannot be used any more, independent of the answer (Device::alive).
@@ -26,10 +29,7 @@
 namespace roofwalk {
 
 // Increment on every change of these messages or of JSON inside them.
-inline constexpr int kWorkerProtocol = 3;
-
-// The most bytes of a buffer in one message.
-inline constexpr std::uint64_t kChunkBytes = 4 << 20;
+inline constexpr int kWorkerProtocol = 4;
 
 Json to_json(const Error& error);
 // Reads an Error from `json` into `error`. Errors: `json` is not an Error.

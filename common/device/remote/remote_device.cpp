@@ -122,16 +122,16 @@ class RemoteDevice final : public Device {
 
     Status start();
     Status usable();  // starts a worker if there is none; Error: that fails, or buffers of a lost worker remain
-    // Sends one request and receives its answer; the answer's body goes to `reply`. An Error is the device's, or says
-    // that the request is too long or that the worker was lost. Afterwards, `worker` is null if the worker was lost.
-    Result<Json> ask(const Json& request, std::span<const std::uint8_t> body, std::span<std::uint8_t> reply,
-                     double seconds, std::uint32_t most_head_bytes = kShortHeadBytes);
-    Result<Json> take_answer(std::uint64_t expected_serial, std::span<std::uint8_t> reply, Clock::time_point deadline,
+    // Sends one request and receives its answer. An Error is the device's, or says that the request is too long or that
+    // the worker was lost. Afterwards, `worker` is null if the worker was lost.
+    Result<Json> ask(const Json& request, std::span<const std::uint8_t> body, double seconds,
+                     std::uint32_t most_head_bytes = kShortHeadBytes);
+    Result<Json> take_answer(std::uint64_t expected_serial, Clock::time_point deadline,
                              std::uint32_t most_head_bytes = kShortHeadBytes);
     Error lose(Loss::Kind kind, const std::string& why);
     Error lose(const WireTrouble& trouble);
     // Like ask(), for requests that cannot report errors.
-    void ask_or_lose(const Json& request, std::span<const std::uint8_t> body, std::span<std::uint8_t> reply);
+    void ask_or_lose(const Json& request);
     bool holds(const DeviceBuffer& buffer) const { return worker && buffers.contains(buffer.id); }
 
     WorkerCommand command;
@@ -213,8 +213,8 @@ Error RemoteDevice::State::lose(const WireTrouble& trouble) {
   }
 }
 
-Result<Json> RemoteDevice::State::take_answer(std::uint64_t expected_serial, std::span<std::uint8_t> reply,
-                                              Clock::time_point deadline, std::uint32_t most_head_bytes) {
+Result<Json> RemoteDevice::State::take_answer(std::uint64_t expected_serial, Clock::time_point deadline,
+                                              std::uint32_t most_head_bytes) {
   Wire::Head head;
   if (auto trouble = worker->wire().take_head(head, deadline, most_head_bytes)) return lose(*trouble);
   if (head.serial != expected_serial) return lose(Loss::Kind::other, "it answered what nobody asked");
@@ -231,9 +231,8 @@ Result<Json> RemoteDevice::State::take_answer(std::uint64_t expected_serial, std
     return kOk;
   });
   if (!value.is_null() == error.has_value()) in.fail("`value` must be null with an error, and only then");
-  if (head.body_bytes != (error ? 0 : reply.size())) in.fail("it has more or fewer bytes than were asked for");
+  if (head.body_bytes != 0) in.fail("it has bytes that nobody asked for");
   if (const Status status = in.end(); !status) return lose(Loss::Kind::other, status.error().message);
-  if (auto trouble = worker->wire().take_body(reply, deadline)) return lose(*trouble);
   if (lost) {
     const Error why = lose(Loss::Kind::other, lost->text());
     if (!error && !value.contains("record")) return why;
@@ -242,8 +241,8 @@ Result<Json> RemoteDevice::State::take_answer(std::uint64_t expected_serial, std
   return value;
 }
 
-Result<Json> RemoteDevice::State::ask(const Json& request, std::span<const std::uint8_t> body,
-                                      std::span<std::uint8_t> reply, double seconds, std::uint32_t most_head_bytes) {
+Result<Json> RemoteDevice::State::ask(const Json& request, std::span<const std::uint8_t> body, double seconds,
+                                      std::uint32_t most_head_bytes) {
   last_loss.reset();
   const auto deadline = after(seconds);
   ++serial;
@@ -251,12 +250,11 @@ Result<Json> RemoteDevice::State::ask(const Json& request, std::span<const std::
     if (trouble->kind == WireTrouble::Kind::too_long) return Error{.message = trouble->message};
     return lose(*trouble);
   }
-  return take_answer(serial, reply, deadline, most_head_bytes);
+  return take_answer(serial, deadline, most_head_bytes);
 }
 
-void RemoteDevice::State::ask_or_lose(const Json& request, std::span<const std::uint8_t> body,
-                                      std::span<std::uint8_t> reply) {
-  const auto answer = ask(request, body, reply, limits.request_s);
+void RemoteDevice::State::ask_or_lose(const Json& request) {
+  const auto answer = ask(request, {}, limits.request_s);
   if (!answer && worker) lose(Loss::Kind::other, answer.error().text());
 }
 
@@ -264,7 +262,7 @@ Status RemoteDevice::State::start() {
   ROOFWALK_TRY(worker, WorkerProcess::start(command, name));
   serial = 0;
   last_loss.reset();
-  auto answer = take_answer(0, {}, after(limits.start_s));
+  auto answer = take_answer(0, after(limits.start_s));
   if (!answer) {
     worker.reset();  // the worker has no device and exits
     return answer.error();
@@ -301,7 +299,7 @@ Result<DeviceBuffer> RemoteDevice::do_allocate(std::string_view name, std::uint6
                                         {"name", name},
                                         {"size_bytes", size_bytes},
                                         {"element_bytes", element_bytes}},
-                                       {}, {}, s.limits.request_s));
+                                       {}, s.limits.request_s));
   DeviceBuffer buffer{id, 0, size_bytes};
   JsonReader in(value, "its answer");
   in.whole("address", buffer.address, std::uint64_t{1}, ~size_bytes);
@@ -321,27 +319,28 @@ void RemoteDevice::do_release(const DeviceBuffer& buffer) {
   const bool here = s.holds(buffer);
   s.buffers.erase(buffer.id);
   if (s.buffers.empty()) s.loss.reset();
-  if (here) s.ask_or_lose({{"ask", "release"}, {"id", buffer.id}}, {}, {});
+  if (here) s.ask_or_lose({{"ask", "release"}, {"id", buffer.id}});
 }
 
 void RemoteDevice::do_protect(const DeviceBuffer& buffer) {
   State& s = *state_;
-  if (s.holds(buffer)) s.ask_or_lose({{"ask", "protect"}, {"id", buffer.id}}, {}, {});
+  if (s.holds(buffer)) s.ask_or_lose({{"ask", "protect"}, {"id", buffer.id}});
 }
 
 void RemoteDevice::do_lay_out(std::uint64_t seed) {
   State& s = *state_;
-  if (s.worker) s.ask_or_lose({{"ask", "lay_out"}, {"seed", seed}}, {}, {});
+  if (s.worker) s.ask_or_lose({{"ask", "lay_out"}, {"seed", seed}});
 }
 
 void RemoteDevice::do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes,
                             std::span<const std::uint8_t> data) {
   State& s = *state_;
   while (!data.empty() && s.holds(buffer)) {
-    const std::size_t bytes = std::min<std::size_t>(data.size(), kChunkBytes);
-    s.ask_or_lose({{"ask", "write"}, {"id", buffer.id}, {"offset_bytes", offset_bytes}}, data.first(bytes), {});
-    data = data.subspan(bytes);
-    offset_bytes += bytes;
+    const auto piece = data.first(std::min<std::size_t>(data.size(), kSharedBytes));
+    s.worker->shared().put(piece);
+    s.ask_or_lose({{"ask", "write"}, {"id", buffer.id}, {"offset_bytes", offset_bytes}, {"size_bytes", piece.size()}});
+    data = data.subspan(piece.size());
+    offset_bytes += piece.size();
   }
 }
 
@@ -349,11 +348,11 @@ void RemoteDevice::do_read(const DeviceBuffer& buffer, std::uint64_t offset_byte
   State& s = *state_;
   std::span<std::uint8_t> rest = data;
   while (!rest.empty() && s.holds(buffer)) {
-    const std::size_t bytes = std::min<std::size_t>(rest.size(), kChunkBytes);
-    s.ask_or_lose({{"ask", "read"}, {"id", buffer.id}, {"offset_bytes", offset_bytes}, {"size_bytes", bytes}}, {},
-                  rest.first(bytes));
-    rest = rest.subspan(bytes);
-    offset_bytes += bytes;
+    const auto piece = rest.first(std::min<std::size_t>(rest.size(), kSharedBytes));
+    s.ask_or_lose({{"ask", "read"}, {"id", buffer.id}, {"offset_bytes", offset_bytes}, {"size_bytes", piece.size()}});
+    if (s.worker) s.worker->shared().take(piece);
+    rest = rest.subspan(piece.size());
+    offset_bytes += piece.size();
   }
   if (!data.empty() && !s.worker) std::fill(data.begin(), data.end(), std::uint8_t{0});
 }
@@ -361,8 +360,7 @@ void RemoteDevice::do_read(const DeviceBuffer& buffer, std::uint64_t offset_byte
 void RemoteDevice::do_forget(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes) {
   State& s = *state_;
   if (!s.holds(buffer)) return;
-  s.ask_or_lose({{"ask", "forget"}, {"id", buffer.id}, {"offset_bytes", offset_bytes}, {"size_bytes", size_bytes}}, {},
-                {});
+  s.ask_or_lose({{"ask", "forget"}, {"id", buffer.id}, {"offset_bytes", offset_bytes}, {"size_bytes", size_bytes}});
 }
 
 Status RemoteDevice::do_load(const Artifact& artifact) {
@@ -374,7 +372,7 @@ Status RemoteDevice::do_load(const Artifact& artifact) {
   const Json packed = packed_json(artifact, texts);
   ROOFWALK_TRY(const Json value,
                s.ask({{"ask", "load"}, {"artifact", packed}},
-                     {reinterpret_cast<const std::uint8_t*>(texts.data()), texts.size()}, {}, s.limits.load_s));
+                     {reinterpret_cast<const std::uint8_t*>(texts.data()), texts.size()}, s.limits.load_s));
   s.loaded = true;
   return kOk;
 }
@@ -399,7 +397,7 @@ Result<Plan> RemoteDevice::plan_there(std::span<const ArgumentBytes> arguments,
   while (true) {
     const double left_s = std::chrono::duration<double>(deadline - Clock::now()).count();
     ROOFWALK_TRY(const Json value,
-                 s.ask({{"ask", "plan"}, {"sizes", sizes}, {"scratch", scratch}}, bytes, {}, left_s, kMostHeadBytes));
+                 s.ask({{"ask", "plan"}, {"sizes", sizes}, {"scratch", scratch}}, bytes, left_s, kMostHeadBytes));
     std::optional<Json> packed;
     std::string hex;
     std::uint64_t scratch_bytes = 0;
@@ -436,7 +434,7 @@ Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& optio
   const double seconds = bounded.max_seconds + s.limits.run_slack_s;
   const auto began = Clock::now();
   const auto answer =
-      s.ask({{"ask", "run"}, {"plan", packed}, {"options", to_json(bounded)}}, arguments, {}, seconds, kMostHeadBytes);
+      s.ask({{"ask", "run"}, {"plan", packed}, {"options", to_json(bounded)}}, arguments, seconds, kMostHeadBytes);
   const double wall_ns = std::chrono::duration<double, std::nano>(Clock::now() - began).count();
   if (!answer) {
     const bool is_fault = s.last_loss && s.duties.kernels_may_end_it &&

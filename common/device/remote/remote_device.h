@@ -15,7 +15,7 @@ namespace roofwalk {
 struct RemoteLimits {
   double start_s = 120;     // to open its device; querying counters may take half of this
   double load_s = 120;      // to compile a kernel, or to make a plan
-  double request_s = 30;    // for any other request except a run; it moves at most 4 MiB
+  double request_s = 30;    // for any other request except a run; it moves at most kSharedBytes
   double run_slack_s = 10;  // for a run, in addition to RunOptions::max_seconds
   double end_s = 5;         // to end after a kill; if it does not, its device counts as held
 };

@@ -16,6 +16,7 @@
 #include "common/base/json_reader.h"
 #include "common/build/artifact_json.h"
 #include "common/device/remote/messages.h"
+#include "common/device/remote/shared_memory.h"
 #include "common/device/remote/wire.h"
 #include "common/plan/plan_json.h"
 #include "common/record/run_record_json.h"
@@ -77,7 +78,8 @@ class PrintedByDevice {
 
 class Server {
  public:
-  explicit Server(Device& device) : device_(device) {}
+  // `shared` holds the bytes of `write` and `read`.
+  Server(Device& device, std::span<std::uint8_t> shared) : device_(device), shared_(shared) {}
 
   // Answers one request. False if the connection has ended.
   bool answer_one(Wire& wire) {
@@ -86,17 +88,15 @@ class Server {
     if (wire.take_head(head) || head.body_bytes > kMostBody) return false;
     body_.resize(head.body_bytes);
     if (wire.take_body(body_)) return false;
-    reply_.clear();
     Json answer{{"error", nullptr}, {"lost", nullptr}, {"value", nullptr}};
     const auto value = answer_or_error(head.json);
     if (value) {
       answer["value"] = *value;
     } else {
       answer["error"] = to_json(value.error());
-      reply_.clear();
     }
     if (const Status alive = device_.alive(); !alive) answer["lost"] = to_json(alive.error());
-    const auto trouble = wire.send(head.serial, answer, reply_);
+    const auto trouble = wire.send(head.serial, answer, {});
     if (trouble && trouble->kind == WireTrouble::Kind::too_long) {
       answer["value"] = nullptr;
       answer["error"] = to_json(Error{.message = "the record of the run is too long (more than 64 MiB)"});
@@ -226,10 +226,12 @@ class Server {
   // Handles requests about one buffer or a range of it.
   Result<Json> touch(JsonReader& in, const std::string& ask) {
     int id = 0;
-    std::uint64_t offset_bytes = 0, size_bytes = body_.size();
+    std::uint64_t offset_bytes = 0, size_bytes = 0;
     in.whole("id", id);
-    if (ask != "release" && ask != "protect") in.whole("offset_bytes", offset_bytes);
-    if (ask == "read" || ask == "forget") in.whole("size_bytes", size_bytes);
+    if (ask != "release" && ask != "protect") {
+      in.whole("offset_bytes", offset_bytes);
+      in.whole("size_bytes", size_bytes, std::uint64_t{0}, ask == "forget" ? ~std::uint64_t{0} : shared_.size());
+    }
     ROOFWALK_TRY_STATUS(in.end());
     const auto at = buffers_.find(id);
     if (at == buffers_.end()) return Error{.message = "the request: there is no such buffer"};
@@ -243,10 +245,9 @@ class Server {
     } else if (ask == "protect") {
       device_.protect(buffer);
     } else if (ask == "write") {
-      device_.write(buffer, offset_bytes, body_);
+      device_.write(buffer, offset_bytes, shared_.first(size_bytes));
     } else if (ask == "read") {
-      reply_.resize(size_bytes);
-      device_.read(buffer, offset_bytes, reply_);
+      device_.read(buffer, offset_bytes, shared_.first(size_bytes));
     } else if (ask == "forget") {
       device_.forget(buffer, offset_bytes, size_bytes);
     } else {
@@ -260,7 +261,8 @@ class Server {
   PrintedByDevice& printed_ = *new PrintedByDevice;
   std::map<int, DeviceBuffer> buffers_;
   std::optional<Artifact> loaded_;
-  std::vector<std::uint8_t> body_, reply_;
+  std::span<std::uint8_t> shared_;
+  std::vector<std::uint8_t> body_;
 };
 
 Json hello(const Result<std::unique_ptr<Device>>& device) {
@@ -301,11 +303,12 @@ bool is_worker() {
 int serve_device(const std::function<Result<std::unique_ptr<Device>>()>& open) {
   ::fcntl(kChannelDescriptor, F_SETFD, FD_CLOEXEC);  // the device's child programs must not hold the connection open
   offer_itself_to_the_oom_killer();
-  auto device = open();
+  const auto shared = open_shared_memory();
+  const auto device = shared ? open() : Result<std::unique_ptr<Device>>(shared.error());
   Wire wire(kChannelDescriptor);
   if (wire.send(0, hello(device), {})) return 1;
   if (!device) return 1;
-  Server server(**device);
+  Server server(**device, *shared);
   while (server.answer_one(wire)) {
   }
   return 0;

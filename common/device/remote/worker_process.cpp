@@ -101,19 +101,22 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerCommand&
   ::fcntl(words_read.get(), F_SETFL, O_NONBLOCK);
   child.output = words_write.get();
   child.channel = theirs.get();
+  ROOFWALK_TRY(SharedMemory shared, SharedMemory::make());
+  child.passed.push_back({shared.descriptor(), kSharedDescriptor});
   ROOFWALK_TRY(const pid_t pid, start_child(child));
   std::optional<BoxStatus> status;
   if (box) status.emplace(std::move(box->status));
-  return std::unique_ptr<WorkerProcess>(
-      new WorkerProcess(pid, std::move(ours), std::move(words_read), std::move(device), std::move(status)));
+  return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ours), std::move(words_read),
+                                                          std::move(shared), std::move(device), std::move(status)));
 }
 
-WorkerProcess::WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, std::string device,
+WorkerProcess::WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, SharedMemory shared, std::string device,
                              std::optional<BoxStatus> box)
     : pid_(pid),
       channel_(std::move(channel)),
       words_(std::move(words)),
       wire_(channel_.get(), words_.get()),
+      shared_(std::move(shared)),
       device_(std::move(device)),
       box_(std::move(box)) {}
 

@@ -11,6 +11,7 @@
 
 #include "common/base/child.h"
 #include "common/base/result.h"
+#include "common/device/remote/shared_memory.h"
 #include "common/device/remote/wire.h"
 #include "common/sandbox/box.h"
 
@@ -38,6 +39,7 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   Wire& wire() { return wire_; }
+  SharedMemory& shared() { return shared_; }
 
   struct End {
     bool by_itself = false;  // whether it ended before it was killed
@@ -51,11 +53,13 @@ class WorkerProcess {
   End end(double patience_s, double end_s);
 
  private:
-  WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, std::string device, std::optional<BoxStatus> box);
+  WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, SharedMemory shared, std::string device,
+                std::optional<BoxStatus> box);
 
   pid_t pid_;  // -1 after end()
   Descriptor channel_, words_;
   Wire wire_;
+  SharedMemory shared_;
   std::string device_;
   std::optional<BoxStatus> box_;
 };

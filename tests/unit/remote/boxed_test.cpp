@@ -5,6 +5,7 @@
 
 #include "common/base/json.h"
 #include "common/device/remote/remote_device.h"
+#include "common/device/remote/shared_memory.h"
 #include "common/device/remote/worker_box.h"
 #include "tests/support/boxes.h"
 #include "tests/support/device_contract.h"
@@ -38,6 +39,20 @@ ArgumentBytes bytes_of(auto value) {
 
 TEST_F(BoxedDevice, KeepsTheContractOfDevices) {
   run_device_contract([] { return open("honest"); });
+}
+
+// A box limits the size of files, but not that of the memory that its worker shares.
+TEST_F(BoxedDevice, LargeBuffersTravelInPieces) {
+  const auto device = open("honest");
+  ASSERT_NE(device, nullptr);
+  const std::vector<std::uint8_t> bytes(kSharedBytes + 5, 9);
+  std::vector<std::uint8_t> back(bytes.size());
+  const auto buffer = device->allocate("large", bytes.size(), 1);
+  ASSERT_TRUE(buffer.ok());
+  device->write(*buffer, 0, bytes);
+  device->read(*buffer, 0, back);
+  EXPECT_EQ(back, bytes);
+  EXPECT_TRUE(device->alive().ok());
 }
 
 TEST_F(BoxedDevice, PlansAsItIsDoneHere) {

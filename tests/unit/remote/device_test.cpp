@@ -11,6 +11,7 @@
 
 #include "common/base/json.h"
 #include "common/device/remote/remote_device.h"
+#include "common/device/remote/shared_memory.h"
 #include "common/record/run_record_json.h"
 #include "tests/support/device_contract.h"
 
@@ -158,7 +159,7 @@ SOLVE(float* x) { k<<<1, 8>>>(x); }
 TEST(RemoteDevice, LargeBuffersTravelInPieces) {
   const Workers workers("honest");
   const auto device = workers.device();
-  std::vector<std::uint8_t> bytes((9 << 20) + 3), back(bytes.size());
+  std::vector<std::uint8_t> bytes(2 * kSharedBytes + 3), back(bytes.size());
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 2654435761u >> 13);
   const auto buffer = device->allocate("large", bytes.size() + 10, 1);
   ASSERT_TRUE(buffer.ok());

@@ -1,6 +1,7 @@
 // A worker that serves the virtual GPU: `remote_test_worker MODE LOG`. It writes its process id to a line of LOG. The
 // first worker misbehaves as MODE says, later ones work correctly; with `always-MODE` all misbehave.
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -12,12 +13,15 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "common/base/child.h"
 #include "common/device/device.h"
+#include "common/device/remote/shared_memory.h"
 #include "common/device/remote/wire.h"
 #include "common/device/remote/worker.h"
 
@@ -93,6 +97,22 @@ void be_held(const std::string& log) {
   }
 }
 
+// A second descriptor of the shared memory, because serve_device closes the first; -1: not kept.
+int kept_shared = -1;
+
+// Makes the shared memory empty, if its descriptor allows that.
+void take_away_shared() { [[maybe_unused]] const int failed = ::ftruncate(kept_shared, 0); }
+
+// Overwrites the shared memory and removes its pages for as long as the process lives.
+void scribble(std::uint8_t* shared) {
+  std::thread([shared] {
+    for (int i = 0;; ++i) {
+      std::memset(shared, i, kSharedBytes);
+      ::fallocate(kept_shared, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, kSharedBytes / 2);
+    }
+  }).detach();
+}
+
 class OddDevice final : public Device {
  public:
   OddDevice(std::unique_ptr<Device> inner, std::string mode, std::string log)
@@ -117,6 +137,8 @@ class OddDevice final : public Device {
   void do_read(const DeviceBuffer& buffer, std::uint64_t offset, std::span<std::uint8_t> data) const override {
     if (mode_ == "exit-in-read") ::_exit(5);
     inner_->read(buffer, offset, data);
+    if (mode_ == "shrink") take_away_shared();
+    if (mode_ == "scribble" && !std::exchange(scribbles_, true)) scribble(data.data());
   }
   void do_forget(const DeviceBuffer& buffer, std::uint64_t offset, std::uint64_t size) override {
     inner_->forget(buffer, offset, size);
@@ -135,6 +157,7 @@ class OddDevice final : public Device {
   std::unique_ptr<Device> inner_;
   std::string mode_, log_;
   bool lost_ = false;
+  mutable bool scribbles_ = false;
 };
 
 Result<RunRecord> OddDevice::do_run(const Plan& plan, const RunOptions& options) {
@@ -220,6 +243,7 @@ int main(int argc, char** argv) {
   } else if (!is_first && mode != "other-machine") {
     mode = "honest";
   }
+  if (mode == "shrink" || mode == "scribble") kept_shared = ::fcntl(kSharedDescriptor, F_DUPFD_CLOEXEC, 10);
   if (mode == "silent") hang();
   if (mode == "exit-at-once") return 4;
   return serve_device([&]() -> Result<std::unique_ptr<Device>> {
