@@ -36,8 +36,10 @@ class Ruler {
       const double sectors = requests * std::min(32, 4 * stride);
       rows.push_back({fmt::format("stride {}: L1 sectors read", stride), "sectors",
                       counted(record, Counter::l1_read_sectors), sectors});
+      // A lone sector brings its neighbour along where DRAM delivers 64 bytes at least.
+      const double of_dram = stride >= 16 ? runner_.device().machine().dram_access_bytes : 32;
       rows.push_back({fmt::format("stride {}: DRAM bytes read", stride), "B", counted(record, Counter::dram_read_bytes),
-                      sectors * 32, 0.05});
+                      sectors * of_dram, 0.05, kFewBytes});
     }
     return kOk;
   }
@@ -101,11 +103,34 @@ class Ruler {
       ROOFWALK_TRY(const RunRecord record, stream(s));
       const double bytes = 16.0 * static_cast<double>(stream_vectors());
       rows.push_back({fmt::format("stream {}: DRAM bytes read", s.name), "B", counted(record, Counter::dram_read_bytes),
-                      bytes * s.reads, 0.02});
-      // When counting ends, L2 may still hold written data: at most an eighth of the stream.
+                      bytes * s.reads, 0.02, kFewBytes});
+      // When counting ends, L2 may still hold written data: at most an eighth of the stream. When it begins, L2 may
+      // still hold dirty lines of an earlier pass, in spite of the sweep.
       rows.push_back({fmt::format("stream {}: DRAM bytes written", s.name), "B",
-                      counted(record, Counter::dram_write_bytes), bytes * s.writes, 0.15});
+                      counted(record, Counter::dram_write_bytes), bytes * s.writes, 0.15,
+                      static_cast<double>(runner_.device().machine().l2_bytes) / 16});
       rows.push_back({fmt::format("stream {}: time", s.name), "ns", record.elapsed_ns, std::nullopt});
+    }
+    return kOk;
+  }
+
+  // Stores of `width` floats every `pitch` floats, over arrays many times as large as L2: what partly written sectors
+  // and lone sectors cost in DRAM. Nobody publishes that, so there is nothing to compare with.
+  Status scattered_stores() {
+    constexpr int kFloats = 1 << 27;
+    for (const auto& [width, pitch] : {std::pair{1, 8}, {4, 8}, {8, 8}, {8, 16}, {8, 32}, {16, 32}}) {
+      const std::int64_t least = 8 * runner_.device().machine().l2_bytes / 4;
+      const int floats = static_cast<int>(std::min<std::int64_t>(kFloats, std::max<std::int64_t>(1 << 16, least)));
+      const int threads = floats / pitch * width;
+      Buffer a{"a", std::vector<float>(static_cast<std::size_t>(floats), 1.0f)};
+      ROOFWALK_TRY(const RunRecord record, run("tests/gpu/kernels/scattered_stores.cu", {&a, width, pitch, threads}));
+      for (const auto& [what, counter] :
+           {std::pair{"read", Counter::dram_read_bytes}, {"written", Counter::dram_write_bytes}}) {
+        const auto bytes = counted(record, counter);
+        rows.push_back(
+            {fmt::format("stores of {} B every {} B: DRAM bytes {} per byte stored", 4 * width, 4 * pitch, what), "B/B",
+             bytes ? std::optional<double>(*bytes / (4.0 * threads)) : std::nullopt, std::nullopt});
+      }
     }
     return kOk;
   }
@@ -116,13 +141,15 @@ class Ruler {
                                                      "SOLVE() { nothing<<<1, 32>>>(); }\n",
                                                      {}, {}));
     if (record.fault) return Error{.message = record.fault->message};
-    rows.push_back({"an empty kernel: DRAM bytes written", "B", counted(record, Counter::dram_write_bytes), 0.0, 0});
+    rows.push_back(
+        {"an empty kernel: DRAM bytes written", "B", counted(record, Counter::dram_write_bytes), 0.0, 0, kFewBytes});
     rows.push_back({"an empty kernel: time", "ns", record.elapsed_ns, std::nullopt});
     return kOk;
   }
 
  private:
-  static constexpr std::int64_t kGrain = 1024;  // vectors per block, as in memory.cu
+  static constexpr std::int64_t kGrain = 1024;   // vectors per block, as in memory.cu
+  static constexpr double kFewBytes = 64 << 10;  // of the driver and the profiler, in any range on a GPU
 
   std::int64_t stream_vectors() const {
     constexpr std::int64_t kFewest = 1 << 20;
@@ -148,7 +175,9 @@ Json or_null(const std::optional<double>& value) { return value ? Json(*value) :
 
 }  // namespace
 
-bool RulerRow::is_right() const { return !value || !by_hand || std::abs(*value - *by_hand) <= tolerance * *by_hand; }
+bool RulerRow::is_right() const {
+  return !value || !by_hand || std::abs(*value - *by_hand) <= tolerance * *by_hand + slack;
+}
 
 Json to_json(const std::vector<RulerRow>& rows) {
   Json json = Json::array();
@@ -157,7 +186,8 @@ Json to_json(const std::vector<RulerRow>& rows) {
                     {"unit", row.unit},
                     {"value", or_null(row.value)},
                     {"by_hand", or_null(row.by_hand)},
-                    {"tolerance", row.tolerance}});
+                    {"tolerance", row.tolerance},
+                    {"slack", row.slack}});
   }
   return json;
 }
@@ -166,7 +196,7 @@ std::vector<RulerRow> ruler_rows_of(const Json& json) {
   std::vector<RulerRow> rows;
   for (const Json& row : json) {
     rows.push_back({row.value("name", ""), row.value("unit", ""), row.number_of("value"), row.number_of("by_hand"),
-                    row.value("tolerance", 0.0)});
+                    row.value("tolerance", 0.0), row.value("slack", 0.0)});
   }
   return rows;
 }
@@ -180,6 +210,7 @@ Result<std::vector<RulerRow>> measure_ruler(Runner& runner) {
   ROOFWALK_TRY_STATUS(ruler.bank_conflicts());
   ROOFWALK_TRY_STATUS(ruler.flops());
   ROOFWALK_TRY_STATUS(ruler.streams());
+  ROOFWALK_TRY_STATUS(ruler.scattered_stores());
   return std::move(ruler.rows);
 }
 

@@ -16,6 +16,7 @@ struct RulerRow {
   std::optional<double> value;    // nullopt if the device does not count it
   std::optional<double> by_hand;  // nullopt for times
   double tolerance = 0;           // allowed relative deviation from by_hand
+  double slack = 0;               // allowed deviation in addition, in `unit`
   bool is_right() const;          // also true if value or by_hand is absent
 };
 

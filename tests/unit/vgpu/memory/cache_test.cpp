@@ -142,6 +142,23 @@ TEST(L2, PartlyWrittenSectorCostsOneFill) {
   EXPECT_EQ(traffic[0].dram_write_sectors, 2u);
 }
 
+// A partner that is read along fills a partly written sector, and is held from then on.
+TEST(L2, ReadsPairsOfSectorsWhereDramDeliversThem) {
+  L2Cache cache(4 * kLineBytes, 4, 64);
+  std::vector<InstructionTraffic> traffic(1);
+  EXPECT_EQ(cache.read(cache.place_of(5), 0b0010, 0, traffic), 0b0010u);
+  EXPECT_EQ(traffic[0].dram_read_sectors, 2u);
+  EXPECT_EQ(cache.read(cache.place_of(5), 0b0011, 0, traffic), 0u);
+  EXPECT_EQ(cache.read(cache.place_of(5), 0b1100, 0, traffic), 0b1100u);
+  EXPECT_EQ(traffic[0].dram_read_sectors, 4u);
+  cache.write(cache.place_of(6), {0xfu, 0, 0, 0}, 0, traffic);
+  cache.read(cache.place_of(6), 0b0010, 0, traffic);
+  EXPECT_EQ(traffic[0].dram_read_sectors, 6u);
+  cache.write_back_all(traffic);
+  EXPECT_EQ(traffic[0].dram_read_sectors, 6u);
+  EXPECT_EQ(traffic[0].dram_write_sectors, 1u);
+}
+
 TEST(L2, TheStoreThatDirtiedALinePaysForItsEviction) {
   L2Cache cache(kLineBytes, 1);
   std::vector<InstructionTraffic> traffic(3);

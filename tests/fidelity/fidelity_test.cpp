@@ -1,0 +1,77 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "common/specs/machine.h"
+#include "tests/fidelity/point.h"
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::HasSubstr;
+
+std::vector<Point> all_points() {
+  std::vector<Point> points;
+  for (const auto& entry : fs::directory_iterator(source_root() / "tests/fidelity/points")) {
+    const auto read = read_points(entry.path());
+    EXPECT_TRUE(read.ok()) << read.error().text();
+    if (read) points.insert(points.end(), read->begin(), read->end());
+  }
+  return points;
+}
+
+TEST(Points, HaveASourceAKernelAndAMachine) {
+  const std::vector<std::string> machines = machine_names();
+  const std::set<std::string> known(machines.begin(), machines.end());
+  std::set<std::string> seen;
+  for (const Point& point : all_points()) {
+    EXPECT_FALSE(point.source.empty()) << point.where;
+    EXPECT_TRUE(point.published.has_value()) << point.where;
+    EXPECT_TRUE(known.contains(point.chip)) << point.where << ": " << point.chip;
+    EXPECT_TRUE(fs::exists(source_root() / "tests/fidelity/kernels" / (point.kernel + ".cu"))) << point.where;
+    EXPECT_TRUE(seen.insert(point.source + point.chip + point.mechanism + point.what).second)
+        << point.where << ": a second point of that name";
+  }
+  EXPECT_GT(seen.size(), 700u);
+}
+
+TEST(Points, AreRefusedWithFileAndLine) {
+  const fs::path file = fs::temp_directory_path() / ("points-" + std::to_string(getpid()) + ".csv");
+  const std::string header = "source,chip,mechanism,what,kernel,defines,arguments,launches,amount,unit,published\n";
+  const auto error_of = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    const auto read = read_points(file);
+    return read ? std::string() : read.error().text();
+  };
+  EXPECT_EQ(error_of(header + "s,h200,m,w,k,,zeros:4 int:3,2-1,10,GB/s,5.5\n"), "");
+  EXPECT_THAT(error_of("source\n"), HasSubstr(":1: "));
+  EXPECT_THAT(error_of(header + "s,h200,m,w,k,,int:3\n"), HasSubstr(":2: it has 7 fields"));
+  EXPECT_THAT(error_of(header + "s,h200,m,w,k,,twos:4,1,10,GB/s,5\n"), HasSubstr("`twos:4` is not an argument"));
+  EXPECT_THAT(error_of(header + "s,h200,m,w,k,,chain:4,1,10,GB/s,5\n"), HasSubstr("`chain:4` is not an argument"));
+  EXPECT_THAT(error_of(header + "s,h200,m,w,k,,int:4,x,10,GB/s,5\n"), HasSubstr("`x` are not launches"));
+  EXPECT_THAT(error_of(header + "s,h200,m,w,k,,int:4,1,10,miles,5\n"), HasSubstr("`miles` is not a unit"));
+  EXPECT_THAT(error_of(header + "s,h200,m,w,k,,int:4,1,10,ns,much\n"), HasSubstr("`much` is not a value"));
+  fs::remove(file);
+}
+
+TEST(Points, ValuesHaveTheirUnit) {
+  Point point;
+  point.amount = 1000;
+  const auto value = [&](const char* unit) {
+    point.unit = unit;
+    return value_of(point, 500, 2e9);
+  };
+  EXPECT_DOUBLE_EQ(value("GB/s"), 2);
+  EXPECT_DOUBLE_EQ(value("GFLOP/s"), 2);
+  EXPECT_DOUBLE_EQ(value("cycles"), 1);
+  EXPECT_DOUBLE_EQ(value("ns"), 0.5);
+  EXPECT_DOUBLE_EQ(value("us"), 0.0005);
+}
+
+}  // namespace
+}  // namespace roofwalk::test

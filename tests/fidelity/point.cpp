@@ -1,0 +1,114 @@
+#include "tests/fidelity/point.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <fstream>
+
+namespace roofwalk::test {
+namespace {
+
+constexpr const char* kHeader = "source,chip,mechanism,what,kernel,defines,arguments,launches,amount,unit,published";
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> out = split(text, ' ');
+  std::erase(out, "");
+  return out;
+}
+
+template <class Number>
+bool read_number(const std::string& text, Number& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+std::optional<PointArgument> argument_of(const std::string& text) {
+  using Kind = PointArgument::Kind;
+  const std::vector<std::string> parts = split(text, ':');
+  PointArgument out;
+  if (parts[0] == "zeros") {
+    out.kind = Kind::zeros;
+  } else if (parts[0] == "ones") {
+    out.kind = Kind::ones;
+  } else if (parts[0] == "chain") {
+    out.kind = Kind::chain;
+  } else if (parts[0] != "int") {
+    return std::nullopt;
+  }
+  const std::size_t expected = out.kind == Kind::chain ? 3 : 2;
+  if (parts.size() != expected || !read_number(parts[1], out.value)) return std::nullopt;
+  if (out.kind == Kind::chain && !read_number(parts[2], out.pitch)) return std::nullopt;
+  return out;
+}
+
+bool read_launches(const std::string& text, Point& out) {
+  if (text == "all") return true;
+  const std::vector<std::string> parts = split(text, '-');
+  if (parts.size() > 2 || !read_number(parts[0], out.launch)) return false;
+  return parts.size() == 1 || read_number(parts[1], out.less);
+}
+
+Result<Point> point_of(const std::string& line, const std::string& where) {
+  const auto wrong = [&](const std::string& what) { return Error{.message = fmt::format("{}: {}", where, what)}; };
+  const std::vector<std::string> fields = split(line, ',');
+  if (fields.size() != split(kHeader, ',').size()) return wrong(fmt::format("it has {} fields", fields.size()));
+  Point out;
+  out.where = where;
+  std::size_t at = 0;
+  for (std::string* text : {&out.source, &out.chip, &out.mechanism, &out.what, &out.kernel}) *text = fields[at++];
+  out.defines = words(fields[5]);
+  for (const std::string& word : words(fields[6])) {
+    const auto argument = argument_of(word);
+    if (!argument) return wrong(fmt::format("`{}` is not an argument", word));
+    out.arguments.push_back(*argument);
+  }
+  if (!read_launches(fields[7], out)) return wrong(fmt::format("`{}` are not launches", fields[7]));
+  if (!read_number(fields[8], out.amount)) return wrong(fmt::format("`{}` is not an amount", fields[8]));
+  out.unit = fields[9];
+  if (!(value_of(out, 1, 1) > 0)) return wrong(fmt::format("`{}` is not a unit", out.unit));
+  double published = 0;
+  if (read_number(fields[10], published)) {
+    out.published = published;
+  } else if (!fields[10].empty()) {
+    return wrong(fmt::format("`{}` is not a value", fields[10]));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<Point>> read_points(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  if (!std::getline(in, line) || line != kHeader) {
+    return Error{.message = fmt::format("{}:1: a points file begins with `{}`", file.string(), kHeader)};
+  }
+  std::vector<Point> points;
+  for (int number = 2; std::getline(in, line); ++number) {
+    ROOFWALK_TRY(Point point, point_of(line, fmt::format("{}:{}", file.string(), number)));
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+double value_of(const Point& point, double elapsed_ns, double clock_hz) {
+  if (point.unit == "GB/s" || point.unit == "GFLOP/s") return point.amount / elapsed_ns;
+  if (point.unit == "cycles") return elapsed_ns * clock_hz / 1e9 / point.amount;
+  if (point.unit == "ns") return elapsed_ns / point.amount;
+  if (point.unit == "us") return elapsed_ns / 1000 / point.amount;
+  return 0;
+}
+
+}  // namespace roofwalk::test

@@ -1,0 +1,46 @@
+// Published measurements of GPUs, each with the kernel and the arguments that repeat it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace roofwalk::test {
+
+// An argument of SOLVE.
+struct PointArgument {
+  enum class Kind { zeros, ones, chain, number };
+  Kind kind = Kind::number;
+  // zeros, ones: bytes of a buffer of zeros or of floats 1. number: an int. chain: nodes of a buffer of pointers, each
+  // `pitch` bytes behind the one before, linked in one pseudo-random cycle.
+  std::int64_t value = 0;
+  std::int64_t pitch = 0;
+};
+
+// One row of a points file.
+struct Point {
+  std::string source;                // publication and file, or the machine's record
+  std::string chip;                  // the machine file that models it: "h200"
+  std::string mechanism;             // "l1-strides"
+  std::string what;                  // the kernel's parameters in words: "float, stride 33"
+  std::string kernel;                // file in kernels/, without .cu
+  std::vector<std::string> defines;  // "KIND=3"
+  std::vector<PointArgument> arguments;
+  // The time that counts: of launch `launch`, less that of launch `less`, if there is one. -1: of the whole plan.
+  int launch = -1, less = -1;
+  double amount = 0;  // what was done in that time: bytes, FLOPs, loads, launches
+  std::string unit;   // "GB/s", "GFLOP/s": amount over time; "cycles", "us", "ns": time over amount
+  std::optional<double> published;
+  std::string where;  // "points/gpu_benches.csv:17", for messages
+};
+
+// Reads a points file: a header line, then one line a point, fields separated by commas. Errors name file and line.
+Result<std::vector<Point>> read_points(const std::filesystem::path& file);
+
+// Converts a time to the point's unit.
+double value_of(const Point& point, double elapsed_ns, double clock_hz);
+
+}  // namespace roofwalk::test
