@@ -25,7 +25,7 @@ Machine plan_machine() {
   Machine machine;
   machine.name = "plan";
   machine.sms = 1;
-  machine.l1_bytes = 128;
+  machine.l1_bytes = machine.l1_shared_bytes = 128;
   machine.l1_ways = 1;
   machine.l2_bytes = 128;
   machine.l2_ways = 1;
@@ -142,7 +142,7 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   vgpu::L2Cache l2(machine.l2_bytes, machine.l2_ways);
   std::vector<vgpu::InstructionTraffic> traffic(program.function->instructions.size());
   std::vector<vgpu::Multiprocessor> sms;
-  sms.emplace_back(machine);
+  sms.emplace_back(machine, machine.l1_bytes);
   vgpu::Launch launch(machine, program, memory, l2, traffic, 0);
   PlanBuilder builder{module, artifact.source_name, artifact.source_path, limits,
                       memory, addresses.kernels,    addresses.constants,  allocate_scratch};

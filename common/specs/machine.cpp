@@ -65,6 +65,7 @@ constexpr auto kFields = std::to_array<Field>({
     {"tensor_fmas_per_clock", "FMAs/clock", 1, 1e6, &Machine::tensor_fmas_per_clock},
     {"mma_sync_share", "of the data sheet", 0.1, 1, &Machine::mma_sync_share},
     {"l1_bytes", "bytes", 1024, 1 << 24, &Machine::l1_bytes},
+    {"l1_shared_bytes", "bytes", 1024, 1 << 25, &Machine::l1_shared_bytes},
     {"l1_ways", "ways", 1, 1024, &Machine::l1_ways},
     {"l1_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::l1_bytes_per_clock},
     {"l1_lines_per_clock", "lines/clock", 0.1, 32, &Machine::l1_lines_per_clock},
@@ -264,6 +265,8 @@ Status Reader::check_together(const Machine& m) const {
   }
   if (m.l1_bytes % (m.l1_ways * kLineBytes) != 0)
     return at("l1_bytes", "'l1_bytes' must be whole sets of 128-byte lines");
+  if (m.l1_shared_bytes < m.l1_bytes || m.l1_shared_bytes < m.shared_bytes_per_sm + m.l1_ways * kLineBytes)
+    return at("l1_shared_bytes", "'l1_shared_bytes' must hold 'l1_bytes', and 'shared_bytes_per_sm' with a set of L1");
   if (m.l2_bytes % (m.l2_ways * kLineBytes) != 0)
     return at("l2_bytes", "'l2_bytes' must be whole sets of 128-byte lines");
   if (m.dram_access_bytes != 32 && m.dram_access_bytes != 64)

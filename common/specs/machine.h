@@ -44,7 +44,8 @@ struct Machine {
   double tensor_fmas_per_clock = 0;  // per SM: f16 and bf16 factors, f32 sums, dense, by the chip's widest instruction
   double mma_sync_share = 0;         // share of these FMAs that mma.sync reaches
 
-  int l1_bytes = 0;  // per SM
+  int l1_bytes = 0;         // per SM, at most: what shared memory leaves of l1_shared_bytes (occupancy.h)
+  int l1_shared_bytes = 0;  // per SM: L1 and shared memory together
   int l1_ways = 0;
   double l1_bytes_per_clock = 0;  // per SM
   double l1_lines_per_clock = 0;  // tag look-ups, per SM

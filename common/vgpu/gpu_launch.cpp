@@ -228,7 +228,7 @@ void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& st
   step.totals.sites = std::move(launch.sites);
   step.block_threads = std::move(launch.block_threads);
   for (Multiprocessor& sm : sms) {
-    step.totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_sectors,
+    step.totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_wavefronts,
                                sm.shared_wavefronts, sm.constant_passes, sm.requests});
   }
 }
@@ -245,8 +245,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   traffic_.resize(traffic_.size() + code.instructions.size());
 
   std::vector<Multiprocessor> sms;
+  const std::int64_t l1_bytes = l1_bytes_beside(machine_, step->occupancy.shared_bytes);
   for (int i = 0; i < machine_.sms; ++i) {
-    sms.emplace_back(machine_).index = i;
+    sms.emplace_back(machine_, l1_bytes).index = i;
     sms.back().l1.use(memory_.frames());
   }
   Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);

@@ -156,7 +156,7 @@ Machine machine_of(const GpuProperties& gpu) {
   machine.reserved_shared_bytes_per_block = gpu.reserved_shared_bytes_per_block;
   machine.memory_bytes = gpu.memory_bytes;
   machine.l2_bytes = gpu.l2_bytes;
-  machine.l1_bytes = unified_cache_bytes_of(gpu.compute_capability);
+  machine.l1_bytes = machine.l1_shared_bytes = unified_cache_bytes_of(gpu.compute_capability);
   machine.schedulers_per_sm = 4;  // on every chip since Volta: CUDA programming guide 13.0, compute capabilities
   machine.fp32_lanes_per_sm = fp32_lanes_of(gpu.compute_capability);
   // Two transfers per reported memory clock.

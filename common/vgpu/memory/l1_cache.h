@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/base/int128.h"
 #include "common/base/mix.h"
 #include "common/vgpu/memory/frames.h"
 
@@ -109,8 +108,11 @@ class L1Cache {
   }
   void forget_group();
   std::uint32_t find_or_allocate(std::uint64_t line);
+  // As many lines in succession as there are sets are in different sets, so that L1 holds as many bytes in succession
+  // as it is large; where each such stretch begins is a hash.
   std::size_t set_of(std::uint64_t line) const {
-    return static_cast<std::size_t>((static_cast<UInt128>(mix(frame_of(line))) * sets_) >> 64);
+    const std::uint64_t frame = frame_of(line), stretch = frame / sets_;
+    return static_cast<std::size_t>((frame + (mix(stretch) >> 32)) % sets_);
   }
 
   const Frames* frames_ = nullptr;

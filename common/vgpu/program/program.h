@@ -108,6 +108,8 @@ struct LaneOffsets {
   // tile that is narrower than a warp.
   bool even_eights = false;
   std::uint64_t stride_of_eights = 0;
+  // Wavefronts of L1 if each lane loads an aligned word of 4 bytes: the largest number of distinct words in one bank.
+  std::uint64_t word_wavefronts = 1;
 };
 LaneOffsets make_lane_offsets(const std::array<std::uint64_t, kWarpSize>& of_lane);
 

@@ -8,6 +8,7 @@
 
 #include "common/vgpu/requests/bounds_check.h"
 #include "common/vgpu/requests/global_flow.h"
+#include "common/vgpu/requests/l1_wavefronts.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -58,12 +59,13 @@ void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& a
   site.sectors += access.total_sectors;
   site.lines += static_cast<std::uint64_t>(access.lines);
   site.l2_write_sectors += access.total_sectors;
+  const std::uint64_t wavefronts = l1_wavefronts(access);
   launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
-  launch.sm->l1_sectors += access.total_sectors;
+  launch.sm->l1_wavefronts += wavefronts;
   if (warp.trace != nullptr) {
     Outcome& outcome = warp.outcome(op);
     add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
-    add_to(outcome.sectors, access.total_sectors);
+    add_to(outcome.wavefronts, wavefronts);
     add_to(outcome.l2_write_sectors, access.total_sectors);
   }
 }
@@ -338,8 +340,9 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   site.lines += static_cast<std::uint64_t>(access.lines);
   site.hit_sectors += access.total_sectors - missed;
   site.l2_read_sectors += missed;
+  const std::uint64_t wavefronts = l1_wavefronts(access);
   sm.l1_lines += static_cast<std::uint64_t>(access.lines);
-  sm.l1_sectors += access.total_sectors;
+  sm.l1_wavefronts += wavefronts;
   if (missed == 0) {
     ++site.served_by_l1;
   } else {
@@ -350,7 +353,7 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   if (warp.trace != nullptr) {
     Outcome& outcome = warp.outcome(op);
     add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
-    add_to(outcome.sectors, access.total_sectors);
+    add_to(outcome.wavefronts, wavefronts);
     add_to(outcome.l2_read_sectors, missed);
     if (!past_l1) note_arrival(sm, warp, op, access, missed, outcome);
   }

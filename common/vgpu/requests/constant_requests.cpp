@@ -57,7 +57,7 @@ void count_constants(Launch& launch, const Warp& warp, const Op* op, const Acces
   if (warp.trace == nullptr) return;
   Outcome& outcome = warp.outcome(op);
   add_to(outcome.lines, passes);
-  add_to(outcome.sectors, misses);
+  add_to(outcome.wavefronts, misses);
   add_to(outcome.l2_read_sectors, sectors);
   if (!arriving) return;
   const std::uint64_t line = (Memory::kConstantBase + *arriving * constants.line_bytes()) / kLineBytes;

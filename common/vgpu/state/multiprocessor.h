@@ -16,8 +16,8 @@
 namespace roofwalk::vgpu {
 
 struct alignas(64) Multiprocessor {
-  explicit Multiprocessor(const Machine& machine)
-      : l1(machine.l1_bytes, machine.l1_ways), fetches(machine, 1), constants(machine) {}
+  Multiprocessor(const Machine& machine, std::int64_t l1_bytes)
+      : l1(l1_bytes, machine.l1_ways), fetches(machine, 1), constants(machine) {}
   int index = 0;
   L1Cache l1;
   FetchLog fetches;  // fetches of l1
@@ -25,12 +25,12 @@ struct alignas(64) Multiprocessor {
   std::vector<ResidentBlock> blocks;
   std::vector<std::uint64_t> block_executions;  // warp entries into each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
-  std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
+  std::uint64_t l1_lines = 0, l1_wavefronts = 0, shared_wavefronts = 0, constant_passes = 0;
   SmRequests requests;               // to L2, for requests_ns(); set when the launch ends
   std::vector<std::uint32_t> swaps;  // by hash of a word of global memory: number of lanes that swapped it
                                      // (is_retried())
   TraceSize traced;                  // size of all traces recorded so far, dropped ones included
-  std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.asked_lines(); }
+  std::uint64_t memory_work() const { return l1_lines + l1_wavefronts + shared_wavefronts + l2_log.asked_lines(); }
 
   // The following members are for this round only.
   L2Log l2_log;

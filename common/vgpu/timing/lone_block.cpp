@@ -28,7 +28,7 @@ std::uint64_t hash_of(const BlockTrace& block) {
     for (const std::uint32_t entered : warp.blocks) hash.add(entered);
     for (const Outcome& o : warp.outcomes) {
       const std::uint8_t fields[] = {o.lines,
-                                     o.sectors,
+                                     o.wavefronts,
                                      o.l2_read_sectors,
                                      o.l2_write_sectors,
                                      o.dram_read_sectors,

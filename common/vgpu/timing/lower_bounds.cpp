@@ -52,7 +52,7 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
       for (std::size_t u = 0; u < kUnitCount; ++u) units[u] += executions * works[b].units[u];
     }
     const double l1 = std::max(static_cast<double>(sm.l1_lines) / machine.l1_lines_per_clock,
-                               static_cast<double>(sm.l1_sectors) * kSectorBytes / machine.l1_bytes_per_clock);
+                               static_cast<double>(sm.l1_wavefronts) * kLineBytes / machine.l1_bytes_per_clock);
     const double shared = static_cast<double>(sm.shared_wavefronts) * kLineBytes / machine.shared_bytes_per_clock;
     parts.issue_ns = std::max(parts.issue_ns, issued / machine.schedulers_per_sm * ns_per_cycle);
     parts.flops_ns = std::max(parts.flops_ns, arithmetic_cycles(machine, units) * ns_per_cycle);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "common/vgpu/memory/sectors.h"
+
 namespace roofwalk::vgpu {
 namespace {
 
@@ -33,7 +35,22 @@ Result<Occupancy> occupancy_of(const Machine& machine, const BlockNeeds& needs) 
   if (shared > 0) blocks = std::min(blocks, machine.shared_bytes_per_sm / shared);
   if (blocks < 1) return too_many("bytes of shared memory", shared, machine.shared_bytes_per_sm);
   return Occupancy{static_cast<int>(blocks),
-                   static_cast<double>(blocks * warps) / static_cast<double>(machine.max_threads_per_sm / kWarp)};
+                   static_cast<double>(blocks * warps) / static_cast<double>(machine.max_threads_per_sm / kWarp),
+                   blocks * shared};
+}
+
+std::int64_t l1_bytes_beside(const Machine& machine, std::int64_t shared_bytes) {
+  // CUDA C++ Programming Guide, compute capabilities 8.0 to 9.0, "Shared Memory".
+  constexpr std::int64_t kCarveOutKib[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+  std::int64_t carved = machine.shared_bytes_per_sm;
+  for (const std::int64_t kib : kCarveOutKib) {
+    if (kib * 1024 < shared_bytes) continue;
+    carved = std::min(carved, kib * 1024);
+    break;
+  }
+  const std::int64_t set_bytes = machine.l1_ways * kLineBytes;
+  const std::int64_t left = std::min<std::int64_t>(machine.l1_bytes, machine.l1_shared_bytes - carved);
+  return std::max(left / set_bytes, std::int64_t{1}) * set_bytes;
 }
 
 }  // namespace roofwalk::vgpu

@@ -17,10 +17,15 @@ struct BlockNeeds {
 
 struct Occupancy {
   int blocks_per_sm = 0;
-  double warps_share = 0;  // resident warps over the most that fit on an SM
+  double warps_share = 0;         // resident warps over the most that fit on an SM
+  std::int64_t shared_bytes = 0;  // shared memory of all resident blocks of an SM, with what the system reserves
 };
 
 // Returns an error if not a single block fits on an SM; it names the resource that is short.
 Result<Occupancy> occupancy_of(const Machine& machine, const BlockNeeds& needs);
+
+// Returns the size of an SM's L1 while a kernel runs: what is left beside the smallest carve-out for shared memory that
+// all resident blocks fit into, at most Machine::l1_bytes.
+std::int64_t l1_bytes_beside(const Machine& machine, std::int64_t shared_bytes);
 
 }  // namespace roofwalk::vgpu

@@ -15,14 +15,14 @@ constexpr std::size_t kMembers = 4;  // traces of each stratum whose work is add
 
 // What blocks take of each unit of the machine.
 struct UnitWork {
-  double issues = 0, l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, l2_sectors = 0, dram_sectors = 0;
+  double issues = 0, l1_lines = 0, l1_wavefronts = 0, shared_wavefronts = 0, l2_sectors = 0, dram_sectors = 0;
   double units[kUnitCount] = {};
   double alone_cycles = 0;  // time of each block when it is alone on an SM
 
   void add(const UnitWork& more, double times) {
     issues += times * more.issues;
     l1_lines += times * more.l1_lines;
-    l1_sectors += times * more.l1_sectors;
+    l1_wavefronts += times * more.l1_wavefronts;
     shared_wavefronts += times * more.shared_wavefronts;
     l2_sectors += times * more.l2_sectors;
     dram_sectors += times * more.dram_sectors;
@@ -35,7 +35,7 @@ double busiest_cycles(const TimingInput& input, const UnitWork& work) {
   const Machine& machine = input.machine;
   const double of_sms = std::max(
       {work.issues / machine.schedulers_per_sm, arithmetic_cycles(machine, work.units),
-       work.l1_lines / machine.l1_lines_per_clock, work.l1_sectors * kSectorBytes / machine.l1_bytes_per_clock,
+       work.l1_lines / machine.l1_lines_per_clock, work.l1_wavefronts * kLineBytes / machine.l1_bytes_per_clock,
        work.shared_wavefronts * kLineBytes / machine.shared_bytes_per_clock, work.alone_cycles / input.blocks_per_sm});
   const double dram_bytes_per_clock = machine.dram_bytes_per_s * machine.dram_sustained_share / machine.clock_hz;
   return std::max({of_sms / machine.sms, work.l2_sectors * kSectorBytes / machine.l2_bytes_per_clock,
@@ -57,7 +57,7 @@ void add_trace(const TimingInput& input, const std::vector<EntryWork>& entries, 
         sum.shared_wavefronts += of.shared_wavefronts;
         if (input.program.function->instructions[pc].space == ptx::Space::constant) continue;
         sum.l1_lines += of.lines;
-        sum.l1_sectors += of.sectors;
+        sum.l1_wavefronts += of.wavefronts;
       }
     }
   }

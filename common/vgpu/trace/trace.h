@@ -18,9 +18,9 @@ enum class Arrival : std::uint8_t { none, from_l2, from_dram };
 
 // The cost of one memory instruction in one entry of a basic block. All zero if its guard was off in every lane.
 struct Outcome {
-  // At L1: the number of 128-byte lines looked up, and of 32-byte sectors. For a load of constant memory, `lines` is
-  // the number of passes, and `sectors` that of passes that missed the first cache.
-  std::uint8_t lines = 0, sectors = 0;
+  // At L1: the number of 128-byte lines looked up, and of wavefronts (l1_wavefronts.h). For a load of constant memory,
+  // `lines` is the number of passes, and `wavefronts` that of passes that missed the first cache.
+  std::uint8_t lines = 0, wavefronts = 0;
   std::uint8_t l2_read_sectors = 0, l2_write_sectors = 0;      // requested from L2
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // L2 read misses; sectors that became dirty in L2
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // wavefronts, and those beyond the conflict-free minimum

@@ -1,6 +1,7 @@
 // Fast path of global loads in lockstep: which loads qualify, and what they count.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -19,8 +20,10 @@ inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::
          !launch.sm->stores.may_hold(low, end) && (!launch.sanitized || launch.memory.surely_defined(low, end - low));
 }
 
-// Adds the counts of a load of `lines` lines and `sectors` sectors. `missed`: how many of these sectors missed L1.
-inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t missed) {
+// Adds the counts of a load of `lines` lines, `sectors` sectors and `wavefronts` wavefronts of L1. `missed`: how many
+// of these sectors missed L1.
+inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t wavefronts,
+                     std::uint64_t missed) {
   Multiprocessor& sm = *launch.sm;
   InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
@@ -28,7 +31,7 @@ inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uin
   site.lines += lines;
   site.hit_sectors += sectors - missed;
   sm.l1_lines += lines;
-  sm.l1_sectors += sectors;
+  sm.l1_wavefronts += wavefronts;
   if (missed == 0) {
     ++site.served_by_l1;
   } else {
@@ -47,14 +50,14 @@ inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned 
 }
 
 // Counts a load, through L1, of the `lines` lines from `line` on, with `total` sectors. `from_first` and `to_last`:
-// masks of the sectors in the first and the last line.
+// masks of the sectors in the first and the last line. `bytes`: per lane.
 inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::uint64_t lines, unsigned from_first,
-                        unsigned to_last, std::uint64_t total) {
+                        unsigned to_last, std::uint64_t total, std::uint32_t bytes) {
   std::uint64_t missed = 0;
   for (std::uint64_t i = 0; i < lines; ++i) {
     missed += read_line(*launch.sm, line + i, 0xfu & (i == 0 ? from_first : 0xfu) & (i + 1 == lines ? to_last : 0xfu));
   }
-  add_load(launch, op, lines, total, missed);
+  add_load(launch, op, lines, total, std::max(bytes / 4, 1u), missed);
 }
 
 // Lockstep loads (lockstep.h) on the fast path. Each function counts the load and returns the host address of its data;
@@ -67,7 +70,7 @@ inline const std::uint8_t* find_uniform(Launch& launch, const Warp& warp, const 
   if (warp.mask != kAllLanes || !is_usual(launch, warp, op, address, address + bytes, address, bytes)) return nullptr;
   if (launch.counts) {
     const unsigned sector = 1u << (address / kSectorBytes % 4);
-    count_lines(launch, op, address / kLineBytes, 1, sector, sector, 1);
+    count_lines(launch, op, address / kLineBytes, 1, sector, sector, 1, bytes);
   }
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   return memo.data + (address - memo.low);
@@ -81,7 +84,7 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
   if (launch.counts) {
     const std::uint64_t line = low / kLineBytes, last = end - 1;
     count_lines(launch, op, line, last / kLineBytes - line + 1, 0xfu << (low / kSectorBytes % 4),
-                (2u << (last / kSectorBytes % 4)) - 1, last / kSectorBytes - low / kSectorBytes + 1);
+                (2u << (last / kSectorBytes % 4)) - 1, last / kSectorBytes - low / kSectorBytes + 1, bytes);
   }
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint8_t* const from = memo.data + (low - memo.low);
@@ -109,7 +112,7 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
   }
   std::uint64_t missed = 0;
   for (int i = 0; i < count; ++i) missed += read_line(*launch.sm, lines[i], sectors[i]);
-  add_load(launch, op, static_cast<std::uint64_t>(count), total, missed);
+  add_load(launch, op, static_cast<std::uint64_t>(count), total, offsets.word_wavefronts, missed);
 }
 
 // The byte range of a load of `bytes` per lane; `first`: lane 0's address.
@@ -157,7 +160,7 @@ inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op*
   if (launch.counts) {
     const unsigned sector = 1u << (first / kSectorBytes % 4);
     if (!launch.sm->l1.read_again(first / kLineBytes, offsets.stride / kLineBytes, sector)) return nullptr;
-    add_load(launch, op, kWarpSize, kWarpSize, 0);
+    add_load(launch, op, kWarpSize, kWarpSize, offsets.word_wavefronts, 0);
   }
   return reinterpret_cast<const std::uint8_t*>(copies.words[offset / kBytes]);
 }

@@ -29,7 +29,7 @@ inline Score Simulation::access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
     if (op.kind != TimedKind::async_copy) set_results(warp, op, score);
     return score;
   }
-  const double l1 = std::max(o.lines / m_.l1_lines_per_clock, o.sectors * kSectorBytes / m_.l1_bytes_per_clock);
+  const double l1 = std::max(o.lines / m_.l1_lines_per_clock, o.wavefronts * kLineBytes / m_.l1_bytes_per_clock);
   const double wavefront = kLineBytes / m_.shared_bytes_per_clock;
   const double path = l1 + o.shared_wavefronts * wavefront;
   const double start = std::max(now, sm.memory_path.free);
@@ -147,7 +147,7 @@ inline void Simulation::access_constants(SimSm& sm, SimWarp& warp, const TimedOp
   const double path = o.lines / m_.constant_words_per_clock;
   const double start = sm.constant_path.serve(now, path);
   Score score{0, op.pc, Wait::constant, 0};
-  double delay = 0, latency = o.sectors != 0 ? m_.constant_l15_latency_cycles : m_.constant_l1_latency_cycles;
+  double delay = 0, latency = o.wavefronts != 0 ? m_.constant_l15_latency_cycles : m_.constant_l1_latency_cycles;
   if (o.l2_read_sectors != 0) {
     double behind_l1 = 0;
     std::tie(delay, behind_l1) = ask_l2(sm, op, o, start + path, score);

@@ -35,7 +35,7 @@ struct GridRun {
 inline Machine small_machine() {
   Machine machine;
   machine.sms = 2;
-  machine.l1_bytes = 4096;
+  machine.l1_bytes = machine.l1_shared_bytes = 4096;
   machine.l1_ways = 4;
   machine.l2_bytes = 16384;
   machine.l2_ways = 4;
@@ -70,7 +70,7 @@ inline GridRun run(const Kernel& kernel, const TraceLimits& traces = {}, int blo
   GridRun out;
   out.traffic.resize(program->function->instructions.size());
   std::vector<Multiprocessor> sms;
-  for (int i = 0; i < machine.sms; ++i) sms.emplace_back(machine).index = i;
+  for (int i = 0; i < machine.sms; ++i) sms.emplace_back(machine, machine.l1_bytes).index = i;
   Launch launch(machine, *program, memory, l2, out.traffic, 0);
   RunLimits limits{100'000'000, 10, traces};
   limits.sanitize = kernel.sanitized;

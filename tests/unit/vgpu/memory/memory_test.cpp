@@ -93,7 +93,7 @@ TEST(Gpu, CopiesAndMemsetsDoNotReachConstants) {
   Machine machine;
   machine.sms = 1;
   machine.memory_bytes = 1 << 20;
-  machine.l1_bytes = machine.l2_bytes = 128;
+  machine.l1_bytes = machine.l1_shared_bytes = machine.l2_bytes = 128;
   machine.l1_ways = machine.l2_ways = 1;
   Gpu gpu(machine);
   ASSERT_TRUE(gpu.load(*module, "kernel.cu", "kernel.cu").ok());
