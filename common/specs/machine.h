@@ -68,7 +68,10 @@ struct Machine {
   double dram_bytes_per_s = 0;      // from the data sheet
   double dram_sustained_share = 0;  // share of dram_bytes_per_s that a long stream reaches
   double dram_latency_cycles = 0;
-  int dram_access_bytes = 32;         // least that L2 reads from DRAM at a time: one sector or two
+  double block_dispatch_cycles = 0;  // between two blocks, for the whole GPU
+  double block_start_cycles = 0;     // from the end of a block until the first warp of the next one in its place begins
+  double warp_start_cycles = 0;      // between the beginnings of a block's warps
+  int dram_access_bytes = 32;        // least that L2 reads from DRAM at a time: one sector or two
   double shared_bytes_per_clock = 0;  // per SM
   double shared_latency_cycles = 0;
   double alu_latency_cycles = 0;  // fp32, half and integer

@@ -75,7 +75,7 @@ class Simulation {
     using Event = std::pair<Cycle, std::uint32_t>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
     for (std::size_t slot = 0; slot < sms_[0].blocks.size(); ++slot) {
-      for (SimSm& sm : sms_) start_block(sm, sm.blocks[slot], 0);
+      for (SimSm& sm : sms_) start_block(sm, sm.blocks[slot], 0, 0);
     }
     for (std::uint32_t i = 0; i < sms_.size(); ++i) events.push({0, i});
     while (!events.empty()) {
@@ -116,12 +116,14 @@ class Simulation {
     return static_cast<std::uint32_t>(sm.warps.size() / sm.blocks.size());
   }
 
-  // Frees what L2 and DRAM remember of the time before `now`, because no SM will have a turn before it. Called after a
-  // number of cycles, not of turns, because a warp may wait for thousands of cycles at a time.
+  // Frees what L2, DRAM and the dispatch of blocks remember of the time before `now`, because no SM will have a turn
+  // before it. Called after a number of cycles, not of turns, because a warp may wait for thousands of cycles at a
+  // time.
   void forget_before(Cycle now) {
     constexpr Cycle kEvery = 16'384;
     l2_.forget_before(now);
     dram_.forget_before(now);
+    dispatch_.forget_before(now);
     forget_at_ = now + kEvery;
   }
 
@@ -146,7 +148,7 @@ class Simulation {
 
   // sm/block_dispatch.h
   void lay_out(int sms);
-  void start_block(SimSm& sm, SimBlock& block, Cycle now);
+  void start_block(SimSm& sm, SimBlock& block, Cycle free, double starting);
   void end_warp(SimSm& sm, SimWarp& warp);
 
   // sm/warp_scheduler.h
@@ -211,7 +213,7 @@ class Simulation {
   std::vector<SimSm> sms_;
   double others_ = 1;                                  // SMs of the machine for each SM that is simulated
   std::unordered_map<std::uint32_t, double> swapped_;  // by hash of a word of global memory: the end of its last swap
-  SharedServer l2_, dram_;
+  SharedServer l2_, dram_, dispatch_;
   std::vector<Cycle> starts_, ends_;
   std::uint64_t live_blocks_ = 0;
   Cycle now_ = 0, forget_at_ = 0;

@@ -137,7 +137,7 @@ double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& a
     for (const std::uint32_t i : kind.members) {
       const std::optional<double> cycles = alone.of(i);
       if (!cycles || *cycles > idle_wait) return false;
-      sum += *cycles;
+      sum += *cycles + machine.block_start_cycles;
     }
     held += kind.blocks * sum / static_cast<double>(kind.members.size());
     return true;
@@ -451,7 +451,8 @@ ModelledTime model_time(const TimingInput& input) {
         std::max({out.cycles, last_end(input, plan.chosen, cycles * more, alone), cycles_of_stretches(input, alone)});
   }
   if (!ended) return past_budget(operations);
-  // Swaps of one word are serialized, even between blocks.
+  // Blocks are dispatched one by one, and swaps of one word are serialized, even between blocks.
+  out.cycles = std::max(out.cycles, static_cast<double>(input.grid_blocks) * input.machine.block_dispatch_cycles);
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
   out.operations = operations;
   take_waits(simulation, static_cast<double>(plan.grid) / static_cast<double>(plan.simulated) * more, out);

@@ -5,7 +5,7 @@
 // interval; one path through L1 and shared memory (one tag lookup per line, 128 bytes per clock, one wavefront per
 // clock); another path for constants at computed addresses (one word per pass); a limit on sectors in flight; and a
 // port to L2. All SMs share L2 and DRAM, each with a latency and a bandwidth. Blocks are dispatched in order as slots
-// become free.
+// become free, at most at a rate for the whole GPU, and begin a latency later.
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,11 @@ inline void Simulation::lay_out(int sms) {
   }
 }
 
-inline void Simulation::start_block(SimSm& sm, SimBlock& block, Cycle now) {
+// Starts the next block in a place that is free from `free` on. `starting`: cycles from its dispatch until it begins.
+inline void Simulation::start_block(SimSm& sm, SimBlock& block, Cycle free, double starting) {
   if (starts_.size() == blocks_) return;
+  // SMs that are not simulated get their share of the blocks in between.
+  const Cycle now = round_up(dispatch_.serve(static_cast<double>(free), m_.block_dispatch_cycles * others_) + starting);
   const BlockTrace& trace = in_.trace.blocks[traces_[starts_.size() % traces_.size()]];
   instructions_ += trace.instructions;
   block.number = starts_.size();
@@ -54,8 +57,8 @@ inline void Simulation::start_block(SimSm& sm, SimBlock& block, Cycle now) {
     warp.trace = &trace.warps[w];
     warp.entry = warp.outcome = warp.first_outcome = 0;
     warp.schedule = nullptr;
-    warp.free_since = now;
-    warp.blocked = {now, 0, Wait::dependency, 0};
+    warp.free_since = now + round_up(w * m_.warp_start_cycles);
+    warp.blocked = {warp.free_since, 0, Wait::dependency, 0};
     warp.barrier = -1;
     warp.late.clear();
     warp.most_late = kMostNotes;
@@ -78,7 +81,7 @@ inline void Simulation::end_warp(SimSm& sm, SimWarp& warp) {
   if (--block.live == 0) {
     --live_blocks_;
     ends_[block.number] = warp.free_since;
-    start_block(sm, block, warp.free_since);
+    start_block(sm, block, warp.free_since, m_.block_start_cycles);
     return;
   }
   for (int barrier = 0; barrier < kBarriers; ++barrier) {
