@@ -87,7 +87,8 @@ class Counters {
 // but the scheduler issued another warp; `dependency`: for an arithmetic result; `pipe`: for a pipe or a place in the
 // memory path; `l1`, `l2`, `dram`, `shared`, `constant`: for data, by the farthest level that was accessed (constant
 // memory's caches count as one level); `bank_conflict`: the part of the wait for shared memory that conflicts added;
-// `barrier`; `tail`: empty warp slots while the launch was still running.
+// `barrier`; `start`: empty warp slots whose next block had been sent to the SM and had not begun; `tail`: other empty
+// warp slots while the launch was still running.
 #define ROOFWALK_WAITS(X) \
   X(issued)               \
   X(issue)                \
@@ -100,6 +101,7 @@ class Counters {
   X(bank_conflict)        \
   X(constant)             \
   X(barrier)              \
+  X(start)                \
   X(tail)
 
 enum class Wait {

@@ -84,6 +84,7 @@ constexpr auto kFields = std::to_array<Field>({
     {"dram_access_bytes", "bytes", 32, 64, &Machine::dram_access_bytes},
     {"l2_bytes_per_clock", "bytes/clock", 1, 1e6, &Machine::l2_bytes_per_clock},
     {"l2_port_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::l2_port_bytes_per_clock},
+    {"l2_port_write_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::l2_port_write_bytes_per_clock},
     {"sectors_in_flight_per_sm", "sectors", 128, 1 << 20, &Machine::sectors_in_flight_per_sm},
     {"l2_latency_cycles", "cycles", 1, 5000, &Machine::l2_latency_cycles},
     {"block_dispatch_cycles", "cycles", 0, 1000, &Machine::block_dispatch_cycles},
@@ -100,6 +101,7 @@ constexpr auto kFields = std::to_array<Field>({
     {"tensor_latency_cycles", "cycles", 1, 1000, &Machine::tensor_latency_cycles},
     {"shuffle_latency_cycles", "cycles", 1, 1000, &Machine::shuffle_latency_cycles},
     {"barrier_latency_cycles", "cycles", 1, 1000, &Machine::barrier_latency_cycles},
+    {"barrier_warp_cycles", "cycles", 0, 1000, &Machine::barrier_warp_cycles},
     {"launch_ns", "ns", 1, 1e9, &Machine::launch_ns},
 });
 

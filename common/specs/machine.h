@@ -61,9 +61,10 @@ struct Machine {
   double constant_l15_latency_cycles = 0;
   std::int64_t l2_bytes = 0;  // whole GPU
   int l2_ways = 0;
-  double l2_bytes_per_clock = 0;       // whole GPU
-  double l2_port_bytes_per_clock = 0;  // maximum for one SM
-  int sectors_in_flight_per_sm = 0;    // outstanding L2 requests per SM
+  double l2_bytes_per_clock = 0;             // whole GPU
+  double l2_port_bytes_per_clock = 0;        // maximum that one SM reads
+  double l2_port_write_bytes_per_clock = 0;  // maximum that one SM writes
+  int sectors_in_flight_per_sm = 0;          // outstanding L2 requests per SM
   double l2_latency_cycles = 0;
   double dram_bytes_per_s = 0;      // from the data sheet
   double dram_sustained_share = 0;  // share of dram_bytes_per_s that a long stream reaches
@@ -79,8 +80,9 @@ struct Machine {
   double special_latency_cycles = 0;
   double tensor_latency_cycles = 0;
   double shuffle_latency_cycles = 0;
-  double barrier_latency_cycles = 0;
-  double launch_ns = 0;  // between consecutive kernels in a stream
+  double barrier_latency_cycles = 0;  // from the last arrival until the warps go on
+  double barrier_warp_cycles = 0;     // between two arrivals, per SM
+  double launch_ns = 0;               // between consecutive kernels in a stream
 
   double peak_fp32_flops_per_s() const { return 2.0 * sms * fp32_lanes_per_sm * clock_hz; }
   double peak_half_flops_per_s() const { return 4.0 * sms * half2_lanes_per_sm * clock_hz; }

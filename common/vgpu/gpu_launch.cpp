@@ -228,8 +228,8 @@ void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& st
   step.totals.sites = std::move(launch.sites);
   step.block_threads = std::move(launch.block_threads);
   for (Multiprocessor& sm : sms) {
-    step.totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_wavefronts,
-                               sm.shared_wavefronts, sm.constant_passes, sm.requests});
+    step.totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines,
+                               sm.l1_wavefronts, sm.shared_wavefronts, sm.constant_passes, sm.requests});
   }
 }
 

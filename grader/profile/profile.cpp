@@ -54,7 +54,7 @@ void add_callers(const std::vector<int>& from, std::vector<int>& to) {
 std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kernels) {
   std::map<int, LineFigures> by_line;
   for (const KernelRecord& kernel : kernels) {
-    const double cycles = kernel.waits.total() - kernel.waits[Wait::tail];
+    const double cycles = kernel.waits.total() - kernel.waits[Wait::start] - kernel.waits[Wait::tail];
     const double working_ns = kernel.elapsed_ns - kernel.parts.launch_ns;
     const double ns_per_cycle = cycles > 0 ? working_ns / cycles : 0;
     LineFigures& launch = by_line[kernel.line];
@@ -391,6 +391,7 @@ std::string_view short_wait(const LineFigures& figures) {
     case Wait::barrier:
       return "barrier";
     case Wait::issued:
+    case Wait::start:
     case Wait::tail:
       break;
   }

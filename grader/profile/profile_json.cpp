@@ -30,7 +30,7 @@ Json figures_json(const Profile& profile, const LineFigures& f) {
   const bool has_time = profile.attempt.time_is_modelled;
   Json waits = Json::object();
   for (std::size_t w = 0; w < kWaitCount; ++w) {
-    if (static_cast<Wait>(w) == Wait::tail) continue;
+    if (static_cast<Wait>(w) == Wait::start || static_cast<Wait>(w) == Wait::tail) continue;
     waits[std::string(wait_name(static_cast<Wait>(w)))] = has_time ? Json(f.waits_ns[w]) : Json(nullptr);
   }
   const auto main_wait = f.main_wait();

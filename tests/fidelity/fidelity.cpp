@@ -20,6 +20,7 @@ struct Options {
   std::string only, chip, cache = "build/fidelity";
   int threads = 0;
   bool compiles_only = false;
+  bool sums_up = false;
 };
 
 // Opens a real GPU in this process, without counters. Points are our own kernels, so they need no process of their own.
@@ -54,8 +55,11 @@ class Session {
     for (Point& point : points) {
       by_device[options_.device.empty() ? "virtual:" + point.chip : options_.device].push_back(std::move(point));
     }
-    std::cout << "source,chip,mechanism,what,published,unit,value,ratio,elapsed_ns,wall_s" << std::endl;
+    if (!options_.sums_up) {
+      std::cout << "source,chip,mechanism,what,published,unit,value,ratio,elapsed_ns,wall_s" << std::endl;
+    }
     for (const auto& [device, its] : by_device) ROOFWALK_TRY_STATUS(run_on(device, its));
+    if (options_.sums_up && !errors_.empty()) std::cout << table_of(errors_);
     return kOk;
   }
 
@@ -70,7 +74,16 @@ class Session {
     options.max_work = 400'000'000'000;
     options.max_seconds = 3600;
     options.threads = options_.threads;
-    for (const Point& point : points) print(point, runner.measure(point, options));
+    for (const Point& point : points) {
+      const auto figure = runner.measure(point, options);
+      if (!options_.sums_up) {
+        print(point, figure);
+      } else if (!figure) {
+        return figure.error();
+      } else if (point.published) {
+        errors_.push_back({point, figure->value});
+      }
+    }
     return kOk;
   }
 
@@ -90,6 +103,7 @@ class Session {
 
   Options options_;
   Toolkit toolkit_;
+  std::vector<PointError> errors_;
 };
 
 }  // namespace
@@ -105,6 +119,7 @@ int main(int argc, char** argv) {
   app.add_option("--chip", options.chip, "points of this chip");
   app.add_option("--cache", options.cache, "folder for compiled kernels")->capture_default_str();
   app.add_option("--threads", options.threads, "threads of the host");
+  app.add_flag("--table", options.sums_up, "print a table of errors by mechanism in place of the points");
   app.add_flag("--compile-only", options.compiles_only, "compile the kernels and end");
   app.add_option("files", options.files, "points files")->required()->check(CLI::ExistingFile);
   CLI11_PARSE(app, argc, argv);

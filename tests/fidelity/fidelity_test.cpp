@@ -5,7 +5,8 @@
 #include <set>
 
 #include "common/specs/machine.h"
-#include "tests/fidelity/point.h"
+#include "tests/fidelity/measure.h"
+#include "tests/support/golden.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
@@ -72,6 +73,60 @@ TEST(Points, ValuesHaveTheirUnit) {
   EXPECT_DOUBLE_EQ(value("ns"), 0.5);
   EXPECT_DOUBLE_EQ(value("us"), 0.0005);
 }
+
+TEST(Points, AreSummedUpByMechanism) {
+  const auto error = [](const char* mechanism, const char* what, const char* unit, double published, double value) {
+    PointError out;
+    out.point.chip = "h200";
+    out.point.mechanism = mechanism;
+    out.point.what = what;
+    out.point.unit = unit;
+    out.point.published = published;
+    out.value = value;
+    return out;
+  };
+  EXPECT_EQ(table_of({error("a", "first", "us", 10, 11), error("b", "one", "GB/s", 4, 1),
+                      error("a", "second", "us", 20, 16), error("a", "third", "us", 15, 15)}),
+            "| mechanism | chips | points | mean error | worst: here / published |\n"
+            "|---|---|---:|---:|---|\n"
+            "| a | h200 | 3 | 10.0 % | h200, second: 16 / 20 us |\n"
+            "| b | h200 | 1 | 75.0 % | h200, one: 1 / 4 GB/s |\n"
+            "\n"
+            "4 points: mean error 26.2 %, median 20.0 %; 1 beyond a factor of two.\n"
+            "Rank correlation in GB/s: 1.000.\n"
+            "Rank correlation in us: 1.000.\n");
+}
+
+// Runs all points of a file on the virtual GPU. The table of errors must be the one beside the points.
+class Errors : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Errors, AreThoseInTheTable) {
+  const fs::path folder = source_root() / "tests/fidelity";
+  const auto points = read_points(folder / "points" / (std::string(GetParam()) + ".csv"));
+  ASSERT_TRUE(points.ok()) << points.error().text();
+  const auto toolkit = find_toolkit(source_root());
+  ASSERT_TRUE(toolkit.ok()) << toolkit.error().text();
+  RunOptions options;
+  options.max_work = 400'000'000'000;
+  options.max_seconds = 3600;
+  std::map<std::string, std::unique_ptr<Device>> devices;
+  std::vector<PointError> errors;
+  for (const Point& point : *points) {
+    std::unique_ptr<Device>& device = devices[point.chip];
+    if (!device) {
+      auto opened = open_device("virtual:" + point.chip);
+      ASSERT_TRUE(opened.ok()) << opened.error().text();
+      device = std::move(*opened);
+    }
+    const auto figure = PointRunner(*device, *toolkit, kernel_folder() / "points").measure(point, options);
+    ASSERT_TRUE(figure.ok()) << point.where << ": " << figure.error().text();
+    errors.push_back({point, figure->value});
+  }
+  roofwalk::testing::expect_golden(folder / "errors" / (std::string(GetParam()) + ".md"), table_of(errors));
+}
+
+INSTANTIATE_TEST_SUITE_P(Long, Errors, ::testing::Values("gpu_benches"),
+                         [](const auto& named) { return std::string(named.param); });
 
 }  // namespace
 }  // namespace roofwalk::test

@@ -2,8 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
+#include <map>
+#include <numeric>
+#include <set>
 
 namespace roofwalk::test {
 namespace {
@@ -109,6 +116,72 @@ double value_of(const Point& point, double elapsed_ns, double clock_hz) {
   if (point.unit == "ns") return elapsed_ns / point.amount;
   if (point.unit == "us") return elapsed_ns / 1000 / point.amount;
   return 0;
+}
+
+double PointError::error() const { return std::abs(ratio() - 1); }
+
+namespace {
+
+bool is_worse(const PointError& a, const PointError& b) {
+  return std::abs(std::log(a.ratio())) < std::abs(std::log(b.ratio()));
+}
+
+double mean_error(const std::vector<PointError>& errors) {
+  double sum = 0;
+  for (const PointError& each : errors) sum += each.error();
+  return sum / static_cast<double>(errors.size());
+}
+
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) ranks[order[i]] = static_cast<double>(i);
+  return ranks;
+}
+
+// Spearman's coefficient.
+double rank_correlation(const std::vector<PointError>& errors) {
+  std::vector<double> published, values;
+  for (const PointError& each : errors) {
+    published.push_back(*each.point.published);
+    values.push_back(each.value);
+  }
+  const std::vector<double> a = ranks_of(published), b = ranks_of(values);
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  const auto n = static_cast<double>(a.size());
+  return n < 2 ? 1 : 1 - 6 * sum / (n * (n * n - 1));
+}
+
+}  // namespace
+
+std::string table_of(const std::vector<PointError>& errors) {
+  std::map<std::string, std::vector<PointError>> by_mechanism, by_unit;
+  for (const PointError& each : errors) {
+    by_mechanism[each.point.mechanism].push_back(each);
+    by_unit[each.point.unit].push_back(each);
+  }
+  std::string text = "| mechanism | chips | points | mean error | worst: here / published |\n|---|---|---:|---:|---|\n";
+  for (const auto& [mechanism, own] : by_mechanism) {
+    std::set<std::string> chips;
+    for (const PointError& each : own) chips.insert(each.point.chip);
+    const PointError& worst = *std::max_element(own.begin(), own.end(), is_worse);
+    text += fmt::format("| {} | {} | {} | {:.1f} % | {}, {}: {:.4g} / {:.4g} {} |\n", mechanism, fmt::join(chips, ", "),
+                        own.size(), 100 * mean_error(own), worst.point.chip, worst.point.what, worst.value,
+                        *worst.point.published, worst.point.unit);
+  }
+  std::vector<double> sorted;
+  for (const PointError& each : errors) sorted.push_back(each.error());
+  std::sort(sorted.begin(), sorted.end());
+  const auto far = std::count_if(errors.begin(), errors.end(),
+                                 [](const PointError& each) { return each.ratio() > 2 || each.ratio() < 0.5; });
+  text += fmt::format("\n{} points: mean error {:.1f} %, median {:.1f} %; {} beyond a factor of two.\n", errors.size(),
+                      100 * mean_error(errors), 100 * sorted[sorted.size() / 2], far);
+  for (const auto& [unit, own] : by_unit)
+    text += fmt::format("Rank correlation in {}: {:.3f}.\n", unit, rank_correlation(own));
+  return text;
 }
 
 }  // namespace roofwalk::test

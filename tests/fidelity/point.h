@@ -43,4 +43,16 @@ Result<std::vector<Point>> read_points(const std::filesystem::path& file);
 // Converts a time to the point's unit.
 double value_of(const Point& point, double elapsed_ns, double clock_hz);
 
+// A point and its value on the virtual GPU.
+struct PointError {
+  Point point;
+  double value = 0;
+  double ratio() const { return value / *point.published; }
+  double error() const;  // relative to the published value
+};
+
+// Writes a table in Markdown: by mechanism, the chips, the number of points, their mean error and the worst of them;
+// and below it the mean, the median, the rank correlation of each unit's points, and the points beyond a factor of two.
+std::string table_of(const std::vector<PointError>& errors);
+
 }  // namespace roofwalk::test

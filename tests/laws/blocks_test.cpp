@@ -145,7 +145,8 @@ TEST_P(Blocks, EmptyBlocksHideNoSlowOne) {
   }
 }
 
-// A grid larger than the problem: blocks that exit at once cost almost nothing and make nothing faster.
+// A grid larger than the problem: blocks that exit at once cost little more than their dispatch and make nothing
+// faster.
 TEST_P(Blocks, SpareBlocksChangeNothing) {
   constexpr int kRows = 32, kThreads = 128, kResident = 4;
   static constexpr int kTurns = 512;
@@ -160,7 +161,8 @@ TEST_P(Blocks, SpareBlocksChangeNothing) {
     EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.05) << spare << " behind";
     EXPECT_NEAR(of(working + spare, 1) / alone, 1, 0.1) << spare << " before";
   }
-  EXPECT_NEAR(of(4 * working, 2) / alone, 1, 0.1) << "in between";
+  const double dispatched = 3 * working * machine_.block_dispatch_cycles;
+  EXPECT_NEAR(of(4 * working, 2) / (alone + dispatched / 2), 1, 0.1 + dispatched / 2 / alone) << "in between";
 }
 
 // A kernel must not get faster by detecting which blocks the timing model samples and idling in those. Runs one block

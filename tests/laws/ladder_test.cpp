@@ -119,9 +119,10 @@ TEST_P(Ladder, EveryStepMovesAsItClaims) {
     ns_before = kernel.elapsed_ns;
     published_before = step.published_gflops;
     if (&step == &kSteps[0]) {
-      // A warp's load of a touches 32 lines, which L1 looks up one after another; its load of b touches one more.
-      const double lines = s.products() / 32 * 33 / machine_.sms;
-      expect_within(cycles(record), lines / machine_.l1_lines_per_clock, 0.1, "cycles of the first step");
+      // The 32 words of a warp's load of a lie in one bank of L1, because k is a multiple of 32; its load of b is one
+      // more wavefront.
+      const double wavefronts = s.products() / 32 * 33 / machine_.sms;
+      expect_within(cycles(record), wavefronts * 128 / machine_.l1_bytes_per_clock, 0.1, "cycles of the first step");
     }
     if (step.uses_of_a == 128) {
       const double blocks = s.m * s.n / kTileValues, places = 1.0 * machine_.sms * kernel.resident_blocks_per_sm;

@@ -11,9 +11,9 @@
 namespace roofwalk {
 
 // Reads a buffer of eight times L2's size with a kernel, after releasing the part of L2 that a plan set aside. A memset
-// would leave dirty lines, whose write-back would count as the next kernel's DRAM bytes. The buffer is this large because
-// L2 keeps a part of what is read in a loop: on an H200, eight reads of a buffer of twice its L2 left 29 MB of an earlier
-// pass's dirty lines there, as many as one read, while a kernel that read 503 MB evicted them.
+// would leave dirty lines, whose write-back would count as the next kernel's DRAM bytes. The buffer is this large
+// because L2 keeps a part of what is read in a loop: on an H200, eight reads of a buffer of twice its L2 left 29 MB of
+// an earlier pass's dirty lines there, as many as one read, while a kernel that read 503 MB evicted them.
 class ColdCache {
  public:
   ColdCache() = default;

@@ -1,13 +1,27 @@
 #include "common/vgpu/memory/l1_cache.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "common/vgpu/memory/ways.h"
 
 namespace roofwalk::vgpu {
 
+namespace {
+
+std::vector<std::uint32_t> steps_of(std::size_t sets) {
+  std::vector<std::uint32_t> steps;
+  for (std::uint32_t step = 1; step <= sets; ++step) {
+    if (std::gcd(step, static_cast<std::uint32_t>(sets)) == 1) steps.push_back(step);
+  }
+  return steps;
+}
+
+}  // namespace
+
 L1Cache::L1Cache(std::int64_t size_bytes, int ways)
     : sets_(sets_of(size_bytes, ways)),
+      steps_(steps_of(sets_)),
       ways_(ways),
       tags_(sets_ * ways),
       states_(sets_ * ways),

@@ -108,15 +108,17 @@ class L1Cache {
   }
   void forget_group();
   std::uint32_t find_or_allocate(std::uint64_t line);
-  // As many lines in succession as there are sets are in different sets, so that L1 holds as many bytes in succession
-  // as it is large; where each such stretch begins is a hash.
+  // As many lines in succession as there are sets (a stretch) are in different sets, so that L1 holds as many bytes in
+  // succession as it is large. Each stretch has a pseudo-random order, so that lines at the same place of two stretches
+  // are seldom in one set.
   std::size_t set_of(std::uint64_t line) const {
-    const std::uint64_t frame = frame_of(line), stretch = frame / sets_;
-    return static_cast<std::size_t>((frame + (mix(stretch) >> 32)) % sets_);
+    const std::uint64_t frame = frame_of(line), order = mix(frame / sets_);
+    return static_cast<std::size_t>((frame % sets_ * steps_[order % steps_.size()] + (order >> 32)) % sets_);
   }
 
   const Frames* frames_ = nullptr;
   std::size_t sets_;
+  std::vector<std::uint32_t> steps_;  // the numbers up to sets_ that have no factor in common with it
   int ways_;
   std::uint64_t clock_ = 0;
   std::vector<std::uint64_t> tags_;

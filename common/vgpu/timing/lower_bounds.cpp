@@ -79,7 +79,8 @@ double requests_ns(const Machine& machine, const LaunchTotals& totals) {
   for (const SmTotals& sm : totals.sms) {
     const auto [read, from_dram, written] = sm.requests;
     const double at_port =
-        static_cast<double>(std::max(read, written)) * kSectorBytes / machine.l2_port_bytes_per_clock;
+        std::max(static_cast<double>(read) * kSectorBytes / machine.l2_port_bytes_per_clock,
+                 static_cast<double>(written) * kSectorBytes / machine.l2_port_write_bytes_per_clock);
     const double held = static_cast<double>(from_dram) * machine.dram_latency_cycles +
                         static_cast<double>(read - from_dram) * machine.l2_latency_cycles;
     // The launch may end before its last loads return, if nothing reads their values.

@@ -61,6 +61,7 @@ class Simulation {
     dram_sector_ = dram_sector_full_ / share_of_memory;
     l2_sector_ = l2_sector_full_ / share_of_memory;
     port_sector_ = kSectorBytes / m_.l2_port_bytes_per_clock;
+    port_sector_out_ = kSectorBytes / m_.l2_port_write_bytes_per_clock;
     for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = unit_interval(m_, static_cast<Unit>(u));
     if (keeps == Keeps::waits) {
       waits_.resize(input.program.function->instructions.size());
@@ -106,6 +107,8 @@ class Simulation {
   const std::vector<Cycle>& ends() const { return ends_; }      // in the same order
   const std::vector<WarpCycles>& waits() const { return waits_; }
   const std::vector<HeldUp>& held_up() const { return held_up_; }
+  // Returns the cycles for which warp slots waited for blocks that had been sent to them.
+  double starting() const { return starting_; }
   // Returns the number of operations issued, plus other work in units of one operation's cost.
   std::uint64_t operations() const { return operations_; }
   // Returns the cycles that a warp takes per PTX instruction, including waits.
@@ -206,8 +209,8 @@ class Simulation {
   const Machine& m_;
   const ReplayedGrid& grid_;
   std::vector<std::uint32_t> traces_;
-  std::uint64_t blocks_;                                                              // number of blocks to run
-  double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_;  // cycles
+  std::uint64_t blocks_;  // number of blocks to run
+  double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_, port_sector_out_;  // cycles
   double interval_[kUnitCount];
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
@@ -218,6 +221,7 @@ class Simulation {
   std::uint64_t live_blocks_ = 0;
   Cycle now_ = 0, forget_at_ = 0;
   double end_ = 0, lived_ = 0;  // lived_: sum over all warps of the cycles from start to end
+  double starting_ = 0;
   std::uint64_t instructions_ = 0, operations_ = 0;
   std::vector<WarpCycles> waits_;   // by PTX instruction; empty if waits are not recorded
   std::vector<double> path_waits_;  // waits for the memory path, likewise

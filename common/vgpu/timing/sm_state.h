@@ -160,7 +160,7 @@ struct SimSm {
   std::vector<SimWarp> warps;
   std::vector<Scheduler> schedulers;
   std::size_t first_scheduler = 0;  // index of the scheduler that has the first turn
-  Server memory_path, constant_path, port_in, port_out;
+  Server memory_path, constant_path, port_in, port_out, barriers;
   // When the line with this hash arrives, and the reason for waits for it.
   struct Arriving {
     Cycle ready = 0;

@@ -391,6 +391,7 @@ void take_waits(const Simulation& simulation, double scale, ModelledTime& out) {
     for (double& value : waits.cycles) value *= scale;
     out.waits.add(waits);
   }
+  out.waits[Wait::start] = simulation.starting() * scale;
   out.held_up = simulation.held_up();
   for (HeldUp& each : out.held_up) {
     for (auto& [pc, waits] : each.by_instruction) {
@@ -452,7 +453,7 @@ ModelledTime model_time(const TimingInput& input) {
   }
   if (!ended) return past_budget(operations);
   // Blocks are dispatched one by one, and swaps of one word are serialized, even between blocks.
-  out.cycles = std::max(out.cycles, static_cast<double>(input.grid_blocks) * input.machine.block_dispatch_cycles);
+  out.cycles = std::max(out.cycles, static_cast<double>(input.grid_blocks - 1) * input.machine.block_dispatch_cycles);
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
   out.operations = operations;
   take_waits(simulation, static_cast<double>(plan.grid) / static_cast<double>(plan.simulated) * more, out);

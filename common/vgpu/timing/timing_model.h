@@ -2,10 +2,11 @@
 // its warps waited for.
 //
 // An SM has schedulers that each issue one warp instruction per clock; pipes with a latency and an initiation
-// interval; one path through L1 and shared memory (one tag lookup per line, 128 bytes per clock, one wavefront per
+// interval; one path through L1 and shared memory (one wavefront of 32 banks per clock, and in L1 a few lines per
 // clock); another path for constants at computed addresses (one word per pass); a limit on sectors in flight; and a
-// port to L2. All SMs share L2 and DRAM, each with a latency and a bandwidth. Blocks are dispatched in order as slots
-// become free, at most at a rate for the whole GPU, and begin a latency later.
+// port to L2 in each direction. Warps arrive at barriers one after the other. All SMs share L2 and DRAM, each with a
+// latency and a bandwidth. Blocks are dispatched in order as slots become free, at most at a rate for the whole GPU,
+// and begin a latency later.
 #pragma once
 
 #include <cstdint>

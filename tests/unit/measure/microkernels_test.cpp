@@ -166,7 +166,7 @@ TEST_F(ScriptedRoofs, MeasuredTimesAreTheBestOfSeveralAndLongEnough) {
   const auto rate = fp32([&](int turns, int run) { return 70'000 + 500.0 * turns + noise_ns[run % 5]; }, false);
   ASSERT_TRUE(rate);
   EXPECT_DOUBLE_EQ(rate->value(), 1e6 / 500 * 1e9);
-  EXPECT_GE(most_turns_ * 500.0, 1e6);
+  EXPECT_GE(most_turns_ * 500.0, 150e3);
   EXPECT_EQ(runs_ % 5, 0);
 }
 

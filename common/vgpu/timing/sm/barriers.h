@@ -16,6 +16,7 @@ inline void Simulation::arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, cons
   SimBlock& block = sm.blocks[warp.sim_block];
   const int barrier = told.line != 0 ? told.line - 1 : op.groups;
   ++block.arrived[barrier];
+  sm.barriers.serve(static_cast<double>(now_), m_.barrier_warp_cycles);
   const ptx::Instruction& in = instruction(op.pc);
   const bool waits = in.barrier != ptx::BarrierMode::arrive;
   if (waits) {
@@ -116,7 +117,9 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
 inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last) {
   block.arrived[barrier] = 0;
   if (last != nullptr) blame(sm, block, barrier, *last);
-  const Cycle opens = now_ + round_up(m_.barrier_latency_cycles);
+  // The last arrival waits for the SM's earlier ones, of other blocks, too.
+  const double arrived = std::max(static_cast<double>(now_), sm.barriers.free - m_.barrier_warp_cycles);
+  const Cycle opens = round_up(arrived + m_.barrier_latency_cycles);
   for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
     SimWarp& warp = sm.warps[block.first_warp + w];
     warp.late.clear();

@@ -41,6 +41,7 @@ inline void Simulation::start_block(SimSm& sm, SimBlock& block, Cycle free, doub
   if (starts_.size() == blocks_) return;
   // SMs that are not simulated get their share of the blocks in between.
   const Cycle now = round_up(dispatch_.serve(static_cast<double>(free), m_.block_dispatch_cycles * others_) + starting);
+  starting_ += static_cast<double>(now - free) * warps_per_block(sm);
   const BlockTrace& trace = in_.trace.blocks[traces_[starts_.size() % traces_.size()]];
   instructions_ += trace.instructions;
   block.number = starts_.size();
@@ -58,6 +59,7 @@ inline void Simulation::start_block(SimSm& sm, SimBlock& block, Cycle free, doub
     warp.entry = warp.outcome = warp.first_outcome = 0;
     warp.schedule = nullptr;
     warp.free_since = now + round_up(w * m_.warp_start_cycles);
+    starting_ += static_cast<double>(warp.free_since - now);
     warp.blocked = {warp.free_since, 0, Wait::dependency, 0};
     warp.barrier = -1;
     warp.late.clear();

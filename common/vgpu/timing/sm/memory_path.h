@@ -105,7 +105,7 @@ inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op
     at_l2 = sm.port_in.serve(past, o.l2_read_sectors * port_sector_);
     own = (o.l2_read_sectors - 1) * port_sector_;
   }
-  if (o.l2_write_sectors != 0) at_l2 = std::max(at_l2, sm.port_out.serve(past, o.l2_write_sectors * port_sector_));
+  if (o.l2_write_sectors != 0) at_l2 = std::max(at_l2, sm.port_out.serve(past, o.l2_write_sectors * port_sector_out_));
   at_l2 = l2_.serve(at_l2, sectors * l2_sector_);
   double delay = at_l2 - past + own, latency = m_.l2_latency_cycles;
   score.cause = Wait::l2;

@@ -646,7 +646,7 @@ TEST(CudaDevice, OutOfMemorySaysHowMuchThereIs) {
   ASSERT_FALSE(much.ok());
   EXPECT_EQ(
       much.error().message,
-      "out of memory: c asks for 1099511627776 bytes, and 1072693248 of the 1073741824 bytes of Fake GPU are free");
+      "out of memory: c asks for 1099511627776 bytes, and 1071644672 of the 1073741824 bytes of Fake GPU are free");
   EXPECT_TRUE(rig.device->alive().ok());
   EXPECT_TRUE(rig.device->allocate("c", 1 << 20, 4).ok());
 }

@@ -1,9 +1,12 @@
 // Compares the lines and sectors that a request touches with a plain form of the rule.
 #include "common/vgpu/requests/coalescer.h"
+#include "common/vgpu/requests/l1_wavefronts.h"
 
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <map>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -58,6 +61,59 @@ TEST(Access, LinesAndSectorsAreThoseOfTheLanesInTheirOrder) {
     ASSERT_EQ(got, wanted) << round;
     ASSERT_EQ(access.total_sectors, sectors) << round;
   }
+}
+
+// Wavefronts by the rule: in each half or quarter warp, the distinct words of the bank that has most.
+std::uint64_t wavefronts_by_rule(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, std::uint32_t bytes) {
+  const int together = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  std::uint64_t sum = 0;
+  for (int first = 0; first < kWarpSize; first += together) {
+    std::map<std::uint64_t, std::set<std::uint64_t>> banks;
+    for (int l = first; l < first + together; ++l) {
+      for (std::uint64_t byte = 0; (mask >> l & 1u) != 0 && byte < bytes; ++byte) {
+        banks[(lanes[l] + byte) / 4 % 32].insert((lanes[l] + byte) / 4);
+      }
+    }
+    std::size_t most = 0;
+    for (const auto& [bank, words] : banks) most = std::max(most, words.size());
+    sum += most;
+  }
+  return sum;
+}
+
+TEST(Access, WavefrontsAreThoseOfTheBusiestBank) {
+  Rng rng(13);
+  for (int round = 0; round < 6000; ++round) {
+    const std::uint32_t bytes = 1u << rng.next() % 5,
+                        mask = rng.next() % 2 == 0 ? kAllLanes : static_cast<std::uint32_t>(rng.next() | 1u << 5);
+    const std::uint64_t base = 0x7000'0000 + rng.next() % 64 * bytes, stride = rng.next() % 40 * bytes;
+    alignas(64) std::uint64_t registers[kWarpSize];
+    for (std::uint64_t l = 0; l < kWarpSize; ++l) {
+      registers[l] = base + (round % 2 == 0 ? l * stride : rng.next() % 512 * bytes);
+    }
+    Warp warp;
+    warp.bases[0] = reinterpret_cast<std::uint8_t*>(registers);
+    Access access;
+    make_access(warp, mask, 0, 0, true, bytes, access);
+    ASSERT_EQ(l1_wavefronts(access), wavefronts_by_rule(registers, mask, bytes)) << round << ' ' << bytes;
+  }
+}
+
+// Measured on an H200, in clocks (tests/fidelity, h200_measured.csv): floats at strides of 1, 2, 4, 8, 16 and 32 take
+// as many, doubles at 0, 1, 2, 4, 8 and 16 take 2, 2, 4, 8, 16 and 32.
+TEST(Access, WavefrontsOfPowersOfTwoAreThoseMeasured) {
+  const auto of = [](std::uint32_t bytes, std::uint64_t stride) {
+    std::uint64_t lanes[kWarpSize];
+    for (std::uint64_t l = 0; l < kWarpSize; ++l) lanes[l] = 0x7000'0000 + l * stride * bytes;
+    Access access;
+    make_access(lanes, kAllLanes, bytes, access);
+    return l1_wavefronts(access);
+  };
+  for (const std::uint64_t stride : {1, 2, 4, 8, 16, 32}) EXPECT_EQ(of(4, stride), stride);
+  EXPECT_EQ(of(4, 0), 1u);
+  EXPECT_EQ(of(4, 33), 1u);
+  EXPECT_EQ(of(8, 0), 2u);
+  for (const std::uint64_t stride : {1, 2, 4, 8, 16}) EXPECT_EQ(of(8, stride), 2 * stride);
 }
 
 // Inactive lanes may hold any value as an address.

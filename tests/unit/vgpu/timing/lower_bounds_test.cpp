@@ -48,19 +48,19 @@ TEST(LeastTime, OfEveryPart) {
                         .blocks_run = 1,
                         .warps_run = 4,
                         .l1_lines = 1,
-                        .l1_sectors = 1,
+                        .l1_wavefronts = 1,
                         .shared_wavefronts = 1});
   totals.sms.push_back({.block_executions = {40},
                         .blocks_run = 10,
                         .warps_run = 40,
                         .l1_lines = 70,
-                        .l1_sectors = 400,
+                        .l1_wavefronts = 100,
                         .shared_wavefronts = 9,
                         .constant_passes = 44});
   const TimeParts parts = least_time(machine_with_clocks(), schedule, totals);
   EXPECT_DOUBLE_EQ(parts.dram_ns, 5000);  // 0.8 GB/s
   EXPECT_DOUBLE_EQ(parts.l2_ns, 50);      // 100 x 32 / 64
-  EXPECT_DOUBLE_EQ(parts.l1_ns, 100);     // 400 x 32 / 128 for sectors, more than 70 lines
+  EXPECT_DOUBLE_EQ(parts.l1_ns, 100);     // a clock for each wavefront, more than 70 lines
   EXPECT_DOUBLE_EQ(parts.shared_ns, 9);
   EXPECT_DOUBLE_EQ(parts.constant_ns, 22);  // two passes per clock
   EXPECT_DOUBLE_EQ(parts.issue_ns, 40);     // 40 entries x 8 / 2 issues / 4 schedulers
@@ -70,7 +70,7 @@ TEST(LeastTime, OfEveryPart) {
 
 TEST(LeastTime, OfTheBusiestSmsRequests) {
   Machine m = machine_with_clocks();
-  m.l2_port_bytes_per_clock = 64;
+  m.l2_port_bytes_per_clock = m.l2_port_write_bytes_per_clock = 64;
   m.sectors_in_flight_per_sm = 100;
   m.l2_latency_cycles = 200;
   m.dram_latency_cycles = 600;

@@ -44,6 +44,24 @@ TEST(Occupancy, ShareOfWarps) {
   EXPECT_DOUBLE_EQ(occupancy->warps_share, 0.5);
 }
 
+// L1 is what the smallest carve-out that holds all resident blocks leaves, up to its own limit.
+TEST(Occupancy, L1IsBesideSharedMemory) {
+  const Machine a100 = *load_machine("a100-80"), classroom = *load_machine("classroom");
+  const auto l1_kib = [](const Machine& machine, std::int64_t shared_bytes) {
+    return static_cast<double>(l1_bytes_beside(machine, shared_bytes)) / 1024;
+  };
+  EXPECT_EQ(l1_kib(a100, 0), 160);
+  EXPECT_EQ(l1_kib(a100, 32 << 10), 160);
+  EXPECT_EQ(l1_kib(a100, (32 << 10) + 1), 192 - 64);
+  EXPECT_EQ(l1_kib(a100, 65 << 10), 192 - 100);
+  EXPECT_EQ(l1_kib(a100, 164 << 10), 192 - 164);
+  for (const std::int64_t shared : {0, 1000, 65536}) EXPECT_EQ(l1_kib(classroom, shared), 64);
+  const auto held = occupancy_of(a100, {256, 32, 10000});
+  ASSERT_TRUE(held.ok());
+  EXPECT_EQ(held->blocks_per_sm, 8);
+  EXPECT_EQ(held->shared_bytes, 8 * (11136));  // 10,000 and the system's 1,024 bytes, in units of 128
+}
+
 TEST(Occupancy, ImpossibleBlocksNameTheResource) {
   EXPECT_EQ(occupancy_of(machine_with_limits(), {2048, 16, 0}).error().message,
             "a block needs 2048 threads, but test has 1024");

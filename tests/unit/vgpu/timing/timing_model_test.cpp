@@ -24,7 +24,7 @@ Machine machine() {
   m.tensor_fmas_per_clock = 1024;
   m.l1_bytes_per_clock = m.shared_bytes_per_clock = 128;
   m.l1_lines_per_clock = 1;
-  m.l2_bytes_per_clock = m.l2_port_bytes_per_clock = 64;
+  m.l2_bytes_per_clock = m.l2_port_bytes_per_clock = m.l2_port_write_bytes_per_clock = 64;
   m.dram_bytes_per_s = 16e9;
   m.dram_sustained_share = 1;
   m.sectors_in_flight_per_sm = 1024;
@@ -97,7 +97,7 @@ class Clock : public testing::Test {
       warp.blocks.push_back(0);
       warp.outcomes = outcomes_;
       warp.outcomes[0].l2_read_sectors = static_cast<std::uint8_t>(1 + b % 100);
-      warp.outcomes[0].sectors = static_cast<std::uint8_t>(101 + b / 100);
+      warp.outcomes[0].wavefronts = static_cast<std::uint8_t>(101 + b / 100);
       trace.blocks.push_back(std::move(block));
     }
     Stratum stratum{.blocks = 10 * blocks, .instructions = 10 * blocks * instructions, .by_cell = {}, .examples = {}};
@@ -146,7 +146,7 @@ class Clock : public testing::Test {
   std::uint32_t slots_ = 64;                // scoreboard slots
 };
 
-constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
+constexpr Outcome kFromDram{.lines = 1, .wavefronts = 1, .l2_read_sectors = 4, .dram_read_sectors = 4};
 
 // A choice between two loads: a basic block that loads, two arms that load, and a block that adds. It has merged and
 // unmerged schedules.
@@ -193,7 +193,7 @@ class GuardedClock : public Clock {
   ProgramSchedule schedules_;
 };
 
-constexpr Outcome kFromL1{.lines = 1, .sectors = 4};
+constexpr Outcome kFromL1{.lines = 1, .wavefronts = 1};
 
 TEST_F(GuardedClock, WhatAWarpEntersIsOnItsWayTogether) {
   const ModelledTime reading = run_path({0, 1, 3}, {kFromDram, kFromDram});
@@ -302,16 +302,16 @@ TEST_F(Clock, ConstantsTakeAPassAWord) {
 }
 
 TEST_F(Clock, ConstantsThatTheFirstCacheLacks) {
-  add(TimedKind::load_constant, Unit::constant, 1, {}, {.lines = 1, .sectors = 1});
+  add(TimedKind::load_constant, Unit::constant, 1, {}, {.lines = 1, .wavefronts = 1});
   fma(2, {1});
   EXPECT_EQ(run(1).cycles, 60 + 1);
   // L2 and DRAM add their latency beyond that of L1. Eight sectors pass one after the other through L2 and its port at
   // half a cycle each, and through DRAM at two cycles each.
-  outcomes_[0] = {.lines = 1, .sectors = 1, .l2_read_sectors = 8};
+  outcomes_[0] = {.lines = 1, .wavefronts = 1, .l2_read_sectors = 8};
   const ModelledTime l2 = run(1);
   EXPECT_NEAR(l2.cycles, 1 + 60 + (200 - 30) + 7 * 0.5 + 1, 1);
   EXPECT_GT(l2.waits[Wait::l2], 200);
-  outcomes_[0] = {.lines = 1, .sectors = 1, .l2_read_sectors = 8, .dram_read_sectors = 8};
+  outcomes_[0] = {.lines = 1, .wavefronts = 1, .l2_read_sectors = 8, .dram_read_sectors = 8};
   EXPECT_NEAR(run(1).cycles, 1 + 60 + (500 - 30) + 7 * 0.5 + 7 * 2 + 1, 1);
 }
 
@@ -326,12 +326,39 @@ TEST_F(Clock, BarriersWaitForTheSlowest) {
   EXPECT_GE(reading.waits[Wait::barrier], 8 * 24);
 }
 
+TEST_F(Clock, WarpsArriveAtBarriersOneByOne) {
+  machine_.barrier_warp_cycles = 2;
+  for (int i = 0; i < 10; ++i) add(TimedKind::barrier, Unit::control, -1, {});
+  const double one = run(1).cycles, many = run(16).cycles;
+  EXPECT_EQ(one, 9 * 25 + 1);
+  EXPECT_NEAR(many, 9 * (25 + 15 * 2) + 1, 5);
+}
+
+// Two blocks fit on the SM at a time. `run` starts the grid's blocks: warps, blocks, resident blocks.
+TEST_F(Clock, BlocksBeginALatencyAfterTheOnesInTheirPlace) {
+  for (int i = 0; i < 10; ++i) fma(1, {1});
+  const double alone = run(1).cycles;
+  machine_.block_start_cycles = 100;
+  EXPECT_EQ(run(1).cycles, alone);
+  EXPECT_NEAR(run(1, 20, 2).cycles, 10 * alone + 9 * 100, 20);
+  machine_.block_start_cycles = 0;
+  machine_.block_dispatch_cycles = 50;  // a block takes less than that
+  EXPECT_NEAR(run(1, 20, 2).cycles, 19 * 50 + alone, 1);
+}
+
+TEST_F(Clock, WarpsOfABlockBeginOneAfterTheOther) {
+  for (int i = 0; i < 10; ++i) fma(1, {1});
+  const double alone = run(1).cycles;
+  machine_.warp_start_cycles = 3;
+  EXPECT_EQ(run(4).cycles, alone + 3 * 3);
+}
+
 TEST_F(Clock, EveryWarpCycleHasACause) {
   add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
   add(TimedKind::load, Unit::memory, 4, {}, {.shared_wavefronts = 4, .shared_conflicts = 3});
   fma(2, {1, 4});
   add(TimedKind::barrier, Unit::control, -1, {});
-  add(TimedKind::store, Unit::memory, -1, {2}, {.lines = 1, .sectors = 4, .l2_write_sectors = 4});
+  add(TimedKind::store, Unit::memory, -1, {2}, {.lines = 1, .wavefronts = 1, .l2_write_sectors = 4});
   const ModelledTime reading = run(8, 20, 2, 3);
   EXPECT_NEAR(reading.waits.total(), reading.cycles * 16, 1e-6 * reading.cycles);
 }
@@ -356,7 +383,7 @@ TEST_F(Clock, WhatIsLongOverIsForgotten) {
   constexpr std::size_t kTimes = 60'000;
   add(TimedKind::atomic, Unit::memory, 1, {});
   schedule_.ops[0].memory = 0;
-  outcomes_.push_back({.lines = 1, .sectors = 1, .l2_read_sectors = 1});
+  outcomes_.push_back({.lines = 1, .wavefronts = 1, .l2_read_sectors = 1});
   swaps_ = {{.outcome = 0, .word = 7, .lanes = 32}};
   const std::uint64_t before = peak_bytes();
   const ModelledTime reading = run(1, 1, 1, kTimes);

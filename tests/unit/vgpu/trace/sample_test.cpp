@@ -54,7 +54,7 @@ void PrintTo(const Mixture& mixture, std::ostream* out) { *out << mixture.name; 
 constexpr Mixture kMixtures[] = {
     {"Alike", R"(
   float sum = 0;
-  for (int i = 0; i < 16; ++i) sum += in[thread + 8192 * i];
+  for (int i = 0; i < 16; ++i) sum += in[thread + 131072 * i];
   out[thread] = sum;
 )"},
     {"HalfLoadOneByOne", "  bool slow = hash & 1;\n" ROOFWALK_SIXTEEN_LOADS "  out[thread] = sum;\n"},
@@ -189,7 +189,7 @@ constexpr Mixture kMixtures[] = {
   if (blockIdx.x >= 3968) {
     if (threadIdx.x < 32) for (int i = 0; i < 20; ++i) { float x = in[at & 0x3fffff]; sum += x; at += 8192 + (x > 2); }
   } else {
-    for (int i = 0; i < 16; ++i) sum += in[thread + 8192 * i];
+    for (int i = 0; i < 16; ++i) sum += in[thread + 131072 * i];
   }
   out[thread] = sum;
 )"},

@@ -33,10 +33,10 @@ TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
   EXPECT_EQ(got.trace.blocks[0].instructions, 5u + 3 + 4 + 1);
   EXPECT_EQ(got.trace.blocks[0].work.instructions, got.trace.blocks[0].instructions);
   const std::vector<Outcome> wanted{
-      {.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4},
-      {.lines = 1, .sectors = 4},
-      {.lines = 1, .sectors = 4, .l2_write_sectors = 4, .dram_write_sectors = 4},
-      {.lines = 1, .sectors = 4, .l2_write_sectors = 4},  // the sectors are already dirty
+      {.lines = 1, .wavefronts = 1, .l2_read_sectors = 4, .dram_read_sectors = 4},
+      {.lines = 1, .wavefronts = 1},
+      {.lines = 1, .wavefronts = 1, .l2_write_sectors = 4, .dram_write_sectors = 4},
+      {.lines = 1, .wavefronts = 1, .l2_write_sectors = 4},  // the sectors are already dirty
   };
   EXPECT_EQ(outcomes(got.trace), wanted);
   EXPECT_EQ(got.trace.blocks[0].warps[0].found, (std::vector<Found>{{1, 0, 0}}));  // fetched by the first load
@@ -44,7 +44,7 @@ TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
 
 TEST(Trace, StridedLoadAsksForEverySector) {
   const auto got = run({addresses(8) + "ld.global.u32 %r3, [%rd3];\n"});
-  const std::vector<Outcome> wanted{{.lines = 8, .sectors = 32, .l2_read_sectors = 32, .dram_read_sectors = 32}};
+  const std::vector<Outcome> wanted{{.lines = 8, .wavefronts = 8, .l2_read_sectors = 32, .dram_read_sectors = 32}};
   EXPECT_EQ(outcomes(got.trace), wanted);
 }
 
@@ -53,8 +53,8 @@ TEST(Trace, AnotherSmFindsItInL2) {
   kernel.grid = {2, 1, 1};
   const auto got = run(kernel, {}, 1);
   ASSERT_EQ(got.trace.blocks.size(), 2u);
-  const Outcome first{.lines = 1, .sectors = 1, .l2_read_sectors = 1, .dram_read_sectors = 1};
-  const Outcome second{.lines = 1, .sectors = 1, .l2_read_sectors = 1, .arrives = Arrival::from_dram};
+  const Outcome first{.lines = 1, .wavefronts = 1, .l2_read_sectors = 1, .dram_read_sectors = 1};
+  const Outcome second{.lines = 1, .wavefronts = 1, .l2_read_sectors = 1, .arrives = Arrival::from_dram};
   EXPECT_EQ(outcomes(got.trace, 0), std::vector{first});
   EXPECT_EQ(outcomes(got.trace, 1), std::vector{second});
 }
@@ -102,15 +102,15 @@ TEST(Trace, GuardedOffIsAllZeroAndKeepsItsPlace) {
   const auto got =
       run({addresses(1) + "setp.gt.u32 %p1, %r1, 40;\nsetp.gt.u32 %p2, %r1, 23;\n@%p1 ld.global.u32 %r3, [%rd3];\n"
                           "@%p2 ld.global.u32 %r3, [%rd3];\n"});
-  const std::vector<Outcome> wanted{{}, {.lines = 1, .sectors = 1, .l2_read_sectors = 1, .dram_read_sectors = 1}};
+  const std::vector<Outcome> wanted{{}, {.lines = 1, .wavefronts = 1, .l2_read_sectors = 1, .dram_read_sectors = 1}};
   EXPECT_EQ(outcomes(got.trace), wanted);
 }
 
 TEST(Trace, AtomicsAreReadAndOwed) {
   const auto got = run({addresses(1) + "red.global.add.u32 [%rd3], %r1;\natom.global.add.u32 %r3, [%rd3], %r1;\n"});
   const std::vector<Outcome> wanted{
-      {.lines = 1, .sectors = 4, .l2_write_sectors = 4, .dram_read_sectors = 4, .dram_write_sectors = 4},
-      {.lines = 1, .sectors = 4, .l2_write_sectors = 4},
+      {.lines = 1, .wavefronts = 1, .l2_write_sectors = 4, .dram_read_sectors = 4, .dram_write_sectors = 4},
+      {.lines = 1, .wavefronts = 1, .l2_write_sectors = 4},
   };
   EXPECT_EQ(outcomes(got.trace), wanted);
 }
@@ -118,8 +118,8 @@ TEST(Trace, AtomicsAreReadAndOwed) {
 TEST(Trace, LocalMemoryAddsTheWordsOfOneInstruction) {
   const auto got = run({"st.local.v2.u32 [l], {%r1, %r1};\nst.local.v2.u32 [l], {%r1, %r1};\n"});
   const std::vector<Outcome> wanted{
-      {.lines = 2, .sectors = 8, .l2_write_sectors = 8, .dram_write_sectors = 8},
-      {.lines = 2, .sectors = 8, .l2_write_sectors = 8},
+      {.lines = 2, .wavefronts = 2, .l2_write_sectors = 8, .dram_write_sectors = 8},
+      {.lines = 2, .wavefronts = 2, .l2_write_sectors = 8},
   };
   EXPECT_EQ(outcomes(got.trace), wanted);
 }
@@ -130,8 +130,8 @@ TEST(Trace, ALoopIsAnEntryAnIteration) {
                           "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 3;\n@%p1 bra L;\nst.global.u32 [%rd4], %r3;\n"});
   const std::vector<std::uint32_t> entries{0, 1, 1, 1, 2};
   EXPECT_EQ(got.trace.blocks[0].warps[0].blocks, entries);
-  const Outcome load{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
-  const Outcome store{.lines = 1, .sectors = 4, .l2_write_sectors = 4, .dram_write_sectors = 4};
+  const Outcome load{.lines = 1, .wavefronts = 1, .l2_read_sectors = 4, .dram_read_sectors = 4};
+  const Outcome store{.lines = 1, .wavefronts = 1, .l2_write_sectors = 4, .dram_write_sectors = 4};
   EXPECT_EQ(outcomes(got.trace), (std::vector{load, load, load, store}));
   ASSERT_EQ(got.blocks[1].memory.size(), 1u);
   EXPECT_EQ(got.blocks[0].memory.size(), 0u);
@@ -147,18 +147,18 @@ TEST(Trace, OutcomesAddUpToTheSites) {
   ASSERT_TRUE(got.trace.complete);
   ASSERT_EQ(got.trace.blocks.size(), 50u);
   for (std::size_t i = 0; i < got.blocks[0].memory.size(); ++i) {
-    std::uint64_t sectors = 0, l2 = 0, dram = 0, wavefronts = 0;
+    std::uint64_t lines = 0, l2 = 0, dram = 0, wavefronts = 0;
     for (const BlockTrace& block : got.trace.blocks) {
       for (const WarpTrace& warp : block.warps) {
         const Outcome& outcome = warp.outcomes.at(i);
-        sectors += outcome.sectors;
+        lines += outcome.lines;
         l2 += outcome.l2_read_sectors + outcome.l2_write_sectors;
         dram += outcome.dram_read_sectors;
         wavefronts += outcome.shared_wavefronts;
       }
     }
     const InstructionCounters& site = got.sites[got.blocks[0].memory[i]];
-    EXPECT_EQ(sectors, site.sectors);
+    EXPECT_EQ(lines, site.lines);
     EXPECT_EQ(l2, site.l2_read_sectors + site.l2_write_sectors);
     EXPECT_EQ(dram, got.traffic[got.blocks[0].memory[i]].dram_read_sectors);
     EXPECT_EQ(wavefronts, site.wavefronts);
