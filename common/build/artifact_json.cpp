@@ -18,7 +18,9 @@ constexpr std::string Artifact::*kTexts[] = {&Artifact::source_path, &Artifact::
 // Instructions are arrays of three numbers, because kernels have thousands of them.
 Json packed_json(const KernelResources& kernel) {
   Json code = Json::array();
-  for (const MachineInstruction& in : kernel.code) code.push_back({in.ptx_line, in.operation, in.target});
+  for (const MachineInstruction& in : kernel.code) {
+    code.push_back({in.ptx_line, in.operation, in.target, in.register_reads});
+  }
   return {{"name", kernel.name},
           {"registers_per_thread", kernel.registers_per_thread},
           {"static_shared_bytes", kernel.static_shared_bytes},
@@ -34,13 +36,14 @@ Result<KernelResources> kernel_from_json(const Json& json) {
   in.whole("static_shared_bytes", out.static_shared_bytes);
   in.whole("local_bytes_per_thread", out.local_bytes_per_thread);
   in.each("code", kMostInstructions, [&](const Json& row) -> Status {
-    if (!row.is_array() || row.size() != 3) {
-      return Error{.message = "a kernel of the artifact: an instruction must be PTX line, operation and target"};
+    if (!row.is_array() || row.size() != 4) {
+      return Error{.message = "a kernel of the artifact: an instruction must be PTX line, operation, target and reads"};
     }
     MachineInstruction instruction;
     in.take_whole(&row[0], "code", instruction.ptx_line);
     in.take_whole(&row[1], "code", instruction.operation);
     in.take_whole(&row[2], "code", instruction.target, -1);
+    in.take_whole(&row[3], "code", instruction.register_reads);
     out.code.push_back(instruction);
     return kOk;
   });

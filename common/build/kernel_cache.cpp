@@ -14,14 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSchema = "roofwalk.compiled/2";
+constexpr const char* kSchema = "roofwalk.compiled/3";
 constexpr std::size_t kMaxFileBytes = 16 << 20;
 
-// Writes machine code as text: line, operation and target of each instruction, with a space after each number. The
+// Writes machine code as text: line, operation, target and register reads of each instruction, with a space after each
+// number. The
 // parser stops at any other character.
 std::string write_code(const std::vector<MachineInstruction>& code) {
   std::string out;
-  for (const MachineInstruction& in : code) out += fmt::format("{} {} {} ", in.ptx_line, in.operation, in.target);
+  for (const MachineInstruction& in : code)
+    out += fmt::format("{} {} {} {} ", in.ptx_line, in.operation, in.target, in.register_reads);
   return out;
 }
 
@@ -35,7 +37,9 @@ std::vector<MachineInstruction> parse_code(const std::string& text) {
     at = next + 1;
     return true;
   };
-  for (MachineInstruction in; read(in.ptx_line) && read(in.operation) && read(in.target);) code.push_back(in);
+  for (MachineInstruction in; read(in.ptx_line) && read(in.operation) && read(in.target) && read(in.register_reads);) {
+    code.push_back(in);
+  }
   return code;
 }
 

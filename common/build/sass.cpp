@@ -1,7 +1,9 @@
 #include "common/build/sass.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 namespace roofwalk {
 namespace {
@@ -9,6 +11,7 @@ namespace {
 // Operations: the low nine bits of the encoding, found by assembling kernels. The three bits above them give the kinds
 // of operands.
 constexpr std::uint16_t kNop = 0x118, kBranch = 0x147;
+constexpr std::uint16_t kFmaOfRegisters = 0x223;  // FFMA with three registers: twelve bits, with the kinds of operands
 
 // Reads from the front; sets `failed` if too few bytes are left.
 class Bytes {
@@ -134,6 +137,31 @@ std::int64_t branch_target(std::uint64_t low, std::uint64_t high, std::uint64_t 
   return static_cast<std::int64_t>(address + kInstructionBytes) + distance;
 }
 
+// The operands that an FFMA leaves in the reuse cache: by place, a register; kNone.
+struct Reused {
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::array<std::uint64_t, 3> registers{kNone, kNone, kNone};
+};
+
+// Returns how many registers an FFMA of three registers reads from the register file: each one once, and none that the
+// instruction before has left at the same place. 0 for other instructions.
+std::uint8_t register_reads(std::uint64_t low, std::uint64_t high, Reused& reused) {
+  constexpr std::uint64_t kZeroRegister = 255;
+  constexpr int kReuseBit = 58;
+  const Reused before = std::exchange(reused, {});
+  if ((low & 0xfff) != kFmaOfRegisters) return 0;
+  const std::array<std::uint64_t, 3> operands{low >> 24 & 0xff, low >> 32 & 0xff, high & 0xff};
+  std::uint8_t reads = 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if ((high >> (kReuseBit + i) & 1) != 0) reused.registers[i] = operands[i];
+    const bool again = std::find(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(i), operands[i]) !=
+                       operands.begin() + static_cast<std::ptrdiff_t>(i);
+    reads = static_cast<std::uint8_t>(reads +
+                                      (operands[i] != kZeroRegister && !again && before.registers[i] != operands[i]));
+  }
+  return reads;
+}
+
 }  // namespace
 
 std::map<std::uint32_t, std::vector<LineRow>> read_line_table(std::string_view table,
@@ -165,6 +193,7 @@ std::vector<MachineInstruction> read_machine_code(std::string_view text, int arc
   const std::size_t count = text.size() / kInstructionBytes;
   std::vector<MachineInstruction> code(count);
   std::size_t row = 0;
+  Reused reused;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t address = i * kInstructionBytes;
     while (row < rows.size() && rows[row].address <= address) ++row;
@@ -172,6 +201,7 @@ std::vector<MachineInstruction> read_machine_code(std::string_view text, int arc
     std::memcpy(&low, text.data() + address, sizeof low);
     std::memcpy(&high, text.data() + address + sizeof low, sizeof high);
     code[i].ptx_line = row > 0 ? rows[row - 1].line : 0;
+    code[i].register_reads = register_reads(low, high, reused);
     // Next to asynchronous copies, ptxas emits instructions that are never executed. They count as no-ops, because they
     // only take an issue slot.
     constexpr std::uint64_t kGuard = 0xf000, kNeverOn = 0xf000;

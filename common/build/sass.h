@@ -1,5 +1,5 @@
 // Reads the sequence of a kernel's machine instructions (SASS, compute capability 7.0 and later): operation, branch
-// target and PTX line of each. Malformed bytes only shorten the result.
+// target, PTX line and register reads of each. Malformed bytes only shorten the result.
 #pragma once
 
 #include <cstdint>

@@ -95,6 +95,7 @@ constexpr auto kFields = std::to_array<Field>({
     {"dram_latency_cycles", "cycles", 1, 10000, &Machine::dram_latency_cycles},
     {"shared_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::shared_bytes_per_clock},
     {"shared_latency_cycles", "cycles", 1, 1000, &Machine::shared_latency_cycles},
+    {"register_reads_per_clock", "registers/clock", 0.5, 16, &Machine::register_reads_per_clock},
     {"alu_latency_cycles", "cycles", 1, 1000, &Machine::alu_latency_cycles},
     {"fp64_latency_cycles", "cycles", 1, 1000, &Machine::fp64_latency_cycles},
     {"special_latency_cycles", "cycles", 1, 1000, &Machine::special_latency_cycles},

@@ -75,7 +75,8 @@ struct Machine {
   int dram_access_bytes = 32;        // least that L2 reads from DRAM at a time: one sector or two
   double shared_bytes_per_clock = 0;  // per SM
   double shared_latency_cycles = 0;
-  double alu_latency_cycles = 0;  // fp32, half and integer
+  double register_reads_per_clock = 3;  // per scheduler: registers that the FMAs of warps read
+  double alu_latency_cycles = 0;        // fp32, half and integer
   double fp64_latency_cycles = 0;
   double special_latency_cycles = 0;
   double tensor_latency_cycles = 0;

@@ -39,6 +39,7 @@ struct TimedOp {
   std::uint8_t groups = 0;           // async_wait: groups that may stay in flight; barrier: its number
   std::uint16_t part = 0;            // part of the schedule, see Schedule
   std::uint16_t issues = 1;          // issue slots (a 64-bit add has two)
+  std::uint8_t register_reads = 0;   // FFMA: registers that it reads from the register file; else 0
   std::uint16_t latency_cycles = 0;  // compute: cycles from the last issue until the results are readable
   std::int32_t memory = -1;          // ordinal among the memory instructions of its basic block
   std::uint16_t result_count = 0, source_count = 0;
@@ -86,9 +87,10 @@ struct ProgramSchedule {
 
 // One machine instruction of ptxas' code for a kernel, in order.
 struct MachineOp {
-  std::uint32_t ptx_line = 0;   // line of the PTX instruction that it implements; 0: unknown
-  std::uint16_t operation = 0;  // low nine bits of the encoding
-  std::int32_t target = -1;     // branch: index of its target in the code; -1: none
+  std::uint32_t ptx_line = 0;       // line of the PTX instruction that it implements; 0: unknown
+  std::uint16_t operation = 0;      // low nine bits of the encoding
+  std::int32_t target = -1;         // branch: index of its target in the code; -1: none
+  std::uint8_t register_reads = 0;  // FFMA: registers that it reads from the register file; else 0
 };
 
 // Schedules a kernel. `code` is empty and `registers_per_thread` is 0 if unknown. Never fails: machine code that does

@@ -417,7 +417,7 @@ class CodeMap {
       std::uint32_t& more = left[{extra_[i] ? kNone : pc_[i], extra_[i]}];
       if (more == 0) continue;
       --more;
-      out.ops.push_back({pc_[i], code_[i].operation, static_cast<bool>(extra_[i])});
+      out.ops.push_back({pc_[i], code_[i].operation, static_cast<bool>(extra_[i]), code_[i].register_reads});
     }
     // Code without a PTX instruction is charged to the PTX instruction before it.
     std::uint32_t last = kNone;

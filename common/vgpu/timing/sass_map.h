@@ -43,6 +43,7 @@ struct BlockOp {
   std::uint32_t pc = 0;  // PTX instruction that it implements
   std::uint16_t operation = 0;
   bool extra = false;  // issues here, but implements an instruction of another basic block
+  std::uint8_t register_reads = 0;
 };
 
 struct BlockCode {

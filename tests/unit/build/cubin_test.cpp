@@ -13,6 +13,7 @@
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
 #include "common/build/files.h"
+#include "common/build/sass.h"
 #include "tests/unit/build/temporary_folder.h"
 
 namespace roofwalk {
@@ -223,6 +224,31 @@ TEST(Cubin, WhatNeverRunsTakesItsTurnOnly) {
     EXPECT_EQ(seen[kLoadShared], 1) << architecture;
     EXPECT_GE(seen[kNop], 3) << architecture;
   }
+}
+
+// Encodings as nvdisasm shows them, for sm_90a.
+TEST(Cubin, FmasReadRegistersThatTheLastOneHasNotLeft) {
+  constexpr std::uint64_t kReuseFirstAndThird = 0x14ull << 56, kOperandIsR6 = 6, kOperandIsZero = 255;
+  struct Code {
+    std::uint64_t low, high;
+    int reads;
+  };
+  const Code codes[] = {
+      {0x0000001505157223, kReuseFirstAndThird | kOperandIsR6, 3},  // FFMA R21, R5.reuse, R21, R6.reuse
+      {0x0000000705077223, kReuseFirstAndThird | kOperandIsR6, 1},  // FFMA R7, R5.reuse, R7, R6.reuse
+      {0x3f4000000a137423, 19, 0},                                  // FFMA R19, R10, R19, 0.75
+      {0x0000000705077223, kOperandIsR6, 3},                        // FFMA R7, R5, R7, R6
+      {0x0000000c0c0c7223, 12, 1},                                  // FFMA R12, R12, R12, R12
+      {0x0000000705077223, kOperandIsZero, 2},                      // FFMA R7, R5, R7, RZ
+  };
+  std::string text;
+  for (const Code& code : codes) {
+    for (const std::uint64_t half : {code.low, code.high})
+      text.append(reinterpret_cast<const char*>(&half), sizeof half);
+  }
+  const std::vector<MachineInstruction> read = read_machine_code(text, 90, {});
+  ASSERT_EQ(read.size(), std::size(codes));
+  for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(read[i].register_reads, codes[i].reads) << i;
 }
 
 TEST(Cubin, CutAtEveryByteIsAnErrorOrLess) {

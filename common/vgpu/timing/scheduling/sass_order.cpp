@@ -88,6 +88,7 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
         item.op = main_op(op.pc, copy);
         item.constant = false;
       }
+      item.op.register_reads = op.register_reads;
       if (info.unit == Unit::tensor)
         item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(in) * form.copies / products[i]);
     }

@@ -98,7 +98,8 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
   // A memory instruction whose guard is off in every lane only takes an issue slot.
   const bool off = op.memory >= 0 && outcome_of(warp, op) == Outcome{};
   const double work = off ? 0 : op.unit == Unit::tensor ? op.tensor_fmas : op.issues;
-  scheduler.units[unit] = std::max(scheduler.units[unit], static_cast<double>(now_)) + interval_[unit] * work;
+  const double busy = std::max(interval_[unit] * work, op.register_reads / m_.register_reads_per_clock);
+  scheduler.units[unit] = std::max(scheduler.units[unit], static_cast<double>(now_)) + busy;
 
   Cycle ready = issued;  // cycle when the warp's next operation can issue if its operands are ready
   switch (op.kind) {

@@ -254,6 +254,16 @@ TEST_F(Clock, APipeWithHalfTheLanesTakesTwice) {
   EXPECT_EQ(reading.waits[Wait::pipe], 9);
 }
 
+TEST_F(Clock, RegistersAreReadAtARate) {
+  for (int i = 0; i < 100; ++i) fma(i % 8, {static_cast<std::uint16_t>(i % 8)});
+  EXPECT_EQ(run(4).cycles, 100);
+  for (TimedOp& op : schedule_.ops) op.register_reads = 3;
+  machine_.register_reads_per_clock = 2;
+  EXPECT_NEAR(run(4).cycles, 150, 1);
+  for (TimedOp& op : schedule_.ops) op.register_reads = 2;
+  EXPECT_EQ(run(4).cycles, 100);
+}
+
 TEST_F(Clock, ALoadFromDramTakesItsLatency) {
   add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
   fma(2, {1});

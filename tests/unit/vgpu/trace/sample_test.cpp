@@ -269,7 +269,7 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
       std::memcpy(&arguments_[static_cast<std::size_t>(i) * 8], &gpu_.memory().buffer(id).address, 8);
     }
     for (const MachineInstruction& in : artifact_.kernels.at(0).code) {
-      code_.push_back({in.ptx_line, in.operation, in.target});
+      code_.push_back({in.ptx_line, in.operation, in.target, in.register_reads});
     }
     call_ = {.kernel = kernel, .grid = {GetParam().blocks, 1, 1}, .block = {kThreads, 1, 1}, .arguments = arguments_};
     call_.registers_per_thread = artifact_.kernels.at(0).registers_per_thread;
