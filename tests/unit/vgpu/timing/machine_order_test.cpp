@@ -89,7 +89,8 @@ Kernel scheduled(const Compiled& from, const KernelResources& resources) {
                         .address_of = [](const std::string&) { return std::uint64_t{0}; }});
   EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
   std::vector<MachineOp> code;
-  for (const MachineInstruction& in : resources.code) code.push_back({in.ptx_line, in.operation, in.target, in.register_reads});
+  for (const MachineInstruction& in : resources.code)
+    code.push_back({in.ptx_line, in.operation, in.target, in.register_reads});
   Kernel out{resources, std::move(*program), {}};
   out.schedule = schedule(machine_of_orders(), out.program, code);
   return out;
