@@ -13,6 +13,7 @@
 #include "common/build/diagnostics.h"
 #include "common/build/files.h"
 #include "common/build/kernel_cache.h"
+#include "common/build/ptx_cut.h"
 #include "common/build/ptx_lines.h"
 #include "common/build/run_tool.h"
 
@@ -97,7 +98,7 @@ std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const
                       const Headers& headers) {
   std::string all;
   const auto add = [&all](std::string_view part) { all.append(std::to_string(part.size())).append(":").append(part); };
-  add("roofwalk.compiled/7");
+  add("roofwalk.compiled/10");
   if (toolkit.isolation == Isolation::boxed) add("boxed");  // never reuse what was compiled outside a box
   add(toolkit.version);
   add(request.arch);
@@ -136,27 +137,47 @@ Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& r
   return one_instruction_a_line(*outcome.made);
 }
 
+// Assembles PTX for the chip of the request ("sm_80" for "compute_80"). `relocatable`: as code that can be linked.
+Result<ToolOutcome> run_ptxas(const Toolkit& toolkit, const BuildRequest& request, const fs::path& folder,
+                              const std::string& ptx, bool relocatable) {
+  std::vector<std::string> arguments{"ptxas", "-arch=sm_" + request.arch.substr(request.arch.find('_') + 1)};
+  if (relocatable) arguments.emplace_back("-c");
+  arguments.emplace_back("kernel.ptx");
+  return run_tool(toolkit, folder,
+                  {.arguments = std::move(arguments),
+                   .files = {{"kernel.ptx", ptx}},
+                   .makes = "kernel.cubin",
+                   .max_made_bytes = kMaxCubinBytes,
+                   .timeout_s = request.timeout_s});
+}
+
+// Returns the kernels' machine code as a GPU runs it. In code that can still be linked, ptxas does not know where
+// shared memory begins, so it merges no accesses. But only such code can contain the plan entry, which calls functions
+// that only the harness defines, and only it has a size if shared memory is too large. So if the kernels alone do not
+// assemble, the whole file's relocatable code tells why, or stands in for them.
 Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const BuildRequest& request,
                                               const fs::path& folder, const std::string& ptx) {
-  // "sm_80" for "compute_80". Relocatable (-c), because the plan entry calls functions that only the harness defines.
-  const std::string chip = "sm_" + request.arch.substr(request.arch.find('_') + 1);
-  ROOFWALK_TRY(const ToolOutcome outcome, run_tool(toolkit, folder,
-                                                   {.arguments = {"ptxas", "-c", "-arch=" + chip, "kernel.ptx"},
-                                                    .files = {{"kernel.ptx", ptx}},
-                                                    .makes = "kernel.cubin",
-                                                    .max_made_bytes = kMaxCubinBytes,
-                                                    .timeout_s = request.timeout_s}));
+  Artifact whole;
+  whole.source_path = request.source.string();
+  whole.ptx = ptx;
+  if (const auto kernels = cut_plan(whole)) {
+    ROOFWALK_TRY(const ToolOutcome outcome, run_ptxas(toolkit, request, folder, *kernels, /*relocatable=*/false));
+    if (outcome.run.exit_code == 0 && outcome.made) return read_cubin(*outcome.made);
+  }
+  ROOFWALK_TRY(const ToolOutcome outcome, run_ptxas(toolkit, request, folder, ptx, /*relocatable=*/true));
   if (outcome.run.exit_code != 0) {
     return explain_ptxas(outcome.run, request.source.string(), ptx, request.timeout_s);
   }
   if (!outcome.made) return unusable(request, "the file assembles to more machine code than is allowed");
-  return read_cubin(*outcome.made);
+  ROOFWALK_TRY(std::vector<KernelResources> kernels, read_cubin(*outcome.made));
+  std::erase_if(kernels, [](const KernelResources& kernel) { return kernel.name == kPlanEntry; });
+  return kernels;
 }
 
-// Removes the plan entry, which must exist, from the kernels, and checks how much shared memory the others declare,
-// because ptxas checks that only when it links.
-Status check_kernels(const BuildRequest& request, const std::string& ptx, std::vector<KernelResources>& kernels) {
-  if (std::erase_if(kernels, [](const KernelResources& kernel) { return kernel.name == kPlanEntry; }) == 0) {
+// Checks that there is a plan entry, and how much shared memory the kernels declare: ptxas does not check that in
+// relocatable code.
+Status check_kernels(const BuildRequest& request, const std::string& ptx, const std::vector<KernelResources>& kernels) {
+  if (ptx.find(fmt::format(".entry {}(", kPlanEntry)) == std::string::npos) {
     return unusable(request, "the file defines no SOLVE(...)",
                     "end it with SOLVE(parameters) { kernel<<<grid, block>>>(arguments); }");
   }

@@ -36,6 +36,7 @@ struct Section {
 };
 
 struct Symbol {
+  std::string_view name;
   std::uint8_t other = 0;
   std::uint16_t section = 0;
   std::uint64_t value = 0, size = 0;
@@ -154,7 +155,9 @@ bool CubinReader::read_symbols() {
   for (const Section& section : sections_) {
     if (section.type != kTypeSymbols) continue;
     for (std::uint64_t at = 0; at + 24 <= section.bytes.size(); at += 24) {
-      symbols_.push_back({.other = *read<std::uint8_t>(section.bytes, at + 5),
+      const std::string_view names = section.link < sections_.size() ? sections_[section.link].bytes : "";
+      symbols_.push_back({.name = text_at(names, *read<std::uint32_t>(section.bytes, at)).value_or(""),
+                          .other = *read<std::uint8_t>(section.bytes, at + 5),
                           .section = *read<std::uint16_t>(section.bytes, at + 6),
                           .value = *read<std::uint64_t>(section.bytes, at + 8),
                           .size = *read<std::uint64_t>(section.bytes, at + 16)});
@@ -294,6 +297,11 @@ void CubinReader::read_code() {
     const auto found = rows.find(function.section);
     if (found == rows.end() || text.size() / kInstructionBytes > left) continue;
     left -= text.size() / kInstructionBytes;
+    // Behind a kernel are ptxas' own subroutines, for unusual operands of a division, say: they have no lines.
+    for (const Symbol& symbol : symbols_) {
+      if (symbol.section == function.section && symbol.name.starts_with("$__internal_"))
+        found->second.push_back({symbol.value, 0});
+    }
     function.code = read_machine_code(text, architecture, std::move(found->second));
   }
 }

@@ -14,16 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSchema = "roofwalk.compiled/3";
+constexpr const char* kSchema = "roofwalk.compiled/4";
 constexpr std::size_t kMaxFileBytes = 16 << 20;
 
-// Writes machine code as text: line, operation, target and register reads of each instruction, with a space after each
-// number. The
-// parser stops at any other character.
+// Writes machine code as text: the members of each instruction, with a space after each number. The parser stops at any
+// other character.
 std::string write_code(const std::vector<MachineInstruction>& code) {
   std::string out;
   for (const MachineInstruction& in : code)
-    out += fmt::format("{} {} {} {} ", in.ptx_line, in.operation, in.target, in.register_reads);
+    out += fmt::format("{} {} {} {} {} ", in.ptx_line, in.operation, in.target, in.register_reads, in.shared_bytes);
   return out;
 }
 
@@ -37,9 +36,9 @@ std::vector<MachineInstruction> parse_code(const std::string& text) {
     at = next + 1;
     return true;
   };
-  for (MachineInstruction in; read(in.ptx_line) && read(in.operation) && read(in.target) && read(in.register_reads);) {
+  for (MachineInstruction in;
+       read(in.ptx_line) && read(in.operation) && read(in.target) && read(in.register_reads) && read(in.shared_bytes);)
     code.push_back(in);
-  }
   return code;
 }
 

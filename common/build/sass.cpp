@@ -10,7 +10,7 @@ namespace {
 
 // Operations: the low nine bits of the encoding, found by assembling kernels. The three bits above them give the kinds
 // of operands.
-constexpr std::uint16_t kNop = 0x118, kBranch = 0x147;
+constexpr std::uint16_t kNop = 0x118, kBranch = 0x147, kSharedLoad = 0x184, kSharedStore = 0x188;
 constexpr std::uint16_t kFmaOfRegisters = 0x223;  // FFMA with three registers: twelve bits, with the kinds of operands
 
 // Reads from the front; sets `failed` if too few bytes are left.
@@ -162,6 +162,15 @@ std::uint8_t register_reads(std::uint64_t low, std::uint64_t high, Reused& reuse
   return reads;
 }
 
+// Returns how many bytes an LDS or STS moves per lane; 0 for other instructions. Three bits of the encoding name the
+// type: U8, S8, U16, S16, 32, 64, 128 bits.
+std::uint8_t shared_bytes(std::uint64_t low, std::uint64_t high) {
+  constexpr std::array<std::uint8_t, 8> kBytes{1, 1, 2, 2, 4, 8, 16, 0};
+  constexpr int kTypeBit = 73 - 64;
+  const auto operation = static_cast<std::uint16_t>(low & 0x1ff);
+  return operation == kSharedLoad || operation == kSharedStore ? kBytes[high >> kTypeBit & 7] : 0;
+}
+
 }  // namespace
 
 std::map<std::uint32_t, std::vector<LineRow>> read_line_table(std::string_view table,
@@ -202,6 +211,7 @@ std::vector<MachineInstruction> read_machine_code(std::string_view text, int arc
     std::memcpy(&high, text.data() + address + sizeof low, sizeof high);
     code[i].ptx_line = row > 0 ? rows[row - 1].line : 0;
     code[i].register_reads = register_reads(low, high, reused);
+    code[i].shared_bytes = shared_bytes(low, high);
     // Next to asynchronous copies, ptxas emits instructions that are never executed. They count as no-ops, because they
     // only take an issue slot.
     constexpr std::uint64_t kGuard = 0xf000, kNeverOn = 0xf000;

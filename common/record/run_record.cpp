@@ -34,6 +34,8 @@ void WarpCycles::add(const WarpCycles& other, double times) {
   for (std::size_t i = 0; i < kWaitCount; ++i) cycles[i] += times * other.cycles[i];
 }
 
+std::string_view counts_from_name(CountsFrom from) { return from == CountsFrom::sass ? "sass" : "ptx"; }
+
 std::string_view fault_name(FaultKind kind) {
   switch (kind) {
     case FaultKind::out_of_bounds:

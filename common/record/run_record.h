@@ -156,6 +156,12 @@ struct TimeParts {
   double constant_ns = 0;
 };
 
+// Whose instructions the counts of shared memory are of (requests, wavefronts, conflicts): those of the machine code,
+// where ptxas has merged accesses at neighbouring addresses, or those of the PTX, where an access could not be found in
+// the machine code.
+enum class CountsFrom { ptx, sass };
+std::string_view counts_from_name(CountsFrom from);
+
 struct KernelRecord {
   std::string name;  // as in the source, without the parameter list: "add", "scale<128>"
   Dim3 grid, block;
@@ -165,6 +171,7 @@ struct KernelRecord {
   std::uint64_t local_bytes_per_thread = 0;  // from ptxas: the kernel's own arrays and spilled registers
   // The spilled part of local_bytes_per_thread; PTX contains no spills to count.
   std::uint64_t spilled_bytes_per_thread = 0;
+  CountsFrom shared_counts_from = CountsFrom::ptx;
   int resident_blocks_per_sm = 0;
   double occupancy = 0;  // resident warps over the SM's maximum
   double elapsed_ns = 0;

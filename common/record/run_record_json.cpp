@@ -54,6 +54,7 @@ Json whole_json(const KernelRecord& kernel) {
           {"shared_bytes", kernel.shared_bytes},
           {"local_bytes_per_thread", kernel.local_bytes_per_thread},
           {"spilled_bytes_per_thread", kernel.spilled_bytes_per_thread},
+          {"shared_counts_from", static_cast<int>(kernel.shared_counts_from)},
           {"resident_blocks_per_sm", kernel.resident_blocks_per_sm},
           {"occupancy", kernel.occupancy},
           {"elapsed_ns", kernel.elapsed_ns},
@@ -132,6 +133,9 @@ Result<KernelRecord> kernel_from_json(const Json& json) {
   in.whole("shared_bytes", out.shared_bytes);
   in.whole("local_bytes_per_thread", out.local_bytes_per_thread);
   in.whole("spilled_bytes_per_thread", out.spilled_bytes_per_thread);
+  int counts_from = 0;
+  in.whole("shared_counts_from", counts_from, 0, static_cast<int>(CountsFrom::sass));
+  out.shared_counts_from = static_cast<CountsFrom>(counts_from);
   in.whole("resident_blocks_per_sm", out.resident_blocks_per_sm);
   in.number("occupancy", out.occupancy, 1);
   in.number("elapsed_ns", out.elapsed_ns);

@@ -59,7 +59,7 @@ std::uint64_t ideal_sectors(const Instruction& in, const InstructionCounters& si
 }
 
 void add_memory(const Instruction& in, const InstructionCounters& site, std::uint64_t threads, Counters& out) {
-  if (site.requests == 0) return;
+  if (site.requests == 0 && site.bytes == 0) return;
   const Form form = ptx::info(in.opcode).form;
   const bool atomic = form == Form::atomic || form == Form::reduction;
   const bool waits = in.mbarrier == ptx::MbarrierMode::test_wait || in.mbarrier == ptx::MbarrierMode::try_wait;
@@ -87,7 +87,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, std::uin
     return;
   }
   // A generic access may go to shared memory. Accesses to shared memory have wavefronts but no sectors.
-  const bool near = site.wavefronts != 0 && site.sectors == 0;
+  const bool near = in.space == Space::shared || (site.wavefronts != 0 && site.sectors == 0);
   if (near) {
     out.add(load ? Counter::shared_load_requests : Counter::shared_store_requests, site.requests);
     return;

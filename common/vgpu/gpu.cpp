@@ -128,6 +128,7 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   if (step.kernel != nullptr) {
     const KernelCode& code = step.kernel->code;
     out.shared_bytes = step.shared_bytes;
+    out.shared_counts_from = step.kernel->shared_accesses.found_all ? CountsFrom::sass : CountsFrom::ptx;
     out.spilled_bytes_per_thread =
         step.local_bytes_per_thread - std::min(step.local_bytes_per_thread, step.local_bytes);
     out.resident_blocks_per_sm = step.occupancy.blocks_per_sm;

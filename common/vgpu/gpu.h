@@ -72,9 +72,9 @@ class Gpu {
   Error in_source(Error error) const;
   // Records a resource fault of a kernel; returns false.
   bool too_much(const Step& step, std::string message);
-  // Returns the kernel of this name. Its code is analysed at its first launch in the plan; later launches share the
+  // Returns the kernel that is called. Its code is analysed at its first launch in the plan; later launches share the
   // result.
-  Result<const Kernel*> kernel_called(const std::string& name);
+  Result<const Kernel*> kernel_called(const KernelCall& call);
   // The following functions are the stages of a launch. The first one lowers the kernel; it checks no limits.
   Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call);
   // Sets the step's occupancy and returns how many bytes of host memory the blocks need that are resident at once.

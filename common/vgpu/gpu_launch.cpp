@@ -76,21 +76,23 @@ bool Gpu::too_much(const Step& step, std::string message) {
   return false;
 }
 
-Result<const Gpu::Kernel*> Gpu::kernel_called(const std::string& name) {
+Result<const Gpu::Kernel*> Gpu::kernel_called(const KernelCall& call) {
+  const std::string& name = call.kernel;
   if (const auto known = kernels_.find(name); known != kernels_.end()) return known->second.get();
   const ptx::Function* function = module_->find_function(name);
   ROOFWALK_CHECK(function != nullptr && function->is_entry);
   ROOFWALK_TRY(KernelCode code, code_of(*module_, *function));
   std::set<int> lines;
   for (const ptx::Instruction& in : code.function->instructions) lines.insert(module_->line_in(in, source_name_));
-  kept_bytes_ += code.host_bytes;
+  SharedAccesses accesses = find_shared_accesses(*code.function, code.blocks, call.code);
+  kept_bytes_ += code.host_bytes + accesses.of.size() * sizeof(SharedAccess);
   auto& kernel = kernels_[name];
-  kernel = std::make_unique<Kernel>(Kernel{function, std::move(code), lines.size()});
+  kernel = std::make_unique<Kernel>(Kernel{function, std::move(code), std::move(accesses), lines.size()});
   return kernel.get();
 }
 
 Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call) {
-  const auto kernel = kernel_called(call.kernel);
+  const auto kernel = kernel_called(call);
   if (!kernel) return in_source(kernel.error());
   auto step = std::make_unique<Step>();
   step->kernel = *kernel;
@@ -118,6 +120,7 @@ Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call) {
                        (*kernel)->code);
   if (!program) return in_source(program.error());
   step->program = std::move(*program);
+  step->program->shared_accesses = (*kernel)->shared_accesses.of;
   step->shared_bytes = step->program->shared_bytes;
   step->local_bytes = step->program->local_bytes;
   return step;

@@ -9,6 +9,7 @@
 
 #include "common/vgpu/gpu.h"
 #include "common/vgpu/program/kernel_code.h"
+#include "common/vgpu/program/machine_code.h"
 #include "common/vgpu/timing/lower_bounds.h"
 #include "common/vgpu/timing/occupancy.h"
 #include "common/vgpu/timing/timing_model.h"
@@ -19,6 +20,7 @@ namespace roofwalk::vgpu {
 struct Gpu::Kernel {
   const ptx::Function* function = nullptr;  // in the module: without the functions it calls
   KernelCode code;
+  SharedAccesses shared_accesses;
   std::size_t lines = 0;  // number of lines of the learner's file that the code comes from
 };
 

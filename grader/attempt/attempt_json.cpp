@@ -52,6 +52,7 @@ Json kernel_json(const KernelRecord& kernel) {
   json["block"] = dim(kernel.block);
   json["registers"] = kernel.registers_per_thread;
   json["shared_bytes"] = kernel.shared_bytes;
+  json["shared_counts_from"] = counts_from_name(kernel.shared_counts_from);
   json["occupancy"] = kernel.occupancy;
   json["elapsed_ns"] = kernel.elapsed_ns;
   json["line"] = kernel.line;

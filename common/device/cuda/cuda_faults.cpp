@@ -64,6 +64,7 @@ Result<std::optional<Fault>> CudaDevice::describe_launch(const KernelLaunch& lau
   if (code == CUDA_SUCCESS) code = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, local_bytes);
   if (code == CUDA_SUCCESS) code = ask(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, most_threads);
   ROOFWALK_TRY_STATUS(check(code, fmt::format("look at kernel {}", kernel.name)));
+  kernel.shared_counts_from = CountsFrom::sass;  // what the hardware counts
   kernel.grid = launch.grid;
   kernel.block = launch.block;
   kernel.shared_bytes = static_cast<std::uint32_t>(static_bytes) + launch.dynamic_shared_bytes;

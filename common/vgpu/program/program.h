@@ -166,6 +166,22 @@ struct alignas(64) UnitTimes {
 };
 static_assert(ptx::kUnitCount <= 16);
 
+// The machine instruction that performs a PTX load or store of shared memory.
+struct SharedAccess {
+  std::uint8_t bytes = 0;   // per lane; 0: those of the PTX instruction
+  std::uint8_t before = 0;  // how many of them lie before the address of the PTX instruction
+  // The PTX instruction on whose line the machine instruction is, if that is another one; else kNotMerged. Requests and
+  // wavefronts count there.
+  std::uint32_t merged_into = kNotMerged;
+  static constexpr std::uint32_t kNotMerged = ~0u;
+  bool is_merged() const { return merged_into != kNotMerged; }
+};
+
+struct SharedAccesses {
+  std::vector<SharedAccess> of;  // by PTX instruction; empty without machine code
+  bool found_all = false;        // whether every access was found in the machine code
+};
+
 struct Program {
   std::shared_ptr<const ptx::Function> linked;  // the kernel and its callees; null if it has none
   const ptx::Function* function = nullptr;      // the function that runs: `linked` or the module's function
@@ -187,6 +203,7 @@ struct Program {
   std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
   std::vector<UnitTimes> unit_times;            // by basic block, see block_latency.h; all 0 without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset
+  std::span<const SharedAccess> shared_accesses;          // by PTX instruction; empty: each is an access by itself
   std::uint32_t local_bytes = 0;                          // per thread, including the recursion stack
   std::uint32_t stack_start = 0;                          // where in local memory the recursion stack begins
   std::uint32_t parameter_bytes = 0;                      // call parameters, at the start of local memory

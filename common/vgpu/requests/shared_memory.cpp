@@ -78,6 +78,17 @@ Turns turns_of(const Access& access, SharedUse use) {
   return {static_cast<std::uint16_t>(wavefronts), static_cast<std::uint16_t>(wavefronts - phases)};
 }
 
+// Returns the turns of the machine access that performs a PTX access: none if it counts at another PTX instruction.
+Turns turns_of_machine_access(const Program& program, std::uint32_t pc, const Access& access, SharedUse use) {
+  const SharedAccess machine = shared_access_of(program, pc);
+  if (machine.is_merged()) return {0, 0};
+  if (machine.bytes == 0) return turns_of(access, use);
+  Access wide = access;
+  wide.bytes = machine.bytes;
+  for (std::uint64_t& address : wide.address) address -= machine.before;
+  return turns_of(wide, use);
+}
+
 }  // namespace
 
 bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out) {
@@ -133,7 +144,7 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
     differs |= memo.relative[l] ^ static_cast<std::uint32_t>(access.address[l] - first);
   // Accesses of less than 4 bytes share words, so for them the offset within a word matters, too.
   if (differs != 0 || access.bytes < 4 || memo.mask == 0) {
-    const Turns turns = turns_of(access, use);
+    const Turns turns = turns_of_machine_access(launch.program, op->pc, access, use);
     memo.mask = access.mask;
     memo.wavefronts = turns.wavefronts;
     memo.conflicts = turns.conflicts;

@@ -16,7 +16,8 @@ void Launch::count_steps() {
   }
   for (std::size_t i = 0; i < sites.size(); ++i) {
     SharedMemo& memo = shared_memos[i];
-    sites[i].requests += memo.lockstep_requests;
+    const bool merged = !program.shared_accesses.empty() && program.shared_accesses[i].is_merged();
+    sites[i].requests += merged ? 0 : memo.lockstep_requests;
     sites[i].bytes += memo.lockstep_requests * memo.lockstep_bytes;
     sites[i].wavefronts += memo.lockstep_requests * memo.lockstep_wavefronts;
     sites[i].conflicts += memo.lockstep_requests * memo.lockstep_conflicts;

@@ -104,13 +104,13 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
 }
 
 // Finds the operations that a form lacks. Every PTX access must appear in every copy, except that ptxas merges accesses
-// within 16 bytes of shared memory. Of arithmetic, ptxas folds a part, but about a third of it must appear, unless
-// there is very little.
+// within 16 bytes of shared memory, and keeps small local arrays in registers. Of arithmetic, ptxas folds a part, but
+// about a third of it must appear, unless there is very little.
 StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
   constexpr std::uint32_t kNeighbours = 4;  // words
   // ptxas may shrink arithmetic by the factor kShrinks, and each copy by kFewer further instructions.
   constexpr std::uint32_t kShrinks = 3, kFewer = 4;
-  std::vector<std::uint32_t> mains(block_->count);
+  std::vector<std::uint32_t> mains(block_->count), ops(block_->count);
   std::uint64_t issues = 0, by_rules = 0, shared = 0, shared_mains = 0;
   using Neighbours = std::tuple<Form, int, std::string_view, std::int64_t>;
   std::map<Neighbours, std::uint32_t> neighbours;  // machine accesses of each group
@@ -122,6 +122,7 @@ StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
     if (op.extra) continue;
     lack.most = false;
     mains[op.pc - block_->first] += is_main(op);
+    ++ops[op.pc - block_->first];
     const Operation info = operation_info(op.operation);
     issues += is_arithmetic(info.unit);
     if (info.kind == Operation::Class::call) issues += arithmetic_of(expansion_of(code()[op.pc]));
@@ -141,13 +142,14 @@ StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
       found->second += mains[i];
       group[i] = &found->first;
     } else {
-      lack.accesses[i] = mains[i] < form.copies;
+      const bool in_registers = in.space == ptx::Space::local && mains[i] == 0 && ops[i] != 0;
+      lack.accesses[i] = mains[i] < form.copies && !in_registers;
     }
   }
   const bool too_few = shared_mains * kNeighbours < shared;
   for (std::uint32_t i = 0; i < block_->count; ++i) {
     if (!is_memory(instruction(i)) || instruction(i).space != ptx::Space::shared) continue;
-    if (kind_of(instruction(i)) == TimedKind::compute) continue;
+    if (kind_of(instruction(i)) == TimedKind::compute || node_merged_into(i) != kNowhere) continue;
     lack.accesses[i] = too_few || (group[i] != nullptr && neighbours.at(*group[i]) < form.copies);
   }
   lack.most = lack.most || issues * kShrinks + kFewer * form.copies < by_rules * form.copies;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/specs/machine.h"
+#include "common/vgpu/program/machine_code.h"
 #include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
@@ -83,14 +84,6 @@ struct ProgramSchedule {
   std::vector<std::vector<Schedule>> blocks;
   std::uint32_t slots = 0;  // scoreboard slots of a warp; slot 0 is always ready
   std::uint32_t parts = 1;  // largest number of parts of a schedule
-};
-
-// One machine instruction of ptxas' code for a kernel, in order.
-struct MachineOp {
-  std::uint32_t ptx_line = 0;       // line of the PTX instruction that it implements; 0: unknown
-  std::uint16_t operation = 0;      // low nine bits of the encoding
-  std::int32_t target = -1;         // branch: index of its target in the code; -1: none
-  std::uint8_t register_reads = 0;  // FFMA: registers that it reads from the register file; else 0
 };
 
 // Schedules a kernel. `code` is empty and `registers_per_thread` is 0 if unknown. Never fails: machine code that does

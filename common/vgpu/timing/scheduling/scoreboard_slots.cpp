@@ -52,6 +52,13 @@ void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, 
   std::sort(out.begin() + static_cast<std::ptrdiff_t>(start), out.end());
 }
 
+// Returns the node whose machine instruction performs this node's access to shared memory; kNowhere if that is its own.
+std::int32_t StaticScheduler::node_merged_into(std::uint32_t node) const {
+  const std::uint32_t copy = node / block_->count, pc = block_->first + node % block_->count;
+  if (program_.shared_accesses.empty() || !program_.shared_accesses[pc].is_merged()) return kNowhere;
+  return static_cast<std::int32_t>(copy * block_->count + program_.shared_accesses[pc].merged_into - block_->first);
+}
+
 // For each value that no operation makes, finds the values that it is made of: values that an operation makes, or
 // initial values of registers. If these are too many, the value gets an operation after all, so that the lists stay
 // short.
@@ -66,6 +73,12 @@ void StaticScheduler::find_what_vanished(std::vector<Item>& items) {
   for (std::size_t node = 0; node < sources_.size(); ++node) {
     if (has_item[node]) continue;
     std::vector<Value>& made_of = made_of_[node];
+    if (const std::int32_t other = node_merged_into(static_cast<std::uint32_t>(node)); other != kNowhere) {
+      if (has_item[static_cast<std::size_t>(other)]) {
+        made_of.push_back(other);
+        continue;
+      }
+    }
     for (const Value source : sources_[node]) {
       if (source < 0 || has_item[static_cast<std::size_t>(source)]) {
         made_of.push_back(source);

@@ -132,6 +132,7 @@ class StaticScheduler {
   // scoreboard_slots.cpp
   void find_slots();
   void resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out);
+  std::int32_t node_merged_into(std::uint32_t node) const;
   void find_what_vanished(std::vector<Item>& items);
   void find_makers(const std::vector<Item>& items);
   std::vector<Links> link(const std::vector<Item>& items);

@@ -12,6 +12,7 @@
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
 #include "common/build/files.h"
+#include "common/build/ptx_cut.h"
 #include "common/vgpu/lowering/lower.h"
 #include "common/vgpu/timing/instruction_schedule.h"
 #include "tests/support/sass.h"
@@ -50,8 +51,8 @@ std::unique_ptr<Compiled> compiled(const fs::path& source, const std::string& ch
   EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
   out->module = std::move(*module);
   const fs::path name = folder / ("order-" + std::to_string(getpid()));
-  EXPECT_TRUE(write_file(name.string() + ".ptx", out->artifact.ptx));
-  const auto run = run_command({.arguments = {(toolkit().root / "bin/ptxas").string(), "-c", "-arch=sm_" + chip,
+  EXPECT_TRUE(write_file(name.string() + ".ptx", cut_plan(out->artifact).value()));
+  const auto run = run_command({.arguments = {(toolkit().root / "bin/ptxas").string(), "-arch=sm_" + chip,
                                               name.string() + ".ptx", "-o", name.string() + ".cubin"},
                                 .working_directory = folder});
   EXPECT_TRUE(run.ok() && run->exit_code == 0);
@@ -74,6 +75,7 @@ Machine machine_of_orders() {
 struct Kernel {
   const KernelResources& resources;
   Program program;
+  SharedAccesses accesses;
   ProgramSchedule schedule;
 };
 
@@ -90,8 +92,10 @@ Kernel scheduled(const Compiled& from, const KernelResources& resources) {
   EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
   std::vector<MachineOp> code;
   for (const MachineInstruction& in : resources.code)
-    code.push_back({in.ptx_line, in.operation, in.target, in.register_reads});
-  Kernel out{resources, std::move(*program), {}};
+    code.push_back({in.ptx_line, in.operation, in.target, in.register_reads, in.shared_bytes});
+  Kernel out{resources, std::move(*program), {}, {}};
+  out.accesses = find_shared_accesses(*out.program.function, out.program.blocks, code);
+  out.program.shared_accesses = out.accesses.of;
   out.schedule = schedule(machine_of_orders(), out.program, code);
   return out;
 }
@@ -184,6 +188,38 @@ TEST_P(MachineOrder, StraightLoopsAreAsInTheCubin) {
       }
       EXPECT_TRUE(same) << table.str();
     }
+  }
+}
+
+// Each machine access of shared memory, as this test's own reader decodes it, must stand for PTX accesses of as many
+// bytes in all. Word by word and merged accesses together must be all accesses of the PTX.
+TEST_P(MachineOrder, SharedAccessesAreAsInTheCubin) {
+  const auto from = compiled(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  for (const KernelResources& resources : from->artifact.kernels) {
+    SCOPED_TRACE(resources.name);
+    const Kernel kernel = scheduled(*from, resources);
+    EXPECT_TRUE(kernel.accesses.found_all);
+    const auto& code = from->sass.at(resources.name);
+    std::map<int, std::set<std::size_t>> in_cubin, found;  // by PTX line: bytes a lane of its machine accesses
+    for (std::size_t i = 0; i < resources.code.size() && i < code.size(); ++i) {
+      constexpr unsigned kLoad = 0x184, kStore = 0x188;
+      const bool load = code[i].operation == kLoad, store = code[i].operation == kStore;
+      if (load) in_cubin[static_cast<int>(resources.code[i].ptx_line)].insert(4 * code[i].results.size());
+      if (store) in_cubin[static_cast<int>(resources.code[i].ptx_line)].insert(4 * (code[i].sources.size() - 1));
+    }
+    std::map<std::uint32_t, std::size_t> covered;  // by PTX instruction with a merged access: bytes of its parts
+    const auto& ptx = kernel.program.function->instructions;
+    for (std::uint32_t pc = 0; pc < ptx.size(); ++pc) {
+      const ptx::Form form = ptx::info(ptx[pc].opcode).form;
+      if (form == ptx::Form::async_copy) in_cubin.erase(ptx[pc].ptx_line);  // its zeros beyond the source are an STS
+      if (ptx[pc].space != ptx::Space::shared || (form != ptx::Form::load && form != ptx::Form::store)) continue;
+      const SharedAccess& access = kernel.accesses.of[pc];
+      const auto own = static_cast<std::size_t>(ptx::size_bytes(ptx[pc].type)) * ptx[pc].vector;
+      if (access.bytes != 0) covered[access.is_merged() ? access.merged_into : pc] += own;
+      if (!access.is_merged()) found[ptx[pc].ptx_line].insert(access.bytes != 0 ? access.bytes : own);
+    }
+    EXPECT_EQ(found, in_cubin);
+    for (const auto& [pc, bytes] : covered) EXPECT_EQ(bytes, kernel.accesses.of[pc].bytes) << ptx[pc].ptx_line;
   }
 }
 

@@ -95,7 +95,9 @@ SOLVE(float* c, int blocks, int order) { k<<<blocks, 128>>>(c, order); }
       return record->elapsed_ns;
     };
     const double sampled = time_of(RunOptions::Time::clock), whole = time_of(RunOptions::Time::whole_clock);
-    EXPECT_NEAR(sampled / whole, 1, 0.05) << order;
+    // With scattered dear blocks, the sample's last ones end later than the grid's do.
+    EXPECT_GE(sampled / whole, 0.95) << order;
+    EXPECT_LE(sampled / whole, order == 2 ? 1.1 : 1.05) << order;
   }
 }
 

@@ -204,10 +204,16 @@ TEST(Counts, TiledGemm) {
   // Each element of a and b is read for 16 tiles of c: 2 x 16 x n^2 x 4 bytes, or 8 sectors per warp and pair of tiles
   // (4 of a, 4 of b).
   EXPECT_EQ(count(*record, Counter::l1_read_sectors), 2ull * 16 * n * n / 8);
-  // For each warp and pair of tiles: 2 stores and 2 x 16 loads, all without conflicts. A store writes two rows of 16
-  // words; a load reads two words of `as`, or one row of `bs`.
+  // For each warp and pair of tiles: 2 stores, 16 loads of `bs` and 4 of `as`, all without conflicts. A store writes
+  // two rows of 16 words; a load of `bs` reads one row. ptxas merges four loads at neighbouring columns of `as` into
+  // one of 16 bytes; the lanes of each half warp load the same ones, so it takes a wavefront for each half.
   constexpr std::uint64_t kWarpTiles = std::uint64_t{n} * n / 32 * (n / 16);
-  EXPECT_EQ(count(*record, Counter::shared_wavefronts), kWarpTiles * (2 + 32));
+  EXPECT_EQ(record->kernels[0].shared_counts_from, CountsFrom::sass);
+  EXPECT_EQ(count(*record, Counter::shared_load_requests), kWarpTiles * (16 + 4));
+  EXPECT_EQ(count(*record, Counter::shared_store_requests), kWarpTiles * 2);
+  EXPECT_EQ(count(*record, Counter::shared_wavefronts), kWarpTiles * (2 + 16 + 4 * 2));
+  // Bytes are those of the PTX: two words a lane for each step along k.
+  EXPECT_EQ(count(*record, Counter::shared_bytes), kWarpTiles * 32 * 4 * (2 + 2 * 16));
   EXPECT_EQ(count(*record, Counter::shared_bank_conflicts), 0u);
   EXPECT_EQ(count(*record, Counter::barriers), kWarpTiles * 2);
   expect_product(a, b, c, n);

@@ -1,5 +1,5 @@
 // The parts that are removed from a learner's PTX for a real GPU. ptxas must accept the rest.
-#include "common/device/cuda/ptx_cut.h"
+#include "common/build/ptx_cut.h"
 
 #include <sstream>
 

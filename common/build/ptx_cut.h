@@ -1,5 +1,5 @@
-// Extracts the kernels from a learner's PTX, to run them on a GPU. Leaves out SOLVE, because the PTX interpreter of the
-// virtual GPU executes it.
+// Extracts the kernels from a learner's PTX, for the machine code that runs on a GPU. Leaves out SOLVE, because the PTX
+// interpreter of the virtual GPU executes it.
 #pragma once
 
 #include <string>

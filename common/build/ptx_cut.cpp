@@ -1,4 +1,4 @@
-#include "common/device/cuda/ptx_cut.h"
+#include "common/build/ptx_cut.h"
 
 #include <fmt/format.h>
 

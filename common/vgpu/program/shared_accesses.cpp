@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "common/vgpu/program/machine_code.h"
+#include "common/vgpu/program/operands.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Instruction;
+using ptx::Operand;
+
+constexpr std::uint32_t kNone = ~0u;
+
+bool is_shared_access(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  return in.space == ptx::Space::shared && (form == Form::load || form == Form::store);
+}
+
+std::uint32_t bytes_of(const Instruction& in) {
+  return static_cast<std::uint32_t>(ptx::size_bytes(in.type)) * static_cast<std::uint32_t>(in.vector);
+}
+
+// Where a register got its value: at a single instruction, or at several.
+struct Definition {
+  std::uint32_t pc = kNone;
+  bool several = false;
+};
+
+class Matcher {
+ public:
+  Matcher(const ptx::Function& function, std::span<const BasicBlock> blocks, std::span<const MachineOp> code)
+      : ptx_(function.instructions), blocks_(blocks) {
+    out_.of.resize(ptx_.size());
+    std::map<std::uint32_t, std::uint32_t> on_line;  // build() puts each instruction on a line of its own
+    for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc) {
+      on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
+      for_each_result(ptx_[pc], [&](int reg) {
+        Definition& definition = definitions_[reg];
+        definition.several = definition.pc != kNone || ptx_[pc].guard >= 0;
+        definition.pc = pc;
+      });
+    }
+    widths_.resize(ptx_.size());
+    for (const MachineOp& op : code) {
+      const auto found = op.shared_bytes != 0 ? on_line.find(op.ptx_line) : on_line.end();
+      if (found == on_line.end()) continue;
+      Widths& widths = widths_[found->second];
+      widths.differ = widths.differ || (widths.bytes != 0 && widths.bytes != op.shared_bytes);
+      widths.bytes = op.shared_bytes;
+    }
+  }
+
+  SharedAccesses run() {
+    out_.found_all = true;
+    for (const BasicBlock& block : blocks_) match(block);
+    return std::move(out_);
+  }
+
+ private:
+  // The machine accesses on the line of a PTX instruction.
+  struct Widths {
+    std::uint8_t bytes = 0;  // per lane; 0: there is none
+    bool differ = false;
+  };
+  // An address is a constant offset from a place: a register as some instruction left it, or a variable.
+  struct Place {
+    int reg = -1;
+    std::uint32_t written_at = kNone;  // for a register that several instructions write: the last one before
+    std::string symbol;
+    bool store = false;
+    int guard = -1;
+    bool negated = false;
+    auto operator<=>(const Place&) const = default;
+  };
+  using Members = std::map<std::int64_t, std::uint32_t>;  // instruction by offset
+
+  // Moves a place from a register that is a constant more than another one to that other register.
+  void follow(Place& place, std::int64_t& offset) const {
+    constexpr int kMostSteps = 64;
+    for (int step = 0; step < kMostSteps && place.reg >= 0; ++step) {
+      const auto found = definitions_.find(place.reg);
+      if (found == definitions_.end() || found->second.several) return;
+      const Instruction& in = ptx_[found->second.pc];
+      const ptx::OpcodeInfo& row = ptx::info(in.opcode);
+      const bool is_add = row.traits == ptx::kAdds && !ptx::is_float(in.type) && in.operands.size() == 3;
+      const bool is_move = row.form == Form::move && in.operands.size() == 2;
+      const auto is_register = [](const Operand& o) { return o.kind == Operand::Kind::reg && o.elements.empty(); };
+      if (is_add && is_register(in.operands[1]) && in.operands[2].kind == Operand::Kind::immediate &&
+          is_written_once(in.operands[1].index)) {
+        offset += static_cast<std::int32_t>(in.operands[2].bits);
+        place.reg = in.operands[1].index;
+      } else if (is_move && in.operands[1].kind == Operand::Kind::variable) {
+        offset += in.operands[1].offset;
+        place.reg = -1;
+        place.symbol = in.operands[1].symbol;
+      } else {
+        return;
+      }
+    }
+  }
+
+  bool is_written_once(int reg) const {
+    const auto found = definitions_.find(reg);
+    return found != definitions_.end() && !found->second.several;
+  }
+
+  void match(const BasicBlock& block) {
+    std::map<int, std::uint32_t> written_at;
+    std::map<Place, Members> groups;
+    const auto match_all = [&] {
+      for (const auto& [place, members] : groups) match(members);
+      groups.clear();
+    };
+    for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+      const Instruction& in = ptx_[pc];
+      if (is_shared_access(in)) {
+        const auto address = std::find_if(in.operands.begin(), in.operands.end(),
+                                          [](const Operand& o) { return o.kind == Operand::Kind::address; });
+        Place place{.reg = address->index,
+                    .symbol = std::string(address->symbol),
+                    .store = ptx::info(in.opcode).form == Form::store,
+                    .guard = in.guard,
+                    .negated = in.guard_negated};
+        std::int64_t offset = address->offset;
+        follow(place, offset);
+        if (const auto last = written_at.find(place.reg); last != written_at.end()) place.written_at = last->second;
+        Members& members = groups[place];
+        if (members.contains(offset)) {  // a second access of these bytes belongs to other code that nvcc unrolled
+          match(members);
+          members.clear();
+        }
+        members.emplace(offset, pc);
+      } else if (ptx::info(in.opcode).form == Form::barrier || ptx::info(in.opcode).form == Form::fence) {
+        match_all();
+      }
+      for_each_result(in, [&](int reg) { written_at[reg] = pc; });
+    }
+    match_all();
+  }
+
+  // Finds the alignment for which all wide machine accesses of these instructions are complete, and applies it.
+  void match(const Members& members) {
+    constexpr std::int64_t kWidest = 16;
+    bool wide = false;
+    for (const auto& [offset, pc] : members) wide = wide || widths_[pc].bytes > bytes_of(ptx_[pc]);
+    for (std::int64_t phase = 0; wide && phase < kWidest; ++phase) {
+      if (const auto found = windows(members, phase)) {
+        for (const auto& [pc, access] : *found) out_.of[pc] = access;
+        break;
+      }
+    }
+    for (const auto& [offset, pc] : members) {
+      const Widths& widths = widths_[pc];
+      const bool alone = widths.bytes == bytes_of(ptx_[pc]) && !widths.differ;
+      out_.found_all = out_.found_all && (alone || out_.of[pc].bytes != 0);
+    }
+  }
+
+  // Returns the accesses of the instructions that wide machine accesses cover if these begin at `phase` modulo their
+  // size; nullopt if one of them is not covered exactly.
+  std::optional<std::vector<std::pair<std::uint32_t, SharedAccess>>> windows(const Members& members,
+                                                                             std::int64_t phase) const {
+    std::vector<std::pair<std::uint32_t, SharedAccess>> out;
+    for (auto at = members.begin(); at != members.end();) {
+      const std::int64_t start = at->first;
+      // The widest machine access on the lines of the instructions that a window from here on would cover.
+      std::uint32_t width = 0, leader = kNone;
+      for (auto in = at; in != members.end() && in->first < start + 16; ++in) {
+        const Widths& widths = widths_[in->second];
+        if (widths.bytes <= bytes_of(ptx_[in->second])) continue;
+        const bool begins_here = ((start - phase) % widths.bytes + widths.bytes) % widths.bytes == 0;
+        if (!begins_here || in->first >= start + widths.bytes) continue;
+        if (widths.differ) return std::nullopt;
+        if (leader == kNone) width = widths.bytes, leader = in->second;
+      }
+      if (leader == kNone) {
+        if (widths_[at->second].bytes > bytes_of(ptx_[at->second])) return std::nullopt;
+        ++at;
+        continue;
+      }
+      std::int64_t covered = start;
+      for (; at != members.end() && at->first < start + width; ++at) {
+        const std::uint32_t bytes = bytes_of(ptx_[at->second]);
+        const Widths& widths = widths_[at->second];
+        if (at->first != covered || widths.differ || (widths.bytes != 0 && widths.bytes != width)) return std::nullopt;
+        covered += bytes;
+        SharedAccess access{.bytes = static_cast<std::uint8_t>(width),
+                            .before = static_cast<std::uint8_t>(at->first - start)};
+        if (at->second != leader) access.merged_into = leader;
+        out.emplace_back(at->second, access);
+      }
+      if (covered != start + width) return std::nullopt;
+    }
+    return out;
+  }
+
+  const std::vector<Instruction>& ptx_;
+  std::span<const BasicBlock> blocks_;
+  std::map<int, Definition> definitions_;  // by register
+  std::vector<Widths> widths_;             // by PTX instruction
+  SharedAccesses out_;
+};
+
+}  // namespace
+
+SharedAccesses find_shared_accesses(const ptx::Function& function, std::span<const BasicBlock> blocks,
+                                    std::span<const MachineOp> code) {
+  if (code.empty()) return {};
+  return Matcher(function, blocks, code).run();
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,143 @@
+// Which machine access performs each PTX access to shared memory: PTX by hand, with machine code by hand.
+#include <gtest/gtest.h>
+
+#include "common/ptx/module.h"
+#include "common/vgpu/program/machine_code.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+struct OnLine {
+  int line = 0;  // of the body, from 1
+  std::uint8_t bytes = 0;
+};
+
+// The accesses of the body's instructions. `code`: LDS and STS instructions.
+SharedAccesses found(const std::string& body, const std::vector<OnLine>& code) {
+  const std::string text =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .f32 %f<9>;\n"
+      ".reg .b32 %r<9>;\n.reg .pred %p<3>;\n.shared .align 16 .b8 tile[512];\n" +
+      body + "ret;\n}\n";
+  constexpr std::uint32_t kLinesBefore = 9;
+  const auto module = ptx::parse(text, "kernel.cu");
+  EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
+  const ptx::Function* function = module->find_function("k");
+  std::vector<MachineOp> ops{{}};  // some instruction of no line
+  for (const OnLine& each : code) {
+    ops.push_back({.ptx_line = kLinesBefore + static_cast<std::uint32_t>(each.line), .shared_bytes = each.bytes});
+  }
+  return find_shared_accesses(*function, find_blocks(*function), ops);
+}
+
+constexpr const char* kFourLoads =
+    "ld.shared.f32 %f1, [%r1];\n"
+    "ld.shared.f32 %f2, [%r1+4];\n"
+    "ld.shared.f32 %f3, [%r1+8];\n"
+    "ld.shared.f32 %f4, [%r1+12];\n";
+
+TEST(SharedAccesses, FourLoadsAreOneOf16Bytes) {
+  const SharedAccesses accesses = found(kFourLoads, {{3, 16}});
+  EXPECT_TRUE(accesses.found_all);
+  EXPECT_FALSE(accesses.of[2].is_merged());
+  EXPECT_EQ(accesses.of[2].bytes, 16);
+  EXPECT_EQ(accesses.of[2].before, 8);
+  for (const std::size_t pc : {0, 1, 3}) EXPECT_EQ(accesses.of[pc].merged_into, 2u) << pc;
+}
+
+TEST(SharedAccesses, TwoPairsAreTwoOf8Bytes) {
+  const SharedAccesses accesses = found(kFourLoads, {{1, 8}, {4, 8}});
+  EXPECT_TRUE(accesses.found_all);
+  EXPECT_EQ(accesses.of[1].merged_into, 0u);
+  EXPECT_EQ(accesses.of[2].merged_into, 3u);
+  EXPECT_EQ(accesses.of[3].before, 4);
+}
+
+TEST(SharedAccesses, UnmergedOnesStandForThemselves) {
+  const SharedAccesses accesses = found(kFourLoads, {{1, 4}, {2, 4}, {3, 4}, {4, 4}, {4, 4}});  // one was copied
+  EXPECT_TRUE(accesses.found_all);
+  for (std::size_t pc = 0; pc < 4; ++pc) EXPECT_EQ(accesses.of[pc].bytes, 0) << pc;
+}
+
+// The register may be off by a word, so the wide access may begin at any word: the one that leaves no load over.
+TEST(SharedAccesses, AWideAccessBeginsWhereItIsCovered) {
+  const std::string loads = "ld.shared.f32 %f5, [%r1+-4];\n" + std::string(kFourLoads);
+  const SharedAccesses accesses = found(loads, {{1, 16}, {5, 4}});
+  EXPECT_TRUE(accesses.found_all);
+  EXPECT_EQ(accesses.of[0].before, 0);
+  EXPECT_EQ(accesses.of[3].merged_into, 0u);
+  EXPECT_EQ(accesses.of[4].bytes, 0);
+}
+
+TEST(SharedAccesses, VectorsAndStoresAreMergedToo) {
+  const SharedAccesses accesses = found(
+      "st.shared.v2.f32 [%r1+8], {%f1, %f2};\n"
+      "st.shared.v2.f32 [%r1], {%f3, %f4};\n",
+      {{2, 16}});
+  EXPECT_TRUE(accesses.found_all);
+  EXPECT_EQ(accesses.of[0].merged_into, 1u);
+  EXPECT_EQ(accesses.of[1].before, 0);
+}
+
+TEST(SharedAccesses, RegistersAreFollowedToTheirBase) {
+  const SharedAccesses accesses = found(
+      "mov.u32 %r1, tile;\n"
+      "add.s32 %r2, %r1, 4;\n"
+      "add.s32 %r3, %r2, 4;\n"
+      "ld.shared.f32 %f1, [tile];\n"
+      "ld.shared.f32 %f2, [%r2];\n"
+      "ld.shared.f32 %f3, [%r3];\n"
+      "ld.shared.f32 %f4, [%r3+4];\n",
+      {{4, 16}});
+  EXPECT_TRUE(accesses.found_all);
+  EXPECT_EQ(accesses.of[6].merged_into, 3u);
+}
+
+// ptxas may merge across iterations of a loop that it unrolls itself. Then PTX accesses are lacking.
+TEST(SharedAccesses, AnIncompleteOneIsNotGuessed) {
+  EXPECT_FALSE(found("ld.shared.f32 %f1, [%r1];\n", {{1, 16}}).found_all);
+  const SharedAccesses gap = found("ld.shared.f32 %f1, [%r1];\nld.shared.f32 %f2, [%r1+8];\n", {{1, 16}});
+  EXPECT_FALSE(gap.found_all);
+  EXPECT_EQ(gap.of[0].bytes, 0);
+  EXPECT_FALSE(gap.of[1].is_merged());
+}
+
+TEST(SharedAccesses, OneWithoutMachineCodeIsNotFound) {
+  EXPECT_FALSE(found(kFourLoads, {{1, 4}, {2, 4}, {3, 4}}).found_all);
+  EXPECT_TRUE(found(kFourLoads, {{1, 4}, {2, 4}, {3, 4}, {4, 4}}).found_all);
+}
+
+// Copies of a loop body may be merged in different ways; no count holds for all.
+TEST(SharedAccesses, DifferentWidthsOnOneLineAreNotGuessed) {
+  EXPECT_FALSE(found(kFourLoads, {{1, 16}, {1, 4}}).found_all);
+}
+
+TEST(SharedAccesses, WhatLiesBetweenSeparates) {
+  const std::string barrier =
+      "ld.shared.f32 %f1, [%r1];\nld.shared.f32 %f2, [%r1+4];\nbar.sync 0;\n"
+      "ld.shared.f32 %f3, [%r1+8];\nld.shared.f32 %f4, [%r1+12];\n";
+  EXPECT_FALSE(found(barrier, {{1, 16}}).found_all);
+  EXPECT_TRUE(found(barrier, {{1, 8}, {4, 8}}).found_all);
+  const std::string changed = "ld.shared.f32 %f1, [%r1];\nadd.s32 %r1, %r1, %r2;\nld.shared.f32 %f2, [%r1+4];\n";
+  EXPECT_FALSE(found(changed, {{1, 8}}).found_all);
+  const std::string guarded = "ld.shared.f32 %f1, [%r1];\n@%p1 ld.shared.f32 %f2, [%r1+4];\n";
+  EXPECT_FALSE(found(guarded, {{1, 8}}).found_all);
+  const std::string store = "ld.shared.f32 %f1, [%r1];\nst.shared.f32 [%r1+4], %f2;\n";
+  EXPECT_FALSE(found(store, {{1, 8}}).found_all);
+}
+
+// Loads of the same bytes, as where nvcc unrolled a loop with barriers: each group has machine accesses of its own.
+TEST(SharedAccesses, TheSameBytesTwiceAreTwoGroups) {
+  const std::string twice = std::string(kFourLoads) + kFourLoads;
+  const SharedAccesses accesses = found(twice, {{1, 16}, {5, 16}});
+  EXPECT_TRUE(accesses.found_all);
+  EXPECT_EQ(accesses.of[3].merged_into, 0u);
+  EXPECT_EQ(accesses.of[7].merged_into, 4u);
+}
+
+TEST(SharedAccesses, WithoutMachineCodeNothingIsKnown) {
+  const SharedAccesses accesses = found(kFourLoads, {});
+  EXPECT_FALSE(accesses.found_all);
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
