@@ -2,6 +2,7 @@
 // test.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -66,8 +67,13 @@ struct Machine {
   double l2_port_write_bytes_per_clock = 0;  // maximum that one SM writes
   int sectors_in_flight_per_sm = 0;          // outstanding L2 requests per SM
   double l2_latency_cycles = 0;
-  double dram_bytes_per_s = 0;      // from the data sheet
-  double dram_sustained_share = 0;  // share of dram_bytes_per_s that a long stream reaches
+  // Atomics in L2. An update is a lane's; of the words in a sector, the one with the most lanes counts.
+  double atomic_updates_per_clock = 0;    // whole GPU
+  double atomic_update_cycles = 0;        // between two updates of a word, integers
+  double atomic_float_update_cycles = 0;  // the same, floats
+  double atomic_request_cycles = 0;       // between two requests for the same sector, at least
+  double dram_bytes_per_s = 0;            // from the data sheet
+  double dram_sustained_share = 0;        // share of dram_bytes_per_s that a long stream reaches
   double dram_latency_cycles = 0;
   double block_dispatch_cycles = 0;  // between two blocks, for the whole GPU
   double block_start_cycles = 0;     // from the end of a block until the first warp of the next one in its place begins
@@ -75,8 +81,10 @@ struct Machine {
   int dram_access_bytes = 32;        // least that L2 reads from DRAM at a time: one sector or two
   double shared_bytes_per_clock = 0;  // per SM
   double shared_latency_cycles = 0;
+  double shared_swap_cycles = 0;        // a turn of the compare-and-swap loop that adds a float to shared memory
   double register_reads_per_clock = 3;  // per scheduler: registers that the FMAs of warps read
   double alu_latency_cycles = 0;        // fp32, half and integer
+  double branch_latency_cycles = 0;     // from a branch that is taken until the warp's next instruction
   double fp64_latency_cycles = 0;
   double special_latency_cycles = 0;
   double tensor_latency_cycles = 0;
@@ -89,6 +97,10 @@ struct Machine {
   double peak_half_flops_per_s() const { return 4.0 * sms * half2_lanes_per_sm * clock_hz; }
   double peak_tensor_flops_per_s() const { return 2.0 * sms * tensor_fmas_per_clock * clock_hz; }
   double peak_mma_sync_flops_per_s() const { return peak_tensor_flops_per_s() * mma_sync_share; }
+  // Returns for how long L2 is busy in a sector with a request whose most frequent word there has so many lanes.
+  double update_cycles(int lanes, bool is_float) const {
+    return std::max(atomic_request_cycles, lanes * (is_float ? atomic_float_update_cycles : atomic_update_cycles));
+  }
   double l2_bytes_per_s() const { return l2_bytes_per_clock * clock_hz; }
   double l1_bytes_per_s() const { return l1_bytes_per_clock * sms * clock_hz; }
   double shared_bytes_per_s() const { return shared_bytes_per_clock * sms * clock_hz; }

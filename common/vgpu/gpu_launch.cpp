@@ -41,14 +41,22 @@ std::uint64_t work_of_lowering(const Program& program) {
 
 std::uint64_t warps_of(const Dim3& block) { return (block.count() + kWarpSize - 1) / kWarpSize; }
 
-// Returns how often, over all SMs, lanes swapped the word of global memory that was swapped most.
-std::uint64_t most_swaps(const std::vector<Multiprocessor>& sms) {
-  std::vector<std::uint64_t> swaps;
+// Returns the largest entry of a list that each SM has, added up over all SMs.
+std::uint64_t most_of(const std::vector<Multiprocessor>& sms, std::vector<std::uint32_t> Multiprocessor::*list) {
+  std::vector<std::uint64_t> sums;
   for (const Multiprocessor& sm : sms) {
-    swaps.resize(std::max(swaps.size(), sm.swaps.size()));
-    for (std::size_t i = 0; i < sm.swaps.size(); ++i) swaps[i] += sm.swaps[i];
+    const std::vector<std::uint32_t>& own = sm.*list;
+    sums.resize(std::max(sums.size(), own.size()));
+    for (std::size_t i = 0; i < own.size(); ++i) sums[i] += own[i];
   }
-  return swaps.empty() ? 0 : *std::max_element(swaps.begin(), swaps.end());
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
+// Returns the cycles for which L2 takes turns in the most contended place of global memory.
+double most_contended_cycles(const Machine& machine, const std::vector<Multiprocessor>& sms) {
+  const auto swaps = static_cast<double>(most_of(sms, &Multiprocessor::swaps));
+  const auto updates = static_cast<double>(most_of(sms, &Multiprocessor::update_cycles));
+  return std::max(swaps * swap_cycles(machine, false), updates / kUpdateTicksOfACycle);
 }
 
 }  // namespace
@@ -232,7 +240,7 @@ void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& st
   step.block_threads = std::move(launch.block_threads);
   for (Multiprocessor& sm : sms) {
     step.totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines,
-                               sm.l1_wavefronts, sm.shared_wavefronts, sm.constant_passes, sm.requests});
+                               sm.l1_wavefronts, sm.shared_wavefronts, sm.constant_passes, sm.updates, sm.requests});
   }
 }
 
@@ -269,13 +277,14 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     return false;
   }
   take_totals(launch, sms, *step);
-  if (limits_.counts && !trace.blocks.empty() && !read_time(trace, most_swaps(sms), *step)) return false;
+  if (limits_.counts && !trace.blocks.empty() && !read_time(trace, most_contended_cycles(machine_, sms), *step))
+    return false;
   step->program.reset();
   steps_.push_back(std::move(step));
   return true;
 }
 
-bool Gpu::read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step) {
+bool Gpu::read_time(const GridTrace& trace, double most_contended_cycles, Step& step) {
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0, replayed = 0;
   for (const SmTotals& sm : step.totals.sms) {
     for (std::size_t b = 0; b < step.program->blocks.size(); ++b)
@@ -298,7 +307,7 @@ bool Gpu::read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step
                              .instructions = instructions,
                              .loads_from_l2 = loads_from_l2,
                              .loads_from_dram = loads_from_dram,
-                             .most_swaps = most_swaps,
+                             .most_contended_cycles = most_contended_cycles,
                              .most_operations = std::max(limits_.work / work::kModelled, work::kLeastModelled)});
   limits_.work -= std::min(limits_.work, step.reading.operations * work::kModelled);
   return step.reading.ended ||

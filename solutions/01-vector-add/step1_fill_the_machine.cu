@@ -1,4 +1,4 @@
-// step 1: right x1 (dram), up x24.4: a grid that fills the machine, one element a thread
+// step 1: right x1 (dram), up x25: a grid that fills the machine, one element a thread
 #include <roofwalk.cuh>
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

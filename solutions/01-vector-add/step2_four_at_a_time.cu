@@ -1,4 +1,4 @@
-// step 2: right x1 (dram), up x31.5: 128-bit accesses, and several of them on their way before the first is waited for
+// step 2: right x1 (dram), up x32.3: 128-bit accesses, and several of them on their way before the first is waited for
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

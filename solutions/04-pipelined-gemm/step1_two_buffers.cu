@@ -1,4 +1,4 @@
-// step 1: right x1 (l1), up x2.5: while a block computes with one pair of tiles, the next is on its way
+// step 1: right x1 (l1), up x2.56: while a block computes with one pair of tiles, the next is on its way
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 

@@ -124,7 +124,7 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   // With many blocks per SM, both kernels keep the pipe busy.
   expect_little_above(one_of_many.cycles_per_tile, crowd * work, "one, in a crowd");
   expect_little_above(two_of_many.cycles_per_tile, crowd * work, "two, in a crowd");
-  EXPECT_LE(one_of_many.cycles_per_tile / two_of_many.cycles_per_tile, 1.15);
+  EXPECT_LE(one_of_many.cycles_per_tile / two_of_many.cycles_per_tile, 1.2);
   // The recorded waits agree. A block alone with one buffer waits, for DRAM or at a barrier, for the share of its time
   // that the latency takes. With two buffers, it hardly waits for DRAM.
   const double latency_part =

@@ -84,6 +84,18 @@ TEST_P(Latency, TensorProduct) {
   expect_within((of(5) - of(1)) / (4 * 32), std::max(machine_.tensor_latency_cycles, busy), kRateTolerance, "cycles");
 }
 
+// A lone warp's next instruction after a taken branch comes a branch's latency later. Its loop counter is ready by
+// then.
+TEST_P(Latency, OfABranchThatIsTaken) {
+  constexpr int kTurns = 256;
+  Buffer c{"c", std::vector<float>(32)};
+  const auto of = [&](int turns) { return cycles(run("jumps", {&c, 32, turns})); };
+  const double turn = (of(2 * kTurns) - of(kTurns)) / kTurns;
+  // The counter and its comparison are issued between two branches.
+  EXPECT_GE(turn, machine_.branch_latency_cycles + machine_.alu_latency_cycles);
+  EXPECT_LE(turn, machine_.branch_latency_cycles + 3 * machine_.alu_latency_cycles);
+}
+
 ROOFWALK_ON_ALL_MACHINES(Latency);
 
 }  // namespace

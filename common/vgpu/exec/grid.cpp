@@ -328,8 +328,10 @@ class GridRunner {
       work.latency_cycles += warp.path.latency_cycles;
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
-    // The thread that is the last to swap the most contended word waits for all other swaps.
-    const std::uint64_t swaps = std::uint64_t{block.most_swaps} * launch_.program.shared_swap_cycles;
+    // The thread that is the last to swap the most contended word waits for all other swaps, and each warp for its own.
+    std::uint64_t swaps = block.most_swaps * static_cast<std::uint64_t>(launch_.machine.shared_latency_cycles);
+    for (const Warp& warp : block.warps)
+      swaps = std::max(swaps, warp.swaps * static_cast<std::uint64_t>(launch_.machine.shared_swap_cycles));
     work.latency_cycles += swaps * block.warps.size();
     work.wait_cycles = work.latency_cycles;
     work.longest_wait_cycles = swaps;

@@ -15,6 +15,8 @@
 
 namespace roofwalk::vgpu {
 
+inline constexpr double kUpdateTicksOfACycle = 16;  // unit of Multiprocessor::update_cycles
+
 struct alignas(64) Multiprocessor {
   Multiprocessor(const Machine& machine, std::int64_t l1_bytes)
       : l1(l1_bytes, machine.l1_ways), fetches(machine, 1), constants(machine) {}
@@ -29,7 +31,11 @@ struct alignas(64) Multiprocessor {
   SmRequests requests;               // to L2, for requests_ns(); set when the launch ends
   std::vector<std::uint32_t> swaps;  // by hash of a word of global memory: number of lanes that swapped it
                                      // (is_retried())
-  TraceSize traced;                  // size of all traces recorded so far, dropped ones included
+  // By hash of a sector of global memory: for how long L2 is busy with this SM's atomics there (count_updates()), in
+  // parts of a cycle.
+  std::vector<std::uint32_t> update_cycles;
+  std::uint64_t updates = 0;  // in all sectors
+  TraceSize traced;           // size of all traces recorded so far, dropped ones included
   std::uint64_t memory_work() const { return l1_lines + l1_wavefronts + shared_wavefronts + l2_log.asked_lines(); }
 
   // The following members are for this round only.

@@ -71,6 +71,7 @@ struct alignas(64) Warp {
   std::uint32_t slot = 0;            // warp slot on its multiprocessor: locates its local memory
   std::uint64_t executed = 0;        // instructions so far
   PathSums path;                     // path through the basic blocks so far
+  std::uint64_t swaps = 0;           // turns in compare-and-swap loops on shared memory so far (count_swaps())
   std::uint32_t copy_batches = 0;    // cp.async groups and arrivals of copies so far
   ResidentBlock* block = nullptr;
   UnitTimes* busy = nullptr;                 // of its scheduler, in ResidentBlock::busy

@@ -146,11 +146,10 @@ std::vector<UnitTimes> least_unit_times(const Machine& machine, const ProgramSch
 }
 
 double swap_cycles(const Machine& machine, bool shared) {
-  return (shared ? 2 * machine.shared_latency_cycles : machine.l2_latency_cycles) + 2 * machine.alu_latency_cycles;
+  return shared ? machine.shared_swap_cycles : machine.l2_latency_cycles + 2 * machine.alu_latency_cycles;
 }
 
 void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program) {
-  program.shared_swap_cycles = static_cast<std::uint32_t>(swap_cycles(machine, true));
   program.timed_operations.clear();
   for (const auto& schedules : schedule.blocks) program.timed_operations.push_back(operations_of(schedules.back()));
   const std::vector<std::uint32_t> latencies = block_latencies(machine, program, schedule);

@@ -18,10 +18,10 @@ double unit_interval(const Machine& machine, Unit unit);
 std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program& program,
                                            const ProgramSchedule& schedule);
 
-// Returns the cycles between two swaps of one word by atomics that are compare-and-swap loops (is_retried()). In shared
-// memory, each iteration of the loop is a load and a swap; in global memory it is a swap only, since the swap returns
-// the old value. ptxas 13.0 compiles such atomics this way for sm_80 and sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS
-// and ATOMG.CAS within a loop).
+// Returns the cycles of a turn in atomics that are compare-and-swap loops (is_retried()). In shared memory, a turn is a
+// load, a swap and a branch; in global memory it is a swap only, since the swap returns the old value. ptxas 13.0
+// compiles such atomics this way for sm_80 and sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS and ATOMG.CAS within a
+// loop).
 double swap_cycles(const Machine& machine, bool shared);
 
 // Returns, by basic block, the fewest issue slots that one execution takes in any of the block's schedules.
@@ -32,7 +32,7 @@ std::vector<std::uint32_t> least_issue_slots(const ProgramSchedule& schedule);
 std::vector<UnitTimes> least_unit_times(const Machine& machine, const ProgramSchedule& schedule);
 
 // Writes latencies and least issue slots into the entry operations of basic blocks (code and lockstep code), for
-// BlockWork::latency_cycles and Launch::issued. Also sets the program's unit times, its swap cycles and its numbers of
+// BlockWork::latency_cycles and Launch::issued. Also sets the program's unit times and its numbers of
 // timed operations.
 void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program);
 

@@ -61,6 +61,7 @@ struct Rename {
 // part that a warp does not enter only take issue slots.
 struct Schedule {
   std::uint32_t copies = 1, members = 1;
+  bool ends_in_branch = false;  // the last member's branch is in the machine code
   std::vector<TimedOp> ops;
   std::vector<std::uint16_t> operands;  // scoreboard slots
   std::vector<Rename> renames;          // applied in order

@@ -48,9 +48,9 @@ std::uint64_t hash_of(const BlockTrace& block) {
       hash.add(std::uint64_t{f.outcome} << 32 | f.fetch);
       hash.add(f.fetching_warp);
     }
-    for (const Swaps& s : warp.swaps) {
-      hash.add(std::uint64_t{s.outcome} << 32 | s.word);
-      hash.add(std::uint64_t{s.lanes} << 1 | (s.shared ? 1 : 0));
+    for (const AtomicTurns& t : warp.turns) {
+      hash.add(std::uint64_t{t.outcome} << 32 | t.place);
+      hash.add(std::uint64_t{t.lanes} << 8 | static_cast<std::uint64_t>(t.kind));
     }
   }
   return hash.value();

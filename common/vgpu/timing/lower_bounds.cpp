@@ -43,7 +43,9 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
   parts.dram_ns =
       static_cast<double>(totals.dram_bytes) / (machine.dram_bytes_per_s * machine.dram_sustained_share) * 1e9;
   parts.l2_ns = static_cast<double>(totals.l2_sectors) * kSectorBytes / machine.l2_bytes_per_s() * 1e9;
+  double updates = 0;
   for (const SmTotals& sm : totals.sms) {
+    updates += static_cast<double>(sm.updates);
     double issued = 0;
     double units[kUnitCount] = {};
     for (std::size_t b = 0; b < works.size(); ++b) {
@@ -63,6 +65,7 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
       parts.constant_ns = std::max(parts.constant_ns, constants * ns_per_cycle);
     }
   }
+  if (updates != 0) parts.l2_ns = std::max(parts.l2_ns, updates / machine.atomic_updates_per_clock * ns_per_cycle);
   // FLOPs give a bound that does not depend on the schedule: a lane does at most two per clock, four on 16-bit pairs.
   const auto at_peak = [&](std::uint64_t flops, double a_clock) {
     return a_clock > 0 ? static_cast<double>(flops) / (machine.sms * a_clock) * ns_per_cycle : 0.0;

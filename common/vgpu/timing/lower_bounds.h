@@ -16,7 +16,7 @@ namespace roofwalk::vgpu {
 struct SmTotals {
   std::vector<std::uint64_t> block_executions;
   std::uint64_t blocks_run = 0, warps_run = 0, l1_lines = 0, l1_wavefronts = 0, shared_wavefronts = 0,
-                constant_passes = 0;
+                constant_passes = 0, updates = 0;
   SmRequests requests = {};  // to L2
 };
 

@@ -42,9 +42,9 @@ struct ReplayedGrid {
 
   std::vector<std::size_t> memory_ops;  // by basic block
   std::vector<bool> orders_stores;      // by PTX instruction: whether it waits until earlier stores are visible
-  // Words of global memory, by hash, that several blocks swap. It is assumed that blocks on SMs that are not simulated
-  // swap these words, too.
-  std::unordered_set<std::uint32_t> words_of_several;
+  // Words and sectors of global memory, by hash, that atomics of several blocks change. It is assumed that blocks on
+  // SMs that are not simulated change them, too.
+  std::unordered_set<std::uint32_t> places_of_several;
 };
 
 class Simulation {
@@ -62,6 +62,7 @@ class Simulation {
     l2_sector_ = l2_sector_full_ / share_of_memory;
     port_sector_ = kSectorBytes / m_.l2_port_bytes_per_clock;
     port_sector_out_ = kSectorBytes / m_.l2_port_write_bytes_per_clock;
+    update_ = 1 / (m_.atomic_updates_per_clock * share_of_memory);
     for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = unit_interval(m_, static_cast<Unit>(u));
     if (keeps == Keeps::waits) {
       waits_.resize(input.program.function->instructions.size());
@@ -97,7 +98,8 @@ class Simulation {
     }
     ROOFWALK_CHECK(live_blocks_ == 0);
     for (const SimSm& sm : sms_) end_ = std::max({end_, sm.end, sm.memory_path.free});
-    end_ = std::max({end_, l2_.end(), dram_.end()});
+    end_ = std::max({end_, l2_.end(), dram_.end(), updates_.end()});
+    for (const auto& [place, end] : changed_) end_ = std::max(end_, end);
     settle_waits();
     return true;
   }
@@ -126,6 +128,7 @@ class Simulation {
     constexpr Cycle kEvery = 16'384;
     l2_.forget_before(now);
     dram_.forget_before(now);
+    updates_.forget_before(now);
     dispatch_.forget_before(now);
     forget_at_ = now + kEvery;
   }
@@ -168,6 +171,7 @@ class Simulation {
   static void set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score);
   void set_results(SimWarp& warp, const TimedOp& op, const Score& score);
   bool enter(SimWarp& warp, const Schedule& schedule) const;
+  static bool takes_branch(const SimWarp& warp);
   void advance(SimSm& sm, SimWarp& warp);
 
   // sm/stall_reasons.h
@@ -181,9 +185,12 @@ class Simulation {
   static const Outcome& outcome_of(const SimWarp& warp, const TimedOp& op);
   static std::size_t outcome_place(const SimWarp& warp, const TimedOp& op);
   Score access(SimSm& sm, SimWarp& warp, const TimedOp& op);
-  static std::span<const Swaps> swaps_of(const SimWarp& warp, const TimedOp& op);
-  double swap(SimSm& sm, const SimWarp& warp, std::span<const Swaps> all, double read);
-  std::pair<double, double> ask_l2(SimSm& sm, const TimedOp& op, const Outcome& o, double past, Score& score);
+  static std::span<const AtomicTurns> turns_of(const SimWarp& warp, const TimedOp& op);
+  static std::span<const AtomicTurns> swaps_of(const SimWarp& warp, const TimedOp& op);
+  double swap(SimSm& sm, const SimWarp& warp, std::span<const AtomicTurns> all, double read);
+  double update(const TimedOp& op, std::span<const AtomicTurns> all, double from);
+  std::pair<double, double> ask_l2(SimSm& sm, const SimWarp& warp, const TimedOp& op, const Outcome& o, double past,
+                                   Score& score);
   void access_constants(SimSm& sm, SimWarp& warp, const TimedOp& op);
 
   // sm/mshr.h
@@ -210,13 +217,15 @@ class Simulation {
   const ReplayedGrid& grid_;
   std::vector<std::uint32_t> traces_;
   std::uint64_t blocks_;  // number of blocks to run
-  double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_, port_sector_out_;  // cycles
+  double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_, port_sector_out_,
+      update_;  // cycles
   double interval_[kUnitCount];
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
-  double others_ = 1;                                  // SMs of the machine for each SM that is simulated
-  std::unordered_map<std::uint32_t, double> swapped_;  // by hash of a word of global memory: the end of its last swap
-  SharedServer l2_, dram_, dispatch_;
+  double others_ = 1;  // SMs of the machine for each SM that is simulated
+  // By hash of a word or sector of global memory: the end of its last swap or update.
+  std::unordered_map<std::uint32_t, double> changed_;
+  SharedServer l2_, dram_, dispatch_, updates_;
   std::vector<Cycle> starts_, ends_;
   std::uint64_t live_blocks_ = 0;
   Cycle now_ = 0, forget_at_ = 0;
@@ -236,11 +245,12 @@ inline ReplayedGrid::ReplayedGrid(const TimingInput& input) {
     const bool is_fence = ptx::info(in.opcode).form == ptx::Form::fence;
     orders_stores.push_back((is_fence || in.releases) && !in.of_block);
   }
-  std::unordered_map<std::uint32_t, std::size_t> swapped_by;
+  std::unordered_map<std::uint32_t, std::size_t> changed_by;
   for (std::size_t b = 0; b < input.trace.blocks.size(); ++b) {
     for (const WarpTrace& warp : input.trace.blocks[b].warps) {
-      for (const Swaps& each : warp.swaps) {
-        if (!each.shared && swapped_by.try_emplace(each.word, b).first->second != b) words_of_several.insert(each.word);
+      for (const AtomicTurns& each : warp.turns) {
+        if (each.kind == AtomicTurns::Kind::swap_shared) continue;
+        if (changed_by.try_emplace(each.place, b).first->second != b) places_of_several.insert(each.place);
       }
     }
   }

@@ -176,7 +176,7 @@ struct SimSm {
   };
   std::vector<Asked> asked;
   // The end of the last swap of each word of shared memory, by the block's index in the SM and the word's hash
-  // (Swaps::word).
+  // (AtomicTurns::place).
   std::unordered_map<std::uint64_t, double> swapped;
   double path_closed_until = 0;                       // until there is room among the sectors in flight
   double path_cycles = 0, conflict_cycles = 0;        // cycles of the memory path so far

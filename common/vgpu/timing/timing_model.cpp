@@ -452,9 +452,9 @@ ModelledTime model_time(const TimingInput& input) {
         std::max({out.cycles, last_end(input, plan.chosen, cycles * more, alone), cycles_of_stretches(input, alone)});
   }
   if (!ended) return past_budget(operations);
-  // Blocks are dispatched one by one, and swaps of one word are serialized, even between blocks.
+  // Blocks are dispatched one by one, and atomics on one word take turns, even those of different blocks.
   out.cycles = std::max(out.cycles, static_cast<double>(input.grid_blocks - 1) * input.machine.block_dispatch_cycles);
-  out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
+  out.cycles = std::max(out.cycles, input.most_contended_cycles);
   out.operations = operations;
   take_waits(simulation, static_cast<double>(plan.grid) / static_cast<double>(plan.simulated) * more, out);
   const double places =

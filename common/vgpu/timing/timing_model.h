@@ -32,8 +32,8 @@ struct TimingInput {
   std::uint64_t key = 0;   // key of the sample (sample.h): determines which blocks are replayed first
   // Whole grid: PTX instructions of all warps, and requests of loads and atomics, by the level that served them.
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
-  std::uint64_t most_swaps = 0;  // whole grid: the largest number of lanes that swapped one word of global memory
-                                 // (is_retried())
+  double most_contended_cycles = 0;       // whole grid: time of all atomics on the most contended word or sector, which
+                                          // take turns
   std::uint64_t most_operations = ~0ull;  // limit on operations that the model issues
 };
 

@@ -26,7 +26,7 @@ TraceSize size_of(const BlockTrace& trace) {
     out.operations += warp.operations;
     out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
                  warp.outcomes.size() * sizeof warp.outcomes[0] + warp.sync_points.size() * sizeof warp.sync_points[0] +
-                 warp.swaps.size() * sizeof warp.swaps[0] + warp.found.size() * sizeof warp.found[0];
+                 warp.turns.size() * sizeof warp.turns[0] + warp.found.size() * sizeof warp.found[0];
   }
   return out;
 }
@@ -131,7 +131,7 @@ void Sample::finish(BlockTrace* trace, const BlockWork& work) {
     warp.blocks.shrink_to_fit();
     warp.outcomes.shrink_to_fit();
     sort_by_outcome(warp.sync_points);
-    sort_by_outcome(warp.swaps);
+    sort_by_outcome(warp.turns);
   }
   const std::uint64_t recorded_bytes = size_of(*trace).bytes;
   drop_unseen(*trace);

@@ -54,13 +54,15 @@ struct SyncPoint {
   bool operator==(const SyncPoint&) const = default;
 };
 
-// The lanes of a warp that change the same word, by an atomic that ptxas compiles to a compare-and-swap loop
-// (is_retried()).
-struct Swaps {
+// The lanes of a warp that take turns in an atomic. swap_*: they change the same word, by a compare-and-swap loop
+// (is_retried()); in shared memory, those that change words of the same bank fail as well. update: L2 changes words of
+// one sector; the word with the most lanes counts.
+struct AtomicTurns {
+  enum class Kind : std::uint8_t { swap_shared, swap_global, update };
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
-  std::uint32_t word = 0;     // hash of the word
+  std::uint32_t place = 0;    // hash of the word or sector
   std::uint8_t lanes = 0;
-  bool shared = false;  // shared memory; false: global memory
+  Kind kind = Kind::swap_global;
 };
 
 // A load of data that an earlier request of the same block fetches: the load does not complete before that fetch.
@@ -76,8 +78,8 @@ struct WarpTrace {
   std::uint32_t warp = 0;              // index within the block
   std::vector<std::uint32_t> blocks;   // basic blocks in the order of entry
   std::vector<Outcome> outcomes;       // for each entry, one per instruction in BasicBlock::memory, in order
-  std::vector<SyncPoint> sync_points;  // in ascending order of outcomes, like `swaps` and `found`
-  std::vector<Swaps> swaps;            // one per word
+  std::vector<SyncPoint> sync_points;  // in ascending order of outcomes, like `turns` and `found`
+  std::vector<AtomicTurns> turns;      // one per word or sector
   std::vector<Found> found;
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
   std::uint64_t operations = 0;    // operations into which the timing model expands them

@@ -9,7 +9,7 @@
 #include "common/vgpu/exec/ops/half.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/math.h"
-#include "common/vgpu/requests/cas_loops.h"
+#include "common/vgpu/requests/atomic_turns.h"
 #include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/requests/local_memory.h"
@@ -332,7 +332,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     define(launch, op, access);
     count_atomic(launch, warp, op, access);
     if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
-    if (is_retried(in, false)) count_swaps(launch, warp, op, access, false);
+    is_retried(in, false) ? count_swaps(launch, warp, op, access, false) : count_updates(launch, warp, op, access);
     if (warp.trace != nullptr) {
       const bool polls = in.atomic == ptx::AtomicOp::cas || in.atomic == ptx::AtomicOp::exch || in.is_volatile;
       const bool writes = change_lanes<T, known>(warp, op, access, at, true);

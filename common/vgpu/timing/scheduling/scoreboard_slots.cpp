@@ -263,6 +263,8 @@ Schedule StaticScheduler::emit(std::vector<Item> items) {
       out.operands.push_back(slot_now(value, slots));
       ++op.source_count;
     }
+    const bool last = op.pc == block_->first + block_->count - 1;
+    out.ends_in_branch = out.ends_in_branch || (op.kind == TimedKind::branch && last);
     out.ops.push_back(op);
   }
   rename_at_the_end(lives, slots, out.renames);

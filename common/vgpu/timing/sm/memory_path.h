@@ -36,7 +36,7 @@ inline Score Simulation::access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   Score score{0, op.pc, Wait::l1, 0};
   double delay = 0, latency = m_.l1_latency_cycles;
   if (o.l2_read_sectors != 0 || o.l2_write_sectors != 0) {
-    std::tie(delay, latency) = ask_l2(sm, op, o, start + path, score);
+    std::tie(delay, latency) = ask_l2(sm, warp, op, o, start + path, score);
   } else if (o.shared_wavefronts != 0 && o.lines == 0) {
     score.cause = Wait::shared;
     latency = m_.shared_latency_cycles;
@@ -72,32 +72,57 @@ inline Score Simulation::access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   return score;
 }
 
-inline std::span<const Swaps> Simulation::swaps_of(const SimWarp& warp, const TimedOp& op) {
+inline std::span<const AtomicTurns> Simulation::turns_of(const SimWarp& warp, const TimedOp& op) {
   if (op.kind != TimedKind::atomic) return {};
-  return notes_of(warp.trace->swaps, warp, op);
+  return notes_of(warp.trace->turns, warp, op);
+}
+
+inline std::span<const AtomicTurns> Simulation::swaps_of(const SimWarp& warp, const TimedOp& op) {
+  const auto turns = turns_of(warp, op);
+  if (turns.empty() || turns.front().kind == AtomicTurns::Kind::update) return {};
+  return turns;
 }
 
 // Returns the end of an atomic that is a compare-and-swap loop and has read its words at `read`. Of all lanes that read
-// a word, one swaps it; the others read the new value and try again. So each iteration of the loop swaps a word once.
-// In shared memory, an iteration is a load and a swap; in global memory it is only a swap, which returns the old value.
-inline double Simulation::swap(SimSm& sm, const SimWarp& warp, std::span<const Swaps> all, double read) {
-  const bool shared = all.front().shared;
+// a word, one swaps it; the others read the new value and try again. So each turn of the loop swaps a word once. In
+// shared memory, a turn is a load and a swap; in global memory it is only a swap, which returns the old value.
+inline double Simulation::swap(SimSm& sm, const SimWarp& warp, std::span<const AtomicTurns> all, double read) {
+  const bool shared = all.front().kind == AtomicTurns::Kind::swap_shared;
   const double turn = swap_cycles(m_, shared);
-  const double first = shared ? read - m_.shared_latency_cycles : read;  // the read is part of the first iteration
+  // A swap fails if another one comes between it and its load, so the turns of different warps overlap but for that.
+  const double apart = shared ? m_.shared_latency_cycles : turn;
+  const double first = shared ? read - m_.shared_latency_cycles : read;  // the read is part of the first turn
   double end = read;
-  for (const Swaps& each : all) {
-    double& swapped = shared ? sm.swapped[std::uint64_t{warp.sim_block} << 32 | each.word] : swapped_[each.word];
-    const double start = std::max(first, swapped), taken = turn * each.lanes;
-    swapped = start + taken * (grid_.words_of_several.contains(each.word) && !shared ? others_ : 1);
-    end = std::max(end, start + taken);
+  for (const AtomicTurns& each : all) {
+    double& swapped = shared ? sm.swapped[std::uint64_t{warp.sim_block} << 32 | each.place] : changed_[each.place];
+    const double start = std::max(first, swapped);
+    swapped = start + apart * each.lanes * (grid_.places_of_several.contains(each.place) && !shared ? others_ : 1);
+    end = std::max(end, start + turn * each.lanes);
+  }
+  return end;
+}
+
+// Returns the end of an atomic's updates in L2, which begin at `from` at the earliest.
+inline double Simulation::update(const TimedOp& op, std::span<const AtomicTurns> all, double from) {
+  const bool is_float = ptx::is_float(instruction(op.pc).type);
+  double lanes = 0;
+  for (const AtomicTurns& each : all) lanes += each.lanes;
+  const double served = updates_.serve(from, lanes * update_);
+  double end = served;
+  for (const AtomicTurns& each : all) {
+    double& changed = changed_[each.place];
+    const double start = std::max(served, changed), taken = m_.update_cycles(each.lanes, is_float);
+    changed = start + taken * (grid_.places_of_several.contains(each.place) ? others_ : 1);
+    // The first lane's update of an idle sector is part of L2's latency.
+    if (start > served || each.lanes > 1) end = std::max(end, start + taken);
   }
   return end;
 }
 
 // Requests from L2 and DRAM the sectors of an operation that the SM's own caches do not serve. Returns the queueing
 // delay and the latency, and sets the reason for the wait in `score`.
-inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op, const Outcome& o, double past,
-                                                    Score& score) {
+inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const SimWarp& warp, const TimedOp& op, const Outcome& o,
+                                                    double past, Score& score) {
   const std::uint32_t sectors = std::uint32_t{o.l2_read_sectors} + o.l2_write_sectors;
   double at_l2 = past;
   double own = 0;
@@ -105,8 +130,18 @@ inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op
     at_l2 = sm.port_in.serve(past, o.l2_read_sectors * port_sector_);
     own = (o.l2_read_sectors - 1) * port_sector_;
   }
-  if (o.l2_write_sectors != 0) at_l2 = std::max(at_l2, sm.port_out.serve(past, o.l2_write_sectors * port_sector_out_));
+  // An SM sends one lane's update of a word at a time, and takes as long again if it gets a value back.
+  std::uint32_t sent = o.l2_write_sectors;
+  const auto turns = turns_of(warp, op);
+  const bool updates = !turns.empty() && turns.front().kind == AtomicTurns::Kind::update;
+  if (updates) {
+    sent = 0;
+    for (const AtomicTurns& each : turns) sent += each.lanes;
+    if (op.result_count != 0) sent *= 2;
+  }
+  if (sent != 0) at_l2 = std::max(at_l2, sm.port_out.serve(past, sent * port_sector_out_));
   at_l2 = l2_.serve(at_l2, sectors * l2_sector_);
+  if (updates) at_l2 = update(op, turns, at_l2);
   double delay = at_l2 - past + own, latency = m_.l2_latency_cycles;
   score.cause = Wait::l2;
   double accepted = at_l2 + l2_sector_full_ * sectors;
@@ -150,7 +185,7 @@ inline void Simulation::access_constants(SimSm& sm, SimWarp& warp, const TimedOp
   double delay = 0, latency = o.wavefronts != 0 ? m_.constant_l15_latency_cycles : m_.constant_l1_latency_cycles;
   if (o.l2_read_sectors != 0) {
     double behind_l1 = 0;
-    std::tie(delay, behind_l1) = ask_l2(sm, op, o, start + path, score);
+    std::tie(delay, behind_l1) = ask_l2(sm, warp, op, o, start + path, score);
     latency += behind_l1 - m_.l1_latency_cycles;
   }
   const double done = start + std::max(path - 1, 0.0) + delay + latency;

@@ -45,6 +45,12 @@ inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
   return true;
 }
 
+// Whether the warp has just run a schedule and goes on with code that does not follow it.
+inline bool Simulation::takes_branch(const SimWarp& warp) {
+  const auto& path = warp.trace->blocks;
+  return warp.schedule != nullptr && warp.schedule->ends_in_branch && path[warp.entry] != path[warp.entry - 1] + 1;
+}
+
 // Finds the warp's next operation and when its operands are ready. Ends the warp if there is no operation left.
 inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
   while (warp.schedule == nullptr || warp.op == warp.schedule->ops.size()) {
@@ -55,6 +61,10 @@ inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
       operations_ += operations_for_renames(*warp.schedule);
     }
     if (warp.entry == warp.trace->blocks.size()) return end_warp(sm, warp);
+    if (takes_branch(warp)) {
+      const Cycle fetched = warp.free_since - 1 + round_up(m_.branch_latency_cycles);
+      if (fetched > warp.blocked.ready) warp.blocked.ready = fetched;
+    }
     for (const Schedule& schedule : in_.schedule.blocks[warp.trace->blocks[warp.entry]]) {
       if (enter(warp, schedule)) break;
     }

@@ -73,9 +73,9 @@ class Clock : public testing::Test {
         WarpTrace& warp = block.warps.emplace_back();
         for (std::size_t i = 0; i < times; ++i) {
           warp.blocks.push_back(0);
-          for (Swaps each : swaps_) {
+          for (AtomicTurns each : turns_) {
             each.outcome += static_cast<std::uint32_t>(warp.outcomes.size());
-            warp.swaps.push_back(each);
+            warp.turns.push_back(each);
           }
           warp.outcomes.insert(warp.outcomes.end(), outcomes_.begin(), outcomes_.end());
         }
@@ -138,8 +138,8 @@ class Clock : public testing::Test {
   Machine machine_ = machine();
   Schedule schedule_;
   std::vector<Outcome> outcomes_;
-  std::vector<Swaps> swaps_;  // one per outcome
-  Outcome slow_warp_;         // outcome of all accesses of the first warp, if it differs
+  std::vector<AtomicTurns> turns_;  // one per outcome
+  Outcome slow_warp_;               // outcome of all accesses of the first warp, if it differs
   std::uint64_t most_operations_ = ~0ull, cut_ = 1;
   std::size_t unused_ = 0;                  // instructions that no block executes
   std::vector<std::size_t> arrivals_ = {};  // commits that are arrivals of copies at an mbarrier
@@ -394,7 +394,7 @@ TEST_F(Clock, WhatIsLongOverIsForgotten) {
   add(TimedKind::atomic, Unit::memory, 1, {});
   schedule_.ops[0].memory = 0;
   outcomes_.push_back({.lines = 1, .wavefronts = 1, .l2_read_sectors = 1});
-  swaps_ = {{.outcome = 0, .word = 7, .lanes = 32}};
+  turns_ = {{.outcome = 0, .place = 7, .lanes = 32}};
   const std::uint64_t before = peak_bytes();
   const ModelledTime reading = run(1, 1, 1, kTimes);
   EXPECT_GT(reading.cycles, 6000.0 * kTimes);

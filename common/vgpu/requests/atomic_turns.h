@@ -1,0 +1,16 @@
+// The turns that lanes take in atomics: as compare-and-swap loops where ptxas implements them so, else in L2. (Atomics
+// on shared memory that are not loops take wavefronts: shared_memory.h.)
+#pragma once
+
+#include "common/vgpu/requests/coalescer.h"
+
+namespace roofwalk::vgpu {
+
+// For an atomic with is_retried(): counts the swaps of each word, and records them for a traced warp.
+void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access, bool shared);
+
+// For any other atomic on global memory: counts the updates of each sector, and records them for a traced warp. L2
+// changes all words of a sector at once, but one lane's word after the other's if they are the same word.
+void count_updates(Launch& launch, Warp& warp, const Op* op, const Access& access);
+
+}  // namespace roofwalk::vgpu
