@@ -19,6 +19,9 @@ std::string subtitle(const Chart& chart, const DrawnWalk& walk) {
   if (std::any_of(walk.points.begin(), walk.points.end(), [](auto& p) { return p.accepted; })) {
     text += "; green: goals met";
   }
+  if (std::any_of(walk.points.begin(), walk.points.end(), [](auto& p) { return p.older; })) {
+    text += "; grey: an older model";
+  }
   if (walk.skipped > 0) text += fmt::format("; {} attempts in between not drawn", walk.skipped);
   if (walk.unplaced > 0) text += fmt::format("; {} without FLOPs, bytes or time not drawn", walk.unplaced);
   return text;

@@ -104,7 +104,7 @@ class Script {
     }
     for (std::size_t i = 0; i < dots_.size(); ++i) {
       Dot& dot = dots_[i];
-      const char* base = dot.shown.accepted ? kGoal : dot.starter ? kQuiet : kWalk;
+      const char* base = dot.shown.older ? kQuiet : dot.shown.accepted ? kGoal : dot.starter ? kQuiet : kWalk;
       const double age =
           chart_.is_walk ? static_cast<double>(dots_.size() - 1 - i) / static_cast<double>(dots_.size()) : 0;
       dot.colour = dot.newest || dot.starter ? rgb(base) : lighter(base, 0.5 * age);
@@ -409,7 +409,8 @@ class Script {
           centers.push_back({p.x + offset.x, p.y + offset.y});
         }
       }
-      const char* colour = dot->shown.accepted ? kGoalText : dot->starter && !dot->newest ? kQuiet : kWalk;
+      const bool quiet = dot->shown.older || (dot->starter && !dot->newest && !dot->shown.accepted);
+      const char* colour = quiet ? kQuiet : dot->shown.accepted ? kGoalText : kWalk;
       text_in_free_place(text, centers, dot->newest || dot->starter ? colour : kInk, size);
     }
   }

@@ -16,6 +16,7 @@ struct PlotPoint {
   Point point;
   bool modelled = true;   // drawn hollow
   bool accepted = false;  // met its goals
+  bool older = false;     // modelled by another version of the model: drawn grey
 };
 
 // The region that meets the goals: AI is at least min_ai, and FLOP/s are at least share_of_roof x roof(ai) and at

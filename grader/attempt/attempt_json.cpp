@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common/base/json.h"
+#include "common/record/model_version.h"
 
 namespace roofwalk {
 namespace {
@@ -131,12 +132,15 @@ void add_figures(const Attempt& attempt, Json& json) {
   json["horizontal_gap"] = number(m.horizontal_gap);
 }
 
-// Adds the figures of constant memory. Their keys come last, because they were introduced later than all others.
-void add_constant_figures(const Attempt& attempt, Json& json) {
+// Adds the figures whose keys come last because they were introduced later than all others: those of constant memory,
+// and the model's version.
+void add_later_figures(const Attempt& attempt, Json& json) {
   const Measurement m = attempt.measurement.value_or(Measurement{});
   json["constant_requests"] = number(m.constant_requests);
   json["constant_passes"] = number(m.constant_passes);
   json["constant_bytes"] = number(m.constant_bytes);
+  const bool is_modelled = attempt.time_is_modelled || attempt.bytes_are_modelled;
+  json["model_version"] = is_modelled ? Json(kModelVersion) : Json(nullptr);
 }
 
 }  // namespace
@@ -183,7 +187,7 @@ Json to_json(const Attempt& attempt) {
   json["pairs"] = attempt.times ? to_json(attempt.times->pairs) : Json(nullptr);
   json["gpu"] = attempt.times ? gpu_json(*attempt.times) : Json(nullptr);
   json["notes"] = attempt.notes;
-  add_constant_figures(attempt, json);
+  add_later_figures(attempt, json);
   return json;
 }
 

@@ -176,6 +176,8 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
     page.row("", "nothing changed since your last attempt");
   } else if (news.since_last) {
     page.row("", moved(*news.since_last) + " since your last attempt");
+  } else if (news.follows_older) {
+    page.row("", "your last attempt was timed by an older model; run it again to compare the two");
   }
 }
 

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "common/base/json.h"
+#include "common/record/model_version.h"
 #include "common/store/store.h"
 #include "common/store/stored_attempt.h"
 #include "grader/attempt/baseline.h"
@@ -67,7 +68,7 @@ Chart empty_chart(const Rig& rig, const std::string& names, const std::string& l
 void add_dot(const std::string& label, const Dot& dot, Chart& chart) {
   const auto point = dot.points.find(chart.level);
   if (point == dot.points.end()) return;
-  chart.walk.push_back({label, point->second, dot.is_modelled, dot.grade != Grade::none});
+  chart.walk.push_back({label, point->second, dot.is_modelled, dot.grade != Grade::none, dot.is_older});
 }
 
 void add_starter(const Rig& rig, const LevelPoints& points, Chart& chart) {
@@ -76,6 +77,11 @@ void add_starter(const Rig& rig, const LevelPoints& points, Chart& chart) {
 
 bool is_modelled(const Json& attempt) {
   return attempt.value("time_is_modelled", true) || attempt.value("bytes_are_modelled", true);
+}
+
+// Attempts that were stored before the first change of the model have no version.
+bool is_older(const Json& attempt) {
+  return is_modelled(attempt) && attempt.value("model_version", 1) != kModelVersion;
 }
 
 bool is_graded(const Attempt& attempt) {
@@ -90,7 +96,8 @@ std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored) {
     LevelPoints points = stored_points(attempt.attempt);
     if (points.empty()) continue;
     dots.push_back({fmt::format("{}", dots.size() + 1), std::move(points),
-                    grade_from_name(attempt.attempt.value("grade", "")), is_modelled(attempt.attempt)});
+                    grade_from_name(attempt.attempt.value("grade", "")), is_modelled(attempt.attempt),
+                    is_older(attempt.attempt)});
   }
   return dots;
 }
@@ -98,6 +105,7 @@ std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored) {
 const Dot* best_dot(const std::vector<Dot>& dots) {
   const auto flops = [](const Dot& dot) { return dot.points.begin()->second.flops_per_s; };
   const auto best = std::max_element(dots.begin(), dots.end(), [&](const Dot& a, const Dot& b) {
+    if (a.is_older != b.is_older) return a.is_older;
     return a.grade != b.grade ? a.grade < b.grade : flops(a) < flops(b);
   });
   return best == dots.end() ? nullptr : &*best;
@@ -138,7 +146,8 @@ Result<WalkNews> record(const Rig& rig, const Chapter& chapter, Store& store, bo
   std::vector<Dot> dots = dots_of(stored);
   const bool has_dot = is_graded(attempt);
   if (has_dot && news.unchanged) dots.pop_back();
-  if (has_dot && !dots.empty()) {
+  news.follows_older = has_dot && !dots.empty() && dots.back().is_older;
+  if (has_dot && !dots.empty() && !news.follows_older) {
     const auto last = dots.back().points.find(attempt.walk_level);
     const auto point = attempt.measurement->point(attempt.walk_level);
     if (point && last != dots.back().points.end()) news.since_last = movement(last->second, *point);

@@ -20,11 +20,13 @@ struct Dot {
   LevelPoints points;
   Grade grade = Grade::none;
   bool is_modelled = true;  // whether its time or its bytes are modelled
+  bool is_older = false;    // whether by another version of the model
 };
 
 std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored);
 
-// The best dot: the highest grade, then the most FLOP/s; nullptr in an empty walk.
+// The best dot: one of the present model, if there is one; of these, the highest grade, then the most FLOP/s; nullptr
+// in an empty walk.
 const Dot* best_dot(const std::vector<Dot>& dots);
 
 // `level`: the memory level whose AI is on the axis. `goal_for`: the grade whose region is marked.
@@ -47,7 +49,8 @@ struct WalkNews {
   bool joined = false;                 // the attempt is a new dot of the walk
   bool is_beside = false;              // the attempt was measured, but does not join the walk
   bool unchanged = false;              // the attempt equals the last one
-  std::optional<Movement> since_last;  // relative to the dot before this one
+  std::optional<Movement> since_last;  // relative to the dot before this one, unless that is of another model version
+  bool follows_older = false;          // whether the dot before this one is of another model version
   bool first_move = false;             // the walk's first dot that moved away from the starter
   std::optional<Chart> chart;          // the walk with this attempt's dot; nullopt if the attempt has none
   std::string next_chapter;            // after a pass: the next chapter of the course; empty: none is left

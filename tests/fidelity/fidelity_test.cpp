@@ -1,9 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <fstream>
 #include <set>
 
+#include "common/record/model_version.h"
 #include "common/specs/machine.h"
 #include "tests/fidelity/measure.h"
 #include "tests/support/golden.h"
@@ -97,6 +101,50 @@ TEST(Points, AreSummedUpByMechanism) {
             "Rank correlation in us: 1.000.\n");
 }
 
+// Runs points on the virtual GPU, each on the machine that models its chip.
+std::vector<PointError> errors_of(const std::vector<Point>& points) {
+  const auto toolkit = find_toolkit(source_root());
+  EXPECT_TRUE(toolkit.ok()) << (toolkit ? "" : toolkit.error().text());
+  RunOptions options;
+  options.max_work = 400'000'000'000;
+  options.max_seconds = 3600;
+  std::map<std::string, std::unique_ptr<Device>> devices;
+  std::vector<PointError> errors;
+  for (const Point& point : points) {
+    std::unique_ptr<Device>& device = devices[point.chip];
+    if (!device) device = open_device("virtual:" + point.chip).value();
+    const auto figure = PointRunner(*device, *toolkit, kernel_folder() / "points").measure(point, options);
+    EXPECT_TRUE(figure.ok()) << point.where << ": " << (figure ? "" : figure.error().text());
+    if (figure) errors.push_back({point, figure->value});
+  }
+  return errors;
+}
+
+// A few points of each mechanism, those that take little time. Their figures belong to a version of the model: whoever
+// changes them raises kModelVersion (common/record/model_version.h), once between two releases, and writes the table
+// anew with ROOFWALK_REWRITE=1.
+TEST(Sample, HasTheFiguresOfThisModelVersion) {
+  const fs::path folder = source_root() / "tests/fidelity";
+  const auto points = read_points(folder / "points/h200_measured.csv");
+  ASSERT_TRUE(points.ok()) << points.error().text();
+  std::ifstream file(folder / "sample.txt");
+  std::vector<Point> sample;
+  for (std::string name; std::getline(file, name);) {
+    const auto found = std::find_if(points->begin(), points->end(),
+                                    [&](const Point& p) { return p.mechanism + ": " + p.what == name; });
+    ASSERT_NE(found, points->end()) << name;
+    sample.push_back(*found);
+  }
+  ASSERT_GE(sample.size(), 25u);
+  std::string table = fmt::format(
+      "Model version {}.\n\n| point of an H200 | measured | here | off by |\n|---|---:|---:|---:|\n", kModelVersion);
+  for (const PointError& each : errors_of(sample)) {
+    table += fmt::format("| {}: {} | {:.4g} {} | {:.4g} | {:.0f} % |\n", each.point.mechanism, each.point.what,
+                         *each.point.published, each.point.unit, each.value, 100 * (each.ratio() - 1));
+  }
+  roofwalk::testing::expect_golden(folder / "errors/sample.md", table);
+}
+
 // Runs all points of a file on the virtual GPU. The table of errors must be the one beside the points.
 class Errors : public ::testing::TestWithParam<const char*> {};
 
@@ -104,25 +152,7 @@ TEST_P(Errors, AreThoseInTheTable) {
   const fs::path folder = source_root() / "tests/fidelity";
   const auto points = read_points(folder / "points" / (std::string(GetParam()) + ".csv"));
   ASSERT_TRUE(points.ok()) << points.error().text();
-  const auto toolkit = find_toolkit(source_root());
-  ASSERT_TRUE(toolkit.ok()) << toolkit.error().text();
-  RunOptions options;
-  options.max_work = 400'000'000'000;
-  options.max_seconds = 3600;
-  std::map<std::string, std::unique_ptr<Device>> devices;
-  std::vector<PointError> errors;
-  for (const Point& point : *points) {
-    std::unique_ptr<Device>& device = devices[point.chip];
-    if (!device) {
-      auto opened = open_device("virtual:" + point.chip);
-      ASSERT_TRUE(opened.ok()) << opened.error().text();
-      device = std::move(*opened);
-    }
-    const auto figure = PointRunner(*device, *toolkit, kernel_folder() / "points").measure(point, options);
-    ASSERT_TRUE(figure.ok()) << point.where << ": " << figure.error().text();
-    errors.push_back({point, figure->value});
-  }
-  roofwalk::testing::expect_golden(folder / "errors" / (std::string(GetParam()) + ".md"), table_of(errors));
+  roofwalk::testing::expect_golden(folder / "errors" / (std::string(GetParam()) + ".md"), table_of(errors_of(*points)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Long, Errors, ::testing::Values("gpu_benches"),

@@ -37,6 +37,22 @@ TEST(GnuplotScript, OfVectorAdd) {
   expect_golden("vector_add.gp", gnuplot_script(vector_add_chart(), "/somewhere/else/vector_add.svg", "svg"));
 }
 
+TEST(GnuplotScript, DrawsDotsOfAnOlderModelGrey) {
+  Chart chart = vector_add_chart();
+  const std::string without = gnuplot_script(chart, "a.svg", "svg");
+  EXPECT_THAT(without, Not(HasSubstr("an older model")));
+  chart.walk[1].older = true;
+  const std::string with = gnuplot_script(chart, "a.svg", "svg");
+  EXPECT_THAT(with, HasSubstr("; grey: an older model"));
+  // The rows of the data: the colour is the last number.
+  const auto colour_of = [](const std::string& script) {
+    const std::size_t row = script.find("0.0833333 5.9e+09");
+    const std::size_t end = script.find('\n', row);
+    return script.substr(script.rfind(' ', end) + 1, end - script.rfind(' ', end) - 1);
+  };
+  EXPECT_NE(colour_of(with), colour_of(without));
+}
+
 TEST(GnuplotScript, OfNaiveGemmAsPng) {
   expect_golden("naive_gemm.gp", gnuplot_script(gemm_chart(), "naive_gemm.png", "pngcairo"));
 }

@@ -1,0 +1,11 @@
+// The version of the virtual GPU's model.
+#pragma once
+
+namespace roofwalk {
+
+// Raised by each change after which a kernel may have another modelled time or other counts; figures of different
+// versions are not compared. 1: until November 2026. 2: blocks are dispatched at a rate, L1 by banks and tags, shared
+// memory at the machine code's widths, atomics in turns.
+inline constexpr int kModelVersion = 2;
+
+}  // namespace roofwalk
