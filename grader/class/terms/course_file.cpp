@@ -12,6 +12,8 @@
 #include <initializer_list>
 #include <limits>
 
+#include "common/record/model_version.h"
+
 namespace roofwalk {
 namespace {
 
@@ -86,11 +88,12 @@ class Reader {
   }
 
   Result<CourseTerms> terms(const toml::table& root, const fs::path& repository) {
-    ROOFWALK_TRY_STATUS(
-        only_keys(root, {"title", "device", "counts", "pass_share", "deadline", "late", "secrets", "chapter"}));
+    ROOFWALK_TRY_STATUS(only_keys(
+        root, {"title", "device", "model_version", "counts", "pass_share", "deadline", "late", "secrets", "chapter"}));
     CourseTerms terms;
     ROOFWALK_TRY_STATUS(text(root, "title", terms.title));
     ROOFWALK_TRY_STATUS(text(root, "device", terms.device));
+    ROOFWALK_TRY_STATUS(model_version(root, terms));
     std::string counts = "best";
     ROOFWALK_TRY_STATUS(text(root, "counts", counts));
     if (counts != "best" && counts != "last")
@@ -119,6 +122,20 @@ class Reader {
     ROOFWALK_TRY_STATUS(text(root, "secrets", secrets));
     if (!secrets.empty()) ROOFWALK_TRY_STATUS(read_secrets(*root.get("secrets"), secrets, repository, terms));
     return terms;
+  }
+
+  // A course may name the version of the model by which its grades are given.
+  Status model_version(const toml::table& root, const CourseTerms& terms) const {
+    const toml::node* node = root.get("model_version");
+    if (node == nullptr) return kOk;
+    const auto version = node->value_exact<std::int64_t>();
+    if (!version || *version < 1) return error(*node, "`model_version` must be a whole number, 1 or larger");
+    if (*version == kModelVersion || terms.device.starts_with("cuda")) return kOk;
+    return error(
+        *node,
+        fmt::format("the course is graded by version {} of the virtual GPU's model, and this roofwalk has {}", *version,
+                    kModelVersion),
+        fmt::format("grade with the release that has it; or set {}, and every hand-in is graded anew", kModelVersion));
   }
 
   Status secrets(const toml::table& root, CourseTerms& terms) const {

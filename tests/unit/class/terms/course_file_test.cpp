@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/record/model_version.h"
 #include "tests/support/scratch_folder.h"
 
 namespace roofwalk {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -80,6 +82,19 @@ thresholds = [{ what = "flops_over_starter", level = "l1", pass = 0.9 }]
   EXPECT_EQ(changed->goals[2].pass, 0.9);
   EXPECT_EQ(changed->goals[2].ace, 2.0);
   EXPECT_EQ(changed->goals[0].pass, 8.0);
+}
+
+TEST_F(CourseFile, MayNameTheVersionOfTheModel) {
+  const auto with = [](const std::string& device, const std::string& version) {
+    return "device = \"" + device + "\"\nmodel_version = " + version + "\n[[chapter]]\nname = \"vector-add\"\n";
+  };
+  const std::string present = std::to_string(kModelVersion), other = std::to_string(kModelVersion - 1);
+  EXPECT_EQ(trouble(with("virtual:classroom", present)), "");
+  EXPECT_THAT(trouble(with("virtual:classroom", other)),
+              AllOf(HasSubstr(":2: the course is graded by version " + other), HasSubstr("or set " + present)));
+  EXPECT_EQ(trouble(with("cuda:0", other)), "");
+  EXPECT_THAT(trouble(with("virtual:classroom", "0")), HasSubstr(":2: `model_version` must be a whole number"));
+  EXPECT_THAT(trouble(with("virtual:classroom", "\"2\"")), HasSubstr(":2: `model_version` must be a whole number"));
 }
 
 TEST_F(CourseFile, SaysWhatIsWrongAndWhere) {
