@@ -62,7 +62,7 @@ TEST_F(FakeGpu, GivesADotWithMeasuredTimesAndModelledBytes) {
   EXPECT_NEAR(measured["dram_bytes_per_s"]["read"].get<double>(), 1.28e9, 0.02e9);
   EXPECT_FALSE(measured["time_is_modelled"].get<bool>());
 
-  const std::string step = "solutions/01-vector-add/step1_fill_the_machine.cu";
+  const std::string step = "solutions/01-vector-add/step2_four_at_a_time.cu";
   const CommandResult result = run({"run", "vector-add", "--kernel", step, "--device", "cuda:0", "--format", "json"});
   EXPECT_EQ(result.exit_code, 0) << result.output;
   const Json json = parse_json(result.output);
