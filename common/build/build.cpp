@@ -163,6 +163,7 @@ Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const Buil
   if (const auto kernels = cut_plan(whole)) {
     ROOFWALK_TRY(const ToolOutcome outcome, run_ptxas(toolkit, request, folder, *kernels, /*relocatable=*/false));
     if (outcome.run.exit_code == 0 && outcome.made) return read_cubin(*outcome.made);
+    if (outcome.run.timed_out) return explain_ptxas(outcome.run, request.source.string(), ptx, request.timeout_s);
   }
   ROOFWALK_TRY(const ToolOutcome outcome, run_ptxas(toolkit, request, folder, ptx, /*relocatable=*/true));
   if (outcome.run.exit_code != 0) {

@@ -15,11 +15,12 @@ namespace {
 // The parts of ELF64 and of NVIDIA's extensions that are needed here.
 constexpr std::uint16_t kMachineCuda = 190;
 constexpr std::uint32_t kTypeSymbols = 2, kTypeRela = 4, kTypeRel = 9;
-constexpr std::uint8_t kSymbolIsEntry = 0x10;       // in st_other
-constexpr std::uint8_t kFormatSized = 4;            // an .nv.info record whose payload has a 16-bit size
-constexpr std::uint8_t kAttributeFrameSize = 0x11;  // payload: symbol, bytes
-constexpr std::uint8_t kAttributeRegisters = 0x2f;  // payload: symbol, registers per thread
-constexpr std::uint32_t kMostRegisters = 255;       // the most that an instruction can name
+constexpr std::uint8_t kSymbolIsEntry = 0x10;          // in st_other
+constexpr std::uint8_t kFormatSized = 4;               // an .nv.info record whose payload has a 16-bit size
+constexpr std::uint8_t kAttributeFrameSize = 0x11;     // payload: symbol, bytes
+constexpr std::uint8_t kAttributeMinStackSize = 0x12;  // payload: kernel's symbol, bytes with all that it calls
+constexpr std::uint8_t kAttributeRegisters = 0x2f;     // payload: symbol, registers per thread
+constexpr std::uint32_t kMostRegisters = 255;          // the most that an instruction can name
 // Markers in .nv.callgraph: each gives the meaning of the pairs from it up to the next marker.
 constexpr std::uint32_t kGraphFirstMarker = 0xfffffff0;
 constexpr std::uint32_t kGraphCalls = 0xffffffff;           // caller, callee
@@ -48,6 +49,9 @@ struct Function {
   int registers = 0;
   std::uint64_t own_shared_bytes = 0;
   std::uint64_t frame_bytes = 0;
+  // In code that is not relocatable, functions that a kernel calls are parts of it. stack_bytes: with their frames, but
+  // 0 for recursive ones; inner_frame_bytes: the sum of their frames.
+  std::uint64_t stack_bytes = 0, inner_frame_bytes = 0;
   std::vector<std::size_t> callees;                         // indices of functions
   std::map<std::uint32_t, std::uint64_t> shared_variables;  // symbol, bytes; only for functions that are not kernels
   bool is_kernel = false;
@@ -210,11 +214,17 @@ bool CubinReader::read_info() {
     const auto format = read<std::uint8_t>(bytes, at), attribute = read<std::uint8_t>(bytes, at + 1);
     const auto size = read<std::uint16_t>(bytes, at + 2);
     if (!format || !attribute || !size) return false;
-    if (*format == kFormatSized && (*attribute == kAttributeFrameSize || *attribute == kAttributeRegisters)) {
+    if (*format == kFormatSized && (*attribute == kAttributeFrameSize || *attribute == kAttributeMinStackSize ||
+                                    *attribute == kAttributeRegisters)) {
       const auto symbol = read<std::uint32_t>(bytes, at + 4), value = read<std::uint32_t>(bytes, at + 8);
       if (!symbol || !value) return false;
       Function* function = function_of(*symbol);
       if (function != nullptr && *attribute == kAttributeFrameSize) function->frame_bytes = *value;
+      if (function == nullptr && *attribute == kAttributeFrameSize && *symbol < symbols_.size()) {
+        const auto owner = by_section_.find(symbols_[*symbol].section);
+        if (owner != by_section_.end()) functions_[owner->second].inner_frame_bytes += *value;
+      }
+      if (function != nullptr && *attribute == kAttributeMinStackSize) function->stack_bytes = *value;
       if (function != nullptr && *attribute == kAttributeRegisters) {
         function->registers = static_cast<int>(std::min(*value, kMostRegisters));
       }
@@ -352,7 +362,8 @@ std::vector<KernelResources> CubinReader::kernels() const {
     kernels.push_back({.name = std::string(kernel.name),
                        .registers_per_thread = registers,
                        .static_shared_bytes = static_cast<int>(shared_bytes),
-                       .local_bytes_per_thread = static_cast<int>(std::min(deepest_stack(i, known), kMost)),
+                       .local_bytes_per_thread = static_cast<int>(std::min(
+                           std::max(deepest_stack(i, known) + kernel.inner_frame_bytes, kernel.stack_bytes), kMost)),
                        .code = std::move(code)});
   }
   return kernels;

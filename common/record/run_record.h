@@ -157,8 +157,8 @@ struct TimeParts {
 };
 
 // Whose instructions the counts of shared memory are of (requests, wavefronts, conflicts): those of the machine code,
-// where ptxas has merged accesses at neighbouring addresses, or those of the PTX, where an access could not be found in
-// the machine code.
+// where ptxas has merged accesses at neighbouring addresses; or, for those accesses that could not be found there, of
+// the PTX.
 enum class CountsFrom { ptx, sass };
 std::string_view counts_from_name(CountsFrom from);
 

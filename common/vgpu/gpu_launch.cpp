@@ -42,10 +42,11 @@ std::uint64_t work_of_lowering(const Program& program) {
 std::uint64_t warps_of(const Dim3& block) { return (block.count() + kWarpSize - 1) / kWarpSize; }
 
 // Returns the largest entry of a list that each SM has, added up over all SMs.
-std::uint64_t most_of(const std::vector<Multiprocessor>& sms, std::vector<std::uint32_t> Multiprocessor::*list) {
+template <class Number>
+std::uint64_t most_of(const std::vector<Multiprocessor>& sms, std::vector<Number> Multiprocessor::*list) {
   std::vector<std::uint64_t> sums;
   for (const Multiprocessor& sm : sms) {
-    const std::vector<std::uint32_t>& own = sm.*list;
+    const std::vector<Number>& own = sm.*list;
     sums.resize(std::max(sums.size(), own.size()));
     for (std::size_t i = 0; i < own.size(); ++i) sums[i] += own[i];
   }

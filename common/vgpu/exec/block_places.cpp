@@ -121,6 +121,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.copy_batches = 0;
     forget_local(launch, warp, 0, program_.local_bytes);
     warp.executed = 0;
+    warp.swaps = 0;
     warp.path = {};
     warp.trace = is_traced ? &block.trace->warps[warp.index] : nullptr;
     warp.state = Warp::State::ready;

@@ -27,6 +27,11 @@ std::uint32_t bytes_of(const Instruction& in) {
   return static_cast<std::uint32_t>(ptx::size_bytes(in.type)) * static_cast<std::uint32_t>(in.vector);
 }
 
+// Shared addresses have 32 bits.
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+
 // Where a register got its value: at a single instruction, or at several.
 struct Definition {
   std::uint32_t pc = kNone;
@@ -38,7 +43,8 @@ class Matcher {
   Matcher(const ptx::Function& function, std::span<const BasicBlock> blocks, std::span<const MachineOp> code)
       : ptx_(function.instructions), blocks_(blocks) {
     out_.of.resize(ptx_.size());
-    std::map<std::uint32_t, std::uint32_t> on_line;  // build() puts each instruction on a line of its own
+    // build() puts each instruction on a line of its own, but a function may have been linked in several times.
+    std::multimap<std::uint32_t, std::uint32_t> on_line;
     for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc) {
       on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
       for_each_result(ptx_[pc], [&](int reg) {
@@ -49,11 +55,13 @@ class Matcher {
     }
     widths_.resize(ptx_.size());
     for (const MachineOp& op : code) {
-      const auto found = op.shared_bytes != 0 ? on_line.find(op.ptx_line) : on_line.end();
-      if (found == on_line.end()) continue;
-      Widths& widths = widths_[found->second];
-      widths.differ = widths.differ || (widths.bytes != 0 && widths.bytes != op.shared_bytes);
-      widths.bytes = op.shared_bytes;
+      if (op.shared_bytes == 0) continue;
+      const auto [first, last] = on_line.equal_range(op.ptx_line);
+      for (auto at = first; at != last; ++at) {
+        Widths& widths = widths_[at->second];
+        widths.differ = widths.differ || (widths.bytes != 0 && widths.bytes != op.shared_bytes);
+        widths.bytes = op.shared_bytes;
+      }
     }
   }
 
@@ -94,10 +102,10 @@ class Matcher {
       const auto is_register = [](const Operand& o) { return o.kind == Operand::Kind::reg && o.elements.empty(); };
       if (is_add && is_register(in.operands[1]) && in.operands[2].kind == Operand::Kind::immediate &&
           is_written_once(in.operands[1].index)) {
-        offset += static_cast<std::int32_t>(in.operands[2].bits);
+        offset = sum(offset, static_cast<std::int64_t>(in.operands[2].bits));
         place.reg = in.operands[1].index;
       } else if (is_move && in.operands[1].kind == Operand::Kind::variable) {
-        offset += in.operands[1].offset;
+        offset = sum(offset, in.operands[1].offset);
         place.reg = -1;
         place.symbol = in.operands[1].symbol;
       } else {
@@ -128,7 +136,7 @@ class Matcher {
                     .store = ptx::info(in.opcode).form == Form::store,
                     .guard = in.guard,
                     .negated = in.guard_negated};
-        std::int64_t offset = address->offset;
+        std::int64_t offset = sum(0, address->offset);
         follow(place, offset);
         if (const auto last = written_at.find(place.reg); last != written_at.end()) place.written_at = last->second;
         Members& members = groups[place];

@@ -75,7 +75,7 @@ void count_updates(Launch& launch, Warp& warp, const Op* op, const Access& acces
     if (most == 0) return;
     const auto hash = static_cast<std::uint32_t>(mix(sector));
     const double cycles = launch.machine.update_cycles(most, is_float);
-    sm.update_cycles[hash % kPlaceHashes] += static_cast<std::uint32_t>(std::lround(cycles * kUpdateTicksOfACycle));
+    sm.update_cycles[hash % kPlaceHashes] += static_cast<std::uint64_t>(std::llround(cycles * kUpdateTicksOfACycle));
     sm.updates += most;
     record(launch, warp, op, hash, most, AtomicTurns::Kind::update);
     most = 0;

@@ -83,7 +83,8 @@ extern "C" __global__ void copies(const float* a, float* c, int n) {
 )cu";
 
 struct Compiled {
-  std::string cubin;
+  std::string cubin;  // relocatable
+  std::string whole;  // as for a GPU: functions that a kernel calls are parts of it
   std::string ptx;
   std::string report;  // output of `ptxas -v`
 };
@@ -105,7 +106,9 @@ const Compiled& compiled(const std::string& architecture = "80") {
     };
     run({bin + "/nvcc", "-ptx", "-rdc=true", "-lineinfo", "-arch=compute_" + architecture, "k.cu", "-o", "k.ptx"});
     const std::string report = run({bin + "/ptxas", "-v", "-c", "-arch=sm_" + architecture, "k.ptx", "-o", "k.cubin"});
+    run({bin + "/ptxas", "-arch=sm_" + architecture, "k.ptx", "-o", "whole.cubin"});
     return Compiled{.cubin = read_file(folder.path() / "k.cubin", 1 << 20).value_or(""),
+                    .whole = read_file(folder.path() / "whole.cubin", 1 << 20).value_or(""),
                     .ptx = read_file(folder.path() / "k.ptx", 1 << 20).value_or(""),
                     .report = report};
   }();
@@ -148,6 +151,18 @@ TEST(Cubin, HoldsWhatTheAssemblerAndTheLinkerReport) {
   for (const char* name : {"calls", "recurses"}) {
     EXPECT_GE(find(*kernels, name).registers_per_thread, reported_registers(name)) << name;
   }
+}
+
+TEST(Cubin, OfWholeProgramsHoldsTheSizesOfCalledFunctionsToo) {
+  const auto kernels = read_cubin(compiled().whole);
+  ASSERT_TRUE(kernels.ok()) << kernels.error().text();
+  EXPECT_EQ(kernels->size(), 8u);
+  EXPECT_EQ(find(*kernels, "plain").local_bytes_per_thread, 0);
+  EXPECT_EQ(find(*kernels, "tile").static_shared_bytes, 1024);
+  EXPECT_EQ(find(*kernels, "frame").local_bytes_per_thread, 400);
+  EXPECT_EQ(find(*kernels, "calls").static_shared_bytes, 2400);
+  EXPECT_GE(find(*kernels, "calls").local_bytes_per_thread, 400);
+  EXPECT_GE(find(*kernels, "recurses").local_bytes_per_thread, 40);
 }
 
 TEST(Cubin, HoldsTheRegistersOnEveryArchitecture) {
