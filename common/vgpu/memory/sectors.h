@@ -12,8 +12,8 @@
 //   valid. A partly written sector costs one fill read when it is read or evicted from L2.
 // - Dirty sectors are written to DRAM when their line is evicted from L2, or else at the end of the plan.
 // - Replacement is least recently used. The set of L2 is murmur3's 64-bit finalizer of the line's frame number
-//   (frames.h), scaled to the number of sets. L1 has n sets: each n frames in succession
-//   are in n different sets, in an order that the finalizer of their number by n chooses (L1Cache::set_of).
+//   (frames.h), scaled to the number of sets. L1 has n sets: each n frames in
+//   succession are in n different sets, in an order that the finalizer of their number by n chooses (L1Cache::set_of).
 #pragma once
 
 #include <cstdint>

@@ -203,10 +203,13 @@ struct Program {
   std::vector<UnitTimes> unit_times;            // by basic block, see block_latency.h; all 0 without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset
   std::span<const SharedAccess> shared_accesses;          // by PTX instruction; empty: each is an access by itself
-  std::uint32_t local_bytes = 0;                          // per thread, including the recursion stack
-  std::uint32_t stack_start = 0;                          // where in local memory the recursion stack begins
-  std::uint32_t parameter_bytes = 0;                      // call parameters, at the start of local memory
-  bool points_to_constants = false;                       // LoweringInput::points_to_constants
+  SharedAccess shared_access(std::uint32_t pc) const {
+    return shared_accesses.empty() ? SharedAccess{} : shared_accesses[pc];
+  }
+  std::uint32_t local_bytes = 0;      // per thread, including the recursion stack
+  std::uint32_t stack_start = 0;      // where in local memory the recursion stack begins
+  std::uint32_t parameter_bytes = 0;  // call parameters, at the start of local memory
+  bool points_to_constants = false;   // LoweringInput::points_to_constants
   std::vector<CallSite> calls;
   std::vector<std::vector<CallTarget>> call_targets;      // by Op::offset of a call through a pointer
   std::map<std::uint64_t, std::string> function_names;    // by pointer value; empty without calls through pointers

@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "common/vgpu/program/machine_code.h"

@@ -51,8 +51,10 @@ void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access,
   if (counts.empty()) counts.resize(shared ? launch.program.shared_bytes / 4 + 1 : kPlaceHashes);
   const Words words = words_of(access);
   std::uint8_t of_bank[kBanks] = {};
-  for_each_word(words, [&](std::uint64_t word, std::uint8_t lanes) { of_bank[word % kBanks] += lanes; });
-  if (shared) warp.swaps += *std::max_element(of_bank, of_bank + kBanks);
+  if (shared) {
+    for_each_word(words, [&](std::uint64_t word, std::uint8_t lanes) { of_bank[word % kBanks] += lanes; });
+    warp.swaps += *std::max_element(of_bank, of_bank + kBanks);
+  }
   for_each_word(words, [&](std::uint64_t word, std::uint8_t lanes) {
     if (shared) lanes = of_bank[word % kBanks];
     const auto hash = static_cast<std::uint32_t>(mix(word));

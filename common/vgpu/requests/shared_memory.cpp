@@ -80,7 +80,7 @@ Turns turns_of(const Access& access, SharedUse use) {
 
 // Returns the turns of the machine access that performs a PTX access: none if it counts at another PTX instruction.
 Turns turns_of_machine_access(const Program& program, std::uint32_t pc, const Access& access, SharedUse use) {
-  const SharedAccess machine = shared_access_of(program, pc);
+  const SharedAccess machine = program.shared_access(pc);
   if (machine.is_merged()) return {0, 0};
   if (machine.bytes == 0) return turns_of(access, use);
   Access wide = access;

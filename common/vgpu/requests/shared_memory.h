@@ -20,16 +20,11 @@ enum class SharedUse { load, store, rows, atomic };  // rows: ldmatrix, which re
 // "Unexpected shared memory bank conflict", for 7.x; assumed for later chips).
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
-// The machine access of a PTX load or store of shared memory.
-inline SharedAccess shared_access_of(const Program& program, std::uint32_t pc) {
-  return program.shared_accesses.empty() ? SharedAccess{} : program.shared_accesses[pc];
-}
-
 // Adds the counts of a request whose wavefronts are known; `bytes` is the sum over its lanes.
 inline void add_shared_wavefronts(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes,
                                   std::uint16_t wavefronts, std::uint16_t conflicts) {
   InstructionCounters& site = launch.sites[op->pc];
-  site.requests += !shared_access_of(launch.program, op->pc).is_merged();
+  site.requests += !launch.program.shared_access(op->pc).is_merged();
   site.bytes += bytes;
   site.wavefronts += wavefronts;
   site.conflicts += conflicts;

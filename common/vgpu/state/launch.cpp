@@ -16,7 +16,7 @@ void Launch::count_steps() {
   }
   for (std::size_t i = 0; i < sites.size(); ++i) {
     SharedMemo& memo = shared_memos[i];
-    const bool merged = !program.shared_accesses.empty() && program.shared_accesses[i].is_merged();
+    const bool merged = program.shared_access(static_cast<std::uint32_t>(i)).is_merged();
     sites[i].requests += merged ? 0 : memo.lockstep_requests;
     sites[i].bytes += memo.lockstep_requests * memo.lockstep_bytes;
     sites[i].wavefronts += memo.lockstep_requests * memo.lockstep_wavefronts;

@@ -55,8 +55,9 @@ void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, 
 // Returns the node whose machine instruction performs this node's access to shared memory; kNowhere if that is its own.
 std::int32_t StaticScheduler::node_merged_into(std::uint32_t node) const {
   const std::uint32_t copy = node / block_->count, pc = block_->first + node % block_->count;
-  if (program_.shared_accesses.empty() || !program_.shared_accesses[pc].is_merged()) return kNowhere;
-  return static_cast<std::int32_t>(copy * block_->count + program_.shared_accesses[pc].merged_into - block_->first);
+  const SharedAccess access = program_.shared_access(pc);
+  if (!access.is_merged()) return kNowhere;
+  return static_cast<std::int32_t>(copy * block_->count + access.merged_into - block_->first);
 }
 
 // For each value that no operation makes, finds the values that it is made of: values that an operation makes, or

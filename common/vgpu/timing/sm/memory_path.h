@@ -25,7 +25,7 @@ inline Score Simulation::access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
   const Outcome& o = outcome_of(warp, op);
   const auto now = static_cast<double>(now_);
   if (o == Outcome{}) {  // its guard was off, or another instruction's access to shared memory includes its own
-    const bool merged = !in_.program.shared_accesses.empty() && in_.program.shared_accesses[op.pc].is_merged();
+    const bool merged = in_.program.shared_access(op.pc).is_merged();
     const Cycle ready = now_ + (merged ? round_up(m_.shared_latency_cycles) : 1);
     const Score score{ready, op.pc, merged ? Wait::shared : Wait::dependency, 0};
     if (op.kind != TimedKind::async_copy) set_results(warp, op, score);

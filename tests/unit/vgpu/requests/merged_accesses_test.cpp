@@ -78,5 +78,42 @@ TEST(MergedAccesses, RowsOfSixWordsAreReadInPairs) {
   EXPECT_EQ(total(record, Counter::shared_wavefronts), kWarps * 2 * 2 * 2);
 }
 
+// Each hop loads a pair of words as one access and goes where one of them leads: it takes the access's latency,
+// whichever of the two words that is.
+TEST(MergedAccesses, EachValueComesWithTheAccess) {
+  for (const char* chain : {"at = first", "at = second"}) {
+    const auto cycles_of = [&](int hops) {
+      const std::string text = std::string(R"(#include <roofwalk.cuh>
+__global__ void k(float* out, int hops) {
+  __shared__ int pairs[64];
+  pairs[threadIdx.x] = 0;
+  pairs[threadIdx.x + 32] = 0;
+  __syncwarp();
+  int at = threadIdx.x, sum = 0;
+#pragma unroll 4
+  for (int i = 0; i < hops; ++i) {
+    const int first = pairs[2 * at], second = pairs[2 * at + 1];
+    sum += first + second;
+    )") + chain + R"(;
+  }
+  out[threadIdx.x] = sum;
+}
+SOLVE(float* out, int hops) { k<<<1, 32>>>(out, hops); }
+)";
+      Buffer out{"out", std::vector<float>(32)};
+      Runner runner;
+      const auto record = runner.run(text, {&out, hops});
+      EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+      EXPECT_EQ(record->kernels[0].shared_counts_from, CountsFrom::sass);
+      EXPECT_EQ(total(*record, Counter::shared_load_requests), static_cast<std::uint64_t>(hops));
+      return record->elapsed_ns * runner.device().machine().clock_hz / 1e9;
+    };
+    Runner runner;
+    const double hop = (cycles_of(264) - cycles_of(8)) / 256, latency = runner.device().machine().shared_latency_cycles;
+    EXPECT_GE(hop, latency) << chain;
+    EXPECT_LE(hop, 2 * latency) << chain;
+  }
+}
+
 }  // namespace
 }  // namespace roofwalk::test
