@@ -180,8 +180,13 @@ const Section* CubinReader::section(std::string_view name) const {
 bool CubinReader::read_functions() {
   constexpr std::string_view kText = ".text.", kShared = ".nv.shared.";
   std::map<std::string_view, std::uint64_t> shared_bytes;
+  // From sm_90 on, the shared memory of a kernel that is not linked any more begins with what the system reserves. The
+  // machine file adds that to every block (reserved_shared_bytes_per_block).
+  constexpr std::uint64_t kReserved = 1024;
+  const std::uint64_t reserved = section(".nv.shared.reserved.0") != nullptr ? kReserved : 0;
   for (const Section& section : sections_) {
-    if (section.name.starts_with(kShared)) shared_bytes[section.name.substr(kShared.size())] = section.size;
+    if (!section.name.starts_with(kShared)) continue;
+    shared_bytes[section.name.substr(kShared.size())] = section.size - std::min(section.size, reserved);
   }
   for (std::uint32_t i = 0; i < sections_.size() && !too_many_functions(); ++i) {
     if (!sections_[i].name.starts_with(kText)) continue;

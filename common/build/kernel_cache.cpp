@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSchema = "roofwalk.compiled/4";
+constexpr const char* kSchema = "roofwalk.compiled/5";
 constexpr std::size_t kMaxFileBytes = 16 << 20;
 
 // Writes machine code as text: the members of each instruction, with a space after each number. The parser stops at any
