@@ -98,7 +98,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   block.flags.clear();
   // Assigns a new map: clear() would visit all buckets of a map that was once large, even if few are in use now.
   if (!block.global_flags.empty()) block.global_flags = {};
-  if (block.global_stores.end != 0) block.global_stores = {};
+  block.global_stores.reset();
   block.swaps.clear();
   block.most_swaps = 0;
   block.sync_points = block.followed = 0;

@@ -403,7 +403,7 @@ class GridRunner {
           block.trace->recorded = work_until_now(sm, block);
         for (Warp& warp : block.warps) warp.trace = nullptr;
         block.global_flags = {};
-        block.global_stores = {};
+        block.global_stores.reset();
         if (!kept) block.trace = nullptr;
       }
     }

@@ -1,6 +1,7 @@
 #include "common/vgpu/memory/l1_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "common/vgpu/memory/ways.h"
@@ -21,6 +22,8 @@ std::vector<std::uint32_t> steps_of(std::size_t sets) {
 
 L1Cache::L1Cache(std::int64_t size_bytes, int ways)
     : sets_(sets_of(size_bytes, ways)),
+      divides_(!std::has_single_bit(sets_)),
+      set_bits_(std::countr_zero(sets_)),
       steps_(steps_of(sets_)),
       ways_(ways),
       tags_(sets_ * ways),

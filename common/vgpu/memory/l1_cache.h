@@ -112,12 +112,25 @@ class L1Cache {
   // succession as it is large. Each stretch has a pseudo-random order, so that lines at the same place of two stretches
   // are seldom in one set.
   std::size_t set_of(std::uint64_t line) const {
-    const std::uint64_t frame = frame_of(line), order = mix(frame / sets_);
-    return static_cast<std::size_t>((frame % sets_ * steps_[order % steps_.size()] + (order >> 32)) % sets_);
+    const std::uint64_t frame = frame_of(line), number = divides_ ? frame / sets_ : frame >> set_bits_;
+    Stretch& stretch = stretches_[number % std::size(stretches_)];
+    if (stretch.number != number) {
+      const std::uint64_t order = mix(number);
+      stretch = {number, steps_[order % steps_.size()], static_cast<std::uint32_t>((order >> 32) % sets_)};
+    }
+    const std::uint64_t place = (frame - number * sets_) * stretch.step + stretch.first;
+    return static_cast<std::size_t>(divides_ ? place % sets_ : place & (sets_ - 1));
   }
 
+  struct Stretch {
+    std::uint64_t number = ~0ull;
+    std::uint32_t step = 0, first = 0;
+  };
+  mutable Stretch stretches_[64];  // those of late, because their orders take long to compute
   const Frames* frames_ = nullptr;
   std::size_t sets_;
+  bool divides_;  // the number of sets is no power of two
+  int set_bits_;
   std::vector<std::uint32_t> steps_;  // the numbers up to sets_ that have no factor in common with it
   int ways_;
   std::uint64_t clock_ = 0;

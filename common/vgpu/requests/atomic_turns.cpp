@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "common/base/mix.h"
@@ -10,7 +11,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::size_t kPlaceHashes = 1u << 16;
+constexpr std::size_t kPlaceHashes = 1u << 13;
 
 // The words of the active lanes, sorted.
 struct Words {
@@ -18,11 +19,32 @@ struct Words {
   int count = 0;
 };
 
+// Sorts by counting, for each word, those that come before it: few steps of wide vectors.
+void sort(Words& words) {
+  std::uint32_t keys[kWarpSize] = {};
+  const std::uint64_t first = *std::min_element(words.of, words.of + words.count);
+  const std::uint64_t last = *std::max_element(words.of, words.of + words.count);
+  if (last - first > std::numeric_limits<std::uint32_t>::max()) return std::sort(words.of, words.of + words.count);
+  for (int i = 0; i < kWarpSize; ++i)
+    keys[i] =
+        i < words.count ? static_cast<std::uint32_t>(words.of[i] - first) : std::numeric_limits<std::uint32_t>::max();
+  for (int i = 0; i < words.count; ++i) {
+    std::uint32_t place = 0;
+    for (int j = 0; j < kWarpSize; ++j) place += keys[j] < keys[i] || (keys[j] == keys[i] && j < i) ? 1 : 0;
+    words.of[place] = first + keys[i];
+  }
+}
+
 Words words_of(const Access& access) {
   Words words;
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1)
-    words.of[words.count++] = access.of(std::countr_zero(left)) / std::max<std::uint32_t>(access.bytes, 4);
-  std::sort(words.of, words.of + words.count);
+  bool sorted = true;
+  const int shift = std::countr_zero(std::max<std::uint32_t>(access.bytes, 4));
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const std::uint64_t word = access.of(std::countr_zero(left)) >> shift;
+    sorted &= words.count == 0 || words.of[words.count - 1] <= word;
+    words.of[words.count++] = word;
+  }
+  if (!sorted) sort(words);
   return words;
 }
 
@@ -65,26 +87,39 @@ void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access,
   });
 }
 
+namespace {
+
+void prepare_updates(const Machine& machine, Multiprocessor& sm) {
+  sm.update_cycles.resize(kPlaceHashes);
+  for (const bool is_float : {false, true}) {
+    for (int lanes = 0; lanes <= kWarpSize; ++lanes) {
+      const double ticks = machine.update_cycles(lanes, is_float) * kUpdateTicksOfACycle;
+      sm.update_ticks[is_float ? 1 : 0][lanes] = static_cast<std::uint32_t>(std::lround(ticks));
+    }
+  }
+}
+
+}  // namespace
+
 void count_updates(Launch& launch, Warp& warp, const Op* op, const Access& access) {
   if (!launch.counts) return;
   Multiprocessor& sm = *launch.sm;
-  if (sm.update_cycles.empty()) sm.update_cycles.resize(kPlaceHashes);
-  const std::uint64_t words_of_sector = kSectorBytes / std::max<std::uint32_t>(access.bytes, 4);
-  const bool is_float = ptx::is_float(op->instruction->type);
+  if (sm.update_cycles.empty()) prepare_updates(launch.machine, sm);
+  const int shift = std::countr_zero(kSectorBytes / std::max<std::uint32_t>(access.bytes, 4));
+  const auto& ticks = sm.update_ticks[ptx::is_float(op->instruction->type) ? 1 : 0];
   std::uint64_t sector = 0;
   std::uint8_t most = 0;
   const auto end_sector = [&] {
     if (most == 0) return;
     const auto hash = static_cast<std::uint32_t>(mix(sector));
-    const double cycles = launch.machine.update_cycles(most, is_float);
-    sm.update_cycles[hash % kPlaceHashes] += static_cast<std::uint64_t>(std::llround(cycles * kUpdateTicksOfACycle));
+    sm.update_cycles[hash % kPlaceHashes] += ticks[most];
     sm.updates += most;
     record(launch, warp, op, hash, most, AtomicTurns::Kind::update);
     most = 0;
   };
   for_each_word(words_of(access), [&](std::uint64_t word, std::uint8_t lanes) {
-    if (word / words_of_sector != sector) end_sector();
-    sector = word / words_of_sector;
+    if (word >> shift != sector) end_sector();
+    sector = word >> shift;
     most = std::max(most, lanes);
   });
   end_sector();

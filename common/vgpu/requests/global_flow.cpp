@@ -27,7 +27,7 @@ std::uint64_t key_in(const Launch& launch, const Map& map, std::uint64_t key) {
   return map.size() < most_kept(launch) || map.contains(key) ? key : kSharedKeys | mix(key) % kShared;
 }
 
-using Stores = std::unordered_map<std::uint64_t, GlobalStore>;
+using Stores = std::pmr::unordered_map<std::uint64_t, GlobalStore>;
 
 void keep(Launch& launch, const ResidentBlock& block, Stores& stores, std::uint64_t key, const GlobalStore& store) {
   launch.charge(work::kTracedWord);
@@ -46,7 +46,7 @@ void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore&
   if (store.warp == warp.index) return;
   ResidentBlock& block = *warp.block;
   note_sync_point(launch, warp, op, store.number, SyncPoint::Kind::waits);
-  if (!block.global_stores.awaited.insert(store.number).second) return;
+  if (!block.global_stores->awaited.insert(store.number).second) return;
   block.trace->warps[store.warp].sync_points.push_back({store.outcome, store.number, SyncPoint::Kind::arrives});
   launch.sm->traced.bytes += sizeof(SyncPoint);
 }
@@ -65,7 +65,8 @@ std::uint64_t global_flag_key(const Launch& launch, const ResidentBlock& block, 
 
 void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   ResidentBlock& block = *warp.block;
-  GlobalStores& stores = block.global_stores;
+  if (block.global_stores == nullptr) block.global_stores = std::make_shared<GlobalStores>();
+  GlobalStores& stores = *block.global_stores;
   const GlobalStore store{++block.sync_points, warp.index, static_cast<std::uint32_t>(warp.first_outcome + op->memory)};
   const std::uint64_t end = access.high + access.bytes;
   stores.low = std::min(stores.low, access.low);
@@ -85,8 +86,11 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
 void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
   launch.charge(work::kTracedWord);
   const ResidentBlock& block = *warp.block;
-  const GlobalStore* last = find(launch, block.global_stores.by_sector, word / kWordsOfSector);
-  const GlobalStore* const of_word = find(launch, block.global_stores.by_word, word);
+  const GlobalStore *last = nullptr, *of_word = nullptr;
+  if (const GlobalStores* const stores = block.global_stores.get(); stores != nullptr) {
+    last = find(launch, stores->by_sector, word / kWordsOfSector);
+    of_word = find(launch, stores->by_word, word);
+  }
   if (last == nullptr || (of_word != nullptr && of_word->number > last->number)) last = of_word;
   const auto atomic = block.global_flags.find(global_flag_key(launch, block, word));
   if (atomic != block.global_flags.end() && (last == nullptr || atomic->second > last->number)) {
@@ -98,8 +102,8 @@ void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint6
 
 void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   const ResidentBlock& block = *warp.block;
-  const GlobalStores& stores = block.global_stores;
-  const bool meets_stores = access.low < stores.end && access.high + access.bytes > stores.low;
+  const GlobalStores* const stores = block.global_stores.get();
+  const bool meets_stores = stores != nullptr && access.low < stores->end && access.high + access.bytes > stores->low;
   if (!meets_stores && block.global_flags.empty()) return;
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
     const std::uint64_t first = access.of(std::countr_zero(left));

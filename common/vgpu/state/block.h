@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -37,10 +38,12 @@ struct GlobalStore {
   std::uint32_t outcome = 0;  // index in the warp's WarpTrace::outcomes
 };
 struct GlobalStores {
+  // Of the maps' many small nodes, which are all freed at once.
+  std::pmr::monotonic_buffer_resource memory;
   // by_sector: stores of whole sectors; by_word: all other stores.
-  std::unordered_map<std::uint64_t, GlobalStore> by_sector, by_word;
-  std::unordered_set<std::uint32_t> awaited;  // numbers of stores that some warp waits for
-  std::uint64_t low = ~0ull, end = 0;         // address range of all recorded stores
+  std::pmr::unordered_map<std::uint64_t, GlobalStore> by_sector{&memory}, by_word{&memory};
+  std::pmr::unordered_set<std::uint32_t> awaited{&memory};  // numbers of stores that some warp waits for
+  std::uint64_t low = ~0ull, end = 0;                       // address range of all recorded stores
 };
 
 struct ResidentBlock {
@@ -58,7 +61,7 @@ struct ResidentBlock {
   std::vector<std::uint32_t> flags;  // by word of shared memory: number of the last flag write (0 = none)
   // By word of global memory that an atomic changed (address / 4): number of the last such write.
   std::unordered_map<std::uint64_t, std::uint32_t> global_flags;
-  GlobalStores global_stores;
+  std::shared_ptr<GlobalStores> global_stores;  // null: none yet
   std::vector<std::uint32_t> swaps;  // by word of shared memory: number of lanes that have swapped it (is_retried())
   std::uint32_t most_swaps = 0;      // largest entry of `swaps`
   std::uint32_t sync_points = 0;     // last number given to a phase or a flag write

@@ -34,8 +34,9 @@ struct alignas(64) Multiprocessor {
   // By hash of a sector of global memory: for how long L2 is busy with this SM's atomics there (count_updates()), in
   // parts of a cycle.
   std::vector<std::uint64_t> update_cycles;
-  std::uint64_t updates = 0;  // in all sectors
-  TraceSize traced;           // size of all traces recorded so far, dropped ones included
+  std::uint32_t update_ticks[2][kWarpSize + 1] = {};  // for integers and floats, by the lanes of a word: such parts
+  std::uint64_t updates = 0;                          // in all sectors
+  TraceSize traced;                                   // size of all traces recorded so far, dropped ones included
   std::uint64_t memory_work() const { return l1_lines + l1_wavefronts + shared_wavefronts + l2_log.asked_lines(); }
 
   // The following members are for this round only.
