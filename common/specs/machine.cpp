@@ -62,6 +62,7 @@ constexpr auto kFields = std::to_array<Field>({
     {"multiply_lanes_per_sm", "lanes", 1, 4096, &Machine::multiply_lanes_per_sm},
     {"special_lanes_per_sm", "lanes", 1, 4096, &Machine::special_lanes_per_sm},
     {"memory_lanes_per_sm", "lanes", 1, 4096, &Machine::memory_lanes_per_sm},
+    {"shared_lanes_per_sm", "lanes", 1, 4096, &Machine::shared_lanes_per_sm},
     {"tensor_fmas_per_clock", "FMAs/clock", 1, 1e6, &Machine::tensor_fmas_per_clock},
     {"mma_sync_share", "of the data sheet", 0.1, 1, &Machine::mma_sync_share},
     {"l1_bytes", "bytes", 1024, 1 << 24, &Machine::l1_bytes},
@@ -87,6 +88,7 @@ constexpr auto kFields = std::to_array<Field>({
     {"l2_port_write_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::l2_port_write_bytes_per_clock},
     {"sectors_in_flight_per_sm", "sectors", 128, 1 << 20, &Machine::sectors_in_flight_per_sm},
     {"l2_latency_cycles", "cycles", 1, 5000, &Machine::l2_latency_cycles},
+    {"l2_far_latency_cycles", "cycles", 0, 5000, &Machine::l2_far_latency_cycles},
     {"atomic_updates_per_clock", "updates/clock", 0.1, 1e5, &Machine::atomic_updates_per_clock},
     {"atomic_update_cycles", "cycles", 0.1, 1000, &Machine::atomic_update_cycles},
     {"atomic_float_update_cycles", "cycles", 0.1, 1000, &Machine::atomic_float_update_cycles},
@@ -96,6 +98,10 @@ constexpr auto kFields = std::to_array<Field>({
     {"warp_start_cycles", "cycles", 0, 100, &Machine::warp_start_cycles},
     {"dram_bytes_per_s", "bytes/s", 1e8, 1e14, &Machine::dram_bytes_per_s},
     {"dram_sustained_share", "of the data sheet", 0.1, 1, &Machine::dram_sustained_share},
+    {"dram_write_turnaround", "sectors", 0, 10, &Machine::dram_write_turnaround},
+    {"dram_page_bytes", "bytes", 128, 1 << 16, &Machine::dram_page_bytes},
+    {"dram_banks", "banks", 1, 1 << 20, &Machine::dram_banks},
+    {"dram_page_opens_per_s", "pages/s", 0, 1e13, &Machine::dram_page_opens_per_s},
     {"dram_latency_cycles", "cycles", 1, 10000, &Machine::dram_latency_cycles},
     {"shared_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::shared_bytes_per_clock},
     {"shared_latency_cycles", "cycles", 1, 1000, &Machine::shared_latency_cycles},
@@ -270,7 +276,7 @@ Status Reader::check_together(const Machine& m) const {
       {"fp32_lanes_per_sm", m.fp32_lanes_per_sm},         {"half2_lanes_per_sm", m.half2_lanes_per_sm},
       {"fp64_lanes_per_sm", m.fp64_lanes_per_sm},         {"int_lanes_per_sm", m.int_lanes_per_sm},
       {"multiply_lanes_per_sm", m.multiply_lanes_per_sm}, {"special_lanes_per_sm", m.special_lanes_per_sm},
-      {"memory_lanes_per_sm", m.memory_lanes_per_sm}};
+      {"memory_lanes_per_sm", m.memory_lanes_per_sm},     {"shared_lanes_per_sm", m.shared_lanes_per_sm}};
   for (const auto& [key, lanes] : pipes) {
     if (lanes > m.schedulers_per_sm * kWarp)
       return at(key, fmt::format("'{}' is more than the schedulers can feed (32 lanes each)", key));
@@ -283,6 +289,14 @@ Status Reader::check_together(const Machine& m) const {
     return at("l2_bytes", "'l2_bytes' must be whole sets of 128-byte lines");
   if (m.dram_access_bytes != 32 && m.dram_access_bytes != 64)
     return at("dram_access_bytes", "'dram_access_bytes' must be one sector, 32 bytes, or two");
+  if (!std::has_single_bit(static_cast<unsigned>(m.dram_page_bytes)))
+    return at("dram_page_bytes", "'dram_page_bytes' must be a power of two");
+  if (m.l2_far_latency_cycles != 0 &&
+      (m.l2_far_latency_cycles < m.l2_latency_cycles || m.l2_far_latency_cycles > m.dram_latency_cycles)) {
+    return at("l2_far_latency_cycles", "latencies must grow from L2 to its far half to DRAM");
+  }
+  if (m.l2_far_latency_cycles != 0 && m.l2_bytes % (2 * m.l2_ways * kLineBytes) != 0)
+    return at("l2_bytes", "each half of 'l2_bytes' must be whole sets of 128-byte lines");
   if (m.constant_l1_bytes % (m.constant_l1_ways * m.constant_l1_line_bytes) != 0)
     return at("constant_l1_bytes", "'constant_l1_bytes' must be whole sets of its lines");
   if (m.constant_l15_bytes % (m.constant_l15_ways * m.constant_l15_line_bytes) != 0)

@@ -41,7 +41,8 @@ struct Machine {
   int int_lanes_per_sm = 0;          // 32-bit integer adds and logic per clock
   int multiply_lanes_per_sm = 0;     // 32-bit integer multiplies per clock
   int special_lanes_per_sm = 0;      // ex2, rsqrt, ... per clock
-  int memory_lanes_per_sm = 0;       // lanes of loads and stores issued per clock
+  int memory_lanes_per_sm = 0;       // lanes of loads and stores through L1 issued per clock
+  int shared_lanes_per_sm = 0;       // lanes of accesses to shared memory and of shuffles issued per clock
   double tensor_fmas_per_clock = 0;  // per SM: f16 and bf16 factors, f32 sums, dense, by the chip's widest instruction
   double mma_sync_share = 0;         // share of these FMAs that mma.sync reaches
 
@@ -66,7 +67,8 @@ struct Machine {
   double l2_port_bytes_per_clock = 0;        // maximum that one SM reads
   double l2_port_write_bytes_per_clock = 0;  // maximum that one SM writes
   int sectors_in_flight_per_sm = 0;          // outstanding L2 requests per SM
-  double l2_latency_cycles = 0;
+  double l2_latency_cycles = 0;              // of the SM's own half, if L2 has two
+  double l2_far_latency_cycles = 0;          // of the other half; 0: L2 is one piece
   // Atomics in L2. An update is a lane's; of the words in a sector, the one with the most lanes counts.
   double atomic_updates_per_clock = 0;    // whole GPU
   double atomic_update_cycles = 0;        // between two updates of a word, integers
@@ -74,6 +76,10 @@ struct Machine {
   double atomic_request_cycles = 0;       // between two requests for the same sector, at least
   double dram_bytes_per_s = 0;            // from the data sheet
   double dram_sustained_share = 0;        // share of dram_bytes_per_s that a long stream reaches
+  double dram_write_turnaround = 0;       // time that a written sector takes longer while DRAM also reads, in sectors
+  int dram_page_bytes = 0;                // what a bank of DRAM keeps open
+  int dram_banks = 0;                     // whole GPU
+  double dram_page_opens_per_s = 0;       // whole GPU; 0: as many as needed
   double dram_latency_cycles = 0;
   double block_dispatch_cycles = 0;  // between two blocks, for the whole GPU
   double block_start_cycles = 0;     // from the end of a block until the first warp of the next one in its place begins

@@ -40,7 +40,7 @@ bool points_to_constants(const ptx::Module& module) {
 Gpu::Gpu(Machine machine)
     : machine_(std::move(machine)),
       memory_(static_cast<std::uint64_t>(machine_.memory_bytes)),
-      l2_(machine_.l2_bytes, machine_.l2_ways, machine_.dram_access_bytes),
+      l2_(machine_),
       printer_(std::make_unique<Printer>()) {}
 
 Gpu::~Gpu() = default;

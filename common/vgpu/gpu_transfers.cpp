@@ -64,7 +64,7 @@ void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Ste
       l2_.write(l2_.place_of(line), bytes, step.first_site, traffic_);
     } else {
       site.l2_read_sectors += count;
-      const unsigned missing = l2_.read(l2_.place_of(line), sectors, step.first_site, traffic_);
+      const unsigned missing = l2_.read(l2_.place_of(line), sectors, step.first_site, traffic_).asked;
       site.l2_hit_sectors += count - static_cast<std::uint64_t>(std::popcount(missing));
     }
   }

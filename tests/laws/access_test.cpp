@@ -43,7 +43,7 @@ TEST_P(Access, BankConflictsOfKLanesCostKWavefronts) {
     const auto more = [&](Counter counter) { return static_cast<double>(count(many, counter) - count(few, counter)); };
     EXPECT_EQ(more(Counter::shared_wavefronts), reads * blocks * ways);
     EXPECT_EQ(more(Counter::shared_bank_conflicts), reads * blocks * (ways - 1));
-    const double each = std::max(ways * 128 / machine_.shared_bytes_per_clock, memory_interval());
+    const double each = std::max(ways * 128 / machine_.shared_bytes_per_clock, shared_interval());
     // Each read comes with an addition, and each turn of the loop has about a dozen other instructions.
     const double issue = (2.0 + 12.0 / kReads) / machine_.schedulers_per_sm;
     const double add = 32.0 / machine_.fp32_lanes_per_sm;

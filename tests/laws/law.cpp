@@ -29,6 +29,7 @@ const OddMachine kOddMachines[] = {
       {"multiply_lanes_per_sm", "24"},
       {"special_lanes_per_sm", "9"},
       {"memory_lanes_per_sm", "16"},
+      {"shared_lanes_per_sm", "24"},
       {"tensor_fmas_per_clock", "700"},
       {"alu_latency_cycles", "7"},
       {"fp64_latency_cycles", "19"},
@@ -57,6 +58,10 @@ const OddMachine kOddMachines[] = {
       {"l2_latency_cycles", "311"},
       {"dram_bytes_per_s", "53e9"},
       {"dram_sustained_share", "0.83"},
+      {"dram_write_turnaround", "0.3"},
+      {"dram_page_bytes", "512"},
+      {"dram_banks", "77"},
+      {"dram_page_opens_per_s", "0.7e9"},
       {"dram_latency_cycles", "777"},
       {"launch_ns", "1313"}}},
     // Two schedulers; few enough sectors in flight to limit an SM's reads; shared memory that serves half a warp per
@@ -74,6 +79,7 @@ const OddMachine kOddMachines[] = {
       {"multiply_lanes_per_sm", "20"},
       {"special_lanes_per_sm", "14"},
       {"memory_lanes_per_sm", "20"},
+      {"shared_lanes_per_sm", "28"},
       {"tensor_fmas_per_clock", "330"},
       {"alu_latency_cycles", "5"},
       {"fp64_latency_cycles", "11"},
@@ -102,8 +108,10 @@ const OddMachine kOddMachines[] = {
       {"l2_port_bytes_per_clock", "37"},
       {"sectors_in_flight_per_sm", "128"},
       {"l2_latency_cycles", "243"},
+      {"l2_far_latency_cycles", "371"},
       {"dram_bytes_per_s", "210e9"},
       {"dram_sustained_share", "0.91"},
+      {"dram_write_turnaround", "0.15"},
       {"dram_latency_cycles", "619"},
       {"launch_ns", "777"}}},
 };
@@ -197,7 +205,7 @@ int Law::shared_bytes_for(int blocks) const {
 }
 
 double Law::dram_stream_bytes_per_clock(double read_share) const {
-  double most = std::min(dram_bytes_per_clock(), machine_.l2_bytes_per_clock);
+  double most = dram_mixture_bytes_per_clock(read_share);
   if (read_share > 0) {
     const double read = std::min(in_flight_bytes_per_clock(machine_.dram_latency_cycles), ports_bytes_per_clock());
     most = std::min(most, read / read_share);

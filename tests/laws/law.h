@@ -63,12 +63,19 @@ class Law : public testing::TestWithParam<std::string> {
 
   // Cycles between two warp instructions of a pipe with `lanes` lanes, on one scheduler.
   double interval(double lanes) const { return std::max(1.0, 32.0 * machine_.schedulers_per_sm / lanes); }
-  // Cycles between two warp instructions of the memory path, on one SM.
+  // Cycles between two warp instructions of the memory path, on one SM: through L1, and to shared memory.
   double memory_interval() const { return 32.0 / machine_.memory_lanes_per_sm; }
+  double shared_interval() const { return 32.0 / machine_.shared_lanes_per_sm; }
 
   // DRAM bytes per clock of the whole GPU.
   double dram_bytes_per_clock() const {
     return machine_.dram_bytes_per_s * machine_.dram_sustained_share / machine_.clock_hz;
+  }
+  // The same of a stream of which `read_share` is read and the rest written, if L2 takes as much: where both happen,
+  // writes turn the bus around.
+  double dram_mixture_bytes_per_clock(double read_share) const {
+    const double turned = read_share > 0 ? (1 - read_share) * machine_.dram_write_turnaround : 0;
+    return std::min(dram_bytes_per_clock() / (1 + turned), machine_.l2_bytes_per_clock);
   }
   // Bytes per clock if the slots for sectors in flight are the limit. A request holds its slots for the latency, plus
   // the time until its last sector has passed the L2 port.

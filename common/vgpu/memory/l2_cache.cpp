@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
+#include "common/base/check.h"
 #include "common/vgpu/memory/ways.h"
 
 namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint32_t kWholeSector = ~0u;
-
-// Adds the other sector of each pair to a mask of a line's four sectors.
-unsigned with_partners(unsigned sectors) { return sectors | (sectors & 0b0101) << 1 | (sectors & 0b1010) >> 1; }
 
 }  // namespace
 
@@ -25,10 +24,19 @@ L2Cache::L2Cache(std::int64_t size_bytes, int ways, int dram_access_bytes)
       fetched_by_(sets_ * ways),
       writers_(sets_ * ways),
       written_(sets_ * ways) {
+  ROOFWALK_CHECK(sets_ * static_cast<std::size_t>(ways) <= kPlaces);
   invalidate();
 }
 
+L2Cache::L2Cache(const Machine& machine) : L2Cache(machine.l2_bytes, machine.l2_ways, machine.dram_access_bytes) {
+  has_halves_ = machine.l2_far_latency_cycles != 0;
+  if (machine.dram_page_opens_per_s == 0) return;
+  lines_per_page_ = machine.dram_page_bytes / kLineBytes;
+  open_pages_.assign(static_cast<std::size_t>(machine.dram_banks), kNoTag);
+}
+
 void L2Cache::invalidate() {
+  std::fill(open_pages_.begin(), open_pages_.end(), kNoTag);
   std::fill(tags_.begin(), tags_.end(), kNoTag);
   std::fill(states_.begin(), states_.end(), std::uint8_t{0});
   std::fill(fetched_by_.begin(), fetched_by_.end(), 0u);
@@ -51,30 +59,18 @@ void L2Cache::write_back_all(std::vector<InstructionTraffic>& traffic) {
   for (std::size_t at = 0; at < states_.size(); ++at) write_back(at, traffic);
 }
 
-std::size_t L2Cache::find_or_allocate(Place place, std::vector<InstructionTraffic>& traffic) {
-  const std::size_t first = place.first;
-  int way = find_way(&tags_[first], ways_, place.line);
+std::size_t L2Cache::find_or_allocate(std::uint64_t line, std::size_t first, std::vector<InstructionTraffic>& traffic) {
+  int way = find_way(&tags_[first], ways_, line);
   if (way < 0) {
     way = find_last(&ages_[first], ways_);
     const std::size_t victim = first + static_cast<std::size_t>(way);
     write_back(victim, traffic);
-    tags_[victim] = place.line;
+    tags_[victim] = line;
     states_[victim] = 0;
     fetched_by_[victim] = 0;
   }
   make_newest(&ages_[first], ways_, way);
   return first + static_cast<std::size_t>(way);
-}
-
-unsigned L2Cache::read_at(std::size_t at, unsigned sectors, InstructionId site,
-                          std::vector<InstructionTraffic>& traffic) {
-  const unsigned missing = sectors & ~static_cast<unsigned>(states_[at]);
-  if (missing == 0) return 0;
-  const unsigned fetched = reads_pairs_ ? with_partners(missing) : missing;
-  traffic[site].dram_read_sectors += std::popcount(fetched);
-  fetched_by_[at] = fetch_;
-  states_[at] = static_cast<std::uint8_t>(states_[at] | fetched);
-  return missing;
 }
 
 unsigned L2Cache::make_dirty(std::size_t at, unsigned sectors, unsigned valid, InstructionId site) {
@@ -84,22 +80,52 @@ unsigned L2Cache::make_dirty(std::size_t at, unsigned sectors, unsigned valid, I
   return sectors & ~(state >> kDirtyShift);
 }
 
-unsigned L2Cache::read(Place place, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic) {
-  return read_at(find_or_allocate(place, traffic), sectors, site, traffic);
+// What the copy lacks comes from the home.
+L2Cache::Missed L2Cache::read_copy(Place place, unsigned sectors, InstructionId site,
+                                   std::vector<InstructionTraffic>& traffic) {
+  const std::size_t copy = find_or_allocate(place.line, place.copy, traffic);
+  const unsigned missing = sectors & ~static_cast<unsigned>(states_[copy]);
+  if (missing == 0) return {};
+  const std::size_t home = find_or_allocate(place.line, place.first, traffic);
+  Missed missed = read_at(home, missing, site, traffic);
+  missed.is_far = true;
+  states_[copy] = static_cast<std::uint8_t>(states_[copy] | missing);
+  fetched_by_[copy] = fetched_by_[home];
+  return missed;
+}
+
+void L2Cache::drop_copy(Place place) {
+  if (!has_halves_) return;
+  const int way = find_way(&tags_[place.copy], ways_, place.line);
+  if (way >= 0) states_[place.copy + static_cast<std::size_t>(way)] = 0;
 }
 
 std::uint32_t L2Cache::fetch_of(Place place) const {
+  if (place.is_far) {
+    const int way = find_way(&tags_[place.copy], ways_, place.line);
+    const std::size_t at = place.copy + static_cast<std::size_t>(way);
+    if (way >= 0 && states_[at] != 0) return fetched_by_[at];
+  }
   const int way = find_way(&tags_[place.first], ways_, place.line);
   return way < 0 ? 0 : fetched_by_[place.first + static_cast<std::size_t>(way)];
 }
 
+bool L2Cache::opens_page(std::uint64_t line) {
+  if (open_pages_.empty()) return false;
+  const std::uint64_t page = frame_of(line) / static_cast<std::uint64_t>(lines_per_page_);
+  std::uint64_t& open = open_pages_[mix(page) % open_pages_.size()];
+  return std::exchange(open, page) != page;
+}
+
 unsigned L2Cache::write(Place place, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic) {
-  return make_dirty(find_or_allocate(place, traffic), sectors, sectors, site);
+  drop_copy(place);
+  return make_dirty(find_or_allocate(place.line, place.first, traffic), sectors, sectors, site);
 }
 
 unsigned L2Cache::write(Place place, const std::uint32_t (&bytes)[4], InstructionId site,
                         std::vector<InstructionTraffic>& traffic) {
-  const std::size_t at = find_or_allocate(place, traffic);
+  drop_copy(place);
+  const std::size_t at = find_or_allocate(place.line, place.first, traffic);
   unsigned sectors = 0, whole = 0;
   for (unsigned sector = 0; sector < 4; ++sector) {
     if (bytes[sector] == 0) continue;
@@ -116,8 +142,10 @@ unsigned L2Cache::write(Place place, const std::uint32_t (&bytes)[4], Instructio
 
 L2Cache::Updated L2Cache::update(Place place, unsigned sectors, InstructionId site,
                                  std::vector<InstructionTraffic>& traffic) {
-  const std::size_t at = find_or_allocate(place, traffic);
-  const unsigned missed = read_at(at, sectors, site, traffic);
+  drop_copy(place);
+  const std::size_t at = find_or_allocate(place.line, place.first, traffic);
+  Missed missed = read_at(at, sectors, site, traffic);
+  missed.is_far = place.is_far;
   return {missed, make_dirty(at, sectors, 0, site)};
 }
 

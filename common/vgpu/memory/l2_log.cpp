@@ -7,7 +7,6 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint32_t kWholeSector = ~0u;
-constexpr std::size_t kAhead = 8;  // how many lines ahead of the current one sets are prefetched
 
 std::uint64_t count(unsigned sectors) { return static_cast<std::uint64_t>(std::popcount(sectors)); }
 
@@ -29,76 +28,91 @@ void L2Answer::tell() const {
   Outcome& to = trace->outcomes[outcome];
   add_to(to.dram_read_sectors, dram_read_sectors);
   add_to(to.dram_write_sectors, dram_write_sectors);
+  add_to(to.dram_pages, dram_pages);
   if (arrives != Arrival::none) to.arrives = arrives;
   if (found.number != 0) trace->found.push_back({outcome, found.warp, found.outcome});
 }
 
-std::uint64_t L2Log::replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
-                            InstructionId first_site, std::vector<InstructionTraffic>& traffic,
-                            std::vector<L2Answer>& answers, SmRequests& sm, std::vector<ServedLoads>& served) {
-  std::size_t at = 0, next_partial = 0;
-  std::uint64_t dram_sectors = 0;
-  L2Cache::Place ahead[kAhead];
-  for (std::size_t i = 0; i < std::min(kAhead, lines_.size()); ++i) ahead[i] = l2.prefetch(lines_[i].line);
-  for (const Request& request : requests_) {
-    const InstructionId id = first_site + request.pc;
-    InstructionCounters& site = sites[request.pc];
-    std::uint64_t read = 0, from_dram = 0, written = 0, dirtied = 0;
-    std::uint32_t newest = 0;  // newest DRAM fetch among the request's lines that L2 holds
-    for (; at < request.end; ++at) {
-      const Line& line = lines_[at];
-      const L2Cache::Place place = ahead[at % kAhead];
-      if (at + kAhead < lines_.size()) ahead[at % kAhead] = l2.prefetch(lines_[at + kAhead].line);
-      switch (request.kind) {
-        case Kind::load:
-          read += count(line.sectors);
-          if (request.trace != nullptr) newest = std::max(newest, l2.fetch_of(place));
-          from_dram += count(l2.read(place, line.sectors, id, traffic));
-          break;
-        case Kind::arriving:
-          newest = std::max(newest, l2.fetch_of(place));
-          break;
-        case Kind::store: {
-          written += count(line.sectors);
-          dirtied += count(line.partial ? l2.write(place, partial_[next_partial++].of_sector, id, traffic)
-                                        : l2.write(place, line.sectors, id, traffic));
-          break;
-        }
-        case Kind::atomic: {
-          if (request.trace != nullptr) newest = std::max(newest, l2.fetch_of(place));
-          const L2Cache::Updated updated = l2.update(place, line.sectors, id, traffic);
-          from_dram += count(updated.missed);
-          dirtied += count(updated.dirtied);
-          break;
-        }
+L2Log::Served L2Log::serve(L2Cache& l2, std::size_t sm_index, const Request& request, Place& place, InstructionId id,
+                           std::vector<InstructionTraffic>& traffic) const {
+  Served out;
+  const auto note_missed = [&](std::uint64_t line, L2Cache::Missed missed) {
+    out.is_far |= missed.is_far;
+    if (missed.asked == 0) return;
+    out.missed += count(missed.asked);
+    out.from_dram += count(missed.fetched);
+    if (l2.opens_page(line)) ++out.pages;
+  };
+  for (; place.at < request.end; ++place.at) {
+    const Line& line = lines_[place.at];
+    L2Cache::Place& ahead = place.ahead[place.at % kAhead];
+    const L2Cache::Place in_l2 = ahead;
+    if (place.at + kAhead < lines_.size()) ahead = l2.prefetch(lines_[place.at + kAhead].line, sm_index);
+    if (request.kind == Kind::arriving || (request.kind != Kind::store && request.trace != nullptr))
+      out.newest = std::max(out.newest, l2.fetch_of(in_l2));
+    switch (request.kind) {
+      case Kind::arriving:
+        break;
+      case Kind::load:
+        out.read += count(line.sectors);
+        note_missed(line.line, l2.read(in_l2, line.sectors, id, traffic));
+        break;
+      case Kind::store:
+        out.written += count(line.sectors);
+        out.dirtied += count(line.partial ? l2.write(in_l2, partial_[place.next_partial++].of_sector, id, traffic)
+                                          : l2.write(in_l2, line.sectors, id, traffic));
+        break;
+      case Kind::atomic: {
+        const L2Cache::Updated updated = l2.update(in_l2, line.sectors, id, traffic);
+        note_missed(line.line, updated.missed);
+        out.dirtied += count(updated.dirtied);
+        break;
       }
     }
-    const bool arriving = newest != 0 && fetches.may_arrive(newest, l2.fetch());
+  }
+  return out;
+}
+
+std::uint64_t L2Log::replay(L2Cache& l2, std::size_t sm_index, FetchLog& fetches,
+                            std::vector<InstructionCounters>& sites, InstructionId first_site,
+                            std::vector<InstructionTraffic>& traffic, std::vector<L2Answer>& answers, SmRequests& sm,
+                            std::vector<ServedLoads>& served) {
+  std::uint64_t dram_sectors = 0;
+  Place place;
+  for (std::size_t i = 0; i < std::min(kAhead, lines_.size()); ++i)
+    place.ahead[i] = l2.prefetch(lines_[i].line, sm_index);
+  for (const Request& request : requests_) {
+    const Served got = serve(l2, sm_index, request, place, first_site + request.pc, traffic);
+    const bool arriving = got.newest != 0 && fetches.may_arrive(got.newest, l2.fetch());
     if (request.kind == Kind::arriving) {
-      answers.push_back({request.trace, request.outcome, 0, 0, arriving ? Arrival::from_dram : Arrival::from_l2});
+      answers.push_back({request.trace, request.outcome, 0, 0, 0, arriving ? Arrival::from_dram : Arrival::from_l2});
       continue;
     }
-    site.l2_hit_sectors += read - (request.kind == Kind::load ? from_dram : 0);
+    InstructionCounters& site = sites[request.pc];
+    const std::uint64_t loaded_from_dram = request.kind == Kind::load ? got.missed : 0;
+    site.l2_hit_sectors += got.read - loaded_from_dram;
     if (request.kind != Kind::store) {
-      ++(from_dram != 0 ? site.served_by_dram : site.served_by_l2);
+      ++(got.from_dram != 0 ? site.served_by_dram : site.served_by_l2);
       ++served[request.warp_slot].all;
     }
     if (request.trace != nullptr) {
-      const Fetch* const fetch = fetches.find(newest);
+      const Fetch* const fetch = fetches.find(got.newest);
       const bool is_own = fetch != nullptr && fetch->block == request.trace->block;
       const bool is_same = is_own && fetch->warp == request.trace->warp && fetch->outcome == request.outcome;
-      answers.push_back({request.trace, request.outcome, static_cast<std::uint32_t>(from_dram),
-                         static_cast<std::uint32_t>(dirtied),
-                         arriving && from_dram == 0 && !is_own ? Arrival::from_dram : Arrival::none,
+      Arrival arrives = got.is_far ? Arrival::from_far_l2 : Arrival::none;
+      if (arriving && !is_own) arrives = Arrival::from_dram;
+      if (got.from_dram != 0) arrives = Arrival::none;
+      answers.push_back({request.trace, request.outcome, static_cast<std::uint32_t>(got.from_dram),
+                         static_cast<std::uint32_t>(got.dirtied), got.pages, arrives,
                          is_own && !is_same ? *fetch : Fetch{}});
-      if (from_dram != 0) fetches.note(l2.fetch(), *request.trace, request.outcome);
+      if (got.from_dram != 0) fetches.note(l2.fetch(), *request.trace, request.outcome);
     }
-    if (from_dram != 0) {
+    if (got.from_dram != 0) {
       l2.end_fetch();
       ++served[request.warp_slot].by_dram;
     }
-    dram_sectors += from_dram + dirtied;
-    if (request.is_counted) sm.add(read, request.kind == Kind::load ? from_dram : 0, written);
+    dram_sectors += got.from_dram + got.dirtied;
+    if (request.is_counted) sm.add(got.read, loaded_from_dram, got.written);
   }
   clear();
   return dram_sectors;
@@ -149,9 +163,11 @@ void L2Round::replay_alone() {
 
 void L2Round::replay_to(std::size_t end) {
   if (replayed_ == 0 && end != 0) fetches_.begin_round(l2_.fetch(), began_);
-  for (; replayed_ < end; ++replayed_)
-    dram_sectors_ += logs_[replayed_].replay(l2_, fetches_, sites_, first_site_, traffic_, answers_,
-                                             requests_[sm_of_log_[replayed_]], served_[sm_of_log_[replayed_]]);
+  for (; replayed_ < end; ++replayed_) {
+    const std::size_t sm = sm_of_log_[replayed_];
+    dram_sectors_ +=
+        logs_[replayed_].replay(l2_, sm, fetches_, sites_, first_site_, traffic_, answers_, requests_[sm], served_[sm]);
+  }
 }
 
 std::uint64_t L2Round::tell_traces() {

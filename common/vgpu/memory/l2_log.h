@@ -18,7 +18,7 @@ namespace roofwalk::vgpu {
 struct L2Answer {
   WarpTrace* trace = nullptr;
   std::uint32_t outcome = 0;  // index of the outcome in the trace
-  std::uint32_t dram_read_sectors = 0, dram_write_sectors = 0;
+  std::uint32_t dram_read_sectors = 0, dram_write_sectors = 0, dram_pages = 0;
   Arrival arrives = Arrival::none;  // none: leaves the outcome's value unchanged
   Fetch found = {};                 // the same block's fetch of the sectors that the request found in L2;
                                     // number 0: none
@@ -79,11 +79,11 @@ class L2Log {
   // Number of lines logged since the log was empty, without those of `arriving` requests.
   std::uint64_t asked_lines() const { return asked_lines_; }
 
-  // Sends all requests to L2 and clears the log. `sites`: the launch's counters, which start at `first_site` in
-  // `traffic`; `fetches`: the fetches of L2. Appends to `answers`, and adds to `sm` and, for each request that DRAM
-  // served, 1 to its warp's element of `served_by_dram`. Returns the number of sectors that L2 read from DRAM or made
-  // dirty.
-  std::uint64_t replay(L2Cache& l2, FetchLog& fetches, std::vector<InstructionCounters>& sites,
+  // Sends all requests of SM `sm_index` to L2 and clears the log. `sites`: the launch's counters, which start at
+  // `first_site` in `traffic`; `fetches`: the fetches of L2. Appends to `answers`, and adds to `sm` and, for each
+  // request that DRAM served, 1 to its warp's element of `served_by_dram`. Returns the number of sectors that L2 read
+  // from DRAM or made dirty.
+  std::uint64_t replay(L2Cache& l2, std::size_t sm_index, FetchLog& fetches, std::vector<InstructionCounters>& sites,
                        InstructionId first_site, std::vector<InstructionTraffic>& traffic,
                        std::vector<L2Answer>& answers, SmRequests& sm, std::vector<ServedLoads>& served);
 
@@ -104,6 +104,21 @@ class L2Log {
     bool is_counted = false;
   };
 
+  // Where the replay is: the next line, the next of its partial stores, and the places in L2 of the next lines.
+  static constexpr std::size_t kAhead = 8;  // how many lines ahead of the current one sets are prefetched
+  struct Place {
+    std::size_t at = 0, next_partial = 0;
+    L2Cache::Place ahead[kAhead];
+  };
+  // What L2 did for a request, in sectors. `missed`: those asked for that L2 did not hold; `from_dram`: those that it
+  // read from DRAM, opening `pages`. `newest`: the newest DRAM fetch among the lines that L2 held.
+  struct Served {
+    std::uint64_t read = 0, missed = 0, from_dram = 0, written = 0, dirtied = 0;
+    std::uint32_t pages = 0, newest = 0;
+    bool is_far = false;
+  };
+  Served serve(L2Cache& l2, std::size_t sm_index, const Request& request, Place& place, InstructionId id,
+               std::vector<InstructionTraffic>& traffic) const;
   void clear();
 
   std::size_t request_begin_ = 0;  // start index of the current request's lines

@@ -14,6 +14,11 @@
 // - Replacement is least recently used. The set of L2 is murmur3's 64-bit finalizer of the line's frame number
 //   (frames.h), scaled to the number of sets. L1 has n sets: each n frames in
 //   succession are in n different sets, in an order that the finalizer of their number by n chooses (L1Cache::set_of).
+// - An L2 may have two halves (Machine::l2_far_latency_cycles), one for the SMs with even and one for those with odd
+//   indices. A line has its home in one of them. SMs of the other half read a copy that their half keeps; what the copy
+//   lacks comes from the home, and what the home lacks from DRAM. Stores and atomics go to the home and drop the copy.
+//   Of two neighbouring frames, each half is the home of one, and n such pairs in succession are in n different sets
+//   of a half (L2Cache::set_of). So data that all SMs read stays in L2 up to the size of a half.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,8 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const T
 
 // Returns for how long an operation occupies its unit, in cycles.
 double unit_cycles(const Machine& machine, const TimedOp& op) {
-  return unit_interval(machine, op.unit) * (op.unit == Unit::tensor ? op.tensor_fmas : op.issues);
+  const double interval = op.shared_lanes ? shared_interval(machine) : unit_interval(machine, op.unit);
+  return interval * (op.unit == Unit::tensor ? op.tensor_fmas : op.issues);
 }
 
 // Returns the latency of a schedule if operations issue in order, each when its sources and its unit are ready.
@@ -74,6 +75,10 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const S
 }
 
 }  // namespace
+
+double shared_interval(const Machine& machine) {
+  return static_cast<double>(kWarpSize * machine.schedulers_per_sm) / machine.shared_lanes_per_sm;
+}
 
 double unit_interval(const Machine& machine, Unit unit) {
   const auto lanes = [&](double per_sm) { return kWarpSize * machine.schedulers_per_sm / per_sm; };

@@ -13,6 +13,9 @@ namespace roofwalk::vgpu {
 // two FMAs.
 double unit_interval(const Machine& machine, Unit unit);
 
+// The same for accesses to shared memory and shuffles.
+double shared_interval(const Machine& machine);
+
 // Returns, by basic block, the cycles until its last result is ready. Loads of shared memory and of constants take
 // their own latency; all other loads are assumed to take that of L2. Units take one operation after another.
 std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program& program,

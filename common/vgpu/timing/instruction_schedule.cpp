@@ -228,7 +228,16 @@ std::uint32_t operations_of(const Schedule& schedule) {
 
 ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code,
                          int registers_per_thread) {
-  return StaticScheduler(machine, program, code, registers_per_thread).run();
+  ProgramSchedule out = StaticScheduler(machine, program, code, registers_per_thread).run();
+  for (auto& schedules : out.blocks) {
+    for (Schedule& one : schedules) {
+      for (TimedOp& op : one.ops) {
+        const bool is_shared = program.function->instructions[op.pc].space == ptx::Space::shared;
+        op.shared_lanes = op.unit == Unit::memory && (is_shared || op.kind == TimedKind::compute);
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace roofwalk::vgpu

@@ -37,6 +37,7 @@ inline constexpr std::uint8_t kAllGroups = 255;  // for TimedOp::groups of async
 struct TimedOp {
   TimedKind kind = TimedKind::compute;
   Unit unit = Unit::integer;
+  bool shared_lanes = false;         // of Unit::memory: an access to shared memory, or a shuffle
   std::uint8_t groups = 0;           // async_wait: groups that may stay in flight; barrier: its number
   std::uint16_t part = 0;            // part of the schedule, see Schedule
   std::uint16_t issues = 1;          // issue slots (a 64-bit add has two)

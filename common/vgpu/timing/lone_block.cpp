@@ -37,8 +37,8 @@ std::uint64_t hash_of(const BlockTrace& block) {
                                      o.copies};
       std::uint64_t bits = 0;
       for (const std::uint8_t field : fields) bits = bits << 8 | field;
-      hash.add(bits);
-      hash.add(static_cast<std::uint64_t>(o.arrives));
+      const std::uint64_t rest = std::uint64_t{o.dram_pages} << 8 | static_cast<std::uint64_t>(o.arrives);
+      hash.add(rest == 0 ? bits : bits ^ mix(rest));
     }
     for (const SyncPoint& m : warp.sync_points) {
       hash.add(std::uint64_t{m.outcome} << 32 | m.number);

@@ -26,6 +26,8 @@ namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 
+inline constexpr double kLongAgo = -1e18;
+
 // Limit on the number of pairs of a barrier and an instruction that held it up; a chapter's kernels have a few dozen.
 inline constexpr std::size_t kMostBlamed = 500'000;
 
@@ -60,9 +62,12 @@ class Simulation {
     l2_sector_full_ = kSectorBytes / m_.l2_bytes_per_clock;
     dram_sector_ = dram_sector_full_ / share_of_memory;
     l2_sector_ = l2_sector_full_ / share_of_memory;
+    if (m_.dram_page_opens_per_s != 0) dram_page_ = m_.clock_hz / (m_.dram_page_opens_per_s * share_of_memory);
     port_sector_ = kSectorBytes / m_.l2_port_bytes_per_clock;
     port_sector_out_ = kSectorBytes / m_.l2_port_write_bytes_per_clock;
     update_ = 1 / (m_.atomic_updates_per_clock * share_of_memory);
+    shared_interval_ = shared_interval(m_);
+    register_read_ = 1 / m_.register_reads_per_clock;
     for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = unit_interval(m_, static_cast<Unit>(u));
     if (keeps == Keeps::waits) {
       waits_.resize(input.program.function->instructions.size());
@@ -188,6 +193,9 @@ class Simulation {
   static std::span<const AtomicTurns> turns_of(const SimWarp& warp, const TimedOp& op);
   static std::span<const AtomicTurns> swaps_of(const SimWarp& warp, const TimedOp& op);
   double swap(SimSm& sm, const SimWarp& warp, std::span<const AtomicTurns> all, double read);
+  static bool waits_for_dram(const Outcome& o);
+  double latency_of(const Outcome& o) const;
+  double dram_busy(const Outcome& o, double at);
   double update(const TimedOp& op, std::span<const AtomicTurns> all, double from);
   std::pair<double, double> ask_l2(SimSm& sm, const SimWarp& warp, const TimedOp& op, const Outcome& o, double past,
                                    Score& score);
@@ -217,9 +225,11 @@ class Simulation {
   const ReplayedGrid& grid_;
   std::vector<std::uint32_t> traces_;
   std::uint64_t blocks_;  // number of blocks to run
-  double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_, port_sector_out_,
-      update_;  // cycles
-  double interval_[kUnitCount];
+  // Cycles for a sector (_full_: with all of the machine's bandwidth), a page of DRAM, an update.
+  double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_, port_sector_out_, update_;
+  double dram_page_ = 0;
+  double dram_read_at_ = kLongAgo;  // when DRAM last read
+  double interval_[kUnitCount], shared_interval_, register_read_;
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
   double others_ = 1;  // SMs of the machine for each SM that is simulated

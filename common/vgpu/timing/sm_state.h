@@ -152,6 +152,7 @@ struct Scheduler {
   std::vector<std::uint8_t> unit;  // parallel to warps: unit of that operation
   std::size_t last = 0;            // place of the warp that issued last, which issues again if it can
   Cycle free = 0;                  // end of the last issue
+  Cycle next = 0;                  // until then it has nothing to issue
   double units[kUnitCount] = {};   // by unit: when it is free
 };
 

@@ -11,10 +11,10 @@
 
 namespace roofwalk::vgpu {
 
-// From where a line in flight comes. In this simulation, the load finds the line in a cache; on hardware, the line
-// would still be in flight, because another block that runs concurrently requested it in the same round of turns
-// (grid.h).
-enum class Arrival : std::uint8_t { none, from_l2, from_dram };
+// From where a line comes that the load finds in a cache. from_l2, from_dram: in this simulation it is there; on
+// hardware, it would still be in flight, because another block that runs concurrently requested it in the same round of
+// turns (grid.h). from_far_l2: the half of L2 that is not the SM's own has it (L2Cache).
+enum class Arrival : std::uint8_t { none, from_l2, from_dram, from_far_l2 };
 
 // The cost of one memory instruction in one entry of a basic block. All zero if its guard was off in every lane.
 struct Outcome {
@@ -24,7 +24,7 @@ struct Outcome {
   std::uint8_t l2_read_sectors = 0, l2_write_sectors = 0;      // requested from L2
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // L2 read misses; sectors that became dirty in L2
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // wavefronts, and those beyond the conflict-free minimum
-  Arrival arrives = Arrival::none;  // load: source of a line in flight that the load also waits for
+  Arrival arrives = Arrival::none;                             // load: source of a line that it finds
   // For a completed wait at an mbarrier: 1 + number of the warp's cp.async groups that may still be in flight. For a
   // barrier whose operands are known only at run time (meets_by_value): the number of warps that it waits for; 0:
   // all.
@@ -32,6 +32,7 @@ struct Outcome {
   // For a load: hash of its first line that missed L1 or was in flight. For a barrier whose operands are known only at
   // run time: 1 + its number.
   std::uint16_t line = 0;
+  std::uint8_t dram_pages = 0;  // pages of DRAM opened for read misses
   bool operator==(const Outcome&) const = default;
 };
 
@@ -39,7 +40,7 @@ struct Outcome {
 inline void add_to(std::uint8_t& field, std::uint64_t more) {
   field = static_cast<std::uint8_t>(std::min<std::uint64_t>(field + more, 255));
 }
-static_assert(sizeof(Outcome) == 12);
+static_assert(sizeof(Outcome) == 14);
 
 // Warps of a block meet at mbarrier phases and at flags in memory. Each phase and each write of a flag has its own
 // number within the block: from 1 while it is recorded, from 0 in the finished trace. A phase ends when all expected

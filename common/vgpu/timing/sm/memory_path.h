@@ -15,6 +15,27 @@ inline const Outcome& Simulation::outcome_of(const SimWarp& warp, const TimedOp&
   return entered(warp, op) ? warp.trace->outcomes[outcome_place(warp, op)] : kNothing;
 }
 
+// Whether DRAM serves the request: it reads from DRAM, or its line is still on its way from there to L2.
+inline bool Simulation::waits_for_dram(const Outcome& o) {
+  return o.dram_read_sectors != 0 || o.arrives == Arrival::from_dram;
+}
+
+// Returns the latency of a request that goes beyond L1.
+inline double Simulation::latency_of(const Outcome& o) const {
+  if (waits_for_dram(o)) return m_.dram_latency_cycles;
+  return o.arrives == Arrival::from_far_l2 ? m_.l2_far_latency_cycles : m_.l2_latency_cycles;
+}
+
+// Returns for how long DRAM is busy with a request that reaches it at `at`: with its sectors or with the pages that it
+// opens, whichever takes longer. A written sector takes longer while DRAM also reads, because the bus must turn around.
+inline double Simulation::dram_busy(const Outcome& o, double at) {
+  constexpr double kBusy = 4096;  // cycles from a read during which writes have to turn the bus around
+  if (o.dram_read_sectors != 0) dram_read_at_ = std::max(dram_read_at_, at);
+  double sectors = o.dram_read_sectors + o.dram_write_sectors;
+  if (at < dram_read_at_ + kBusy) sectors += o.dram_write_sectors * m_.dram_write_turnaround;
+  return std::max(sectors * dram_sector_, o.dram_pages * dram_page_);
+}
+
 // Returns the index of the operation's outcome among the warp's outcomes; the warp must have entered the operation's
 // part.
 inline std::size_t Simulation::outcome_place(const SimWarp& warp, const TimedOp& op) {
@@ -132,35 +153,28 @@ inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const SimWarp& wa
     at_l2 = sm.port_in.serve(past, o.l2_read_sectors * port_sector_);
     own = (o.l2_read_sectors - 1) * port_sector_;
   }
-  // An SM sends one lane's update of a word at a time, and takes as long again if it gets a value back.
+  // An SM sends one lane's update of a word at a time, and one sector more for each sector whose values come back.
   std::uint32_t sent = o.l2_write_sectors;
   const auto turns = turns_of(warp, op);
   const bool updates = !turns.empty() && turns.front().kind == AtomicTurns::Kind::update;
   if (updates) {
     sent = 0;
     for (const AtomicTurns& each : turns) sent += each.lanes;
-    if (op.result_count != 0) sent *= 2;
+    if (op.result_count != 0) sent += static_cast<std::uint32_t>(turns.size());
   }
   if (sent != 0) at_l2 = std::max(at_l2, sm.port_out.serve(past, sent * port_sector_out_));
   at_l2 = l2_.serve(at_l2, sectors * l2_sector_);
   if (updates) at_l2 = update(op, turns, at_l2);
-  double delay = at_l2 - past + own, latency = m_.l2_latency_cycles;
-  score.cause = Wait::l2;
+  double delay = at_l2 - past + own;
+  score.cause = waits_for_dram(o) ? Wait::dram : Wait::l2;
   double accepted = at_l2 + l2_sector_full_ * sectors;
   const std::uint32_t at_dram = std::uint32_t{o.dram_read_sectors} + o.dram_write_sectors;
   if (at_dram != 0) {
-    const double served = dram_.serve(at_l2, at_dram * dram_sector_);
+    const double served = dram_.serve(at_l2, dram_busy(o, at_l2));
     accepted = served + dram_sector_full_ * at_dram;
-    if (o.dram_read_sectors != 0) {
-      delay += served - at_l2 + (o.dram_read_sectors - 1) * dram_sector_full_;
-      score.cause = Wait::dram;
-      latency = m_.dram_latency_cycles;
-    }
+    if (o.dram_read_sectors != 0) delay += served - at_l2 + (o.dram_read_sectors - 1) * dram_sector_full_;
   }
-  if (o.arrives == Arrival::from_dram && o.dram_read_sectors == 0) {  // the line is still on its way from DRAM to L2
-    score.cause = Wait::dram;
-    latency = m_.dram_latency_cycles;
-  }
+  const double latency = latency_of(o);
   const double until = o.l2_read_sectors != 0 || op.kind == TimedKind::atomic ? past + delay + latency : accepted;
   const auto put = [&](SimSm::Outstanding& in_flight, std::uint32_t count) {
     if (count == 0) return;

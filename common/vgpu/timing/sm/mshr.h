@@ -48,9 +48,7 @@ inline void Simulation::wait_for_line(SimSm& sm, const Outcome& o, Score& score)
   constexpr double kLatencies = 64;
   const bool past = static_cast<double>(line.ready) + kLatencies * m_.dram_latency_cycles < static_cast<double>(now_);
   if (line.hash != o.line || past) {
-    const bool dram = o.arrives == Arrival::from_dram;
-    const double latency = dram ? m_.dram_latency_cycles : m_.l2_latency_cycles;
-    line = {now_ + round_up(latency), dram ? Wait::dram : Wait::l2, o.line};
+    line = {now_ + round_up(latency_of(o)), waits_for_dram(o) ? Wait::dram : Wait::l2, o.line};
   }
   if (line.ready <= score.ready) return;
   score.ready = line.ready;
@@ -71,9 +69,7 @@ inline void Simulation::wait_for_own(SimSm& sm, const SimWarp& warp, const Timed
       // In the simulation, this request comes before the fetch that it should find, so it waits as long as that fetch
       // would.
       const Outcome& fetch = fetching.trace->outcomes[found.fetch];
-      const bool dram = fetch.dram_read_sectors != 0 || fetch.arrives == Arrival::from_dram;
-      const double latency = dram ? m_.dram_latency_cycles : m_.l2_latency_cycles;
-      *at = {key, now_ + round_up(latency), dram ? Wait::dram : Wait::l2};
+      *at = {key, now_ + round_up(latency_of(fetch)), waits_for_dram(fetch) ? Wait::dram : Wait::l2};
     }
     if (at->ready > score.ready) score = {at->ready, score.pc, at->cause, 0};
   }

@@ -96,6 +96,7 @@ inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
   Scheduler& scheduler = sm.schedulers[warp.scheduler];
   scheduler.ready[warp.place] = std::max(blocked.ready, warp.free_since);
   scheduler.unit[warp.place] = static_cast<std::uint8_t>(op.unit);
+  scheduler.next = std::min(scheduler.next, scheduler.ready[warp.place]);
 }
 
 }  // namespace roofwalk::vgpu

@@ -16,20 +16,23 @@ inline Cycle Simulation::step(SimSm& sm, Cycle now) {
   // All schedulers share the memory path, so the scheduler that used it last has the last turn.
   const std::size_t count = sm.schedulers.size(), first = sm.first_scheduler;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t s = (first + i) % count;
+    const std::size_t s = first + i < count ? first + i : first + i - count;
     Scheduler& scheduler = sm.schedulers[s];
-    if (scheduler.free <= now) {
+    if (scheduler.next <= now && scheduler.free <= now) {
       int chosen = choose(sm, scheduler);
       while (chosen >= 0 && !has_place(sm, sm.warps[scheduler.warps[static_cast<std::size_t>(chosen)]]))
         chosen = choose(sm, scheduler);
       if (chosen < 0) continue;
       const auto unit = static_cast<Unit>(scheduler.unit[static_cast<std::size_t>(chosen)]);
-      if (unit == Unit::memory || unit == Unit::constant) sm.first_scheduler = (s + 1) % count;
+      if (unit == Unit::memory || unit == Unit::constant) sm.first_scheduler = s + 1 == count ? 0 : s + 1;
       issue(sm, scheduler, sm.warps[scheduler.warps[static_cast<std::size_t>(chosen)]]);
     }
   }
   // An issue may wake warps of any scheduler, so the next event is computed after all schedulers have had their turns.
-  for (const Scheduler& scheduler : sm.schedulers) next = std::min(next, next_event(sm, scheduler));
+  for (Scheduler& scheduler : sm.schedulers) {
+    if (scheduler.next <= now) scheduler.next = next_event(sm, scheduler);
+    next = std::min(next, scheduler.next);
+  }
   sm.next = next;
   return next;
 }
@@ -98,7 +101,8 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
   // A memory instruction whose guard is off in every lane only takes an issue slot.
   const bool off = op.memory >= 0 && outcome_of(warp, op) == Outcome{};
   const double work = off ? 0 : op.unit == Unit::tensor ? op.tensor_fmas : op.issues;
-  const double busy = std::max(interval_[unit] * work, op.register_reads / m_.register_reads_per_clock);
+  const double interval = op.shared_lanes ? shared_interval_ : interval_[unit];
+  const double busy = std::max(interval * work, op.register_reads * register_read_);
   scheduler.units[unit] = std::max(scheduler.units[unit], static_cast<double>(now_)) + busy;
 
   Cycle ready = issued;  // cycle when the warp's next operation can issue if its operands are ready

@@ -134,8 +134,8 @@ TEST(L2, PartlyWrittenSectorCostsOneFill) {
   cache.write_back_all(traffic);  // filled on eviction
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
   cache.write(cache.place_of(6), {0xfu, 0, 0, 0}, 0, traffic);
-  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 1u);  // or on the first read
-  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 0u);
+  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic).asked, 1u);  // or on the first read
+  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic).asked, 0u);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
   EXPECT_EQ(traffic[1].dram_read_sectors, 1u);
@@ -146,10 +146,10 @@ TEST(L2, PartlyWrittenSectorCostsOneFill) {
 TEST(L2, ReadsPairsOfSectorsWhereDramDeliversThem) {
   L2Cache cache(4 * kLineBytes, 4, 64);
   std::vector<InstructionTraffic> traffic(1);
-  EXPECT_EQ(cache.read(cache.place_of(5), 0b0010, 0, traffic), 0b0010u);
+  EXPECT_EQ(cache.read(cache.place_of(5), 0b0010, 0, traffic).asked, 0b0010u);
   EXPECT_EQ(traffic[0].dram_read_sectors, 2u);
-  EXPECT_EQ(cache.read(cache.place_of(5), 0b0011, 0, traffic), 0u);
-  EXPECT_EQ(cache.read(cache.place_of(5), 0b1100, 0, traffic), 0b1100u);
+  EXPECT_EQ(cache.read(cache.place_of(5), 0b0011, 0, traffic).asked, 0u);
+  EXPECT_EQ(cache.read(cache.place_of(5), 0b1100, 0, traffic).asked, 0b1100u);
   EXPECT_EQ(traffic[0].dram_read_sectors, 4u);
   cache.write(cache.place_of(6), {0xfu, 0, 0, 0}, 0, traffic);
   cache.read(cache.place_of(6), 0b0010, 0, traffic);
@@ -166,7 +166,7 @@ TEST(L2, TheStoreThatDirtiedALinePaysForItsEviction) {
   cache.read(cache.place_of(9), 1, 0, traffic);
   EXPECT_EQ(traffic[2].dram_write_sectors, 1u);
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
-  EXPECT_EQ(cache.read(cache.place_of(1), 1, 0, traffic), 1u);
+  EXPECT_EQ(cache.read(cache.place_of(1), 1, 0, traffic).asked, 1u);
 }
 
 TEST(L2, AtomicsReadOnceAndLeaveDirtySectors) {
@@ -174,9 +174,9 @@ TEST(L2, AtomicsReadOnceAndLeaveDirtySectors) {
   std::vector<InstructionTraffic> traffic(1);
   const L2Cache::Updated first = cache.update(cache.place_of(3), 0b11, 0, traffic),
                          second = cache.update(cache.place_of(3), 0b11, 0, traffic);
-  EXPECT_EQ(first.missed, 0b11u);
+  EXPECT_EQ(first.missed.asked, 0b11u);
   EXPECT_EQ(first.dirtied, 0b11u);
-  EXPECT_EQ(second.missed, 0u);
+  EXPECT_EQ(second.missed.asked, 0u);
   EXPECT_EQ(second.dirtied, 0u);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_read_sectors, 2u);
@@ -289,12 +289,12 @@ TEST(L2, AnswersAsThePlainRulesDo) {
           break;
         case 3: {
           const L2Cache::Updated updated = cache.update(cache.place_of(line), sectors, 0, traffic);
-          ASSERT_EQ(updated.missed, plain.read(line, sectors)) << ways << ' ' << step;
+          ASSERT_EQ(updated.missed.asked, plain.read(line, sectors)) << ways << ' ' << step;
           ASSERT_EQ(updated.dirtied, plain.write(line, whole)) << ways << ' ' << step;
           break;
         }
         default:
-          ASSERT_EQ(cache.read(cache.place_of(line), sectors, 0, traffic), plain.read(line, sectors))
+          ASSERT_EQ(cache.read(cache.place_of(line), sectors, 0, traffic).asked, plain.read(line, sectors))
               << ways << ' ' << step;
       }
       if (below(512) == 0) {
@@ -305,6 +305,91 @@ TEST(L2, AnswersAsThePlainRulesDo) {
       ASSERT_EQ(traffic[0].dram_write_sectors, plain.traffic.dram_write_sectors) << ways << ' ' << step;
     }
   }
+}
+
+// An L2 with two halves of `half_lines` lines.
+Machine with_halves(int half_lines) {
+  Machine machine;
+  machine.l2_bytes = 2 * half_lines * kLineBytes;
+  machine.l2_ways = 4;
+  machine.l2_far_latency_cycles = 400;
+  return machine;
+}
+
+TEST(L2Halves, AnSmOfTheOtherHalfReadsFarOnce) {
+  L2Cache cache(with_halves(64));
+  std::vector<InstructionTraffic> traffic(1);
+  for (std::uint64_t line = 0; line < 20; ++line) {
+    const std::size_t near = cache.place_of(line, 0).is_far ? 1 : 0, far = 1 - near;
+    const auto read = [&](std::size_t sm) { return cache.read(cache.place_of(line, sm), 0b0110, 0, traffic); };
+    EXPECT_EQ(read(far).fetched, 0b0110u);  // DRAM fills the home and the copy
+    EXPECT_FALSE(read(near).is_far);
+    EXPECT_FALSE(read(far).is_far);
+    const auto more = cache.read(cache.place_of(line, near), 0b1000, 0, traffic);
+    EXPECT_EQ(more.fetched, 0b1000u);
+    const auto copied = cache.read(cache.place_of(line, far), 0b1110, 0, traffic);
+    EXPECT_TRUE(copied.is_far);
+    EXPECT_EQ(copied.asked, 0u);
+    EXPECT_FALSE(cache.read(cache.place_of(line, far), 0b1110, 0, traffic).is_far);
+  }
+  EXPECT_EQ(traffic[0].dram_read_sectors, 20u * 3);
+}
+
+TEST(L2Halves, WritesAndAtomicsDropTheCopy) {
+  L2Cache cache(with_halves(64));
+  std::vector<InstructionTraffic> traffic(1);
+  const std::uint64_t line = 7;
+  const std::size_t far = cache.place_of(line, 0).is_far ? 0 : 1;
+  const auto is_far = [&] { return cache.read(cache.place_of(line, far), 0b1, 0, traffic).is_far; };
+  is_far();
+  EXPECT_FALSE(is_far());
+  cache.write(cache.place_of(line, far), 0b1, 0, traffic);
+  EXPECT_TRUE(is_far());
+  EXPECT_FALSE(is_far());
+  EXPECT_TRUE(cache.update(cache.place_of(line, far), 0b1, 0, traffic).missed.is_far);
+  EXPECT_FALSE(cache.update(cache.place_of(line, 1 - far), 0b1, 0, traffic).missed.is_far);
+  EXPECT_TRUE(is_far());
+  cache.write_back_all(traffic);
+  EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
+  EXPECT_EQ(traffic[0].dram_write_sectors, 1u);
+}
+
+// Whatever SMs of both halves read, half of L2 is kept; of more, the lines used last.
+TEST(L2Halves, BothKeepAsMuchAsAHalfHolds) {
+  constexpr std::uint64_t kHalf = 4 * 37;
+  L2Cache cache(with_halves(kHalf));
+  std::vector<InstructionTraffic> traffic(1);
+  for (const std::uint64_t lines : {kHalf, 2 * kHalf}) {
+    cache.invalidate();
+    std::uint64_t missed = 0, far = 0;
+    for (int pass = 0; pass < 3; ++pass) {
+      missed = far = 0;
+      for (std::uint64_t line = 1000 * kHalf; line < 1000 * kHalf + lines; ++line) {
+        for (const std::size_t sm : {0u, 1u}) {
+          const auto read = cache.read(cache.place_of(line, sm), 0xf, 0, traffic);
+          missed += read.asked != 0 ? 1 : 0;
+          far += read.is_far && read.asked == 0 ? 1 : 0;
+        }
+      }
+    }
+    EXPECT_EQ(missed, lines == kHalf ? 0 : lines) << lines;
+    EXPECT_LE(far, lines == kHalf ? 0 : lines) << lines;
+  }
+}
+
+TEST(L2Pages, OpenWhenTheirBankHasAnotherOne) {
+  Machine machine = with_halves(64);
+  machine.dram_page_bytes = 4 * kLineBytes;
+  machine.dram_banks = 1;
+  L2Cache cache(machine);
+  EXPECT_FALSE(cache.opens_page(5)) << "as many as needed";
+  machine.dram_page_opens_per_s = 1e9;
+  cache = L2Cache(machine);
+  const std::uint64_t lines[] = {4, 5, 7, 8, 4, 4};
+  const bool opens[] = {true, false, false, true, true, false};
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(cache.opens_page(lines[i]), opens[i]) << i;
+  cache.invalidate();
+  EXPECT_TRUE(cache.opens_page(4));
 }
 
 }  // namespace
