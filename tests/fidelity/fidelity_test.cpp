@@ -158,5 +158,44 @@ TEST_P(Errors, AreThoseInTheTable) {
 INSTANTIATE_TEST_SUITE_P(Long, Errors, ::testing::Values("gpu_benches"),
                          [](const auto& named) { return std::string(named.param); });
 
+// The published ladder of matrix products. Each step gains over the one before what it gained on the card, on the
+// card's machine file and on another one; there, the best step is the same.
+struct LadderOn {
+  const char* chip;
+  double tolerance;
+};
+void PrintTo(const LadderOn& on, std::ostream* out) { *out << on.chip; }
+class Ladder : public ::testing::TestWithParam<LadderOn> {};
+
+TEST_P(Ladder, StepsGainWhatWasPublished) {
+  const fs::path folder = source_root() / "tests/fidelity";
+  auto points = read_points(folder / "points/sgemm_ladder.csv");
+  ASSERT_TRUE(points.ok()) << points.error().text();
+  const bool is_own = points->front().chip == GetParam().chip;
+  for (Point& point : *points) point.chip = GetParam().chip;
+  const std::vector<PointError> errors = errors_of(*points);
+  ASSERT_EQ(errors.size(), 7u);
+  std::string table =
+      "| step | published, GFLOP/s | here | off by | gain, published | here |\n|---|---:|---:|---:|---:|---:|\n";
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const PointError& each = errors[i];
+    table += fmt::format("| {} | {:.1f} | {:.0f} | {:.0f} % |", each.point.what, *each.point.published, each.value,
+                         100 * (each.ratio() - 1));
+    if (i == 0) {
+      table += " | |\n";
+      continue;
+    }
+    const double published = *each.point.published / *errors[i - 1].point.published;
+    const double gain = each.value / errors[i - 1].value;
+    EXPECT_NEAR(gain / published, 1, GetParam().tolerance) << each.point.what << ": x" << gain;
+    EXPECT_GT(gain, 1) << each.point.what;
+    table += fmt::format(" {:.2f} | {:.2f} |\n", published, gain);
+  }
+  if (is_own) roofwalk::testing::expect_golden(folder / "errors/sgemm_ladder.md", table);
+}
+
+INSTANTIATE_TEST_SUITE_P(Long, Ladder, ::testing::Values(LadderOn{"a6000", 0.25}, LadderOn{"rtx4090", 0.30}),
+                         [](const auto& named) { return std::string(named.param.chip); });
+
 }  // namespace
 }  // namespace roofwalk::test
