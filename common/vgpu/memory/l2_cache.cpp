@@ -100,11 +100,11 @@ void L2Cache::drop_copy(Place place) {
   if (way >= 0) states_[place.copy + static_cast<std::size_t>(way)] = 0;
 }
 
-std::uint32_t L2Cache::fetch_of(Place place) const {
+std::uint32_t L2Cache::fetch_of(Place place, unsigned sectors) const {
   if (place.is_far) {
     const int way = find_way(&tags_[place.copy], ways_, place.line);
     const std::size_t at = place.copy + static_cast<std::size_t>(way);
-    if (way >= 0 && states_[at] != 0) return fetched_by_[at];
+    if (way >= 0 && (sectors & ~static_cast<unsigned>(states_[at])) == 0) return fetched_by_[at];
   }
   const int way = find_way(&tags_[place.first], ways_, place.line);
   return way < 0 ? 0 : fetched_by_[place.first + static_cast<std::size_t>(way)];

@@ -55,8 +55,10 @@ class L2Cache {
   // between fetches, of the next one.
   std::uint32_t fetch() const { return fetch_; }
   void end_fetch() { ++fetch_; }
-  // Returns the newest fetch that brought a part of this line to L2; 0: none.
-  std::uint32_t fetch_of(Place place) const;
+  // Returns the newest fetch that brought a part of this line to the half that serves `sectors` (kAtHome: the line's
+  // home); 0: none.
+  static constexpr unsigned kAtHome = ~0u;
+  std::uint32_t fetch_of(Place place, unsigned sectors) const;
 
   // Reads `sectors` (4-bit mask) of a line; returns the masks of those that L2 did not hold, and of what it read from
   // DRAM because of them. `is_far`: the half that is not the SM's own served some.

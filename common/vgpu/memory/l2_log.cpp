@@ -49,7 +49,9 @@ L2Log::Served L2Log::serve(L2Cache& l2, std::size_t sm_index, const Request& req
     const L2Cache::Place in_l2 = ahead;
     if (place.at + kAhead < lines_.size()) ahead = l2.prefetch(lines_[place.at + kAhead].line, sm_index);
     if (request.kind == Kind::arriving || (request.kind != Kind::store && request.trace != nullptr))
-      out.newest = std::max(out.newest, l2.fetch_of(in_l2));
+      out.newest = std::max(
+          out.newest,
+          l2.fetch_of(in_l2, request.kind == Kind::atomic ? L2Cache::kAtHome : static_cast<unsigned>(line.sectors)));
     switch (request.kind) {
       case Kind::arriving:
         break;

@@ -17,8 +17,9 @@
 // - An L2 may have two halves (Machine::l2_far_latency_cycles), one for the SMs with even and one for those with odd
 //   indices. A line has its home in one of them. SMs of the other half read a copy that their half keeps; what the copy
 //   lacks comes from the home, and what the home lacks from DRAM. Stores and atomics go to the home and drop the copy.
-//   Of two neighbouring frames, each half is the home of one, and n such pairs in succession are in n different sets
-//   of a half (L2Cache::set_of). So data that all SMs read stays in L2 up to the size of a half.
+//   Of two neighbouring frames, each half is the home of one; of n sets in a half, each n such pairs from a multiple of
+//   n on are in different ones (L2Cache::set_of). So data that all SMs read stays in L2 nearly up to the size of a
+//   half. Memsets and copies ask as SM 0 does.
 #pragma once
 
 #include <cstdint>

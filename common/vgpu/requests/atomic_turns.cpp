@@ -11,7 +11,10 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::size_t kPlaceHashes = 1u << 13;
+constexpr std::size_t kPlaceHashes = 1u << 16, kSectorPlaces = 1u << 14;
+
+// Sectors that share a place would seem to be one, so neighbours never do, and those of different stretches seldom.
+std::size_t place_of_sector(std::uint64_t sector) { return (sector + mix(sector / kSectorPlaces)) % kSectorPlaces; }
 
 // The words of the active lanes, sorted.
 struct Words {
@@ -90,7 +93,7 @@ void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access,
 namespace {
 
 void prepare_updates(const Machine& machine, Multiprocessor& sm) {
-  sm.update_cycles.resize(kPlaceHashes);
+  sm.update_cycles.resize(kSectorPlaces);
   for (const bool is_float : {false, true}) {
     for (int lanes = 0; lanes <= kWarpSize; ++lanes) {
       const double ticks = machine.update_cycles(lanes, is_float) * kUpdateTicksOfACycle;
@@ -111,10 +114,9 @@ void count_updates(Launch& launch, Warp& warp, const Op* op, const Access& acces
   std::uint8_t most = 0;
   const auto end_sector = [&] {
     if (most == 0) return;
-    const auto hash = static_cast<std::uint32_t>(mix(sector));
-    sm.update_cycles[hash % kPlaceHashes] += ticks[most];
+    sm.update_cycles[place_of_sector(sector)] += ticks[most];
     sm.updates += most;
-    record(launch, warp, op, hash, most, AtomicTurns::Kind::update);
+    record(launch, warp, op, static_cast<std::uint32_t>(mix(sector)), most, AtomicTurns::Kind::update);
     most = 0;
   };
   for_each_word(words_of(access), [&](std::uint64_t word, std::uint8_t lanes) {

@@ -31,7 +31,7 @@ struct alignas(64) Multiprocessor {
   SmRequests requests;               // to L2, for requests_ns(); set when the launch ends
   std::vector<std::uint32_t> swaps;  // by hash of a word of global memory: number of lanes that swapped it
                                      // (is_retried())
-  // By hash of a sector of global memory: for how long L2 is busy with this SM's atomics there (count_updates()), in
+  // By place of a sector of global memory: for how long L2 is busy with this SM's atomics there (count_updates()), in
   // parts of a cycle.
   std::vector<std::uint64_t> update_cycles;
   std::uint32_t update_ticks[2][kWarpSize + 1] = {};  // for integers and floats, by the lanes of a word: such parts

@@ -22,7 +22,7 @@ struct Outcome {
   // `lines` is the number of passes, and `wavefronts` that of passes that missed the first cache.
   std::uint8_t lines = 0, wavefronts = 0;
   std::uint8_t l2_read_sectors = 0, l2_write_sectors = 0;      // requested from L2
-  std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // L2 read misses; sectors that became dirty in L2
+  std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // read from DRAM, partners too; that became dirty in L2
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // wavefronts, and those beyond the conflict-free minimum
   Arrival arrives = Arrival::none;                             // load: source of a line that it finds
   // For a completed wait at an mbarrier: 1 + number of the warp's cp.async groups that may still be in flight. For a

@@ -354,27 +354,43 @@ TEST(L2Halves, WritesAndAtomicsDropTheCopy) {
   EXPECT_EQ(traffic[0].dram_write_sectors, 1u);
 }
 
-// Whatever SMs of both halves read, half of L2 is kept; of more, the lines used last.
+// Whatever SMs of both halves read, half of L2 is kept; nearly, if it does not begin with a stretch of sets. Of twice
+// as much, a cyclic walk finds nothing.
 TEST(L2Halves, BothKeepAsMuchAsAHalfHolds) {
-  constexpr std::uint64_t kHalf = 4 * 37;
+  constexpr std::uint64_t kSets = 37, kHalf = 4 * kSets, kAligned = 1000 * kHalf;
   L2Cache cache(with_halves(kHalf));
   std::vector<InstructionTraffic> traffic(1);
-  for (const std::uint64_t lines : {kHalf, 2 * kHalf}) {
+  const auto missed_again = [&](std::uint64_t first, std::uint64_t lines) {
     cache.invalidate();
-    std::uint64_t missed = 0, far = 0;
+    std::uint64_t missed = 0;
     for (int pass = 0; pass < 3; ++pass) {
-      missed = far = 0;
-      for (std::uint64_t line = 1000 * kHalf; line < 1000 * kHalf + lines; ++line) {
-        for (const std::size_t sm : {0u, 1u}) {
-          const auto read = cache.read(cache.place_of(line, sm), 0xf, 0, traffic);
-          missed += read.asked != 0 ? 1 : 0;
-          far += read.is_far && read.asked == 0 ? 1 : 0;
-        }
+      missed = 0;
+      for (std::uint64_t line = first; line < first + lines; ++line) {
+        for (const std::size_t sm : {0u, 1u})
+          missed += cache.read(cache.place_of(line, sm), 0xf, 0, traffic).asked != 0;
       }
     }
-    EXPECT_EQ(missed, lines == kHalf ? 0 : lines) << lines;
-    EXPECT_LE(far, lines == kHalf ? 0 : lines) << lines;
-  }
+    return missed;
+  };
+  EXPECT_EQ(missed_again(kAligned, kHalf), 0u);
+  EXPECT_GT(missed_again(kAligned + 2, kHalf), 0u);
+  EXPECT_LE(missed_again(kAligned + kSets, 3 * kHalf / 4), kHalf / 4);
+  EXPECT_EQ(missed_again(kAligned, 2 * kHalf), 2 * kHalf);
+}
+
+// A load of sectors that the copy lacks is served by the home, like an atomic.
+TEST(L2Halves, AFetchIsThatOfTheHalfThatServes) {
+  L2Cache cache(with_halves(64));
+  std::vector<InstructionTraffic> traffic(1);
+  const std::uint64_t line = 7;
+  const std::size_t far = cache.place_of(line, 0).is_far ? 0 : 1;
+  cache.read(cache.place_of(line, far), 0b0001, 0, traffic);
+  const std::uint32_t first = cache.fetch();
+  cache.end_fetch();
+  cache.read(cache.place_of(line, 1 - far), 0b0010, 0, traffic);
+  EXPECT_EQ(cache.fetch_of(cache.place_of(line, far), 0b0001), first);
+  EXPECT_EQ(cache.fetch_of(cache.place_of(line, far), 0b0011), first + 1);
+  EXPECT_EQ(cache.fetch_of(cache.place_of(line, far), L2Cache::kAtHome), first + 1);
 }
 
 TEST(L2Pages, OpenWhenTheirBankHasAnotherOne) {
