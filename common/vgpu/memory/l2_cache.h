@@ -14,7 +14,7 @@
 namespace roofwalk::vgpu {
 
 // An L2 with two halves (Machine::l2_far_latency_cycles): every line has a home in one of them, and a copy in the other
-// if SMs there read it. Writes and atomics go to the home; a write drops the copy.
+// if SMs there read it. Writes and atomics go to the home and drop the copy.
 class L2Cache {
  public:
   // `dram_access_bytes`: what DRAM delivers at least: one sector, or a pair of neighbours.
@@ -124,8 +124,8 @@ class L2Cache {
   std::size_t set_of(std::uint64_t line) const {
     const std::uint64_t frame = frame_of(line);
     if (!has_halves_) return static_cast<std::size_t>((static_cast<UInt128>(mix(frame)) * sets_) >> 64);
-    // Neighbours are at home in different halves. n pairs of neighbours in succession are in n different sets of a
-    // half, so that L2 keeps whatever has a place in a half.
+    // Neighbours are at home in different halves. Of n sets in a half, each n pairs of neighbours from a multiple of n
+    // on are in different ones, so that few sets are overfull.
     const std::uint64_t pair = frame / 2, half = sets_ / 2;
     const std::uint64_t home = (frame ^ mix(pair)) % 2;
     return static_cast<std::size_t>(home * half + (pair + mix(pair / half)) % half);

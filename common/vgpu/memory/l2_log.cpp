@@ -33,7 +33,7 @@ void L2Answer::tell() const {
   if (found.number != 0) trace->found.push_back({outcome, found.warp, found.outcome});
 }
 
-L2Log::Served L2Log::serve(L2Cache& l2, std::size_t sm_index, const Request& request, Place& place, InstructionId id,
+L2Log::Served L2Log::serve(L2Cache& l2, std::size_t sm_index, const Request& request, Cursor& cursor, InstructionId id,
                            std::vector<InstructionTraffic>& traffic) const {
   Served out;
   const auto note_missed = [&](std::uint64_t line, L2Cache::Missed missed) {
@@ -43,11 +43,11 @@ L2Log::Served L2Log::serve(L2Cache& l2, std::size_t sm_index, const Request& req
     out.from_dram += count(missed.fetched);
     if (l2.opens_page(line)) ++out.pages;
   };
-  for (; place.at < request.end; ++place.at) {
-    const Line& line = lines_[place.at];
-    L2Cache::Place& ahead = place.ahead[place.at % kAhead];
+  for (; cursor.at < request.end; ++cursor.at) {
+    const Line& line = lines_[cursor.at];
+    L2Cache::Place& ahead = cursor.ahead[cursor.at % kAhead];
     const L2Cache::Place in_l2 = ahead;
-    if (place.at + kAhead < lines_.size()) ahead = l2.prefetch(lines_[place.at + kAhead].line, sm_index);
+    if (cursor.at + kAhead < lines_.size()) ahead = l2.prefetch(lines_[cursor.at + kAhead].line, sm_index);
     if (request.kind == Kind::arriving || (request.kind != Kind::store && request.trace != nullptr))
       out.newest = std::max(
           out.newest,
@@ -61,7 +61,7 @@ L2Log::Served L2Log::serve(L2Cache& l2, std::size_t sm_index, const Request& req
         break;
       case Kind::store:
         out.written += count(line.sectors);
-        out.dirtied += count(line.partial ? l2.write(in_l2, partial_[place.next_partial++].of_sector, id, traffic)
+        out.dirtied += count(line.partial ? l2.write(in_l2, partial_[cursor.next_partial++].of_sector, id, traffic)
                                           : l2.write(in_l2, line.sectors, id, traffic));
         break;
       case Kind::atomic: {
@@ -80,11 +80,11 @@ std::uint64_t L2Log::replay(L2Cache& l2, std::size_t sm_index, FetchLog& fetches
                             std::vector<InstructionTraffic>& traffic, std::vector<L2Answer>& answers, SmRequests& sm,
                             std::vector<ServedLoads>& served) {
   std::uint64_t dram_sectors = 0;
-  Place place;
+  Cursor cursor;
   for (std::size_t i = 0; i < std::min(kAhead, lines_.size()); ++i)
-    place.ahead[i] = l2.prefetch(lines_[i].line, sm_index);
+    cursor.ahead[i] = l2.prefetch(lines_[i].line, sm_index);
   for (const Request& request : requests_) {
-    const Served got = serve(l2, sm_index, request, place, first_site + request.pc, traffic);
+    const Served got = serve(l2, sm_index, request, cursor, first_site + request.pc, traffic);
     const bool arriving = got.newest != 0 && fetches.may_arrive(got.newest, l2.fetch());
     if (request.kind == Kind::arriving) {
       answers.push_back({request.trace, request.outcome, 0, 0, 0, arriving ? Arrival::from_dram : Arrival::from_l2});

@@ -81,7 +81,7 @@ class L2Log {
 
   // Sends all requests of SM `sm_index` to L2 and clears the log. `sites`: the launch's counters, which start at
   // `first_site` in `traffic`; `fetches`: the fetches of L2. Appends to `answers`, and adds to `sm` and, for each
-  // request that DRAM served, 1 to its warp's element of `served_by_dram`. Returns the number of sectors that L2 read
+  // request that DRAM served, 1 to its warp's element of `served`. Returns the number of sectors that L2 read
   // from DRAM or made dirty.
   std::uint64_t replay(L2Cache& l2, std::size_t sm_index, FetchLog& fetches, std::vector<InstructionCounters>& sites,
                        InstructionId first_site, std::vector<InstructionTraffic>& traffic,
@@ -106,7 +106,7 @@ class L2Log {
 
   // Where the replay is: the next line, the next of its partial stores, and the places in L2 of the next lines.
   static constexpr std::size_t kAhead = 8;  // how many lines ahead of the current one sets are prefetched
-  struct Place {
+  struct Cursor {
     std::size_t at = 0, next_partial = 0;
     L2Cache::Place ahead[kAhead];
   };
@@ -117,7 +117,7 @@ class L2Log {
     std::uint32_t pages = 0, newest = 0;
     bool is_far = false;
   };
-  Served serve(L2Cache& l2, std::size_t sm_index, const Request& request, Place& place, InstructionId id,
+  Served serve(L2Cache& l2, std::size_t sm_index, const Request& request, Cursor& cursor, InstructionId id,
                std::vector<InstructionTraffic>& traffic) const;
   void clear();
 

@@ -11,16 +11,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::size_t kPlaceHashes = 1u << 16, kSectorPlaces = 1u << 14;
-
-// Sectors that share a place would seem to be one, so neighbours never do, and those of different stretches seldom.
-std::size_t place_of_sector(std::uint64_t sector) { return (sector + mix(sector / kSectorPlaces)) % kSectorPlaces; }
-
-// The words of the active lanes, sorted.
-struct Words {
-  std::uint64_t of[kWarpSize];
-  int count = 0;
-};
+constexpr std::size_t kPlaceHashes = 1u << 16;
 
 // Sorts by counting, for each word, those that come before it: few steps of wide vectors.
 void sort(Words& words) {
@@ -38,6 +29,8 @@ void sort(Words& words) {
   }
 }
 
+}  // namespace
+
 Words words_of(const Access& access) {
   Words words;
   bool sorted = true;
@@ -50,6 +43,10 @@ Words words_of(const Access& access) {
   if (!sorted) sort(words);
   return words;
 }
+
+std::size_t place_of_sector(std::uint64_t sector) { return (sector + mix(sector / kSectorPlaces)) % kSectorPlaces; }
+
+namespace {
 
 // Calls visit(word, lanes) for each of the words.
 template <class Visit>

@@ -6,6 +6,18 @@
 
 namespace roofwalk::vgpu {
 
+// The words that the active lanes of an atomic change, in ascending order; words of 64 bits count as one.
+struct Words {
+  std::uint64_t of[kWarpSize];
+  int count = 0;
+};
+Words words_of(const Access& access);
+
+// Returns the element of Multiprocessor::update_cycles for a sector. Sectors that share an element would seem to be
+// one, so neighbours never do, and those of different stretches seldom.
+inline constexpr std::size_t kSectorPlaces = 1u << 14;
+std::size_t place_of_sector(std::uint64_t sector);
+
 // For an atomic with is_retried(): counts the swaps of each word, and records them for a traced warp.
 void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access, bool shared);
 
