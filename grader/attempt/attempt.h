@@ -70,4 +70,7 @@ Json to_json(const Attempt& attempt);
 // The dot of a stored attempt; nullopt if it was not measured or not graded.
 std::optional<Point> stored_point(const Json& attempt, std::string_view level);
 
+// The version of the model by which a stored attempt was measured; nullopt if nothing was modelled.
+std::optional<std::int64_t> stored_model_version(const Json& attempt);
+
 }  // namespace roofwalk

@@ -201,4 +201,9 @@ std::optional<Point> stored_point(const Json& attempt, std::string_view level) {
   return Point{*ai, *flops};
 }
 
+std::optional<std::int64_t> stored_model_version(const Json& attempt) {
+  if (!attempt.value("time_is_modelled", true) && !attempt.value("bytes_are_modelled", true)) return std::nullopt;
+  return attempt.value("model_version", 1);  // attempts that were stored before the first change of the model have none
+}
+
 }  // namespace roofwalk

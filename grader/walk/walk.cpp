@@ -75,14 +75,9 @@ void add_starter(const Rig& rig, const LevelPoints& points, Chart& chart) {
   add_dot("starter", {.label = {}, .points = points, .is_modelled = rig.models()}, chart);
 }
 
-bool is_modelled(const Json& attempt) {
-  return attempt.value("time_is_modelled", true) || attempt.value("bytes_are_modelled", true);
-}
+bool is_modelled(const Json& attempt) { return stored_model_version(attempt).has_value(); }
 
-// Attempts that were stored before the first change of the model have no version.
-bool is_older(const Json& attempt) {
-  return is_modelled(attempt) && attempt.value("model_version", 1) != kModelVersion;
-}
+bool is_older(const Json& attempt) { return stored_model_version(attempt).value_or(kModelVersion) != kModelVersion; }
 
 bool is_graded(const Attempt& attempt) {
   return attempt.judgement.verdict == Verdict::pass || attempt.judgement.verdict == Verdict::fail;

@@ -1,6 +1,7 @@
 // Tests `grade --again`, which grades only the named submissions once more, and changes of the terms (goals, hidden
 // cases, device), after which grades under the old terms are reported as such.
 #include "common/base/json.h"
+#include "common/record/model_version.h"
 #include "grader/class/batch/stored_grade.h"
 #include "tests/batch/class_fixture.h"
 
@@ -99,6 +100,58 @@ TEST_F(TermsTest, ARegradeThatWasCutOffGoesOn) {
   }
   EXPECT_THAT(type({"grade", "--again", "submissions"}).output, HasSubstr("1 graded now, 1 before"));
   EXPECT_THAT(type({"grade", "--again", "submissions"}).output, HasSubstr("2 graded now, 0 before"));
+}
+
+// The class as another version of roofwalk left it: ann's kernel was an ace there, bob's is as it is now.
+TEST_F(TermsTest, CompareListsTheVerdictsThatThisVersionChanges) {
+  const std::string present = std::to_string(kModelVersion), older = std::to_string(kModelVersion - 1);
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  hand_in("ann");
+  hand_in("bob");
+  ASSERT_EQ(type({"grade", "submissions"}).exit_code, 0);
+  const fs::path file = folder_ / "grades/grades.db";
+  std::string told;
+  {
+    GradeStore now = *GradeStore::open(file, told);
+    Handed handed;
+    handed.students = *now.students();
+    handed.submissions = *now.submissions();
+    const std::vector<StoredGrade> grades = *now.grades();
+    GradeStore then = *GradeStore::open(folder_ / "then/grades.db", told);
+    ASSERT_TRUE(then.add(handed));
+    for (StoredGrade grade : grades) {
+      const bool is_anns = grade.source_sha256 == handed.submissions[0].source_sha256;
+      grade.key = "of another program " + grade.source_sha256;
+      grade.result["attempt"]["model_version"] = kModelVersion - 1;
+      if (is_anns) {
+        grade.result["attempt"]["grade"] = "ace";
+        grade.result["scales"][0]["reached"] = grade.result["scales"][0]["ace"];
+      }
+      ASSERT_TRUE(then.add(grade));
+    }
+  }
+  fs::copy_file(folder_ / "then/grades.db", file, fs::copy_options::overwrite_existing);
+  set_terms("model_version = " + older + "\n[[chapter]]\nname = \"vector-add\"\n");
+  EXPECT_THAT(type({"grade"}).output,
+              HasSubstr("`grade --compare` lists the verdicts that would change; or set " + present));
+  EXPECT_EQ(type({"grade", "--compare", "--again"}).exit_code, 2);
+
+  for (int times = 0; times < 2; ++times) {
+    const CommandResult compared = type({"grade", "--compare"});
+    EXPECT_EQ(compared.exit_code, 0);
+    EXPECT_THAT(compared.output, HasSubstr("ann, vector-add (submissions/ann/vector-add.cu)\n  ace, 10 points (model " +
+                                           older + ") -> pass, "));
+    EXPECT_THAT(compared.output, Not(HasSubstr("bob")));
+    EXPECT_THAT(compared.output, HasSubstr("2 submissions compared: 1 would get another verdict, 0 only other points; "
+                                           "the total of 1 student would change\n"));
+    EXPECT_THAT(compared.output, HasSubstr("`model_version = " + present +
+                                           "` in course.toml, then `./roofwalk grade --course course.toml` takes"));
+  }
+  GradeStore after = *GradeStore::open(file, told);
+  for (const StoredGrade& grade : *after.grades()) {
+    EXPECT_EQ(grade.result["attempt"]["model_version"], kModelVersion - 1);
+  }
+  EXPECT_EQ(GradeStore::open(folder_ / "grades/compare/grades.db", told)->grades()->size(), 2u);
 }
 
 TEST_F(TermsTest, GradesUnderOtherTermsSaySo) {

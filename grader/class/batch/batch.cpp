@@ -48,7 +48,7 @@ Result<Batch> Batch::open(const Course& course, const BatchPlaces& places) {
   if (places.course_file.empty()) {
     batch.terms_ = plain_terms(course);
   } else {
-    ROOFWALK_TRY(batch.terms_, read_terms(places.course_file, course, fs::current_path()));
+    ROOFWALK_TRY(batch.terms_, read_terms(places.course_file, course, fs::current_path(), places.model_pin));
   }
   if (places.secrets) ROOFWALK_TRY_STATUS(use_secrets(*places.secrets, "the secrets", course, batch.terms_));
   for (const ChapterTerms& one : batch.terms_.chapters) {
@@ -128,11 +128,11 @@ std::string stale_text(const Gradebook& book, const std::string& grade_command) 
   return text.empty() ? text : text + fmt::format(": `{}` makes them again", grade_command);
 }
 
-Result<Gradebook> Batch::gradebook() const {
+Result<Gradebook> Batch::gradebook(const GradeStore& graded) const {
   ROOFWALK_TRY(const auto students, store_->students());
   ROOFWALK_TRY(const auto submissions, store_->submissions());
-  ROOFWALK_TRY(const auto grades, store_->grades());
-  ROOFWALK_TRY(const auto faults, store_->faults());
+  ROOFWALK_TRY(const auto grades, graded.grades());
+  ROOFWALK_TRY(const auto faults, graded.faults());
   ROOFWALK_TRY(const auto left_out, store_->left_out());
   std::map<std::string, const StoredGrade*> by_key, by_bytes;
   for (const StoredGrade& grade : grades) {

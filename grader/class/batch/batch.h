@@ -3,6 +3,7 @@
 //   sources/       every submitted file, named by the hash of its bytes
 //   work/          files of the submissions that are being graded; emptied at every start
 //   regrading.json the round of each key of an unfinished `grade --again` (grade_all.h)
+//   compare/       grades of the same submissions by the program of the last `grade --compare` (compare.h)
 // All other files in the folder are made from these and can be made again.
 #pragma once
 
@@ -24,6 +25,8 @@ struct BatchPlaces {
   std::filesystem::path course_file;  // empty: plain_terms()
   std::filesystem::path folder;
   std::optional<std::string> secrets = {};  // the text of the secrets, instead of the file that course.toml names
+  ModelPin model_pin = ModelPin::binds;
+  std::filesystem::path sources = {};  // the folder of the submitted files; empty: sources/ in `folder`
 };
 
 class Batch {
@@ -41,7 +44,7 @@ class Batch {
   Result<Descriptor> lock() const;
 
   std::filesystem::path source(const std::string& sha256) const {
-    return places_.folder / "sources" / (sha256 + ".cu");
+    return (places_.sources.empty() ? places_.folder / "sources" : places_.sources) / (sha256 + ".cu");
   }
   Status keep_source(const std::string& sha256, const std::string& bytes) const;
 
@@ -56,7 +59,9 @@ class Batch {
   // Makes the gradebook. Its columns are the chapters of the terms or, without a course.toml, the chapters with
   // submissions. A submission's grade is found by its key. If this grader has not graded it, its entry has the newest
   // grade of the same bytes by another grader or under other terms, and says so (GradedBy).
-  Result<Gradebook> gradebook() const;
+  Result<Gradebook> gradebook() const { return gradebook(*store_); }
+  // The gradebook of this class's submissions with the grades of another store.
+  Result<Gradebook> gradebook(const GradeStore& graded) const;
 
  private:
   BatchPlaces places_;

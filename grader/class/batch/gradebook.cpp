@@ -49,6 +49,7 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   entry.verdict = attempt.text_of("verdict");
   entry.grade = attempt.text_of("grade");
   entry.boxed = attempt.value("sandboxed", false);
+  entry.model_version = stored_model_version(attempt);
   for (const Json& reason : attempt.value("reasons", Json::array())) {
     if (reason.is_string()) entry.reasons.push_back(reason.get<std::string>());
   }
@@ -269,6 +270,7 @@ Json entry_json(const Entry& entry) {
           {"late_factor", entry.late_factor},
           {"is_starter", entry.is_starter},
           {"graded_by", graded_by_name(entry.graded_by)},
+          {"model_version", entry.model_version ? Json(*entry.model_version) : Json(nullptr)},
           {"verdict", entry.verdict.empty() ? Json(nullptr) : Json(entry.verdict)},
           {"grade", entry.grade.empty() ? Json(nullptr) : Json(entry.grade)},
           {"reasons", entry.reasons},

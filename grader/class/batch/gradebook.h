@@ -45,6 +45,7 @@ struct Entry {
   bool boxed = false;
   bool is_starter = false;  // the file is the unchanged starter
   GradedBy graded_by = GradedBy::these_terms;
+  std::optional<std::int64_t> model_version = std::nullopt;  // of the virtual GPU; nullopt: nothing was modelled
 };
 
 inline constexpr std::size_t kMostSameNamed = 5;

@@ -87,13 +87,13 @@ class Reader {
     return kOk;
   }
 
-  Result<CourseTerms> terms(const toml::table& root, const fs::path& repository) {
+  Result<CourseTerms> terms(const toml::table& root, const fs::path& repository, ModelPin pin) {
     ROOFWALK_TRY_STATUS(only_keys(
         root, {"title", "device", "model_version", "counts", "pass_share", "deadline", "late", "secrets", "chapter"}));
     CourseTerms terms;
     ROOFWALK_TRY_STATUS(text(root, "title", terms.title));
     ROOFWALK_TRY_STATUS(text(root, "device", terms.device));
-    ROOFWALK_TRY_STATUS(model_version(root, terms));
+    ROOFWALK_TRY_STATUS(model_version(root, pin, terms));
     std::string counts = "best";
     ROOFWALK_TRY_STATUS(text(root, "counts", counts));
     if (counts != "best" && counts != "last")
@@ -125,17 +125,21 @@ class Reader {
   }
 
   // A course may name the version of the model by which its grades are given.
-  Status model_version(const toml::table& root, const CourseTerms& terms) const {
+  Status model_version(const toml::table& root, ModelPin pin, CourseTerms& terms) const {
     const toml::node* node = root.get("model_version");
     if (node == nullptr) return kOk;
     const auto version = node->value_exact<std::int64_t>();
     if (!version || *version < 1) return error(*node, "`model_version` must be a whole number, 1 or larger");
-    if (*version == kModelVersion || terms.device.starts_with("cuda")) return kOk;
+    terms.model_version = *version;
+    if (*version == kModelVersion || pin == ModelPin::ignored || terms.device.starts_with("cuda")) return kOk;
     return error(
         *node,
         fmt::format("the course is graded by version {} of the virtual GPU's model, and this roofwalk has {}", *version,
                     kModelVersion),
-        fmt::format("grade with the release that has it; or set {}, and every hand-in is graded anew", kModelVersion));
+        fmt::format(
+            "grade with the release that has it; `grade --compare` lists the verdicts that would change; or set "
+            "{}, and every hand-in is graded anew",
+            kModelVersion));
   }
 
   Status secrets(const toml::table& root, CourseTerms& terms) const {
@@ -319,7 +323,7 @@ CourseTerms plain_terms(const Course& course) {
   return terms;
 }
 
-Result<CourseTerms> read_terms(const fs::path& file, const Course& course, const fs::path& repository) {
+Result<CourseTerms> read_terms(const fs::path& file, const Course& course, const fs::path& repository, ModelPin pin) {
   std::error_code missing;
   if (!fs::is_regular_file(file, missing)) {
     return Error{.message = fmt::format("there is no file {}", file.string()),
@@ -327,7 +331,7 @@ Result<CourseTerms> read_terms(const fs::path& file, const Course& course, const
   }
   try {
     const toml::table root = toml::parse(file_text(file), file.string());
-    return Reader(file.string(), course).terms(root, repository);
+    return Reader(file.string(), course).terms(root, repository, pin);
   } catch (const toml::parse_error& trouble) {
     return Error{fmt::format("is not TOML: {}", trouble.description()), file.string(),
                  static_cast<int>(trouble.source().begin.line)};

@@ -40,8 +40,9 @@ struct LateTerms {
 };
 
 struct CourseTerms {
-  std::string title;            // empty: none
-  std::string device = "auto";  // see --device
+  std::string title;                                         // empty: none
+  std::string device = "auto";                               // see --device
+  std::optional<std::int64_t> model_version = std::nullopt;  // nullopt: the course names none
   enum class Counts { best, last } counts = Counts::best;
   LateTerms late;
   std::vector<ChapterTerms> chapters;  // in the order of the file
@@ -57,11 +58,14 @@ struct CourseTerms {
 // The terms without a course.toml: every chapter of the course for 10 points, without deadlines or secrets.
 CourseTerms plain_terms(const Course& course);
 
+// Whether a course.toml that names another version of the model than kModelVersion is refused.
+enum class ModelPin { binds, ignored };
+
 // Reads course.toml and the secrets file that it names. Errors, each with the file and the line: not TOML; unknown
-// keys; chapters or goals that the course does not have; values out of range; a secrets file inside `repository`, or
-// one with extents that a chapter does not have.
+// keys; chapters or goals that the course does not have; values out of range; another version of the model, if its pin
+// binds; a secrets file inside `repository`, or one with extents that a chapter does not have.
 Result<CourseTerms> read_terms(const std::filesystem::path& file, const Course& course,
-                               const std::filesystem::path& repository);
+                               const std::filesystem::path& repository, ModelPin pin = ModelPin::binds);
 
 // Replaces the secrets of the terms by those in `text`. Errors name the text by `what`.
 Status use_secrets(const std::string& text, const std::string& what, const Course& course, CourseTerms& terms);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "common/record/model_version.h"
 #include "common/sandbox/probe.h"
 #include "grader/class/batch/batch.h"
+#include "grader/class/batch/compare.h"
 #include "grader/class/batch/grade_all.h"
 #include "grader/class/batch/progress_bar.h"
 #include "grader/class/hand_ins/late_marks.h"
@@ -27,6 +29,7 @@ struct GradeCommand {
   int workers = 0;
   bool each = false;
   bool again = false;
+  bool compares = false;
   bool unsandboxed = false;
 };
 
@@ -171,11 +174,58 @@ void require_own_places(const ClassOptions& options, const BatchPlaces& places, 
   if (options.grades.empty()) require(places.folder, "--grades");
 }
 
+const Rig& bench_for(Session& session, Batch& batch) {
+  const Rig& rig = session.measured_bench();
+  for (const Chapter& chapter : batch.chapters()) {
+    if (const auto why = not_offered(chapter, rig.machine)) throw Failure{{*why}, kSkipped};
+  }
+  value_or_fail(check_memory(batch.terms(), rig.machine), kUsage);
+  batch.use_bench(rig);
+  return rig;
+}
+
+// What else may be a reason for a difference, and how the new grades are taken over.
+void tell_of_comparison(const ClassOptions& options, const Batch& batch, const Gradebook& on_record,
+                        const Comparison& comparison) {
+  if (const std::size_t count = on_record.graded_by(GradedBy::other_terms); count > 0) {
+    tell(fmt::format("{} made under other terms (goals, hidden cases or device), which may be why {}",
+                     count == 1 ? "1 grade on record was" : fmt::format("{} grades on record were", count),
+                     count == 1 ? "it changes" : "they change"));
+  }
+  const auto pinned = batch.terms().model_version;
+  const bool is_pinned_to_another = pinned && *pinned != kModelVersion;
+  if (!is_pinned_to_another && comparison.changed_verdicts() + comparison.changed_points() == 0) return;
+  const std::string pin =
+      is_pinned_to_another ? fmt::format("`model_version = {}` in course.toml, then ", kModelVersion) : "";
+  tell(fmt::format("the grades on record are as they were: {}`{}` takes the new ones", pin, grade_command(options)));
+}
+
+// Grades what has a grade on record beside that record, and prints what differs.
+int compare_class(Session& session, const GradeCommand& command, const BatchPlaces& places, Batch& batch,
+                  const std::vector<std::string>& chapters) {
+  const Rig& rig = bench_for(session, batch);
+  Batch comparing = value_or_fail(comparing_batch(session.course(), places, rig, batch, chapters));
+  const Descriptor lock = value_or_fail(comparing.lock());
+  std::vector<Submission> named = value_or_fail(comparing.store().submissions());
+  const GradeSummary summary = grade_named(session, command, comparing, named);
+  const Gradebook on_record = value_or_fail(batch.gradebook());
+  const Comparison comparison = compare(on_record, value_or_fail(batch.gradebook(comparing.store())), chapters);
+  if (session.options.json) {
+    print_json(to_json(comparison));
+  } else {
+    print(text_of(comparison));
+  }
+  tell_of_comparison(command.places, batch, on_record, comparison);
+  if (summary.faults > 0) tell(summary.last_trouble);
+  return summary.faults > 0 ? kOurFault : kAccepted;
+}
+
 int grade_class(Session& session, const GradeCommand& command) {
   if (!command.unsandboxed) require_sandbox();
   std::vector<fs::path> paths;
   for (const std::string& path : command.paths) paths.push_back(session.from_caller(path));
-  const BatchPlaces places = places_of(session, command.places);
+  BatchPlaces places = places_of(session, command.places);
+  if (command.compares) places.model_pin = ModelPin::ignored;
   if (paths.empty() && !fs::exists(places.folder / "grades.db")) throw nothing_before();
   require_own_places(command.places, places, paths);
   Batch batch = value_or_fail(Batch::open(session.course(), places), kUsage);
@@ -184,6 +234,7 @@ int grade_class(Session& session, const GradeCommand& command) {
   const Descriptor lock = value_or_fail(batch.lock());
   value_or_fail(batch.store().verify());
   Wanted wanted = wanted_chapters(session, batch, command.chapter);
+  if (command.compares) return compare_class(session, command, places, batch, wanted.chapters);
   for (const Owner& owner : value_or_fail(batch.store().students())) {
     wanted.students.insert(owner.student);
     if (is_persons(owner.lms_id)) wanted.proven.insert(owner.student);
@@ -192,13 +243,7 @@ int grade_class(Session& session, const GradeCommand& command) {
   wanted.grades = batch.folder();
   const Handed handed = take_hand_ins(paths, wanted, batch);
   const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
-  const Rig& rig = session.measured_bench();
-  for (const Chapter& chapter : batch.chapters()) {
-    if (const auto why = not_offered(chapter, rig.machine)) throw Failure{{*why}, kSkipped};
-  }
-  value_or_fail(check_memory(batch.terms(), rig.machine), kUsage);
-  batch.use_bench(rig);
-
+  const Rig& rig = bench_for(session, batch);
   const GradeSummary summary = grade_named(session, command, batch, named);
   const Gradebook book = value_or_fail(batch.gradebook());
   const std::vector<fs::path> written = write_results(batch, rig, book);
@@ -217,7 +262,7 @@ int grade_class(Session& session, const GradeCommand& command) {
 void add_grade_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<GradeCommand>();
   Verb command = program.add_subcommand("grade", "Grade a class: a folder or a zip of submissions");
-  command.add_option(
+  const Option paths = command.add_option(
       "path", options->paths,
       "the class: a folder or a zip of hand-ins, as the LMS gives it; several paths: one student's file, folder or zip "
       "each, named after the student; none: earlier hand-ins whose grades are not up to date");
@@ -227,7 +272,12 @@ void add_grade_command(Verb& program, Session& session, int& exit_code) {
   command.add_option("--workers", options->workers, "submissions to grade at once; default: as --threads")
       .worker_count();
   command.add_flag("--each", options->each, "each path, even a single one, is one student's, whatever is in it");
-  command.add_flag("--again", options->again, "grade the given paths again; the old grades stay in the record");
+  const Option again =
+      command.add_flag("--again", options->again, "grade the given paths again; the old grades stay in the record");
+  command
+      .add_flag("--compare", options->compares,
+                "list the verdicts and points that this version of roofwalk would change; the grades on record stay")
+      .excludes({paths, again});
   command.add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
   command.callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });
 }

@@ -21,8 +21,10 @@ struct HistoryCommand {
 Json grading_json(const StoredGrade& grade, double pass_share, GradedBy who) {
   const Json attempt = grade.result.value("attempt", Json::object());
   const auto scales = scales_from_json(grade.result.value("scales", Json::array()));
+  const auto model_version = stored_model_version(attempt);
   return {{"graded_at", grade.graded_at},
           {"round", grade.round},
+          {"model_version", model_version ? Json(*model_version) : Json(nullptr)},
           {"verdict", attempt.value("verdict", "")},
           {"grade", attempt.value("grade", "")},
           {"reasons", attempt.value("reasons", Json::array())},
