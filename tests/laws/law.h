@@ -24,7 +24,7 @@ std::string name_of_machine(const testing::TestParamInfo<std::string>& info);
   INSTANTIATE_TEST_SUITE_P(On, suite, testing::ValuesIn(law_machines()), name_of_machine)
 
 // The chains of arithmetic.cu.
-enum class Chain { fma, fma_double, funnel_shift, multiply_add, exp2, rsqrt, divide, shuffle, barrier };
+enum class Chain { fma, fma_double, funnel_shift, multiply_add, exp2, rsqrt, divide, shuffle, barrier, fma_of_three };
 
 class Law : public testing::TestWithParam<std::string> {
  protected:

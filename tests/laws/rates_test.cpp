@@ -118,6 +118,13 @@ TEST_P(Rates, SharedMemory) {
 }
 
 TEST_P(Rates, Fma) { expect_pipe(Chain::fma, machine_.fp32_lanes_per_sm); }
+TEST_P(Rates, FmaOfThreeRegistersWaitsForThem) {
+  const double each = cycles_per_turn(Chain::fma_of_three, 1, machine_.sms, most_threads()) / 256;
+  const double warps = most_threads() / 32.0 / machine_.schedulers_per_sm;
+  const double busy = std::max(interval(machine_.fp32_lanes_per_sm), 3 / machine_.register_reads_per_clock);
+  expect_within(each / warps, std::max(busy, (machine_.alu_latency_cycles) / warps), kRateTolerance,
+                "cycles an FMA and scheduler");
+}
 TEST_P(Rates, FmaOfDoubles) { expect_pipe(Chain::fma_double, machine_.fp64_lanes_per_sm); }
 TEST_P(Rates, FunnelShift) { expect_pipe(Chain::funnel_shift, machine_.int_lanes_per_sm); }
 TEST_P(Rates, IntegerMultiply) { expect_pipe(Chain::multiply_add, machine_.multiply_lanes_per_sm); }

@@ -21,7 +21,8 @@ struct MachineOp {
 };
 
 // Finds the machine access of each PTX load and store of shared memory. Merged are accesses of one basic block whose
-// addresses are constants apart and fill the machine access, and whose PTX lines have no narrower machine access.
+// addresses are constants apart and fill the machine access, and whose PTX lines have no narrower machine access. In a
+// loop of one basic block, they may fill it in several iterations, if each iteration begins where the last one ended.
 SharedAccesses find_shared_accesses(const ptx::Function& function, std::span<const BasicBlock> blocks,
                                     std::span<const MachineOp> code);
 

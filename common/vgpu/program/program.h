@@ -170,11 +170,23 @@ static_assert(ptx::kUnitCount <= 16);
 struct SharedAccess {
   std::uint8_t bytes = 0;   // per lane; 0: those of the PTX instruction
   std::uint8_t before = 0;  // how many of them lie before the address of the PTX instruction
+  // Into how many consecutive iterations of the instruction's loop the machine access reaches, because ptxas unrolled
+  // the loop. It is performed in the iteration in which it begins at a multiple of `bytes`.
+  std::uint8_t iterations = 1;
+  // For one in how many of these machine accesses there is one more, as wide as the PTX instruction; 0: none.
+  std::uint8_t repeated_every = 0;
   // The PTX instruction on whose line the machine instruction is, if that is another one; else kNotMerged. Requests and
   // wavefronts count there.
   std::uint32_t merged_into = kNotMerged;
   static constexpr std::uint32_t kNotMerged = ~0u;
   bool is_merged() const { return merged_into != kNotMerged; }
+  // Whether an execution of the PTX instruction with this address performs the machine access.
+  bool is_performed_at(std::uint64_t address) const {
+    return !is_merged() && (iterations == 1 || (address - before) % bytes == 0);
+  }
+  bool is_repeated_at(std::uint64_t address) const {
+    return repeated_every != 0 && (address - before) / bytes % repeated_every == 0;
+  }
 };
 
 struct SharedAccesses {

@@ -58,22 +58,30 @@ class Matcher {
       for (auto at = first; at != last; ++at) {
         Widths& widths = widths_[at->second];
         widths.differ = widths.differ || (widths.bytes != 0 && widths.bytes != op.shared_bytes);
-        widths.bytes = op.shared_bytes;
+        widths.bytes = std::max(widths.bytes, op.shared_bytes);
+        widths.wide += op.shared_bytes > bytes_of(ptx_[at->second]);
+        ++widths.all;
       }
     }
   }
 
   SharedAccesses run() {
     out_.found_all = true;
-    for (const BasicBlock& block : blocks_) match(block);
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      const auto& next = blocks_[b].successors;
+      const bool is_loop = std::find(next.begin(), next.end(), b) != next.end();
+      loop_ = is_loop ? &blocks_[b] : nullptr;
+      match(blocks_[b]);
+    }
     return std::move(out_);
   }
 
  private:
   // The machine accesses on the line of a PTX instruction.
   struct Widths {
-    std::uint8_t bytes = 0;  // per lane; 0: there is none
+    std::uint8_t bytes = 0;  // of the widest, per lane; 0: there is none
     bool differ = false;
+    std::uint32_t all = 0, wide = 0;  // wide: wider than the PTX instruction
   };
   // An address is a constant offset from a place: a register as some instruction left it, or a variable.
   struct Place {
@@ -86,6 +94,7 @@ class Matcher {
     auto operator<=>(const Place&) const = default;
   };
   using Members = std::map<std::int64_t, std::uint32_t>;  // instruction by offset
+  using Found = std::vector<std::pair<std::uint32_t, SharedAccess>>;
 
   // Moves a place from a register that is a constant more than another one to that other register.
   void follow(Place& place, std::int64_t& offset) const {
@@ -121,7 +130,7 @@ class Matcher {
     std::map<int, std::uint32_t> written_at;
     std::map<Place, Members> groups;
     const auto match_all = [&] {
-      for (const auto& [place, members] : groups) match(members);
+      for (const auto& [place, members] : groups) match(place, members);
       groups.clear();
     };
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
@@ -139,7 +148,7 @@ class Matcher {
         if (const auto last = written_at.find(place.reg); last != written_at.end()) place.written_at = last->second;
         Members& members = groups[place];
         if (members.contains(offset)) {  // a second access of these bytes belongs to other code that nvcc unrolled
-          match(members);
+          match(place, members);
           members.clear();
         }
         members.emplace(offset, pc);
@@ -151,16 +160,17 @@ class Matcher {
     match_all();
   }
 
-  // Finds the alignment for which all wide machine accesses of these instructions are complete, and applies it.
-  void match(const Members& members) {
+  // Finds the alignment for which all wide machine accesses of these instructions are complete, and applies it. If
+  // there is none, they may be complete after several iterations.
+  void match(const Place& place, const Members& members) {
     constexpr std::int64_t kWidest = 16;
     bool wide = false;
-    for (const auto& [offset, pc] : members) wide = wide || widths_[pc].bytes > bytes_of(ptx_[pc]);
-    for (std::int64_t phase = 0; wide && phase < kWidest; ++phase) {
-      if (const auto found = windows(members, phase)) {
-        for (const auto& [pc, access] : *found) out_.of[pc] = access;
-        break;
-      }
+    for (const auto& [offset, pc] : members) wide = wide || widths_[pc].wide != 0;
+    std::optional<Found> found;
+    for (std::int64_t phase = 0; wide && !found && phase < kWidest; ++phase) found = windows(members, phase);
+    if (wide && !found && place.guard < 0) found = across_iterations(members, step_of(place.reg).value_or(0));
+    if (found) {
+      for (const auto& [pc, access] : *found) out_.of[pc] = access;
     }
     for (const auto& [offset, pc] : members) {
       const Widths& widths = widths_[pc];
@@ -171,9 +181,8 @@ class Matcher {
 
   // Returns the accesses of the instructions that wide machine accesses cover if these begin at `phase` modulo their
   // size; nullopt if one of them is not covered exactly.
-  std::optional<std::vector<std::pair<std::uint32_t, SharedAccess>>> windows(const Members& members,
-                                                                             std::int64_t phase) const {
-    std::vector<std::pair<std::uint32_t, SharedAccess>> out;
+  std::optional<Found> windows(const Members& members, std::int64_t phase) const {
+    Found out;
     for (auto at = members.begin(); at != members.end();) {
       const std::int64_t start = at->first;
       // The widest machine access on the lines of the instructions that a window from here on would cover.
@@ -207,8 +216,108 @@ class Matcher {
     return out;
   }
 
+  // Returns the accesses of instructions that a wide machine access covers in several iterations of the loop, whose
+  // addresses grow by `step` from one to the next: each run of neighbours must be as long as the step, and have machine
+  // accesses on one of its lines only. ptxas may load the first words once more, before the wide load that has them, so
+  // that the loop's arithmetic can begin. nullopt if some wide one is left.
+  std::optional<Found> across_iterations(const Members& members, std::int64_t step) const {
+    if (step <= 0) return std::nullopt;
+    Found out;
+    for (auto at = members.begin(); at != members.end();) {
+      const auto begin = at;
+      std::int64_t end = at->first;
+      std::uint32_t leader = kNone, with_code = 0;
+      for (; at != members.end() && at->first == end; ++at) {
+        const Widths& widths = widths_[at->second];
+        end += bytes_of(ptx_[at->second]);
+        if (widths.bytes == 0) continue;
+        leader = at->second;
+        ++with_code;
+      }
+      const Widths code = leader == kNone ? Widths{} : widths_[leader];
+      const std::uint32_t width = code.bytes;
+      if (code.wide == 0 && with_code == std::distance(begin, at)) continue;
+      if (with_code != 1 || end - begin->first != step || width <= step || width % step != 0) return std::nullopt;
+      if (code.differ &&
+          (code.all != code.wide + 1 || !has_copies(code.wide * width / static_cast<std::uint32_t>(step))))
+        return std::nullopt;
+      for (auto in = begin; in != at; ++in) {
+        SharedAccess access{.bytes = static_cast<std::uint8_t>(width),
+                            .before = static_cast<std::uint8_t>(in->first - begin->first),
+                            .iterations = static_cast<std::uint8_t>(width / step)};
+        if (in->second != leader) {
+          access.merged_into = leader;
+        } else if (code.differ) {
+          access.repeated_every = static_cast<std::uint8_t>(code.wide);
+        }
+        out.emplace_back(in->second, access);
+      }
+    }
+    return out;
+  }
+
+  // Whether ptxas made so many copies of the loop's body and no other code of it, such as a loop for remaining
+  // iterations: some access has as many machine accesses of one width.
+  bool has_copies(std::uint32_t copies) const {
+    for (std::uint32_t pc = loop_->first; pc < loop_->first + loop_->count; ++pc) {
+      if (widths_[pc].all == copies && !widths_[pc].differ) return true;
+    }
+    return false;
+  }
+
+  // Returns by how much a register grows from one iteration of the loop to the next; nullopt if that is not known.
+  std::optional<std::int64_t> step_of(int reg, int depth = 0) const {
+    constexpr int kDeepest = 16;
+    if (loop_ == nullptr || reg < 0 || depth > kDeepest) return std::nullopt;
+    std::uint32_t made_at = kNone;
+    bool several = false;
+    for (std::uint32_t pc = loop_->first; pc < loop_->first + loop_->count; ++pc) {
+      for_each_result(ptx_[pc], [&](int result) {
+        if (result != reg) return;
+        several = several || made_at != kNone || ptx_[pc].guard >= 0;
+        made_at = pc;
+      });
+    }
+    if (made_at == kNone) return 0;
+    if (several || ptx::is_float(ptx_[made_at].type)) return std::nullopt;
+    return step_of_result(ptx_[made_at], reg, depth);
+  }
+
+  std::optional<std::int64_t> step_of_result(const Instruction& in, int reg, int depth) const {
+    const auto constant = [&](std::size_t i) -> std::optional<std::int64_t> {
+      if (in.operands[i].kind != Operand::Kind::immediate) return std::nullopt;
+      return static_cast<std::int64_t>(in.operands[i].bits);
+    };
+    const auto step = [&](std::size_t i) -> std::optional<std::int64_t> {
+      const Operand& o = in.operands[i];
+      if (o.kind == Operand::Kind::immediate || o.kind == Operand::Kind::variable) return 0;
+      if (o.kind != Operand::Kind::reg || !o.elements.empty()) return std::nullopt;
+      return o.index == reg ? std::nullopt : step_of(o.index, depth + 1);
+    };
+    const auto times = [](std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+      return a && b ? std::optional(sum(0, *a * *b)) : std::nullopt;
+    };
+    const auto plus = [](std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+      return a && b ? std::optional(sum(*a, *b)) : std::nullopt;
+    };
+    const std::size_t count = in.operands.size();
+    if (ptx::info(in.opcode).form == Form::move && count == 2) return step(1);
+    if (count < 3) return std::nullopt;
+    const bool counts_itself = in.operands[1].kind == Operand::Kind::reg && in.operands[1].index == reg;
+    if (ptx::computes(in, ptx::kAdds)) return counts_itself ? constant(2) : plus(step(1), step(2));
+    if (ptx::computes(in, ptx::kMultiplies)) return times(step(1), constant(2));
+    if (ptx::computes(in, ptx::kMultiplies | ptx::kAdds)) return plus(times(step(1), constant(2)), step(3));
+    const auto bits = constant(2);
+    if (ptx::computes(in, ptx::kShiftsLeft) && bits && *bits >= 0 && *bits <= 31)
+      return times(step(1), std::int64_t{1} << *bits);
+    bool is_fixed = ptx::info(in.opcode).form == Form::alu;
+    for (std::size_t i = 1; i < count; ++i) is_fixed = is_fixed && step(i) == 0;
+    return is_fixed ? std::optional<std::int64_t>(0) : std::nullopt;
+  }
+
   const std::vector<Instruction>& ptx_;
   std::span<const BasicBlock> blocks_;
+  const BasicBlock* loop_ = nullptr;       // the present basic block, if it is a loop by itself
   std::map<int, Definition> definitions_;  // by register
   std::vector<Widths> widths_;             // by PTX instruction
   SharedAccesses out_;

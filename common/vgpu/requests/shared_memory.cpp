@@ -89,6 +89,30 @@ Turns turns_of_machine_access(const Program& program, std::uint32_t pc, const Ac
   return turns_of(wide, use);
 }
 
+std::uint32_t bytes_of_lanes(const Access& access) {
+  return static_cast<std::uint32_t>(std::popcount(access.mask)) * access.bytes;
+}
+
+// Counts an access whose machine access reaches into several iterations of a loop.
+void count_across_iterations(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use,
+                             const SharedAccess& machine) {
+  const auto lane = static_cast<std::size_t>(std::countr_zero(access.mask | 1u << (kWarpSize - 1)));
+  const std::uint64_t address = access.address[lane];
+  Turns turns{0, 0};
+  std::uint32_t requests = 0;
+  if (machine.is_performed_at(address)) {
+    turns = turns_of_machine_access(launch.program, op->pc, access, use);
+    requests = 1;
+    if (machine.is_repeated_at(address)) {
+      const Turns more = turns_of(access, use);
+      turns.wavefronts = static_cast<std::uint16_t>(turns.wavefronts + more.wavefronts);
+      turns.conflicts = static_cast<std::uint16_t>(turns.conflicts + more.conflicts);
+      requests = 2;
+    }
+  }
+  add_shared_wavefronts(launch, warp, op, bytes_of_lanes(access), turns.wavefronts, turns.conflicts, requests);
+}
+
 }  // namespace
 
 bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out) {
@@ -130,13 +154,15 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
 
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use) {
   if (!launch.counts) return;
-  const std::uint32_t bytes = static_cast<std::uint32_t>(std::popcount(access.mask)) * access.bytes;
+  const std::uint32_t bytes = bytes_of_lanes(access);
   if (use == SharedUse::atomic) {
     const Turns turns = turns_of(access, use);
-    return add_shared_wavefronts(launch, warp, op, bytes, turns.wavefronts, turns.conflicts);
+    return add_shared_wavefronts(launch, warp, op, bytes, turns.wavefronts, turns.conflicts, 1);
   }
   // Adding a constant to all addresses rotates the banks but does not change conflicts. So the result for the last
   // pattern of relative addresses usually still holds.
+  const SharedAccess machine = launch.program.shared_access(op->pc);
+  if (machine.iterations > 1) return count_across_iterations(launch, warp, op, access, use, machine);
   SharedMemo& memo = launch.shared_memos[op->pc];
   const std::uint64_t first = access.address[0];
   std::uint32_t differs = memo.mask ^ access.mask;
@@ -150,7 +176,7 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
     memo.conflicts = turns.conflicts;
     for (int l = 0; l < kWarpSize; ++l) memo.relative[l] = static_cast<std::uint32_t>(access.address[l] - first);
   }
-  add_shared_wavefronts(launch, warp, op, bytes, memo.wavefronts, memo.conflicts);
+  add_shared_wavefronts(launch, warp, op, bytes, memo.wavefronts, memo.conflicts, machine.is_merged() ? 0 : 1);
 }
 
 std::uint32_t shared_word_bytes(const ptx::Function& function) {

@@ -20,11 +20,12 @@ enum class SharedUse { load, store, rows, atomic };  // rows: ldmatrix, which re
 // "Unexpected shared memory bank conflict", for 7.x; assumed for later chips).
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
-// Adds the counts of a request whose wavefronts are known; `bytes` is the sum over its lanes.
+// Adds the counts of an access whose wavefronts are known; `bytes` is the sum over its lanes. `requests`: of the
+// machine code; 0 if another machine access includes this one.
 inline void add_shared_wavefronts(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes,
-                                  std::uint16_t wavefronts, std::uint16_t conflicts) {
+                                  std::uint16_t wavefronts, std::uint16_t conflicts, std::uint32_t requests) {
   InstructionCounters& site = launch.sites[op->pc];
-  site.requests += !launch.program.shared_access(op->pc).is_merged();
+  site.requests += requests;
   site.bytes += bytes;
   site.wavefronts += wavefronts;
   site.conflicts += conflicts;

@@ -150,7 +150,8 @@ StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
   for (std::uint32_t i = 0; i < block_->count; ++i) {
     if (!is_memory(instruction(i)) || instruction(i).space != ptx::Space::shared) continue;
     if (kind_of(instruction(i)) == TimedKind::compute || node_merged_into(i) != kNowhere) continue;
-    lack.accesses[i] = too_few || (group[i] != nullptr && neighbours.at(*group[i]) < form.copies);
+    const std::uint32_t iterations = program_.shared_access(block_->first + i).iterations;
+    lack.accesses[i] = too_few || (group[i] != nullptr && neighbours.at(*group[i]) * iterations < form.copies);
   }
   lack.most = lack.most || issues * kShrinks + kFewer * form.copies < by_rules * form.copies;
   if (!lack.none() && issues < by_rules * form.copies) lack.issues = by_rules * form.copies - issues;

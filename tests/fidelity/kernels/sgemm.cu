@@ -1,8 +1,9 @@
 // The ladder of matrix products that courses climb: c (m x n) is a (m x k) times b (k x n), in the shapes of
 // siboehm/SGEMM_CUDA. STEP 0: a thread a value, neighbours in a column. 1: neighbours in a row. 2: tiles in shared
 // memory. 3: a column of 8 values a thread. 4: a square of 8 x 8. 5: accesses of 16 bytes, a turned round in shared
-// memory. 6: tiles of warps. The loops over a tile's depth are unrolled, as ptxas does with the originals (read with
-// nvdisasm: as many LDS, LDS.128 and FFMA a tile).
+// memory. 6: tiles of warps. ptxas unrolls the loop over a tile's depth of step 3, and merges loads across its iterations,
+// as it does in the original; those of the later steps are unrolled here, with as many LDS, LDS.128 and FFMA a tile as
+// the originals (read with nvdisasm).
 #include <roofwalk.cuh>
 
 #ifndef STEP
@@ -47,7 +48,6 @@ __global__ void __launch_bounds__(512) columns(const float* a, const float* b, f
         as[threadIdx.x] = a[threadIdx.x / kDepth * k + from + threadIdx.x % kDepth];
         bs[threadIdx.x] = b[(from + y) * n + x];
         __syncthreads();
-#pragma unroll
         for (int i = 0; i < kDepth; ++i) {
             const float right = bs[i * kTile + x];
             for (int j = 0; j < kMine; ++j) sum[j] += as[(y * kMine + j) * kDepth + i] * right;

@@ -2,9 +2,15 @@
 // multiple of kChains). Each step is written so that no compiler can fold two of them into one.
 #include <roofwalk.cuh>
 
+// Reads two registers, because the file of registers of some chips has no more for each FMA.
 struct Fma {
     using Value = float;
-    static __device__ float step(float x, float a, float b, int) { return fmaf(x, a, b); }
+    static __device__ float step(float x, float a, float, int) { return fmaf(x, a, a); }
+};
+// Reads three registers. Neighbours in the chain differ in every operand, so none finds a register in the reuse cache.
+struct FmaOfThree {
+    using Value = float;
+    static __device__ float step(float x, float a, float b, int at) { return at % 2 == 0 ? fmaf(x, a, b) : fmaf(x, b, a); }
 };
 struct FmaDouble {
     using Value = double;
@@ -94,4 +100,5 @@ SOLVE(const float* in, float* out, int op, int chain_count, int blocks, int thre
     if (op == 6) launch<Divide>(in, out, chain_count, blocks, threads, turns);
     if (op == 7) launch<Shuffle>(in, out, chain_count, blocks, threads, turns);
     if (op == 8) barriers<<<blocks, threads>>>(out, turns);
+    if (op == 9) launch<FmaOfThree>(in, out, chain_count, blocks, threads, turns);
 }

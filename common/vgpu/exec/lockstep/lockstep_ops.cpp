@@ -205,7 +205,7 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
     Pointers at;
     if (!resolve_shared(launch, warp, op, access, store ? "writes" : "reads", at)) return nullptr;
     count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
-    if (warp.mask == kAllLanes) {
+    if (warp.mask == kAllLanes && launch.program.shared_access(op->pc).iterations == 1) {
       SharedMemo& memo = launch.shared_memos[op->pc];
       memo.lockstep_known = true;
       memo.lockstep_bytes = kWarpSize * kBytes;

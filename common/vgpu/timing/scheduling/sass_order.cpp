@@ -155,6 +155,11 @@ bool StaticScheduler::is_main(const BlockOp& op) const {
 // than copies, those that carry a value around the loop belong to the last copies, the others to the first copies.
 std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::uint32_t total,
                                        std::uint32_t copies) const {
+  const std::uint32_t iterations = program_.shared_access(pc).iterations;
+  if (iterations > 1) {  // ptxas may load the first words once more, before the wide load that has them
+    const std::uint32_t repeated = total - std::min(total, copies / iterations);
+    return std::min((k - std::min(k, repeated)) * iterations, copies - 1);
+  }
   if (total >= copies) return static_cast<std::uint32_t>(std::uint64_t{k} * copies / total);
   bool around = kind_of(code()[pc]) == TimedKind::branch || ptx::info(code()[pc].opcode).form == Form::compare;
   for_each_result(code()[pc], [&](int reg) { around = around || slot_of_[reg] != kReady; });

@@ -56,8 +56,10 @@ void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, 
 std::int32_t StaticScheduler::node_merged_into(std::uint32_t node) const {
   const std::uint32_t copy = node / block_->count, pc = block_->first + node % block_->count;
   const SharedAccess access = program_.shared_access(pc);
-  if (!access.is_merged()) return kNowhere;
-  return static_cast<std::int32_t>(copy * block_->count + access.merged_into - block_->first);
+  const std::uint32_t performed_in = copy - copy % access.iterations;
+  if (!access.is_merged() && performed_in == copy) return kNowhere;
+  const std::uint32_t performed_by = access.is_merged() ? access.merged_into : pc;
+  return static_cast<std::int32_t>(performed_in * block_->count + performed_by - block_->first);
 }
 
 // For each value that no operation makes, finds the values that it is made of: values that an operation makes, or

@@ -92,7 +92,64 @@ TEST(SharedAccesses, RegistersAreFollowedToTheirBase) {
   EXPECT_EQ(accesses.of[6].merged_into, 3u);
 }
 
-// ptxas may merge across iterations of a loop that it unrolls itself. Then PTX accesses are lacking.
+// A loop of one basic block: two loads of neighbouring words, and one further on. Its address grows by `step` words.
+std::string loop(const std::string& step) {
+  return "loop:\n"
+         "ld.shared.f32 %f1, [%r1];\n"
+         "ld.shared.f32 %f2, [%r1+4];\n"
+         "ld.shared.f32 %f3, [%r3];\n" +
+         step +
+         "setp.ne.s32 %p1, %r2, 8;\n"
+         "@%p1 bra loop;\n";
+}
+
+TEST(SharedAccesses, AreMergedAcrossIterations) {
+  // The address itself grows; the address is made anew, from a counter.
+  const std::string grows = "add.s32 %r1, %r1, 8;\nadd.s32 %r2, %r2, 1;\n";
+  const std::string made =
+      "and.b32 %r4, %r5, 7;\nadd.s32 %r7, %r4, %r2;\nshl.b32 %r8, %r7, 3;\nadd.s32 %r1, %r6, %r8;\nadd.s32 %r2, %r2, "
+      "1;\n";
+  for (const std::string& step : {grows, made}) {
+    const SharedAccesses accesses = found(loop(step), {{2, 16}, {4, 4}, {2, 16}, {4, 4}, {4, 4}, {4, 4}});
+    EXPECT_TRUE(accesses.found_all) << step;
+    EXPECT_EQ(accesses.of[0].bytes, 16);
+    EXPECT_EQ(accesses.of[0].iterations, 2);
+    EXPECT_EQ(accesses.of[1].merged_into, 0u);
+    EXPECT_EQ(accesses.of[2].bytes, 0);
+    EXPECT_TRUE(accesses.of[0].is_performed_at(48));
+    EXPECT_FALSE(accesses.of[0].is_performed_at(56));
+    EXPECT_FALSE(accesses.of[1].is_performed_at(48));
+  }
+}
+
+// ptxas may load the first words of an unrolled loop once more. If the loop has code for remaining iterations, the
+// narrow loads may be theirs.
+TEST(SharedAccesses, TheFirstWordsMayBeLoadedTwice) {
+  const std::string body =
+      "loop:\nld.shared.f32 %f1, [%r1];\nld.shared.f32 %f3, [%r3];\nadd.s32 %r1, %r1, 4;\nadd.s32 %r2, %r2, 1;\n"
+      "setp.ne.s32 %p1, %r2, 8;\n@%p1 bra loop;\n";
+  std::vector<OnLine> code = {{2, 4}, {2, 16}, {2, 16}};
+  for (int copy = 0; copy < 8; ++copy) code.push_back({3, 4});
+  const SharedAccesses accesses = found(body, code);
+  EXPECT_TRUE(accesses.found_all);
+  EXPECT_EQ(accesses.of[0].iterations, 4);
+  EXPECT_TRUE(accesses.of[0].is_repeated_at(64));
+  EXPECT_FALSE(accesses.of[0].is_repeated_at(80));
+  code.push_back({3, 4});
+  EXPECT_FALSE(found(body, code).found_all);
+}
+
+TEST(SharedAccesses, AreNotMergedAcrossIterationsThatAreFurtherApart) {
+  const std::vector<OnLine> code = {{2, 16}, {4, 4}};
+  const std::string counts = "add.s32 %r2, %r2, 1;\n";
+  EXPECT_TRUE(found(loop("add.s32 %r1, %r1, 8;\n" + counts), code).found_all);
+  for (const char* step : {"add.s32 %r1, %r1, 12;\n", "add.s32 %r1, %r1, %r2;\n", "@%p2 add.s32 %r1, %r1, 8;\n",
+                           "add.s32 %r1, %r1, -8;\n", "ld.shared.b32 %r1, [tile];\n", ""}) {
+    EXPECT_FALSE(found(loop(step + counts), code).found_all) << step;
+  }
+}
+
+// Without a loop, PTX accesses are lacking.
 TEST(SharedAccesses, AnIncompleteOneIsNotGuessed) {
   EXPECT_FALSE(found("ld.shared.f32 %f1, [%r1];\n", {{1, 16}}).found_all);
   const SharedAccesses gap = found("ld.shared.f32 %f1, [%r1];\nld.shared.f32 %f2, [%r1+8];\n", {{1, 16}});
