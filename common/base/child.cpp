@@ -44,8 +44,8 @@ Prepared prepare(const ChildStart& child) {
   return prepared;
 }
 
-void limit(decltype(RLIMIT_AS) resource, std::size_t most) {
-  const rlimit value{most, most};
+void limit(decltype(RLIMIT_AS) resource, std::size_t most, std::size_t more = 0) {
+  const rlimit value{most, most + more};
   ::setrlimit(resource, &value);
 }
 
@@ -88,7 +88,8 @@ bool become_user(const UserId& user) {
   if (child.max_memory_bytes > 0) limit(RLIMIT_AS, child.max_memory_bytes);
   if (child.max_file_bytes > 0) limit(RLIMIT_FSIZE, child.max_file_bytes);
   if (child.max_stack_bytes > 0) limit(RLIMIT_STACK, child.max_stack_bytes);
-  if (child.max_cpu_s > 0) limit(RLIMIT_CPU, child.max_cpu_s);
+  // The first limit sends SIGXCPU, so that SIGKILL comes from the system alone, when it lacks memory.
+  if (child.max_cpu_s > 0) limit(RLIMIT_CPU, child.max_cpu_s, 5);
   if (child.run_as) {
     if (!become_user(*child.run_as)) give_up(prepared.status);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user clears it

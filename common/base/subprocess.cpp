@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ int reap(pid_t pid) {
 
 int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-// One pipe that the program writes to.
+// One stream that the program writes to.
 struct Stream {
   int fd = -1;
   std::size_t max_bytes = 0;
@@ -75,13 +76,13 @@ void supervise(pid_t pid, std::vector<Stream>& streams, const Command& command, 
     result.timed_out = Clock::now() >= deadline;
     result.flooded = std::any_of(streams.begin(), streams.end(), floods);
     if (result.timed_out || result.flooded) break;
-    // Wait only briefly: a grandchild may hold the pipe open after the program has ended, or the program may close
-    // the pipe and run on.
+    // Wait only briefly: a grandchild may hold the stream open after the program has ended, or the program may close
+    // it and run on.
     read_ready(std::any_of(streams.begin(), streams.end(), is_open) ? 10 : 1);
   }
   ::kill(-pid, SIGKILL);
   result.exit_code = exit_code_of(reap(pid));
-  // Reads what was written before the program ended, which is still in the pipes (at most 64 KiB each). Does not wait
+  // Reads what was written before the program ended, which is still in the sockets (at most 1 MiB each). Does not wait
   // for more.
   for (int i = 0; i < 64 && read_ready(0); ++i) {
   }
@@ -98,17 +99,19 @@ Result<CommandResult> run_command(const Command& command) {
   CommandResult result;
   std::vector<Stream> streams;
   Descriptor reads[2], writes[2];
-  const auto add_pipe = [&](std::size_t max_bytes, std::string& text, bool& cut) {
+  const auto add_stream = [&](std::size_t max_bytes, std::string& text, bool& cut) {
+    // A socket, not a pipe: a program that opens a pipe by its name (/dev/stderr) and reads it waits for ever.
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    ::shutdown(ends[0], SHUT_WR);
     reads[streams.size()].reset(ends[0]);
     writes[streams.size()].reset(ends[1]);
     streams.push_back({.fd = ends[0], .max_bytes = max_bytes, .text = text, .cut = cut});
     return true;
   };
-  if (!add_pipe(command.max_output_bytes, result.output, result.output_cut)) return cannot();
+  if (!add_stream(command.max_output_bytes, result.output, result.output_cut)) return cannot();
   const bool has_channel = command.max_channel_bytes > 0;
-  if (has_channel && !add_pipe(command.max_channel_bytes, result.channel, result.channel_cut)) return cannot();
+  if (has_channel && !add_stream(command.max_channel_bytes, result.channel, result.channel_cut)) return cannot();
   ChildStart start{.program = *program,
                    .arguments = command.arguments,
                    .environment = std::nullopt,

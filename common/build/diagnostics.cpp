@@ -253,6 +253,10 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
     return {.message = fmt::format("{} did not end within {:g} s: this machine is too busy", what, timeout_s),
             .advice = "give the same command again when other programs have ended"};
   }
+  if (run.exit_code == 128 + SIGKILL && !run.flooded) {
+    return {.message = fmt::format("{} was killed: this machine may lack memory", what),
+            .advice = "give the same command again when other programs have ended, or with fewer --workers"};
+  }
   if (run.flooded) {
     error.message = fmt::format("{} wrote endless messages", what);
     error.advice = "look for macros or includes that expand without end";
@@ -263,7 +267,7 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
              says("memory exhausted") || says("cannot allocate")) {
     error.message = fmt::format("{} ran out of memory", what);
     error.advice = "look for very large arrays and for templates that expand without end";
-  } else if (run.exit_code == 128 + SIGKILL || run.exit_code == 128 + SIGXCPU) {
+  } else if (run.exit_code == 128 + SIGXCPU) {
     error.message = fmt::format("{} took more processor time or memory than it may", what);
     error.advice = "look for templates or macros that expand without end, and for very large unrolled loops";
   } else if (run.exit_code > 128 && run.exit_code <= 128 + kMostSignal) {

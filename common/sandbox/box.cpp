@@ -70,7 +70,12 @@ class CommandLine {
 // Sets the limits from inside the box, where only the box's own processes are counted.
 void add_limits(CommandLine& line, const BoxLimits& limits) {
   line.add(kLimiter);
-  if (limits.cpu_s > 0) line.add(fmt::format("--cpu={}", static_cast<long>(limits.cpu_s)));
+  // The first limit ends a process with SIGXCPU, so that SIGKILL comes from the system alone, when it lacks memory.
+  constexpr long kMore_s = 5;
+  if (limits.cpu_s > 0) {
+    const auto cpu_s = static_cast<long>(limits.cpu_s);
+    line.add(fmt::format("--cpu={}:{}", cpu_s, cpu_s + kMore_s));
+  }
   line.add(fmt::format("--as={}", limits.memory_bytes), fmt::format("--fsize={}", limits.file_bytes),
            fmt::format("--nproc={}", limits.processes), fmt::format("--nofile={}", limits.descriptors),
            fmt::format("--stack={}", limits.stack_bytes), "--core=0");
@@ -102,7 +107,8 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
   line.add("--ro-bind", kLimiter, kLimiter);
   for (const auto& [name, target] : box.links) line.add("--symlink", target, name);
   if (box.shows_processes) line.add("--proc", "/proc");
-  line.add("--dev", "/dev");
+  // Without /dev/pts, no file of the box makes whoever reads it wait for ever.
+  line.add("--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts");
   line.add("--size", std::to_string(box.limits.temporary_bytes), "--tmpfs", "/tmp");
   line.add("--size", std::to_string(kFolderBytes), "--tmpfs", kBoxFolder);
   for (const BoxFile& file : box.files) {

@@ -134,6 +134,10 @@ struct Habits {
   }
 };
 
+// Whether the code holds a product on tensor cores: of floats, whose FLOPs are counted, or of integers, which have
+// none.
+bool names_tensor_cores(const Artifact& artifact) { return artifact.ptx.find("mma.") != std::string::npos; }
+
 // Records the figures of the measured trial; its correctness is recorded elsewhere.
 void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifact, const Work& work,
                      const Habits& habits, Evidence& evidence, Attempt& attempt) {
@@ -154,7 +158,8 @@ void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifac
                    .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
   // Every exercise is in FP32, and so is the compute roof.
   const auto tensor_flops = trial.record.counters[Counter::flops_tensor];
-  if (tensor_flops ? *tensor_flops > 0 : habits.multiplies_on_tensor_cores) {
+  const bool has_tensor_flops = tensor_flops ? *tensor_flops > 0 : habits.multiplies_on_tensor_cores;
+  if (has_tensor_flops || names_tensor_cores(artifact)) {
     evidence.implausible.push_back(
         "the kernel multiplies on tensor cores, whose roof is not the one it is measured against: use FP32 arithmetic");
   }
@@ -316,11 +321,14 @@ class AttemptInTheMaking {
 
   Result<bool> run_hidden_cases() {
     if (request_.hidden.empty()) return true;
-    ROOFWALK_TRY(auto trials, trials_of(hidden_cases(chapter_, request_)));
+    const std::vector<SmallCase> cases = hidden_cases(chapter_, request_);
+    ROOFWALK_TRY(auto trials, trials_of(cases));
     attempt_.hidden_cases = static_cast<int>(trials.size());
-    for (Trial& trial : trials) {
-      hide(trial);
-      attempt_.wrong_hidden_cases += trial.went_wrong() ? 1 : 0;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const auto& sizes = chapter_.correctness_sizes;
+      const bool is_public = std::find(sizes.begin(), sizes.end(), cases[i].size) != sizes.end();
+      hide(trials[i], is_public ? Hidden::seed : Hidden::size);
+      attempt_.wrong_hidden_cases += trials[i].went_wrong() ? 1 : 0;
     }
     for (const Trial& trial : trials) {
       if (trial.correctness) attempt_.correct = trial.correctness->correct;
@@ -341,10 +349,15 @@ class AttemptInTheMaking {
     };
     if (!request_.sanitizes_measured) return run(options);
     const RunOptions first = sanitized(options, measured_->work);
-    ROOFWALK_TRY(Trial trial, run(first));
-    const bool ran_too_long = trial.record.fault && trial.record.fault->kind == FaultKind::runaway;
-    if (!ran_too_long || first.sanitized_blocks > 0) return trial;
-    return run(sanitized_in_part(options));
+    ROOFWALK_TRY(Trial watched, run(first));
+    const bool ran_too_long = watched.record.fault && watched.record.fault->kind == FaultKind::runaway;
+    if (ran_too_long && first.sanitized_blocks == 0) {
+      ROOFWALK_TRY(watched, run(sanitized_in_part(options)));
+    }
+    if (watched.went_wrong()) return watched;
+    ROOFWALK_TRY(Trial trial, run(options));
+    trial.record.warnings = std::move(watched.record.warnings);
+    return trial;
   }
 
   void note_measured(Trial& trial) {
@@ -352,7 +365,7 @@ class AttemptInTheMaking {
       note_errors(trial, measured_->size, attempt_);
       note_output(trial, attempt_);
     } else {
-      hide(trial);
+      hide(trial, Hidden::seed);
       ++attempt_.cases;
       if (trial.correctness) attempt_.correct = trial.correctness->correct;
     }

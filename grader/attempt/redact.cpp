@@ -53,20 +53,22 @@ const char* words_of(Wrong wrong) {
 
 }  // namespace
 
-void hide(Trial& trial) {
+void hide(Trial& trial, Hidden what) {
+  trial.shows_lines = what != Hidden::size;
   trial.case_name = "a hidden size or seed";
   trial.record.printed = {};
   trial.record.warnings.clear();
   if (trial.refusal) {
     trial.refusal->message = "the plan is refused";
     trial.refusal->advice.clear();
+    if (!trial.shows_lines) trial.refusal->line = 0;
   }
   if (trial.record.fault) {
     const Fault seen = std::exchange(*trial.record.fault, Fault{});
     Fault& told = *trial.record.fault;
     told.kind = seen.kind;
     told.file = seen.file;
-    told.line = seen.line;
+    told.line = trial.shows_lines ? seen.line : 0;
     told.message = words_of(seen.kind);
   }
   if (trial.correctness && !trial.correctness->correct) {

@@ -1,12 +1,16 @@
-// Hides a hidden case. Three facts about it may be shown: that it went wrong, how, and at which line of the learner's
-// file. A size, seed, index, value or printed text is never shown, because each would reveal the case.
+// Hides a hidden case. Two facts about it may be shown: that it went wrong, and how; and, if its size is public, at
+// which line of the learner's file. A size, seed, index, value or printed text is never shown, because each would
+// reveal the case, and neither is a line if the size is hidden, because a file may have one line for each size.
 #pragma once
 
 #include "grader/attempt/trial.h"
 
 namespace roofwalk {
 
-// Removes from the trial what must not be shown. Leaves counters and times; the caller decides what to show of them.
-void hide(Trial& trial);
+enum class Hidden { seed, size };
+
+// Removes from the trial what must not be shown. `what`: the case's size, or its seed alone. Leaves counters and times;
+// the caller decides what to show of them.
+void hide(Trial& trial, Hidden what);
 
 }  // namespace roofwalk

@@ -78,6 +78,7 @@ RunOptions sanitized(RunOptions measured, const Work& work) {
   constexpr std::int64_t kMostFlops = std::int64_t{1} << 28;  // a GEMM of 512 x 512 x 512
   if (work.useful_flops > kMostFlops) return sanitized_in_part(measured);
   measured.sanitize = true;
+  measured.figures = RunOptions::Figures::none;
   measured.max_work /= 2;
   return measured;
 }
@@ -85,6 +86,7 @@ RunOptions sanitized(RunOptions measured, const Work& work) {
 RunOptions sanitized_in_part(RunOptions measured) {
   constexpr std::uint64_t kBlocks = 64;
   measured.sanitize = true;
+  measured.figures = RunOptions::Figures::none;
   measured.sanitized_blocks = kBlocks;
   return measured;
 }
@@ -122,7 +124,8 @@ void add_to_evidence(const Trial& trial, const Artifact& artifact, Evidence& evi
   CaseOutcome outcome{trial.case_name, *trial.correctness, {}, 0};
   if (!outcome.correctness.correct) {
     outcome.file = artifact.source_path;
-    outcome.line = trial.writer_line > 0 ? trial.writer_line : suspect_line(trial.record, outcome.correctness.wrong);
+    if (trial.shows_lines)
+      outcome.line = trial.writer_line > 0 ? trial.writer_line : suspect_line(trial.record, outcome.correctness.wrong);
   }
   evidence.outcome = std::move(outcome);
 }

@@ -22,6 +22,7 @@ struct Trial {
   std::optional<Error> refusal;            // set if the learner's plan or PTX is not allowed
   std::optional<Correctness> correctness;  // nullopt after a refusal or a fault, and if there were no expected values
   int writer_line = 0;                     // the line that wrote the first wrong element; 0: unknown
+  bool shows_lines = true;                 // false: a line would reveal a hidden size
 
   bool was_stopped() const { return refusal || record.fault; }
   bool went_wrong() const { return refusal || record.fault || (correctness && !correctness->correct); }

@@ -149,7 +149,8 @@ std::string table(const Gradebook& book, const Colors& colors, std::size_t colum
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       if (row.cells[i].state != Cell::State::not_graded) continue;
       const Entry& entry = *row.cells[i].counting();
-      const std::string reason = entry.reasons.empty() ? verdict_words(entry) : entry.reasons.front();
+      std::string reason = entry.reasons.empty() ? verdict_words(entry) : entry.reasons.front();
+      if (!entry.trouble.empty()) reason += ": " + entry.trouble;
       text += colors.caution("needs a look") + fmt::format(": {}, {}: {}\n", printable(row.owner.student),
                                                            book.columns[i].chapter,
                                                            printable(reason.substr(0, reason.find('\n'))));

@@ -66,8 +66,8 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
     EXPECT_EQ(book.rows[row].cells[0].state, Cell::State::not_graded);
     EXPECT_EQ(book.rows[row].total_percent, std::nullopt);
   }
-  EXPECT_THAT(book.rows[1].cells[0].counting()->reasons[0],
-              HasSubstr("a person has to look: the worker died by signal 11"));
+  EXPECT_EQ(book.rows[1].cells[0].counting()->reasons[0], "a fault of the grader: a person has to look");
+  EXPECT_THAT(book.rows[1].cells[0].counting()->trouble, HasSubstr("the worker died by signal 11"));
 }
 
 // A limit of the file size stands for a full disk: unlike a small file system, it needs no permission to mount. The

@@ -46,7 +46,8 @@ inline Gradebook small_class() {
   Entry wrong = entry_of("incorrect", "none", 0, 0);
   wrong.reasons = {"vector-add.cu:7: c[0] is NaN, <b>\"&\x01\x1b[32mPASS", "and ]]> more"};
   Entry fault = entry_of("", "", std::nullopt, 0);
-  fault.reasons = {"a fault of the grader, a person has to look: the worker died"};
+  fault.reasons = {"a fault of the grader: a person has to look"};
+  fault.trouble = "the worker died";
   book.rows = {
       {{"=cmd()", "", {}}, {cell_of(wrong), Cell{}}, 0.0},
       {{"Ada Lovelace (17)", "17", {}},

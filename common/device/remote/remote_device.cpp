@@ -417,8 +417,11 @@ Result<Plan> RemoteDevice::plan_there(std::span<const ArgumentBytes> arguments,
       if (!plan) return s.lose(Loss::Kind::other, plan.error().message);
       return plan;
     }
-    ROOFWALK_TRY(const std::uint64_t address, allocate_scratch(scratch_bytes));
-    scratch.push_back(address);
+    const auto address = allocate_scratch(scratch_bytes);
+    // A device that is there has less memory than the file asks for.
+    if (!address && do_alive()) return Error{.message = address.error().message, .file = s.source_path};
+    if (!address) return address.error();
+    scratch.push_back(*address);
   }
 }
 

@@ -99,7 +99,9 @@ class Server {
     const auto trouble = wire.send(head.serial, answer, {});
     if (trouble && trouble->kind == WireTrouble::Kind::too_long) {
       answer["value"] = nullptr;
-      answer["error"] = to_json(Error{.message = "the record of the run is too long (more than 64 MiB)"});
+      answer["error"] = to_json(Error{.message = "the record of the run is too long (more than 64 MiB)",
+                                      .file = loaded_ ? loaded_->source_path : "",
+                                      .advice = "launch less often, or give kernels shorter names"});
       return !wire.send(head.serial, answer, {});
     }
     return !trouble;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -82,6 +83,9 @@ Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, const std:
       backlog.tasks.push_back({key, s.chapter, s.source_sha256, wanted});
     }
   }
+  // What the caller named comes first: a submission that is tried again may take long and fail again.
+  std::stable_partition(backlog.tasks.begin(), backlog.tasks.end(),
+                        [&](const Task& task) { return named_keys.contains(task.key); });
   return backlog;
 }
 

@@ -41,7 +41,8 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   entry.late_factor = late_factor(terms.late, entry.late_days);
   entry.is_starter = submission.source_sha256 == column.starter_sha256;
   if (grade == nullptr) {
-    entry.reasons = {trouble(submission)};
+    entry.trouble = trouble(submission);
+    entry.reasons = {entry.trouble.empty() ? "not graded yet" : "a fault of the grader: a person has to look"};
     return entry;
   }
   entry.key = grade->key;

@@ -38,6 +38,7 @@ struct Entry {
   std::string verdict;                    // see roofwalk.attempt/1; empty if there is no grade yet
   std::string grade;                      // none, pass, ace
   std::vector<std::string> reasons;       // reasons for the verdict, or for not having one
+  std::string trouble = {};               // the fault of the grader, for the instructor alone: it may tell hidden cases
   std::vector<GoalScale> scales;          // scales of its goals, if it was measured
   std::optional<double> credit;           // 0 to 1, without lateness; nullopt if unknown
   std::optional<double> points;           // including lateness
@@ -98,8 +99,8 @@ std::string penalty_words(const Entry& entry);
 // names may contain students' names.
 std::vector<std::string> left_out_words(const StudentRow& row);
 
-// FindGrade returns the grade of a submission, or nullptr if it has none. FindTrouble returns the reason, in words, why
-// it has none.
+// FindGrade returns the grade of a submission, or nullptr if it has none. FindTrouble returns the fault of the grader
+// that is why it has none; empty if it was not graded yet.
 using FindGrade = std::function<const StoredGrade*(const Submission&)>;
 using FindTrouble = std::function<std::string(const Submission&)>;
 using FindGradedBy = std::function<GradedBy(const Submission&, const StoredGrade&)>;

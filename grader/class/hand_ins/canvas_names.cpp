@@ -148,6 +148,7 @@ class NumberRange {
     most_ = values[values.size() - 1 - quarter];
   }
   bool is_known() const { return most_ > 0; }
+  std::uint64_t least() const { return least_; }
   std::uint64_t most() const { return most_; }
   std::uint64_t span() const { return most_ - least_; }
   // How far the number is outside the middle half.
@@ -171,6 +172,7 @@ struct NameEvidence {
   std::map<std::string, std::set<std::string>> names_of;  // by number
   NumberLengths ids, files;
   NumberRange file_range;
+  std::uint64_t largest_id = 0;  // of this account's people
 
   // Adds a name if it has only one reading, or only one that Canvas may have written. Ignores a name with more readings
   // than are examined.
@@ -188,6 +190,8 @@ struct NameEvidence {
   void add(const CanvasMark& sure) {
     names_of[sure.id].insert(sure.name);
     ids.add(sure.id);
+    if (sure.id.size() < NumberLengths::kOfAnotherAccount)
+      largest_id = std::max<std::uint64_t>(largest_id, std::stoull(sure.id));
     if (sure.file.empty()) return;
     files.add(sure.file);
     file_range.add(sure.id, sure.file);
@@ -256,16 +260,21 @@ struct NameEvidence {
     return known == names_of.end() || known->second.contains(mark.name);
   }
 
+  bool are_files_far_above_people() const {
+    constexpr std::uint64_t kTimes = 10;
+    return largest_id < file_range.least() / kTimes;
+  }
+
   bool may_be_somebodys(const CanvasMark& mark) const {
     return may_be_canvas(mark) && is_nobody_elses(mark) && !is_file_with_own_number(mark);
   }
 
   // Whether the reading takes a file's number for the person's number, and the next number, a date or another one that
-  // the learner chose, for the file's. A learner cannot make this true of the right reading, because both of its
-  // numbers are from Canvas.
+  // the learner chose, for the file's. This is never true of the right reading, because both of its numbers are from
+  // Canvas, and false on a young Canvas, where files' numbers are not far above people's.
   bool is_file_with_own_number(const CanvasMark& mark) const {
     constexpr std::uint64_t kNearPart = 1000, kFarPart = 10, kNearSpans = 3, kFarSpans = 20;
-    if (!file_range.is_known() || mark.file.empty()) return false;
+    if (!file_range.is_known() || mark.file.empty() || !are_files_far_above_people()) return false;
     return file_range.distance_of(mark.id) <= std::max(kNearSpans * file_range.span(), file_range.most() / kNearPart) &&
            file_range.distance_of(mark.file) > std::max(kFarSpans * file_range.span(), file_range.most() / kFarPart);
   }

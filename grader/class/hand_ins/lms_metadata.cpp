@@ -18,14 +18,21 @@ std::string text_at(const YAML::Node& node, const char* key) {
   return value && value.IsScalar() ? value.Scalar() : std::string();
 }
 
-const std::string& id_of(const std::string& email, const std::string& sid) { return email.empty() ? sid : email; }
+// An id in Gradescope's metadata: the e-mail address, which Gradescope knows, or else the number that the student
+// typed, who may have typed another student's, or an address.
+struct Id {
+  std::string text;
+  bool is_proven = false;
+};
 
-// The owner with this name and id in Gradescope's metadata. Gradescope itself writes an e-mail address as the id; any
-// other id was typed by the student, who may have typed another student's. Two exports may write an address in other
-// letters.
-Owner owner_of(const std::string& name, const std::string& id) {
-  if (id.empty()) return {student_name(name), "", {}};
-  return id.find('@') != std::string::npos ? owner_with_id(name, small_letters(id)) : owner_with_unproven_id(name, id);
+Id id_of(const std::string& email, const std::string& sid) {
+  return email.find('@') != std::string::npos ? Id{email, true} : Id{email.empty() ? sid : email, false};
+}
+
+// Two exports may write an address in other letters.
+Owner owner_of(const std::string& name, const Id& id) {
+  if (id.text.empty()) return {student_name(name), "", {}};
+  return id.is_proven ? owner_with_id(name, small_letters(id.text)) : owner_with_unproven_id(name, id.text);
 }
 
 // The length of the line break at the start of the text; 0 if there is none. YAML 1.1, which Gradescope writes, has
@@ -92,8 +99,9 @@ Result<std::map<std::string, LmsRecord>> records_in(const std::string& yaml) {
       if (!list || !list.IsSequence()) continue;
       for (const YAML::Node& one : list) {
         if (!one.IsMap()) continue;
-        const std::string name = text_at(one, ":name"), id = id_of(text_at(one, ":email"), text_at(one, ":sid"));
-        if (!name.empty() || !id.empty()) record.owners.push_back(owner_of(name, id));
+        const std::string name = text_at(one, ":name");
+        const Id id = id_of(text_at(one, ":email"), text_at(one, ":sid"));
+        if (!name.empty() || !id.text.empty()) record.owners.push_back(owner_of(name, id));
       }
     }
   } catch (const YAML::Exception& trouble) {
@@ -138,13 +146,14 @@ Result<LmsRecord> read_gradescope_container(const std::string& text) {
   if (!json.is_object()) return Error{"is not a JSON object"};
   LmsRecord record;
   record.created_at_s = moment_of(json.text_of("created_at"));
-  std::string names, id;
+  std::string names;
+  Id id;
   for (const Json& user : json.value("users", Json::array())) {
     if (!user.is_object()) continue;
     const std::string name = user.text_of("name"), sid = user.text_of("sid"), email = user.text_of("email");
     if (name.empty() && sid.empty() && email.empty()) continue;
-    if (id.empty()) id = id_of(email, sid);
-    names += (names.empty() ? "" : ", ") + (name.empty() ? id_of(email, sid) : name);
+    if (id.text.empty()) id = id_of(email, sid);
+    names += (names.empty() ? "" : ", ") + (name.empty() ? id_of(email, sid).text : name);
   }
   if (!names.empty()) record.owners.push_back(owner_of(names, id));
   return record;

@@ -268,8 +268,9 @@ bool ClassNames::doubt_namesake(const std::string& stem, const std::vector<std::
     const Owner owner = owner_of(name).owner;
     if (is_canvas(owner)) students.insert(owner.student);
   }
-  if (students.empty() || is_mixed_) return false;
+  // What platforms call their zips tells nobody's name, though somebody may be called so.
   const std::string letters = name_letters(stem);
+  if (students.empty() || is_mixed_ || letters == name_letters("submissions")) return false;
   const auto is_namesake = [&](const std::string& student) {
     return name_letters(student) == letters || name_letters(student.substr(0, student.rfind(" ("))) == letters;
   };

@@ -205,6 +205,8 @@ int compare_class(Session& session, const GradeCommand& command, const BatchPlac
                   const std::vector<std::string>& chapters) {
   const Rig& rig = bench_for(session, batch);
   Batch comparing = value_or_fail(comparing_batch(session.course(), places, rig, batch, chapters));
+  if (!comparing.told().empty()) tell(comparing.told());
+  value_or_fail(comparing.store().verify());
   const Descriptor lock = value_or_fail(comparing.lock());
   std::vector<Submission> named = value_or_fail(comparing.store().submissions());
   const GradeSummary summary = grade_named(session, command, comparing, named);

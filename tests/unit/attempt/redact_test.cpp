@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(Hide, LeavesTheKindAndTheLine) {
+TEST(Hide, LeavesTheKindAndForAPublicSizeTheLine) {
   Trial trial;
   trial.case_name = "n=4099, seed 7203685477580";
   trial.record.printed.text = "n is 4099";
@@ -29,7 +29,8 @@ TEST(Hide, LeavesTheKindAndTheLine) {
               .message = "c[4099], one past the end of c (4099 floats)"};
   trial.record.warnings = {fault};
   trial.record.fault = fault;
-  hide(trial);
+  Trial of_hidden_size = trial;
+  hide(trial, Hidden::seed);
   EXPECT_EQ(trial.record.fault->kind, FaultKind::out_of_bounds);
   EXPECT_EQ(trial.record.fault->line, 5);
   EXPECT_EQ(trial.record.fault->message, "an access out of bounds");
@@ -37,6 +38,10 @@ TEST(Hide, LeavesTheKindAndTheLine) {
   EXPECT_THAT(told, Not(HasSubstr("4099")));
   EXPECT_THAT(told, Not(HasSubstr("17")));
   EXPECT_TRUE(trial.record.warnings.empty());
+  // A file may have one line for each size.
+  hide(of_hidden_size, Hidden::size);
+  EXPECT_EQ(of_hidden_size.record.fault->kind, FaultKind::out_of_bounds);
+  EXPECT_EQ(of_hidden_size.record.fault->line, 0);
 }
 
 TEST(Hide, OfAWrongValueLeavesTheBuffer) {
@@ -47,19 +52,29 @@ TEST(Hide, OfAWrongValueLeavesTheBuffer) {
                                   .index = 4098,
                                   .reason = "c[4098] is NaN, it should be 0.42",
                                   .wrong_count = 4099};
-  hide(trial);
+  trial.writer_line = 7;
+  Trial of_hidden_size = trial;
+  hide(trial, Hidden::seed);
   EXPECT_EQ(trial.correctness->reason, "c holds NaN");
   EXPECT_EQ(trial.correctness->index, -1);
   EXPECT_EQ(trial.correctness->wrong_count, 0);
   EXPECT_EQ(trial.correctness->worst_error, 0);
   EXPECT_TRUE(trial.went_wrong());
+  hide(of_hidden_size, Hidden::size);
+  for (const Trial* each : {&trial, &of_hidden_size}) {
+    Evidence evidence;
+    add_to_evidence(*each, Artifact{}, evidence);
+    EXPECT_EQ(evidence.outcome->line, each == &trial ? 7 : 0);
+  }
 }
 
-TEST(Hide, OfARefusalLeavesTheLine) {
+TEST(Hide, OfARefusalLeavesTheLineForAPublicSize) {
   Trial trial;
   trial.refusal = Error{"a grid of 4099 blocks", "vector-add.cu", 9, "for n=4099"};
-  hide(trial);
+  hide(trial, Hidden::seed);
   EXPECT_EQ(trial.refusal->text(), "vector-add.cu:9: the plan is refused");
+  hide(trial, Hidden::size);
+  EXPECT_EQ(trial.refusal->text(), "vector-add.cu: the plan is refused");
 }
 
 }  // namespace

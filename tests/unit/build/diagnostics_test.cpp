@@ -127,7 +127,9 @@ TEST(CompilerEnds, AreNamed) {
   EXPECT_THAT(end({.exit_code = 4, .output = "gcc: internal compiler error: File size limit exceeded signal\n"}),
               HasSubstr("wrote more than it may"));
   EXPECT_THAT(end({.exit_code = 139, .output = ""}), HasSubstr("crashed (signal 11)"));
-  EXPECT_THAT(end({.exit_code = 137, .output = ""}), HasSubstr("more processor time or memory than it may"));
+  const Error killed = explain_nvcc({.exit_code = 128 + SIGKILL, .output = ""}, "my/x.cu", kOneInclude, 300);
+  EXPECT_EQ(killed.message, "nvcc was killed: this machine may lack memory");
+  EXPECT_EQ(killed.file, "") << "the learner is not to blame";
   EXPECT_THAT(end({.exit_code = 137, .output = "x", .flooded = true}), HasSubstr("wrote endless messages"));
   EXPECT_THAT(end({.exit_code = 255, .output = "something else\n"}), HasSubstr("exit code 255: something else"));
 }

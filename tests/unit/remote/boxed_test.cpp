@@ -101,6 +101,25 @@ TEST_F(BoxedDevice, RefusalsOfAPlanComeBackWithTheirLine) {
 }
 
 // A crash of the process that interprets a kernel is not the kernel's fault.
+// A device with less memory than the file asks for is no trouble of ours.
+TEST_F(BoxedDevice, TooMuchScratchMemoryIsTheFiles) {
+  const auto artifact = compile(R"(#include <roofwalk.cuh>
+__global__ void k(float* x) { x[threadIdx.x] = 1; }
+SOLVE(float* x, int n) { k<<<1, 32>>>(scratch<float>(n)); })");
+  ASSERT_TRUE(artifact) << artifact.error().text();
+  const auto device = open("honest");
+  ASSERT_NE(device, nullptr);
+  ASSERT_TRUE(device->load(*artifact));
+  const auto plan =
+      device->plan(std::vector<ArgumentBytes>{bytes_of(std::uint64_t{0x1000}), bytes_of(1 << 20)},
+                   [](std::uint64_t) -> Result<std::uint64_t> { return Error{.message = "too little memory"}; });
+  ASSERT_TRUE(plan.has_value());
+  ASSERT_FALSE(plan->ok());
+  EXPECT_EQ(plan->error().message, "too little memory");
+  EXPECT_EQ(plan->error().file, artifact->source_path);
+  EXPECT_TRUE(device->alive());
+}
+
 TEST_F(BoxedDevice, ACrashOfItsOwnIsNoFaultOfTheKernel) {
   Runner runner(open("always-segv"));
   Buffer x{"x", {1}}, y{"y", {0}};

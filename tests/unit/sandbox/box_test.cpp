@@ -120,6 +120,17 @@ TEST_F(BoxTest, AToolkitThatTheBoxCannotReachIsTold) {
   EXPECT_EQ(run(with_toolkit, {"/usr/bin/true"}).exit_code, 0);
 }
 
+// A compiler can be told to read any file.
+TEST_F(BoxTest, NoFileMakesItsReaderWait) {
+  for (const char* file : {"/dev/ptmx", "/dev/pts/ptmx", "/dev/tty", "/dev/console", "/dev/stdout", "/dev/stderr",
+                           "/dev/fd/2", "/proc/self/fd/1", "/proc/kmsg"}) {
+    const CommandResult read =
+        shell(std::string("head -c 1 ") + file + " > /tmp/it; echo ended", box(), {.timeout_s = 5});
+    EXPECT_FALSE(read.timed_out) << file;
+    EXPECT_THAT(read.output, HasSubstr("ended")) << file;
+  }
+}
+
 TEST_F(BoxTest, ItSeesNoProcessButItsOwn) {
   EXPECT_THAT(shell("ls -d /proc/[0-9]* | wc -l").output, testing::AnyOf("3\n", "4\n", "5\n"));
   EXPECT_NE(shell("kill -0 " + std::to_string(::getpid())).exit_code, 0);
@@ -188,7 +199,7 @@ TEST_F(BoxTest, MemoryFilesTimeAndProcessesAreLimited) {
   small = box();
   small.limits.cpu_s = 1;
   const auto busy = shell("while :; do :; done", small);
-  EXPECT_EQ(busy.exit_code, 128 + 9);
+  EXPECT_EQ(busy.exit_code, 128 + SIGXCPU);
   EXPECT_FALSE(busy.timed_out);
   small = box();
   small.limits.processes = 6;

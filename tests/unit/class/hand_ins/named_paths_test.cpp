@@ -514,6 +514,15 @@ TEST_F(NamedPaths, AFewNamesOfCanvasAreTold) {
   EXPECT_THAT(collect_all(at("late")).told, IsEmpty());
 }
 
+// Canvas calls its zips so. Somebody of that name must not take the others' marks.
+TEST_F(NamedPaths, AZipOfAPlatformIsNamedLikeNobody) {
+  for (const char* zip : {"submissions.zip", "submissions (1).zip"}) {
+    hand_in(zip, zip_of({{"ada_4830_9912345_vector-add.cu", "A", false, kLongBefore},
+                         {"submissions_4831_9912346_vector-add.cu", "S", false, kLongBefore}}));
+    for (const Submission& s : collect_all(at(zip)).submissions) EXPECT_EQ(s.owner.mark, LateMark::on_time) << s.label;
+  }
+}
+
 // Eve made the zip, and chose the names and times in it.
 TEST_F(NamedPaths, AZipThatIsNamedLikeAStudentInItIsDoubted) {
   const std::vector<ArchiveFile> files = {{"eve_4830_9912345_vector-add.cu", "E", false, kLongBefore},

@@ -595,6 +595,22 @@ TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
               ElementsAre("team_5_21  on time", "team_5_21  on time"));
 }
 
+// On a young Canvas, people's numbers are as long as files'. Mallory, number 3020, has a name that ends with Bob's
+// name and number, and her file's number is far from the others'.
+TEST_F(CanvasZips, OnAYoungCanvasNoFileIsTakenForAnothers) {
+  std::vector<std::string> names = {"ada_2811_3001_vector-add.cu", "bob_2815_3012_vector-add.cu",
+                                    "carl_2820_3019_vector-add.cu", "dora_2830_3031_vector-add.cu",
+                                    "eve_2840_3040_vector-add.cu"};
+  for (const char* file : {"4500", "2012"}) {
+    std::vector<std::string> all = names;
+    all.push_back(fmt::format("bob_2815_3020_{}_vector-add.cu", file));
+    EXPECT_THAT(owners(all),
+                ElementsAre("ada (2811) 2811 on time", "bob (2815) 2815 on time", "bob_2815_3020  on time",
+                            "carl (2820) 2820 on time", "dora (2830) 2830 on time", "eve (2840) 2840 on time"));
+    EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("which one is unclear, so it has a row of its own")));
+  }
+}
+
 // Eve has a name on Canvas that begins with Ada's name and number. No number that a learner puts into a file name may
 // make the grader take Eve's file for Ada's.
 TEST_F(CanvasZips, NoNameOfAFileRulesOutWhatCanvasWrote) {
