@@ -303,7 +303,6 @@ bool Gpu::read_time(const GridTrace& trace, double most_contended_cycles, Step& 
                              .trace = trace,
                              .grid_blocks = step.grid.count(),
                              .blocks_per_sm = step.occupancy.blocks_per_sm,
-                             .unsampled = limits_.traces.complete,
                              .key = limits_.traces.key,
                              .instructions = instructions,
                              .loads_from_l2 = loads_from_l2,

@@ -1,4 +1,4 @@
-// step 3: right x3 (dram), up x4.37: each value is loaded once and stays in a register until the row is done
+// step 3: right x3 (dram), up x4.28: each value is loaded once and stays in a register until the row is done
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;  // per block; block r works on row r

@@ -13,6 +13,7 @@
 #include "common/vgpu/exec/pace.h"
 #include "common/vgpu/exec/subnormals.h"
 #include "common/vgpu/exec/thread_team.h"
+#include "common/vgpu/sanitizer/watched_blocks.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
@@ -69,9 +70,10 @@ class GridRunner {
         program_(launch.program),
         shape_(shape),
         sms_(sms),
-        sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm),
+        sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm, sms.size()),
         alone_(runs_alone(launch.program)),
         threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
+        turns_seed_(limits.sanitize && !limits.counts ? limits.sanitized_seed : 0),
         budget_(limits.work),
         places_(program_, shape, limits, sms, launch.machine.schedulers_per_sm),
         l2_round_(launch.machine, sms.size(), places_.warps_per_sm(), launch.l2, launch.sites.size(), launch.first_site,
@@ -241,12 +243,14 @@ class GridRunner {
     sm.issued = launch.issued - issued_before;
   }
 
-  // Gives each ready warp of a block one turn. Returns whether any warp had one.
-  static bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) {
+  // Gives each ready warp of a block one turn. Returns whether any warp was ready.
+  bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) const {
     bool moved = false;
+    ++block.turns;
     for (Warp& warp : block.warps) {
       if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
       sm.moved = moved = true;
+      if (block.shadow && misses_turn(turns_seed_, block.linear_index, block.turns, warp.index)) continue;
       sm.l2_log.begin_turn(warp.slot);
       for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
       if (launch.refusal) return false;
@@ -454,6 +458,7 @@ class GridRunner {
   bool alone_;
   bool blocks_go_on_ = false;
   int threads_;
+  std::uint64_t turns_seed_;                      // 0: no warp misses a turn
   std::uint64_t budget_;                          // remaining work
   std::uint64_t bound_blocks_ = 0;                // SmRequests include only blocks with a lower index
   std::uint64_t block_work_ = 0;                  // work of starting a block

@@ -43,8 +43,8 @@ struct RunLimits {
   int threads = 1;                                           // upper limit; no figure depends on it
   bool sanitize = false;      // find races, missing waits and reads of unwritten memory; on one thread
   WatchedBytes watched = {};  // in sanitized runs: device memory whose last writer is to be found
-  // In sanitized runs: shared memory is watched in about this many blocks per launch, chosen by the seed. 0: in all
-  // blocks.
+  // In sanitized runs: shared memory is watched in about this many blocks per launch, chosen by the seed (0: in all
+  // blocks). In those without `counts`, warps of watched blocks miss turns, chosen by the seed, too (0: none).
   std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
   bool lockstep = true;  // lockstep code (lockstep.h); no figure depends on it
   // Count memory traffic; if false, L1, L2 and banks are not modelled.

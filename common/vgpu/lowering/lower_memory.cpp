@@ -170,9 +170,9 @@ Status Lowering::lower_async_group(const Instruction& in, Op op) {
   return emit_ok(op, async_group_handler(in));
 }
 
-// Whether an atomic polls: its basic block is in a loop whose only accesses to global memory are atomics with a
-// result, and its own result decides a branch.
-bool Lowering::polls(const Instruction& atomic, std::uint32_t block) {
+// Whether an atomic whose result decides a way polls: its basic block is in a loop whose only accesses to global memory
+// are atomics with a result.
+bool Lowering::is_in_polling_loop(std::uint32_t block) {
   if (loops_of_atomics_.empty()) {
     loops_of_atomics_ = find_loops(program_.blocks, [&](const BasicBlock& part) {
       return std::all_of(part.memory.begin(), part.memory.end(), [&](std::uint32_t pc) {
@@ -180,11 +180,15 @@ bool Lowering::polls(const Instruction& atomic, std::uint32_t block) {
         return ptx::info(in.opcode).form == ptx::Form::atomic || !reaches_global(in);
       });
     });
-    decides_way_ = registers_that_decide(function_);
   }
+  return loops_of_atomics_[block];
+}
+
+bool Lowering::decides_way(const Instruction& in) {
+  if (decides_way_.empty()) decides_way_ = registers_that_decide(function_);
   bool decides = false;
-  for_each_result(atomic, [&](int reg) { decides = decides || decides_way_[static_cast<std::size_t>(reg)]; });
-  return decides && loops_of_atomics_[block];
+  for_each_result(in, [&](int reg) { decides = decides || decides_way_[static_cast<std::size_t>(reg)]; });
+  return decides;
 }
 
 Status Lowering::lower_atomic(const Instruction& in, Op op) {
@@ -194,7 +198,8 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   if (!reduction) op.s[0] = result(in.operands[0]);
   op.s[1] = source(in.operands[first + 1], bytes);
   if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
-  op.spins = !reduction && polls(in, op.block);
+  op.decides = !reduction && decides_way(in);
+  op.spins = op.decides && is_in_polling_loop(op.block);
   const Handler handler = atomic_handler(in);
   if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);
   emit(op, handler);

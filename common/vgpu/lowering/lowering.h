@@ -109,7 +109,8 @@ class Lowering {
   Status lower_async_copy(const Instruction& in, Op op);
   Status lower_async_group(const Instruction& in, Op op);
   Status lower_atomic(const Instruction& in, Op op);
-  bool polls(const Instruction& atomic, std::uint32_t block);
+  bool decides_way(const Instruction& in);
+  bool is_in_polling_loop(std::uint32_t block);
   Status lower_barrier(const Instruction& in, Op op);
   Status lower_mbarrier(const Instruction& in, Op op);
 
@@ -134,8 +135,8 @@ class Lowering {
   std::map<std::string_view, std::size_t> frames_;    // by name of a recursive part's local variable: the part
   std::map<std::size_t, std::uint32_t> frame_bytes_;  // by part: size of a recursive function's stack frame
   std::uint32_t next_memory_ = 0;                     // next index in the current block's BasicBlock::memory
-  // Both are computed at the first atomic. loops_of_atomics_: by basic block, whether it is in a loop whose only
-  // accesses to global memory are atomics with a result. decides_way_: registers_that_decide().
+  // Both are computed at the first atomic with a result. loops_of_atomics_: by basic block, whether it is in a loop
+  // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide().
   std::vector<bool> loops_of_atomics_, decides_way_;
   std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
 };

@@ -1,6 +1,7 @@
 #include "common/vgpu/program/operands.h"
 
 #include <cstdint>
+#include <utility>
 
 namespace roofwalk::vgpu {
 
@@ -42,6 +43,8 @@ std::vector<bool> registers_that_decide(const ptx::Function& function) {
   const auto& code = function.instructions;
   // By register: the instructions that write it.
   std::vector<std::vector<std::uint32_t>> makers(function.registers.size());
+  std::vector<std::uint32_t> stores;
+  bool through_memory = false;  // whether a value that decides was loaded: any store may have made it
   std::vector<bool> decides(makers.size()), seen(code.size());
   std::vector<int> ahead;  // registers whose writing instructions are still to be examined
   const auto read = [&](int reg) {
@@ -51,7 +54,10 @@ std::vector<bool> registers_that_decide(const ptx::Function& function) {
   };
   for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
     for_each_result(code[pc], [&](int reg) { makers[static_cast<std::size_t>(reg)].push_back(pc); });
+    const ptx::Form form = ptx::info(code[pc].opcode).form;
+    if (form == ptx::Form::store) stores.push_back(pc);
     if (chooses_way(code[pc])) for_each_source(code[pc], read);
+    if (code[pc].guard >= 0 && (form == ptx::Form::load || form == ptx::Form::store)) read(code[pc].guard);
   }
   while (!ahead.empty()) {
     const auto reg = static_cast<std::size_t>(ahead.back());
@@ -59,6 +65,10 @@ std::vector<bool> registers_that_decide(const ptx::Function& function) {
     for (const std::uint32_t pc : makers[reg]) {
       if (!seen[pc]) for_each_source(code[pc], read);
       seen[pc] = true;
+      const bool is_loaded = ptx::info(code[pc].opcode).form == ptx::Form::load &&
+                             code[pc].space != ptx::Space::param && code[pc].space != ptx::Space::constant;
+      if (!is_loaded || std::exchange(through_memory, true)) continue;
+      for (const std::uint32_t store : stores) for_each_source(code[store], read);
     }
   }
   return decides;

@@ -37,7 +37,8 @@ void for_each_source(const ptx::Instruction& in, Visit&& visit) {
   if (in.guard >= 0) visit(in.guard);
 }
 
-// By register: whether a branch or a call through a pointer depends on it, directly or through other registers.
+// By register: whether a branch, a call through a pointer or the guard of an access depends on it, directly or through
+// other registers or memory.
 std::vector<bool> registers_that_decide(const ptx::Function& function);
 
 // By register: whether it may carry a value from one basic block to another.

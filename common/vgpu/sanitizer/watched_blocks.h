@@ -1,4 +1,5 @@
-// Which blocks of a grid the sanitizer watches if watching all of them would take too long.
+// Which blocks of a grid the sanitizer watches if watching all of them would take too long, and which of their warps
+// miss a turn.
 #pragma once
 
 #include <cstdint>
@@ -23,5 +24,12 @@ class WatchedBlocks {
  private:
   std::uint64_t seed_, first_ = ~0ull, threshold_ = 0;
 };
+
+// Whether a warp of a watched block misses its next turn, one in four by chance. Turns in a fixed order would let a
+// kernel know that every warp has done something before any does the next thing, although nothing orders them. Runs
+// that count keep the order (`seed` 0), because hits in caches depend on it. `turn`: how many the block has had.
+inline bool misses_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp) {
+  return seed != 0 && mix(seed ^ mix(block ^ mix(turn << 16 ^ warp))) % 4 == 0;
+}
 
 }  // namespace roofwalk::vgpu

@@ -51,6 +51,7 @@ struct ResidentBlock {
   bool is_new = false;  // not initialized yet
   Dim3 index{0, 0, 0};
   std::uint64_t linear_index = 0;  // within the grid
+  std::uint64_t turns = 0;         // that its warps have had since the slot's first block began
   BlockTrace* trace = nullptr;     // trace of the block; nullptr if it is not sampled
   std::uint64_t memory_work = 0;   // BlockWork::memory
   std::vector<std::uint8_t> shared;

@@ -97,36 +97,6 @@ std::size_t cells_of(const TimingInput& input) {
 
 }  // namespace
 
-bool has_unlike_stretches(const TimingInput& input) {
-  constexpr double kUnlike = 0.1;  // part of the grid's work that would have to move for all stretches to be alike
-  const std::size_t cells = cells_of(input), length = std::min(cells_of_waves(input, 1), cells / 4);
-  if (length == 0) return false;
-  struct Work {
-    double blocks = 0, instructions = 0, memory = 0;
-  };
-  std::vector<Work> stretches(cells / length);
-  Work all;
-  for (const Stratum& stratum : input.trace.strata) {
-    const double instructions = static_cast<double>(stratum.instructions) / static_cast<double>(stratum.blocks);
-    const double memory = static_cast<double>(stratum.memory) / static_cast<double>(stratum.blocks);
-    for (std::size_t c = 0; c < cells; ++c) {
-      const double blocks = stratum.by_cell[c];
-      for (Work* to : {&stretches[std::min(c / length, stretches.size() - 1)], &all}) {
-        to->blocks += blocks;
-        to->instructions += blocks * instructions;
-        to->memory += blocks * memory;
-      }
-    }
-  }
-  double instructions = 0, memory = 0;  // sums of what stretches have too much or too little
-  for (const Work& work : stretches) {
-    const double share = work.blocks / all.blocks;
-    instructions += std::abs(work.instructions - share * all.instructions);
-    memory += std::abs(work.memory - share * all.memory);
-  }
-  return instructions > 2 * kUnlike * all.instructions || memory > 2 * kUnlike * all.memory;
-}
-
 double cycles_of_stretches(const TimingInput& input, const AloneTimes& alone) {
   const std::size_t cells = cells_of(input), length = cells_of_waves(input, kWaves);
   if (cells < 2 * length || input.trace.strata.size() < 2) return 0;

@@ -7,9 +7,6 @@
 
 namespace roofwalk::vgpu {
 
-// Whether blocks of different stretches differ in instructions or in accesses to memory.
-bool has_unlike_stretches(const TimingInput& input);
-
 // Returns the least time, in cycles, of stretches that run one after the other: each takes as long as its busiest unit.
 // Stretches are longer than a wave, so this neglects only how the end of each overlaps the next. 0 if all are alike.
 double cycles_of_stretches(const TimingInput& input, const AloneTimes& alone);

@@ -15,15 +15,13 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A grid of at most kWholeGridInstructions PTX instructions is replayed whole, on all SMs. For a larger one, a few
-// SMs with their share of L2 and DRAM represent all SMs. Together they run an eighth of the grid's instructions,
-// between two limits, and each runs several rounds of the blocks that are resident at once. More SMs take precedence
-// over more rounds, because SMs use bandwidth that others leave idle. Rounds matter, too: blocks start together and
-// drift apart only after a while. A grid whose stretches differ cannot be represented by fewer blocks, so it is
-// replayed whole up to kUnlikeGridInstructions.
-constexpr std::uint64_t kWholeGridInstructions = 150'000, kUnlikeGridInstructions = 1'500'000, kLeastSample = 60'000,
-                        kMostSample = 600'000, kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32,
-                        kFewWork = 3'000'000;
+// A grid whose blocks all left a trace (TraceLimits) is replayed whole, on all SMs. For a larger one, a few SMs with
+// their share of L2 and DRAM represent all SMs. Together they run an eighth of the grid's instructions, between two
+// limits, and each runs several rounds of the blocks that are resident at once. More SMs take precedence over more
+// rounds, because SMs use bandwidth that others leave idle. Rounds matter, too: blocks start together and drift apart
+// only after a while.
+constexpr std::uint64_t kLeastSample = 60'000, kMostSample = 600'000, kSampleRounds = 4, kSampleSms = 8, kFewSms = 4,
+                        kFewShare = 32, kFewWork = 3'000'000;
 
 // Returns the ratio of a block's work to the work in its trace. The part that was cut off is assumed to resemble the
 // recorded part.
@@ -406,9 +404,7 @@ bool is_replayed_whole(const TimingInput& input) {
     recorded += block.instructions;
     executed += block.work.instructions;
   }
-  if (!input.trace.complete || executed != recorded) return false;
-  return input.unsampled || recorded <= kWholeGridInstructions ||
-         (recorded <= kUnlikeGridInstructions && has_unlike_stretches(input));
+  return input.trace.complete && executed == recorded;
 }
 
 }  // namespace

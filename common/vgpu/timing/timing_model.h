@@ -28,8 +28,7 @@ struct TimingInput {
   const GridTrace& trace;
   std::uint64_t grid_blocks = 0;
   int blocks_per_sm = 1;
-  bool unsampled = false;  // replay every block of a complete trace, even if there are many
-  std::uint64_t key = 0;   // key of the sample (sample.h): determines which blocks are replayed first
+  std::uint64_t key = 0;  // key of the sample (sample.h): determines which blocks are replayed first
   // Whole grid: PTX instructions of all warps, and requests of loads and atomics, by the level that served them.
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
   double most_contended_cycles = 0;       // whole grid: time of all atomics on the most contended word or sector, which

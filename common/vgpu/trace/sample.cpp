@@ -89,7 +89,7 @@ void drop_unseen(BlockTrace& block) {
 
 }  // namespace
 
-Sample::Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_per_sm)
+Sample::Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_per_sm, std::size_t sms)
     : limits_(limits),
       grid_blocks_(grid_blocks),
       minimum_blocks_(static_cast<std::uint64_t>(limits.waves) * static_cast<std::uint64_t>(blocks_per_sm)),
@@ -97,6 +97,8 @@ Sample::Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_
       takes_any_(!ended_),
       strata_(grid_blocks) {
   std::sort(limits_.also.begin(), limits_.also.end());
+  if (takes_any_ && grid_blocks <= sms * static_cast<std::uint64_t>(blocks_per_sm))
+    limits_.instructions = std::max(limits_.instructions, limits_.one_wave_instructions);
 }
 
 std::uint64_t Sample::rank(std::uint64_t index) const { return mix(index + limits_.key); }

@@ -16,6 +16,8 @@ namespace roofwalk::vgpu {
 struct TraceLimits {
   // Limit on recorded PTX instructions, as counted by length_of(). Beyond it, fewer blocks are kept. 0: no traces.
   std::uint64_t instructions = 1'500'000;
+  // The same for a grid whose blocks all run at once: they are few, so each may decide how long it takes.
+  std::uint64_t one_wave_instructions = 6'000'000;
   // Even then, at least `waves` times as many blocks as an SM holds are kept, unless their traces exceed one of the
   // next two limits: the memory that traces may take, and the number of instructions that the timing model can replay
   // within seconds.
@@ -30,7 +32,7 @@ struct TraceLimits {
 // The traces of one launch while it runs.
 class Sample {
  public:
-  Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_per_sm);
+  Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_per_sm, std::size_t sms);
 
   // The trace that a block fills from its first instruction on; nullptr: the block is not in the sample.
   BlockTrace* start(std::uint64_t index, std::uint32_t warps);

@@ -304,17 +304,19 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   }
   const bool fetches = op->s[0] != kNoSlot;
   // Whether the value that the atomic returns may be a flag: a value that tells this thread how far another thread has
-  // got, and thus orders the two. In code with fences, any returned value may be a flag; in other code, only if the
-  // atomic polls or has left memory unchanged.
+  // got, and thus orders the two. A value that decides no way tells nothing. Of the others, in code with fences, any
+  // may be a flag; in other code, only if the atomic polls or has left memory unchanged.
   const auto sees = [&](bool polls, bool writes) {
-    return fetches && (polls || op->spins || !writes || launch.program.has_fences);
+    return fetches && op->decides && (polls || op->spins || !writes || launch.program.has_fences);
   };
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
     if (is_retried(in, true)) count_swaps(launch, warp, op, access, true);
-    const bool takes_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
-    const bool exchanges = in.atomic == ptx::AtomicOp::exch;
+    // An atomic whose result decides nothing may tell other threads something, but learns nothing from them.
+    const bool may_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
+    const bool takes_lock = may_lock && op->decides;
+    const bool exchanges = in.atomic == ptx::AtomicOp::exch || may_lock;
     const SharedTouch touch = takes_lock ? SharedTouch::lock : exchanges ? SharedTouch::publish : SharedTouch::atomic;
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
     if (warp.trace != nullptr || warp.block->shadow != nullptr) {

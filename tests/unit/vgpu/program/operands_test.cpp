@@ -66,5 +66,21 @@ TEST(Operands, RegistersThatDecideAreThoseWhoseValuesComeToABranch) {
   }
 }
 
+// The result of the first atomic comes to a branch by way of memory; that of the second is the guard of an access; that
+// of the third is stored where nothing that decides is loaded; that of the last is used by nothing.
+TEST(Operands, ValuesDecideThroughMemoryAndGuards) {
+  const auto decides = [](const std::string& more) {
+    const ptx::Module module = parse_body("atom.global.add.u32 %r1, [%rd1], 1;\n" + more);
+    const ptx::Function& function = module.functions.at(0);
+    const int reg = function.instructions.at(0).operands.at(0).index;
+    return static_cast<bool>(registers_that_decide(function).at(static_cast<std::size_t>(reg)));
+  };
+  EXPECT_TRUE(
+      decides("st.global.u32 [%rd0], %r1;\nld.global.u32 %r2, [%rd0];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\nL:\n"));
+  EXPECT_TRUE(decides("setp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.u32 [%rd0], %r2;\n"));
+  EXPECT_FALSE(decides("st.global.u32 [%rd0], %r1;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\nL:\n"));
+  EXPECT_FALSE(decides("add.u32 %r2, %r1, 1;\n"));
+}
+
 }  // namespace
 }  // namespace roofwalk::vgpu

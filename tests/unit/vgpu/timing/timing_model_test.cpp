@@ -83,7 +83,7 @@ class Clock : public testing::Test {
       }
       trace.blocks.push_back(std::move(block));
     }
-    return read(trace, blocks, blocks_per_sm, true);
+    return read(trace, blocks, blocks_per_sm);
   }
 
   // Runs a trace of a tenth of the grid. All its blocks, of one warp each, belong to one stratum, but each has
@@ -103,10 +103,11 @@ class Clock : public testing::Test {
     Stratum stratum{.blocks = 10 * blocks, .instructions = 10 * blocks * instructions, .by_cell = {}, .examples = {}};
     stratum.by_part.fill(static_cast<float>(stratum.blocks) / kGridParts);
     trace.strata.push_back(std::move(stratum));
-    return read(trace, 10 * blocks, 1, false);
+    trace.complete = false;
+    return read(trace, 10 * blocks, 1);
   }
 
-  ModelledTime read(GridTrace& trace, std::uint64_t grid_blocks, int blocks_per_sm, bool unsampled) {
+  ModelledTime read(GridTrace& trace, std::uint64_t grid_blocks, int blocks_per_sm) {
     ptx::Function function;
     function.instructions.resize(schedule_.ops.size() + unused_);
     for (const std::size_t pc : arrivals_) function.instructions[pc].async = ptx::AsyncMode::mbarrier_arrive;
@@ -115,7 +116,7 @@ class Clock : public testing::Test {
     program.blocks.push_back({});
     program.blocks[0].memory.resize(outcomes_.size());
     const ProgramSchedule schedules{{{schedule_}}, slots_};
-    TimingInput input{machine_, program, schedules, trace, grid_blocks, blocks_per_sm, unsampled};
+    TimingInput input{machine_, program, schedules, trace, grid_blocks, blocks_per_sm};
     input.most_operations = most_operations_;
     for (const Stratum& stratum : trace.strata) input.instructions += stratum.instructions;
     if (cut_ != 1) cut(trace, input);

@@ -230,7 +230,7 @@ TEST(Sample, TracedBlocksAreAlikeToOthers) {
 }
 
 TEST(Sample, NeverWalksOverAHugeGrid) {
-  Sample sample({.instructions = 100}, std::uint64_t{1} << 63, 2);
+  Sample sample({.instructions = 100}, std::uint64_t{1} << 63, 2, 8);
   BlockTrace* trace = sample.start(0, 1);
   ASSERT_NE(trace, nullptr);
   EXPECT_TRUE(sample.hold_limits({.instructions = 1000, .bytes = 1000}));
@@ -239,7 +239,7 @@ TEST(Sample, NeverWalksOverAHugeGrid) {
 // A kernel may begin millions of phases that no warp waits for; the timing model keeps an entry for each number.
 TEST(Sample, NumbersOnlyThePhasesThatAWarpWaitsFor) {
   using Kind = SyncPoint::Kind;
-  Sample sample({.instructions = 1000}, 1, 1);
+  Sample sample({.instructions = 1000}, 1, 1, 8);
   BlockTrace* trace = sample.start(0, 2);
   ASSERT_NE(trace, nullptr);
   trace->warps[0].sync_points = {{0, 7, Kind::arrives}, {1, 3'000'000, Kind::arrives}, {2, 4'000'000, Kind::arrives}};
