@@ -23,9 +23,9 @@ TEST_P(ConstantLoads, TakeTheLatencyOfTheirCache) {
   const int line = machine_.constant_l1_line_bytes / 4;
   const auto fit = static_cast<int>(std::bit_floor(words)), too_many = static_cast<int>(std::bit_ceil(2 * words));
   // The address of the next load takes a three-operand addition, a mask and a shift (read with nvdisasm).
-  // A branch ends every fourth hop.
+  // A branch ends every sixteenth hop.
   const double between =
-      3 * machine_.alu_latency_cycles + (machine_.branch_latency_cycles - machine_.alu_latency_cycles) / 4;
+      3 * machine_.alu_latency_cycles + (machine_.branch_latency_cycles - machine_.alu_latency_cycles) / 16;
   expect_within(hop(fit, line, 64), machine_.constant_l1_latency_cycles + between, kRateTolerance, "cycles");
   // The chain covers twice the capacity of the first cache, line by line, so it never hits there.
   expect_within(hop(too_many, line, 2 * too_many / line), machine_.constant_l15_latency_cycles + between,

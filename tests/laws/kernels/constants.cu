@@ -8,6 +8,7 @@ __constant__ int zeros[16384];
 // Each address is computed from the previous value by an addition and a mask.
 __global__ void chain(float* out, int step, int words, int hops) {
     int at = 0;
+#pragma unroll 16
     for (int i = 0; i < hops; ++i) at = (at + step + zeros[at]) & (words - 1);
     out[threadIdx.x] = at;
 }
