@@ -134,9 +134,11 @@ struct Habits {
   }
 };
 
-// Whether the code holds a product on tensor cores: of floats, whose FLOPs are counted, or of integers, which have
-// none.
-bool names_tensor_cores(const Artifact& artifact) { return artifact.ptx.find("mma.") != std::string::npos; }
+// Whether the code holds a product on tensor cores (mma, wmma.mma, mma.sp): of floats, whose FLOPs are counted, or of
+// integers, which have none.
+bool names_tensor_cores(const Artifact& artifact) {
+  return artifact.ptx.find("mma.sync") != std::string::npos || artifact.ptx.find("mma.sp") != std::string::npos;
+}
 
 // Records the figures of the measured trial; its correctness is recorded elsewhere.
 void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifact, const Work& work,
