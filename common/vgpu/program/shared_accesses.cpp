@@ -70,7 +70,7 @@ class Matcher {
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
       const auto& next = blocks_[b].successors;
       const bool is_loop = std::find(next.begin(), next.end(), b) != next.end();
-      loop_ = is_loop ? &blocks_[b] : nullptr;
+      enter(is_loop ? &blocks_[b] : nullptr);
       match(blocks_[b]);
     }
     return std::move(out_);
@@ -118,6 +118,21 @@ class Matcher {
       } else {
         return;
       }
+    }
+  }
+
+  // `loop`: the basic block that is matched now, if it is a loop by itself; else null.
+  void enter(const BasicBlock* loop) {
+    loop_ = loop;
+    made_in_loop_.clear();
+    steps_.clear();
+    for (std::uint32_t i = 0; loop != nullptr && i < loop->count; ++i) {
+      const std::uint32_t pc = loop->first + i;
+      for_each_result(ptx_[pc], [&](int reg) {
+        Definition& made = made_in_loop_[reg];
+        made.several = made.pc != kNone || ptx_[pc].guard >= 0;
+        made.pc = pc;
+      });
     }
   }
 
@@ -266,24 +281,21 @@ class Matcher {
   }
 
   // Returns by how much a register grows from one iteration of the loop to the next; nullopt if that is not known.
-  std::optional<std::int64_t> step_of(int reg, int depth = 0) const {
-    constexpr int kDeepest = 16;
+  std::optional<std::int64_t> step_of(int reg, int depth = 0) {
+    constexpr int kDeepest = 64;
     if (loop_ == nullptr || reg < 0 || depth > kDeepest) return std::nullopt;
-    std::uint32_t made_at = kNone;
-    bool several = false;
-    for (std::uint32_t pc = loop_->first; pc < loop_->first + loop_->count; ++pc) {
-      for_each_result(ptx_[pc], [&](int result) {
-        if (result != reg) return;
-        several = several || made_at != kNone || ptx_[pc].guard >= 0;
-        made_at = pc;
-      });
-    }
-    if (made_at == kNone) return 0;
-    if (several || ptx::is_float(ptx_[made_at].type)) return std::nullopt;
-    return step_of_result(ptx_[made_at], reg, depth);
+    const auto made = made_in_loop_.find(reg);
+    if (made == made_in_loop_.end()) return 0;
+    if (made->second.several || ptx::is_float(ptx_[made->second.pc].type)) return std::nullopt;
+    // Each register is asked once: code may add up registers so that there are very many ways to each of them. While it
+    // is being found out, the step counts as unknown.
+    const auto [known, is_new] = steps_.try_emplace(reg, std::nullopt);
+    if (!is_new) return known->second;
+    const auto step = step_of_result(ptx_[made->second.pc], reg, depth);
+    return steps_[reg] = step;
   }
 
-  std::optional<std::int64_t> step_of_result(const Instruction& in, int reg, int depth) const {
+  std::optional<std::int64_t> step_of_result(const Instruction& in, int reg, int depth) {
     const auto constant = [&](std::size_t i) -> std::optional<std::int64_t> {
       if (in.operands[i].kind != Operand::Kind::immediate) return std::nullopt;
       return static_cast<std::int64_t>(in.operands[i].bits);
@@ -317,9 +329,11 @@ class Matcher {
 
   const std::vector<Instruction>& ptx_;
   std::span<const BasicBlock> blocks_;
-  const BasicBlock* loop_ = nullptr;       // the present basic block, if it is a loop by itself
-  std::map<int, Definition> definitions_;  // by register
-  std::vector<Widths> widths_;             // by PTX instruction
+  const BasicBlock* loop_ = nullptr;                  // the present basic block, if it is a loop by itself
+  std::map<int, Definition> made_in_loop_;            // by register
+  std::map<int, std::optional<std::int64_t>> steps_;  // by register: step_of()
+  std::map<int, Definition> definitions_;             // by register
+  std::vector<Widths> widths_;                        // by PTX instruction
   SharedAccesses out_;
 };
 

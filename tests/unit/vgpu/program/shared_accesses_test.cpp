@@ -1,4 +1,5 @@
 // Which machine access performs each PTX access to shared memory: PTX by hand, with machine code by hand.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "common/ptx/module.h"
@@ -16,7 +17,7 @@ struct OnLine {
 SharedAccesses found(const std::string& body, const std::vector<OnLine>& code) {
   const std::string text =
       ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .f32 %f<9>;\n"
-      ".reg .b32 %r<9>;\n.reg .pred %p<3>;\n.shared .align 16 .b8 tile[512];\n" +
+      ".reg .b32 %r<99>;\n.reg .pred %p<3>;\n.shared .align 16 .b8 tile[512];\n" +
       body + "ret;\n}\n";
   constexpr std::uint32_t kLinesBefore = 9;
   const auto module = ptx::parse(text, "kernel.cu");
@@ -147,6 +148,14 @@ TEST(SharedAccesses, AreNotMergedAcrossIterationsThatAreFurtherApart) {
                            "add.s32 %r1, %r1, -8;\n", "ld.shared.b32 %r1, [tile];\n", ""}) {
     EXPECT_FALSE(found(loop(step + counts), code).found_all) << step;
   }
+}
+
+// The address adds up registers, so that there are 2^60 ways to the first of them.
+TEST(SharedAccesses, EachRegisterOfALoopIsFollowedOnce) {
+  std::string adds;
+  for (int i = 10; i < 70; ++i) adds += fmt::format("add.s32 %r{}, %r{}, %r{};\n", i + 1, i, i);
+  EXPECT_FALSE(found(loop(adds + "add.s32 %r1, %r70, %r2;\nadd.s32 %r2, %r2, 4;\n"), {{2, 16}, {4, 4}}).found_all);
+  EXPECT_TRUE(found(loop(adds + "add.s32 %r1, %r70, %r2;\nadd.s32 %r2, %r2, 8;\n"), {{2, 16}, {4, 4}}).found_all);
 }
 
 // Without a loop, PTX accesses are lacking.
