@@ -34,7 +34,7 @@ struct RunOptions {
   bool lockstep = true;   // virtual GPU: run whole warps as one (vgpu/exec/lockstep). Does not affect any figure
   bool sanitize = false;  // virtual GPU: races and reads of uninitialised memory are faults
   // In sanitized runs: shared memory is watched in about this many blocks per launch, namely the first ones and
-  // others chosen by the seed; 0: in all blocks. Warps miss turns, chosen by the seed, too; 0: none.
+  // others chosen by the seed; 0: in all blocks. Without figures, warps miss turns, chosen by the seed, too; 0: none.
   std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
   // In sanitized runs: a range of device memory to watch. The record tells which line wrote to it last.
   std::uint64_t watched_address = 0, watched_bytes = 0;

@@ -32,11 +32,11 @@ std::string case_name(const Size& size, std::uint64_t seed);
 
 // Limits of a trial. They limit counted work (vgpu/state/work.h), so that an endless loop gets the same verdict on
 // every machine. A small trial that reaches its limit has taken at most 2 s, a measured one on `classroom` at most
-// half a minute, or half as long again if it is first sanitized whole, then in part. max_seconds is only for trouble
-// of the host; no learner's kernel reaches it. Small trials run in parallel, on one thread each, and collect no
-// figures unless the answer is wrong; a measured trial may use all threads. Even a slow kernel must be able to end,
-// so for a large problem the limit of a measured trial grows: by a fixed amount for each 32 useful multiply-adds,
-// the work of one instruction of a warp.
+// half a minute; in `grade`, its sanitized run before it takes at most half as long, and as long again if it has to be
+// repeated in part. max_seconds is only for trouble of the host; no learner's kernel reaches it. Small trials run in
+// parallel, on one thread each, and collect no figures unless the answer is wrong; a measured trial may use all
+// threads. Even a slow kernel must be able to end, so for a large problem the limit of a measured trial grows: by a
+// fixed amount for each 32 useful multiply-adds, the work of one instruction of a warp.
 inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .max_seconds = 120,
                                     .threads = 1,
@@ -45,13 +45,13 @@ inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .figures = RunOptions::Figures::none};
 RunOptions measured_trial(const Work& work, int threads);
 
-// Sanitizes a measured trial, because a kernel that is right at small sizes may have a race at this size. It then runs
-// on one thread. If there is more work than at classroom's sizes, only some blocks are watched
+// Sanitizes a measured trial, because a kernel that is right at small sizes may have a race at this size. This run is
+// on one thread and collects no figures. If there is more work than at classroom's sizes, only some blocks are watched
 // (RunOptions::sanitized_blocks); otherwise all are, with half of the budget.
 RunOptions sanitized(RunOptions measured, const Work& work);
 
-// Sanitizes some blocks only, with the whole budget. For a kernel whose sanitized run exceeded its half of the budget,
-// although it may end without the sanitizer.
+// The same for some blocks only, with the whole budget. For a kernel whose sanitized run exceeded its half of the
+// budget, although it may end without the sanitizer.
 RunOptions sanitized_in_part(RunOptions measured);
 
 // Limits for the course's own starter. They are wide enough for a slow and busy machine, because the starter always

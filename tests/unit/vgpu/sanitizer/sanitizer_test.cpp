@@ -47,6 +47,21 @@ const Planted kPlanted[] = {
   if (t == 1) s[1] = 1;  // @
 )",
      FaultKind::race, "race: writes element 1 of s, which thread (17, 0, 0) reads"},
+    {"behind_exchanges_that_nobody_tests", R"(
+  __shared__ int word;
+  if (t == 0) word = 0;
+  __syncthreads();
+  s[t] = t;
+  __syncwarp();
+  __threadfence_block();
+  if (t % 32 == 0) atomicExch(&word, 1);
+  __nanosleep(0);
+  if (t % 32 == 0) atomicExch(&word, 1);
+  __threadfence_block();
+  __syncwarp();
+  c[t] = s[t ^ 32];  // @
+)",
+     FaultKind::race, "race: reads element 32 of s, which thread (32, 0, 0) writes"},
     {"never_written", R"(
   if (t != 7) s[t] = t;
   __syncthreads();

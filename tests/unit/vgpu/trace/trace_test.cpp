@@ -236,6 +236,14 @@ TEST(Sample, NeverWalksOverAHugeGrid) {
   EXPECT_TRUE(sample.hold_limits({.instructions = 1000, .bytes = 1000}));
 }
 
+TEST(Sample, KeepsMoreOfAGridWhoseBlocksAllRunAtOnce) {
+  for (const std::uint64_t blocks : {16, 17}) {
+    Sample sample({.instructions = 100, .one_wave_instructions = 1000, .waves = 1}, blocks, 2, 8);
+    for (std::uint64_t i = 0; i < blocks; ++i) ASSERT_NE(sample.start(i, 1), nullptr);
+    EXPECT_EQ(sample.hold_limits({.instructions = 500}), blocks == 17) << blocks;
+  }
+}
+
 // A kernel may begin millions of phases that no warp waits for; the timing model keeps an entry for each number.
 TEST(Sample, NumbersOnlyThePhasesThatAWarpWaitsFor) {
   using Kind = SyncPoint::Kind;
