@@ -60,16 +60,23 @@ TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
     Buffer out{"out", std::vector<float>(64)};
     return run("meetings", {&out, kind, rounds, steps}).elapsed_ns * machine_.clock_hz / 1e9;
   };
-  for (const int kind : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) {
+  for (const int kind : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}) {
     SCOPED_TRACE(kind);
     const double of_chains = (cycles(kind, 40, 192) - cycles(kind, 40, 64)) / 40;
     constexpr int kUnroll = 8;  // a branch ends every eighth step
     const double both = 2 * 128 * (machine_.alu_latency_cycles + machine_.branch_latency_cycles / kUnroll);
     EXPECT_GE(of_chains, 0.9 * both);
-    if (kind < 6 || kind == 7) {  // in the other kinds, atomics or polls of global memory add time
+    if (kind < 6 || kind == 7 || kind == 12) {  // in the other kinds, atomics or polls of global memory add time
       EXPECT_LE(of_chains, 1.15 * both);
     }
   }
+}
+
+TEST_P(Waits, OfASleepAreThoseOfTheLaneThatSleepsLongest) {
+  Buffer out{"out", std::vector<float>(32)};
+  const auto elapsed_ns = [&](int ns_per_lane) { return run("sleeps", {&out, ns_per_lane}).elapsed_ns; };
+  expect_within(elapsed_ns(1000) - elapsed_ns(0), 31 * 1000, 0.01, "ns");
+  expect_within(elapsed_ns(100'000) - elapsed_ns(0), 1'000'000, 0.01, "ns: no sleep is longer");
 }
 
 // Each SM has two block slots. The last wave fills only one slot of the whole GPU; the empty ones count as tail.

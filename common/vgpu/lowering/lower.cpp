@@ -313,7 +313,8 @@ Status Lowering::lower_control(const Instruction& in, Op op, std::uint32_t pc, s
     case Form::leave:
       return emit_ok(op, ptx::has_trait(in, ptx::kReturns) && is_called(pc) ? op_return : op_exit);
     case Form::sleep:
-      return emit_ok(op, op_sleep);
+      op.s[0] = source(in.operands[0], 4);
+      return op.s[0] == kNoSlot ? unsupported(in) : emit_ok(op, op_sleep);
     case Form::trap:
       return emit_ok(op, op_trap);
     case Form::fence:

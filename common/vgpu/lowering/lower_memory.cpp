@@ -177,7 +177,7 @@ bool Lowering::is_in_polling_loop(std::uint32_t block) {
     loops_of_atomics_ = find_loops(program_.blocks, [&](const BasicBlock& part) {
       return std::all_of(part.memory.begin(), part.memory.end(), [&](std::uint32_t pc) {
         const Instruction& in = function_.instructions[pc];
-        return ptx::info(in.opcode).form == ptx::Form::atomic || !reaches_global(in);
+        return ptx::info(in.opcode).form == ptx::Form::atomic || sleeps(in) || !reaches_global(in);
       });
     });
   }
@@ -243,6 +243,7 @@ Status Lowering::lower_mbarrier(const Instruction& in, Op op) {
     op.s[1] = source(in.operands[next], state && !in.parity ? 8 : 4);
     if (op.s[1] == kNoSlot) return unsupported(in, "with this operand");
   }
+  op.decides = !no_result && decides_way(in);
   return emit_ok(op, mbarrier_handler(in));
 }
 

@@ -39,6 +39,12 @@ std::size_t result_count(const ptx::Instruction& in) {
   }
 }
 
+// Whether an instruction asks if the phase of an mbarrier is over in which an arrival returned this state.
+static bool waits_for_state(const ptx::Instruction& in) {
+  const bool waits = in.mbarrier == ptx::MbarrierMode::test_wait || in.mbarrier == ptx::MbarrierMode::try_wait;
+  return waits && !in.parity;
+}
+
 std::vector<bool> registers_that_decide(const ptx::Function& function) {
   const auto& code = function.instructions;
   // By register: the instructions that write it.
@@ -63,7 +69,7 @@ std::vector<bool> registers_that_decide(const ptx::Function& function) {
     const auto reg = static_cast<std::size_t>(ahead.back());
     ahead.pop_back();
     for (const std::uint32_t pc : makers[reg]) {
-      if (!seen[pc]) for_each_source(code[pc], read);
+      if (!seen[pc] && !waits_for_state(code[pc])) for_each_source(code[pc], read);
       seen[pc] = true;
       const bool is_loaded = ptx::info(code[pc].opcode).form == ptx::Form::load &&
                              code[pc].space != ptx::Space::param && code[pc].space != ptx::Space::constant;

@@ -1,5 +1,6 @@
 #include "common/vgpu/requests/sync_points.h"
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -7,11 +8,35 @@
 
 namespace roofwalk::vgpu {
 
+namespace {
+
+// Drops the sleeps since the warp last executed anything with an outcome but this instruction and sleeps.
+void drop_sleeps_between_tries(const Launch& launch, const Warp& warp, const Op* op) {
+  const auto& code = launch.program.function->instructions;
+  const auto is_try = [&](std::uint32_t pc) { return &code[pc] == op->instruction || sleeps(code[pc]); };
+  WarpTrace& trace = *warp.trace;
+  std::size_t first = warp.first_outcome, entry = trace.blocks.size() - 1;
+  while (!trace.sleeps.empty()) {
+    const std::vector<std::uint32_t>& memory = launch.program.blocks[trace.blocks[entry]].memory;
+    if (!std::all_of(memory.begin(), memory.end(), is_try)) return;
+    while (!trace.sleeps.empty() && trace.sleeps.back().outcome >= first) trace.sleeps.pop_back();
+    if (entry == 0) return;
+    first -= launch.program.blocks[trace.blocks[--entry]].memory.size();
+  }
+}
+
+}  // namespace
+
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind) {
   std::vector<SyncPoint>& all = warp.trace->sync_points;
   const SyncPoint point{static_cast<std::uint32_t>(warp.first_outcome + op->memory), number, kind};
   for (auto at = all.rbegin(); at != all.rend() && at->outcome == point.outcome; ++at) {
     if (*at == point) return;
+  }
+  if (kind == SyncPoint::Kind::waits && !warp.trace->sleeps.empty()) {
+    const auto last = std::find_if(all.rbegin(), all.rend(),
+                                   [](const SyncPoint& past) { return past.kind == SyncPoint::Kind::waits; });
+    if (last == all.rend() || last->number < number) drop_sleeps_between_tries(launch, warp, op);
   }
   all.push_back(point);
   launch.sm->traced.bytes += sizeof point;
@@ -87,7 +112,7 @@ void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& ac
   notes.finish();
 }
 
-void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
+void note_arrival(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
   // Several lanes of one instruction that change the same bytes, one after another, count as one write.
   const auto& flags = warp.block->flags;
   const auto& all = warp.trace->sync_points;
@@ -96,7 +121,7 @@ void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byt
   for (auto at = all.rbegin(); last != 0 && at != all.rend() && at->outcome == warp.first_outcome + op->memory; ++at) {
     if (at->kind == SyncPoint::Kind::arrives && at->number == last) return;
   }
-  FlagNotes notes(launch, warp, op, {.writes = true, .atomic = true});
+  FlagNotes notes(launch, warp, op, {.reads = op->decides, .writes = true, .atomic = true});
   notes.touch(byte, bytes);
   notes.finish();
 }

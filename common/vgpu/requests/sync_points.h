@@ -7,7 +7,9 @@
 
 namespace roofwalk::vgpu {
 
-// Records, once, that an instruction of a traced warp takes part in the phase or flag write with this number.
+// Records, once, that an instruction of a traced warp takes part in the phase or flag write with this number. If it
+// waits for a newer one than before, the sleeps between its earlier tries are dropped from the trace: how many tries
+// fail depends on the order in which warps take turns, and the flag would have ended them.
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind);
 // Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. Each
 // instruction that writes gets a number. A read waits for the last write of the word by another instruction of the
@@ -16,7 +18,8 @@ struct FlagUse {
   bool reads = false, writes = false, atomic = false, global = false;
 };
 void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use);
-// Like note_flags(), for the bytes that an mbarrier operation changes: other instructions may poll them as a flag.
-void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
+// Like note_flags(), for the bytes of an mbarrier at which an instruction arrives: other instructions may poll them as
+// a flag, and the instruction itself may count the arrivals before it (mbarrier.pending_count).
+void note_arrival(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
 
 }  // namespace roofwalk::vgpu

@@ -34,6 +34,7 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const T
       return op.latency_cycles;
     case TimedKind::branch:
       return op.latency_cycles;
+    case TimedKind::sleep:  // its time is known when it runs (PathSums)
     case TimedKind::store:
     case TimedKind::async_copy:
     case TimedKind::async_commit:

@@ -232,6 +232,8 @@ TimedKind kind_of(const Instruction& in) {
       return TimedKind::atomic;
     case Form::barrier:
       return in.barrier == ptx::BarrierMode::warp_sync ? TimedKind::compute : TimedKind::barrier;
+    case Form::sleep:
+      return TimedKind::sleep;
     case Form::branch:
     case Form::indexed_branch:
       return TimedKind::branch;

@@ -28,6 +28,7 @@ enum class TimedKind : std::uint8_t {
   async_commit,
   async_wait,  // waits until at most `groups` committed groups are in flight; kAllGroups: until none of its copies is
   barrier,
+  sleep,
   branch,
   leave
 };

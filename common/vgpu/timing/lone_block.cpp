@@ -48,6 +48,7 @@ std::uint64_t hash_of(const BlockTrace& block) {
       hash.add(std::uint64_t{f.outcome} << 32 | f.fetch);
       hash.add(f.fetching_warp);
     }
+    for (const Sleep& s : warp.sleeps) hash.add(std::uint64_t{s.outcome} << 32 | s.cycles);
     for (const AtomicTurns& t : warp.turns) {
       hash.add(std::uint64_t{t.outcome} << 32 | t.place);
       hash.add(std::uint64_t{t.lanes} << 8 | static_cast<std::uint64_t>(t.kind));

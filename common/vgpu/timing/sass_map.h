@@ -23,6 +23,7 @@ struct Operation {
     barrier,
     async_commit,
     async_wait,
+    sleep,
     branch,
     call
   };

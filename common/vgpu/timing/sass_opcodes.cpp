@@ -92,7 +92,7 @@ constexpr SassOpcode kSassOpcodes[] = {
     {0x14d, Unit::control, Class::branch},
     {0x150, Unit::control, Class::branch},
     {0x15c, Unit::control, Class::other},
-    {0x15d, Unit::control, Class::other},
+    {0x15d, Unit::control, Class::sleep},
     // LDSM, LD, LDG, LDC, LDL, LDS, ST, STG, STL, STS, SHFL, ATOM, ATOM.CAS, ATOMS, ATOMS.CAS, RED
     {0x03b, Unit::memory, Class::memory},
     {0x180, Unit::memory, Class::memory},

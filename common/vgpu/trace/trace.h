@@ -74,14 +74,21 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
+// A warp sleeps (__nanosleep()).
+struct Sleep {
+  std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
+  std::uint32_t cycles = 0;   // of the lane that sleeps longest
+};
+
 struct WarpTrace {
   std::uint64_t block = 0;             // linear index within the grid
   std::uint32_t warp = 0;              // index within the block
   std::vector<std::uint32_t> blocks;   // basic blocks in the order of entry
   std::vector<Outcome> outcomes;       // for each entry, one per instruction in BasicBlock::memory, in order
-  std::vector<SyncPoint> sync_points;  // in ascending order of outcomes, like `turns` and `found`
+  std::vector<SyncPoint> sync_points;  // in ascending order of outcomes, like those below
   std::vector<AtomicTurns> turns;      // one per word or sector
   std::vector<Found> found;
+  std::vector<Sleep> sleeps;       // without those from which a flag would have woken the warp (note_sync_point())
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
   std::uint64_t operations = 0;    // operations into which the timing model expands them
 };

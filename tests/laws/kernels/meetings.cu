@@ -3,7 +3,7 @@
 // the lanes of one instruction access two, on arrival (3) or on waiting (4); volatile flags (5); flags exchanged by
 // atomics (6); numbered barriers next to others whose guard is false (7); or flags set by atomics and polled by atomics
 // (8) or volatile reads (9). Flags of kinds 5 to 9 are in shared memory; kinds 10 and 11 are like 5 and 6, in global
-// memory.
+// memory. Kind 12 is like 5, but the waiting warp sleeps between its tries.
 #include <roofwalk.cuh>
 
 #include <cstdint>
@@ -29,7 +29,7 @@ __device__ void arrive_at(int kind, int which, int first, int count, unsigned mb
     if (kind == 1) asm volatile("bar.arrive %0, %1;" ::"r"(first + which), "r"(count) : "memory");
     if ((kind == 0 || kind == 7) && which == 0) asm volatile("bar.arrive 1, 64;" ::: "memory");
     if ((kind == 0 || kind == 7) && which == 1) asm volatile("bar.arrive 2, 64;" ::: "memory");
-    if (kind == 5 && threadIdx.x % 32 == 0) *static_cast<volatile int*>(flag) = round + 1;
+    if ((kind == 5 || kind == 12) && threadIdx.x % 32 == 0) *static_cast<volatile int*>(flag) = round + 1;
     if (kind == 6 && threadIdx.x % 32 == 0) atomicExch(flag, round + 1);
     if (kind == 10 && threadIdx.x % 32 == 0) static_cast<volatile int*>(global_flags)[no] = round + 1;
     if (kind == 11 && threadIdx.x % 32 == 0) atomicExch(&global_flags[no], round + 1);
@@ -52,6 +52,11 @@ __device__ void wait_for(int kind, int no, unsigned mbarrier, unsigned phase, in
     }
     if (kind == 5 || kind == 9) {
         while (*static_cast<volatile int*>(flag) <= round) {}
+        __syncwarp();
+        return;
+    }
+    if (kind == 12) {
+        while (*static_cast<volatile int*>(flag) <= round) __nanosleep(2000);
         __syncwarp();
         return;
     }

@@ -94,7 +94,7 @@ void complete(Warp& warp, std::uint64_t byte) {
 bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t byte, std::uint8_t* object,
             std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
   if (warp.trace != nullptr) {
-    note_flag_write(launch, warp, op, byte, sizeof(std::uint64_t));
+    note_arrival(launch, warp, op, byte, sizeof(std::uint64_t));
     const auto phases = warp.block->mbarrier_phases.find(byte);
     if (phases != warp.block->mbarrier_phases.end())
       note_sync_point(launch, warp, op, phases->second.open, SyncPoint::Kind::arrives);

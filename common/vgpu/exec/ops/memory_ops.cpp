@@ -302,13 +302,9 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     where = window_of(access);
     if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
   }
-  const bool fetches = op->s[0] != kNoSlot;
-  // Whether the value that the atomic returns may be a flag: a value that tells this thread how far another thread has
-  // got, and thus orders the two. A value that decides no way tells nothing. Of the others, in code with fences, any
-  // may be a flag; in other code, only if the atomic polls or has left memory unchanged.
-  const auto sees = [&](bool polls, bool writes) {
-    return fetches && op->decides && (polls || op->spins || !writes || launch.program.has_fences);
-  };
+  // Whether the value that the atomic returns may tell this thread how far another thread has got. A value that decides
+  // no way tells nothing. In traces, all others may: the atomic waits for the write whose value it read.
+  const bool tells = op->s[0] != kNoSlot && op->decides;
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
@@ -321,10 +317,12 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
     if (warp.trace != nullptr || warp.block->shadow != nullptr) {
       const bool writes = change_lanes<T, known>(warp, op, access, at, false);
-      const bool seen = sees(touch != SharedTouch::atomic, writes);
       if (warp.trace != nullptr)
-        note_flags(launch, warp, op, access, {.reads = seen, .writes = writes, .atomic = true});
-      if (warp.block->shadow != nullptr && touch != SharedTouch::lock && seen)
+        note_flags(launch, warp, op, access, {.reads = tells, .writes = writes, .atomic = true});
+      // The race detector asks for more. In code with fences, any value may be a flag; in other code, only if the
+      // atomic polls or has left memory unchanged.
+      const bool polls = touch != SharedTouch::atomic || op->spins || !writes;
+      if (warp.block->shadow != nullptr && touch != SharedTouch::lock && tells && (polls || launch.program.has_fences))
         warp.block->shadow->see(warp.index, access);
       return after_memory(launch, warp, op);
     }
@@ -336,10 +334,8 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
     is_retried(in, false) ? count_swaps(launch, warp, op, access, false) : count_updates(launch, warp, op, access);
     if (warp.trace != nullptr) {
-      const bool polls = in.atomic == ptx::AtomicOp::cas || in.atomic == ptx::AtomicOp::exch || in.is_volatile;
       const bool writes = change_lanes<T, known>(warp, op, access, at, true);
-      note_flags(launch, warp, op, access,
-                 {.reads = sees(polls, writes), .writes = writes, .atomic = true, .global = true});
+      note_flags(launch, warp, op, access, {.reads = tells, .writes = writes, .atomic = true, .global = true});
       return after_memory(launch, warp, op);
     }
   }

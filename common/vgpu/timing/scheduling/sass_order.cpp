@@ -31,6 +31,8 @@ Operation::Class class_of(TimedKind kind) {
       return Operation::Class::async_commit;
     case TimedKind::async_wait:
       return Operation::Class::async_wait;
+    case TimedKind::sleep:
+      return Operation::Class::sleep;
     case TimedKind::load_constant:
       return Operation::Class::load_constant;
     default:
@@ -74,13 +76,11 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
                                                : copy_of(op.pc, std::min(done[i], mains[i] - 1), mains[i], form.copies);
       if (main) ++done[i];
       // Some operations beside the main one depend on nothing: those that prepare operands of, or pad, a matrix product
-      // or a shuffle; constants made before other arithmetic; and code that prepares for divergence, wherever it is. (A
-      // sleep looks like such code, but it reads its duration.)
+      // or a shuffle; constants made before other arithmetic; and code that prepares for divergence, wherever it is.
       const bool early = ptx::info(in.opcode).form == Form::alu && first_own[i] != kNever && place < first_own[i];
-      const bool beside =
-          (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
-          (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle) || early ||
-          (info.unit == Unit::control && info.kind == Operation::Class::other && form_of(in) != Form::sleep);
+      const bool beside = (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
+                          (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle) || early ||
+                          (info.unit == Unit::control && info.kind == Operation::Class::other);
       if (!beside) item.node = static_cast<std::int32_t>(copy * block_->count + i);
       item.constant = info.kind == Operation::Class::constant || info.kind == Operation::Class::load_constant;
       if (main && !has_main[static_cast<std::size_t>(item.node)]) {
@@ -176,7 +176,8 @@ void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>&
   for (std::uint32_t node = 0; node < copies * block_->count; ++node) {
     const std::uint32_t pc = block_->first + node % block_->count;
     const TimedKind kind = kind_of(code()[pc]);
-    const bool waits = kind == TimedKind::barrier || kind == TimedKind::async_commit || kind == TimedKind::async_wait;
+    const bool waits = kind == TimedKind::barrier || kind == TimedKind::async_commit || kind == TimedKind::async_wait ||
+                       kind == TimedKind::sleep;
     const auto single = single_operation(code()[pc]);
     const bool computes = single && kind == TimedKind::compute && !fused_[pc];
     if (computes && ++singles[node % block_->count] > copies) continue;

@@ -141,6 +141,9 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
       if (!entered(warp, op) || off) break;
       ++warp.op;
       return arrive(sm, warp, op, op.memory >= 0 ? outcome_of(warp, op) : Outcome{});
+    case TimedKind::sleep:
+      for (const Sleep& sleep : notes_of(warp.trace->sleeps, warp, op)) ready = issued + sleep.cycles;
+      break;
     case TimedKind::branch:
     case TimedKind::leave:
       ready = now_ + op.latency_cycles;  // the next program counter takes a latency to compute, like any result
