@@ -7,6 +7,7 @@ namespace roofwalk {
 // versions are not compared. 1: until November 2026. 2: blocks are dispatched at a rate, L1 by banks and tags, shared
 // memory at the machine code's widths, atomics in turns. 3: DRAM by pages and by its mixture of reads and writes, L2 in
 // two halves, shared memory's own lanes. 4: shared memory as ptxas merges it across iterations of a loop.
-inline constexpr int kModelVersion = 4;
+// 5: whatever an atomic or an mbarrier tells makes its warp wait for the warp that wrote it; __nanosleep().
+inline constexpr int kModelVersion = 5;
 
 }  // namespace roofwalk

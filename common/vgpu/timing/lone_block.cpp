@@ -27,18 +27,15 @@ std::uint64_t hash_of(const BlockTrace& block) {
     hash.add(warp.blocks.size());
     for (const std::uint32_t entered : warp.blocks) hash.add(entered);
     for (const Outcome& o : warp.outcomes) {
-      const std::uint8_t fields[] = {o.lines,
-                                     o.wavefronts,
-                                     o.l2_read_sectors,
-                                     o.l2_write_sectors,
-                                     o.dram_read_sectors,
-                                     o.shared_wavefronts,
-                                     o.shared_conflicts,
-                                     o.copies};
-      std::uint64_t bits = 0;
-      for (const std::uint8_t field : fields) bits = bits << 8 | field;
-      const std::uint64_t rest = std::uint64_t{o.dram_pages} << 8 | static_cast<std::uint64_t>(o.arrives);
-      hash.add(rest == 0 ? bits : bits ^ mix(rest));
+      const auto pack = [](auto... fields) {
+        std::uint64_t bits = 0;
+        ((bits = bits << 8 | static_cast<std::uint8_t>(fields)), ...);
+        return bits;
+      };
+      const std::uint64_t rest = pack(o.dram_pages, o.arrives);
+      hash.add(pack(o.lines, o.wavefronts, o.l2_read_sectors, o.l2_write_sectors, o.dram_read_sectors,
+                    o.shared_wavefronts, o.shared_conflicts, o.copies) ^
+               (rest == 0 ? 0 : mix(rest)));
     }
     for (const SyncPoint& m : warp.sync_points) {
       hash.add(std::uint64_t{m.outcome} << 32 | m.number);
@@ -60,7 +57,11 @@ std::uint64_t hash_of(const BlockTrace& block) {
 }  // namespace
 
 AloneTimes::AloneTimes(const GridTrace& trace, std::uint64_t key, std::function<double(std::uint32_t)> replay)
-    : trace_(trace), key_(key), replay_(std::move(replay)), cycles_(trace.blocks.size()) {}
+    : trace_(trace),
+      key_(key),
+      replay_(std::move(replay)),
+      cycles_(trace.blocks.size()),
+      likenesses_(trace.blocks.size()) {}
 
 void AloneTimes::take(std::vector<std::uint32_t> blocks) {
   struct Turn {
@@ -83,7 +84,7 @@ void AloneTimes::take(std::vector<std::uint32_t> blocks) {
   for (const Turn& turn : turns) {
     if (cycles_[turn.block] != 0) continue;
     const BlockTrace& block = trace_.blocks[turn.block];
-    const std::uint64_t hash = hash_of(block), instructions = length_of(block.instructions, block.operations);
+    const std::uint64_t hash = likeness_of(turn.block), instructions = length_of(block.instructions, block.operations);
     if (const auto like = of_likes_.find(hash); like != of_likes_.end()) {
       cycles_[turn.block] = like->second;
     } else if (replayed_ + instructions <= kMostInstructions) {
@@ -91,6 +92,26 @@ void AloneTimes::take(std::vector<std::uint32_t> blocks) {
       of_likes_[hash] = always_of(turn.block);
     }
   }
+}
+
+std::uint64_t AloneTimes::likeness_of(std::uint32_t block) {
+  std::uint64_t& likeness = likenesses_[block];
+  if (likeness == 0) likeness = hash_of(trace_.blocks[block]);
+  return likeness;
+}
+
+bool AloneTimes::are_alike() {
+  const auto usual = static_cast<std::uint32_t>(trace_.blocks.size() / 2);
+  const BlockWork& work = trace_.blocks[usual].work;
+  int others = 0;
+  for (std::uint32_t i = 0; i < trace_.blocks.size(); ++i) {
+    if (likeness_of(i) == likeness_of(usual)) continue;
+    const BlockWork& own = trace_.blocks[i].work;
+    const bool did_less = own.cost() <= work.cost() && own.longest_warp <= work.longest_warp &&
+                          own.longest_wait_cycles <= work.longest_wait_cycles;
+    if (!did_less || ++others > 1) return false;
+  }
+  return true;
 }
 
 double AloneTimes::always_of(std::uint32_t block) {

@@ -30,11 +30,18 @@ class AloneTimes {
   // Sets the time of a block that was replayed alone elsewhere.
   void know(std::uint32_t block, double cycles);
 
+  // Whether all blocks did the same, instruction by instruction, but for at most one that did less.
+  bool are_alike();
+
+ private:
+  std::uint64_t likeness_of(std::uint32_t block);
+
   const GridTrace& trace_;
   std::uint64_t key_;
   std::function<double(std::uint32_t)> replay_;
   std::vector<double> cycles_;                          // by index in the trace; 0: unknown
-  std::unordered_map<std::uint64_t, double> of_likes_;  // cycles, by a hash of everything that a block did
+  std::vector<std::uint64_t> likenesses_;               // by index in the trace: likeness_of(); 0: unknown
+  std::unordered_map<std::uint64_t, double> of_likes_;  // cycles, by likeness_of()
   std::uint64_t replayed_ = 0;                          // instructions replayed by take()
 };
 

@@ -15,13 +15,14 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A grid whose blocks all left a trace (TraceLimits) is replayed whole, on all SMs. For a larger one, a few SMs with
-// their share of L2 and DRAM represent all SMs. Together they run an eighth of the grid's instructions, between two
+// A grid whose blocks all left a trace (TraceLimits) is replayed whole, on all SMs, unless it has more than
+// kWholeGridInstructions and all its blocks did the same. For other grids, a few SMs with their share of L2 and DRAM
+// represent all SMs. Together they run an eighth of the grid's instructions, between two
 // limits, and each runs several rounds of the blocks that are resident at once. More SMs take precedence over more
 // rounds, because SMs use bandwidth that others leave idle. Rounds matter, too: blocks start together and drift apart
 // only after a while.
-constexpr std::uint64_t kLeastSample = 60'000, kMostSample = 600'000, kSampleRounds = 4, kSampleSms = 8, kFewSms = 4,
-                        kFewShare = 32, kFewWork = 3'000'000;
+constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
+                        kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
 
 // Returns the ratio of a block's work to the work in its trace. The part that was cut off is assumed to resemble the
 // recorded part.
@@ -398,13 +399,15 @@ void take_waits(const Simulation& simulation, double scale, ModelledTime& out) {
   }
 }
 
-bool is_replayed_whole(const TimingInput& input) {
+bool is_replayed_whole(const TimingInput& input, AloneTimes& alone) {
   std::uint64_t recorded = 0, executed = 0;
   for (const BlockTrace& block : input.trace.blocks) {
     recorded += block.instructions;
     executed += block.work.instructions;
   }
-  return input.trace.complete && executed == recorded;
+  if (!input.trace.complete || executed != recorded) return false;
+  // Without strata, nothing may represent anything else (TraceLimits::complete).
+  return recorded <= kWholeGridInstructions || input.trace.strata.empty() || !alone.are_alike();
 }
 
 }  // namespace
@@ -425,7 +428,7 @@ ModelledTime model_time(const TimingInput& input) {
     replay(simulation);
     return simulation.end();
   });
-  const bool whole = is_replayed_whole(input);
+  const bool whole = is_replayed_whole(input, alone);
   const ReplayPlan plan = whole ? plan_for_whole_grid(input) : plan_for_sample(input, alone);
   if (!ended) return past_budget(operations);
   // The share of L2 and DRAM is the share of the blocks: if blocks do not divide evenly among the SMs, those with the

@@ -107,6 +107,25 @@ class Clock : public testing::Test {
     return read(trace, 10 * blocks, 1);
   }
 
+  // Runs traces of the whole grid, which is one stratum. If blocks alternate, every other one makes its first two
+  // accesses in the opposite order; all do the same work.
+  ModelledTime run_whole_grid(std::uint64_t blocks, bool alternate) {
+    GridTrace trace;
+    const std::uint64_t instructions = schedule_.ops.size();
+    for (std::uint64_t b = 0; b < blocks; ++b) {
+      BlockTrace block{b, {}, instructions, instructions};
+      WarpTrace& warp = block.warps.emplace_back();
+      warp.blocks.push_back(0);
+      warp.outcomes = outcomes_;
+      if (alternate && b % 2 == 1) std::swap(warp.outcomes[0], warp.outcomes[1]);
+      trace.blocks.push_back(std::move(block));
+    }
+    trace.strata.push_back({.blocks = blocks, .instructions = blocks * instructions, .by_cell = {}, .examples = {}});
+    trace.strata[0].by_part.fill(static_cast<float>(blocks) / kGridParts);
+    trace.complete = true;
+    return read(trace, blocks, 4);
+  }
+
   ModelledTime read(GridTrace& trace, std::uint64_t grid_blocks, int blocks_per_sm) {
     ptx::Function function;
     function.instructions.resize(schedule_.ops.size() + unused_);
@@ -379,6 +398,18 @@ TEST_F(Clock, ATailWaveCostsAWave) {
   const double one = run(4, 2, 2).cycles;
   EXPECT_NEAR(run(4, 3, 2).cycles, 2 * one, 2);
   EXPECT_NEAR(run(4, 20, 2).cycles, 10 * one, 20);
+}
+
+TEST_F(Clock, FewOfManyLikeBlocksAreReplayed) {
+  constexpr std::uint64_t kBlocks = 1600, kInstructions = 500;
+  constexpr Outcome kFromL2{.lines = 1, .wavefronts = 1, .l2_read_sectors = 4};
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  add(TimedKind::load, Unit::memory, 2, {}, kFromL2);
+  for (std::uint64_t i = 2; i < kInstructions; ++i) fma(1, {1, 2});
+  const ModelledTime alike = run_whole_grid(kBlocks, false), alternate = run_whole_grid(kBlocks, true);
+  EXPECT_LT(alike.operations, kBlocks * kInstructions / 2);
+  EXPECT_GE(alternate.operations, kBlocks * kInstructions);
+  EXPECT_NEAR(alike.cycles, alternate.cycles, 0.02 * alternate.cycles);
 }
 
 // Returns the peak memory of this process so far.
