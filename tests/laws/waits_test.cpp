@@ -72,6 +72,21 @@ TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
   }
 }
 
+// The same for blocks, on as many SMs as there are blocks.
+TEST_P(Waits, OfBlocksInTurnAreForEachOther) {
+  constexpr int kBlocks = 4;
+  const auto cycles = [&](int kind, int steps) {
+    Buffer out{"out", std::vector<float>(32 * kBlocks)};
+    return run("block_turns", {&out, kind, steps, kBlocks}).elapsed_ns * machine_.clock_hz / 1e9;
+  };
+  for (const int kind : {0, 1}) {
+    SCOPED_TRACE(kind);
+    constexpr int kUnroll = 8;  // a branch ends every eighth step
+    const double chain = 4096 * (machine_.alu_latency_cycles + machine_.branch_latency_cycles / kUnroll);
+    EXPECT_GE(cycles(kind, 8192) - cycles(kind, 4096), 0.9 * kBlocks * chain);  // tries in vain add time
+  }
+}
+
 TEST_P(Waits, OfASleepAreThoseOfTheLaneThatSleepsLongest) {
   Buffer out{"out", std::vector<float>(32)};
   const auto elapsed_ns = [&](int ns_per_lane) { return run("sleeps", {&out, ns_per_lane}).elapsed_ns; };

@@ -81,6 +81,7 @@ class GridRunner {
     bound_blocks_ = program_.smid_slot == kNoSlot ? static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size()
                                                   : shape.grid.count();
     launch_.stores_wait = !alone_;
+    if (alone_ && program_.polls_global && sample_.takes_any()) launch_.grid_flow = std::make_unique<GridFlow>();
     launch_.counts = limits.counts;
     // A block may run on beyond its turn only if the kernel does not read %smid: which SM gets the next block depends
     // on when other blocks end, and running on changes that.
@@ -110,6 +111,7 @@ class GridRunner {
   GridTrace take_trace() {
     GridTrace out = sample_.take();
     out.longest_warp = longest_warp_;
+    if (launch_.grid_flow != nullptr) out.writes = std::move(launch_.grid_flow->awaited);
     return out;
   }
 

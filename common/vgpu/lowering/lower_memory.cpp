@@ -71,6 +71,7 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
   op.spins = !store && in.is_volatile && load_polls(op.pc);
+  program_.polls_global |= op.spins && reaches_global(in);
   emit(op, handler);
   return kOk;
 }
@@ -200,6 +201,7 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
   op.decides = !reduction && decides_way(in);
   op.spins = op.decides && is_in_polling_loop(op.block);
+  program_.polls_global |= op.spins && reaches_global(in);
   const Handler handler = atomic_handler(in);
   if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);
   emit(op, handler);

@@ -212,6 +212,7 @@ struct Program {
   std::uint32_t static_shared_bytes = 0;        // dynamic shared memory follows, 16-byte aligned
   std::uint32_t shared_bytes = 0;               // static and dynamic
   bool has_fences = false;                      // whether the code has memory fences
+  bool polls_global = false;                    // whether an operation that may reach global memory spins
   std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
   std::vector<UnitTimes> unit_times;            // by basic block, see block_latency.h; all 0 without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset

@@ -27,6 +27,16 @@ std::uint64_t key_in(const Launch& launch, const Map& map, std::uint64_t key) {
   return map.size() < most_kept(launch) || map.contains(key) ? key : kSharedKeys | mix(key) % kShared;
 }
 
+// Calls visit(word) for the words (address / 4) of all active lanes, once if they all access the same.
+template <class Visit>
+void for_each_word(const Access& access, Visit&& visit) {
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const std::uint64_t first = access.of(std::countr_zero(left));
+    for (std::uint64_t at = first; at < first + access.bytes; at += kWordBytes) visit(at / kWordBytes);
+    if (access.uniform) return;
+  }
+}
+
 using Stores = std::pmr::unordered_map<std::uint64_t, GlobalStore>;
 
 void keep(Launch& launch, const ResidentBlock& block, Stores& stores, std::uint64_t key, const GlobalStore& store) {
@@ -63,6 +73,30 @@ std::uint64_t global_flag_key(const Launch& launch, const ResidentBlock& block, 
   return key_in(launch, block.global_flags, word);
 }
 
+void note_grid_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
+  auto& last = launch.grid_flow->last;
+  const auto found = last.find(word);
+  if (found == last.end() && last.size() == kMostOfAll) return;
+  const auto outcome = static_cast<std::uint32_t>(warp.first_outcome + op->memory);
+  (found == last.end() ? last[word] : found->second) = {{warp.block->linear_index, warp.index, outcome}, 0};
+}
+
+void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
+  const auto found = launch.grid_flow->last.find(word);
+  if (found == launch.grid_flow->last.end() || found->second.by.block == warp.block->linear_index) return;
+  GridFlow::Write& write = found->second;
+  auto& awaited = launch.grid_flow->awaited;
+  if (write.number == 0) {
+    if (awaited.empty() || awaited.back() != write.by) awaited.push_back(write.by);
+    write.number = static_cast<std::uint32_t>(awaited.size());
+  }
+  const BlockWait wait{static_cast<std::uint32_t>(warp.first_outcome + op->memory), write.number - 1};
+  auto& waits = warp.trace->block_waits;
+  if (!waits.empty() && waits.back() == wait) return;
+  waits.push_back(wait);
+  launch.sm->traced.bytes += sizeof wait + sizeof(BlockWrite);
+}
+
 void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   ResidentBlock& block = *warp.block;
   if (block.global_stores == nullptr) block.global_stores = std::make_shared<GlobalStores>();
@@ -71,16 +105,14 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
   const std::uint64_t end = access.high + access.bytes;
   stores.low = std::min(stores.low, access.low);
   stores.end = std::max(stores.end, end);
+  if (launch.grid_flow != nullptr)
+    for_each_word(access, [&](std::uint64_t word) { note_grid_write(launch, warp, op, word); });
   if (access.contiguous && access.low % kSectorBytes == 0 && end % kSectorBytes == 0) {
     for (std::uint64_t at = access.low; at < end; at += kSectorBytes)
       keep(launch, block, stores.by_sector, at / kSectorBytes, store);
     return;
   }
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-    const std::uint64_t first = access.of(std::countr_zero(left));
-    for (std::uint64_t at = first; at < first + access.bytes; at += kWordBytes)
-      keep(launch, block, stores.by_word, at / kWordBytes, store);
-  }
+  for_each_word(access, [&](std::uint64_t word) { keep(launch, block, stores.by_word, word, store); });
 }
 
 void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
@@ -101,16 +133,13 @@ void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint6
 }
 
 void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  if (launch.grid_flow != nullptr)
+    for_each_word(access, [&](std::uint64_t word) { note_grid_read(launch, warp, op, word); });
   const ResidentBlock& block = *warp.block;
   const GlobalStores* const stores = block.global_stores.get();
   const bool meets_stores = stores != nullptr && access.low < stores->end && access.high + access.bytes > stores->low;
   if (!meets_stores && block.global_flags.empty()) return;
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-    const std::uint64_t first = access.of(std::countr_zero(left));
-    for (std::uint64_t at = first; at < first + access.bytes; at += kWordBytes)
-      note_global_read(launch, warp, op, at / kWordBytes);
-    if (access.uniform) return;
-  }
+  for_each_word(access, [&](std::uint64_t word) { note_global_read(launch, warp, op, word); });
 }
 
 }  // namespace roofwalk::vgpu

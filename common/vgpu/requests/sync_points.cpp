@@ -60,6 +60,10 @@ class FlagNotes {
     ResidentBlock& block = *warp_.block;
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
+      if (use_.global && launch_.grid_flow != nullptr) {
+        if (op_->spins) note_grid_read(launch_, warp_, op_, word);
+        if (use_.writes) note_grid_write(launch_, warp_, op_, word);
+      }
       std::uint32_t* const write = last_write(block, word);
       const std::uint32_t last = write != nullptr ? *write : 0;
       if (use_.writes && write != nullptr) *write = own_;

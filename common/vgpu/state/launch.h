@@ -28,6 +28,16 @@ class Printer;
 using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& call,
                                                      const std::vector<std::vector<std::uint8_t>>& arguments)>;
 
+// The latest writes to global memory by traced warps, for grids whose code polls global memory (global_flow.h).
+struct GridFlow {
+  struct Write {
+    BlockWrite by;
+    std::uint32_t number = 0;  // 1 + its index in `awaited`; 0: no warp of another block waits for it
+  };
+  std::unordered_map<std::uint64_t, Write> last;  // by word (address / 4)
+  std::vector<BlockWrite> awaited;
+};
+
 // State of one host thread. All threads of a launch share the machine, the program and the memory.
 class Launch {
  public:
@@ -70,6 +80,7 @@ class Launch {
   std::uint64_t work_left = 0;  // share of the budget (work.h) for `sm` in this round
   std::uint64_t clock = 0;      // value of %clock: warp instructions executed so far
   std::uint64_t issued = 0;     // lower bound of the issue slots taken so far; 0 without the timing model
+  std::unique_ptr<GridFlow> grid_flow;  // null: blocks do not wait for each other, or are not traced
   CallHook call_hook;
   Printer* printer = nullptr;                    // printf output; nullptr: discarded
   std::function<int(std::uint32_t pc)> line_of;  // line in the learner's file, 0 = unknown; for faults

@@ -47,6 +47,8 @@ struct ReplayedGrid {
   // Words and sectors of global memory, by hash, that atomics of several blocks change. It is assumed that blocks on
   // SMs that are not simulated change them, too.
   std::unordered_set<std::uint32_t> places_of_several;
+  // By warp: its writes for which warps of other blocks wait, in ascending order of outcomes.
+  std::unordered_map<const WarpTrace*, std::vector<WriteNote>> writes_of;
 };
 
 class Simulation {
@@ -74,6 +76,8 @@ class Simulation {
       path_waits_.resize(waits_.size());
     }
     others_ = 1 / share_of_memory;
+    if (input.trace.complete && blocks == input.grid_blocks && traces_.size() == blocks)
+      writes_.resize(input.trace.writes.size());
     lay_out(sms);
   }
 
@@ -90,16 +94,19 @@ class Simulation {
       events.pop();
       SimSm& sm = sms_[index];
       // This SM continues until the next event of another SM is earlier.
+      if (next != sm.next) continue;  // it was woken before that
       const Cycle until = events.empty() ? kNever : events.top().first;
       do {
         if (operations_ > most_operations) return false;
         if (next >= forget_at_) forget_before(next);
         next = step(sm, next);
-      } while (next < until);
+      } while (next < until && woken_.empty());
       if (next < kNever) events.push({next, index});
-      if (events.empty()) {
-        for (const std::uint32_t stuck : release_stuck()) events.push({now_ + 1, stuck});
+      if (events.empty() && woken_.empty()) woken_ = release_stuck();
+      for (const std::uint32_t woken : woken_) {
+        if (sms_[woken].next > now_ + 1) events.push({sms_[woken].next = now_ + 1, woken});
       }
+      woken_.clear();
     }
     ROOFWALK_CHECK(live_blocks_ == 0);
     for (const SimSm& sm : sms_) end_ = std::max({end_, sm.end, sm.memory_path.free});
@@ -214,6 +221,8 @@ class Simulation {
   const std::vector<SimPhase>& phases_before(const BlockTrace& trace);
   static std::vector<SimPhase> count_phases(const BlockTrace& trace);
   static std::span<const SyncPoint> sync_points_of(const SimWarp& warp, const TimedOp& op);
+  void make_writes(const SimWarp& warp, const TimedOp& op, Cycle at);
+  void end_write(std::uint32_t number, Cycle at);
   void arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at);
   void end_phase(SimSm& sm, SimBlock& block, std::uint32_t number);
   bool has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked);
@@ -231,6 +240,8 @@ class Simulation {
   double dram_read_at_ = kLongAgo;  // when DRAM last read
   double interval_[kUnitCount], shared_interval_, register_read_;
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
+  std::vector<SimWrite> writes_;      // as GridTrace::writes; empty if not each block of the grid is simulated once
+  std::vector<std::uint32_t> woken_;  // SMs with warps whose wait for another SM has ended
   std::vector<SimSm> sms_;
   double others_ = 1;  // SMs of the machine for each SM that is simulated
   // By hash of a word or sector of global memory: the end of its last swap or update.
@@ -255,6 +266,16 @@ inline ReplayedGrid::ReplayedGrid(const TimingInput& input) {
     const bool is_fence = ptx::info(in.opcode).form == ptx::Form::fence;
     orders_stores.push_back((is_fence || in.releases) && !in.of_block);
   }
+  for (std::uint32_t i = 0; i < input.trace.writes.size(); ++i) {
+    const BlockWrite& write = input.trace.writes[i];
+    const auto& blocks = input.trace.blocks;
+    const auto block = std::lower_bound(blocks.begin(), blocks.end(), write.block,
+                                        [](const BlockTrace& one, std::uint64_t of) { return one.index < of; });
+    if (block != blocks.end() && block->index == write.block)
+      writes_of[&block->warps[write.warp]].push_back({write.outcome, i});
+  }
+  for (auto& [warp, notes] : writes_of)
+    std::sort(notes.begin(), notes.end(), [](const auto& a, const auto& b) { return a.outcome < b.outcome; });
   std::unordered_map<std::uint32_t, std::size_t> changed_by;
   for (std::size_t b = 0; b < input.trace.blocks.size(); ++b) {
     for (const WarpTrace& warp : input.trace.blocks[b].warps) {

@@ -112,6 +112,17 @@ struct WaitingWarp {
   std::uint32_t phase = 0, warp = 0;  // phase: index in the block; warp: index in the SM
 };
 
+// A write for which warps of other blocks wait (GridTrace::writes).
+struct SimWrite {
+  bool made = false;
+  Cycle at = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> waiting;  // warps: SM, index in the SM
+};
+// For the trace of a warp: the outcome of the instruction that makes such a write.
+struct WriteNote {
+  std::uint32_t outcome = 0, write = 0;
+};
+
 struct SimBlock {
   std::size_t number = 0;  // in the order in which blocks started
   std::uint32_t first_warp = 0, live = 0;

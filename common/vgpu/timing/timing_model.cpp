@@ -16,13 +16,14 @@ namespace roofwalk::vgpu {
 namespace {
 
 // A grid whose blocks all left a trace (TraceLimits) is replayed whole, on all SMs, unless it has more than
-// kWholeGridInstructions and all its blocks did the same. For other grids, a few SMs with their share of L2 and DRAM
-// represent all SMs. Together they run an eighth of the grid's instructions, between two
-// limits, and each runs several rounds of the blocks that are resident at once. More SMs take precedence over more
-// rounds, because SMs use bandwidth that others leave idle. Rounds matter, too: blocks start together and drift apart
-// only after a while.
-constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
-                        kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
+// kWholeGridInstructions, its SMs take kManyRounds rounds of blocks, and all blocks did the same. For other grids, a
+// few SMs with their share of L2 and DRAM represent all SMs. Together they run an eighth of the grid's instructions,
+// between two limits, and each runs several rounds of the blocks that are resident at once. More SMs take precedence
+// over more rounds, because SMs use bandwidth that others leave idle. Rounds matter, too: blocks start together and
+// drift apart only after a while.
+constexpr std::uint64_t kWholeGridInstructions = 150'000, kManyRounds = 32, kLeastSample = 60'000,
+                        kMostSample = 600'000, kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32,
+                        kFewWork = 3'000'000;
 
 // Returns the ratio of a block's work to the work in its trace. The part that was cut off is assumed to resemble the
 // recorded part.
@@ -407,7 +408,9 @@ bool is_replayed_whole(const TimingInput& input, AloneTimes& alone) {
   }
   if (!input.trace.complete || executed != recorded) return false;
   // Without strata, nothing may represent anything else (TraceLimits::complete).
-  return recorded <= kWholeGridInstructions || input.trace.strata.empty() || !alone.are_alike();
+  const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
+  return recorded <= kWholeGridInstructions || input.grid_blocks < kManyRounds * places || input.trace.strata.empty() ||
+         !alone.are_alike();
 }
 
 }  // namespace

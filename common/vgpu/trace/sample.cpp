@@ -134,6 +134,8 @@ void Sample::finish(BlockTrace* trace, const BlockWork& work) {
     warp.outcomes.shrink_to_fit();
     sort_by_outcome(warp.sync_points);
     sort_by_outcome(warp.turns);
+    sort_by_outcome(warp.block_waits);
+    sort_by_outcome(warp.sleeps);
   }
   const std::uint64_t recorded_bytes = size_of(*trace).bytes;
   drop_unseen(*trace);

@@ -74,6 +74,19 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
+// An instruction that writes to global memory and for which a warp of another block waits (GridTrace::writes).
+struct BlockWrite {
+  std::uint64_t block = 0;    // linear index within the grid
+  std::uint32_t warp = 0;     // index within the block
+  std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
+  bool operator==(const BlockWrite&) const = default;
+};
+struct BlockWait {
+  std::uint32_t outcome = 0;  // index of the reading instruction's outcome among the warp's
+  std::uint32_t write = 0;    // index in GridTrace::writes
+  bool operator==(const BlockWait&) const = default;
+};
+
 // A warp sleeps (__nanosleep()).
 struct Sleep {
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
@@ -88,6 +101,7 @@ struct WarpTrace {
   std::vector<SyncPoint> sync_points;  // in ascending order of outcomes, like those below
   std::vector<AtomicTurns> turns;      // one per word or sector
   std::vector<Found> found;
+  std::vector<BlockWait> block_waits;
   std::vector<Sleep> sleeps;       // without those from which a flag would have woken the warp (note_sync_point())
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
   std::uint64_t operations = 0;    // operations into which the timing model expands them
@@ -120,6 +134,7 @@ struct GridTrace {
   bool complete = false;           // `blocks` holds every block of the grid
   std::uint64_t longest_warp = 0;  // PTX instructions of the grid's longest warp, traced or not
   std::vector<Stratum> strata;     // of all blocks of the grid; empty if every block is to be replayed
+  std::vector<BlockWrite> writes;  // for which warps of other blocks wait
   // Blocks that should be traced in another run: they are unlike any traced block, and their share of the grid's work
   // is too large to let other blocks represent them.
   std::vector<std::uint64_t> missing;

@@ -68,8 +68,26 @@ inline std::span<const SyncPoint> Simulation::sync_points_of(const SimWarp& warp
   return notes_of(warp.trace->sync_points, warp, op);
 }
 
+// Makes the operation's writes for which warps of other blocks wait.
+inline void Simulation::make_writes(const SimWarp& warp, const TimedOp& op, Cycle at) {
+  const auto notes = grid_.writes_of.find(warp.trace);
+  if (notes == grid_.writes_of.end()) return;
+  for (const WriteNote& note : notes_of(notes->second, warp, op)) end_write(note.write, at);
+}
+
+inline void Simulation::end_write(std::uint32_t number, Cycle at) {
+  SimWrite& write = writes_[number];
+  write.made = true;
+  write.at = at;
+  for (const auto& [sm, warp] : std::exchange(write.waiting, {})) {
+    advance(sms_[sm], sms_[sm].warps[warp]);
+    woken_.push_back(sm);
+  }
+}
+
 // Counts the operation's arrivals at its phases. These phases cannot end before `at`.
 inline void Simulation::arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at) {
+  if (!writes_.empty()) make_writes(warp, op, at);
   SimBlock& block = sm.blocks[warp.sim_block];
   for (const SyncPoint& point : sync_points_of(warp, op)) {
     if (point.kind != SyncPoint::Kind::arrives) continue;
@@ -97,8 +115,8 @@ inline void Simulation::end_phase(SimSm& sm, SimBlock& block, std::uint32_t numb
   for (const std::uint32_t warp : warps) advance(sm, sm.warps[warp]);
 }
 
-// Whether the phases that the warp's next operation waits for have ended. If so, raises `blocked` to their end; if not,
-// the warp will be woken when they end.
+// Whether the phases that the warp's next operation waits for have ended, and the writes of other blocks are made. If
+// so, raises `blocked` to their end; if not, the warp will be woken when they end.
 inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked) {
   SimBlock& block = sm.blocks[warp.sim_block];
   for (const SyncPoint& point : sync_points_of(warp, op)) {
@@ -109,6 +127,16 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
       return false;
     }
     if (phase.ends > blocked.ready) blocked = {phase.ends, op.pc, Wait::barrier, 0};
+  }
+  if (writes_.empty()) return true;
+  for (const BlockWait& wait : notes_of(warp.trace->block_waits, warp, op)) {
+    SimWrite& write = writes_[wait.write];
+    if (!write.made) {
+      write.waiting.emplace_back(static_cast<std::uint32_t>(&sm - sms_.data()),
+                                 static_cast<std::uint32_t>(&warp - sm.warps.data()));
+      return false;
+    }
+    if (write.at > blocked.ready) blocked = {write.at, op.pc, Wait::barrier, 0};
   }
   return true;
 }
@@ -136,6 +164,12 @@ inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, co
 // arrivals may come after recording ended. If no warp can run for such a reason, opens all barriers: the traced run
 // passed them.
 inline std::vector<std::uint32_t> Simulation::release_stuck() {
+  // A block waits for another that gets no place before it ends: the traced run gave out places in another order.
+  for (std::uint32_t i = 0; i < writes_.size(); ++i) {
+    if (writes_[i].waiting.empty()) continue;
+    end_write(i, now_);
+    return std::exchange(woken_, {});
+  }
   std::vector<std::uint32_t> moved;
   for (std::uint32_t i = 0; i < sms_.size(); ++i) {
     SimSm& sm = sms_[i];

@@ -401,14 +401,14 @@ TEST_F(Clock, ATailWaveCostsAWave) {
 }
 
 TEST_F(Clock, FewOfManyLikeBlocksAreReplayed) {
-  constexpr std::uint64_t kBlocks = 1600, kInstructions = 500;
+  constexpr std::uint64_t kBlocks = 1600, kLength = 500;
   constexpr Outcome kFromL2{.lines = 1, .wavefronts = 1, .l2_read_sectors = 4};
   add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
   add(TimedKind::load, Unit::memory, 2, {}, kFromL2);
-  for (std::uint64_t i = 2; i < kInstructions; ++i) fma(1, {1, 2});
+  for (std::uint64_t i = 2; i < kLength; ++i) fma(1, {1, 2});
   const ModelledTime alike = run_whole_grid(kBlocks, false), alternate = run_whole_grid(kBlocks, true);
-  EXPECT_LT(alike.operations, kBlocks * kInstructions / 2);
-  EXPECT_GE(alternate.operations, kBlocks * kInstructions);
+  EXPECT_LT(alike.operations, kBlocks * kLength / 2);
+  EXPECT_GE(alternate.operations, kBlocks * kLength);
   EXPECT_NEAR(alike.cycles, alternate.cycles, 0.02 * alternate.cycles);
 }
 
