@@ -124,7 +124,7 @@ Result<CommandResult> run_command(const Command& command) {
                    .max_file_bytes = command.max_file_bytes,
                    .max_stack_bytes = command.max_stack_bytes,
                    .max_cpu_s = command.max_cpu_s};
-  if (!command.environment.empty()) start.environment = command.environment;
+  if (!command.environment.empty() || !command.has_environment) start.environment = command.environment;
   ROOFWALK_TRY(const pid_t pid, start_child(start));
   for (Descriptor& end : writes) end.close();
   supervise(pid, streams, command, result);

@@ -20,6 +20,7 @@ struct Command {
   std::filesystem::path working_directory = {};  // empty: inherits this process's
   // Replaces this process's environment unless empty.
   std::map<std::string, std::string> environment = {};
+  bool has_environment = true;             // false: it gets no environment variable at all
   double timeout_s = 60;                   // of wall time
   std::size_t max_output_bytes = 1 << 20;  // output beyond this is read and discarded
   // A program is killed if more than this of its output has been discarded.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <csignal>
 #include <map>
 
 #include "common/base/hash.h"
@@ -137,6 +139,26 @@ Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& r
   return one_instruction_a_line(*outcome.made);
 }
 
+// Refuses names that are too long for records and messages.
+Status check_names(const BuildRequest& request, std::string_view ptx) {
+  constexpr std::size_t kMostLetters = 16'384;
+  const auto is_letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+  };
+  for (std::size_t at = 0; at < ptx.size();) {
+    const std::size_t end = static_cast<std::size_t>(
+        std::find_if_not(ptx.begin() + static_cast<std::ptrdiff_t>(at), ptx.end(), is_letter) - ptx.begin());
+    if (end - at > kMostLetters) {
+      return unusable(
+          request,
+          fmt::format("a name in the file compiles to {} letters; it may have at most {}", end - at, kMostLetters),
+          "shorten the name, or use fewer template arguments");
+    }
+    at = end + 1;
+  }
+  return kOk;
+}
+
 // Assembles PTX for the chip of the request ("sm_80" for "compute_80"). `relocatable`: as code that can be linked.
 Result<ToolOutcome> run_ptxas(const Toolkit& toolkit, const BuildRequest& request, const fs::path& folder,
                               const std::string& ptx, bool relocatable) {
@@ -162,15 +184,17 @@ Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const Buil
   whole.ptx = ptx;
   if (const auto kernels = cut_plan(whole)) {
     ROOFWALK_TRY(const ToolOutcome outcome, run_ptxas(toolkit, request, folder, *kernels, /*relocatable=*/false));
-    if (outcome.run.exit_code == 0 && outcome.made) return read_cubin(*outcome.made);
-    if (outcome.run.timed_out) return explain_ptxas(outcome.run, request.source.string(), ptx, request.timeout_s);
+    if (outcome.run.exit_code == 0 && outcome.made) return read_cubin(*outcome.made, request.source.string());
+    // The whole file would take as long again.
+    if (outcome.run.timed_out || outcome.run.exit_code == 128 + SIGXCPU)
+      return explain_ptxas(outcome.run, request.source.string(), ptx, request.timeout_s);
   }
   ROOFWALK_TRY(const ToolOutcome outcome, run_ptxas(toolkit, request, folder, ptx, /*relocatable=*/true));
   if (outcome.run.exit_code != 0) {
     return explain_ptxas(outcome.run, request.source.string(), ptx, request.timeout_s);
   }
   if (!outcome.made) return unusable(request, "the file assembles to more machine code than is allowed");
-  ROOFWALK_TRY(std::vector<KernelResources> kernels, read_cubin(*outcome.made));
+  ROOFWALK_TRY(std::vector<KernelResources> kernels, read_cubin(*outcome.made, request.source.string()));
   std::erase_if(kernels, [](const KernelResources& kernel) { return kernel.name == kPlanEntry; });
   return kernels;
 }
@@ -201,6 +225,7 @@ Result<Compiled> compile(const Toolkit& toolkit, const BuildRequest& request, co
   if (auto done = load_compiled(request.cache, key)) return *std::move(done);
   Compiled compiled;
   ROOFWALK_TRY(compiled.ptx, compile_to_ptx(toolkit, request, compile_folder.path(), source, headers));
+  ROOFWALK_TRY_STATUS(check_names(request, compiled.ptx));
   ROOFWALK_TRY(compiled.kernels, assemble(toolkit, request, compile_folder.path(), compiled.ptx));
   ROOFWALK_TRY_STATUS(check_kernels(request, compiled.ptx, compiled.kernels));
   save_compiled(request.cache, key, compiled);

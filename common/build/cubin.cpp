@@ -376,12 +376,12 @@ std::vector<KernelResources> CubinReader::kernels() const {
 
 }  // namespace
 
-Result<std::vector<KernelResources>> read_cubin(std::string_view bytes) {
+Result<std::vector<KernelResources>> read_cubin(std::string_view bytes, const std::string& source) {
   CubinReader reader(bytes);
   if (!reader.read_sections() || !reader.read_symbols() || !reader.read_functions()) {
     return Error{.message = "ptxas wrote a file that is not a whole cubin"};
   }
-  if (reader.too_many_functions()) return Error{.message = "the file holds more than 4096 functions"};
+  if (reader.too_many_functions()) return Error{.message = "the file holds more than 4096 functions", .file = source};
   if (!reader.read_info() || !reader.read_calls() || !reader.read_shared_variables()) {
     return Error{.message = "ptxas wrote a cubin that contradicts itself"};
   }

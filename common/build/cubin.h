@@ -14,6 +14,7 @@ namespace roofwalk {
 // and shared memory of called functions that were not inlined, as the device linker would compute them. A recursive
 // function counts once, and a call through a pointer may reach every function whose address is taken. Errors: not a
 // cubin, truncated, or more functions than any chapter needs.
-Result<std::vector<KernelResources>> read_cubin(std::string_view bytes);
+// `source`: the file that an error names if the code exceeds a limit.
+Result<std::vector<KernelResources>> read_cubin(std::string_view bytes, const std::string& source = {});
 
 }  // namespace roofwalk

@@ -21,7 +21,6 @@ Box compile_box(const std::filesystem::path& toolkit) {
                      {"TMPDIR", "/tmp"},
                      {"LC_ALL", "C"},
                      {"SOURCE_DATE_EPOCH", "0"}};
-  box.shows_processes = true;
   box.limits = kCompileLimits;
   return box;
 }

@@ -6,8 +6,10 @@ namespace roofwalk {
 
 Result<CommandResult> run_boxed(const Box& box, const std::vector<std::string>& program, const BoxedRun& run) {
   ROOFWALK_TRY(BoxStart start, prepare_box(box, program));
+  // bubblewrap itself is a process of the box, so its environment could be read there, too.
   const Command command{.arguments = std::move(start.arguments),
                         .working_directory = "/",
+                        .has_environment = false,
                         .timeout_s = run.timeout_s,
                         .max_output_bytes = run.max_log_bytes,
                         .max_thrown_bytes = run.max_thrown_bytes,

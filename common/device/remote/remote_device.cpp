@@ -247,7 +247,10 @@ Result<Json> RemoteDevice::State::ask(const Json& request, std::span<const std::
   const auto deadline = after(seconds);
   ++serial;
   if (auto trouble = worker->wire().send(serial, request, body, deadline)) {
-    if (trouble->kind == WireTrouble::Kind::too_long) return Error{.message = trouble->message};
+    // Only what the learner's file holds or launches is that long.
+    if (trouble->kind == WireTrouble::Kind::too_long)
+      return Error{.message = "what the file holds or launches is too much to run: " + trouble->message,
+                   .file = source_path};
     return lose(*trouble);
   }
   return take_answer(serial, deadline, most_head_bytes);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/vgpu/requests/coalescer.h"
+#include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 
@@ -53,6 +54,7 @@ void count_constants(Launch& launch, const Warp& warp, const Op* op, const Acces
   site.bytes += passes * std::max<std::uint32_t>(width, 4);
   site.l2_read_sectors += sectors;
   sm.constant_passes += passes;
+  launch.charge(passes * work::kConstantPass);
   if (sectors != 0) end_request(L2Log::Kind::load);
   if (warp.trace == nullptr) return;
   Outcome& outcome = warp.outcome(op);

@@ -18,6 +18,8 @@ namespace work {
 
 // Per line: touched at L1; requested from L2; held in the store log until the round ends.
 inline constexpr std::uint64_t kL1Line = 1, kL2Line = 8, kStoredLine = 12;
+// Per pass of a load of constant memory.
+inline constexpr std::uint64_t kConstantPass = 3;
 // Per lane of a shared memory access that the sanitizer checks lane by lane; per further word that such a lane
 // accesses, unless it is obvious that the word's earlier accesses are ordered before it.
 inline constexpr std::uint64_t kCheckedLane = 8, kCheckedWord = 3;

@@ -29,10 +29,19 @@ Id id_of(const std::string& email, const std::string& sid) {
   return email.find('@') != std::string::npos ? Id{email, true} : Id{email.empty() ? sid : email, false};
 }
 
-// Two exports may write an address in other letters.
+// Two exports may write an address in other letters. What a student typed never looks like a proven address, which
+// stands in round brackets behind the name.
 Owner owner_of(const std::string& name, const Id& id) {
-  if (id.text.empty()) return {student_name(name), "", {}};
-  return id.is_proven ? owner_with_id(name, small_letters(id.text)) : owner_with_unproven_id(name, id.text);
+  if (id.is_proven) return owner_with_id(name, small_letters(id.text));
+  std::string typed = name;
+  if (typed.find('@') != std::string::npos) {
+    std::replace(typed.begin(), typed.end(), '(', '[');
+    std::replace(typed.begin(), typed.end(), ')', ']');
+  }
+  if (id.text.empty()) return {student_name(typed), "", {}};
+  Owner owner = owner_with_unproven_id(typed, id.text);
+  if (id.text.find('@') != std::string::npos) owner.student.insert(owner.student.size() - 1, "?");
+  return owner;
 }
 
 // The length of the line break at the start of the text; 0 if there is none. YAML 1.1, which Gradescope writes, has

@@ -35,7 +35,11 @@ class BoxTest : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   // Returns a box with the system's commands, like the compilers' box.
-  static Box box() { return compile_box("/usr/include"); }
+  static Box box() {
+    Box box = compile_box("/usr/include");
+    box.shows_processes = true;
+    return box;
+  }
 
   static CommandResult run(const Box& box, const std::vector<std::string>& program, const BoxedRun& limits = {}) {
     auto result = run_boxed(box, program, limits);
@@ -75,6 +79,18 @@ TEST_F(BoxTest, TheEnvironmentIsTheBoxes) {
   EXPECT_THAT(environment, HasSubstr("PATH=/cuda/bin:/usr/bin:/bin\n"));
   EXPECT_THAT(environment, HasSubstr("SOURCE_DATE_EPOCH=0\n"));
 }
+
+// The first process of a box is bubblewrap.
+TEST_F(BoxTest, NoProcessInsideHasTheEnvironmentOutside) {
+  ::setenv("ROOFWALK_TEST_TOKEN", "secret-4711", 1);
+  const std::string all = shell("cat /proc/*/environ").output;
+  ::unsetenv("ROOFWALK_TEST_TOKEN");
+  EXPECT_THAT(all, HasSubstr("SOURCE_DATE_EPOCH=0"));
+  EXPECT_THAT(all, Not(HasSubstr("secret-4711")));
+}
+
+// Files of /proc change from one compilation to the next.
+TEST_F(BoxTest, CompilersSeeNoProcesses) { EXPECT_FALSE(compile_box("/usr/include").shows_processes); }
 
 TEST_F(BoxTest, OnlyItsOwnTmpCanBeWrittenTo) {
   Box with_file = box();

@@ -6,6 +6,7 @@
 
 #include "grader/class/exports/csv.h"
 #include "grader/class/exports/exporter.h"
+#include "grader/class/hand_ins/lms_names.h"
 
 namespace roofwalk {
 namespace {
@@ -20,7 +21,8 @@ std::string to_csv(const Gradebook& book) {
   head.emplace_back("total_percent");
   table.rows.push_back(std::move(head));
   for (const StudentRow& row : book.rows) {
-    CsvRow cells{row.owner.student, number_of(row.owner.lms_id)};
+    const std::string number = number_of(row.owner.lms_id);  // a student may have typed it
+    CsvRow cells{row.owner.student, number.empty() ? "" : plain_name(number)};
     for (const Cell& cell : row.cells) {
       const Entry* entry = cell.counting();
       const auto points = cell.points();
