@@ -101,7 +101,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   block.global_stores.reset();
   block.swaps.clear();
   block.most_swaps = 0;
-  block.sync_points = block.followed = 0;
+  block.sync_points = block.followed = block.last_flag_write = 0;
   // Fills shared memory with NaNs, so that a read before any write shows up instead of finding a lucky zero.
   std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
   block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;

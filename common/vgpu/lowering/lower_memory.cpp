@@ -185,10 +185,11 @@ bool Lowering::is_in_polling_loop(std::uint32_t block) {
   return loops_of_atomics_[block];
 }
 
-bool Lowering::decides_way(const Instruction& in) {
-  if (decides_way_.empty()) decides_way_ = registers_that_decide(function_);
+bool Lowering::decides_way(const Instruction& in, States states) {
+  std::vector<bool>& by_register = states == States::followed ? decides_way_ : decides_way_beside_states_;
+  if (by_register.empty()) by_register = registers_that_decide(function_, states);
   bool decides = false;
-  for_each_result(in, [&](int reg) { decides = decides || decides_way_[static_cast<std::size_t>(reg)]; });
+  for_each_result(in, [&](int reg) { decides = decides || by_register[static_cast<std::size_t>(reg)]; });
   return decides;
 }
 
@@ -199,7 +200,7 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   if (!reduction) op.s[0] = result(in.operands[0]);
   op.s[1] = source(in.operands[first + 1], bytes);
   if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
-  op.decides = !reduction && decides_way(in);
+  op.decides = !reduction && decides_way(in, States::followed);
   op.spins = op.decides && is_in_polling_loop(op.block);
   program_.polls_global |= op.spins && reaches_global(in);
   const Handler handler = atomic_handler(in);
@@ -245,7 +246,7 @@ Status Lowering::lower_mbarrier(const Instruction& in, Op op) {
     op.s[1] = source(in.operands[next], state && !in.parity ? 8 : 4);
     if (op.s[1] == kNoSlot) return unsupported(in, "with this operand");
   }
-  op.decides = !no_result && decides_way(in);
+  op.decides = !no_result && decides_way(in, States::left_out);
   return emit_ok(op, mbarrier_handler(in));
 }
 

@@ -14,6 +14,7 @@
 #include "common/vgpu/lowering/lower.h"
 #include "common/vgpu/lowering/register_layout.h"
 #include "common/vgpu/program/kernel_code.h"
+#include "common/vgpu/program/operands.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/state/launch.h"
 
@@ -109,7 +110,7 @@ class Lowering {
   Status lower_async_copy(const Instruction& in, Op op);
   Status lower_async_group(const Instruction& in, Op op);
   Status lower_atomic(const Instruction& in, Op op);
-  bool decides_way(const Instruction& in);
+  bool decides_way(const Instruction& in, States states);
   bool is_in_polling_loop(std::uint32_t block);
   Status lower_barrier(const Instruction& in, Op op);
   Status lower_mbarrier(const Instruction& in, Op op);
@@ -136,8 +137,9 @@ class Lowering {
   std::map<std::size_t, std::uint32_t> frame_bytes_;  // by part: size of a recursive function's stack frame
   std::uint32_t next_memory_ = 0;                     // next index in the current block's BasicBlock::memory
   // Both are computed at the first atomic with a result. loops_of_atomics_: by basic block, whether it is in a loop
-  // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide().
-  std::vector<bool> loops_of_atomics_, decides_way_;
+  // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
+  // without states.
+  std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_;
   std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
 };
 

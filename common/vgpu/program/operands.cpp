@@ -45,12 +45,40 @@ static bool waits_for_state(const ptx::Instruction& in) {
   return waits && !in.parity;
 }
 
-std::vector<bool> registers_that_decide(const ptx::Function& function) {
+static bool reads_memory(const ptx::Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case ptx::Form::load:
+      return in.space != ptx::Space::param && in.space != ptx::Space::constant;
+    case ptx::Form::atomic:
+    case ptx::Form::mbarrier:
+    case ptx::Form::matrix_load:
+    case ptx::Form::fragment_load:
+      return true;
+    default:
+      return false;
+  }
+}
+
+static bool writes_memory(const ptx::Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case ptx::Form::store:
+    case ptx::Form::atomic:
+    case ptx::Form::reduction:
+    case ptx::Form::mbarrier:
+    case ptx::Form::fragment_store:
+    case ptx::Form::async_copy:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::vector<bool> registers_that_decide(const ptx::Function& function, States states) {
   const auto& code = function.instructions;
   // By register: the instructions that write it.
   std::vector<std::vector<std::uint32_t>> makers(function.registers.size());
-  std::vector<std::uint32_t> stores;
-  bool through_memory = false;  // whether a value that decides was loaded: any store may have made it
+  std::vector<std::uint32_t> writers;  // of memory
+  bool through_memory = false;         // whether a value that decides was read from memory: any writer may have made it
   std::vector<bool> decides(makers.size()), seen(code.size());
   std::vector<int> ahead;  // registers whose writing instructions are still to be examined
   const auto read = [&](int reg) {
@@ -58,23 +86,26 @@ std::vector<bool> registers_that_decide(const ptx::Function& function) {
     decides[static_cast<std::size_t>(reg)] = true;
     ahead.push_back(reg);
   };
+  const auto read_sources = [&](std::uint32_t pc) {
+    const bool is_followed = states == States::followed || !waits_for_state(code[pc]);
+    if (is_followed && !seen[pc]) for_each_source(code[pc], read);
+    seen[pc] = true;
+  };
   for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
     for_each_result(code[pc], [&](int reg) { makers[static_cast<std::size_t>(reg)].push_back(pc); });
-    const ptx::Form form = ptx::info(code[pc].opcode).form;
-    if (form == ptx::Form::store) stores.push_back(pc);
+    if (writes_memory(code[pc])) writers.push_back(pc);
     if (chooses_way(code[pc])) for_each_source(code[pc], read);
-    if (code[pc].guard >= 0 && (form == ptx::Form::load || form == ptx::Form::store)) read(code[pc].guard);
+    // Whether lanes exit, synchronize or access memory is a way, too.
+    const bool does_more = result_count(code[pc]) == 0 || reads_memory(code[pc]) || writes_memory(code[pc]);
+    if (code[pc].guard >= 0 && does_more) read(code[pc].guard);
   }
   while (!ahead.empty()) {
     const auto reg = static_cast<std::size_t>(ahead.back());
     ahead.pop_back();
     for (const std::uint32_t pc : makers[reg]) {
-      if (!seen[pc] && !waits_for_state(code[pc])) for_each_source(code[pc], read);
-      seen[pc] = true;
-      const bool is_loaded = ptx::info(code[pc].opcode).form == ptx::Form::load &&
-                             code[pc].space != ptx::Space::param && code[pc].space != ptx::Space::constant;
-      if (!is_loaded || std::exchange(through_memory, true)) continue;
-      for (const std::uint32_t store : stores) for_each_source(code[store], read);
+      read_sources(pc);
+      if (!reads_memory(code[pc]) || std::exchange(through_memory, true)) continue;
+      for (const std::uint32_t writer : writers) read_sources(writer);
     }
   }
   return decides;

@@ -37,9 +37,11 @@ void for_each_source(const ptx::Instruction& in, Visit&& visit) {
   if (in.guard >= 0) visit(in.guard);
 }
 
-// By register: whether a branch, a call through a pointer or the guard of an access depends on it, directly or through
-// other registers or memory.
-std::vector<bool> registers_that_decide(const ptx::Function& function);
+// By register: whether a branch, a call through a pointer or the guard of an exit, a barrier or an access depends on
+// it, directly or through other registers or memory. `states`: whether the state that an arrival at an mbarrier
+// returns, and a wait takes, counts as such a value; as a rule, it only names the phase.
+enum class States : std::uint8_t { followed, left_out };
+std::vector<bool> registers_that_decide(const ptx::Function& function, States states);
 
 // By register: whether it may carry a value from one basic block to another.
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks);

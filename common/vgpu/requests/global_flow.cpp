@@ -17,6 +17,9 @@ constexpr std::uint64_t kWordBytes = 4, kWordsOfSector = kSectorBytes / kWordByt
 constexpr std::size_t kMostKept = 1u << 18, kMostOfAll = 1u << 22, kShared = 1u << 10;
 constexpr std::uint64_t kSharedKeys = 1ull << 63;
 
+// The key, beside those of words, of a byte that a store of less than a word wrote.
+std::uint64_t byte_key(std::uint64_t address) { return address | 1ull << 62; }
+
 std::size_t most_kept(const Launch& launch) {
   const std::size_t running = launch.sm->blocks.size() * static_cast<std::size_t>(launch.machine.sms);
   return std::clamp(kMostOfAll / running, kShared, kMostKept);
@@ -113,6 +116,13 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
     return;
   }
   for_each_word(access, [&](std::uint64_t word) { keep(launch, block, stores.by_word, word, store); });
+  if (access.bytes >= kWordBytes) return;
+  stores.has_bytes = true;
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const std::uint64_t first = access.of(std::countr_zero(left));
+    for (std::uint64_t at = first; at < first + access.bytes; ++at)
+      keep(launch, block, stores.by_word, byte_key(at), store);
+  }
 }
 
 void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
@@ -124,6 +134,12 @@ void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint6
     of_word = find(launch, stores->by_word, word);
   }
   if (last == nullptr || (of_word != nullptr && of_word->number > last->number)) last = of_word;
+  if (block.global_stores != nullptr && block.global_stores->has_bytes) {
+    for (std::uint64_t at = word * kWordBytes; at < (word + 1) * kWordBytes; ++at) {
+      const GlobalStore* const of_byte = find(launch, block.global_stores->by_word, byte_key(at));
+      if (of_byte != nullptr) wait_for(launch, warp, op, *of_byte);
+    }
+  }
   const auto atomic = block.global_flags.find(global_flag_key(launch, block, word));
   if (atomic != block.global_flags.end() && (last == nullptr || atomic->second > last->number)) {
     note_sync_point(launch, warp, op, atomic->second, SyncPoint::Kind::waits);

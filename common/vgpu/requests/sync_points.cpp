@@ -10,19 +10,24 @@ namespace roofwalk::vgpu {
 
 namespace {
 
-// Drops the sleeps since the warp last executed anything with an outcome but this instruction and sleeps.
+// Drops the sleeps between the tries of an instruction that has just seen the flag: those after an earlier try, if the
+// warp has executed nothing else with an outcome since. The others are final.
 void drop_sleeps_between_tries(const Launch& launch, const Warp& warp, const Op* op) {
   const auto& code = launch.program.function->instructions;
-  const auto is_try = [&](std::uint32_t pc) { return &code[pc] == op->instruction || sleeps(code[pc]); };
+  const auto is_try = [&](std::uint32_t pc) { return &code[pc] == op->instruction; };
   WarpTrace& trace = *warp.trace;
-  std::size_t first = warp.first_outcome, entry = trace.blocks.size() - 1;
-  while (!trace.sleeps.empty()) {
-    const std::vector<std::uint32_t>& memory = launch.program.blocks[trace.blocks[entry]].memory;
-    if (!std::all_of(memory.begin(), memory.end(), is_try)) return;
-    while (!trace.sleeps.empty() && trace.sleeps.back().outcome >= first) trace.sleeps.pop_back();
-    if (entry == 0) return;
-    first -= launch.program.blocks[trace.blocks[--entry]].memory.size();
+  std::size_t entry = trace.blocks.size() - 1, first = warp.first_outcome, earliest_try = first;
+  const std::size_t oldest = trace.sleeps[trace.final_sleeps].outcome;
+  while (entry > 0 && first > oldest) {
+    const std::vector<std::uint32_t>& memory = launch.program.blocks[trace.blocks[--entry]].memory;
+    if (!std::all_of(memory.begin(), memory.end(), [&](std::uint32_t pc) { return is_try(pc) || sleeps(code[pc]); }))
+      break;
+    first -= memory.size();
+    if (std::any_of(memory.begin(), memory.end(), is_try)) earliest_try = first;
   }
+  while (trace.sleeps.size() > trace.final_sleeps && trace.sleeps.back().outcome >= earliest_try)
+    trace.sleeps.pop_back();
+  trace.final_sleeps = trace.sleeps.size();
 }
 
 }  // namespace
@@ -33,7 +38,7 @@ void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32
   for (auto at = all.rbegin(); at != all.rend() && at->outcome == point.outcome; ++at) {
     if (*at == point) return;
   }
-  if (kind == SyncPoint::Kind::waits && !warp.trace->sleeps.empty()) {
+  if (kind == SyncPoint::Kind::waits && warp.trace->sleeps.size() > warp.trace->final_sleeps) {
     const auto last = std::find_if(all.rbegin(), all.rend(),
                                    [](const SyncPoint& past) { return past.kind == SyncPoint::Kind::waits; });
     if (last == all.rend() || last->number < number) drop_sleeps_between_tries(launch, warp, op);
@@ -54,9 +59,6 @@ class FlagNotes {
   }
 
   void touch(std::uint64_t byte, std::uint32_t bytes) {
-    // Limit on the number of `follows` points per block. Beyond it, each instruction records only one. That suffices
-    // for flags, which are single words.
-    constexpr std::uint32_t kMostFollowed = 1u << 16;
     ResidentBlock& block = *warp_.block;
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
@@ -70,20 +72,25 @@ class FlagNotes {
       if (last == 0 || last == own_) continue;
       if (use_.reads && !use_.global) {
         note_sync_point(launch_, warp_, op_, last, SyncPoint::Kind::waits);
-      } else if (!use_.reads && use_.atomic && use_.writes && (!follows_ || block.followed < kMostFollowed)) {
+      } else if (!use_.reads && use_.atomic && use_.writes && block.followed < kMostFollowed) {
         note_sync_point(launch_, warp_, op_, last, SyncPoint::Kind::follows);
-        follows_ = true;
         ++block.followed;
       }
     }
   }
 
   void finish() {
+    ResidentBlock& block = *warp_.block;
+    if (use_.writes && use_.atomic && block.followed >= kMostFollowed && block.last_flag_write != 0)
+      note_sync_point(launch_, warp_, op_, block.last_flag_write, SyncPoint::Kind::follows);
+    if (use_.writes) block.last_flag_write = own_;
     if (use_.writes) note_sync_point(launch_, warp_, op_, own_, SyncPoint::Kind::arrives);
   }
 
  private:
   static constexpr std::uint64_t kWordBytes = 4;
+  // Limit on the number of `follows` points per block. Beyond it, each write of a flag follows the block's last one.
+  static constexpr std::uint32_t kMostFollowed = 1u << 16;
 
   // Returns a pointer to the number of a word's last write; nullptr if it is not recorded.
   std::uint32_t* last_write(ResidentBlock& block, std::uint64_t word) const {
@@ -104,16 +111,21 @@ class FlagNotes {
   const Op* op_;
   FlagUse use_;
   std::uint32_t own_;
-  bool follows_ = false;
 };
 
 }  // namespace
 
 void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use) {
+  // A write of a part of a word keeps the rest, as an atomic does.
+  if (access.bytes < sizeof(std::uint32_t)) use.atomic = true;
   FlagNotes notes(launch, warp, op, use);
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1)
     notes.touch(access.of(std::countr_zero(left)), access.bytes);
   notes.finish();
+}
+
+void note_flag_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
+  FlagNotes(launch, warp, op, {.reads = true}).touch(byte, bytes);
 }
 
 void note_arrival(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {

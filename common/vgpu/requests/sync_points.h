@@ -18,8 +18,12 @@ struct FlagUse {
   bool reads = false, writes = false, atomic = false, global = false;
 };
 void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use);
-// Like note_flags(), for the bytes of an mbarrier at which an instruction arrives: other instructions may poll them as
-// a flag, and the instruction itself may count the arrivals before it (mbarrier.pending_count).
+// Like note_flags(), for the bytes of an mbarrier at which an instruction arrives, or which it makes invalid: other
+// instructions may poll them as a flag, and the instruction itself may count the arrivals before it
+// (mbarrier.pending_count).
 void note_arrival(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
+
+// Records that an instruction reads bytes of shared memory as a flag.
+void note_flag_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
 
 }  // namespace roofwalk::vgpu

@@ -25,11 +25,13 @@ class WatchedBlocks {
   std::uint64_t seed_, first_ = ~0ull, threshold_ = 0;
 };
 
-// Whether a warp of a watched block misses its next turn, one in four by chance. Turns in a fixed order would let a
-// kernel know that every warp has done something before any does the next thing, although nothing orders them. Runs
-// that count keep the order (`seed` 0), because hits in caches depend on it. `turn`: how many the block has had.
+// Whether a warp of a watched block misses its next turn: in every other block by chance, one in four. Turns in a fixed
+// order would let a kernel know that every warp has done something before any does the next thing, although nothing
+// orders them. Runs that count keep the order (`seed` 0), because hits in caches depend on it; so do the other blocks,
+// or a kernel could tell by the order whether its run counts. `turn`: how many the block has had.
 inline bool misses_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp) {
-  return seed != 0 && mix(seed ^ mix(block ^ mix(turn << 16 ^ warp))) % 4 == 0;
+  if (seed == 0 || mix(seed ^ mix(block)) % 2 == 0) return false;
+  return mix(seed ^ mix(block ^ mix(turn << 16 ^ warp))) % 4 == 0;
 }
 
 }  // namespace roofwalk::vgpu

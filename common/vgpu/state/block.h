@@ -29,6 +29,7 @@ struct MbarrierCopies {
 // Phase numbers of an mbarrier in traces: the current phase and the previous one (0 = none).
 struct MbarrierPhases {
   std::uint32_t open = 0, over = 0;
+  std::uint32_t arrival = 0;  // number of the last arrival, as a flag write
 };
 
 // One of the latest global stores of a traced block (global_flow.h). `number` is from the same sequence as the numbers
@@ -44,6 +45,7 @@ struct GlobalStores {
   std::pmr::unordered_map<std::uint64_t, GlobalStore> by_sector{&memory}, by_word{&memory};
   std::pmr::unordered_set<std::uint32_t> awaited{&memory};  // numbers of stores that some warp waits for
   std::uint64_t low = ~0ull, end = 0;                       // address range of all recorded stores
+  bool has_bytes = false;                                   // whether some stores are of less than a word
 };
 
 struct ResidentBlock {
@@ -63,10 +65,11 @@ struct ResidentBlock {
   // By word of global memory that an atomic changed (address / 4): number of the last such write.
   std::unordered_map<std::uint64_t, std::uint32_t> global_flags;
   std::shared_ptr<GlobalStores> global_stores;  // null: none yet
-  std::vector<std::uint32_t> swaps;  // by word of shared memory: number of lanes that have swapped it (is_retried())
-  std::uint32_t most_swaps = 0;      // largest entry of `swaps`
-  std::uint32_t sync_points = 0;     // last number given to a phase or a flag write
-  std::uint32_t followed = 0;        // number of `follows` sync points recorded so far
+  std::vector<std::uint32_t> swaps;   // by word of shared memory: number of lanes that have swapped it (is_retried())
+  std::uint32_t most_swaps = 0;       // largest entry of `swaps`
+  std::uint32_t sync_points = 0;      // last number given to a phase or a flag write
+  std::uint32_t followed = 0;         // number of `follows` sync points recorded so far
+  std::uint32_t last_flag_write = 0;  // number of the last flag write; 0: none
   std::vector<Warp> warps;
   std::vector<UnitTimes> busy;  // by scheduler: what its warps of this block have issued
   std::uint32_t live_warps = 0;

@@ -102,7 +102,8 @@ struct WarpTrace {
   std::vector<AtomicTurns> turns;      // one per word or sector
   std::vector<Found> found;
   std::vector<BlockWait> block_waits;
-  std::vector<Sleep> sleeps;       // without those from which a flag would have woken the warp (note_sync_point())
+  std::vector<Sleep> sleeps;       // without those that a flag would have ended (note_sync_point())
+  std::size_t final_sleeps = 0;    // how many of them no flag ends any more
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
   std::uint64_t operations = 0;    // operations into which the timing model expands them
 };

@@ -89,6 +89,21 @@ void complete(Warp& warp, std::uint64_t byte) {
   if (copies != block.mbarrier_copies.end()) copies->second.arrived = copies->second.arriving;
 }
 
+// Returns the number of the last write of a flag to the word of shared memory at `byte`; 0: none.
+std::uint32_t last_flag_write(const ResidentBlock& block, std::uint64_t byte) {
+  const std::uint64_t word = byte / sizeof(std::uint32_t);
+  return word < block.flags.size() ? block.flags[word] : 0;
+}
+
+// If an instruction other than an arrival has changed the object last, what a wait sees is that change.
+void note_change_of_object(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte) {
+  const auto phases = warp.block->mbarrier_phases.find(byte);
+  const std::uint32_t arrival = phases == warp.block->mbarrier_phases.end() ? 0 : phases->second.arrival;
+  for (std::uint64_t word = byte; word < byte + sizeof(State); word += sizeof(std::uint32_t)) {
+    if (last_flag_write(*warp.block, word) != arrival) note_flag_read(launch, warp, op, word, sizeof(std::uint32_t));
+  }
+}
+
 // Makes one lane arrive `count` times, after raising the number of arrivals that the phase expects by `raise`. `before`
 // receives the state before both. False, with a fault recorded, if there are more arrivals than the phase expects.
 bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t byte, std::uint8_t* object,
@@ -96,8 +111,10 @@ bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t by
   if (warp.trace != nullptr) {
     note_arrival(launch, warp, op, byte, sizeof(std::uint64_t));
     const auto phases = warp.block->mbarrier_phases.find(byte);
-    if (phases != warp.block->mbarrier_phases.end())
+    if (phases != warp.block->mbarrier_phases.end()) {
       note_sync_point(launch, warp, op, phases->second.open, SyncPoint::Kind::arrives);
+      phases->second.arrival = last_flag_write(*warp.block, byte);
+    }
   }
   before = load_state(object);
   const std::uint64_t missing = before.missing() + raise, expected = before.expected() - (drop ? count : 0);
@@ -146,6 +163,7 @@ const Op* op_inval(Launch& launch, Warp& warp, const Op* op) {
   Pointers at;
   if (!reach(launch, warp, op, SharedUse::store, SharedTouch::publish, access, at)) return nullptr;
   for_each_object(access, [&](std::uint64_t byte, std::uint32_t) {
+    if (warp.trace != nullptr) note_arrival(launch, warp, op, byte, sizeof(State));
     if (warp.block->shadow != nullptr) warp.block->shadow->end_mbarrier(byte);
     store_state(warp.block->shared.data() + byte, {});
   });
@@ -192,6 +210,7 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
     const auto phases = warp.block->mbarrier_phases.find(byte);
     if (warp.trace != nullptr && phases != warp.block->mbarrier_phases.end() && phases->second.over != 0)
       note_sync_point(launch, warp, op, phases->second.over, SyncPoint::Kind::waits);
+    if (warp.trace != nullptr) note_change_of_object(launch, warp, op, byte);
     const auto copies = warp.block->mbarrier_copies.find(byte);
     if (warp.trace == nullptr || copies == warp.block->mbarrier_copies.end()) return;
     const std::uint32_t waited = copies->second.arrived[warp.index];

@@ -290,6 +290,29 @@ bool change_lanes(const Warp& warp, const Op* op, const Access& access, const Po
   return changed;
 }
 
+// Reports an atomic on shared memory to the race detector of the warp's block. `writes`: whether it changed memory.
+bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool writes) {
+  const Instruction& in = *op->instruction;
+  // An atomic whose result decides nothing may tell other threads something, but learns nothing from them. One that has
+  // changed nothing tells them nothing.
+  const bool tells = op->s[0] != kNoSlot && op->decides;
+  const bool may_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
+  const bool exchanges = in.atomic == ptx::AtomicOp::exch || may_lock;
+  SharedTouch touch = SharedTouch::atomic;
+  if (may_lock && op->decides) {
+    touch = writes ? SharedTouch::lock : SharedTouch::acquire;
+  } else if (exchanges && writes) {
+    touch = SharedTouch::publish;
+  }
+  if (!check_shared(launch, warp, op, access, touch)) return false;
+  // A value orders two threads if it tells one how far the other has got. A value that decides no way tells nothing. Of
+  // the others, in code with fences, any may; in other code, only if the atomic polls or has left memory unchanged.
+  const bool polls = exchanges || op->spins || !writes;
+  if (touch != SharedTouch::lock && tells && (polls || launch.program.has_fences))
+    warp.block->shadow->see(warp.index, access);
+  return true;
+}
+
 template <class T, ptx::AtomicOp known>
 const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
@@ -302,33 +325,24 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     where = window_of(access);
     if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
   }
-  // Whether the value that the atomic returns may tell this thread how far another thread has got. A value that decides
-  // no way tells nothing. In traces, all others may: the atomic waits for the write whose value it read.
-  const bool tells = op->s[0] != kNoSlot && op->decides;
+  const bool fetches = op->s[0] != kNoSlot;
+  // In traces, an atomic whose result decides a way waits for the write whose value it read.
+  const bool tells = fetches && op->decides;
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
     if (is_retried(in, true)) count_swaps(launch, warp, op, access, true);
-    // An atomic whose result decides nothing may tell other threads something, but learns nothing from them.
-    const bool may_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
-    const bool takes_lock = may_lock && op->decides;
-    const bool exchanges = in.atomic == ptx::AtomicOp::exch || may_lock;
-    const SharedTouch touch = takes_lock ? SharedTouch::lock : exchanges ? SharedTouch::publish : SharedTouch::atomic;
-    if (!check_shared(launch, warp, op, access, touch)) return nullptr;
     if (warp.trace != nullptr || warp.block->shadow != nullptr) {
       const bool writes = change_lanes<T, known>(warp, op, access, at, false);
       if (warp.trace != nullptr)
         note_flags(launch, warp, op, access, {.reads = tells, .writes = writes, .atomic = true});
-      // The race detector asks for more. In code with fences, any value may be a flag; in other code, only if the
-      // atomic polls or has left memory unchanged.
-      const bool polls = touch != SharedTouch::atomic || op->spins || !writes;
-      if (warp.block->shadow != nullptr && touch != SharedTouch::lock && tells && (polls || launch.program.has_fences))
-        warp.block->shadow->see(warp.index, access);
+      if (warp.block->shadow != nullptr && !check_atomic(launch, warp, op, access, writes)) return nullptr;
       return after_memory(launch, warp, op);
     }
   } else {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
-    if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;
+    if ((in.atomic != ptx::AtomicOp::exch || fetches) && !check_defined(launch, warp, op, access, "updates"))
+      return nullptr;
     define(launch, op, access);
     count_atomic(launch, warp, op, access);
     if (launch.counts && empties_l1(in)) launch.sm->l1.empty();

@@ -45,7 +45,7 @@ TEST(Operands, RegistersThatDecideAreThoseWhoseValuesComeToABranch) {
     for (int i = 0; i < 8; ++i) {
       switch (rng.next() % 5) {
         case 0:
-          body += fmt::format("atom.global.add.u32 %r{}, [%rd1], %r{};\n", reg(), reg());
+          body += fmt::format("mul.lo.u32 %r{}, %r{}, 3;\n", reg(), reg());
           break;
         case 1:
           body += fmt::format("setp.eq.u32 %p{}, %r{}, %r{};\n", rng.next() % 4, reg(), reg());
@@ -60,7 +60,7 @@ TEST(Operands, RegistersThatDecideAreThoseWhoseValuesComeToABranch) {
     if (round % 4 != 0) body += fmt::format("@%p{} bra L;\nL:\n", rng.next() % 4);
     const ptx::Module module = parse_body(body);
     const ptx::Function& function = module.functions.at(0);
-    const std::vector<bool> found = registers_that_decide(function);
+    const std::vector<bool> found = registers_that_decide(function, States::followed);
     for (std::size_t r = 0; r < function.registers.size(); ++r)
       EXPECT_EQ(found[r], decides(function, static_cast<int>(r))) << body << function.registers[r].name;
   }
@@ -73,11 +73,15 @@ TEST(Operands, ValuesDecideThroughMemoryAndGuards) {
     const ptx::Module module = parse_body("atom.global.add.u32 %r1, [%rd1], 1;\n" + more);
     const ptx::Function& function = module.functions.at(0);
     const int reg = function.instructions.at(0).operands.at(0).index;
-    return static_cast<bool>(registers_that_decide(function).at(static_cast<std::size_t>(reg)));
+    return static_cast<bool>(registers_that_decide(function, States::followed).at(static_cast<std::size_t>(reg)));
   };
   EXPECT_TRUE(
       decides("st.global.u32 [%rd0], %r1;\nld.global.u32 %r2, [%rd0];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\nL:\n"));
   EXPECT_TRUE(decides("setp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.u32 [%rd0], %r2;\n"));
+  const std::string test_r2 = "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\nL:\n";
+  EXPECT_TRUE(decides("setp.eq.u32 %p1, %r1, 0;\n@%p1 exit;\n"));
+  EXPECT_TRUE(decides("atom.global.exch.b32 %r2, [%rd0], %r1;\n" + test_r2)) << "by what another atomic reads";
+  EXPECT_TRUE(decides("red.global.add.u32 [%rd0], %r1;\nld.global.u32 %r2, [%rd0];\n" + test_r2));
   EXPECT_FALSE(decides("st.global.u32 [%rd0], %r1;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\nL:\n"));
   EXPECT_FALSE(decides("add.u32 %r2, %r1, 1;\n"));
 }
