@@ -97,7 +97,7 @@ void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_
   auto& waits = warp.trace->block_waits;
   if (!waits.empty() && waits.back() == wait) return;
   waits.push_back(wait);
-  launch.sm->traced.bytes += sizeof wait + sizeof(BlockWrite);
+  launch.sm->traced.bytes += sizeof wait;
 }
 
 void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {

@@ -12,7 +12,7 @@ namespace {
 
 // Drops the sleeps between the tries of an instruction that has just seen the flag: those after an earlier try, if the
 // warp has executed nothing else with an outcome since. The others are final.
-void drop_sleeps_between_tries(const Launch& launch, const Warp& warp, const Op* op) {
+void drop_sleeps_between_tries(Launch& launch, const Warp& warp, const Op* op) {
   const auto& code = launch.program.function->instructions;
   const auto is_try = [&](std::uint32_t pc) { return &code[pc] == op->instruction; };
   WarpTrace& trace = *warp.trace;
@@ -25,8 +25,10 @@ void drop_sleeps_between_tries(const Launch& launch, const Warp& warp, const Op*
     first -= memory.size();
     if (std::any_of(memory.begin(), memory.end(), is_try)) earliest_try = first;
   }
-  while (trace.sleeps.size() > trace.final_sleeps && trace.sleeps.back().outcome >= earliest_try)
+  while (trace.sleeps.size() > trace.final_sleeps && trace.sleeps.back().outcome >= earliest_try) {
     trace.sleeps.pop_back();
+    launch.sm->traced.bytes -= sizeof(Sleep);
+  }
   trace.final_sleeps = trace.sleeps.size();
 }
 

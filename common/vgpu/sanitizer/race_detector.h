@@ -39,10 +39,10 @@
 namespace roofwalk::vgpu {
 
 // `copy` is a write by an asynchronous copy. Touches of the last four kinds do not race among themselves. The last
-// three also synchronize: `lock`, a compare-and-swap, acquires and releases; `publish`, an exchange or volatile
-// store, only releases; `acquire`, a volatile load that polls (lowering/polling.h), only acquires. `glance` is a
-// volatile load that does not poll. It races with other warps' stores like a read, but not with their atomics; within
-// its warp, it is like an acquire.
+// three also synchronize: `lock`, a compare-and-swap that changes memory, acquires and releases; `publish`, such an
+// exchange or a volatile store, only releases; `acquire`, a volatile load that polls (lowering/polling.h) or a
+// compare-and-swap that changes nothing, only acquires. `glance` is a volatile load that does not poll. It races with
+// other warps' stores like a read, but not with their atomics; within its warp, it is like an acquire.
 enum class SharedTouch : std::uint32_t { read, glance, write, copy, atomic, lock, publish, acquire };
 inline bool reads_only(SharedTouch touch) {
   return touch == SharedTouch::read || touch == SharedTouch::glance || touch == SharedTouch::acquire;

@@ -93,8 +93,8 @@ class Simulation {
       auto [next, index] = events.top();
       events.pop();
       SimSm& sm = sms_[index];
-      // This SM continues until the next event of another SM is earlier.
       if (next != sm.next) continue;  // it was woken before that
+      // This SM continues until the next event of another SM is earlier.
       const Cycle until = events.empty() ? kNever : events.top().first;
       do {
         if (operations_ > most_operations) return false;

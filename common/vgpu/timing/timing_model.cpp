@@ -407,10 +407,10 @@ bool is_replayed_whole(const TimingInput& input, AloneTimes& alone) {
     executed += block.work.instructions;
   }
   if (!input.trace.complete || executed != recorded) return false;
-  // Without strata, nothing may represent anything else (TraceLimits::complete).
+  // Without strata, nothing may represent anything else (TraceLimits::complete); nor may it if blocks wait for others.
   const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
   return recorded <= kWholeGridInstructions || input.grid_blocks < kManyRounds * places || input.trace.strata.empty() ||
-         !alone.are_alike();
+         !input.trace.writes.empty() || !alone.are_alike();
 }
 
 }  // namespace
