@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <numeric>
 
 #include "common/base/mix.h"
@@ -30,6 +31,13 @@ TraceSize size_of(const BlockTrace& trace) {
                  warp.block_waits.size() * sizeof warp.block_waits[0] + warp.sleeps.size() * sizeof warp.sleeps[0];
   }
   return out;
+}
+
+// Gives memory back if much of it is unused. What little is unused is not worth another allocation.
+template <class Entry>
+void give_back_unused(std::pmr::vector<Entry>& entries) {
+  constexpr std::size_t kFew = 64;
+  if (entries.capacity() > 2 * entries.size() + kFew) entries.shrink_to_fit();
 }
 
 template <class Note>
@@ -111,13 +119,18 @@ bool Sample::keeps(std::uint64_t index) const {
 
 BlockTrace* Sample::start(std::uint64_t index, std::uint32_t warps) {
   if (ended_ || !keeps(index)) return nullptr;
-  auto trace = std::make_unique<BlockTrace>();
-  trace->index = index;
-  trace->warps.resize(warps);
+  const std::size_t warp_bytes = sizeof(WarpTrace) + usual_blocks_ * sizeof(std::uint32_t) +
+                                 usual_outcomes_ * sizeof(Outcome) + alignof(std::max_align_t);
+  auto memory = std::make_unique<TraceMemory>(warps * warp_bytes);
+  TraceMemory* const piece = memory.get();
+  auto trace = std::make_unique<BlockTrace>(
+      BlockTrace{.index = index, .memory = std::move(memory), .warps = std::pmr::vector<WarpTrace>(piece)});
+  trace->warps.reserve(warps);
   for (std::uint32_t w = 0; w < warps; ++w) {
-    WarpTrace& warp = trace->warps[w];
-    warp.block = index;
-    warp.warp = w;
+    WarpTrace& warp = trace->warps.emplace_back(WarpTrace{.block = index,
+                                                          .warp = w,
+                                                          .blocks = std::pmr::vector<std::uint32_t>(piece),
+                                                          .outcomes = std::pmr::vector<Outcome>(piece)});
     warp.blocks.reserve(usual_blocks_);
     warp.outcomes.reserve(usual_outcomes_);
   }
@@ -131,8 +144,8 @@ void Sample::finish(BlockTrace* trace, const BlockWork& work) {
   trace->instructions = size.instructions;
   trace->operations = size.operations;
   for (WarpTrace& warp : trace->warps) {
-    warp.blocks.shrink_to_fit();
-    warp.outcomes.shrink_to_fit();
+    give_back_unused(warp.blocks);
+    give_back_unused(warp.outcomes);
     sort_by_outcome(warp.sync_points);
     sort_by_outcome(warp.turns);
     sort_by_outcome(warp.block_waits);
@@ -206,6 +219,7 @@ bool Sample::hold_limits(const TraceSize& recorded) {
 GridTrace Sample::take() {
   GridTrace out;
   out.complete = halvings_ == 0 && !ended_;
+  out.blocks.reserve(traces_.size());
   for (auto& [index, trace] : traces_) {
     for (WarpTrace& warp : trace->warps) sort_by_outcome(warp.found);            // L2 answers late, out of order
     if (trace->work.instructions != 0) out.blocks.push_back(std::move(*trace));  // a fault leaves blocks unfinished

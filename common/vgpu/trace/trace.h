@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "common/vgpu/trace/strata.h"
+#include "common/vgpu/trace/trace_memory.h"
 
 namespace roofwalk::vgpu {
 
@@ -94,25 +97,26 @@ struct Sleep {
 };
 
 struct WarpTrace {
-  std::uint64_t block = 0;             // linear index within the grid
-  std::uint32_t warp = 0;              // index within the block
-  std::vector<std::uint32_t> blocks;   // basic blocks in the order of entry
-  std::vector<Outcome> outcomes;       // for each entry, one per instruction in BasicBlock::memory, in order
-  std::vector<SyncPoint> sync_points;  // in ascending order of outcomes, like those below
-  std::vector<AtomicTurns> turns;      // one per word or sector
-  std::vector<Found> found;
-  std::vector<BlockWait> block_waits;
-  std::vector<Sleep> sleeps;       // without those that a flag would have ended (note_sync_point())
+  std::uint64_t block = 0;                      // linear index within the grid
+  std::uint32_t warp = 0;                       // index within the block
+  std::pmr::vector<std::uint32_t> blocks = {};  // basic blocks in the order of entry
+  std::pmr::vector<Outcome> outcomes = {};      // for each entry, one per instruction in BasicBlock::memory, in order
+  std::vector<SyncPoint> sync_points = {};      // in ascending order of outcomes, like those below
+  std::vector<AtomicTurns> turns = {};          // one per word or sector
+  std::vector<Found> found = {};
+  std::vector<BlockWait> block_waits = {};
+  std::vector<Sleep> sleeps = {};  // without those that a flag would have ended (note_sync_point())
   std::size_t final_sleeps = 0;    // how many of them no flag ends any more
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
   std::uint64_t operations = 0;    // operations into which the timing model expands them
 };
 
 struct BlockTrace {
-  std::uint64_t index = 0;  // linear index within the grid
-  std::vector<WarpTrace> warps;
+  std::uint64_t index = 0;                   // linear index within the grid
+  std::unique_ptr<TraceMemory> memory = {};  // of `warps` and of what its members record; null: the heap
+  std::pmr::vector<WarpTrace> warps = {};
   std::uint64_t instructions = 0;  // recorded PTX instructions of all its warps
-  BlockWork work;                  // of the whole block; more than was recorded if recording ended early
+  BlockWork work = {};             // of the whole block; more than was recorded if recording ended early
   BlockWork recorded = {};         // work done until recording ended early; empty if it did not end early
   std::uint64_t beside_bytes = 0;  // host memory of lookup tables while the block runs (global_flow.h)
   std::uint32_t stratum = 0;       // index in GridTrace::strata

@@ -68,7 +68,7 @@ class Clock : public testing::Test {
     trace.complete = true;
     for (std::uint64_t b = 0; b < blocks; ++b) {
       const std::uint64_t instructions = warps * times * schedule_.ops.size();
-      BlockTrace block{b, {}, instructions, instructions};
+      BlockTrace block{.index = b, .instructions = instructions, .work = {.instructions = instructions}};
       for (std::size_t w = 0; w < warps; ++w) {
         WarpTrace& warp = block.warps.emplace_back();
         for (std::size_t i = 0; i < times; ++i) {
@@ -92,10 +92,10 @@ class Clock : public testing::Test {
     GridTrace trace;
     const std::uint64_t instructions = schedule_.ops.size();
     for (std::uint64_t b = 0; b < blocks; ++b) {
-      BlockTrace block{b, {}, instructions, instructions};
+      BlockTrace block{.index = b, .instructions = instructions, .work = {.instructions = instructions}};
       WarpTrace& warp = block.warps.emplace_back();
       warp.blocks.push_back(0);
-      warp.outcomes = outcomes_;
+      warp.outcomes.assign(outcomes_.begin(), outcomes_.end());
       warp.outcomes[0].l2_read_sectors = static_cast<std::uint8_t>(1 + b % 100);
       warp.outcomes[0].wavefronts = static_cast<std::uint8_t>(101 + b / 100);
       trace.blocks.push_back(std::move(block));
@@ -113,10 +113,10 @@ class Clock : public testing::Test {
     GridTrace trace;
     const std::uint64_t instructions = schedule_.ops.size();
     for (std::uint64_t b = 0; b < blocks; ++b) {
-      BlockTrace block{b, {}, instructions, instructions};
+      BlockTrace block{.index = b, .instructions = instructions, .work = {.instructions = instructions}};
       WarpTrace& warp = block.warps.emplace_back();
       warp.blocks.push_back(0);
-      warp.outcomes = outcomes_;
+      warp.outcomes.assign(outcomes_.begin(), outcomes_.end());
       if (alternate && b % 2 == 1) std::swap(warp.outcomes[0], warp.outcomes[1]);
       trace.blocks.push_back(std::move(block));
     }
@@ -203,10 +203,12 @@ class GuardedClock : public Clock {
     GridTrace trace;
     trace.complete = true;
     WarpTrace warp;
-    warp.blocks = path;
-    warp.outcomes = outcomes;
+    warp.blocks.assign(path.begin(), path.end());
+    warp.outcomes.assign(outcomes.begin(), outcomes.end());
     warp.instructions = path.size();
-    trace.blocks.push_back({.warps = {warp}, .instructions = path.size(), .work = {.instructions = path.size()}});
+    BlockTrace block{.instructions = path.size(), .work = {.instructions = path.size()}};
+    block.warps.push_back(std::move(warp));
+    trace.blocks.push_back(std::move(block));
     return model_time({machine_, program, schedules_, trace, 1, 1, true});
   }
 

@@ -18,7 +18,8 @@ std::string addresses(int stride) {
 
 // Returns the outcomes without the hashes of lines, which cannot be derived by hand.
 std::vector<Outcome> outcomes(const GridTrace& trace, std::size_t block = 0, std::size_t warp = 0) {
-  std::vector<Outcome> out = trace.blocks.at(block).warps.at(warp).outcomes;
+  const auto& recorded = trace.blocks.at(block).warps.at(warp).outcomes;
+  std::vector<Outcome> out(recorded.begin(), recorded.end());
   for (Outcome& o : out) o.line = 0;
   return out;
 }
@@ -29,7 +30,7 @@ TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
                           "st.global.u32 [%rd4], %r4;\n"});
   ASSERT_TRUE(got.trace.complete);
   ASSERT_EQ(got.trace.blocks.size(), 1u);
-  EXPECT_EQ(got.trace.blocks[0].warps[0].blocks, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(got.trace.blocks[0].warps[0].blocks, std::pmr::vector<std::uint32_t>{0});
   EXPECT_EQ(got.trace.blocks[0].instructions, 5u + 3 + 4 + 1);
   EXPECT_EQ(got.trace.blocks[0].work.instructions, got.trace.blocks[0].instructions);
   const std::vector<Outcome> wanted{
@@ -128,7 +129,7 @@ TEST(Trace, ALoopIsAnEntryAnIteration) {
   const auto got =
       run({addresses(1) + "mov.u32 %r5, 0;\nL:\nld.global.u32 %r3, [%rd3];\nadd.s64 %rd3, %rd3, 128;\n"
                           "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 3;\n@%p1 bra L;\nst.global.u32 [%rd4], %r3;\n"});
-  const std::vector<std::uint32_t> entries{0, 1, 1, 1, 2};
+  const std::pmr::vector<std::uint32_t> entries{0, 1, 1, 1, 2};
   EXPECT_EQ(got.trace.blocks[0].warps[0].blocks, entries);
   const Outcome load{.lines = 1, .wavefronts = 1, .l2_read_sectors = 4, .dram_read_sectors = 4};
   const Outcome store{.lines = 1, .wavefronts = 1, .l2_write_sectors = 4, .dram_write_sectors = 4};
@@ -291,6 +292,18 @@ TEST(Sample, CompleteKeepsEverythingAndZeroNothing) {
   const auto none = run(kernel, {.instructions = 0});
   EXPECT_FALSE(none.trace.complete);
   EXPECT_TRUE(none.trace.blocks.empty());
+}
+
+TEST(TraceMemory, TakesFromThePieceAndThenFromTheHeap) {
+  TraceMemory memory(64);
+  std::pmr::vector<std::uint32_t> first(8, 1u, &memory);
+  std::pmr::vector<std::uint64_t> second(4, 2u, &memory);
+  EXPECT_EQ(reinterpret_cast<std::byte*>(second.data()) - reinterpret_cast<std::byte*>(first.data()), 32);
+  std::pmr::vector<std::uint8_t> third(1, std::uint8_t{3}, &memory);
+  first.push_back(4);
+  EXPECT_EQ(first.back(), 4u);
+  EXPECT_EQ(second, (std::pmr::vector<std::uint64_t>(4, 2u)));
+  EXPECT_EQ(third.front(), 3);
 }
 
 }  // namespace
