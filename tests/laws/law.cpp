@@ -187,10 +187,16 @@ RunRecord Law::run_file(const fs::path& file, const std::vector<Runner::Argument
   RunOptions sanitized = options;                              // to test that the microkernels have no races
   sanitized.sanitize = true;
   sanitized.max_work = std::max(sanitized.max_work, kOfLargeMachines);
-  auto record = runner_->run(known->second, arguments, sanitized);
-  if (!record) throw std::runtime_error(record.error().text());
-  if (record->fault) throw std::runtime_error(record->fault->message);
-  return std::move(*record);
+  const auto once = [&] {
+    auto record = runner_->run(known->second, arguments, sanitized);
+    if (!record) throw std::runtime_error(record.error().text());
+    if (record->fault) throw std::runtime_error(record->fault->message);
+    return std::move(*record);
+  };
+  RunRecord record = once();
+  if (record.untraced_blocks.empty()) return record;
+  sanitized.also_traced = std::move(record.untraced_blocks);  // as Workspace::run_planned() does
+  return once();
 }
 
 int Law::most_threads() const {

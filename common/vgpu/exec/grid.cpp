@@ -11,6 +11,7 @@
 #include "common/vgpu/exec/block_places.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/pace.h"
+#include "common/vgpu/exec/runs_alone.h"
 #include "common/vgpu/exec/subnormals.h"
 #include "common/vgpu/exec/thread_team.h"
 #include "common/vgpu/sanitizer/watched_blocks.h"
@@ -28,40 +29,6 @@ constexpr std::size_t kRoundLines = std::size_t{1} << 14;
 // Within a round, each SM may spend its share of the remaining budget, but at least this much, because long code
 // without a loop is a single turn of a warp.
 constexpr std::uint64_t kLeastShare = 1'000'000;
-
-// Whether SMs must run one after another and see each other's accesses at once, because blocks communicate or read
-// the clock.
-bool runs_alone(const Program& program) {
-  for (const ptx::Instruction& in : program.function->instructions) {
-    const bool reaches_others = in.space == ptx::Space::global || in.space == ptx::Space::generic;
-    switch (ptx::info(in.opcode).form) {
-      case ptx::Form::atomic:
-      case ptx::Form::reduction:
-        if (reaches_others) return true;
-        break;
-      case ptx::Form::load:
-      case ptx::Form::store:
-        if (reaches_others && in.is_volatile) return true;
-        break;
-      case ptx::Form::fence:
-        return true;
-      case ptx::Form::call:
-        if (!calls_linked(in)) return true;
-        break;
-      default:
-        break;
-    }
-    for (const ptx::Operand& operand : in.operands) {
-      if (operand.kind != ptx::Operand::Kind::special) continue;
-      if (operand.special == ptx::SpecialRegister::clock || operand.special == ptx::SpecialRegister::clock64 ||
-          operand.special == ptx::SpecialRegister::clock_hi || operand.special == ptx::SpecialRegister::globaltimer ||
-          operand.special == ptx::SpecialRegister::globaltimer_lo ||
-          operand.special == ptx::SpecialRegister::globaltimer_hi)
-        return true;
-    }
-  }
-  return false;
-}
 
 class GridRunner {
  public:
@@ -83,6 +50,7 @@ class GridRunner {
     launch_.stores_wait = !alone_;
     if (alone_ && program_.polls_global && sample_.takes_any()) launch_.grid_flow = std::make_unique<GridFlow>();
     launch_.counts = limits.counts;
+    launch_.follows_flags = limits.counts && sample_.takes_any() && program_.reads_flags;
     // A block may run on beyond its turn only if the kernel does not read %smid: which SM gets the next block depends
     // on when other blocks end, and running on changes that.
     blocks_go_on_ = !limits.counts && !alone_ && program_.smid_slot == kNoSlot;
@@ -163,6 +131,7 @@ class GridRunner {
         helpers_.back()->block_dim = launch_.block_dim;
         helpers_.back()->stores_wait = launch_.stores_wait;
         helpers_.back()->counts = launch_.counts;
+        helpers_.back()->follows_flags = launch_.follows_flags;
         helpers_.back()->line_of = launch_.line_of;
       }
       claimed_ = std::vector<std::atomic<std::uint64_t>>(sms_.size());
@@ -408,8 +377,11 @@ class GridRunner {
         if (kept && block.trace != nullptr && block.active && !block.is_new)
           block.trace->recorded = work_until_now(sm, block);
         for (Warp& warp : block.warps) warp.trace = nullptr;
-        block.global_flags = {};
-        block.global_stores.reset();
+        block.follows_flags = launch_.follows_flags;
+        if (!block.follows_flags) {
+          block.global_flags = {};
+          block.global_stores.reset();
+        }
         if (!kept) block.trace = nullptr;
       }
     }

@@ -72,8 +72,14 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   op.past_l1 = passes_l1(in);
   op.spins = !store && in.is_volatile && load_polls(op.pc);
   program_.polls_global |= op.spins && reaches_global(in);
+  note_flag_reader(in, op.spins);
   emit(op, handler);
   return kOk;
+}
+
+void Lowering::note_flag_reader(const Instruction& in, bool reads) {
+  program_.reads_flags |= reads;
+  program_.reads_global_flags |= reads && reaches_global(in);
 }
 
 bool Lowering::load_polls(std::uint32_t pc) {
@@ -203,6 +209,7 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   op.decides = !reduction && decides_way(in, States::followed);
   op.spins = op.decides && is_in_polling_loop(op.block);
   program_.polls_global |= op.spins && reaches_global(in);
+  note_flag_reader(in, op.decides);
   const Handler handler = atomic_handler(in);
   if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);
   emit(op, handler);
@@ -247,6 +254,7 @@ Status Lowering::lower_mbarrier(const Instruction& in, Op op) {
     if (op.s[1] == kNoSlot) return unsupported(in, "with this operand");
   }
   op.decides = !no_result && decides_way(in, States::left_out);
+  program_.reads_flags |= op.decides;
   return emit_ok(op, mbarrier_handler(in));
 }
 

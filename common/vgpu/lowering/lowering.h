@@ -97,6 +97,8 @@ class Lowering {
   bool set_frame_address(const Operand& address, Op& op);
   bool is_kernel_parameter(const Operand& address) const;
   Status lower_memory(const Instruction& in, Op op);
+  // Notes that an instruction may wait for a write of another warp.
+  void note_flag_reader(const Instruction& in, bool reads);
   bool load_polls(std::uint32_t pc);
   // Kernel parameters are known at launch, so loading one is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,

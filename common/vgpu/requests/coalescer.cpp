@@ -450,12 +450,12 @@ void define(Launch& launch, const Op* op, const Access& access) {
   }
 }
 
-bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes) {
+bool begin_load(Launch& launch, Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes) {
   if (!resolve(launch, warp, op, access, "reads", out)) return false;
   if (!check_defined(launch, warp, op, access, "reads")) return false;
   count_load(launch, warp, op, access, op->past_l1);
   if (op->past_l1 && launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
-  if (warp.trace != nullptr) note_global_load(launch, warp, op, access);
+  if (warp.trace != nullptr || (op->spins && warp.block->follows_flags)) note_global_load(launch, warp, op, access);
   if (may_be_stored(launch, access)) {
     overlay_stores(launch, access, out, bytes);
   } else if (out.base != nullptr && access.has_line_a_lane() && access.stride % kSectorBytes == 0 &&
@@ -465,7 +465,7 @@ bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   return true;
 }
 
-[[gnu::flatten]] bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& access,
+[[gnu::flatten]] bool load_global(Launch& launch, Warp& warp, const Op* op, std::uint32_t bytes, Access& access,
                                   Pointers& out, LaneBytes& data) {
   make_access(warp, op, true, bytes, access);
   return begin_load(launch, warp, op, access, out, data);
@@ -476,7 +476,8 @@ bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access,
   if (access.mask != kAllLanes) access.spell_out();
   define(launch, op, access);
   count_store(launch, warp, op, access);
-  if (warp.trace != nullptr) note_global_store(launch, warp, op, access);
+  if (warp.trace != nullptr || (warp.block->follows_flags && launch.program.reads_global_flags))
+    note_global_store(launch, warp, op, access);
   return true;
 }
 

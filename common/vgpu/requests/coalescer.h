@@ -172,9 +172,9 @@ void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneB
 // begin_load and begin_store check the bounds of an access to global memory and count it; only moving the data is left
 // to the caller. Like resolve(), they return false after a fault. begin_load may redirect `access` and the pointers to
 // copies of the data, in `bytes` or elsewhere.
-bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes);
+bool begin_load(Launch& launch, Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes);
 // Like begin_load, but also makes the access: for loads with the .global state space, which are the most frequent.
-bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& access, Pointers& out,
+bool load_global(Launch& launch, Warp& warp, const Op* op, std::uint32_t bytes, Access& access, Pointers& out,
                  LaneBytes& data);
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
 

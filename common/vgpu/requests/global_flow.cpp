@@ -55,8 +55,10 @@ const GlobalStore* find(const Launch& launch, const Stores& stores, std::uint64_
 
 // Makes the load wait for the store. The first wait for a store also adds a sync point, the store's arrival, to the
 // trace of the storing warp.
-void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore& store) {
+void wait_for(Launch& launch, Warp& warp, const Op* op, const GlobalStore& store) {
   if (store.warp == warp.index) return;
+  warp.path.wait_until(store.clock);
+  if (warp.trace == nullptr) return;
   ResidentBlock& block = *warp.block;
   note_sync_point(launch, warp, op, store.number, SyncPoint::Kind::waits);
   if (!block.global_stores->awaited.insert(store.number).second) return;
@@ -68,6 +70,7 @@ void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore&
 
 void add_beside(Launch& launch, const ResidentBlock& block) {
   constexpr std::uint64_t kEntryBytes = 64;  // bytes of a map entry, with its node and its share of the buckets
+  if (block.trace == nullptr) return;
   block.trace->beside_bytes += kEntryBytes;
   launch.sm->traced.bytes += kEntryBytes;
 }
@@ -104,11 +107,12 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
   ResidentBlock& block = *warp.block;
   if (block.global_stores == nullptr) block.global_stores = std::make_shared<GlobalStores>();
   GlobalStores& stores = *block.global_stores;
-  const GlobalStore store{++block.sync_points, warp.index, static_cast<std::uint32_t>(warp.first_outcome + op->memory)};
+  const GlobalStore store{++block.sync_points, warp.index, static_cast<std::uint32_t>(warp.first_outcome + op->memory),
+                          warp.path.clock()};
   const std::uint64_t end = access.high + access.bytes;
   stores.low = std::min(stores.low, access.low);
   stores.end = std::max(stores.end, end);
-  if (launch.grid_flow != nullptr)
+  if (launch.grid_flow != nullptr && warp.trace != nullptr)
     for_each_word(access, [&](std::uint64_t word) { note_grid_write(launch, warp, op, word); });
   if (access.contiguous && access.low % kSectorBytes == 0 && end % kSectorBytes == 0) {
     for (std::uint64_t at = access.low; at < end; at += kSectorBytes)
@@ -125,7 +129,7 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
   }
 }
 
-void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
+void note_global_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t word) {
   launch.charge(work::kTracedWord);
   const ResidentBlock& block = *warp.block;
   const GlobalStore *last = nullptr, *of_word = nullptr;
@@ -141,15 +145,16 @@ void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint6
     }
   }
   const auto atomic = block.global_flags.find(global_flag_key(launch, block, word));
-  if (atomic != block.global_flags.end() && (last == nullptr || atomic->second > last->number)) {
-    note_sync_point(launch, warp, op, atomic->second, SyncPoint::Kind::waits);
+  if (atomic != block.global_flags.end() && (last == nullptr || atomic->second.number > last->number)) {
+    warp.path.wait_until(atomic->second.clock);
+    note_sync_point(launch, warp, op, atomic->second.number, SyncPoint::Kind::waits);
   } else if (last != nullptr) {
     wait_for(launch, warp, op, *last);
   }
 }
 
-void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  if (launch.grid_flow != nullptr)
+void note_global_load(Launch& launch, Warp& warp, const Op* op, const Access& access) {
+  if (launch.grid_flow != nullptr && warp.trace != nullptr)
     for_each_word(access, [&](std::uint64_t word) { note_grid_read(launch, warp, op, word); });
   const ResidentBlock& block = *warp.block;
   const GlobalStores* const stores = block.global_stores.get();

@@ -1,6 +1,7 @@
-// For traced blocks: records values that warps of a block pass through global memory, and those that blocks pass to
-// each other. The timing model makes a load wait for the store whose value it read, whether that is plain data or a
-// polled flag.
+// Records values that warps of a block pass through global memory, and those that blocks pass to each other. The timing
+// model makes a load of a traced block wait for the store whose value it read, whether that is plain data or a polled
+// flag. Blocks without a trace record stores only if the kernel may read flags, and loads only if they poll
+// (sync_points.h).
 #pragma once
 
 #include "common/vgpu/requests/coalescer.h"
@@ -8,17 +9,17 @@
 namespace roofwalk::vgpu {
 
 void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access);
-void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+void note_global_load(Launch& launch, Warp& warp, const Op* op, const Access& access);
 // Like note_global_load(), for one word (address / 4).
-void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word);
+void note_global_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t word);
 
 // The same for values that blocks pass to each other, if Launch::grid_flow is set. Atomics read such values only if
 // they spin: others do not wait, they count or share out work, and what they get depends on the order of blocks.
 void note_grid_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word);
 void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word);
 
-// Counts one more map entry of a traced block. Map entries are needed only while the block runs, but they count towards
-// the memory of the block's trace.
+// Counts one more map entry of a block, if it has a trace. Map entries are needed only while the block runs, but they
+// count towards the memory of the block's trace.
 void add_beside(Launch& launch, const ResidentBlock& block);
 
 // Returns the key in ResidentBlock::global_flags for a word (address / 4) that an atomic changed.

@@ -35,6 +35,7 @@ void drop_sleeps_between_tries(Launch& launch, const Warp& warp, const Op* op) {
 }  // namespace
 
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind) {
+  if (warp.trace == nullptr) return;
   std::vector<SyncPoint>& all = warp.trace->sync_points;
   const SyncPoint point{static_cast<std::uint32_t>(warp.first_outcome + op->memory), number, kind};
   for (auto at = all.rbegin(); at != all.rend() && at->outcome == point.outcome; ++at) {
@@ -54,7 +55,7 @@ namespace {
 // Records which flags one instruction reads and writes.
 class FlagNotes {
  public:
-  FlagNotes(Launch& launch, const Warp& warp, const Op* op, FlagUse use)
+  FlagNotes(Launch& launch, Warp& warp, const Op* op, FlagUse use)
       : launch_(launch), warp_(warp), op_(op), use_(use), own_(use.writes ? ++warp.block->sync_points : 0) {
     if (use.writes && !use.global && warp.block->flags.empty())
       warp.block->flags.resize(launch.program.shared_bytes / kWordBytes + 1);
@@ -64,18 +65,19 @@ class FlagNotes {
     ResidentBlock& block = *warp_.block;
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
-      if (use_.global && launch_.grid_flow != nullptr) {
+      if (use_.global && launch_.grid_flow != nullptr && warp_.trace != nullptr) {
         if (op_->spins) note_grid_read(launch_, warp_, op_, word);
         if (use_.writes) note_grid_write(launch_, warp_, op_, word);
       }
-      std::uint32_t* const write = last_write(block, word);
-      const std::uint32_t last = write != nullptr ? *write : 0;
-      if (use_.writes && write != nullptr) *write = own_;
-      if (last == 0 || last == own_) continue;
+      FlagWrite* const write = last_write(block, word);
+      const FlagWrite last = write != nullptr ? *write : FlagWrite{};
+      if (last.number != 0 && use_.reads) warp_.path.wait_until(last.clock);
+      if (use_.writes && write != nullptr) *write = {own_, std::max(warp_.path.clock(), use_.atomic ? last.clock : 0)};
+      if (last.number == 0 || last.number == own_) continue;
       if (use_.reads && !use_.global) {
-        note_sync_point(launch_, warp_, op_, last, SyncPoint::Kind::waits);
+        note_sync_point(launch_, warp_, op_, last.number, SyncPoint::Kind::waits);
       } else if (!use_.reads && use_.atomic && use_.writes && block.followed < kMostFollowed) {
-        note_sync_point(launch_, warp_, op_, last, SyncPoint::Kind::follows);
+        note_sync_point(launch_, warp_, op_, last.number, SyncPoint::Kind::follows);
         ++block.followed;
       }
     }
@@ -94,12 +96,12 @@ class FlagNotes {
   // Limit on the number of `follows` points per block. Beyond it, each write of a flag follows the block's last one.
   static constexpr std::uint32_t kMostFollowed = 1u << 16;
 
-  // Returns a pointer to the number of a word's last write; nullptr if it is not recorded.
-  std::uint32_t* last_write(ResidentBlock& block, std::uint64_t word) const {
+  // Returns a pointer to the last write of a word; nullptr if it is not recorded.
+  FlagWrite* last_write(ResidentBlock& block, std::uint64_t word) const {
     if (!use_.global) return word < block.flags.size() ? &block.flags[word] : nullptr;
     const std::uint64_t key = global_flag_key(launch_, block, word);
     if (use_.writes) {
-      const auto [at, is_new] = block.global_flags.try_emplace(key, 0);
+      const auto [at, is_new] = block.global_flags.try_emplace(key);
       if (is_new) add_beside(launch_, block);
       return &at->second;
     }
@@ -109,7 +111,7 @@ class FlagNotes {
   }
 
   Launch& launch_;
-  const Warp& warp_;
+  Warp& warp_;
   const Op* op_;
   FlagUse use_;
   std::uint32_t own_;
@@ -117,7 +119,7 @@ class FlagNotes {
 
 }  // namespace
 
-void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use) {
+void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, FlagUse use) {
   // A write of a part of a word keeps the rest, as an atomic does.
   if (access.bytes < sizeof(std::uint32_t)) use.atomic = true;
   FlagNotes notes(launch, warp, op, use);
@@ -126,18 +128,20 @@ void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& ac
   notes.finish();
 }
 
-void note_flag_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
+void note_flag_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
   FlagNotes(launch, warp, op, {.reads = true}).touch(byte, bytes);
 }
 
 void note_arrival(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
   // Several lanes of one instruction that change the same bytes, one after another, count as one write.
-  const auto& flags = warp.block->flags;
-  const auto& all = warp.trace->sync_points;
-  const std::uint64_t word = byte / sizeof(std::uint32_t);
-  const std::uint32_t last = word < flags.size() ? flags[word] : 0;
-  for (auto at = all.rbegin(); last != 0 && at != all.rend() && at->outcome == warp.first_outcome + op->memory; ++at) {
-    if (at->kind == SyncPoint::Kind::arrives && at->number == last) return;
+  if (warp.trace != nullptr) {
+    const auto& flags = warp.block->flags;
+    const auto& all = warp.trace->sync_points;
+    const std::uint64_t word = byte / sizeof(std::uint32_t), outcome = warp.first_outcome + op->memory;
+    const std::uint32_t last = word < flags.size() ? flags[word].number : 0;
+    for (auto at = all.rbegin(); last != 0 && at != all.rend() && at->outcome == outcome; ++at) {
+      if (at->kind == SyncPoint::Kind::arrives && at->number == last) return;
+    }
   }
   FlagNotes notes(launch, warp, op, {.reads = op->decides, .writes = true, .atomic = true});
   notes.touch(byte, bytes);

@@ -1,4 +1,6 @@
-// For traces: where warps of a block wait for each other, at mbarrier phases and at flags that they poll.
+// Where warps of a block wait for each other, at mbarrier phases and at flags that they poll. In traces, each wait and
+// each write is recorded. In all blocks that follow flags (ResidentBlock::follows_flags), a wait also advances the
+// warp's PathSums::clock() to that of the write.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +9,10 @@
 
 namespace roofwalk::vgpu {
 
-// Records, once, that an instruction of a traced warp takes part in the phase or flag write with this number. If it
+// Records, once, that an instruction of a warp takes part in the phase or flag write with this number. If it
 // waits for a newer one than before, the sleeps between its earlier tries are dropped from the trace: how many tries
-// fail depends on the order in which warps take turns, and the flag would have ended them.
+// fail depends on the order in which warps take turns, and the flag would have ended them. Does nothing without a
+// trace.
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind);
 // Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. Each
 // instruction that writes gets a number. A read waits for the last write of the word by another instruction of the
@@ -17,13 +20,13 @@ void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32
 struct FlagUse {
   bool reads = false, writes = false, atomic = false, global = false;
 };
-void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use);
+void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, FlagUse use);
 // Like note_flags(), for the bytes of an mbarrier at which an instruction arrives, or which it makes invalid: other
 // instructions may poll them as a flag, and the instruction itself may count the arrivals before it
 // (mbarrier.pending_count).
 void note_arrival(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
 
 // Records that an instruction reads bytes of shared memory as a flag.
-void note_flag_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
+void note_flag_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
 
 }  // namespace roofwalk::vgpu

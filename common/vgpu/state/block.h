@@ -29,14 +29,22 @@ struct MbarrierCopies {
 // Phase numbers of an mbarrier in traces: the current phase and the previous one (0 = none).
 struct MbarrierPhases {
   std::uint32_t open = 0, over = 0;
-  std::uint32_t arrival = 0;  // number of the last arrival, as a flag write
+  std::uint64_t open_clock = 0, over_clock = 0;  // PathSums::clock() of the latest arrival at each
+  std::uint32_t arrival = 0;                     // number of the last arrival, as a flag write
 };
 
-// One of the latest global stores of a traced block (global_flow.h). `number` is from the same sequence as the numbers
+// One of the latest global stores of a block (global_flow.h). `number` is from the same sequence as the numbers
 // of flag writes; `warp` and `outcome` identify the store instruction.
 struct GlobalStore {
   std::uint32_t number = 0, warp = 0;
   std::uint32_t outcome = 0;  // index in the warp's WarpTrace::outcomes
+  std::uint64_t clock = 0;    // PathSums::clock() of the warp
+};
+
+// The last write of a flag.
+struct FlagWrite {
+  std::uint32_t number = 0;  // 0: none
+  std::uint64_t clock = 0;   // PathSums::clock() of the warp; the latest, if writes keep what earlier ones wrote
 };
 struct GlobalStores {
   // Of the maps' many small nodes, which are all freed at once.
@@ -60,11 +68,13 @@ struct ResidentBlock {
   std::shared_ptr<RaceDetector> own_shadow;                 // if the run is sanitized
   std::shared_ptr<RaceDetector> shadow;                     // own_shadow if this block is watched, else null
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by offset in shared memory
-  std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // by offset in shared memory; traced blocks only
-  std::vector<std::uint32_t> flags;  // by word of shared memory: number of the last flag write (0 = none)
-  // By word of global memory that an atomic changed (address / 4): number of the last such write.
-  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;
-  std::shared_ptr<GlobalStores> global_stores;  // null: none yet
+  std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // by offset in shared memory, if follows_flags
+  // Whether writes for which other warps of the block may wait are recorded: in traced blocks, and in all if
+  // Launch::follows_flags.
+  bool follows_flags = false;
+  std::vector<FlagWrite> flags;                               // by word of shared memory
+  std::unordered_map<std::uint64_t, FlagWrite> global_flags;  // by word of global memory that an atomic changed
+  std::shared_ptr<GlobalStores> global_stores;                // null: none yet
   std::vector<std::uint32_t> swaps;   // by word of shared memory: number of lanes that have swapped it (is_retried())
   std::uint32_t most_swaps = 0;       // largest entry of `swaps`
   std::uint32_t sync_points = 0;      // last number given to a phase or a flag write

@@ -21,8 +21,8 @@ struct BlockWork {
   std::uint64_t latency_cycles = 0;
   // The same plus, for each of their loads and atomics that DRAM served, the time by which DRAM takes longer than L2.
   std::uint64_t wait_cycles = 0;
-  // Time of its slowest warp: its latency, its waits for others at barriers, and DRAM's part of its requests, one at a
-  // time; or, if longer, the time of all swaps of its most contended word.
+  // Time of its slowest warp: its latency, its waits for others at barriers and flags, and DRAM's part of its requests,
+  // one at a time; or, if longer, the time of all swaps of its most contended word.
   std::uint64_t longest_wait_cycles = 0;
   // The time for which it keeps one unit of one scheduler busy, at most. Units and issue slots differ in how many
   // instructions they take per cycle, and warps of one scheduler take turns, so equal counts may take different times.
@@ -39,8 +39,8 @@ struct BlockWork {
 // iterations add up, so a few more of them change the sums little.
 struct PathSums {
   std::uint64_t latency_cycles = 0;
-  std::uint64_t barrier_cycles = 0;  // waits at barriers for warps of later clock()
-  std::uint64_t last = 0;            // the last eight basic blocks, latest in the low byte
+  std::uint64_t waited_cycles = 0;  // at barriers and flags, for warps of later clock()
+  std::uint64_t last = 0;           // the last eight basic blocks, latest in the low byte
   std::array<std::uint64_t, 2> sums = {};
 
   void enter(std::uint32_t block, std::int64_t latency) {
@@ -49,8 +49,8 @@ struct PathSums {
     add(last);
   }
   // The time since the warp's start if L2 serves all loads.
-  std::uint64_t clock() const { return latency_cycles + barrier_cycles; }
-  void wait_until(std::uint64_t cycle) { barrier_cycles += std::max(cycle, clock()) - clock(); }
+  std::uint64_t clock() const { return latency_cycles + waited_cycles; }
+  void wait_until(std::uint64_t cycle) { waited_cycles += std::max(cycle, clock()) - clock(); }
   // Adds an instruction whose guard is off in every lane. This is part of the path because it may serialize loads.
   void skip(std::uint32_t pc) { add(last ^ std::uint64_t{pc} << 32); }
 

@@ -33,7 +33,7 @@ struct Source {
 
 // Finds the sources of the lanes in `mask`. Each copies `bytes` bytes, of which it reads the first `read` from global
 // memory. False if a fault was recorded.
-bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_t mask, std::uint32_t read,
+bool resolve_source(Launch& launch, Warp& warp, const Op* op, std::uint32_t mask, std::uint32_t read,
                     std::uint32_t bytes, Source& out) {
   Access access;
   make_access(warp, mask, op->s[4], op->offset, true, read, access);
@@ -52,7 +52,7 @@ bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_
   return true;
 }
 
-bool resolve_sources(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Source& out) {
+bool resolve_sources(Launch& launch, Warp& warp, const Op* op, std::uint32_t bytes, Source& out) {
   if (op->s[0] == kNoSlot) return resolve_source(launch, warp, op, warp.mask, bytes, bytes, out);
   const std::uint32_t* wanted = warp.lanes<std::uint32_t>(op->s[0]);
   for (std::uint32_t left = warp.mask; left != 0;) {

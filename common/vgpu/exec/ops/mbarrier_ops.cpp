@@ -6,8 +6,10 @@
 // arrive at one object share a wavefront. Copies are made at once, so they also arrive at once; the timing model adds
 // the cost of waiting. To this end, a completed wait records how many of the warp's batches of copies the awaited
 // phase did not cover. A batch ends at a commit and at an arrival of copies.
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -77,6 +79,7 @@ void for_each_object(const Access& access, Visit&& visit) {
 
 void begin_phase(ResidentBlock& block, MbarrierPhases& phases) {
   phases.over = phases.open;
+  phases.over_clock = std::exchange(phases.open_clock, 0);
   phases.open = ++block.sync_points;
 }
 
@@ -92,11 +95,11 @@ void complete(Warp& warp, std::uint64_t byte) {
 // Returns the number of the last write of a flag to the word of shared memory at `byte`; 0: none.
 std::uint32_t last_flag_write(const ResidentBlock& block, std::uint64_t byte) {
   const std::uint64_t word = byte / sizeof(std::uint32_t);
-  return word < block.flags.size() ? block.flags[word] : 0;
+  return word < block.flags.size() ? block.flags[word].number : 0;
 }
 
 // If an instruction other than an arrival has changed the object last, what a wait sees is that change.
-void note_change_of_object(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte) {
+void note_change_of_object(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte) {
   const auto phases = warp.block->mbarrier_phases.find(byte);
   const std::uint32_t arrival = phases == warp.block->mbarrier_phases.end() ? 0 : phases->second.arrival;
   for (std::uint64_t word = byte; word < byte + sizeof(State); word += sizeof(std::uint32_t)) {
@@ -108,12 +111,13 @@ void note_change_of_object(Launch& launch, const Warp& warp, const Op* op, std::
 // receives the state before both. False, with a fault recorded, if there are more arrivals than the phase expects.
 bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t byte, std::uint8_t* object,
             std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
-  if (warp.trace != nullptr) {
+  if (warp.block->follows_flags) {
     note_arrival(launch, warp, op, byte, sizeof(std::uint64_t));
     const auto phases = warp.block->mbarrier_phases.find(byte);
     if (phases != warp.block->mbarrier_phases.end()) {
       note_sync_point(launch, warp, op, phases->second.open, SyncPoint::Kind::arrives);
       phases->second.arrival = last_flag_write(*warp.block, byte);
+      phases->second.open_clock = std::max(phases->second.open_clock, warp.path.clock());
     }
   }
   before = load_state(object);
@@ -148,7 +152,7 @@ const Op* op_init(Launch& launch, Warp& warp, const Op* op) {
     }
     store_state(at.of(access, l), make_state(0, counts[l], counts[l]));
     warp.block->mbarrier_copies.erase(access.of(l));
-    if (warp.trace != nullptr) {
+    if (warp.block->follows_flags) {
       MbarrierPhases& phases = warp.block->mbarrier_phases[access.of(l)] = {};
       begin_phase(*warp.block, phases);
     }
@@ -163,7 +167,7 @@ const Op* op_inval(Launch& launch, Warp& warp, const Op* op) {
   Pointers at;
   if (!reach(launch, warp, op, SharedUse::store, SharedTouch::publish, access, at)) return nullptr;
   for_each_object(access, [&](std::uint64_t byte, std::uint32_t) {
-    if (warp.trace != nullptr) note_arrival(launch, warp, op, byte, sizeof(State));
+    if (warp.block->follows_flags) note_arrival(launch, warp, op, byte, sizeof(State));
     if (warp.block->shadow != nullptr) warp.block->shadow->end_mbarrier(byte);
     store_state(warp.block->shared.data() + byte, {});
   });
@@ -208,9 +212,11 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
     if (over == 0) return;
     if (warp.block->shadow != nullptr) warp.block->shadow->acquire(byte, warp.index);
     const auto phases = warp.block->mbarrier_phases.find(byte);
-    if (warp.trace != nullptr && phases != warp.block->mbarrier_phases.end() && phases->second.over != 0)
+    if (phases != warp.block->mbarrier_phases.end() && phases->second.over != 0) {
+      warp.path.wait_until(phases->second.over_clock);
       note_sync_point(launch, warp, op, phases->second.over, SyncPoint::Kind::waits);
-    if (warp.trace != nullptr) note_change_of_object(launch, warp, op, byte);
+    }
+    if (warp.block->follows_flags) note_change_of_object(launch, warp, op, byte);
     const auto copies = warp.block->mbarrier_copies.find(byte);
     if (warp.trace == nullptr || copies == warp.block->mbarrier_copies.end()) return;
     const std::uint32_t waited = copies->second.arrived[warp.index];

@@ -73,7 +73,7 @@ template <bool store, Space space>
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
       count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
-      if (warp.trace != nullptr && op->instruction->is_volatile)
+      if (warp.block->follows_flags && op->instruction->is_volatile)
         note_flags(launch, warp, op, access, {.reads = !store, .writes = store});
       if (warp.block->shadow != nullptr) return move_checked<store>(launch, warp, op, access, at, mover);
       break;
@@ -332,9 +332,9 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
     if (is_retried(in, true)) count_swaps(launch, warp, op, access, true);
-    if (warp.trace != nullptr || warp.block->shadow != nullptr) {
+    if (warp.block->follows_flags || warp.block->shadow != nullptr) {
       const bool writes = change_lanes<T, known>(warp, op, access, at, false);
-      if (warp.trace != nullptr)
+      if (warp.block->follows_flags)
         note_flags(launch, warp, op, access, {.reads = tells, .writes = writes, .atomic = true});
       if (warp.block->shadow != nullptr && !check_atomic(launch, warp, op, access, writes)) return nullptr;
       return after_memory(launch, warp, op);
@@ -347,7 +347,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     count_atomic(launch, warp, op, access);
     if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
     is_retried(in, false) ? count_swaps(launch, warp, op, access, false) : count_updates(launch, warp, op, access);
-    if (warp.trace != nullptr) {
+    if (warp.block->follows_flags) {
       const bool writes = change_lanes<T, known>(warp, op, access, at, true);
       note_flags(launch, warp, op, access, {.reads = tells, .writes = writes, .atomic = true, .global = true});
       return after_memory(launch, warp, op);
