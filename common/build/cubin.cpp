@@ -28,7 +28,7 @@ constexpr std::uint32_t kGraphAddressTaken = 0xfffffffe;    // function whose ad
 constexpr std::uint32_t kGraphCallsByAddress = 0xfffffffd;  // function that calls a computed address, prototype
 constexpr std::size_t kMaxFunctions = 4096;
 constexpr std::size_t kMaxInstructions = 2'000'000;  // of all kernels; ptxas cannot make as many within its time limit
-constexpr std::size_t kMaxCopied = 1'000'000;        // called functions' instructions, copied into their kernels
+constexpr std::size_t kMaxCopied = 250'000;          // called functions' instructions, copied into their kernels
 
 struct Section {
   std::string_view name, bytes;
@@ -110,7 +110,7 @@ class CubinReader {
   const Section* section(std::string_view name) const;
   Function* function_of(std::uint32_t symbol);
   std::uint64_t deepest_stack(std::size_t function, std::vector<std::optional<std::uint64_t>>& known) const;
-  std::set<std::size_t> reachable(std::size_t function) const;
+  std::vector<std::size_t> reachable(std::size_t function) const;
 
   std::string_view bytes_;
   std::vector<Section> sections_;
@@ -263,6 +263,11 @@ bool CubinReader::read_calls() {
   for (const std::size_t caller : calls_by_address) functions_[caller].callees.push_back(functions_.size());
   functions_.push_back(
       {.name = {}, .callees = {address_taken.begin(), address_taken.end()}, .shared_variables = {}, .code = {}});
+  for (Function& function : functions_) {  // a function may call another thousands of times
+    std::vector<std::size_t>& callees = function.callees;
+    std::sort(callees.begin(), callees.end());
+    callees.erase(std::unique(callees.begin(), callees.end()), callees.end());
+  }
   return true;
 }
 
@@ -321,17 +326,20 @@ void CubinReader::read_code() {
   }
 }
 
-std::set<std::size_t> CubinReader::reachable(std::size_t function) const {
-  std::set<std::size_t> seen{function};
-  std::vector<std::size_t> open{function};
-  while (!open.empty()) {
-    const std::size_t current = open.back();
-    open.pop_back();
-    for (const std::size_t callee : functions_[current].callees) {
-      if (seen.insert(callee).second) open.push_back(callee);
+// Returns the functions that a function may call, itself among them, in ascending order.
+std::vector<std::size_t> CubinReader::reachable(std::size_t function) const {
+  std::vector<bool> seen(functions_.size());
+  std::vector<std::size_t> all{function};
+  seen[function] = true;
+  for (std::size_t next = 0; next < all.size(); ++next) {
+    for (const std::size_t callee : functions_[all[next]].callees) {
+      if (seen[callee]) continue;
+      seen[callee] = true;
+      all.push_back(callee);
     }
   }
-  return seen;
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 std::uint64_t CubinReader::deepest_stack(std::size_t function, std::vector<std::optional<std::uint64_t>>& known) const {

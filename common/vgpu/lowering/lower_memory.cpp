@@ -199,11 +199,23 @@ bool Lowering::decides_way(const Instruction& in, States states) {
   return decides;
 }
 
+bool Lowering::is_read(const Operand& result) {
+  if (read_.empty()) {
+    read_.resize(function_.registers.size());
+    for (const Instruction& in : function_.instructions)
+      for_each_source(in, [&](int reg) { read_[static_cast<std::size_t>(reg)] = true; });
+  }
+  bool any = false;
+  for_each_register(result, [&](int reg) { any = any || read_[static_cast<std::size_t>(reg)]; });
+  return any;
+}
+
 Status Lowering::lower_atomic(const Instruction& in, Op op) {
   const bool reduction = ptx::info(in.opcode).form == ptx::Form::reduction;
   const std::size_t first = reduction ? 0 : 1;
   const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
-  if (!reduction) op.s[0] = result(in.operands[0]);
+  // nvcc gives an exchange a result that nothing reads where its source ignores the old value.
+  if (!reduction && is_read(in.operands[0])) op.s[0] = result(in.operands[0]);
   op.s[1] = source(in.operands[first + 1], bytes);
   if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
   op.decides = !reduction && decides_way(in, States::followed);

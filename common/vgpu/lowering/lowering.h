@@ -113,6 +113,8 @@ class Lowering {
   Status lower_async_group(const Instruction& in, Op op);
   Status lower_atomic(const Instruction& in, Op op);
   bool decides_way(const Instruction& in, States states);
+  // Whether any instruction reads the result.
+  bool is_read(const Operand& result);
   bool is_in_polling_loop(std::uint32_t block);
   Status lower_barrier(const Instruction& in, Op op);
   Status lower_mbarrier(const Instruction& in, Op op);
@@ -138,10 +140,10 @@ class Lowering {
   std::map<std::string_view, std::size_t> frames_;    // by name of a recursive part's local variable: the part
   std::map<std::size_t, std::uint32_t> frame_bytes_;  // by part: size of a recursive function's stack frame
   std::uint32_t next_memory_ = 0;                     // next index in the current block's BasicBlock::memory
-  // Both are computed at the first atomic with a result. loops_of_atomics_: by basic block, whether it is in a loop
+  // These are computed when an atomic first needs them. loops_of_atomics_: by basic block, whether it is in a loop
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
-  // without states.
-  std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_;
+  // without states. read_: by register, whether any instruction reads it.
+  std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
   std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
 };
 

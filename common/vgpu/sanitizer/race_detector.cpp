@@ -170,7 +170,9 @@ int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane) cons
 }
 
 std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::uint32_t warp, int lane,
-                                                         SharedTouch touch, bool unchanged, std::uint32_t pc) const {
+                                                         SharedTouch touch, const SharedWrites& writes,
+                                                         std::uint32_t pc) const {
+  const bool unchanged = (writes.unchanged >> lane & 1u) != 0;
   const auto found = [&](Finding::Kind kind, const Record& record, int other) {
     return Finding{.kind = kind,
                    .lane = lane,
@@ -178,7 +180,7 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
                    .pc = record.pc,
                    .touch = record.touch};
   };
-  const bool reads = reads_only(touch) || touch == SharedTouch::atomic || touch == SharedTouch::lock;
+  const bool reads = reads_only(touch) || touch == SharedTouch::atomic || touch == SharedTouch::lock || writes.fetches;
   if (writes_[word] == 0 && reads) return found(Finding::Kind::uninitialized, {}, 0);
   const Record write = recall(writes_[word], word);
   int writer = -1;
@@ -422,7 +424,7 @@ bool RaceDetector::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::
 std::optional<RaceDetector::Finding> RaceDetector::touch_closely(std::size_t word, std::uint32_t warp, int lane,
                                                                  SharedTouch touch, const SharedWrites& writes,
                                                                  std::uint32_t pc) {
-  auto finding = check(word, warp, lane, touch, (writes.unchanged >> lane & 1u) != 0, pc);
+  auto finding = check(word, warp, lane, touch, writes, pc);
   if (!finding && (writes.replaced >> lane & 1u) != 0) {
     finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
   }

@@ -49,9 +49,10 @@ inline bool reads_only(SharedTouch touch) {
 }
 
 // `unchanged`: the lanes of a store that write the value that memory already holds. `replaced`: the lanes whose value
-// is overwritten by a different value from another lane of the same instruction.
+// is overwritten by a different value from another lane of the same instruction. `fetches`: the old value is used, too.
 struct SharedWrites {
   std::uint32_t unchanged = 0, replaced = 0;
+  bool fetches = false;
 };
 
 class RaceDetector {
@@ -97,6 +98,7 @@ class RaceDetector {
   // arrive, or (`copies`) their asynchronous copies so far do; complete: the phase ends; acquire: a warp has seen that
   // it ended.
   void begin_mbarrier(std::uint64_t byte);
+  bool has_mbarrier(std::uint64_t byte) const { return mbarriers_.contains(byte); }
   void end_mbarrier(std::uint64_t byte);
   void arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t lanes, std::uint32_t live, bool copies);
   void complete(std::uint64_t byte);
@@ -208,8 +210,8 @@ class RaceDetector {
   Id keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch, std::size_t first, const Pattern& pattern);
   template <bool reads, std::size_t known_count, class WordOf>
   bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
-  std::optional<Finding> check(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
-                               std::uint32_t pc) const;
+  std::optional<Finding> check(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
+                               const SharedWrites& writes, std::uint32_t pc) const;
   void note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
   // Checks and records one lane's touch of one word.
   std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,

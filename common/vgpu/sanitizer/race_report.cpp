@@ -84,7 +84,7 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
   launch.charge(static_cast<std::uint64_t>(std::popcount(access.mask)) * work::kCheckedLane);
   const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, writes);
   charge_for_clocks(launch, warp);
-  return !finding || report(launch, warp, op, touch, *finding);
+  return !finding || report(launch, warp, op, writes.fetches ? SharedTouch::atomic : touch, *finding);
 }
 
 }  // namespace roofwalk::vgpu

@@ -46,6 +46,21 @@ State load_state(const std::uint8_t* from) {
 
 void store_state(std::uint8_t* to, State state) { std::memcpy(to, &state.bits, sizeof state.bits); }
 
+// False, with a fault, in a sanitized run if a lane names bytes that mbarrier.init has not made an mbarrier.
+bool are_mbarriers(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  if (warp.block->shadow == nullptr || op->instruction->mbarrier == MbarrierMode::init) return true;
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::uint64_t byte = access.of(lane);
+    if (warp.block->shadow->has_mbarrier(byte)) continue;
+    launch.stop(warp, op, FaultKind::uninitialized, lane,
+                fmt::format("uninitialized: uses {} as an mbarrier, which mbarrier.init has not made one",
+                            shared_place(launch.program, *op->instruction, byte)));
+    return false;
+  }
+  return true;
+}
+
 // Finds the lanes' objects, checks bounds, counts the access, and calls the sanitizer.
 bool reach(Launch& launch, const Warp& warp, const Op* op, SharedUse use, SharedTouch touch, Access& access,
            Pointers& at) {
@@ -57,9 +72,8 @@ bool reach(Launch& launch, const Warp& warp, const Op* op, SharedUse use, Shared
     return false;
   }
   if (!resolve_shared(launch, warp, op, access, "uses an mbarrier of", at)) return false;
-  if (!is_memory(*op->instruction)) return check_shared(launch, warp, op, access, touch);
-  count_shared(launch, warp, op, access, use);
-  return check_shared(launch, warp, op, access, touch);
+  if (is_memory(*op->instruction)) count_shared(launch, warp, op, access, use);
+  return check_shared(launch, warp, op, access, touch) && are_mbarriers(launch, warp, op, access);
 }
 
 // Calls visit(byte, lanes) once for each object that active lanes name.

@@ -69,6 +69,21 @@ const Planted kPlanted[] = {
 )",
      FaultKind::uninitialized,
      "uninitialized: reads element 7 of s, shared memory that no thread of the block has written"},
+    {"exchanged_for_what_was_there", R"(
+  c[t] = atomicExch(&s[t], 1.0f);  // @
+)",
+     FaultKind::uninitialized,
+     "uninitialized: updates element 0 of s, shared memory that no thread of the block has written"},
+    {"taken_for_an_mbarrier", R"(
+  __shared__ unsigned long long object;
+  if (t == 0) object = 0;
+  __syncthreads();
+  int over;
+  const unsigned at = __cvta_generic_to_shared(&object);
+  asm("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 1; selp.s32 %0, 1, 0, p;}" : "=r"(over) : "r"(at));  // @
+  c[t] = over;
+)",
+     FaultKind::uninitialized, "as an mbarrier, which mbarrier.init has not made one"},
     {"of_the_block_before", R"(
   if (blockIdx.x == 0) s[t] = t;
   __syncthreads();
@@ -502,6 +517,11 @@ const Honest kHonest[] = {
   b[t] = t;
   c[t] = b[t];
 )"},
+    {"exchanges_as_stores", R"(
+  atomicExch(&s[t], 1.0f);
+  __syncthreads();
+  c[t] = s[t ^ 32];
+)"},
     {"every_block_anew", R"(
   s[t] = blockIdx.x;
   __syncthreads();
@@ -532,6 +552,9 @@ const Unwritten kUnwritten[] = {
     {"sum_into_the_output", "c[t] += a[t];  // @", "k<<<2, 64>>>(a, c, c);",
      "uninitialized: reads c[0], which nothing has written"},
     {"atomic_sum", "atomicAdd(&c[t / 32], a[t]);  // @", "k<<<2, 64>>>(a, c, c);", "uninitialized: updates c[0]"},
+    {"exchange", "c[t] = atomicExch(&s[t], a[t]);  // @", "k<<<2, 64>>>(a, c, scratch<float>(128));",
+     "uninitialized: updates scratch 1[0]"},
+    {"exchange_as_a_store", "atomicExch(&c[t], a[t]);", "k<<<2, 64>>>(a, c, c);", nullptr},
     {"after_a_memset", "atomicAdd(&c[t / 32], a[t]);", "cudaMemset(c, 0, 512);\n  k<<<2, 64>>>(a, c, c);", nullptr},
     {"scratch", "c[t] = s[t];  // @", "k<<<2, 64>>>(a, c, scratch<float>(128));", "uninitialized: reads scratch 1[0]"},
     {"one_element_missing", "if (t != 77) s[t] = a[t]; __syncthreads(); c[t] = s[t];  // @",
