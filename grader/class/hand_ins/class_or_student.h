@@ -13,8 +13,6 @@
 
 namespace roofwalk {
 
-using LmsRecords = std::map<std::string, LmsRecord>;  // by folder
-
 class ClassOrStudent {
  public:
   // Both must outlive this object. `known_students`: the students on record from earlier calls.

@@ -78,6 +78,10 @@ std::string ChapterNames::why_none(const std::string& name) const {
   return fmt::format("{}: {}.cu", kTellsNoChapter, fmt::join(graded_, ".cu, "));
 }
 
+std::optional<std::string> ChapterNames::named_by(const std::string& other) const {
+  return may_be_graded(other) ? chapter_of_file(other, graded_) : std::nullopt;
+}
+
 std::string label_of(const std::string& folder, const std::vector<std::string>& parts) {
   std::string label = folder;
   for (const std::string& part : parts) label += "/" + plain_name(part);
@@ -287,6 +291,15 @@ bool HandIn::take_one_time() {
   return true;
 }
 
+// Adds a line about each file such as "vector-add.cu.txt" of which the hand-in has no source.
+void HandIn::tell_of_wrong_forms(const std::map<std::string, std::vector<Candidate*>>& by_chapter) {
+  for (const std::string& other : others_) {
+    const auto chapter = chapters_.named_by(other);
+    if (chapter && !by_chapter.contains(*chapter))
+      tell(label_of(label_, {other}), fmt::format("is no .cu file and no zip: {}.cu is graded", *chapter), newest_s_);
+  }
+}
+
 Status HandIn::settle(const KeepSource& keep, Handed& handed) {
   const std::size_t before = handed.submissions.size();
   const bool has_one_time = take_one_time();
@@ -303,6 +316,7 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
     }
   }
   for (auto& [chapter, files] : by_chapter) ROOFWALK_TRY_STATUS(settle_chapter(chapter, files, keep, handed));
+  if (handed.submissions.size() > before) tell_of_wrong_forms(by_chapter);
   if (unread_ > 0) {
     tell_of_all(fmt::format(
         "holds {} more files that are not read: reading stops at {} MiB, or after {} files that cannot be read",

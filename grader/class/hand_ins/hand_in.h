@@ -30,6 +30,9 @@ class ChapterNames {
   std::optional<std::string> of_source(const std::string& name, bool is_only) const;
   std::string why_none(const std::string& name) const;
 
+  // The chapter that a file which is neither a source nor a zip is named after, if it is graded now.
+  std::optional<std::string> named_by(const std::string& other) const;
+
  private:
   const std::vector<std::string>& graded_;
   std::vector<std::string> known_;
@@ -75,6 +78,7 @@ class HandIn {
   void take(Candidate one);
   void take(Pile pile, const std::string& label, LateMark mark, int zips);
   bool take_one_time();
+  void tell_of_wrong_forms(const std::map<std::string, std::vector<Candidate*>>& by_chapter);
   void open_zips();
   void drop_checkout();
   void note_marks(Handed& handed) const;

@@ -1,10 +1,13 @@
 #include "grader/class/hand_ins/lms_metadata.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "common/base/json.h"
@@ -95,8 +98,8 @@ std::string for_yaml_1_2(std::string_view yaml, bool all) {
   return text;
 }
 
-Result<std::map<std::string, LmsRecord>> records_in(const std::string& yaml) {
-  std::map<std::string, LmsRecord> records;
+Result<LmsRecords> records_in(const std::string& yaml) {
+  LmsRecords records;
   try {
     const YAML::Node root = YAML::Load(yaml);
     if (!root.IsMap()) return Error{"holds no list of submissions"};
@@ -141,7 +144,7 @@ std::optional<std::int64_t> moment_of(const std::string& text) {
   return duration_cast<seconds>(moment).count();
 }
 
-Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml) {
+Result<LmsRecords> read_gradescope_export(const std::string& yaml) {
   std::string read = for_yaml_1_2(yaml, /*all=*/false);
   if (read.size() > kMostFileBytes) return Error{fmt::format("is larger than {} bytes", kMostFileBytes)};
   auto records = records_in(read);
@@ -168,19 +171,18 @@ Result<LmsRecord> read_gradescope_container(const std::string& text) {
   return record;
 }
 
-Result<std::map<std::string, LmsRecord>> read_records(const std::vector<Found>& metadata, const std::string& top) {
-  using Records = std::map<std::string, LmsRecord>;
-  if (metadata.empty()) return Records();
+Result<LmsRecords> read_records(const std::vector<Found>& metadata, const std::string& top) {
+  if (metadata.empty()) return LmsRecords();
   const Found& file = metadata.front();
   const std::string& name = file.parts.front();
-  const auto read = [&]() -> Result<Records> {
+  const auto read = [&]() -> Result<LmsRecords> {
     if (metadata.size() > 1) return Error{"is there more than once"};
     std::size_t cost_bytes = 0;
     ROOFWALK_TRY(const std::string text,
                  file.read(name == kGradescopeExport ? kMostExportBytes : kMostFileBytes, cost_bytes));
     if (name == kGradescopeExport) return read_gradescope_export(text);
     ROOFWALK_TRY(const LmsRecord record, read_gradescope_container(text));
-    return Records{{"submission", record}};
+    return LmsRecords{{"submission", record}};
   };
   auto result = read();
   if (result) return result;
@@ -189,6 +191,23 @@ Result<std::map<std::string, LmsRecord>> read_records(const std::vector<Found>& 
                .advice =
                    "export the class again, or remove this file: then the folders' names and the files' times "
                    "count; add --each if all of it is one student's"};
+}
+
+std::string shared_numbers(const LmsRecords& records) {
+  std::map<std::string, std::set<std::string>> students;  // by typed number
+  for (const auto& [folder, record] : records) {
+    for (const Owner& owner : record.owners) {
+      const std::string number = number_of(owner.lms_id);
+      if (!number.empty() && !is_persons(owner.lms_id)) students[number].insert(owner.student);
+    }
+  }
+  std::erase_if(students, [](const auto& one) { return one.second.size() < 2; });
+  if (students.empty()) return "";
+  const auto& [number, sharing] = *students.begin();
+  const std::size_t more = students.size() - 1;
+  return fmt::format("gives {} the student number {}{}: students type it themselves, so it names none of them",
+                     fmt::join(sharing, " and "), number,
+                     more == 0 ? "" : fmt::format(", and {} more numbers to several students", more));
 }
 
 }  // namespace roofwalk

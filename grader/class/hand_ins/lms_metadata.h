@@ -22,13 +22,14 @@ struct LmsRecord {
   std::vector<Owner> owners;  // for a group's submission, all members; empty if none is named
   std::optional<std::int64_t> created_at_s;
 };
+using LmsRecords = std::map<std::string, LmsRecord>;  // by folder
 
 // Limit for an export's file, which also contains the output of every autograder.
 inline constexpr std::size_t kMostExportBytes = 256u << 20;
 
-// Returns the records by folder. Errors: not YAML, no list of submissions, or too large even without the keys that are
+// Errors: not YAML, no list of submissions, or too large even without the keys that are
 // not read.
-Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml);
+Result<LmsRecords> read_gradescope_export(const std::string& yaml);
 
 // The one submission in an autograder's container. The container gives one result, so a group counts as a single owner
 // here. Errors: the text is not such a file.
@@ -36,9 +37,12 @@ Result<LmsRecord> read_gradescope_container(const std::string& json);
 
 // The platform's records about the folders next to its metadata; students cannot write there. `top`: the class's label.
 // If the metadata cannot be read, that is an Error: names and times that learners chose would otherwise count.
-Result<std::map<std::string, LmsRecord>> read_records(const std::vector<Found>& metadata, const std::string& top);
+Result<LmsRecords> read_records(const std::vector<Found>& metadata, const std::string& top);
 
 // "2026-10-01T21:59:00.365935-07:00" or "2026-10-01 21:59:00.0 Z" as seconds since 1970. nullopt for any other text.
 std::optional<std::int64_t> moment_of(const std::string& text);
+
+// What to say of students who have typed the same number, of whom one may have typed another's; empty if none have.
+std::string shared_numbers(const LmsRecords& records);
 
 }  // namespace roofwalk

@@ -325,6 +325,7 @@ class Collector {
                                                        std::count_if(records.begin(), records.end(), has_no_time) - 1,
                                                        listing.metadata.front().parts.front()));
     }
+    if (const std::string shared = shared_numbers(records); !shared.empty()) tell(top_, shared);
     tell_of_classes(listing);
     tell_of_encoding(listing);
     for (const Found& file : listing.unproven) {

@@ -242,6 +242,9 @@ TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
                 "submission_2:\n  :submitters:\n  - :name: Eve\n    :sid: '77'\n"
                 "submission_3:\n  :submitters:\n  - :name: Bob\n    :email: '77'\n"
                 "submission_4:\n  :submitters:\n  - :name: Mal\n    :sid: BOB@x.edu\n");
+  EXPECT_THAT(collect_all(folder_.path() / "c").told,
+              ::testing::Contains("c gives Ada (77) and Bob (77) and Eve (77) the student number 77: students type it "
+                                  "themselves, so it names none of them"));
   for (const Owner& owner : collect_all(folder_.path() / "c").students) {
     EXPECT_FALSE(is_persons(owner.lms_id)) << owner.student;
     EXPECT_EQ(number_of(owner.lms_id), owner.student.starts_with("Mal") ? "BOB@x.edu" : "77") << owner.student;

@@ -157,6 +157,18 @@ TEST_F(Submissions, WhatGivesNothingIsNamed) {
                                          "c/carol/tiled-gemm.cu: is of tiled-gemm, which is not graded now"));
 }
 
+TEST_F(Submissions, AFileInAWrongFormIsNamedWhereOthersAreGraded) {
+  folder_.write("c/alice/vector-add.cu", "A");
+  folder_.write("c/alice/vector-add.svg", "a plot");
+  folder_.write("c/bob/vector-add.cu.txt", "B");
+  folder_.write("c/bob/tiled-gemm.cu", "B");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed),
+              ElementsAre("alice vector-add c/alice/vector-add.cu", "bob tiled-gemm c/bob/tiled-gemm.cu"));
+  EXPECT_THAT(left_out(handed),
+              ElementsAre("c/bob/vector-add.cu.txt: is no .cu file and no zip: vector-add.cu is graded"));
+}
+
 TEST_F(Submissions, AKnownStudentsFolderIsTheirs) {
   folder_.write("c/eve/kernel_final.cu", "A");
   folder_.write("c/eve/report.txt", "hello");
