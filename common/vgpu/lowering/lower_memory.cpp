@@ -70,7 +70,7 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
       store ? store_handler(in, static_cast<int>(bytes)) : load_handler(in, static_cast<int>(bytes));
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
-  op.spins = !store && in.is_volatile && load_polls(op.pc);
+  op.spins = !store && load_polls(op.pc);
   program_.polls_global |= op.spins && reaches_global(in);
   note_flag_reader(in, op.spins);
   emit(op, handler);

@@ -144,7 +144,7 @@ class Lowering {
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
-  std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
+  std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first load
 };
 
 }  // namespace roofwalk::vgpu

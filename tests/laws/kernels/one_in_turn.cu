@@ -1,7 +1,7 @@
 // Each warp runs a chain of FMAs. In one block, each warp first waits for the chain of the warp before it; in the other
 // blocks, the flags that say so are set from the start, and the warps set a flag of no use. The flags are volatile variables (kind 0), counters changed by
-// atomics (1) or mbarriers (2) in shared memory, volatile variables in global memory (3), or global memory written by
-// plain stores (4).
+// atomics (1) or mbarriers (2) in shared memory, volatile variables in global memory (3), global memory written by plain
+// stores (4), or global memory that plain loads poll (5).
 #include <roofwalk.cuh>
 
 #include <cstdint>
@@ -49,7 +49,11 @@ __global__ void one_in_turn(float* out, int block_in_turn) {
     }
     __syncthreads();
     const int needed = kind >= 3 ? (in_turn && warp != 0 ? 1 : 0) : 1;
-    if (kind == 0 || kind >= 3) {
+    if (kind == 5) {
+        for (int value = needed - 1; value < needed;)
+            asm volatile("ld.global.s32 %0, [%1];" : "=r"(value) : "l"(&mine[warp]) : "memory");
+    }
+    if (kind == 0 || kind == 3 || kind == 4) {
         while (static_cast<volatile int*>(mine)[warp] < needed) {}
     }
     if (kind == 1) {
@@ -65,7 +69,7 @@ __global__ void one_in_turn(float* out, int block_in_turn) {
     const int done = 1 + (x == 1e9f);  // known only when the chain has ended
     const int next = in_turn ? warp + 1 : kWarps + 1;
     if (threadIdx.x % 32 == 0) {
-        if (kind == 0 || kind == 3) static_cast<volatile int*>(mine)[next] = done;
+        if (kind == 0 || kind == 3 || kind == 5) static_cast<volatile int*>(mine)[next] = done;
         if (kind == 4) mine[next] = done;
         if (kind == 1) atomicExch(&flags[next], done);
         if (kind == 2 && done == 1) arrive(&mbarriers[next]);
@@ -78,6 +82,7 @@ SOLVE(float* out, int kind, int blocks, int shared_bytes, int block_in_turn) {
                         : kind == 1 ? one_in_turn<1>
                         : kind == 2 ? one_in_turn<2>
                         : kind == 3 ? one_in_turn<3>
-                                    : one_in_turn<4>;
+                        : kind == 4 ? one_in_turn<4>
+                                    : one_in_turn<5>;
     kernel<<<blocks, 32 * kWarps, shared_bytes>>>(out, block_in_turn);
 }

@@ -12,12 +12,14 @@
 namespace roofwalk::vgpu {
 
 // Whether a load qualifies for the fast path: it is in the buffer that the instruction accessed last, aligned and not
-// traced; this SM has not stored to its bytes in this round; and, in sanitized runs, its bytes are known to be defined.
+// traced; it does not poll where flags are followed; this SM has not stored to its bytes in this round; and, in
+// sanitized runs, its bytes are known to be defined.
 inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
                      std::uint64_t bits, std::uint32_t bytes) {
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 && warp.trace == nullptr &&
-         !launch.sm->stores.may_hold(low, end) && (!launch.sanitized || launch.memory.surely_defined(low, end - low));
+         !(op->spins && warp.block->follows_flags) && !launch.sm->stores.may_hold(low, end) &&
+         (!launch.sanitized || launch.memory.surely_defined(low, end - low));
 }
 
 // Adds the counts of a load of `lines` lines, `sectors` sectors and `wavefronts` wavefronts of L1. `missed`: how many
