@@ -70,9 +70,10 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
       store ? store_handler(in, static_cast<int>(bytes)) : load_handler(in, static_cast<int>(bytes));
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
-  op.spins = !store && load_polls(op.pc);
+  op.spins = !store && in.is_volatile && load_polls(op.pc);
+  op.decides = !store && may_read_flag(in) && decides_way(in, States::followed);
   program_.polls_global |= op.spins && reaches_global(in);
-  note_flag_reader(in, op.spins);
+  note_flag_reader(in, op.decides);
   emit(op, handler);
   return kOk;
 }
@@ -80,6 +81,33 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
 void Lowering::note_flag_reader(const Instruction& in, bool reads) {
   program_.reads_flags |= reads;
   program_.reads_global_flags |= reads && reaches_global(in);
+}
+
+// Volatile loads may read flags. So may plain loads of global memory in inline PTX, if some loop has no other accesses
+// to global memory than loads, of which one decides a way.
+bool Lowering::may_read_flag(const Instruction& in) {
+  if (in.space == Space::param || in.space == Space::local || in.space == Space::constant) return false;
+  return in.is_volatile || (may_see_stores(in) && has_polls_by_plain_loads());
+}
+
+bool Lowering::has_polls_by_plain_loads() {
+  if (polls_by_plain_loads_) return *polls_by_plain_loads_;
+  const std::vector<bool> loops = find_loops(program_.blocks, [&](const BasicBlock& block) {
+    return std::all_of(block.memory.begin(), block.memory.end(), [&](std::uint32_t pc) {
+      const Instruction& in = function_.instructions[pc];
+      return ptx::info(in.opcode).form == ptx::Form::load || sleeps(in) || !reaches_global(in);
+    });
+  });
+  bool any = false;
+  for (std::size_t b = 0; b < loops.size() && !any; ++b) {
+    const std::vector<std::uint32_t>& memory = program_.blocks[b].memory;
+    any = loops[b] && std::any_of(memory.begin(), memory.end(), [&](std::uint32_t pc) {
+            const Instruction& in = function_.instructions[pc];
+            return may_see_stores(in) && decides_way(in, States::followed);
+          });
+  }
+  polls_by_plain_loads_ = any;
+  return any;
 }
 
 bool Lowering::load_polls(std::uint32_t pc) {

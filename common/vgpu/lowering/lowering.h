@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,8 @@ class Lowering {
   Status lower_memory(const Instruction& in, Op op);
   // Notes that an instruction may wait for a write of another warp.
   void note_flag_reader(const Instruction& in, bool reads);
+  bool may_read_flag(const Instruction& in);
+  bool has_polls_by_plain_loads();
   bool load_polls(std::uint32_t pc);
   // Kernel parameters are known at launch, so loading one is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
@@ -140,11 +143,12 @@ class Lowering {
   std::map<std::string_view, std::size_t> frames_;    // by name of a recursive part's local variable: the part
   std::map<std::size_t, std::uint32_t> frame_bytes_;  // by part: size of a recursive function's stack frame
   std::uint32_t next_memory_ = 0;                     // next index in the current block's BasicBlock::memory
-  // These are computed when an atomic first needs them. loops_of_atomics_: by basic block, whether it is in a loop
+  // These are computed when they are first needed. loops_of_atomics_: by basic block, whether it is in a loop
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
-  std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first load
+  std::optional<bool> polls_by_plain_loads_;
+  std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
 };
 
 }  // namespace roofwalk::vgpu

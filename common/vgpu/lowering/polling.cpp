@@ -1,11 +1,9 @@
 #include "common/vgpu/lowering/polling.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
 
-#include "common/vgpu/program/instructions.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
@@ -41,12 +39,6 @@ bool carries_flag(const Instruction& in) {
 }
 
 bool loads_strongly(const Instruction& in) { return ptx::info(in.opcode).form == Form::load && in.is_volatile; }
-
-// Whether a load may see what another thread stores although it need not: a compiler that sees the loop would load
-// once.
-bool may_see_stores(const Instruction& in) {
-  return ptx::info(in.opcode).form == Form::load && !in.is_volatile && !in.non_coherent && reaches_global(in);
-}
 
 // Follows the values that decide branches back to the instructions that make them.
 class Deciders {
@@ -129,44 +121,26 @@ std::vector<bool> lead_to(const std::vector<BasicBlock>& blocks, std::vector<boo
   return ends;
 }
 
-// Marks in `polls` those of the loads that `loads` selects whose value decides a branch and that are in one of these
-// loops or ahead of one that loads so. `always`: also those, wherever they are.
-template <class Loads, class Always>
-void mark_polls(const ptx::Function& function, const std::vector<BasicBlock>& blocks, const Deciders& deciders,
-                const std::vector<bool>& in_loop, const Loads& loads, const Always& always, std::vector<bool>& polls) {
-  const auto& code = function.instructions;
-  const auto is_tested = [&](std::uint32_t pc) { return loads(code[pc]) && deciders.tests(code[pc]); };
-  std::vector<bool> polling_blocks(blocks.size());
-  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-    for (std::uint32_t pc = blocks[b].first; in_loop[b] && pc < blocks[b].first + blocks[b].count; ++pc)
-      if (is_tested(pc)) polling_blocks[b] = true;
-  }
-  const std::vector<bool> leads = lead_to(blocks, polling_blocks);
-  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-    for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc)
-      if (is_tested(pc) && (leads[b] || always(pc))) polls[pc] = true;
-  }
-}
-
 }  // namespace
 
 std::vector<bool> find_polling_loads(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
                                      std::uint32_t called_from) {
   const auto& code = function.instructions;
   const Deciders deciders(function);
-  std::vector<bool> polls(code.size());
-  const auto in_any_loop = find_loops(blocks, [](const BasicBlock&) { return true; });
-  mark_polls(
-      function, blocks, deciders, in_any_loop, loads_strongly,
-      [&](std::uint32_t pc) { return code[pc].acquires || pc >= called_from; }, polls);
-  const auto in_loop_of_loads = find_loops(blocks, [&](const BasicBlock& block) {
-    return std::all_of(block.memory.begin(), block.memory.end(), [&](std::uint32_t pc) {
-      return ptx::info(code[pc].opcode).form == Form::load || sleeps(code[pc]) || !reaches_global(code[pc]);
-    });
-  });
-  mark_polls(
-      function, blocks, deciders, in_loop_of_loads, may_see_stores, [](std::uint32_t) { return false; }, polls);
-  return polls;
+  const std::vector<bool> in_loop = find_loops(blocks, [](const BasicBlock&) { return true; });
+  std::vector<bool> tested(code.size()), polling_blocks(blocks.size());
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc) {
+      tested[pc] = loads_strongly(code[pc]) && deciders.tests(code[pc]);
+      if (tested[pc] && in_loop[b]) polling_blocks[b] = true;
+    }
+  }
+  const std::vector<bool> leads = lead_to(blocks, polling_blocks);
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc)
+      tested[pc] = tested[pc] && (leads[b] || code[pc].acquires || pc >= called_from);
+  }
+  return tested;
 }
 
 }  // namespace roofwalk::vgpu

@@ -11,8 +11,6 @@ namespace roofwalk::vgpu {
 // Such a value decides a branch, directly or through moves, comparisons, integer arithmetic, exchanges in the warp, or
 // the return from a function. A volatile or relaxed load must also be in a loop, or ahead of one that loads so, as the
 // compiler may copy a loop's first rounds in front of it. A function that the kernel calls needs no loop of its own.
-// Plain loads of global memory count, too, if their loop accesses global memory by nothing but loads: inline PTX may
-// poll so.
 // `called_from`: the first instruction of the functions that the kernel calls.
 std::vector<bool> find_polling_loads(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
                                      std::uint32_t called_from);

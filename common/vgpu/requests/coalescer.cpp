@@ -455,7 +455,7 @@ bool begin_load(Launch& launch, Warp& warp, const Op* op, Access& access, Pointe
   if (!check_defined(launch, warp, op, access, "reads")) return false;
   count_load(launch, warp, op, access, op->past_l1);
   if (op->past_l1 && launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
-  if (warp.trace != nullptr || (op->spins && warp.block->follows_flags)) note_global_load(launch, warp, op, access);
+  if (warp.trace != nullptr || (op->decides && warp.block->follows_flags)) note_global_load(launch, warp, op, access);
   if (may_be_stored(launch, access)) {
     overlay_stores(launch, access, out, bytes);
   } else if (out.base != nullptr && access.has_line_a_lane() && access.stride % kSectorBytes == 0 &&

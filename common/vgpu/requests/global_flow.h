@@ -1,6 +1,6 @@
 // Records values that warps of a block pass through global memory, and those that blocks pass to each other. The timing
 // model makes a load of a traced block wait for the store whose value it read, whether that is plain data or a polled
-// flag. Blocks without a trace record stores only if the kernel may read flags, and loads only if they poll
+// flag. Blocks without a trace record stores only if the kernel may read flags, and loads only if they may
 // (sync_points.h).
 #pragma once
 

@@ -1,12 +1,13 @@
 // Each warp runs a chain of FMAs. In one block, each warp first waits for the chain of the warp before it; in the other
 // blocks, the flags that say so are set from the start, and the warps set a flag of no use. The flags are volatile variables (kind 0), counters changed by
 // atomics (1) or mbarriers (2) in shared memory, volatile variables in global memory (3), global memory written by plain
-// stores (4), or global memory that plain loads poll (5).
+// stores (4), global memory that plain loads poll (5), or volatile numbers in global memory (6).
 #include <roofwalk.cuh>
 
 #include <cstdint>
 
 constexpr int kWarps = 16, kSteps = 1024;
+__device__ float global_numbers[2][kWarps + 2];
 __device__ int global_flags[2][kWarps + 2];  // of the other blocks, of the block in turn
 
 __device__ bool mbarrier_is_over(std::uint64_t* mbarrier) {
@@ -53,6 +54,9 @@ __global__ void one_in_turn(float* out, int block_in_turn) {
         for (int value = needed - 1; value < needed;)
             asm volatile("ld.global.s32 %0, [%1];" : "=r"(value) : "l"(&mine[warp]) : "memory");
     }
+    if (kind == 6) {
+        while (2.0f * static_cast<volatile float*>(global_numbers[in_turn])[warp] < 2.0f * needed) {}
+    }
     if (kind == 0 || kind == 3 || kind == 4) {
         while (static_cast<volatile int*>(mine)[warp] < needed) {}
     }
@@ -71,6 +75,7 @@ __global__ void one_in_turn(float* out, int block_in_turn) {
     if (threadIdx.x % 32 == 0) {
         if (kind == 0 || kind == 3 || kind == 5) static_cast<volatile int*>(mine)[next] = done;
         if (kind == 4) mine[next] = done;
+        if (kind == 6) static_cast<volatile float*>(global_numbers[in_turn])[next] = done;
         if (kind == 1) atomicExch(&flags[next], done);
         if (kind == 2 && done == 1) arrive(&mbarriers[next]);
     }
@@ -83,6 +88,7 @@ SOLVE(float* out, int kind, int blocks, int shared_bytes, int block_in_turn) {
                         : kind == 2 ? one_in_turn<2>
                         : kind == 3 ? one_in_turn<3>
                         : kind == 4 ? one_in_turn<4>
-                                    : one_in_turn<5>;
+                        : kind == 5 ? one_in_turn<5>
+                                    : one_in_turn<6>;
     kernel<<<blocks, 32 * kWarps, shared_bytes>>>(out, block_in_turn);
 }
