@@ -51,6 +51,7 @@ class GridRunner {
     if (alone_ && program_.polls_global && sample_.takes_any()) launch_.grid_flow = std::make_unique<GridFlow>();
     launch_.counts = limits.counts;
     launch_.follows_flags = limits.counts && sample_.takes_any() && program_.reads_flags;
+    launch_.follows_global_flags = launch_.follows_flags && program_.reads_global_flags;
     // A block may run on beyond its turn only if the kernel does not read %smid: which SM gets the next block depends
     // on when other blocks end, and running on changes that.
     blocks_go_on_ = !limits.counts && !alone_ && program_.smid_slot == kNoSlot;
@@ -132,6 +133,7 @@ class GridRunner {
         helpers_.back()->stores_wait = launch_.stores_wait;
         helpers_.back()->counts = launch_.counts;
         helpers_.back()->follows_flags = launch_.follows_flags;
+        helpers_.back()->follows_global_flags = launch_.follows_global_flags;
         helpers_.back()->line_of = launch_.line_of;
       }
       claimed_ = std::vector<std::atomic<std::uint64_t>>(sms_.size());

@@ -43,6 +43,7 @@ Result<Program> Lowering::run() {
   find_fixed_registers();
   ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
+  note_polls_by_plain_reads();
   slots_.finish();
   program_.lockstep = make_lockstep_code(program_);
   return std::move(program_);

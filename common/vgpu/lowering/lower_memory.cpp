@@ -12,6 +12,7 @@
 
 namespace roofwalk::vgpu {
 
+using ptx::Form;
 using ptx::Instruction;
 using ptx::Operand;
 using ptx::Space;
@@ -71,9 +72,8 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
   op.spins = !store && in.is_volatile && load_polls(op.pc);
-  op.decides = !store && may_read_flag(in) && decides_way(in, States::followed);
   program_.polls_global |= op.spins && reaches_global(in);
-  note_flag_reader(in, op.decides);
+  note_flag_reader(in, !store && in.is_volatile && decides_way(in, States::followed));
   emit(op, handler);
   return kOk;
 }
@@ -83,31 +83,38 @@ void Lowering::note_flag_reader(const Instruction& in, bool reads) {
   program_.reads_global_flags |= reads && reaches_global(in);
 }
 
-// Volatile loads may read flags. So may plain loads of global memory in inline PTX, if some loop has no other accesses
-// to global memory than loads, of which one decides a way.
+// Whether a load or copy that is not volatile may be the one that reads a flag: its value, or that of any load where
+// the copy may have written, decides a way.
 bool Lowering::may_read_flag(const Instruction& in) {
-  if (in.space == Space::param || in.space == Space::local || in.space == Space::constant) return false;
-  return in.is_volatile || (may_see_stores(in) && has_polls_by_plain_loads());
+  if (!reaches_global(in) || in.is_volatile || in.non_coherent) return false;
+  if (in.async == ptx::AsyncMode::copy) {
+    const auto& code = function_.instructions;
+    return std::any_of(code.begin(), code.end(), [&](const Instruction& each) {
+      const Form form = ptx::info(each.opcode).form;
+      return (form == Form::load || form == Form::matrix_load) && decides_way(each, States::followed);
+    });
+  }
+  const Form form = ptx::info(in.opcode).form;
+  return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed);
 }
 
-bool Lowering::has_polls_by_plain_loads() {
-  if (polls_by_plain_loads_) return *polls_by_plain_loads_;
+// Inline PTX may poll global memory by plain loads or copies. Then a loop has no accesses to global memory but these.
+void Lowering::note_polls_by_plain_reads() {
+  const auto only_reads = [](const Instruction& in) {
+    const Form form = ptx::info(in.opcode).form;
+    return form == Form::load || form == Form::fragment_load || form == Form::async_copy || sleeps(in) ||
+           !reaches_global(in);
+  };
+  const auto instruction = [&](std::uint32_t pc) -> const Instruction& { return function_.instructions[pc]; };
   const std::vector<bool> loops = find_loops(program_.blocks, [&](const BasicBlock& block) {
-    return std::all_of(block.memory.begin(), block.memory.end(), [&](std::uint32_t pc) {
-      const Instruction& in = function_.instructions[pc];
-      return ptx::info(in.opcode).form == ptx::Form::load || sleeps(in) || !reaches_global(in);
-    });
+    return std::all_of(block.memory.begin(), block.memory.end(),
+                       [&](std::uint32_t pc) { return only_reads(instruction(pc)); });
   });
-  bool any = false;
-  for (std::size_t b = 0; b < loops.size() && !any; ++b) {
-    const std::vector<std::uint32_t>& memory = program_.blocks[b].memory;
-    any = loops[b] && std::any_of(memory.begin(), memory.end(), [&](std::uint32_t pc) {
-            const Instruction& in = function_.instructions[pc];
-            return may_see_stores(in) && decides_way(in, States::followed);
-          });
+  for (std::size_t b = 0; b < loops.size(); ++b) {
+    if (!loops[b] || program_.reads_global_flags) continue;
+    for (const std::uint32_t pc : program_.blocks[b].memory)
+      note_flag_reader(instruction(pc), may_read_flag(instruction(pc)));
   }
-  polls_by_plain_loads_ = any;
-  return any;
 }
 
 bool Lowering::load_polls(std::uint32_t pc) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -101,7 +100,7 @@ class Lowering {
   // Notes that an instruction may wait for a write of another warp.
   void note_flag_reader(const Instruction& in, bool reads);
   bool may_read_flag(const Instruction& in);
-  bool has_polls_by_plain_loads();
+  void note_polls_by_plain_reads();
   bool load_polls(std::uint32_t pc);
   // Kernel parameters are known at launch, so loading one is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
@@ -147,7 +146,6 @@ class Lowering {
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
-  std::optional<bool> polls_by_plain_loads_;
   std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
 };
 

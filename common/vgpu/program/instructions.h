@@ -28,10 +28,6 @@ bool loads_indexed_constant(const ptx::Instruction& instruction);
 // Whether it is known only at run time which barrier an instruction reaches, if any: a barrier with a guard, or with
 // its number or count in a register, and the arrival of asynchronous copies at an mbarrier (cp.async.mbarrier.arrive).
 bool meets_by_value(const ptx::Instruction& instruction);
-// Whether a load that is not volatile may see what another thread stores.
-inline bool may_see_stores(const ptx::Instruction& in) {
-  return ptx::info(in.opcode).form == ptx::Form::load && !in.is_volatile && !in.non_coherent && reaches_global(in);
-}
 inline bool sleeps(const ptx::Instruction& in) { return ptx::info(in.opcode).form == ptx::Form::sleep; }
 // Whether an instruction has an Outcome in traces: is_memory(), loads_constant(), meets_by_value() or sleeps().
 inline bool leaves_outcome(const ptx::Instruction& in) {

@@ -45,8 +45,7 @@ struct Op {
   bool guard_negated = false;
   bool past_l1 = false;     // load: passes_l1()
   bool spins = false;       // atomic, load: polls memory in a loop until another thread changes it
-  bool decides = false;     // load, atomic, mbarrier: its result, which may be a flag, decides a way
-                            // (registers_that_decide)
+  bool decides = false;     // atomic, mbarrier: its result decides a way (registers_that_decide)
   bool back_edge = false;   // branch: its target is not ahead of it, so taking it ends the turn
   std::int64_t offset = 0;  // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
                             // handler

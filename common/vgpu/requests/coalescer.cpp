@@ -455,7 +455,7 @@ bool begin_load(Launch& launch, Warp& warp, const Op* op, Access& access, Pointe
   if (!check_defined(launch, warp, op, access, "reads")) return false;
   count_load(launch, warp, op, access, op->past_l1);
   if (op->past_l1 && launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
-  if (warp.trace != nullptr || (op->decides && warp.block->follows_flags)) note_global_load(launch, warp, op, access);
+  if (records_global_flow(launch, warp)) note_global_load(launch, warp, op, access);
   if (may_be_stored(launch, access)) {
     overlay_stores(launch, access, out, bytes);
   } else if (out.base != nullptr && access.has_line_a_lane() && access.stride % kSectorBytes == 0 &&
@@ -476,8 +476,7 @@ bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access,
   if (access.mask != kAllLanes) access.spell_out();
   define(launch, op, access);
   count_store(launch, warp, op, access);
-  if (warp.trace != nullptr || (warp.block->follows_flags && launch.program.reads_global_flags))
-    note_global_store(launch, warp, op, access);
+  if (records_global_flow(launch, warp)) note_global_store(launch, warp, op, access);
   return true;
 }
 

@@ -1,12 +1,16 @@
 // Records values that warps of a block pass through global memory, and those that blocks pass to each other. The timing
 // model makes a load of a traced block wait for the store whose value it read, whether that is plain data or a polled
-// flag. Blocks without a trace record stores only if the kernel may read flags, and loads only if they may
-// (sync_points.h).
+// flag. Blocks without a trace are recorded only if the kernel may read flags in global memory (sync_points.h).
 #pragma once
 
 #include "common/vgpu/requests/coalescer.h"
 
 namespace roofwalk::vgpu {
+
+// Whether a warp's loads and stores are recorded.
+inline bool records_global_flow(const Launch& launch, const Warp& warp) {
+  return warp.trace != nullptr || launch.follows_global_flags;
+}
 
 void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 void note_global_load(Launch& launch, Warp& warp, const Op* op, const Access& access);

@@ -77,6 +77,7 @@ class Launch {
   std::optional<std::uint32_t> watched_pc;  // instruction that last wrote to `watched`
   bool counts = true;                       // count memory traffic (L1, L2, bank conflicts)
   bool follows_flags = false;               // ResidentBlock::follows_flags of blocks without a trace
+  bool follows_global_flags = false;        // ... and whether what they load and store globally is recorded
   bool stores_wait = false;     // global stores go to the SM's store log, because other SMs may run concurrently
   std::uint64_t work_left = 0;  // share of the budget (work.h) for `sm` in this round
   std::uint64_t clock = 0;      // value of %clock: warp instructions executed so far

@@ -1,7 +1,8 @@
 // Each warp runs a chain of FMAs. In one block, each warp first waits for the chain of the warp before it; in the other
-// blocks, the flags that say so are set from the start, and the warps set a flag of no use. The flags are volatile variables (kind 0), counters changed by
-// atomics (1) or mbarriers (2) in shared memory, volatile variables in global memory (3), global memory written by plain
-// stores (4), global memory that plain loads poll (5), or volatile numbers in global memory (6).
+// blocks, the flags that say so are set from the start, and the warps set a flag of no use. The flags are in shared
+// memory: volatile variables (kind 0), counters changed by atomics (1), mbarriers (2); or in global memory: volatile
+// variables (3), variables written by plain stores (4), variables polled by plain loads (5) or asynchronous copies (7),
+// volatile floating-point numbers (6).
 #include <roofwalk.cuh>
 
 #include <cstdint>
@@ -31,6 +32,7 @@ template <int kind>
 __global__ void one_in_turn(float* out, int block_in_turn) {
     extern __shared__ float more[];
     __shared__ int flags[kWarps + 2];
+    __shared__ int copies[32 * kWarps];
     __shared__ std::uint64_t mbarriers[kWarps + 2];
     const int warp = threadIdx.x / 32;
     const bool in_turn = static_cast<int>(blockIdx.x) == block_in_turn;
@@ -54,6 +56,11 @@ __global__ void one_in_turn(float* out, int block_in_turn) {
         for (int value = needed - 1; value < needed;)
             asm volatile("ld.global.s32 %0, [%1];" : "=r"(value) : "l"(&mine[warp]) : "memory");
     }
+    if (kind == 7) {
+        const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&copies[threadIdx.x]));
+        for (int value = needed - 1; value < needed; value = copies[threadIdx.x])
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;\ncp.async.wait_all;" ::"r"(to), "l"(&mine[warp]) : "memory");
+    }
     if (kind == 6) {
         while (2.0f * static_cast<volatile float*>(global_numbers[in_turn])[warp] < 2.0f * needed) {}
     }
@@ -73,7 +80,7 @@ __global__ void one_in_turn(float* out, int block_in_turn) {
     const int done = 1 + (x == 1e9f);  // known only when the chain has ended
     const int next = in_turn ? warp + 1 : kWarps + 1;
     if (threadIdx.x % 32 == 0) {
-        if (kind == 0 || kind == 3 || kind == 5) static_cast<volatile int*>(mine)[next] = done;
+        if (kind == 0 || kind == 3 || kind == 5 || kind == 7) static_cast<volatile int*>(mine)[next] = done;
         if (kind == 4) mine[next] = done;
         if (kind == 6) static_cast<volatile float*>(global_numbers[in_turn])[next] = done;
         if (kind == 1) atomicExch(&flags[next], done);
@@ -89,6 +96,7 @@ SOLVE(float* out, int kind, int blocks, int shared_bytes, int block_in_turn) {
                         : kind == 3 ? one_in_turn<3>
                         : kind == 4 ? one_in_turn<4>
                         : kind == 5 ? one_in_turn<5>
-                                    : one_in_turn<6>;
+                        : kind == 6 ? one_in_turn<6>
+                                    : one_in_turn<7>;
     kernel<<<blocks, 32 * kWarps, shared_bytes>>>(out, block_in_turn);
 }

@@ -7,18 +7,19 @@
 #include <utility>
 
 #include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/requests/global_flow.h"
 #include "common/vgpu/state/launch.h"
 
 namespace roofwalk::vgpu {
 
 // Whether a load qualifies for the fast path: it is in the buffer that the instruction accessed last, aligned and not
-// traced; it reads no flag that is followed; this SM has not stored to its bytes in this round; and, in
+// recorded (global_flow.h); this SM has not stored to its bytes in this round; and, in
 // sanitized runs, its bytes are known to be defined.
 inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
                      std::uint64_t bits, std::uint32_t bytes) {
   const BufferMemo& memo = launch.buffer_memos[op->pc];
-  return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 && warp.trace == nullptr &&
-         !(op->decides && warp.block->follows_flags) && !launch.sm->stores.may_hold(low, end) &&
+  return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 &&
+         !records_global_flow(launch, warp) && !launch.sm->stores.may_hold(low, end) &&
          (!launch.sanitized || launch.memory.surely_defined(low, end - low));
 }
 

@@ -41,7 +41,7 @@ bool resolve_source(Launch& launch, Warp& warp, const Op* op, std::uint32_t mask
   Pointers at;
   if (!resolve(launch, warp, op, access, "reads", at)) return false;
   if (!check_defined(launch, warp, op, access, "reads")) return false;
-  if (warp.trace != nullptr) note_global_load(launch, warp, op, access);
+  if (records_global_flow(launch, warp)) note_global_load(launch, warp, op, access);
   if (may_be_stored(launch, access)) overlay_stores(launch, access, at, out.stored);
   for (int l = 0; l < kWarpSize; ++l) {
     if ((mask >> l & 1u) == 0) continue;
