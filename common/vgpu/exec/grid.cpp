@@ -303,6 +303,7 @@ class GridRunner {
       work.instructions += warp.executed;
       work.longest_warp = std::max(work.longest_warp, warp.executed);
       work.latency_cycles += warp.path.latency_cycles;
+      work.wait_cycles += warp.path.waited_cycles;
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
     // The thread that is the last to swap the most contended word waits for all other swaps, and each warp for its own.
@@ -310,7 +311,7 @@ class GridRunner {
     for (const Warp& warp : block.warps)
       swaps = std::max(swaps, warp.swaps * static_cast<std::uint64_t>(launch_.machine.shared_swap_cycles));
     work.latency_cycles += swaps * block.warps.size();
-    work.wait_cycles = work.latency_cycles;
+    work.wait_cycles += work.latency_cycles;
     work.longest_wait_cycles = swaps;
     return work;
   }

@@ -9,6 +9,7 @@
 #include "common/vgpu/exec/divergent_barrier.h"
 #include "common/vgpu/lowering/lockstep_code.h"
 #include "common/vgpu/lowering/lowering.h"
+#include "common/vgpu/lowering/polling.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
@@ -44,6 +45,7 @@ Result<Program> Lowering::run() {
   ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   note_polls_by_plain_reads();
+  program_.naps_ns = find_naps(function_, program_.blocks);
   slots_.finish();
   program_.lockstep = make_lockstep_code(program_);
   return std::move(program_);

@@ -98,22 +98,16 @@ bool Lowering::may_read_flag(const Instruction& in) {
   return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed);
 }
 
-// Inline PTX may poll global memory by plain loads or copies. Then a loop has no accesses to global memory but these.
+// Inline PTX may poll global memory by plain loads or copies, in a loop or by recursion.
 void Lowering::note_polls_by_plain_reads() {
-  const auto only_reads = [](const Instruction& in) {
-    const Form form = ptx::info(in.opcode).form;
-    return form == Form::load || form == Form::fragment_load || form == Form::async_copy || sleeps(in) ||
-           !reaches_global(in);
-  };
-  const auto instruction = [&](std::uint32_t pc) -> const Instruction& { return function_.instructions[pc]; };
-  const std::vector<bool> loops = find_loops(program_.blocks, [&](const BasicBlock& block) {
-    return std::all_of(block.memory.begin(), block.memory.end(),
-                       [&](std::uint32_t pc) { return only_reads(instruction(pc)); });
-  });
+  const bool calls = !linked_.parts.empty();
+  const std::vector<bool> loops = find_loops(program_.blocks, [](const BasicBlock&) { return true; });
   for (std::size_t b = 0; b < loops.size(); ++b) {
-    if (!loops[b] || program_.reads_global_flags) continue;
-    for (const std::uint32_t pc : program_.blocks[b].memory)
-      note_flag_reader(instruction(pc), may_read_flag(instruction(pc)));
+    for (const std::uint32_t pc : program_.blocks[b].memory) {
+      if (program_.reads_global_flags || (!loops[b] && !calls)) break;
+      const Instruction& in = function_.instructions[pc];
+      note_flag_reader(in, may_read_flag(in));
+    }
   }
 }
 

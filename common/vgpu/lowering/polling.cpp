@@ -1,9 +1,12 @@
 #include "common/vgpu/lowering/polling.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
+#include "common/vgpu/program/instructions.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
@@ -141,6 +144,42 @@ std::vector<bool> find_polling_loads(const ptx::Function& function, const std::v
       tested[pc] = tested[pc] && (leads[b] || code[pc].acquires || pc >= called_from);
   }
   return tested;
+}
+
+std::map<std::uint32_t, std::uint32_t> find_naps(const ptx::Function& function, const std::vector<BasicBlock>& blocks) {
+  constexpr int kMostSleeps = 64;  // limit of the sleeps that are looked at
+  const auto& code = function.instructions;
+  std::map<std::uint32_t, std::uint32_t> out;
+  int looked_at = 0;
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    std::uint32_t longest_ns = 0;
+    for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc) {
+      if (sleeps(code[pc]) && code[pc].operands[0].kind == Operand::Kind::immediate)
+        longest_ns = std::max(longest_ns, static_cast<std::uint32_t>(code[pc].operands[0].bits));
+    }
+    if (longest_ns == 0 || ++looked_at > kMostSleeps) continue;
+    std::vector<bool> here(blocks.size()), follows(blocks.size());
+    here[b] = true;
+    std::vector<std::uint32_t> ahead{b};
+    while (!ahead.empty()) {
+      const std::uint32_t from = ahead.back();
+      ahead.pop_back();
+      for (const std::uint32_t to : blocks[from].successors) {
+        if (to == kExitBlock || follows[to]) continue;
+        follows[to] = true;
+        ahead.push_back(to);
+      }
+    }
+    const std::vector<bool> leads = lead_to(blocks, here);
+    for (std::uint32_t in_loop = 0; in_loop < blocks.size(); ++in_loop) {
+      if (!follows[in_loop] || !leads[in_loop] || !follows[b]) continue;
+      for (const std::uint32_t pc : blocks[in_loop].memory) {
+        std::uint32_t& nap_ns = out[pc];
+        nap_ns = std::max(nap_ns, longest_ns);
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace roofwalk::vgpu

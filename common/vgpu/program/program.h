@@ -204,16 +204,19 @@ struct Program {
   std::vector<Slot> register_slots;  // by PTX register
   // By PTX register: whether its value is fixed before a block starts; its slot then holds that value.
   std::vector<bool> fixed_registers;
-  std::uint32_t register_bytes = 0;             // per warp
-  std::vector<Slot> matrix_slots;               // operands of mma (d, a, b, c) and wmma, too many for an Op
-  std::vector<std::uint8_t> constants;          // each broadcast to 32 lanes
-  std::vector<std::uint8_t> warp_constants;     // thread indices and similar values, one section per warp of the block
-  std::uint32_t warp_constant_bytes = 0;        // size of one section
-  std::uint32_t static_shared_bytes = 0;        // dynamic shared memory follows, 16-byte aligned
-  std::uint32_t shared_bytes = 0;               // static and dynamic
-  bool has_fences = false;                      // whether the code has memory fences
-  bool polls_global = false;                    // whether an operation that may reach global memory spins
-  bool reads_flags = false;                     // whether warps may wait for each other other than at barriers
+  std::uint32_t register_bytes = 0;          // per warp
+  std::vector<Slot> matrix_slots;            // operands of mma (d, a, b, c) and wmma, too many for an Op
+  std::vector<std::uint8_t> constants;       // each broadcast to 32 lanes
+  std::vector<std::uint8_t> warp_constants;  // thread indices and similar values, one section per warp of the block
+  std::uint32_t warp_constant_bytes = 0;     // size of one section
+  std::uint32_t static_shared_bytes = 0;     // dynamic shared memory follows, 16-byte aligned
+  std::uint32_t shared_bytes = 0;            // static and dynamic
+  bool has_fences = false;                   // whether the code has memory fences
+  bool polls_global = false;                 // whether an operation that may reach global memory spins
+  bool reads_flags = false;                  // whether warps may wait for each other other than at barriers
+  // By instruction that may read a flag: the longest sleep, in ns, of a loop with it, if that is a constant (naps in
+  // trace.h).
+  std::map<std::uint32_t, std::uint32_t> naps_ns;
   bool reads_global_flags = false;              // the same, by an operation that may reach global memory
   std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
   std::vector<UnitTimes> unit_times;            // by basic block, see block_latency.h; all 0 without the timing model

@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::uint64_t kWordBytes = 4, kWordsOfSector = kSectorBytes / kWordBytes;
 // Limits on the number of entries of a map (of sectors, of words, or of words changed by atomics): kMostKept in one
-// block, kMostOfAll over all running blocks. Beyond these limits, keys share kShared entries, so a load may wait for a
-// store other than the one whose value it read.
-constexpr std::size_t kMostKept = 1u << 18, kMostOfAll = 1u << 22, kShared = 1u << 10;
+// block, kMostOfAll over all running blocks, or kMostOfUntraced where blocks without a trace, whose memory no other
+// limit counts, have entries, too. Beyond these limits, keys share kShared entries, so a load may wait for a store
+// other than the one whose value it read.
+constexpr std::size_t kMostKept = 1u << 18, kMostOfAll = 1u << 22, kMostOfUntraced = 1u << 20, kShared = 1u << 10;
 constexpr std::uint64_t kSharedKeys = 1ull << 63;
 
 // The key, beside those of words, of a byte that a store of less than a word wrote.
@@ -22,7 +23,8 @@ std::uint64_t byte_key(std::uint64_t address) { return address | 1ull << 62; }
 
 std::size_t most_kept(const Launch& launch) {
   const std::size_t running = launch.sm->blocks.size() * static_cast<std::size_t>(launch.machine.sms);
-  return std::clamp(kMostOfAll / running, kShared, kMostKept);
+  const std::size_t most = launch.follows_global_flags ? kMostOfUntraced : kMostOfAll;
+  return std::clamp(most / running, kShared, kMostKept);
 }
 
 template <class Map>

@@ -5,31 +5,49 @@
 #include <vector>
 
 #include "common/vgpu/requests/global_flow.h"
+#include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 
 namespace {
 
-// Drops the sleeps between the tries of an instruction that has just seen the flag: those after an earlier try, if the
-// warp has executed nothing else with an outcome since. The others are final.
-void drop_sleeps_between_tries(Launch& launch, const Warp& warp, const Op* op) {
+// Whether an instruction of a loop that polls only looks, or lets time pass.
+bool only_looks(const ptx::Instruction& in) {
+  const ptx::Form form = ptx::info(in.opcode).form;
+  return form == ptx::Form::load || form == ptx::Form::matrix_load || sleeps(in) ||
+         in.mbarrier == ptx::MbarrierMode::test_wait || in.mbarrier == ptx::MbarrierMode::try_wait;
+}
+
+// Makes naps of the sleeps between the tries of an instruction that has just seen the flag: those after an earlier try,
+// if the warp has only looked since. The other sleeps are final. If the first try has succeeded, there is one nap as
+// long as the loop's sleep, because on a GPU the first try may fail.
+void note_naps(Launch& launch, const Warp& warp, const Op* op) {
   const auto& code = launch.program.function->instructions;
   const auto is_try = [&](std::uint32_t pc) { return &code[pc] == op->instruction; };
   WarpTrace& trace = *warp.trace;
-  std::size_t entry = trace.blocks.size() - 1, first = warp.first_outcome, earliest_try = first;
-  const std::size_t oldest = trace.sleeps[trace.final_sleeps].outcome;
-  while (entry > 0 && first > oldest) {
-    const std::vector<std::uint32_t>& memory = launch.program.blocks[trace.blocks[--entry]].memory;
-    if (!std::all_of(memory.begin(), memory.end(), [&](std::uint32_t pc) { return is_try(pc) || sleeps(code[pc]); }))
-      break;
-    first -= memory.size();
-    if (std::any_of(memory.begin(), memory.end(), is_try)) earliest_try = first;
+  const auto outcome = static_cast<std::uint32_t>(warp.first_outcome + op->memory);
+  const std::size_t before = trace.naps.size();
+  if (trace.sleeps.size() > trace.final_sleeps) {
+    std::size_t entry = trace.blocks.size() - 1, first = warp.first_outcome, earliest_try = first;
+    const std::size_t oldest = trace.sleeps[trace.final_sleeps].outcome;
+    while (entry > 0 && first > oldest) {
+      const std::vector<std::uint32_t>& memory = launch.program.blocks[trace.blocks[--entry]].memory;
+      if (!std::all_of(memory.begin(), memory.end(),
+                       [&](std::uint32_t pc) { return is_try(pc) || only_looks(code[pc]); }))
+        break;
+      first -= memory.size();
+      if (std::any_of(memory.begin(), memory.end(), is_try)) earliest_try = first;
+    }
+    const auto nap = std::find_if(trace.sleeps.begin() + static_cast<std::ptrdiff_t>(trace.final_sleeps),
+                                  trace.sleeps.end(), [&](const Sleep& each) { return each.outcome >= earliest_try; });
+    for (auto each = nap; each != trace.sleeps.end(); ++each) trace.naps.push_back({outcome, each->cycles});
+    trace.sleeps.erase(nap, trace.sleeps.end());
+    trace.final_sleeps = trace.sleeps.size();
   }
-  while (trace.sleeps.size() > trace.final_sleeps && trace.sleeps.back().outcome >= earliest_try) {
-    trace.sleeps.pop_back();
-    launch.sm->traced.bytes -= sizeof(Sleep);
-  }
-  trace.final_sleeps = trace.sleeps.size();
+  const auto usual = launch.program.naps_ns.find(op->pc);
+  if (trace.naps.size() != before || usual == launch.program.naps_ns.end()) return;
+  trace.naps.push_back({outcome, static_cast<std::uint32_t>(usual->second * launch.machine.clock_hz * 1e-9)});
+  launch.sm->traced.bytes += sizeof(Sleep);
 }
 
 }  // namespace
@@ -41,10 +59,11 @@ void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32
   for (auto at = all.rbegin(); at != all.rend() && at->outcome == point.outcome; ++at) {
     if (*at == point) return;
   }
-  if (kind == SyncPoint::Kind::waits && warp.trace->sleeps.size() > warp.trace->final_sleeps) {
+  const bool may_nap = warp.trace->sleeps.size() > warp.trace->final_sleeps || launch.program.naps_ns.contains(op->pc);
+  if (kind == SyncPoint::Kind::waits && may_nap) {
     const auto last = std::find_if(all.rbegin(), all.rend(),
                                    [](const SyncPoint& past) { return past.kind == SyncPoint::Kind::waits; });
-    if (last == all.rend() || last->number < number) drop_sleeps_between_tries(launch, warp, op);
+    if (last == all.rend() || last->number < number) note_naps(launch, warp, op);
   }
   all.push_back(point);
   launch.sm->traced.bytes += sizeof point;
@@ -63,6 +82,7 @@ class FlagNotes {
 
   void touch(std::uint64_t byte, std::uint32_t bytes) {
     ResidentBlock& block = *warp_.block;
+    launch_.charge(work::kFlagWords * (1 + bytes / kWordBytes));
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
       if (use_.global && launch_.grid_flow != nullptr && warp_.trace != nullptr) {

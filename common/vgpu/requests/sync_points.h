@@ -9,9 +9,9 @@
 
 namespace roofwalk::vgpu {
 
-// Records, once, that an instruction of a warp takes part in the phase or flag write with this number. If it
-// waits for a newer one than before, the sleeps between its earlier tries are dropped from the trace: how many tries
-// fail depends on the order in which warps take turns, and the flag would have ended them. Does nothing without a
+// Records, once, that an instruction of a warp takes part in the phase or flag write with this number. If it waits for
+// a newer one than before, the sleeps between its earlier tries become naps (trace.h): how many tries fail depends on
+// the order in which warps take turns, so the timing model decides how many naps the warp takes. Does nothing without a
 // trace.
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind);
 // Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. Each

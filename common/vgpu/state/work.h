@@ -53,8 +53,8 @@ inline constexpr std::uint64_t kMovedLine = 8;
 inline constexpr std::uint64_t kSubnormal = 3;
 // Per thread that prints.
 inline constexpr std::uint64_t kPrint = 150;
-// Per lookup of a word or sector of global memory among the stores of a traced block.
-inline constexpr std::uint64_t kTracedWord = 4;
+// Per lookup of a word or sector of global memory among the stores of a block; per word of a lane's access to a flag.
+inline constexpr std::uint64_t kTracedWord = 4, kFlagWords = 1;
 
 }  // namespace work
 

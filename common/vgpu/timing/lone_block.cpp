@@ -45,7 +45,10 @@ std::uint64_t hash_of(const BlockTrace& block) {
       hash.add(std::uint64_t{f.outcome} << 32 | f.fetch);
       hash.add(f.fetching_warp);
     }
-    for (const Sleep& s : warp.sleeps) hash.add(std::uint64_t{s.outcome} << 32 | s.cycles);
+    hash.add(warp.sleeps.size());
+    for (const auto* sleeps : {&warp.sleeps, &warp.naps}) {
+      for (const Sleep& s : *sleeps) hash.add(std::uint64_t{s.outcome} << 32 | s.cycles);
+    }
     for (const AtomicTurns& t : warp.turns) {
       hash.add(std::uint64_t{t.outcome} << 32 | t.place);
       hash.add(std::uint64_t{t.lanes} << 8 | static_cast<std::uint64_t>(t.kind));

@@ -226,6 +226,7 @@ class Simulation {
   void arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at);
   void end_phase(SimSm& sm, SimBlock& block, std::uint32_t number);
   bool has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked);
+  static Cycle seen_at(std::span<const Sleep> naps, Cycle first, Cycle there);
   void open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last);
   std::vector<std::uint32_t> release_stuck();
 

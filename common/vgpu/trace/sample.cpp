@@ -28,7 +28,8 @@ TraceSize size_of(const BlockTrace& trace) {
     out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
                  warp.outcomes.size() * sizeof warp.outcomes[0] + warp.sync_points.size() * sizeof warp.sync_points[0] +
                  warp.turns.size() * sizeof warp.turns[0] + warp.found.size() * sizeof warp.found[0] +
-                 warp.block_waits.size() * sizeof warp.block_waits[0] + warp.sleeps.size() * sizeof warp.sleeps[0];
+                 warp.block_waits.size() * sizeof warp.block_waits[0] +
+                 (warp.sleeps.size() + warp.naps.size()) * sizeof warp.sleeps[0];
   }
   return out;
 }
@@ -121,7 +122,7 @@ BlockTrace* Sample::start(std::uint64_t index, std::uint32_t warps) {
   if (ended_ || !keeps(index)) return nullptr;
   const std::size_t warp_bytes = sizeof(WarpTrace) + usual_blocks_ * sizeof(std::uint32_t) +
                                  usual_outcomes_ * sizeof(Outcome) + alignof(std::max_align_t);
-  auto memory = std::make_unique<TraceMemory>(warps * warp_bytes);
+  OwnTraceMemory memory(warps * warp_bytes);
   TraceMemory* const piece = memory.get();
   auto trace = std::make_unique<BlockTrace>(
       BlockTrace{.index = index, .memory = std::move(memory), .warps = std::pmr::vector<WarpTrace>(piece)});

@@ -19,7 +19,8 @@ struct BlockWork {
   std::uint64_t memory = 0;        // sum of: lines and sectors at L1, shared memory wavefronts, lines requested from L2
   // Sum, over the block's warps, of the latency that the warp would have if it ran alone and L2 served all its loads.
   std::uint64_t latency_cycles = 0;
-  // The same plus, for each of their loads and atomics that DRAM served, the time by which DRAM takes longer than L2.
+  // The same plus their waits for each other, and for each of their loads and atomics that DRAM served, the time by
+  // which DRAM takes longer than L2.
   std::uint64_t wait_cycles = 0;
   // Time of its slowest warp: its latency, its waits for others at barriers and flags, and DRAM's part of its requests,
   // one at a time; or, if longer, the time of all swaps of its most contended word.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <memory_resource>
 #include <vector>
 
@@ -105,15 +104,17 @@ struct WarpTrace {
   std::vector<AtomicTurns> turns = {};          // one per word or sector
   std::vector<Found> found = {};
   std::vector<BlockWait> block_waits = {};
-  std::vector<Sleep> sleeps = {};  // without those that a flag would have ended (note_sync_point())
-  std::size_t final_sleeps = 0;    // how many of them no flag ends any more
+  std::vector<Sleep> sleeps = {};  // without naps
+  std::vector<Sleep> naps =
+      {};  // sleeps between the tries of a poll, in order, by the outcome of the try that succeeds
+  std::size_t final_sleeps = 0;    // how many of `sleeps` cannot become naps any more
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
   std::uint64_t operations = 0;    // operations into which the timing model expands them
 };
 
 struct BlockTrace {
-  std::uint64_t index = 0;                   // linear index within the grid
-  std::unique_ptr<TraceMemory> memory = {};  // of `warps` and of what its members record; null: the heap
+  std::uint64_t index = 0;     // linear index within the grid
+  OwnTraceMemory memory = {};  // of `warps` and of what its members record; null: the heap
   std::pmr::vector<WarpTrace> warps = {};
   std::uint64_t instructions = 0;  // recorded PTX instructions of all its warps
   BlockWork work = {};             // of the whole block; more than was recorded if recording ended early

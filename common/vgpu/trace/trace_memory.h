@@ -36,4 +36,18 @@ class TraceMemory final : public std::pmr::memory_resource {
   std::byte *end_, *free_;
 };
 
+// Owns a TraceMemory. Never assigned: whatever lies in the old memory would still be in use.
+class OwnTraceMemory {
+ public:
+  OwnTraceMemory() = default;
+  explicit OwnTraceMemory(std::size_t bytes) : memory_(std::make_unique<TraceMemory>(bytes)) {}
+  OwnTraceMemory(OwnTraceMemory&&) noexcept = default;
+  OwnTraceMemory& operator=(OwnTraceMemory&&) = delete;
+
+  TraceMemory* get() const { return memory_.get(); }
+
+ private:
+  std::unique_ptr<TraceMemory> memory_;
+};
+
 }  // namespace roofwalk::vgpu

@@ -328,9 +328,7 @@ class Collector {
     if (const std::string shared = shared_numbers(records); !shared.empty()) tell(top_, shared);
     tell_of_classes(listing);
     tell_of_encoding(listing);
-    for (const Found& file : listing.unproven) {
-      leave_out(label_of(top_, file.parts), kIsUnproven);
-    }
+    for (const Found& file : listing.unproven) leave_out(label_of(top_, file.parts), kIsUnproven);
     const std::vector<std::string> files = names_in(listing.top);
     const std::vector<std::string> folders = guess_.students_folders(listing);
     ClassNames names(files, chapters_.known(), folders);

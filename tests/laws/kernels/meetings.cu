@@ -3,7 +3,7 @@
 // the lanes of one instruction access two, on arrival (3) or on waiting (4); volatile flags (5); flags exchanged by
 // atomics (6); numbered barriers next to others whose guard is false (7); or flags set by atomics and polled by atomics
 // (8) or volatile reads (9). Flags of kinds 5 to 9 are in shared memory; kinds 10 and 11 are like 5 and 6, in global
-// memory. Kind 12 is like 5, but the waiting warp sleeps between its tries.
+// memory. Kind 12 is like 5, but the waiting warp sleeps 2000 ns between its tries.
 #include <roofwalk.cuh>
 
 #include <cstdint>

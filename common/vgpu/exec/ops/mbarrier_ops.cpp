@@ -131,7 +131,11 @@ bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t by
     if (phases != warp.block->mbarrier_phases.end()) {
       note_sync_point(launch, warp, op, phases->second.open, SyncPoint::Kind::arrives);
       phases->second.arrival = last_flag_write(*warp.block, byte);
-      phases->second.open_clock = std::max(phases->second.open_clock, warp.path.clock());
+      // Copies have taken as long as loads that L2 serves.
+      const bool of_copies = op->instruction->async == ptx::AsyncMode::mbarrier_arrive;
+      const int copied = of_copies ? launch.machine.l2_latency_cycles : 0;
+      phases->second.open_clock =
+          std::max(phases->second.open_clock, warp.path.clock() + static_cast<std::uint64_t>(copied));
     }
   }
   before = load_state(object);

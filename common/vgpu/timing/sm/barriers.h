@@ -115,10 +115,24 @@ inline void Simulation::end_phase(SimSm& sm, SimBlock& block, std::uint32_t numb
   for (const std::uint32_t warp : warps) advance(sm, sm.warps[warp]);
 }
 
+// Returns when a warp sees what it polls for: at the first try after `there`, if it naps between its tries from `first`
+// on. The last nap repeats.
+inline Cycle Simulation::seen_at(std::span<const Sleep> naps, Cycle first, Cycle there) {
+  Cycle at = first;
+  for (const Sleep& nap : naps) {
+    if (at >= there) break;
+    at += nap.cycles;
+  }
+  if (naps.empty() || at >= there) return std::max(at, there);
+  const Cycle last = std::max<Cycle>(naps.back().cycles, 1);
+  return at + (there - at + last - 1) / last * last;
+}
+
 // Whether the phases that the warp's next operation waits for have ended, and the writes of other blocks are made. If
-// so, raises `blocked` to their end; if not, the warp will be woken when they end.
+// so, raises `blocked` to the time when the warp sees that; if not, the warp will be woken when they end.
 inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked) {
   SimBlock& block = sm.blocks[warp.sim_block];
+  const Cycle first = std::max(blocked.ready, warp.free_since);
   for (const SyncPoint& point : sync_points_of(warp, op)) {
     if (point.kind != SyncPoint::Kind::waits) continue;
     const SimPhase& phase = block.phases[point.number];
@@ -128,8 +142,8 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
     }
     if (phase.ends > blocked.ready) blocked = {phase.ends, op.pc, Wait::barrier, 0};
   }
-  if (writes_.empty()) return true;
   for (const BlockWait& wait : notes_of(warp.trace->block_waits, warp, op)) {
+    if (writes_.empty()) break;
     SimWrite& write = writes_[wait.write];
     if (!write.made) {
       write.waiting.emplace_back(static_cast<std::uint32_t>(&sm - sms_.data()),
@@ -138,6 +152,7 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
     }
     if (write.at > blocked.ready) blocked = {write.at, op.pc, Wait::barrier, 0};
   }
+  blocked.ready = seen_at(notes_of(warp.trace->naps, warp, op), first, blocked.ready);
   return true;
 }
 
