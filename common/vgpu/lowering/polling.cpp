@@ -170,9 +170,10 @@ std::map<std::uint32_t, std::uint32_t> find_naps(const ptx::Function& function, 
         ahead.push_back(to);
       }
     }
+    if (!follows[b]) continue;
     const std::vector<bool> leads = lead_to(blocks, here);
     for (std::uint32_t in_loop = 0; in_loop < blocks.size(); ++in_loop) {
-      if (!follows[in_loop] || !leads[in_loop] || !follows[b]) continue;
+      if (!follows[in_loop] || !leads[in_loop]) continue;
       for (const std::uint32_t pc : blocks[in_loop].memory) {
         std::uint32_t& nap_ns = out[pc];
         nap_ns = std::max(nap_ns, longest_ns);

@@ -213,11 +213,11 @@ struct Program {
   std::uint32_t shared_bytes = 0;            // static and dynamic
   bool has_fences = false;                   // whether the code has memory fences
   bool polls_global = false;                 // whether an operation that may reach global memory spins
-  bool reads_flags = false;                  // whether warps may wait for each other other than at barriers
+  bool reads_flags = false;                  // whether warps may wait for each other elsewhere than at barriers
+  bool reads_global_flags = false;           // the same, by an operation that may reach global memory
   // By instruction that may read a flag: the longest sleep, in ns, of a loop with it, if that is a constant (naps in
   // trace.h).
   std::map<std::uint32_t, std::uint32_t> naps_ns;
-  bool reads_global_flags = false;              // the same, by an operation that may reach global memory
   std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
   std::vector<UnitTimes> unit_times;            // by basic block, see block_latency.h; all 0 without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset

@@ -13,8 +13,8 @@
 namespace roofwalk::vgpu {
 
 // Whether a load qualifies for the fast path: it is in the buffer that the instruction accessed last, aligned and not
-// recorded (global_flow.h); this SM has not stored to its bytes in this round; and, in
-// sanitized runs, its bytes are known to be defined.
+// recorded (global_flow.h); this SM has not stored to its bytes in this round; and, in sanitized runs, its bytes are
+// known to be defined.
 inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
                      std::uint64_t bits, std::uint32_t bytes) {
   const BufferMemo& memo = launch.buffer_memos[op->pc];

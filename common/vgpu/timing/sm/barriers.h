@@ -115,15 +115,15 @@ inline void Simulation::end_phase(SimSm& sm, SimBlock& block, std::uint32_t numb
   for (const std::uint32_t warp : warps) advance(sm, sm.warps[warp]);
 }
 
-// Returns when a warp sees what it polls for: at the first try after `there`, if it naps between its tries from `first`
-// on. The last nap repeats.
+// Returns when a warp sees what is there from cycle `there` on: at its first try from then on, if it tries first at
+// `first` and takes these naps, at least one, between its tries. The last nap repeats.
 inline Cycle Simulation::seen_at(std::span<const Sleep> naps, Cycle first, Cycle there) {
   Cycle at = first;
   for (const Sleep& nap : naps) {
     if (at >= there) break;
     at += nap.cycles;
   }
-  if (naps.empty() || at >= there) return std::max(at, there);
+  if (at >= there) return at;
   const Cycle last = std::max<Cycle>(naps.back().cycles, 1);
   return at + (there - at + last - 1) / last * last;
 }
@@ -142,8 +142,8 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
     }
     if (phase.ends > blocked.ready) blocked = {phase.ends, op.pc, Wait::barrier, 0};
   }
-  for (const BlockWait& wait : notes_of(warp.trace->block_waits, warp, op)) {
-    if (writes_.empty()) break;
+  const auto block_waits = notes_of(warp.trace->block_waits, warp, op);
+  for (const BlockWait& wait : writes_.empty() ? std::span<const BlockWait>() : block_waits) {
     SimWrite& write = writes_[wait.write];
     if (!write.made) {
       write.waiting.emplace_back(static_cast<std::uint32_t>(&sm - sms_.data()),
@@ -152,7 +152,8 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
     }
     if (write.at > blocked.ready) blocked = {write.at, op.pc, Wait::barrier, 0};
   }
-  blocked.ready = seen_at(notes_of(warp.trace->naps, warp, op), first, blocked.ready);
+  const auto naps = notes_of(warp.trace->naps, warp, op);
+  if (!naps.empty() && blocked.ready > first) blocked.ready = seen_at(naps, first, blocked.ready);
   return true;
 }
 
