@@ -70,6 +70,21 @@ PlanAddresses addresses_of(const ptx::Module& module, const ptx::Function& solve
   return out;
 }
 
+// Puts constants that the compiler made into the memory that SOLVE reads: the dim3 of a launch in an inlined function
+// is such a constant. Their names contain a `$`, which is in no name of the file's own variables.
+Status place_constants(const ptx::Module& module, vgpu::Memory& memory, PlanAddresses& addresses) {
+  for (const ptx::Variable& variable : module.variables) {
+    const bool is_made = variable.name.find('$') != std::string::npos && !variable.is_extern;
+    if (variable.space != ptx::Space::global || !is_made || variable.size_bytes == 0) continue;
+    ROOFWALK_TRY(const int id, memory.allocate(variable.name, variable.size_bytes, 1, vgpu::Memory::Region::buffers));
+    const vgpu::Buffer& buffer = memory.buffer(id);
+    std::fill_n(buffer.data, variable.size_bytes, std::uint8_t{0});
+    std::copy(variable.initial.begin(), variable.initial.end(), buffer.data);
+    addresses.of_name[variable.name] = buffer.address;
+  }
+  return kOk;
+}
+
 // Lowers SOLVE to a program for one thread. `addresses`: by name of a variable or function.
 Result<vgpu::Program> lower_solve(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
                                   const std::map<std::string, std::uint64_t>& addresses,
@@ -134,11 +149,12 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   }
   ROOFWALK_TRY(const std::vector<std::uint8_t> block, parameter_block(artifact, *solve, arguments));
 
-  const PlanAddresses addresses = addresses_of(module, *solve);
+  PlanAddresses addresses = addresses_of(module, *solve);
+  vgpu::Memory memory(limits.max_steps << 16);
+  ROOFWALK_TRY_STATUS(place_constants(module, memory, addresses));
   ROOFWALK_TRY(const vgpu::Program program, lower_solve(artifact, module, *solve, addresses.of_name, block));
 
   const Machine machine = plan_machine();
-  vgpu::Memory memory(limits.max_steps << 16);
   vgpu::L2Cache l2(machine.l2_bytes, machine.l2_ways);
   std::vector<vgpu::InstructionTraffic> traffic(program.function->instructions.size());
   std::vector<vgpu::Multiprocessor> sms;

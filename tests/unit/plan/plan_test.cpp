@@ -58,6 +58,23 @@ TEST(Plan, LaunchesInOrderWithTheirArguments) {
   }
 }
 
+// The compiler makes constants of the sizes, which SOLVE then reads.
+TEST(Plan, InlinedFunctionsLaunchBlocksOfThreeDimensions) {
+  const auto artifact = compile(R"(#include <roofwalk.cuh>
+__global__ void k(float* c) { c[threadIdx.x] = 1; }
+__device__ __forceinline__ void launch(float* c) { k<<<dim3(4, 16), dim3(32, 8, 2)>>>(c); }
+SOLVE(float* c) { launch(c); }
+)");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  Runner runner;
+  Buffer c{"c", std::vector<float>(512)};
+  const auto plan = runner.plan(*artifact, {&c});
+  ASSERT_TRUE(plan.ok()) << plan.error().text();
+  const auto& launch = std::get<KernelLaunch>(plan->steps.at(0));
+  EXPECT_EQ(launch.grid, (Dim3{4, 16, 1}));
+  EXPECT_EQ(launch.block, (Dim3{32, 8, 2}));
+}
+
 TEST(Plan, ScratchMemsetAndCopy) {
   const auto planned = plan_of(
       "  float* s = scratch<float>(n);\n  cudaMemsetAsync(s, 7, n);\n  cudaMemcpyAsync(c, s, 8, "
