@@ -16,6 +16,7 @@
 
 #include "common/build/build.h"
 #include "common/device/device.h"
+#include "tests/support/joint_kernels.h"
 
 namespace roofwalk::test {
 
@@ -137,9 +138,12 @@ class Runner {
     return record;
   }
 
-  Result<RunRecord> run(const std::string& text, const std::vector<Argument>& arguments,
+  // Compiles the text, alone or as part of the joint file that it was given to, and runs it.
+  Result<RunRecord> run(const std::string& text, std::vector<Argument> arguments,
                         const RunOptions& options = kSanitized) {
-    ROOFWALK_TRY(const Artifact artifact, compile(text));
+    const JointKernel* const joint = find_joint(text);
+    if (joint != nullptr) arguments.emplace_back(joint->number);
+    ROOFWALK_TRY(const Artifact artifact, compile(joint != nullptr ? joint->text : text));
     return run(artifact, arguments, options);
   }
 

@@ -125,6 +125,8 @@ const Shape kShapes[] = {
      "__device__ __noinline__ float f(float* s, int t) { __syncthreads(); return s[t]; }"},
 };
 
+const bool kShapesJoined = join(map_to_text(kShapes, [](const Shape& each) { return text(each.code, each.before); }));
+
 void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 
 class ThreadsThatHaveLeft : public ::testing::TestWithParam<Shape> {};
@@ -184,6 +186,9 @@ const Deadlock kDeadlocks[] = {
      "}\nc[t] = __shfl_xor_sync(~0u, sum, 1);",
      "took another way and is not here", 9},
 };
+
+const bool kDeadlocksJoined =
+    join(map_to_text(kDeadlocks, [](const Deadlock& each) { return text(each.code, each.before); }));
 
 void PrintTo(const Deadlock& deadlock, std::ostream* out) { *out << deadlock.name; }
 

@@ -484,17 +484,23 @@ void expect_the_same(const Artifact& artifact, const std::vector<int>& sizes,
   }
 }
 
+std::string text_of(const Case& each) {
+  return fmt::format(
+      "#include <roofwalk.cuh>\nconstexpr int kCount = {};\n{}\nSOLVE(const float* a, float* b, int n) {{ "
+      "k<<<{}>>>(a, b, n); }}\n",
+      kCount, each.code, each.launch);
+}
+const bool kCasesJoined = test::join(test::map_to_text(kCases, text_of));
+
 void PrintTo(const Case& each, std::ostream* out) { *out << each.name; }
 
 class LockstepOf : public testing::TestWithParam<Case> {};
 
 TEST_P(LockstepOf, LeavesWhatALaneByLaneRunLeaves) {
-  const auto artifact =
-      test::compile(fmt::format("#include <roofwalk.cuh>\nconstexpr int kCount = {};\n{}\nSOLVE(const float* a, float* "
-                                "b, int n) {{ k<<<{}>>>(a, b, n); }}\n",
-                                kCount, GetParam().code, GetParam().launch));
+  const test::JointKernel& joint = *test::find_joint(text_of(GetParam()));
+  const auto artifact = test::compile(joint.text);
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
-  expect_the_same(*artifact, {kCount, kCount}, {kCount});
+  expect_the_same(*artifact, {kCount, kCount}, {kCount, joint.number});
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, LockstepOf, testing::ValuesIn(kCases),

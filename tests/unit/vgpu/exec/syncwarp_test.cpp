@@ -96,6 +96,9 @@ const SyncwarpShape kSyncwarps[] = {
      [](int t) { return static_cast<float>((63 - t) % 32 < 16 ? 2 * (63 - t) + 16 : 63 - t); }},
 };
 
+const bool kSyncwarpsJoined =
+    join(map_to_text(kSyncwarps, [](const SyncwarpShape& each) { return syncwarp_text(each.code, each.before); }));
+
 void PrintTo(const SyncwarpShape& shape, std::ostream* out) { *out << shape.name; }
 
 class SyncwarpsOfDifferentPaths : public ::testing::TestWithParam<SyncwarpShape> {};
@@ -155,6 +158,9 @@ const SyncwarpMistake kSyncwarpMistakes[] = {
      "s[t - 8]; }",
      "race: ", FaultKind::race},
 };
+
+const bool kSyncwarpMistakesJoined =
+    join(map_to_text(kSyncwarpMistakes, [](const SyncwarpMistake& each) { return syncwarp_text(each.code, ""); }));
 
 void PrintTo(const SyncwarpMistake& mistake, std::ostream* out) { *out << mistake.name; }
 

@@ -105,22 +105,27 @@ __global__ void k(const float* a, float* b, int n) {
      "n / 256, 256", "runs too long"},
 };
 
+std::string text_of_case(const Case& each) {
+  return fmt::format("#include <roofwalk.cuh>\n{}\nSOLVE(const float* a, float* b, int n) {{ k<<<{}>>>(a, b, n); }}\n",
+                     each.code, each.launch);
+}
+const bool kCasesJoined = test::join(test::map_to_text(kCases, text_of_case));
+
 void PrintTo(const Case& each, std::ostream* out) { *out << each.name; }
 
 class Threads : public testing::TestWithParam<Case> {};
 
 void expect_the_same(const Case& each, RunOptions options) {
-  const auto artifact = test::compile(
-      fmt::format("#include <roofwalk.cuh>\n{}\nSOLVE(const float* a, float* b, int n) {{ k<<<{}>>>(a, b, n); }}\n",
-                  each.code, each.launch));
+  const test::JointKernel& joint = *test::find_joint(text_of_case(each));
+  const auto artifact = test::compile(joint.text);
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
   std::string wanted;
   std::vector<float> wanted_values;
   for (const int threads : {1, 2, 3, 8, 0}) {
     Buffer a{"a", numbers(kCount)}, b{"b", numbers(kCount, 5)};
-    options.max_work = 100'000'000;
+    options.max_work = 25'000'000;
     options.threads = threads;
-    const auto record = Runner().run(*artifact, {&a, &b, kCount}, options);
+    const auto record = Runner().run(*artifact, {&a, &b, kCount, joint.number}, options);
     ASSERT_TRUE(record.ok()) << record.error().text();
     const std::string got = json_line(to_json(*record));
     if (threads == 1) {

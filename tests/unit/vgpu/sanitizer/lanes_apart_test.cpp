@@ -254,6 +254,8 @@ RunRecord run_apart(const std::string& text, const RunOptions& options) {
   return record.ok() ? std::move(*record) : RunRecord{};
 }
 
+const bool kApartJoined = join(map_to_text(kApart, apart_text));
+
 class LanesThatActAlone : public testing::TestWithParam<LanesApart> {};
 
 TEST_P(LanesThatActAlone, DoSoForThemselvesOnly) {
@@ -268,6 +270,8 @@ TEST_P(LanesThatActAlone, DoSoForThemselvesOnly) {
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, LanesThatActAlone, testing::ValuesIn(kApart),
                          [](const auto& each) { return each.param.name; });
+
+const bool kApartInOrderJoined = join(map_to_text(kApartInOrder, apart_text));
 
 class LanesThatActInOrder : public testing::TestWithParam<LanesApart> {};
 

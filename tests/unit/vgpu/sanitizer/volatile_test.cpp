@@ -101,6 +101,8 @@ const VolatileBody kRacing[] = {
      "race: "},
 };
 
+const bool kRacingJoined = join(map_to_text(kRacing, volatile_text));
+
 class VolatileRace : public testing::TestWithParam<VolatileBody> {};
 
 TEST_P(VolatileRace, IsFound) {
@@ -289,6 +291,8 @@ const VolatileBody kPolling[] = {
   c[t] = flag[0];
 )"},
 };
+
+const bool kPollingJoined = join(map_to_text(kPolling, volatile_text));
 
 class VolatileLoads : public testing::TestWithParam<VolatileBody> {};
 

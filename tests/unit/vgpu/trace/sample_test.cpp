@@ -243,23 +243,33 @@ constexpr Mixture kMixtures[] = {
      8, 1 << 16},
 };
 
-class Sampled : public testing::TestWithParam<Mixture> {
- protected:
-  Sampled() : machine_(*load_machine("classroom")), gpu_(machine_) {}
-
-  void SetUp() override {
-    auto artifact = compile(std::string(R"(#include <roofwalk.cuh>
+std::string text_of_mixture(const Mixture& mixture) {
+  return std::string(R"(#include <roofwalk.cuh>
 __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
   unsigned hash = blockIdx.x * 0x9e3779b9u;
   hash = (hash ^ hash >> 15) * 0x85ebca6bu;
   hash ^= hash >> 13;
   int thread = blockIdx.x * blockDim.x + threadIdx.x;
-)") + GetParam().body + "}\nSOLVE(const float* in, float* out) { k<<<1, 128>>>(in, out); }\n");
+)") + mixture.body +
+         "}\nSOLVE(const float* in, float* out) { k<<<1, 128>>>(in, out); }\n";
+}
+const bool kMixturesJoined = join(map_to_text(kMixtures, text_of_mixture));
+
+class Sampled : public testing::TestWithParam<Mixture> {
+ protected:
+  Sampled() : machine_(*load_machine("classroom")), gpu_(machine_) {}
+
+  void SetUp() override {
+    const JointKernel& joint = *find_joint(text_of_mixture(GetParam()));
+    auto artifact = compile(joint.text);
     ASSERT_TRUE(artifact.ok()) << artifact.error().text();
     artifact_ = *std::move(artifact);
     auto module = parse_artifact(artifact_);
     ASSERT_TRUE(module.ok()) << module.error().text();
-    const std::string kernel = artifact_.kernels.at(0).name;
+    const auto found = std::find_if(
+        artifact_.kernels.begin(), artifact_.kernels.end(),
+        [&joint](const KernelResources& each) { return each.name.find(joint.space() + "1k") != std::string::npos; });
+    ASSERT_NE(found, artifact_.kernels.end());
     ASSERT_TRUE(gpu_.load(*std::move(module), artifact_.source_name, artifact_.source_path).ok());
     arguments_.resize(16);
     const std::size_t bytes[] = {kWords * 4, std::size_t{kBlocks} * kThreads * 4};
@@ -268,11 +278,12 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
       std::memset(gpu_.memory().buffer(id).data, 0, bytes[i]);
       std::memcpy(&arguments_[static_cast<std::size_t>(i) * 8], &gpu_.memory().buffer(id).address, 8);
     }
-    for (const MachineInstruction& in : artifact_.kernels.at(0).code) {
+    for (const MachineInstruction& in : found->code) {
       code_.push_back({in.ptx_line, in.operation, in.target, in.register_reads});
     }
-    call_ = {.kernel = kernel, .grid = {GetParam().blocks, 1, 1}, .block = {kThreads, 1, 1}, .arguments = arguments_};
-    call_.registers_per_thread = artifact_.kernels.at(0).registers_per_thread;
+    call_ = {
+        .kernel = found->name, .grid = {GetParam().blocks, 1, 1}, .block = {kThreads, 1, 1}, .arguments = arguments_};
+    call_.registers_per_thread = found->registers_per_thread;
     call_.code = code_;
   }
 
