@@ -26,17 +26,20 @@ foreach(kind warm hot)
     <span> <string> <string_view> <unordered_map> <unordered_set> <vector> <fmt/format.h>)
 endforeach()
 
-# roofwalk_wing(NAME [HOT]): call after roofwalk_layer. HOT: code that runs for every instruction or request, whose lane
-# loops must vectorize; each of its files is compiled alone, so that other files do not affect what is inlined.
+# roofwalk_wing(NAME [HOT] [TOGETHER files...] [TOGETHER_TOO files...]): call after roofwalk_layer. HOT: code that runs
+# for every instruction or request, whose lane loops must vectorize. Its largest files are compiled alone, so that other
+# files do not affect what is inlined; the small ones are listed and compiled in one or two groups.
 function(roofwalk_wing name)
-  cmake_parse_arguments(arg "HOT" "" "" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "" "TOGETHER;TOGETHER_TOO" ${ARGN})
   set(target roofwalk_vgpu_${name})
   if(name STREQUAL "")
     set(target roofwalk_vgpu)
   endif()
   roofwalk_wing_options(${target} ${arg_HOT})
   if(arg_HOT)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${ROOFWALK_UNITY} UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${arg_TOGETHER} PROPERTIES UNITY_GROUP first)
+    set_source_files_properties(${arg_TOGETHER_TOO} PROPERTIES UNITY_GROUP second)
     target_precompile_headers(${target} REUSE_FROM roofwalk_wing_headers_hot)
   else()
     target_precompile_headers(${target} REUSE_FROM roofwalk_wing_headers_warm)

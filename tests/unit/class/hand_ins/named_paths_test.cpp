@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -45,11 +46,12 @@ TEST_F(NamedPaths, SeveralAreOneStudentsEach) {
   hand_in("c/doe_12_34_w.zip", zip_of({{"vector-add.cu", "D"}}));
   const Handed handed = collect_all({at("c/ada"), at("c/eve/"), at("c/fay.zip"), at("c/gil.zip"),
                                      at("c/hal_vector-add.cu"), at("c/doe_12_34_w.zip")});
-  EXPECT_THAT(lines(handed),
-              ElementsAre("ada vector-add c/ada/vector-add.cu", "doe (12) vector-add c/doe_12_34_w.zip/vector-add.cu",
-                          "eve vector-add c/eve/ada/vector-add.cu", "eve vector-add c/eve/bob/vector-add.cu",
-                          "fay vector-add c/fay.zip/ada/vector-add.cu", "gil vector-add c/gil.zip/ada/vector-add.cu",
-                          "gil vector-add c/gil.zip/bob/vector-add.cu", "hal vector-add c/hal_vector-add.cu"));
+  EXPECT_THAT(
+      lines(handed),
+      ElementsAreArray({"ada vector-add c/ada/vector-add.cu", "doe (12) vector-add c/doe_12_34_w.zip/vector-add.cu",
+                        "eve vector-add c/eve/ada/vector-add.cu", "eve vector-add c/eve/bob/vector-add.cu",
+                        "fay vector-add c/fay.zip/ada/vector-add.cu", "gil vector-add c/gil.zip/ada/vector-add.cu",
+                        "gil vector-add c/gil.zip/bob/vector-add.cu", "hal vector-add c/hal_vector-add.cu"}));
   for (const Submission& s : handed.submissions)
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
@@ -59,11 +61,11 @@ TEST_F(NamedPaths, SeveralAreOneStudentsEach) {
 TEST_F(NamedPaths, OneIsAStudentsWhereThatIsSaid) {
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
   hand_in("fay.zip", zip_of({{"ada/vector-add.cu", "by fay, as ada"}}));
-  EXPECT_THAT(students(collect_all(at("c/eve"), {{"vector-add"}, {}, {}, true})), ElementsAre("eve"));
-  EXPECT_THAT(students(collect_all(at("fay.zip"), {{"vector-add"}, {}, {}, true})), ElementsAre("fay"));
+  EXPECT_THAT(students(collect_all(at("c/eve"), {{"vector-add"}, {}, {}, true})), ElementsAreArray({"eve"}));
+  EXPECT_THAT(students(collect_all(at("fay.zip"), {{"vector-add"}, {}, {}, true})), ElementsAreArray({"fay"}));
   // Without that option the path is the class, and a message says so.
   const Handed as_class = collect_all(at("c/eve"));
-  EXPECT_THAT(students(as_class), ElementsAre("ada"));
+  EXPECT_THAT(students(as_class), ElementsAreArray({"ada"}));
   EXPECT_THAT(as_class.told,
               ElementsAre(HasSubstr("eve/ada is treated as a student's, since there is no other folder")));
 }
@@ -79,7 +81,7 @@ TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
   hand_in("c/hal.zip", zip_of({{"assignment_9_export/submission_metadata.yml", forged},
                                {"assignment_9_export/submission_1/vector-add.cu", "by hal"}}));
   const Handed handed = collect_all({at("c/eve"), at("c/fay"), at("c/gil"), at("c/hal.zip")});
-  EXPECT_THAT(students(handed), ElementsAre("eve", "fay", "gil", "hal"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"eve", "fay", "gil", "hal"}));
   ASSERT_EQ(handed.submissions.size(), 4u);
   for (const Submission& s : handed.submissions)
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
@@ -115,8 +117,8 @@ TEST_F(NamedPaths, AKnownStudentsFolderIsNoClass) {
     EXPECT_THAT(handed.error().text(), HasSubstr("--each"));
   }
   wanted.each_is_one = true;
-  EXPECT_THAT(students(collect_all(at("c/eve"), wanted)), ElementsAre("eve"));
-  EXPECT_THAT(students(collect_all(at("eve.zip"), wanted)), ElementsAre("eve"));
+  EXPECT_THAT(students(collect_all(at("c/eve"), wanted)), ElementsAreArray({"eve"}));
+  EXPECT_THAT(students(collect_all(at("eve.zip"), wanted)), ElementsAreArray({"eve"}));
 }
 
 TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
@@ -128,7 +130,7 @@ TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
   hand_in("bob/vector-add.cu", "B");
   const Handed handed =
       collect_all({at("assignment_1_export"), at("moodle"), at("canvas"), at("zipped.zip"), at("renamed"), at("bob")});
-  EXPECT_THAT(students(handed), ElementsAre("bob", "canvas", "moodle", "renamed", "zipped"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"bob", "canvas", "moodle", "renamed", "zipped"}));
   EXPECT_EQ(handed.told.size(), 4u);
   EXPECT_THAT(handed.told, Each(HasSubstr("give it as the only path")));
 }
@@ -164,14 +166,14 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   const std::vector<fs::path> paths = {at("hw1/ada_vector-add.cu"), at("hw1/dan_LATE_104_92_vector-add.cu"),
                                        at("hw1/vector-add.cu")};
   const Handed handed = collect_all(paths);
-  EXPECT_THAT(students(handed), ElementsAre("ada", "dan (104)"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada", "dan (104)"}));
   EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("hw1/vector-add.cu: is next to the students' hand-ins")));
   // The same holds if a student has the folder's name.
   const Handed known = collect_all(paths, {{"vector-add"}, {}, {"hw1"}});
-  EXPECT_THAT(students(known), ElementsAre("ada", "dan (104)"));
+  EXPECT_THAT(students(known), ElementsAreArray({"ada", "dan (104)"}));
   EXPECT_EQ(known.submissions[1].owner.mark, LateMark::none);  // not all names are in Canvas' form
   const Handed single = collect_all(at("hw1/dan_LATE_104_92_vector-add.cu"), {{"vector-add"}, {}, {"hw1"}});
-  EXPECT_THAT(students(single), ElementsAre("dan (104)"));
+  EXPECT_THAT(students(single), ElementsAreArray({"dan (104)"}));
 }
 
 // Any learner can name a file in Canvas' form. If all files are one student's, LATE in a name counts, but its absence
@@ -190,7 +192,7 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
     const bool says_late = student.starts_with("fay");
     const LateMark mark = says_late ? LateMark::late : LateMark::none;
     const Handed handed = collect_all(paths, {{"vector-add", "tiled-gemm"}, {}, {"ada", "bob", student}});
-    EXPECT_THAT(students(handed), ElementsAre(student));
+    EXPECT_THAT(students(handed), ElementsAreArray({student}));
     EXPECT_EQ(handed.students[0].lms_id, "Unproven 48");
     for (const Submission& s : handed.submissions) {
       EXPECT_EQ(s.owner.mark, mark) << s.label;
@@ -217,7 +219,7 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
 TEST_F(NamedPaths, AFolderWithOneStudentsNamesOfCanvasIsDoubted) {
   hand_in("late/eve_48_1_vector-add.cu", "E");
   const Handed handed = collect_all(at("late"));
-  EXPECT_THAT(students(handed), ElementsAre("eve (48)"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"eve (48)"}));
   EXPECT_EQ(handed.students[0].lms_id, "Unproven 48");
   EXPECT_EQ(handed.submissions[0].owner.mark, LateMark::none);
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("the file's own time counts")));
@@ -234,7 +236,7 @@ TEST_F(NamedPaths, MarksAmongFoldersCountForNothing) {
   hand_in("hw1/eve_4830_1_vector-add.cu", "E");
   const Handed handed =
       collect_all({at("hw1/ada"), at("hw1/bob"), at("hw1/eve_4830_1_vector-add.cu"), at("hw1/liz_LATE_4831_1_x")});
-  EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve (4830)", "liz (4831)"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada", "bob", "eve (4830)", "liz (4831)"}));
   for (const Submission& s : handed.submissions) {
     EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
     EXPECT_FALSE(is_persons(s.owner.lms_id)) << s.label;
@@ -252,10 +254,11 @@ TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
   const Handed handed = collect_all({at("hw1/ada/vector-add.cu"), at("hw1/bob/vector-add.cu"),
                                      at("hw1/eve/ada_vector-add.cu"), at("hw1/fay/fay_LATE_4830_1_vector-add.cu"),
                                      at("hw1/liz_LATE_4831_1_x/vector-add.cu"), at("hw1/mal/vector-add.cu")});
-  EXPECT_THAT(lines(handed),
-              ElementsAre("ada vector-add ada/vector-add.cu", "bob vector-add bob/vector-add.cu",
-                          "eve vector-add eve/ada_vector-add.cu", "fay vector-add fay/fay_LATE_4830_1_vector-add.cu",
-                          "liz (4831) vector-add liz_LATE_4831_1_x/vector-add.cu", "mal vector-add mal/vector-add.cu"));
+  EXPECT_THAT(
+      lines(handed),
+      ElementsAreArray({"ada vector-add ada/vector-add.cu", "bob vector-add bob/vector-add.cu",
+                        "eve vector-add eve/ada_vector-add.cu", "fay vector-add fay/fay_LATE_4830_1_vector-add.cu",
+                        "liz (4831) vector-add liz_LATE_4831_1_x/vector-add.cu", "mal vector-add mal/vector-add.cu"}));
   for (const Submission& s : handed.submissions) {
     EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
     EXPECT_FALSE(is_persons(s.owner.lms_id)) << s.label;
@@ -268,12 +271,12 @@ TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
   hand_in("m/Ada D_12_assignsubmission_file_/mine.cu", "A");
   EXPECT_THAT(students(collect_all({at("m/Eve S_14_assignsubmission_file_/doeada_4811_1_vector-add.cu"),
                                     at("m/Ada D_12_assignsubmission_file_/mine.cu")})),
-              ElementsAre("Ada D (12)", "Eve S (14)"));
+              ElementsAreArray({"Ada D (12)", "Eve S (14)"}));
   // A class may mix loose files and folders.
   hand_in("hw2/cem_vector-add.cu", "C");
   hand_in("hw2/dan/vector-add.cu", "D");
   EXPECT_THAT(students(collect_all({at("hw2/cem_vector-add.cu"), at("hw2/dan/vector-add.cu")})),
-              ElementsAre("cem", "dan"));
+              ElementsAreArray({"cem", "dan"}));
 }
 
 // Files in folders belong to the folder's student, even if all file names begin with names of students.
@@ -285,7 +288,7 @@ TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
       return at(place.c_str());
     };
     const Handed handed = collect_all({path("ada", "ada"), path("bob", "bob"), path("eve", "ada")});
-    EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve")) << form;
+    EXPECT_THAT(students(handed), ElementsAreArray({"ada", "bob", "eve"})) << form;
     EXPECT_EQ(handed.submissions.size(), 3u) << form;
     EXPECT_THAT(handed.told, ElementsAre(HasSubstr("is treated as a hand-in of the student whose folder it is in")))
         << form;
@@ -408,7 +411,7 @@ TEST_F(NamedPaths, NoFileTakesTheRowOfAnotherFoldersFile) {
   hand_in("late/eve_vector-add.cu", "E");
   paths.push_back(at("late/eve_vector-add.cu"));
   const Handed handed = collect_all(paths);
-  EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada", "bob", "eve"}));
   EXPECT_THAT(handed.told,
               ElementsAre(HasSubstr("hw1/eve_vector-add.cu and late/eve_vector-add.cu are treated as one")));
 }
@@ -431,7 +434,7 @@ TEST_F(NamedPaths, AFileInAKnownStudentsFolderTakesNobodysRow) {
   // With several students' files in it, the folder may be a homework's.
   hand_in("hw2/eve/zoe_vector-add.cu", "Z");
   const Handed handed = collect_all({at("hw2/eve/ada_vector-add.cu")}, wanted);
-  EXPECT_THAT(students(handed), ElementsAre("ada"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada"}));
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("is treated as a hand-in of `ada`, although it is in the folder of")));
 }
 
@@ -458,13 +461,13 @@ TEST_F(NamedPaths, AStudentWhoIsCalledLikeNobodyIsLeftOut) {
     hand_in(file, file);
   const Handed files = collect_all({at("c/ada/vector-add.cu"), at("c/bob/vector-add.cu"), at("c/my/vector-add.cu"),
                                     at("c/vector-add/vector-add.cu")});
-  EXPECT_THAT(students(files), ElementsAre("ada", "bob"));
+  EXPECT_THAT(students(files), ElementsAreArray({"ada", "bob"}));
   EXPECT_THAT(left_out(files),
               ElementsAre(HasSubstr("my/vector-add.cu: is named like the folder for a student's files in a checkout"),
                           HasSubstr("vector-add/vector-add.cu: is named like a chapter, and names no student, so it "
                                     "is left out: rename it after its student")));
   const Handed folders = collect_all({at("c/ada"), at("c/bob"), at("c/my"), at("c/vector-add")});
-  EXPECT_THAT(students(folders), ElementsAre("ada", "bob"));
+  EXPECT_THAT(students(folders), ElementsAreArray({"ada", "bob"}));
   EXPECT_EQ(folders.left_out.size(), 2u);
 }
 
@@ -474,17 +477,19 @@ TEST_F(NamedPaths, AFileThatIsNamedLikeTheClassRefusesNobody) {
   for (const char* file : {"hw2/ada/vector-add.cu", "hw2/bob/vector-add.cu", "hw2/hw2_vector-add.cu"})
     hand_in(file, file);
   const Handed handed = collect_all({at("hw2/ada"), at("hw2/bob"), at("hw2/hw2_vector-add.cu")});
-  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add hw2/ada/vector-add.cu", "bob vector-add hw2/bob/vector-add.cu",
-                                         "hw2 vector-add hw2/hw2_vector-add.cu"));
+  EXPECT_THAT(lines(handed),
+              ElementsAreArray({"ada vector-add hw2/ada/vector-add.cu", "bob vector-add hw2/bob/vector-add.cu",
+                                "hw2 vector-add hw2/hw2_vector-add.cu"}));
 }
 
 TEST_F(NamedPaths, ALooseFileNextToItsStudentsFolderIsTold) {
   for (const char* file : {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/ada_vector-add.cu"}) hand_in(file, file);
   for (const Handed& handed :
        {collect_all(at("c")), collect_all({at("c/ada"), at("c/bob"), at("c/ada_vector-add.cu")})}) {
-    EXPECT_THAT(students(handed), ElementsAre("ada", "bob"));
-    EXPECT_THAT(handed.told, ElementsAre("c/ada_vector-add.cu is treated as a hand-in of the student whose folder has "
-                                         "that name: if it is somebody else's, rename it"));
+    EXPECT_THAT(students(handed), ElementsAreArray({"ada", "bob"}));
+    EXPECT_THAT(handed.told,
+                ElementsAreArray({"c/ada_vector-add.cu is treated as a hand-in of the student whose folder has "
+                                  "that name: if it is somebody else's, rename it"}));
   }
 }
 
@@ -589,7 +594,7 @@ TEST_F(NamedPaths, AnUnprovenNumberJoinsNoProvenRow) {
        {collect_all(at("c"), wanted),
         collect_all({at("c/ada_vector-add.cu"), at("c/bob_4812_1_vector-add.cu"), at("c/eve_4830_2_vector-add.cu")},
                     wanted)}) {
-    EXPECT_THAT(students(handed), ElementsAre("ada", "bob (4812?)", "eve (4830)"));
+    EXPECT_THAT(students(handed), ElementsAreArray({"ada", "bob (4812?)", "eve (4830)"}));
   }
 }
 
@@ -601,7 +606,7 @@ TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   ASSERT_FALSE(doubtful);
   EXPECT_THAT(doubtful.error().text(), HasSubstr("hw1/ada: is named like "));
   const Handed handed = collect_all(paths, {{"vector-add", "tiled-gemm"}, {}, {"ada"}});
-  EXPECT_THAT(students(handed), ElementsAre("ada"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada"}));
   EXPECT_EQ(handed.submissions.size(), 2u);
   // Files with a student's name identify the student.
   hand_in("h1/bob_vector-add.cu", "B");
@@ -609,16 +614,16 @@ TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   hand_in("h1/bob.cu", "B3");
   hand_in("h2/bob.cu", "B4");
   const Handed files = collect_all({at("h1/bob_vector-add.cu"), at("h2/bob_tiled-gemm.cu")});
-  EXPECT_THAT(students(files), ElementsAre("bob"));
+  EXPECT_THAT(students(files), ElementsAreArray({"bob"}));
   EXPECT_THAT(files.told, IsEmpty());
   const Handed alike = collect_all({at("h1/bob.cu"), at("h2/bob.cu")}, {{"vector-add"}});
-  EXPECT_THAT(students(alike), ElementsAre("bob"));
+  EXPECT_THAT(students(alike), ElementsAreArray({"bob"}));
   EXPECT_THAT(alike.told,
               ElementsAre(HasSubstr("h1/bob.cu and 1 more files of that name are treated as one student's")));
   // A checkout's files are in a folder of their own, my/.
   hand_in("my/vector-add.cu", "M");
   hand_in("my/tiled-gemm.cu", "M");
-  EXPECT_THAT(students(collect_all({at("my/vector-add.cu"), at("my/tiled-gemm.cu")})), ElementsAre("my"));
+  EXPECT_THAT(students(collect_all({at("my/vector-add.cu"), at("my/tiled-gemm.cu")})), ElementsAreArray({"my"}));
 }
 
 // A folder's name may look like a file's.
@@ -626,8 +631,8 @@ TEST_F(NamedPaths, AFolderThatIsCalledAsAFileIsItsStudents) {
   for (const char* file : {"hw/ada/vector-add.cu", "hw/bob/vector-add.cu", "hw/eve/ada.cu/vector-add.cu"})
     hand_in(file, file);
   const Handed handed = collect_all({at("hw/ada/vector-add.cu"), at("hw/bob/vector-add.cu"), at("hw/eve/ada.cu")});
-  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add ada/vector-add.cu", "bob vector-add bob/vector-add.cu",
-                                         "eve vector-add eve/ada.cu/vector-add.cu"));
+  EXPECT_THAT(lines(handed), ElementsAreArray({"ada vector-add ada/vector-add.cu", "bob vector-add bob/vector-add.cu",
+                                               "eve vector-add eve/ada.cu/vector-add.cu"}));
 }
 
 // The two folders may be sections of one course. A single name that is not in Canvas' form casts doubt on all marks.
@@ -646,11 +651,11 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
                                           "c/dan/vector-add (1).cu", "c/eve/vector-add - Copy.cu"};
   std::vector<fs::path> paths;
   for (const char* file : files) hand_in(file, file), paths.push_back(at(file));
-  EXPECT_THAT(students(collect_all(paths)), ElementsAre("ada", "bob", "cem", "dan", "eve"));
+  EXPECT_THAT(students(collect_all(paths)), ElementsAreArray({"ada", "bob", "cem", "dan", "eve"}));
   for (const fs::path& path : paths) {
     const std::string student = path.parent_path().filename();
-    EXPECT_THAT(students(collect_all(path)), ElementsAre(student));
-    EXPECT_THAT(students(collect_all(path.parent_path())), ElementsAre(student));
+    EXPECT_THAT(students(collect_all(path)), ElementsAreArray({student}));
+    EXPECT_THAT(students(collect_all(path.parent_path())), ElementsAreArray({student}));
   }
   const std::vector<std::vector<std::string>> zips = {{"vector_add.cu", "tiled_gemm.cu"},
                                                       {"vector-add (1).cu", "tiled-gemm (1).cu"},
@@ -662,14 +667,14 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
     for (const std::string& name : names)
       own.push_back({name, name.ends_with(".zip") ? zip_of({{"vector-add.cu", "A"}}) : name});
     const Handed handed = collect_all(folder_.write("ada.zip", zip_of(own)));
-    EXPECT_THAT(students(handed), ElementsAre("ada")) << names.front();
+    EXPECT_THAT(students(handed), ElementsAreArray({"ada"})) << names.front();
     EXPECT_EQ(handed.submissions.size(), 2u) << names.front();
   }
   // Beside the students' files, a file with a chapter's name belongs to no student.
   hand_in("d/ada_vector-add.cu", "A");
   hand_in("d/vector_add.cu", "a starter");
   for (const Handed& handed : {collect_all(at("d")), collect_all({at("d/ada_vector-add.cu"), at("d/vector_add.cu")})}) {
-    EXPECT_THAT(students(handed), ElementsAre("ada"));
+    EXPECT_THAT(students(handed), ElementsAreArray({"ada"}));
     EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("vector_add.cu: is next to the students' hand-ins")));
   }
 }
@@ -688,7 +693,7 @@ TEST_F(NamedPaths, NumbersMayBeStudents) {
     EXPECT_EQ(students(collect_all(at("hw"))).size(), 4u) << form;
     EXPECT_EQ(students(collect_all(paths)).size(), 4u) << form;
   }
-  EXPECT_THAT(students(collect_all(at("hw/01_vector-add.cu"))), ElementsAre("01"));
+  EXPECT_THAT(students(collect_all(at("hw/01_vector-add.cu"))), ElementsAreArray({"01"}));
 }
 
 // "Extract all" puts another folder of the same name around the class's folder. The inner folder is not a student's.
@@ -706,14 +711,14 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
     ASSERT_FALSE(known) << outer;
     EXPECT_THAT(known.error().text(), HasSubstr("it is unclear whether that is the class or a student")) << outer;
   }
-  EXPECT_THAT(students(collect_all(at("cs1/cs1"))), ElementsAre("ada", "bob"));
+  EXPECT_THAT(students(collect_all(at("cs1/cs1"))), ElementsAreArray({"ada", "bob"}));
   // Folders inside a student's folder are not students.
   hand_in("c/eve/my/vector-add.cu", "E");
   hand_in("c/eve/chapters/01-vector-add/kernel.cu", "starter");
   hand_in("d/eve/01-vector-add/vector-add.cu", "E");
   hand_in("d/eve/03-tiled-gemm/tiled-gemm.cu", "E");
-  EXPECT_THAT(students(collect_all(at("c"))), ElementsAre("eve"));
-  EXPECT_THAT(students(collect_all(at("d"))), ElementsAre("eve"));
+  EXPECT_THAT(students(collect_all(at("c"))), ElementsAreArray({"eve"}));
+  EXPECT_THAT(students(collect_all(at("d"))), ElementsAreArray({"eve"}));
 }
 
 // At most three files of each student and chapter are graded, however many paths the instructor names.
@@ -744,7 +749,7 @@ TEST_F(NamedPaths, AStudentsMetadataRefusesNobody) {
   hand_in("c/eve/submission_metadata.yml", "submission_1: {}");
   const Handed handed =
       collect_all({at("c/ada/vector-add.cu"), at("c/bob/vector-add.cu"), at("c/eve/submission_metadata.yml")});
-  EXPECT_THAT(students(handed), ElementsAre("ada", "bob"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada", "bob"}));
   EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("eve/submission_metadata.yml: is not read, since a student")));
 }
 
@@ -756,8 +761,8 @@ TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {
   ASSERT_EQ(::mkfifo(at("c/hal_vector-add.cu").c_str(), 0644), 0);
   const Handed handed =
       collect_all({at("c/ada"), at("c/eve.zip"), at("c/fay"), at("c/gil"), at("c/hal_vector-add.cu")});
-  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
-  EXPECT_THAT(students(handed), ElementsAre("ada", "eve", "fay", "gil", "hal"));
+  EXPECT_THAT(lines(handed), ElementsAreArray({"ada vector-add c/ada/vector-add.cu"}));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada", "eve", "fay", "gil", "hal"}));
   EXPECT_THAT(left_out(handed),
               ElementsAre(HasSubstr("c/eve.zip: is not a readable zip"), "c/fay: is a link, and links are not followed",
                           "c/hal_vector-add.cu: is not a regular file"));
@@ -770,7 +775,7 @@ TEST_F(NamedPaths, AFilesLabelSaysWhoseItIs) {
   hand_in("c/ada/vector-add.cu", "A");
   hand_in("c/bob/vector-add.cu", "A");
   EXPECT_THAT(lines(collect_all({at("c/ada/vector-add.cu"), at("c/bob/vector-add.cu")})),
-              ElementsAre("ada vector-add ada/vector-add.cu", "bob vector-add bob/vector-add.cu"));
+              ElementsAreArray({"ada vector-add ada/vector-add.cu", "bob vector-add bob/vector-add.cu"}));
 }
 
 TEST_F(NamedPaths, TheFolderOfTheGradesIsNoStudent) {
@@ -781,9 +786,9 @@ TEST_F(NamedPaths, TheFolderOfTheGradesIsNoStudent) {
   wanted.chapters = {"vector-add"};
   wanted.grades = at("c/../c/grades");
   const Handed handed = collect_all(at("c"), wanted);
-  EXPECT_THAT(students(handed), ElementsAre("ada", "bob"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada", "bob"}));
   EXPECT_THAT(left_out(handed), IsEmpty());
-  EXPECT_THAT(students(collect_all({at("c/ada"), at("c/grades")}, wanted)), ElementsAre("ada"));
+  EXPECT_THAT(students(collect_all({at("c/ada"), at("c/grades")}, wanted)), ElementsAreArray({"ada"}));
 }
 
 TEST_F(NamedPaths, ALinkInAClassIsItsStudents) {
@@ -791,8 +796,8 @@ TEST_F(NamedPaths, ALinkInAClassIsItsStudents) {
   hand_in("c/bob/vector-add.cu", "B");
   fs::create_symlink(at("c/ada"), at("c/eve"));
   const Handed handed = collect_all(at("c"));
-  EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve"));
-  EXPECT_THAT(left_out(handed), ElementsAre("c/eve: is a link, and links are not followed"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada", "bob", "eve"}));
+  EXPECT_THAT(left_out(handed), ElementsAreArray({"c/eve: is a link, and links are not followed"}));
 }
 
 // Inside a student's folder, a folder named like Gradescope's export is the student's own work. A link of that name is
@@ -813,9 +818,9 @@ TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
     EXPECT_THAT(lines(collect_all(at("c/eve"))), IsEmpty()) << target;  // here c/eve is the class
   }
   hand_in("c/fay/assignment_1_export/vector-add.cu", "F");
-  EXPECT_THAT(
-      lines(collect_all({at("c/ada"), at("c/fay")})),
-      ElementsAre("ada vector-add c/ada/vector-add.cu", "fay vector-add c/fay/assignment_1_export/vector-add.cu"));
+  EXPECT_THAT(lines(collect_all({at("c/ada"), at("c/fay")})),
+              ElementsAreArray(
+                  {"ada vector-add c/ada/vector-add.cu", "fay vector-add c/fay/assignment_1_export/vector-add.cu"}));
 }
 
 // A student named "hw2", like the class's next folder, is on record. If the instructor names that folder or its zip, it
@@ -845,14 +850,14 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   }
   // A single file of that folder belongs to the student in its name.
   hand_in("hw2/bob_tiled-gemm.cu", "B");
-  EXPECT_THAT(students(collect_all(at("hw2/bob_tiled-gemm.cu"), wanted)), ElementsAre("bob"));
+  EXPECT_THAT(students(collect_all(at("hw2/bob_tiled-gemm.cu"), wanted)), ElementsAreArray({"bob"}));
   wanted.chapters = {"tiled-gemm"};
   hand_in("hw2/ada.cu", "A");
-  EXPECT_THAT(students(collect_all(at("hw2/ada.cu"), wanted)), ElementsAre("ada"));
+  EXPECT_THAT(students(collect_all(at("hw2/ada.cu"), wanted)), ElementsAreArray({"ada"}));
   // Ada's own files in her folder are hers.
   hand_in("ada/ada_tiled-gemm.cu", "A");
   hand_in("ada/kernel.cu", "A");
-  EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
+  EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAreArray({"ada"}));
 }
 
 // A student named "hw2" is on record. The named folder or zip hw2 contains another folder with the class, as many
@@ -882,9 +887,9 @@ TEST_F(NamedPaths, AClassInAnotherFolderIsNotItsNamesakes) {
   for (const char* file : {"ada/work/my/vector-add.cu", "ada/work/chapters/01-vector-add/kernel.cu",
                            "ada/work/solutions/vector-add/step1.cu"})
     hand_in(file, file);
-  EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
+  EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAreArray({"ada"}));
   folder_.write("ada.zip", zip_of({{"homework/two/vector-add.cu", "A"}, {"homework/two/tiled-gemm.cu", "A"}}));
-  EXPECT_THAT(students(collect_all(at("ada.zip"), wanted)), ElementsAre("ada"));
+  EXPECT_THAT(students(collect_all(at("ada.zip"), wanted)), ElementsAreArray({"ada"}));
 }
 
 // A folder whose only folder has files is refused. If the inner folder were taken for a student now, it would be on
@@ -950,7 +955,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   hand_in("ada/vector-add-2.cu", "A2");
   hand_in("ada/vector-add - Copy.cu", "A3");
   hand_in("ada/02-tiled-gemm_old.cu", "A4");
-  EXPECT_THAT(students(collect_all(at("ada"))), ElementsAre("ada"));
+  EXPECT_THAT(students(collect_all(at("ada"))), ElementsAreArray({"ada"}));
 }
 
 // A student may have handed in under the name that a later class has. So even if the only folder's name is on record as
@@ -993,7 +998,7 @@ TEST_F(NamedPaths, WhatAZipsOwnFolderIsTakenForIsTold) {
     std::vector<ArchiveFile> files;
     for (const std::string& name : names) files.push_back({"hw1/" + name, name});
     const Handed handed = collect_all(folder_.write("hw1.zip", zip_of(files)));
-    EXPECT_THAT(students(handed), ElementsAre("hw1"));
+    EXPECT_THAT(students(handed), ElementsAreArray({"hw1"}));
     return handed.told;
   };
   EXPECT_THAT(told({"vector-add.cu", "vector-add_ada.cu"}),
@@ -1036,7 +1041,7 @@ TEST_F(NamedPaths, WhatMacOsAddsIsNoStudent) {
   for (const char* file : {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/__MACOSX/ada/._vector-add.cu", "c/._ada"})
     hand_in(file, file);
   const Handed handed = collect_all({at("c/__MACOSX"), at("c/._ada"), at("c/ada"), at("c/bob")});
-  EXPECT_THAT(students(handed), ElementsAre("ada", "bob"));
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada", "bob"}));
   EXPECT_THAT(left_out(handed), IsEmpty());
 }
 
