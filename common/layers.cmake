@@ -58,15 +58,21 @@ function(roofwalk_built_for_long_tests)
   add_dependencies(long_tests ${ARGN})
 endfunction()
 
-# roofwalk_unit_test(NAME SOURCES ... USES ... [LONG filter]): one executable; each case is a CTest with the label
-# `unit`. Cases that match the filter get `unit-long` and run only with all tests, for example those that repeat for
-# every chapter.
+# roofwalk_unit_test(NAME SOURCES ... USES ... [LONG filter] [TOGETHER filter]): one executable; each case is a CTest
+# with the label `unit`. Cases that match LONG get `unit-long` and run only with all tests, for example those that repeat
+# for every chapter. Cases that match TOGETHER are one CTest, for hundreds that take less time than a process.
 function(roofwalk_unit_test name)
-  cmake_parse_arguments(arg "" "LONG" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(arg "" "LONG;TOGETHER" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   list(TRANSFORM arg_USES PREPEND roofwalk_)
   target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gtest_main GTest::gmock)
   roofwalk_build_as_test(${name})
+  if(arg_TOGETHER)
+    add_test(NAME ${name}.together COMMAND ${name} --gtest_brief=1 --gtest_filter=${arg_TOGETHER})
+    set_tests_properties(${name}.together PROPERTIES LABELS unit)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER -${arg_TOGETHER} PROPERTIES LABELS unit)
+    return()
+  endif()
   if(NOT arg_LONG)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
     return()

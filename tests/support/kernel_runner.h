@@ -62,7 +62,7 @@ inline Result<Artifact> compile(const std::string& text) {
   std::ofstream(file) << text;
   auto artifact = build(
       *toolkit,
-      {.source = file, .arch = "compute_80", .include = source_root() / "common/include", .cache = folder / "cache"});
+      {.source = file, .arch = "compute_80", .include = source_root() / "common/include", .cache = folder / "cache/artifacts"});
   std::filesystem::remove(file);
   return artifact;
 }

@@ -91,6 +91,15 @@ struct TileCase {
   const char* factor;
 };
 
+constexpr TileCase kTiles[] = {{"m16n8k16.row.col.f32.f16.f16.f32", 16, 2, kHalfFactor},
+                               {"m16n8k8.row.col.f32.f16.f16.f32", 8, 2, kHalfFactor},
+                               {"m16n8k16.row.col.f32.bf16.bf16.f32", 16, 2, kBfloatFactor},
+                               {"m16n8k8.row.col.f32.bf16.bf16.f32", 8, 2, kBfloatFactor},
+                               {"m16n8k8.row.col.f32.tf32.tf32.f32", 8, 1, kTf32Factor},
+                               {"m16n8k4.row.col.f32.tf32.tf32.f32", 4, 1, kTf32Factor}};
+const bool kTilesJoined =
+    join(map_to_text(kTiles, [](const TileCase& of) { return tile_kernel(of.instruction, of.k, of.held, of.factor); }));
+
 class Tile : public ::testing::TestWithParam<TileCase> {};
 
 TEST_P(Tile, IsTheProductPlusC) {
@@ -104,13 +113,7 @@ TEST_P(Tile, IsTheProductPlusC) {
   EXPECT_EQ(count(record, Counter::flops_f32), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Mma, Tile,
-                         ::testing::Values(TileCase{"m16n8k16.row.col.f32.f16.f16.f32", 16, 2, kHalfFactor},
-                                           TileCase{"m16n8k8.row.col.f32.f16.f16.f32", 8, 2, kHalfFactor},
-                                           TileCase{"m16n8k16.row.col.f32.bf16.bf16.f32", 16, 2, kBfloatFactor},
-                                           TileCase{"m16n8k8.row.col.f32.bf16.bf16.f32", 8, 2, kBfloatFactor},
-                                           TileCase{"m16n8k8.row.col.f32.tf32.tf32.f32", 8, 1, kTf32Factor},
-                                           TileCase{"m16n8k4.row.col.f32.tf32.tf32.f32", 4, 1, kTf32Factor}));
+INSTANTIATE_TEST_SUITE_P(Mma, Tile, ::testing::ValuesIn(kTiles));
 
 TEST(Mma, AddsInTheOrderOfK) {
   // Sums are added from left to right in f32: 2^24 + 1 loses the 1; after -2^24, the next addend is not lost.
@@ -176,6 +179,19 @@ SOLVE(float* y) { k<<<1, 32>>>(y); }
 )";
 }
 
+// Bytes between rows, and in how many turns a matrix is then loaded. Rows 16 bytes apart cover the 32 banks; with 32
+// bytes, two rows conflict; with 128, all eight; with 144, none.
+constexpr std::pair<int, int> kPitches[] = {{16, 1}, {32, 2}, {64, 4}, {128, 8}, {144, 1}, {80, 1}};
+
+const bool kLoadMatrixJoined = [] {
+  std::vector<std::string> texts =
+      map_to_text(kPitches, [](const auto& pitch) { return load_matrix_kernel(4, false, pitch.first); });
+  for (const int matrices : {1, 2, 4}) {
+    for (const bool transposed : {false, true}) texts.push_back(load_matrix_kernel(matrices, transposed, 16));
+  }
+  return join(texts);
+}();
+
 TEST(LoadMatrix, GivesEachThreadTwoNeighboursOfItsRowOrColumn) {
   for (const int matrices : {1, 2, 4}) {
     for (const bool transposed : {false, true}) {
@@ -196,9 +212,7 @@ TEST(LoadMatrix, GivesEachThreadTwoNeighboursOfItsRowOrColumn) {
 }
 
 TEST(LoadMatrix, TakesOneTurnAMatrixUnlessRowsMeetInABank) {
-  // Rows 16 bytes apart cover the 32 banks; with 32 bytes, two rows conflict; with 128, all eight; with 144, none.
-  const std::pair<int, int> cases[] = {{16, 1}, {32, 2}, {64, 4}, {128, 8}, {144, 1}, {80, 1}};
-  for (const auto& [pitch, turns] : cases) {
+  for (const auto& [pitch, turns] : kPitches) {
     Buffer y{"y", std::vector<float>(256)};
     const RunRecord record = must_run(load_matrix_kernel(4, false, pitch), {&y});
     for (const LineCounters& line : record.kernels[0].lines) {
@@ -240,6 +254,11 @@ __global__ void k(const float* x, float* y, int n) {
 SOLVE(const float* x, float* y, int n) { k<<<1, 32>>>(x, y, n); k<<<1, 32>>>(x, y, n); }
 )";
 }
+
+const bool kCopiesJoined =
+    join({copy_kernel("ca.shared.global", 4), copy_kernel("ca.shared.global", 8), copy_kernel("ca.shared.global", 16),
+          copy_kernel("cg.shared.global.L2::128B", 16), copy_kernel("cg.shared.global", 16),
+          copy_kernel("ca.shared.global", 16, "threadIdx.x % 5 * 4"), copy_kernel("ca.shared.global", 16, "n")});
 
 // Returns the counters of the copy's line, in one of the two launches.
 Counters of_copy(const RunRecord& record, std::size_t launch) {

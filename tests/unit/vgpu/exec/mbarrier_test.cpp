@@ -67,6 +67,14 @@ __global__ void k(const float* x, float* y) {
 SOLVE(const float* x, float* y) { k<<<1, 200>>>(x, y); }
 )";
 
+// Returns the text without the first place of `part`, in which `rest` stands instead.
+std::string without(std::string text, const std::string& part, const std::string& rest = "") {
+  return text.replace(text.find(part), part.size(), rest);
+}
+
+const std::string kBarrierOfOneWait = without(kBarrier, "    bar.arrive_and_wait();\n  }", "  }");
+const bool kBarriersJoined = join({kBarrier, kBarrierOfOneWait});
+
 TEST(Mbarrier, BarrierOfLibcuxx) {
   Buffer x{"x", numbers(200)}, y{"y", std::vector<float>(600)};
   const auto record = Runner().run(kBarrier, {&x, &y});
@@ -80,11 +88,8 @@ TEST(Mbarrier, BarrierOfLibcuxx) {
 
 // The second wait is missing: the next round's writer does not know that all threads have read this round's value.
 TEST(Mbarrier, SanitizerSeesAMissingWait) {
-  std::string text = kBarrier;
-  const std::string wait = "    bar.arrive_and_wait();\n  }";
-  text.replace(text.find(wait), wait.size(), "  }");
   Buffer x{"x", numbers(200)}, y{"y", std::vector<float>(600)};
-  const auto record = Runner().run(text, {&x, &y});
+  const auto record = Runner().run(kBarrierOfOneWait, {&x, &y});
   ASSERT_TRUE(record.ok()) << record.error().text();
   ASSERT_TRUE(record->fault);
   EXPECT_EQ(record->fault->kind, FaultKind::race) << record->fault->message;
@@ -117,6 +122,9 @@ __global__ void k(const float* x, float* y, int n) {
 SOLVE(const float* x, float* y, int n) { k<<<3, 128>>>(x, y, n); }
 )";
 
+const std::string kPipelineWithoutWait = without(kPipeline, "    pipe.consumer_wait();\n");
+const bool kPipelinesJoined = join({kPipeline, kPipelineWithoutWait});
+
 TEST(Mbarrier, PipelineOfTheBlock) {
   constexpr int n = 5;
   Buffer x{"x", numbers(3 * n * 128, 19)}, y{"y", std::vector<float>(3 * 128)};
@@ -131,12 +139,9 @@ TEST(Mbarrier, PipelineOfTheBlock) {
 }
 
 TEST(Mbarrier, SanitizerSeesAPipelineThatDoesNotWait) {
-  std::string text = kPipeline;
-  const std::string wait = "    pipe.consumer_wait();\n";
-  text.erase(text.find(wait), wait.size());
   constexpr int n = 5;
   Buffer x{"x", numbers(3 * n * 128, 19)}, y{"y", std::vector<float>(3 * 128)};
-  const auto record = Runner().run(text, {&x, &y, n});
+  const auto record = Runner().run(kPipelineWithoutWait, {&x, &y, n});
   ASSERT_TRUE(record.ok()) << record.error().text();
   ASSERT_TRUE(record->fault);
   EXPECT_EQ(record->fault->kind, FaultKind::race) << record->fault->message;

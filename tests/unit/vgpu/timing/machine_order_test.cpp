@@ -43,7 +43,7 @@ std::unique_ptr<Compiled> compiled(const fs::path& source, const std::string& ch
   fs::create_directories(folder);
   auto artifact = build(
       toolkit(),
-      {.source = source, .arch = "compute_" + chip, .include = root() / "common/include", .cache = folder / "cache"});
+      {.source = source, .arch = "compute_" + chip, .include = root() / "common/include", .cache = folder / "cache/artifacts"});
   EXPECT_TRUE(artifact.ok()) << (artifact ? "" : artifact.error().text());
   auto out = std::make_unique<Compiled>();
   out->artifact = std::move(*artifact);
