@@ -104,6 +104,7 @@ TEST(Kernels, ThatAreWrongAreNotMeasured) {
       if (!result) {
         EXPECT_THAT(result.error().text(), AllOf(HasSubstr(one.name + " at "), HasSubstr("it should be")));
         noticed = true;
+        break;
       }
     }
     EXPECT_TRUE(noticed) << one.name;

@@ -41,9 +41,10 @@ struct Compiled {
 std::unique_ptr<Compiled> compiled(const fs::path& source, const std::string& chip) {
   const fs::path folder = fs::path(ROOFWALK_TEST_BINARY_DIR) / "test-kernels";
   fs::create_directories(folder);
-  auto artifact = build(
-      toolkit(),
-      {.source = source, .arch = "compute_" + chip, .include = root() / "common/include", .cache = folder / "cache/artifacts"});
+  auto artifact = build(toolkit(), {.source = source,
+                                    .arch = "compute_" + chip,
+                                    .include = root() / "common/include",
+                                    .cache = folder / "cache/artifacts"});
   EXPECT_TRUE(artifact.ok()) << (artifact ? "" : artifact.error().text());
   auto out = std::make_unique<Compiled>();
   out->artifact = std::move(*artifact);
