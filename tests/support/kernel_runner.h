@@ -60,9 +60,10 @@ inline Result<Artifact> compile(const std::string& text) {
   std::filesystem::create_directories(folder);
   const std::filesystem::path file = folder / ("kernel-" + std::to_string(getpid()) + ".cu");
   std::ofstream(file) << text;
-  auto artifact = build(
-      *toolkit,
-      {.source = file, .arch = "compute_80", .include = source_root() / "common/include", .cache = folder / "cache/artifacts"});
+  auto artifact = build(*toolkit, {.source = file,
+                                   .arch = "compute_80",
+                                   .include = source_root() / "common/include",
+                                   .cache = folder / "cache/artifacts"});
   std::filesystem::remove(file);
   return artifact;
 }
