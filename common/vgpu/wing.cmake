@@ -11,7 +11,7 @@ endif()
 # never to code compiled separately.
 function(roofwalk_wing_options target hot)
   target_compile_options(${target} PRIVATE
-    $<$<BOOL:${hot}>:-O3> -fno-math-errno -fno-trapping-math -Wno-psabi ${ROOFWALK_WING_NATIVE})
+    $<IF:$<BOOL:${hot}>,-O3,-O1> -fno-math-errno -fno-trapping-math -Wno-psabi ${ROOFWALK_WING_NATIVE})
 endfunction()
 
 # Headers included by nearly every file, precompiled once per optimization level.
