@@ -34,7 +34,8 @@ foreach(folder IN LISTS chapter_folders)
   # One process for all cases of a chapter: opening the course takes longer than a case.
   add_test(NAME correctness/${name} COMMAND chapter_tests --gtest_filter=${suite}/*
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})  # not the build folder, which has a chapters/ too
-  set_tests_properties(correctness/${name} PROPERTIES LABELS "correctness-long;${name}" SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  set_tests_properties(correctness/${name} PROPERTIES
+    LABELS "correctness-long;${name}" SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
   add_test(NAME dev_check/${name} COMMAND roofwalk dev check ${name} --quick WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(dev_check/${name} PROPERTIES LABELS "dev_check;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
   add_test(NAME dev_check/${name}/all COMMAND roofwalk dev check ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -70,12 +70,26 @@ PlanAddresses addresses_of(const ptx::Module& module, const ptx::Function& solve
   return out;
 }
 
+// True if an instruction takes the address of a variable as a value, so that a kernel may get it.
+bool has_address_taken(const ptx::Module& module, const std::string& variable) {
+  const auto takes = [&variable](const ptx::Operand& operand) {
+    return operand.kind == ptx::Operand::Kind::variable && operand.symbol == variable;
+  };
+  return std::any_of(module.functions.begin(), module.functions.end(), [&takes](const ptx::Function& function) {
+    return std::any_of(
+        function.instructions.begin(), function.instructions.end(),
+        [&takes](const ptx::Instruction& in) { return std::any_of(in.operands.begin(), in.operands.end(), takes); });
+  });
+}
+
 // Puts constants that the compiler made into the memory that SOLVE reads: the dim3 of a launch in an inlined function
-// is such a constant. Their names contain a `$`, which is in no name of the file's own variables.
+// is such a constant. Their names contain a `$`, as do those of string literals, whose addresses mean nothing to a
+// kernel and are left out.
 Status place_constants(const ptx::Module& module, vgpu::Memory& memory, PlanAddresses& addresses) {
   for (const ptx::Variable& variable : module.variables) {
     const bool is_made = variable.name.find('$') != std::string::npos && !variable.is_extern;
     if (variable.space != ptx::Space::global || !is_made || variable.size_bytes == 0) continue;
+    if (has_address_taken(module, variable.name)) continue;
     ROOFWALK_TRY(const int id, memory.allocate(variable.name, variable.size_bytes, 1, vgpu::Memory::Region::buffers));
     const vgpu::Buffer& buffer = memory.buffer(id);
     std::fill_n(buffer.data, variable.size_bytes, std::uint8_t{0});
@@ -108,8 +122,8 @@ Result<vgpu::Program> lower_solve(const Artifact& artifact, const ptx::Module& m
   return error;
 }
 
-// Explains why a plan is refused. SOLVE's own loads and stores may access only the arguments of launches; all other
-// memory is data, which only kernels may access.
+// Explains why a plan is refused. SOLVE's own loads and stores may access only the arguments of launches and constants
+// that the compiler made; all other memory is data, which only kernels may access.
 Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
                  const vgpu::Launch& launch) {
   Error error{.message = launch.fault->message, .file = artifact.source_path};

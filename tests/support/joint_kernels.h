@@ -1,7 +1,9 @@
 // Compiles several kernel files as one, because nvcc spends most of its time on its own headers.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,8 +17,8 @@ namespace roofwalk::test {
 
 // A kernel file's place in a joint one.
 struct JointKernel {
-  std::string text;  // the joint file, whose SOLVE has one more parameter, an int
-  int number = 0;    // the argument for that parameter
+  std::shared_ptr<const std::string> text;  // the joint file, whose SOLVE has one more parameter, an int
+  int number = 0;                           // the argument for that parameter
 
   // Returns the namespace of the file's kernels.
   std::string space() const { return fmt::format("of_{}", number); }
@@ -68,10 +70,10 @@ inline bool join(const std::vector<std::string>& texts) {
     files += "}\n";
     calls += fmt::format("  if (number == {0}) of_{0}::solve({1});\n", i, joint::names_of(parameters));
   }
-  const std::string text = fmt::format(
-      "{}#undef SOLVE\n#define SOLVE(...) __device__ __forceinline__ void solve(__VA_ARGS__)\n{}"
-      "extern \"C\" __global__ void solve({}, int number) {{\n{}}}\n",
-      top, files, parameters, calls);
+  const auto text = std::make_shared<const std::string>(
+      fmt::format("{}#undef SOLVE\n#define SOLVE(...) __device__ __forceinline__ void solve(__VA_ARGS__)\n{}"
+                  "extern \"C\" __global__ void solve({}, int number) {{\n{}}}\n",
+                  top, files, parameters, calls));
   for (std::size_t i = 0; i < texts.size(); ++i) joint::all()[texts[i]] = {text, static_cast<int>(i)};
   return true;
 }

@@ -144,7 +144,7 @@ class Runner {
                         const RunOptions& options = kSanitized) {
     const JointKernel* const joint = find_joint(text);
     if (joint != nullptr) arguments.emplace_back(joint->number);
-    ROOFWALK_TRY(const Artifact artifact, compile(joint != nullptr ? joint->text : text));
+    ROOFWALK_TRY(const Artifact artifact, compile(joint != nullptr ? *joint->text : text));
     return run(artifact, arguments, options);
   }
 

@@ -75,6 +75,19 @@ SOLVE(float* c) { launch(c); }
   EXPECT_EQ(launch.block, (Dim3{32, 8, 2}));
 }
 
+// A string literal is data of SOLVE's own, too, and has no address on the device.
+TEST(Plan, StringLiteralsAreNullPointersToKernels) {
+  Buffer c{"c", std::vector<float>(32)};
+  const auto record = Runner().run(R"(#include <roofwalk.cuh>
+__global__ void k(float* c, const char* text) { c[threadIdx.x] = text[0]; }
+SOLVE(float* c) { k<<<1, 32>>>(c, "text"); }
+)",
+                                   {&c});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault);
+  EXPECT_NE(record->fault->message.find("a null pointer?"), std::string::npos) << record->fault->message;
+}
+
 TEST(Plan, ScratchMemsetAndCopy) {
   const auto planned = plan_of(
       "  float* s = scratch<float>(n);\n  cudaMemsetAsync(s, 7, n);\n  cudaMemcpyAsync(c, s, 8, "

@@ -498,7 +498,7 @@ class LockstepOf : public testing::TestWithParam<Case> {};
 
 TEST_P(LockstepOf, LeavesWhatALaneByLaneRunLeaves) {
   const test::JointKernel& joint = *test::find_joint(text_of(GetParam()));
-  const auto artifact = test::compile(joint.text);
+  const auto artifact = test::compile(*joint.text);
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
   expect_the_same(*artifact, {kCount, kCount}, {kCount, joint.number});
 }

@@ -117,7 +117,7 @@ class Threads : public testing::TestWithParam<Case> {};
 
 void expect_the_same(const Case& each, RunOptions options) {
   const test::JointKernel& joint = *test::find_joint(text_of_case(each));
-  const auto artifact = test::compile(joint.text);
+  const auto artifact = test::compile(*joint.text);
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
   std::string wanted;
   std::vector<float> wanted_values;

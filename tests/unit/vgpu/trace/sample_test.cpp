@@ -261,7 +261,7 @@ class Sampled : public testing::TestWithParam<Mixture> {
 
   void SetUp() override {
     const JointKernel& joint = *find_joint(text_of_mixture(GetParam()));
-    auto artifact = compile(joint.text);
+    auto artifact = compile(*joint.text);
     ASSERT_TRUE(artifact.ok()) << artifact.error().text();
     artifact_ = *std::move(artifact);
     auto module = parse_artifact(artifact_);
