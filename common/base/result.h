@@ -2,9 +2,9 @@
 // program through ROOFWALK_CHECK.
 #pragma once
 
+#include <new>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "common/base/check.h"
 
@@ -21,15 +21,25 @@ struct Error {
   std::string text() const;
 };
 
-// Either a T or an Error. Accessing the one that is absent is a programmer's mistake and ends the program.
+// Either a T or an Error. Accessing the one that is absent is a programmer's mistake and ends the program. A union,
+// because every T of a std::variant takes the compiler a twentieth of a second.
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  Result(T value) : is_ok_(true), value_(std::move(value)) {}
+  Result(Error error) : is_ok_(false), error_(std::move(error)) {}
+  Result(Result&& other) noexcept : is_ok_(other.is_ok_) { take(std::move(other)); }
+  Result(const Result& other) : is_ok_(other.is_ok_) { take(other); }
+  Result& operator=(Result other) noexcept {
+    destroy();
+    is_ok_ = other.is_ok_;
+    take(std::move(other));
+    return *this;
+  }
+  ~Result() { destroy(); }
 
-  bool ok() const { return state_.index() == 0; }
-  explicit operator bool() const { return ok(); }
+  bool ok() const { return is_ok_; }
+  explicit operator bool() const { return is_ok_; }
 
   T& value() & { return get(*this); }
   const T& value() const& { return get(*this); }
@@ -41,18 +51,40 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
   const Error& error() const {
-    ROOFWALK_CHECK(!ok());
-    return std::get<1>(state_);
+    ROOFWALK_CHECK(!is_ok_);
+    return error_;
   }
 
  private:
   template <class Self>
   static auto& get(Self& self) {
-    ROOFWALK_CHECK(self.ok());
-    return std::get<0>(self.state_);
+    ROOFWALK_CHECK(self.is_ok_);
+    return self.value_;
   }
 
-  std::variant<T, Error> state_;
+  // Constructs the part that there is, from that of `other`, which has the same.
+  template <class Other>
+  void take(Other&& other) {
+    if (is_ok_) {
+      ::new (static_cast<void*>(&value_)) T(std::forward<Other>(other).value_);
+    } else {
+      ::new (static_cast<void*>(&error_)) Error(std::forward<Other>(other).error_);
+    }
+  }
+
+  void destroy() {
+    if (is_ok_) {
+      value_.~T();
+    } else {
+      error_.~Error();
+    }
+  }
+
+  bool is_ok_;
+  union {
+    T value_;
+    Error error_;
+  };
 };
 
 // For functions that return nothing but may fail: `return kOk;`
