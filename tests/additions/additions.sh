@@ -192,7 +192,7 @@ add_verb
 add_exporter
 add_diagnosis
 
-if ! in_copy ninja -C "$build" roofwalk roofwalk-learner isa_test unit_exports unit_sizes specs_test e2e_test \
+if ! in_copy ninja -C "$build" roofwalk roofwalk-learner isa_test unit_exports unit_sizes unit_common e2e_test \
   diagnosis_kernels_test >"$copy/build/output" 2>&1; then
   echo "FAILED: the build"
   grep -E "error|FAILED" "$copy/build/output" | head -n 20
@@ -201,7 +201,7 @@ fi
 uses "the chapter" "$build/grader/roofwalk-learner" dev check additive --quick
 uses "the opcode" "$build/tests/isa/isa_test" --gtest_filter='Row*Triple*:*AddsThreeTimes:OpcodeTable.*'
 uses "the machine" "$build/grader/roofwalk-learner" machines tryout
-uses "the machine's figures" "$build/tests/unit/specs/specs_test" --gtest_filter='Machines.*'
+uses "the machine's figures" "$build/tests/unit/unit_common" --gtest_filter='Machines.*'
 uses "the machine's sizes" "$build/tests/unit/attempt/unit_sizes"
 uses "the verb" "$build/grader/roofwalk-learner" tryout
 uses "the verb's transcript" "$build/tests/e2e/e2e_test" --gtest_filter='*tryout*:*usage*'

@@ -12,7 +12,9 @@ namespace {
 using ::testing::HasSubstr;
 
 Course mini_course() {
-  auto course = open_course(TEST_SUPPORT_DIR "/mini_course");
+  auto course = open_course(TEST_SOURCE_DIR
+                            "/tests/support"
+                            "/mini_course");
   EXPECT_TRUE(course) << course.error().text();
   return course.ok() ? *course : Course{};
 }
@@ -48,7 +50,9 @@ TEST(Course, RootComesFromTheEnvironmentFirst) {
 
 TEST(Course, RootIsFoundFromInside) {
   const auto before = std::filesystem::current_path();
-  const std::filesystem::path root = std::filesystem::canonical(TEST_SUPPORT_DIR "/mini_course");
+  const std::filesystem::path root = std::filesystem::canonical(TEST_SOURCE_DIR
+                                                                "/tests/support"
+                                                                "/mini_course");
   std::filesystem::current_path(root / "chapters" / "01-mini-double");
   EXPECT_EQ(find_root(), root);
   std::filesystem::current_path(before);

@@ -66,7 +66,7 @@ const std::vector<std::pair<std::string, Surroundings (*)()>> kPlaces = {
 
 TEST(DoctorPage, ReadsLikeThis) {
   for (const auto& [name, place] : kPlaces) {
-    expect_golden(std::filesystem::path(TEST_GOLDEN_DIR) / (name + ".txt"), page(place()));
+    expect_golden(std::filesystem::path(TEST_SOURCE_DIR "/tests/unit/doctor/golden") / (name + ".txt"), page(place()));
   }
 }
 
@@ -115,7 +115,7 @@ TEST(DoctorPage, LetsNoEscapeSequenceThrough) {
 
 TEST(DoctorJson, HasTheseKeys) {
   const Surroundings around = server();
-  expect_golden(std::filesystem::path(TEST_GOLDEN_DIR) / "server.json",
+  expect_golden(std::filesystem::path(TEST_SOURCE_DIR "/tests/unit/doctor/golden") / "server.json",
                 json_text(doctor_json(around, findings_of(around))) + "\n");
 }
 

@@ -28,7 +28,7 @@ std::string read(const fs::path& path) {
 
 // ROOFWALK_UPDATE_GOLDEN=1 rewrites the file: look at the chart before you commit it.
 void expect_golden(const std::string& name, const std::string& text) {
-  const fs::path path = fs::path(ROOFWALK_GOLDEN_DIR) / name;
+  const fs::path path = fs::path(TEST_SOURCE_DIR "/tests/unit/plot/golden") / name;
   if (std::getenv("ROOFWALK_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
   EXPECT_EQ(text, read(path)) << "differs from " << path;
 }

@@ -306,7 +306,10 @@ TEST(Changes, SayWhatGotWorseAndWhatNothingDid) {
 }
 
 TEST(ProfileJson, IsTheGoldenOne) {
-  testing::expect_golden(TEST_GOLDEN_DIR "/profile.json", json_text(to_json(scale_profile())) + "\n");
+  testing::expect_golden(TEST_SOURCE_DIR
+                         "/tests/unit/profile/golden"
+                         "/profile.json",
+                         json_text(to_json(scale_profile())) + "\n");
 }
 
 TEST(ProfileJson, PairsTheLinesOfTwoAttempts) {
@@ -327,7 +330,8 @@ void expect_fits(const std::string& text, std::size_t columns) {
 TEST(ProfileText, IsTheGoldenOne) {
   for (const std::size_t columns : {std::size_t{80}, std::size_t{200}}) {
     const std::string text = profile_text(scale_profile(), columns, Colors(false));
-    testing::expect_golden(fmt::format("{}/profile_{}.txt", TEST_GOLDEN_DIR, columns), text);
+    testing::expect_golden(fmt::format("{}/profile_{}.txt", TEST_SOURCE_DIR "/tests/unit/profile/golden", columns),
+                           text);
     expect_fits(text, columns);
   }
 }
@@ -335,7 +339,8 @@ TEST(ProfileText, IsTheGoldenOne) {
 TEST(ProfileText, OfTwoAttemptsIsTheGoldenOne) {
   for (const std::size_t columns : {std::size_t{80}, std::size_t{200}}) {
     const std::string text = comparison_text(scale_profile(), mended_profile(), columns, Colors(false));
-    testing::expect_golden(fmt::format("{}/profile_against_{}.txt", TEST_GOLDEN_DIR, columns), text);
+    testing::expect_golden(
+        fmt::format("{}/profile_against_{}.txt", TEST_SOURCE_DIR "/tests/unit/profile/golden", columns), text);
     expect_fits(text, columns);
   }
 }

@@ -540,7 +540,7 @@ TEST(DiagnosisCauses, AreDifferentAndNoneIsNotOne) {
 }
 
 TEST(DiagnosisCauses, HaveTheNamesOfTheirFiles) {
-  const std::filesystem::path folder = std::filesystem::path(ROOFWALK_SOURCE_DIR) / "common/roofline/causes";
+  const std::filesystem::path folder = std::filesystem::path(TEST_SOURCE_DIR) / "common/roofline/causes";
   for (const std::string_view id : diagnosis_causes()) {
     EXPECT_TRUE(exists(folder / (std::string(id) + ".cpp"))) << id;
   }

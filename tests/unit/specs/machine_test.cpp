@@ -23,7 +23,7 @@ std::string read_text(const fs::path& file) {
   return out.str();
 }
 
-std::string classroom_text() { return read_text(fs::path(ROOFWALK_SOURCE_DIR) / "common/specs/classroom.toml"); }
+std::string classroom_text() { return read_text(fs::path(TEST_SOURCE_DIR) / "common/specs/classroom.toml"); }
 
 // Writes a machine file and loads it.
 class MachineFileTest : public testing::Test {
@@ -300,7 +300,7 @@ TEST_F(MachineFileTest, ItsNameIsItsOwn) {
     std::ofstream(folder_ / name) << classroom_text();
     EXPECT_FALSE(load_machine((folder_ / name).string()).ok()) << name;
   }
-  EXPECT_TRUE(load_machine((fs::path(ROOFWALK_SOURCE_DIR) / "common/specs/classroom.toml").string()).ok());
+  EXPECT_TRUE(load_machine((fs::path(TEST_SOURCE_DIR) / "common/specs/classroom.toml").string()).ok());
 }
 
 TEST_F(MachineFileTest, WhatIsNotTomlIsAnErrorWithItsLine) {

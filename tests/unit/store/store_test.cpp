@@ -74,7 +74,7 @@ class StoreTest : public testing::Test {
   fs::path file_ = folder_ / "my" / "roofwalk.db";
 };
 
-std::string read_text(const fs::path& file) {
+std::string contents_of(const fs::path& file) {
   std::ostringstream out;
   out << std::ifstream(file).rdbuf();
   return out.str();
@@ -193,7 +193,7 @@ TEST_F(StoreTest, ADamagedFileIsKeptAndNamedAndTheNextOpenStartsAnew) {
     ASSERT_FALSE(store.ok());
     const fs::path kept = file_.string() + ".corrupt-" + std::to_string(round);
     EXPECT_THAT(store.error().message, HasSubstr(kept.string()));
-    EXPECT_EQ(read_text(kept), garbage);
+    EXPECT_EQ(contents_of(kept), garbage);
     Store fresh = open();
     EXPECT_EQ(numbers(fresh), std::vector<int>());
     EXPECT_EQ(add(fresh, attempt(round)), 1);

@@ -28,7 +28,10 @@ TEST(Report, OfAMeasuredAttemptIsTheGoldenOne) {
   news.joined = true;
   news.since_last = Movement{1, 1.07};
   const std::string text = report(measured_attempt(), news, Colors(false));
-  testing::expect_golden(TEST_GOLDEN_DIR "/measured.txt", text);
+  testing::expect_golden(TEST_SOURCE_DIR
+                         "/tests/unit/terminal/golden"
+                         "/measured.txt",
+                         text);
   expect_fits_a_screen(text);
 }
 
@@ -57,7 +60,10 @@ TEST(Report, OfAnIncorrectAttemptSaysWhereAndGivesNoNumbers) {
   evidence.outcome->file = "my/vector-add.cu";
   evidence.outcome->line = 14;
   const std::string text = report(attempt_that_ended_with(evidence), {}, Colors(false));
-  testing::expect_golden(TEST_GOLDEN_DIR "/incorrect.txt", text);
+  testing::expect_golden(TEST_SOURCE_DIR
+                         "/tests/unit/terminal/golden"
+                         "/incorrect.txt",
+                         text);
   expect_fits_a_screen(text);
 }
 

@@ -91,7 +91,10 @@ TEST_F(WatchScreenTest, ANoteIsAlwaysThere) {
 TEST_F(WatchScreenTest, AWideScreenHasThePlotBesideTheCard) {
   const WatchScreen screen = at(200, 60);
   EXPECT_TRUE(screen.has_plot);
-  testing::expect_golden(TEST_GOLDEN_DIR "/watch_wide.txt", screen.text);
+  testing::expect_golden(TEST_SOURCE_DIR
+                         "/tests/unit/terminal/golden"
+                         "/watch_wide.txt",
+                         screen.text);
   view_.plot = WatchView::Plot::hidden;
   EXPECT_FALSE(at(200, 60).has_plot);
 }
