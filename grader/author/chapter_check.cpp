@@ -210,14 +210,17 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   kernels.insert(kernels.end(), wrong_kernels.begin(), wrong_kernels.end());
 
   const auto measured = prepare(chapter, rig.machine, kPublicSeed, rig.threads);
-  ROOFWALK_TRY(const auto starter, measure_starter(rig, chapter, measured->problem, measured->work));
+  ROOFWALK_TRY(Attempt first, run_attempt(rig, {&chapter, chapter.starter(), kPublicSeed, measured}));
+  std::optional<StarterDot> starter;  // none if the starter is wrong
+  if (!first.starter.empty()) starter = StarterDot{first.starter, first.bytes_are_modelled};
   Rig alone = rig;  // one thread per attempt, because the attempts run in parallel
   alone.threads = 1;
   const auto& sizes = chapter.correctness_sizes;
   std::vector<std::optional<Result<Attempt>>> attempts(files.size());
   std::vector<CheckLine> halves(sizes.size() + 1);
-  parallel_for(files.size() + halves.size(), rig.threads, [&](std::size_t i) {
-    if (i < files.size()) {
+  attempts[0] = std::move(first);
+  parallel_for(files.size() - 1 + halves.size(), rig.threads, [&](std::size_t other) {
+    if (const std::size_t i = other + 1; i < files.size()) {
       attempts[i] = run_attempt(alone, {&chapter, kernels[i], kPublicSeed, measured, starter});
     } else if (const std::size_t h = i - files.size(); h < sizes.size()) {
       const Problem problem = exercise->problem(sizes[h], kPublicSeed);
