@@ -143,9 +143,21 @@ class Runner {
   Result<RunRecord> run(const std::string& text, std::vector<Argument> arguments,
                         const RunOptions& options = kSanitized) {
     const JointKernel* const joint = find_joint(text);
-    if (joint != nullptr) arguments.emplace_back(joint->number);
-    ROOFWALK_TRY(const Artifact artifact, compile(joint != nullptr ? *joint->text : text));
-    return run(artifact, arguments, options);
+    if (joint == nullptr) {
+      ROOFWALK_TRY(const Artifact artifact, compile(text));
+      return run(artifact, arguments, options);
+    }
+    arguments.emplace_back(joint->number);
+    ROOFWALK_TRY(const Artifact artifact, compile(*joint->text));
+    auto record = run(artifact, arguments, options);
+    const std::string prefix = joint->space() + "::";
+    if (record) {
+      drop(prefix, *record);
+      return record;
+    }
+    Error error = record.error();
+    drop(prefix, error.message);
+    return error;
   }
 
   void release() {
@@ -155,6 +167,16 @@ class Runner {
   }
 
  private:
+  // Turns the names of a joint file into those of its part.
+  static void drop(const std::string& prefix, std::string& text) {
+    for (std::size_t at = 0; (at = text.find(prefix, at)) != std::string::npos;) text.erase(at, prefix.size());
+  }
+  static void drop(const std::string& prefix, RunRecord& record) {
+    for (KernelRecord& kernel : record.kernels) drop(prefix, kernel.name);
+    for (Fault& warning : record.warnings) drop(prefix, warning.kernel), drop(prefix, warning.message);
+    if (record.fault) drop(prefix, record.fault->kernel), drop(prefix, record.fault->message);
+  }
+
   static std::span<const std::uint8_t> as_bytes(const std::vector<float>& values) {
     return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * 4};
   }

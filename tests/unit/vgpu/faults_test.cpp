@@ -12,6 +12,12 @@ std::string kernel(const std::string& body, const std::string& launch = "k<<<2, 
          "\n}\nSOLVE(const float* a, float* c, int n) {\n  " + launch + "\n}\n";
 }
 
+// Keeps an element of a in `old`, then does the rest.
+std::string restoring(const std::string& rest) {
+  return kernel("  const int i = blockIdx.x * 64 + threadIdx.x;\n  float* p = (float*)a;\n  const float old = p[i];\n" +
+                rest);
+}
+
 RunRecord run(const std::string& text, const RunOptions& options = {}, int n = 128) {
   Buffer a{"a", numbers(static_cast<std::size_t>(n))}, c{"c", std::vector<float>(static_cast<std::size_t>(n))};
   auto record = Runner().run(text, {&a, &c, n}, options);
@@ -26,7 +32,7 @@ Fault fault_of(const std::string& text, const RunOptions& options = {}) {
 }
 
 TEST(Faults, OutOfBoundsNamesBufferIndexThreadAndLine) {
-  const Fault fault = fault_of(kernel("  int i = blockIdx.x * 64 + threadIdx.x;\n  c[i + 1] = a[i];"));
+  const Fault fault = fault_of(JOINT(kernel("  int i = blockIdx.x * 64 + threadIdx.x;\n  c[i + 1] = a[i];")));
   EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
   EXPECT_EQ(fault.kernel, "k");
   EXPECT_EQ(fault.line, 4);
@@ -45,23 +51,19 @@ TEST(Faults, InputsAreReadOnly) {
     std::string text, message;
     int line;
   };
-  const std::string restores =
-      "  const int i = blockIdx.x * 64 + threadIdx.x;\n  float* p = (float*)a;\n"
-      "  const float old = p[i];\n";
   const std::string ending = ", but a is an input: results belong into outputs and scratch memory";
   const std::vector<Write> writes = {
-      {"restored", kernel(restores + "  p[i] = 1;\n  c[i] = p[i] + old;\n  p[i] = old;"), "writes a[0]", 8},
-      {"what is there", kernel(restores + "  *(volatile float*)&p[i] = old;"), "writes a[0]", 6},
-      {"one lane", kernel(restores + "  if (i == 70) p[i] = 1;"), "writes a[70]", 6},
-      {"sixteen bytes", kernel(restores + "  if (i < 32) ((float4*)p)[i] = make_float4(1, 2, 3, 4);"), "writes a[0]",
-       6},
-      {"some lanes", kernel(restores + "  float* q = i % 2 ? p : c;\n  q[i] = old;"), "writes a[1]", 7},
+      {"restored", JOINT(restoring("  p[i] = 1;\n  c[i] = p[i] + old;\n  p[i] = old;")), "writes a[0]", 8},
+      {"what is there", JOINT(restoring("  *(volatile float*)&p[i] = old;")), "writes a[0]", 6},
+      {"one lane", JOINT(restoring("  if (i == 70) p[i] = 1;")), "writes a[70]", 6},
+      {"sixteen bytes", JOINT(restoring("  if (i < 32) ((float4*)p)[i] = make_float4(1, 2, 3, 4);")), "writes a[0]", 6},
+      {"some lanes", JOINT(restoring("  float* q = i % 2 ? p : c;\n  q[i] = old;")), "writes a[1]", 7},
       {"after an output",
-       kernel(restores + "  for (int j = 0; j < 2; ++j) {\n    float* q = j ? p : c;\n    q[i] = 1;\n  }"),
+       JOINT(restoring("  for (int j = 0; j < 2; ++j) {\n    float* q = j ? p : c;\n    q[i] = 1;\n  }")),
        "writes a[0]", 8},
-      {"atomic", kernel(restores + "  atomicAdd(&p[i], 0.0f);"), "updates a[0]", 6},
-      {"memset", kernel("", "cudaMemsetAsync((void*)a, 0, 4);"), "this memset writes a[0]", 6},
-      {"memcpy", kernel("", "cudaMemcpyAsync((void*)(a + 3), c, 4, cudaMemcpyDeviceToDevice);"),
+      {"atomic", JOINT(restoring("  atomicAdd(&p[i], 0.0f);")), "updates a[0]", 6},
+      {"memset", JOINT(kernel("", "cudaMemsetAsync((void*)a, 0, 4);")), "this memset writes a[0]", 6},
+      {"memcpy", JOINT(kernel("", "cudaMemcpyAsync((void*)(a + 3), c, 4, cudaMemcpyDeviceToDevice);")),
        "this memcpy writes a[3]", 6},
   };
   for (const Write& write : writes) {
@@ -86,27 +88,29 @@ TEST(Faults, InputsAreReadOnly) {
   runner.device().protect(*a);
   runner.device().write(*a, 0, std::vector<std::uint8_t>(512));
   Buffer c{"c", std::vector<float>(128)};
-  const auto reads = runner.run(kernel("  c[threadIdx.x] = a[threadIdx.x];",
-                                       "k<<<1, 128>>>(a, c, n); cudaMemcpyAsync(c, a, 8, cudaMemcpyDeviceToDevice);"),
-                                {*a, &c, 128});
+  const auto reads =
+      runner.run(JOINT(kernel("  c[threadIdx.x] = a[threadIdx.x];",
+                              "k<<<1, 128>>>(a, c, n); cudaMemcpyAsync(c, a, 8, cudaMemcpyDeviceToDevice);")),
+                 {*a, &c, 128});
   ASSERT_TRUE(reads.ok());
   EXPECT_FALSE(reads->fault) << reads->fault->message;
 }
 
 TEST(Faults, NegativeIndex) {
-  const Fault fault = fault_of(kernel("  c[threadIdx.x] = a[(int)threadIdx.x - 3];"));
+  const Fault fault = fault_of(JOINT(kernel("  c[threadIdx.x] = a[(int)threadIdx.x - 3];")));
   EXPECT_EQ(fault.message, "out of bounds: reads a[-3], but a holds 128 elements");
 }
 
 TEST(Faults, NullPointer) {
-  const Fault fault = fault_of(kernel("  float* p = (float*)(unsigned long long)(n - 128);\n  p[threadIdx.x] = 1;"));
+  const Fault fault =
+      fault_of(JOINT(kernel("  float* p = (float*)(unsigned long long)(n - 128);\n  p[threadIdx.x] = 1;")));
   EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
   EXPECT_NE(fault.message.find("null pointer"), std::string::npos) << fault.message;
 }
 
 TEST(Faults, Misaligned) {
   const Fault fault =
-      fault_of(kernel("  float4 v = *(const float4*)(a + 1);\n  c[threadIdx.x] = v.x + v.y * v.z - v.w;"));
+      fault_of(JOINT(kernel("  float4 v = *(const float4*)(a + 1);\n  c[threadIdx.x] = v.x + v.y * v.z - v.w;")));
   EXPECT_EQ(fault.kind, FaultKind::misaligned);
   EXPECT_EQ(fault.line, 3);
   EXPECT_EQ(fault.message, "misaligned: reads 16 bytes at byte 4 of a, which is not a multiple of 16");
@@ -124,9 +128,9 @@ TEST(Faults, MisalignedTile) {
 }
 
 TEST(Faults, SharedMemoryOutOfBounds) {
-  const Fault fault =
-      fault_of(kernel("  __shared__ float s[64];\n  s[threadIdx.x + n] = 1;\n  __syncthreads();\n  c[threadIdx.x] = "
-                      "s[63 - threadIdx.x];"));
+  const Fault fault = fault_of(
+      JOINT(kernel("  __shared__ float s[64];\n  s[threadIdx.x + n] = 1;\n  __syncthreads();\n  c[threadIdx.x] = "
+                   "s[63 - threadIdx.x];")));
   EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
   EXPECT_EQ(fault.line, 4);
   EXPECT_EQ(fault.buffer, "shared memory");
@@ -136,20 +140,21 @@ TEST(Faults, SharedMemoryOutOfBounds) {
 
 TEST(Faults, SharedMemoryBeforeItsStart) {
   const Fault fault =
-      fault_of(kernel("  __shared__ float s[64];\n  s[(int)threadIdx.x - n] = 1;\n  __syncthreads();\n"
-                      "  c[threadIdx.x] = s[threadIdx.x];"));
+      fault_of(JOINT(kernel("  __shared__ float s[64];\n  s[(int)threadIdx.x - n] = 1;\n  __syncthreads();\n"
+                            "  c[threadIdx.x] = s[threadIdx.x];")));
   EXPECT_THAT(fault.message, testing::StartsWith("out of bounds: writes element -"));
 }
 
 TEST(Faults, EndlessLoopEndsByItsBudget) {
-  const Fault fault = fault_of(kernel("  volatile float* p = c;\n  while (n > 0) p[0] = 1;"), {.max_work = 1'000'000});
+  const Fault fault =
+      fault_of(JOINT(kernel("  volatile float* p = c;\n  while (n > 0) p[0] = 1;")), {.max_work = 1'000'000});
   EXPECT_EQ(fault.kind, FaultKind::runaway);
   EXPECT_EQ(fault.line, 4);
 }
 
 TEST(Faults, BarrierThatSomeThreadsNeverReach) {
-  const Fault partial = fault_of(
-      kernel("  if (threadIdx.x < 16) __syncthreads();\n  c[threadIdx.x] = 1;\n  __syncthreads();\n  c[0] = 2;"));
+  const Fault partial = fault_of(JOINT(
+      kernel("  if (threadIdx.x < 16) __syncthreads();\n  c[threadIdx.x] = 1;\n  __syncthreads();\n  c[0] = 2;")));
   EXPECT_EQ(partial.kind, FaultKind::barrier_deadlock);
   EXPECT_EQ(partial.line, 3);
 }
@@ -166,26 +171,26 @@ TEST(Faults, InlinedFunctionIsNamedByItsOwnLine) {
 }
 
 TEST(Faults, TooManyResources) {
-  const Fault fault = fault_of(
+  const Fault fault = fault_of(JOINT(
       kernel("  extern __shared__ float s[];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n  c[threadIdx.x] = s[0];",
-             "k<<<1, 64, 200000>>>(a, c, n);"));
+             "k<<<1, 64, 200000>>>(a, c, n);")));
   EXPECT_EQ(fault.kind, FaultKind::resource);
   EXPECT_EQ(fault.line, 9);
   EXPECT_NE(fault.message.find("bytes of shared memory"), std::string::npos) << fault.message;
 }
 
 TEST(Faults, SharedMemoryThatWouldWrapAround) {
-  const Fault fault = fault_of(kernel(
+  const Fault fault = fault_of(JOINT(kernel(
       "  __shared__ float t[8];\n  extern __shared__ float s[];\n  s[threadIdx.x] = 1;\n  t[threadIdx.x % 8] = 2;\n"
       "  __syncthreads();\n  c[threadIdx.x] = s[0] + t[0];",
-      "k<<<1, 64, 0xfffffff0u>>>(a, c, n);"));
+      "k<<<1, 64, 0xfffffff0u>>>(a, c, n);")));
   EXPECT_EQ(fault.kind, FaultKind::resource);
 }
 
 TEST(Faults, LocalMemoryBeyondTheDevice) {
-  const Fault fault =
-      fault_of(kernel("  float big[50000];\n  for (int i = 0; i < 50000; ++i) big[i] = a[i % n];\n  c[threadIdx.x] = "
-                      "big[(int)a[0] + 3];"));
+  const Fault fault = fault_of(
+      JOINT(kernel("  float big[50000];\n  for (int i = 0; i < 50000; ++i) big[i] = a[i % n];\n  c[threadIdx.x] = "
+                   "big[(int)a[0] + 3];")));
   EXPECT_EQ(fault.kind, FaultKind::resource);
   EXPECT_NE(fault.message.find("bytes of local memory a thread"), std::string::npos) << fault.message;
 }
@@ -205,9 +210,9 @@ TEST(Faults, AddressesAtTheVeryEndDoNotWrapAround) {
   // Stores 4 bytes at the 64-bit shared address -4. Their end wraps around to 0, which is a valid address in every
   // block.
   const Fault fault =
-      fault_of(kernel("  __shared__ float s[64];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n"
-                      "  asm volatile(\"st.shared.f32 [%0], %1;\" ::\"l\"((long long)n - 132), \"f\"(1.0f));\n"
-                      "  c[threadIdx.x] = s[threadIdx.x];"));
+      fault_of(JOINT(kernel("  __shared__ float s[64];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n"
+                            "  asm volatile(\"st.shared.f32 [%0], %1;\" ::\"l\"((long long)n - 132), \"f\"(1.0f));\n"
+                            "  c[threadIdx.x] = s[threadIdx.x];")));
   EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
   EXPECT_EQ(fault.line, 6);
 }
@@ -215,9 +220,10 @@ TEST(Faults, AddressesAtTheVeryEndDoNotWrapAround) {
 TEST(Faults, TheDeviceIsUsableAfterwards) {
   Runner runner;
   Buffer a{"a", numbers(64)}, c{"c", std::vector<float>(64)};
-  const auto bad = runner.run(kernel("  c[n] = 1;", "k<<<1, 1>>>(a, c, n);"), {&a, &c, 64});
+  const auto bad = runner.run(JOINT(kernel("  c[n] = 1;", "k<<<1, 1>>>(a, c, n);")), {&a, &c, 64});
   ASSERT_TRUE(bad.ok() && bad->fault);
-  const auto good = runner.run(kernel("  c[threadIdx.x] = a[threadIdx.x];", "k<<<1, 64>>>(a, c, n);"), {&a, &c, 64});
+  const auto good =
+      runner.run(JOINT(kernel("  c[threadIdx.x] = a[threadIdx.x];", "k<<<1, 64>>>(a, c, n);")), {&a, &c, 64});
   ASSERT_TRUE(good.ok() && !good->fault);
   EXPECT_EQ(c.values, a.values);
 }

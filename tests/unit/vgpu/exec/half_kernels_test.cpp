@@ -21,7 +21,7 @@ float to_bfloat(double x) {
 }
 
 TEST(Half, Axpy) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 #include <cuda_fp16.h>
 __global__ void axpy(const float2* x, const float2* y, half2* out, float a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -31,7 +31,7 @@ __global__ void axpy(const float2* x, const float2* y, half2* out, float a, int 
 SOLVE(const float* x, const float* y, float* out, float a, int n) {
   axpy<<<ceil_div(n, 64), 64>>>((const float2*)x, (const float2*)y, (half2*)out, a, n);
 }
-)";
+)");
   constexpr int n = 1000;
   Buffer x{"x", numbers(2 * n, 2039)}, y{"y", numbers(2 * n, 97)}, out{"out", std::vector<float>(n)};
   const float a = 0x1.55p-3f;

@@ -137,14 +137,14 @@ TEST(Mma, NeedsTheWholeWarp) {
 }
 
 TEST(Mma, RoundsToTf32AwayFromZeroInTies) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void k(const float* x, float* y) {
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x[threadIdx.x]));
   y[threadIdx.x] = __uint_as_float(bits);
 }
 SOLVE(const float* x, float* y) { k<<<1, 4>>>(x, y); }
-)";
+)");
   Buffer x{"x", {1 + 0x1p-11f, -1 - 0x1p-11f, 1 + 0x1.fp-12f, 0x1.fffffep127f}}, y{"y", std::vector<float>(4)};
   must_run(kText, {&x, &y});
   EXPECT_EQ(y.values, (std::vector<float>{1 + 0x1p-10f, -1 - 0x1p-10f, 1, INFINITY}));
@@ -359,7 +359,7 @@ TEST(AsyncCopy, FaultsOnBothSides) {
 
 // Scales tiles of 256 floats: the next tile is loaded while the current one is scaled.
 TEST(AsyncCopy, DoubleBufferedTilesByThePipelinePrimitives) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 #include <cuda_pipeline.h>
 __global__ void scale(const float* x, float* y, int n, float f) {
   __shared__ __align__(16) float tile[2][256];
@@ -382,7 +382,7 @@ __global__ void scale(const float* x, float* y, int n, float f) {
   }
 }
 SOLVE(const float* x, float* y, int n, float f) { scale<<<1, 64>>>(x, y, n, f); }
-)";
+)");
   constexpr int n = 2000 - 2;
   Buffer x{"x", numbers(n, 1001)}, y{"y", std::vector<float>(n)};
   const RunRecord record = must_run(kText, {&x, &y, n, 0.5f});
@@ -395,7 +395,7 @@ SOLVE(const float* x, float* y, int n, float f) { scale<<<1, 64>>>(x, y, n, f); 
 
 // fp16 tiles in shared memory, padded so that rows do not conflict; four warps compute 32 x 32 each.
 TEST(Mma, GemmWithLoadMatrixAndAsyncCopies) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 #include <cuda_fp16.h>
 constexpr int N = 64, PITCH = N + 8;
 __global__ void narrow(const float* x, half* y) { y[blockIdx.x * 256 + threadIdx.x] = __float2half_rn(x[blockIdx.x * 256 + threadIdx.x]); }
@@ -449,7 +449,7 @@ SOLVE(const float* a, const float* b, float* c) {
   narrow<<<16, 256>>>(b, hb);
   gemm<<<1, 128>>>(ha, hb, c);
 }
-)";
+)");
   constexpr int n = 64;
   Buffer a{"a", numbers(n * n, 61)}, b{"b", numbers(n * n, 37)}, c{"c", std::vector<float>(n * n)};
   const RunRecord record = must_run(kText, {&a, &b, &c});

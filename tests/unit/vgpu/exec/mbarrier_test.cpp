@@ -5,7 +5,7 @@ namespace roofwalk::test {
 namespace {
 
 TEST(Mbarrier, PhasesCountsAndStates) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 #include <cstdint>
 __global__ void k(float* out) {
   __shared__ uint64_t barrier;
@@ -37,7 +37,7 @@ __global__ void k(float* out) {
   }
 }
 SOLVE(float* out) { k<<<1, 32>>>(out); }
-)";
+)");
   Buffer out{"out", std::vector<float>(7, -1)};
   const auto record = Runner().run(kText, {&out});
   ASSERT_TRUE(record.ok()) << record.error().text();
@@ -45,7 +45,7 @@ SOLVE(float* out) { k<<<1, 32>>>(out); }
   EXPECT_EQ(out.values, (std::vector<float>{5, 4, 0, 1, 1, 0, 4}));
 }
 
-constexpr const char* kBarrier = R"(#include <roofwalk.cuh>
+const std::string& kBarrier = joined(R"(#include <roofwalk.cuh>
 #include <cuda/barrier>
 __global__ void k(const float* x, float* y) {
   __shared__ cuda::barrier<cuda::thread_scope_block> bar;
@@ -65,7 +65,7 @@ __global__ void k(const float* x, float* y) {
   y[threadIdx.x] += t[99 - threadIdx.x];
 }
 SOLVE(const float* x, float* y) { k<<<1, 200>>>(x, y); }
-)";
+)");
 
 // Returns the text without the first place of `part`, in which `rest` stands instead.
 std::string without(std::string text, const std::string& part, const std::string& rest = "") {
@@ -96,7 +96,7 @@ TEST(Mbarrier, SanitizerSeesAMissingWait) {
   EXPECT_EQ(record->fault->line, 12) << record->fault->message;
 }
 
-constexpr const char* kPipeline = R"(#include <roofwalk.cuh>
+const std::string& kPipeline = joined(R"(#include <roofwalk.cuh>
 #include <cooperative_groups.h>
 #include <cuda/pipeline>
 namespace cg = cooperative_groups;
@@ -120,7 +120,7 @@ __global__ void k(const float* x, float* y, int n) {
   y[blockIdx.x * 128 + threadIdx.x] = sum;
 }
 SOLVE(const float* x, float* y, int n) { k<<<3, 128>>>(x, y, n); }
-)";
+)");
 
 const std::string kPipelineWithoutWait = without(kPipeline, "    pipe.consumer_wait();\n");
 const bool kPipelinesJoined = join({kPipeline, kPipelineWithoutWait});
@@ -149,7 +149,7 @@ TEST(Mbarrier, SanitizerSeesAPipelineThatDoesNotWait) {
 }
 
 TEST(Mbarrier, TooManyArrivalsAreAFault) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 #include <cuda/barrier>
 __global__ void k(float* y) {
   __shared__ cuda::barrier<cuda::thread_scope_block> bar;
@@ -159,7 +159,7 @@ __global__ void k(float* y) {
   y[threadIdx.x] = 1;
 }
 SOLVE(float* y) { k<<<1, 32>>>(y); }
-)";
+)");
   Buffer y{"y", std::vector<float>(32)};
   const auto record = Runner().run(kText, {&y});
   ASSERT_TRUE(record.ok()) << record.error().text();

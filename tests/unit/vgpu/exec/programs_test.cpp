@@ -11,7 +11,7 @@ namespace roofwalk::test {
 namespace {
 
 TEST(Programs, ReductionWithShufflesAndAtomics) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void sum(const float* x, float* y, int n) {
   __shared__ float part[8];
   float v = 0;
@@ -26,7 +26,7 @@ __global__ void sum(const float* x, float* y, int n) {
   }
 }
 SOLVE(const float* x, float* y, int n) { cudaMemsetAsync(y, 0, 4); sum<<<10, 256>>>(x, y, n); }
-)";
+)");
   for (const int n : {1, 31, 1000, 50'001}) {
     Buffer x{"x", numbers(static_cast<std::size_t>(n))}, y{"y", {99}};
     const auto record = Runner().run(kText, {&x, &y, n});
@@ -38,7 +38,7 @@ SOLVE(const float* x, float* y, int n) { cudaMemsetAsync(y, 0, 4); sum<<<10, 256
 }
 
 TEST(Programs, HistogramWithSharedAtomics) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void histogram(const float* x, float* counts, int n) {
   __shared__ int bins[16];
   if (threadIdx.x < 16) bins[threadIdx.x] = 0;
@@ -48,7 +48,7 @@ __global__ void histogram(const float* x, float* counts, int n) {
   if (threadIdx.x < 16) atomicAdd(&counts[threadIdx.x], (float)bins[threadIdx.x]);
 }
 SOLVE(const float* x, float* counts, int n) { cudaMemsetAsync(counts, 0, 64); histogram<<<4, 128>>>(x, counts, n); }
-)";
+)");
   constexpr int n = 5003;
   Buffer x{"x", numbers(n, 13)}, counts{"counts", std::vector<float>(16)};
   const auto record = Runner().run(kText, {&x, &counts, n});
@@ -60,7 +60,7 @@ SOLVE(const float* x, float* counts, int n) { cudaMemsetAsync(counts, 0, 64); hi
 }
 
 TEST(Programs, TransposeThroughSharedMemory) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void transpose(const float* in, float* out, int rows, int cols) {
   __shared__ float tile[32][33];
   int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
@@ -73,7 +73,7 @@ __global__ void transpose(const float* in, float* out, int rows, int cols) {
 SOLVE(const float* in, float* out, int rows, int cols) {
   transpose<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(in, out, rows, cols);
 }
-)";
+)");
   constexpr int rows = 70, cols = 45;
   Buffer in{"in", numbers(rows * cols, 101)}, out{"out", std::vector<float>(rows * cols)};
   const auto record = Runner().run(kText, {&in, &out, rows, cols});
@@ -86,7 +86,7 @@ SOLVE(const float* in, float* out, int rows, int cols) {
 }
 
 TEST(Programs, LayernormIsAccurate) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void layernorm(const float* x, float* y, int cols, float epsilon) {
   __shared__ float part[32];
   const float* row = x + blockIdx.x * cols;
@@ -103,7 +103,7 @@ __global__ void layernorm(const float* x, float* y, int cols, float epsilon) {
   for (int i = threadIdx.x; i < cols; i += 32) y[blockIdx.x * cols + i] = (row[i] - mean) * scale;
 }
 SOLVE(const float* x, float* y, int rows, int cols, float epsilon) { layernorm<<<rows, 32>>>(x, y, cols, epsilon); }
-)";
+)");
   constexpr int rows = 5, cols = 77;
   Buffer x{"x", numbers(rows * cols, 97)}, y{"y", std::vector<float>(rows * cols)};
   const auto record = Runner().run(kText, {&x, &y, rows, cols, 1e-5f});
@@ -120,7 +120,7 @@ SOLVE(const float* x, float* y, int rows, int cols, float epsilon) { layernorm<<
 }
 
 TEST(Programs, NestedDivergenceAndLoopsOfDifferentLength) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void walk(float* y, int n) {
   int i = threadIdx.x, steps = 0, v = i + 1;
   if (i >= n) return;
@@ -133,7 +133,7 @@ __global__ void walk(float* y, int n) {
   y[i] = steps;
 }
 SOLVE(float* y, int n) { walk<<<1, 160>>>(y, n); }
-)";
+)");
   constexpr int n = 150;
   Buffer y{"y", std::vector<float>(n)};
   const auto record = Runner().run(kText, {&y, n});
@@ -156,7 +156,7 @@ SOLVE(float* y, int n) { walk<<<1, 160>>>(y, n); }
 }
 
 TEST(Programs, MathFunctionsAreAccurate) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void math(const float* x, float* y, int n) {
   int i = threadIdx.x;
   y[i] = expf(x[i]); y[n + i] = logf(x[i] + 4); y[2 * n + i] = sinf(x[i]); y[3 * n + i] = sqrtf(x[i] + 4);
@@ -165,7 +165,7 @@ __global__ void math(const float* x, float* y, int n) {
   y[9 * n + i] = __cosf(x[i]);
 }
 SOLVE(const float* x, float* y, int n) { math<<<1, n>>>(x, y, n); }
-)";
+)");
   constexpr int n = 61;
   Buffer x{"x", {}}, y{"y", std::vector<float>(10 * n)};
   for (int i = 0; i < n; ++i) x.values.push_back(-3.0f + 0.1f * static_cast<float>(i));
@@ -192,7 +192,7 @@ SOLVE(const float* x, float* y, int n) { math<<<1, n>>>(x, y, n); }
 }
 
 TEST(Programs, ConstantGlobalAndLocalMemory) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __constant__ float weights[4] = {1, 2, 4, 8};
 __device__ int calls = 5;
 __global__ void mix(const float* x, float* y, int n) {
@@ -203,7 +203,7 @@ __global__ void mix(const float* x, float* y, int n) {
   y[threadIdx.x] = sum + calls;
 }
 SOLVE(const float* x, float* y, int n) { mix<<<1, n>>>(x, y, n); }
-)";
+)");
   constexpr int n = 40;
   Buffer x{"x", numbers(n)}, y{"y", std::vector<float>(n)};
   const auto record = Runner().run(kText, {&x, &y, n});
@@ -218,7 +218,7 @@ SOLVE(const float* x, float* y, int n) { mix<<<1, n>>>(x, y, n); }
 }
 
 TEST(Programs, VectorLoadsAndStoresOfEveryShape) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void copy(const float* x, float* y, int n) {
   const float4* x4 = (const float4*)x;
   float4* y4 = (float4*)y;
@@ -230,7 +230,7 @@ __global__ void copy(const float* x, float* y, int n) {
   y[n + 64 + i] = ((const short*)x)[i * 2 + 1] + ((const unsigned char*)x)[i * 4 + 3] + ((const double*)x)[3] * 0;
 }
 SOLVE(const float* x, float* y, int n) { copy<<<1, 64>>>(x, y, n); }
-)";
+)");
   constexpr int n = 180;
   Buffer x{"x", numbers(n)}, y{"y", std::vector<float>(n + 128)};
   const auto record = Runner().run(kText, {&x, &y, n});
@@ -247,7 +247,7 @@ SOLVE(const float* x, float* y, int n) { copy<<<1, 64>>>(x, y, n); }
 }
 
 TEST(Programs, VotesAndIntegerArithmetic) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void votes(const float* x, float* y, int n) {
   int i = threadIdx.x, v = (int)x[i];
   unsigned ballot = __ballot_sync(~0u, v > 0);
@@ -256,7 +256,7 @@ __global__ void votes(const float* x, float* y, int n) {
   y[32 + i] = v / 3 + v % 3 * 100 + (v >> 1) + (v << 2) + __clz(v) + __mulhi(v, 1 << 30) + min(v, 1) + max(v, -1) + (v ^ 5);
 }
 SOLVE(const float* x, float* y, int n) { votes<<<1, 32>>>(x, y, n); }
-)";
+)");
   Buffer x{"x", numbers(32)}, y{"y", std::vector<float>(64)};
   const auto record = Runner().run(kText, {&x, &y, 32});
   ASSERT_TRUE(record.ok()) << record.error().text();
@@ -277,10 +277,10 @@ SOLVE(const float* x, float* y, int n) { votes<<<1, 32>>>(x, y, n); }
 // Buffers of equal size are equally far apart, so the lanes' addresses have a constant stride although each lane reads
 // a buffer of its own. The load must not be taken for an access to a single buffer.
 TEST(Programs, EachLaneReadsABufferOfItsOwn) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void pick(const float* const* rows, float* y) { y[threadIdx.x] = rows[threadIdx.x][8]; }
 SOLVE(const float* const* rows, float* y, int n) { pick<<<1, 32>>>(rows, y); }
-)";
+)");
   for (const bool sanitize : {true, false}) {
     Runner runner;
     Buffer rows{"rows", std::vector<float>(64)}, y{"y", std::vector<float>(32)};

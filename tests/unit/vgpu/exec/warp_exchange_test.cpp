@@ -7,11 +7,15 @@
 namespace roofwalk::test {
 namespace {
 
-// Runs a kernel with this body, an `out` of `count` floats, and one block of `threads` threads.
-std::vector<float> run_body(const std::string& body, int threads, std::size_t count) {
-  const std::string text = "#include <roofwalk.cuh>\n#include <cstdint>\n__global__ void k(float* out, int n) {\n" +
-                           std::string("  const unsigned t = threadIdx.x, lane = t % 32;\n") + body +
-                           "\n}\nSOLVE(float* out, int n) { k<<<1, " + std::to_string(threads) + ">>>(out, n); }\n";
+// Returns a kernel with this body. It is launched with one block of n threads.
+std::string exchanging_kernel(const std::string& body) {
+  return "#include <roofwalk.cuh>\n#include <cstdint>\n__global__ void k(float* out, int n) {\n"
+         "  const unsigned t = threadIdx.x, lane = t % 32;\n" +
+         body + "\n}\nSOLVE(float* out, int n) { k<<<1, n>>>(out, n); }\n";
+}
+
+// Runs it with an `out` of `count` floats.
+std::vector<float> values_of(const std::string& text, int threads, std::size_t count) {
   Buffer out{"out", std::vector<float>(count, -1)};
   const auto record = Runner().run(text, {&out, threads});
   EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
@@ -20,7 +24,7 @@ std::vector<float> run_body(const std::string& body, int threads, std::size_t co
 }
 
 TEST(WarpExchange, ReductionsOfIntegersAndBits) {
-  const auto values = run_body(R"(
+  const auto values = values_of(JOINT(exchanging_kernel(R"(
   int v = 7 * (int)(t % 13) - 40;
   unsigned u = t * 2654435761u;
   out[t] = __reduce_add_sync(~0u, v);
@@ -30,8 +34,8 @@ TEST(WarpExchange, ReductionsOfIntegersAndBits) {
   out[128 + t] = __reduce_max_sync(~0u, u >> 8);
   out[160 + t] = __reduce_and_sync(~0u, u | 0xf0) >> 4;
   out[192 + t] = __reduce_or_sync(~0u, u & 0xff);
-  out[224 + t] = __reduce_xor_sync(~0u, u) & 0xffff;)",
-                               32, 256);
+  out[224 + t] = __reduce_xor_sync(~0u, u) & 0xffff;)")),
+                                32, 256);
   int sum = 0, low = 1000, high = -1000;
   std::uint32_t least = ~0u, most = 0, all = ~0u, any = 0, odd = 0;
   for (std::uint32_t t = 0; t < 32; ++t) {
@@ -48,7 +52,7 @@ TEST(WarpExchange, ReductionsOfIntegersAndBits) {
 
 // One instruction for four groups of eight lanes, each group with its own mask. Groups do not affect each other.
 TEST(WarpExchange, GroupsWithMasksOfTheirOwn) {
-  const auto values = run_body(R"(
+  const auto values = values_of(JOINT(exchanging_kernel(R"(
   const unsigned mask = 0xffu << (lane / 8 * 8);
   out[t] = __reduce_add_sync(mask, (int)t);
   out[32 + t] = __popc(__ballot_sync(mask, t % 3 == 0));
@@ -58,8 +62,8 @@ TEST(WarpExchange, GroupsWithMasksOfTheirOwn) {
   out[160 + t] = __popc(__match_any_sync(mask, t % 2));
   int same = 0;
   out[192 + t] = __popc(__match_all_sync(mask, t / 8, &same)) + 100 * same;
-  out[224 + t] = __popc(__match_all_sync(mask, (long long)t, &same)) + 100 * same;)",
-                               32, 256);
+  out[224 + t] = __popc(__match_all_sync(mask, (long long)t, &same)) + 100 * same;)")),
+                                32, 256);
   for (int t = 0; t < 32; ++t) {
     const int group = t / 8;
     const auto at = static_cast<std::size_t>(t);
@@ -78,15 +82,15 @@ TEST(WarpExchange, GroupsWithMasksOfTheirOwn) {
 
 // The last warp has 8 live threads, of which only the odd ones take part.
 TEST(WarpExchange, DivergedLanesOfAPartialWarp) {
-  const auto values = run_body(R"(
+  const auto values = values_of(JOINT(exchanging_kernel(R"(
   if (t % 2 == 1) {
     const unsigned here = __activemask();
     out[t] = __popc(here);
     out[40 + t] = __reduce_add_sync(here, (int)t);
     out[80 + t] = __shfl_xor_sync(here, t, 2);
     out[120 + t] = __match_any_sync(here, t & 2) >> 1;
-  })",
-                               40, 160);
+  })")),
+                                40, 160);
   for (std::size_t t = 1; t < 40; t += 2) {
     const bool last = t >= 32;
     EXPECT_EQ(values[t], last ? 4 : 16);
@@ -99,12 +103,12 @@ TEST(WarpExchange, DivergedLanesOfAPartialWarp) {
 }
 
 TEST(WarpExchange, ShuffleTellsWhetherItsSourceIsInRange) {
-  const auto values = run_body(R"(
+  const auto values = values_of(JOINT(exchanging_kernel(R"(
   unsigned v, in;
   asm volatile("{.reg .pred p; shfl.sync.down.b32 %0|p, %2, 3, 0x1f, 0xffffffff; selp.u32 %1, 1, 0, p;}" : "=r"(v), "=r"(in) : "r"(t * 10));
   out[t] = v;
-  out[32 + t] = in;)",
-                               32, 64);
+  out[32 + t] = in;)")),
+                                32, 64);
   for (std::size_t t = 0; t < 32; ++t) {
     EXPECT_EQ(values[t], t < 29 ? float(10 * (t + 3)) : float(10 * t));
     EXPECT_EQ(values[32 + t], t < 29 ? 1 : 0);
@@ -112,11 +116,11 @@ TEST(WarpExchange, ShuffleTellsWhetherItsSourceIsInRange) {
 }
 
 TEST(BlockExchange, BarriersThatCount) {
-  const auto values = run_body(R"(
+  const auto values = values_of(JOINT(exchanging_kernel(R"(
   out[t] = __syncthreads_count(t % 3 == 0);
   out[100 + t] = __syncthreads_and(t < 100) + 10 * __syncthreads_and(t < 99);
-  out[200 + t] = __syncthreads_or(t == 99) + 10 * __syncthreads_or(t > 99);)",
-                               100, 300);
+  out[200 + t] = __syncthreads_or(t == 99) + 10 * __syncthreads_or(t > 99);)")),
+                                100, 300);
   for (std::size_t t = 0; t < 100; ++t) {
     EXPECT_EQ(values[t], 34);
     EXPECT_EQ(values[100 + t], 1);
@@ -127,7 +131,7 @@ TEST(BlockExchange, BarriersThatCount) {
 // Warp 0 produces, warp 1 consumes; other warps take no part. Barrier 1 signals "produced", barrier 2 "consumed".
 // Barrier 2's number is in a register.
 TEST(BlockExchange, NamedBarriersForTwoWarps) {
-  const auto values = run_body(R"(
+  const auto values = values_of(JOINT(exchanging_kernel(R"(
   __shared__ float slot[32];
   const int full = 1, empty = n / 64;
   if (t < 32) {
@@ -144,24 +148,24 @@ TEST(BlockExchange, NamedBarriersForTwoWarps) {
       if (i < 2) asm volatile("barrier.arrive %0, 64;" :: "r"(empty) : "memory");
     }
     out[lane] = sum;
-  })",
-                               128, 32);
+  })")),
+                                128, 32);
   for (std::size_t lane = 0; lane < 32; ++lane) EXPECT_EQ(values[lane], float(300 + 3 * (31 - lane)));
 }
 
 TEST(BlockExchange, ReductionAtANamedBarrier) {
-  const auto values = run_body(R"(
+  const auto values = values_of(JOINT(exchanging_kernel(R"(
   if (t < 64) {
     unsigned count;
     asm volatile("{.reg .pred p; setp.lt.u32 p, %1, 40; bar.red.popc.u32 %0, 3, 64, !p;}" : "=r"(count) : "r"(t) : "memory");
     out[t] = count;
-  })",
-                               96, 64);
+  })")),
+                                96, 64);
   for (const float value : values) EXPECT_EQ(value, 24);
 }
 
 TEST(MachineQuestions, IdsMasksAndSpaces) {
-  const auto values = run_body(R"(
+  const auto values = values_of(JOINT(exchanging_kernel(R"(
   __shared__ float here;
   float mine[2] = {1, 2};
   unsigned id, count, warps, lt, ge;
@@ -172,8 +176,8 @@ TEST(MachineQuestions, IdsMasksAndSpaces) {
   asm volatile("mov.u32 %0, %lanemask_ge;" : "=r"(ge));
   float* dynamic = n > 1000 ? mine : out;
   out[t] = (id < count) + 10 * (count > 1) + 100 * (warps >= 2) + 1000 * (__popc(lt) == lane) + 10000 * ((lt ^ ge) == ~0u);
-  out[64 + t] = __isGlobal(dynamic) + 10 * __isShared(&here) + 100 * __isLocal(mine) + 1000 * __isShared(dynamic) + 10000 * __isConstant(dynamic);)",
-                               64, 128);
+  out[64 + t] = __isGlobal(dynamic) + 10 * __isShared(&here) + 100 * __isLocal(mine) + 1000 * __isShared(dynamic) + 10000 * __isConstant(dynamic);)")),
+                                64, 128);
   for (std::size_t t = 0; t < 64; ++t) {
     EXPECT_EQ(values[t], 11111) << t;
     EXPECT_EQ(values[64 + t], 111) << t;
@@ -181,7 +185,7 @@ TEST(MachineQuestions, IdsMasksAndSpaces) {
 }
 
 TEST(MachineQuestions, ClocksGoForwardAndSleepEnds) {
-  const auto values = run_body(R"(
+  const auto values = values_of(JOINT(exchanging_kernel(R"(
   const long long before = clock64();
   unsigned long long then, now;
   unsigned low, high;
@@ -192,8 +196,8 @@ TEST(MachineQuestions, ClocksGoForwardAndSleepEnds) {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   asm volatile("mov.u32 %0, %globaltimer_lo;" : "=r"(low));
   asm volatile("mov.u32 %0, %clock_hi;" : "=r"(high));
-  out[t] = (clock64() > before) + 10 * (now > then) + 100 * (low >= (unsigned)now) + 1000 * (high == 0);)",
-                               64, 64);
+  out[t] = (clock64() > before) + 10 * (now > then) + 100 * (low >= (unsigned)now) + 1000 * (high == 0);)")),
+                                64, 64);
   for (const float value : values) EXPECT_EQ(value, 1111);
 }
 

@@ -8,7 +8,7 @@ namespace roofwalk::test {
 namespace {
 
 TEST(Calls, ValuesStructuresAndPointers) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 struct Five { float a[5]; };
 __device__ __noinline__ float weighted(float a, int n) { float s = 0; for (int i = 0; i < n; ++i) s += a * i; return s; }
 __device__ __noinline__ Five shifted(Five f, const float* by) { for (int i = 0; i < 5; ++i) f.a[i] += by[i]; return f; }
@@ -24,7 +24,7 @@ __global__ void k(const float* x, float* y, int n) {
   if (t < n) y[t] = twice(x[t], t % 5) + mine[(t + 1) % 4] + mine[t % 4] + f.a[t % 5] + 1000 * odd(t, t / 2);
 }
 SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
-)";
+)");
   constexpr int n = 93;
   Buffer x{"x", numbers(n)}, y{"y", std::vector<float>(n, -1)};
   const auto record = Runner().run(kText, {&x, &y, n});
@@ -42,7 +42,7 @@ SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
 
 // Lanes enter through two calls and return at different times, and some exit the kernel inside the function.
 TEST(Calls, DivergedLanes) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __device__ __noinline__ int steps(int v, int* count) {
   int s = 0;
   while (v != 1) {
@@ -63,7 +63,7 @@ __global__ void k(float* y, int n) {
   y[t] = s + 10000 * count;
 }
 SOLVE(float* y, int n) { k<<<1, 75>>>(y, n); }
-)";
+)");
   Buffer y{"y", std::vector<float>(75, -1)};
   const auto record = Runner().run(kText, {&y, 75});
   ASSERT_TRUE(record.ok()) << record.error().text();
@@ -88,7 +88,7 @@ SOLVE(float* y, int n) { k<<<1, 75>>>(y, n); }
   }
 }
 
-constexpr const char* kRecursion = R"(#include <roofwalk.cuh>
+const std::string& kRecursion = joined(R"(#include <roofwalk.cuh>
 __device__ __noinline__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 __device__ int is_odd(int n, int* path);
 __device__ __noinline__ int is_even(int n, int* path) { int mine[2] = {n, 0}; path[n & 1] += 1; return n == 0 ? 1 : is_odd(n - 1, n > 2 ? path : mine) + 0 * mine[n & 1]; }
@@ -100,7 +100,7 @@ __global__ void k(float* y, int n) {
   y[t] += 1000 * is_even(t % 9, path) + 10000 * path[0] + 100000 * path[1];
 }
 SOLVE(float* y, int n) { k<<<1, 40>>>(y, n); }
-)";
+)");
 
 TEST(Calls, Recursion) {
   Buffer y{"y", std::vector<float>(40, -1)};
@@ -124,14 +124,14 @@ TEST(Calls, Recursion) {
 }
 
 TEST(Calls, RecursionWithoutAnEndIsAFault) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __device__ __noinline__ int deep(int n) {
   if (n == -1) return 0;
   return deep(n + 1) * 2 + 1;
 }
 __global__ void k(float* y, int n) { y[threadIdx.x] = deep(n); }
 SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
-)";
+)");
   Buffer y{"y", std::vector<float>(32)};
   const auto record = Runner().run(kText, {&y, 3});
   ASSERT_TRUE(record.ok()) << record.error().text();
@@ -141,13 +141,13 @@ SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
 }
 
 TEST(Calls, AFaultNamesTheLineInTheFunction) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __device__ __noinline__ float at(const float* x, int i) {
   return x[i];
 }
 __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = at(x, threadIdx.x + n); }
 SOLVE(const float* x, float* y, int n) { k<<<1, 40>>>(x, y, n); }
-)";
+)");
   Buffer x{"x", numbers(40)}, y{"y", std::vector<float>(40)};
   const auto record = Runner().run(kText, {&x, &y, 5});
   ASSERT_TRUE(record.ok()) << record.error().text();
@@ -157,7 +157,7 @@ SOLVE(const float* x, float* y, int n) { k<<<1, 40>>>(x, y, n); }
   EXPECT_EQ(record->fault->index, 40);
 }
 
-constexpr const char* kTables = R"(#include <roofwalk.cuh>
+const std::string& kTables = joined(R"(#include <roofwalk.cuh>
 using F = float (*)(float, int);
 __device__ float half(float a, int) { return a / 2; }
 __device__ float plus(float a, int b) { return a + b; }
@@ -180,7 +180,7 @@ __global__ void k(const float* x, float* y, int n) {
   y[t] = s;
 }
 SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
-)";
+)");
 
 // The warp calls one function or several; tables are in global and in constant memory; structures are arguments.
 TEST(Calls, ThroughTablesOfFunctions) {
@@ -213,7 +213,7 @@ TEST(Calls, ThroughTablesOfFunctions) {
 // Two functions call each other and themselves through a table that they get as an argument; lanes are in different
 // functions.
 TEST(Calls, RecursionThroughPointers) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 typedef int (*F)(int, void*);
 __device__ int half(int n, void* table) { int mine[2] = {n, 3}; return n <= 1 ? 1 : 2 * ((F*)table)[n % 3 == 0](n / 2, table) + mine[n & 1]; }
 __device__ int less(int n, void* table) { return n <= 1 ? n : ((F*)table)[n & 1](n - 1, table) + n; }
@@ -225,7 +225,7 @@ __global__ void k(float* y, int n) {
   y[t] = first(t % n, table) + 1000 * table[2](t, table);
 }
 SOLVE(float* y, int n) { k<<<1, 75>>>(y, n); }
-)";
+)");
   constexpr int n = 19;
   Buffer y{"y", std::vector<float>(75, -1)};
   const auto record = Runner().run(kText, {&y, n});
@@ -242,7 +242,7 @@ SOLVE(float* y, int n) { k<<<1, 75>>>(y, n); }
 
 // The objects are in local and shared memory. Their vtables contain a destructor that calls `free`; it is never called.
 TEST(Calls, VirtualFunctions) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 struct Shape {
   __device__ virtual float area(float by) const = 0;
   __device__ virtual int corners() const { return 0; }
@@ -267,7 +267,7 @@ __global__ void k(const float* x, float* y, int n) {
   if (t < n) y[t] = shape.area(2) + 1000 * shape.corners();
 }
 SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
-)";
+)");
   constexpr int n = 93;
   Buffer x{"x", numbers(100)}, y{"y", std::vector<float>(n, -1)};
   const auto record = Runner().run(kText, {&x, &y, n});
@@ -279,10 +279,8 @@ SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
   }
 }
 
-// The pointer is null, a number that is no pointer, or a pointer to a function with another signature.
-TEST(Calls, ThroughAPointerToNothingIsAFault) {
-  const auto fault = [](const std::string& pointer) {
-    const std::string text = R"(#include <roofwalk.cuh>
+std::string calling_through(const std::string& pointer) {
+  return R"(#include <roofwalk.cuh>
 using F = float (*)(float);
 __device__ float one(float a) { return a + 1; }
 __device__ float two(float a) { return a * 2; }
@@ -291,11 +289,16 @@ __device__ F table[2] = {one, two};
 __device__ float (*others[1])(float, float) = {other};
 __global__ void k(float* y, int n) {
   F f = threadIdx.x < 20 ? table[n % 2] : )" +
-                             pointer + R"(;
+         pointer + R"(;
   y[threadIdx.x] = f(y[threadIdx.x]);
 }
 SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
 )";
+}
+
+// The pointer is null, a number that is no pointer, or a pointer to a function with another signature.
+TEST(Calls, ThroughAPointerToNothingIsAFault) {
+  const auto fault = [](const std::string& text) {
     Buffer y{"y", std::vector<float>(32)};
     const auto record = Runner().run(text, {&y, 3});
     EXPECT_TRUE(record.ok()) << record.error().text();
@@ -305,13 +308,15 @@ SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
     EXPECT_EQ(record->fault->thread.x, 20u);
     return record->fault->message;
   };
-  EXPECT_NE(fault("(F)(unsigned long long)(n - 3)").find("a null pointer"), std::string::npos);
-  EXPECT_NE(fault("(F)(unsigned long long)(n + 4000)").find("0xfa3, where no function begins"), std::string::npos);
-  EXPECT_NE(fault("(F)others[n - 3]").find("a pointer to other, which takes other parameters"), std::string::npos);
+  EXPECT_NE(fault(JOINT(calling_through("(F)(unsigned long long)(n - 3)"))).find("a null pointer"), std::string::npos);
+  EXPECT_NE(fault(JOINT(calling_through("(F)(unsigned long long)(n + 4000)"))).find("0xfa3, where no function begins"),
+            std::string::npos);
+  EXPECT_NE(fault(JOINT(calling_through("(F)others[n - 3]"))).find("a pointer to other, which takes other parameters"),
+            std::string::npos);
 }
 
 TEST(Calls, OfAHeapAreRefused) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void k(float* y, int n) {
   float* mine = new float[n];
   for (int i = 0; i < n; ++i) mine[i] = y[i];
@@ -319,7 +324,7 @@ __global__ void k(float* y, int n) {
   delete[] mine;
 }
 SOLVE(float* y, int n) { k<<<1, n>>>(y, n); }
-)";
+)");
   Buffer y{"y", std::vector<float>(32)};
   const auto record = Runner().run(kText, {&y, 32});
   ASSERT_FALSE(record.ok());
@@ -330,7 +335,7 @@ SOLVE(float* y, int n) { k<<<1, n>>>(y, n); }
 
 // A recursive function takes a structure by value and uses a local variable under a guard.
 TEST(Calls, StructuresAndGuardedLocalsInRecursion) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 struct Three { int a[3]; };
 __device__ __noinline__ int sum(Three t, int n) {
   int r = -1;
@@ -346,7 +351,7 @@ __global__ void k(float* y, int n) {
   y[t] = sum(start, t % n);
 }
 SOLVE(float* y, int n) { k<<<1, 40>>>(y, n); }
-)";
+)");
   Buffer y{"y", std::vector<float>(40, -1)};
   const auto record = Runner().run(kText, {&y, 4});
   ASSERT_TRUE(record.ok()) << record.error().text();
@@ -363,10 +368,8 @@ SOLVE(float* y, int n) { k<<<1, 40>>>(y, n); }
         << line.line;
 }
 
-// The same kernel with its function inlined and called has the same counts and about the same time.
-TEST(Calls, CountAndTakeWhatTheInlinedKernelDoes) {
-  const auto text = [](const std::string& how) {
-    return "#include <roofwalk.cuh>\n__device__ " + how + R"( float poly(float a, float b) {
+std::string poly_kernel(const std::string& how) {
+  return "#include <roofwalk.cuh>\n__device__ " + how + R"( float poly(float a, float b) {
   _Pragma("unroll 4") for (int i = 0; i < 400; ++i) a = a * b + 0.5f;
   return a;
 }
@@ -376,13 +379,17 @@ __global__ void k(const float* x, float* y, int n) {
 }
 SOLVE(const float* x, float* y, int n) { k<<<ceil_div(n, 256), 256>>>(x, y, n); }
 )";
-  };
+}
+
+// The same kernel with its function inlined and called has the same counts and about the same time.
+TEST(Calls, CountAndTakeWhatTheInlinedKernelDoes) {
   constexpr int n = 1 << 16;
   RunRecord records[2];
   std::vector<float> values[2];
   for (const int called : {0, 1}) {
     Buffer x{"x", numbers(n)}, y{"y", std::vector<float>(n)};
-    auto record = Runner().run(text(called != 0 ? "__noinline__" : "__forceinline__"), {&x, &y, n});
+    auto record = Runner().run(called != 0 ? JOINT(poly_kernel("__noinline__")) : JOINT(poly_kernel("__forceinline__")),
+                               {&x, &y, n});
     ASSERT_TRUE(record.ok()) << record.error().text();
     ASSERT_FALSE(record->fault) << record->fault->message;
     records[called] = *record;

@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, PlantedFaults, ::testing::Range<std::size_t>(0, 
                          [](const auto& test) { return kPlantedLines[test.param].name; });
 
 TEST(Warnings, SameValueByTwoWarpsIsOneWarning) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void k(float* y, int n) {
   __shared__ int found;
   if (threadIdx.x == 0) found = 0;
@@ -102,7 +102,7 @@ __global__ void k(float* y, int n) {
   if (threadIdx.x < n) y[threadIdx.x] = found;
 }
 SOLVE(float* y, int n) { k<<<2, 128>>>(y, n); }
-)";
+)");
   Buffer y{"y", std::vector<float>(128)};
   const auto record = Runner().run(kText, {&y, 128});
   ASSERT_TRUE(record.ok()) << record.error().text();

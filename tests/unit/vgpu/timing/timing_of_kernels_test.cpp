@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Clock, EveryChapter, testing::ValuesIn(kChapters), [](c
 
 // The blocks have very different costs; the expensive ones come first, last, or scattered.
 TEST(Clock, SampledTimeOfUnevenBlocksIsThatOfTheWholeGrid) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void k(float* c, int order) {
   const int blocks = gridDim.x, block = blockIdx.x;
   const bool dear = order == 0 ? block < blocks / 4 : order == 1 ? block >= blocks - blocks / 4 : block % 4 == 1;
@@ -82,7 +82,7 @@ __global__ void k(float* c, int order) {
   c[block * blockDim.x + threadIdx.x] = x;
 }
 SOLVE(float* c, int blocks, int order) { k<<<blocks, 128>>>(c, order); }
-)";
+)");
   constexpr int kBlocks = 4096;
   for (const int order : {0, 1, 2}) {
     const auto time_of = [&](RunOptions::Time time) {
@@ -127,7 +127,7 @@ TEST(Clock, IsNeverBelowWhatTheCountsNeed) {
 
 // A trace describes these barriers only in part: their count is in a register, or a guard excludes a warp.
 TEST(Clock, ComesThroughEveryBarrierThatTheKernelCameThrough) {
-  constexpr const char* kText = R"(#include <roofwalk.cuh>
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void k(float* c, int half) {
   const int t = threadIdx.x;
   if (t < 64) asm volatile("bar.sync 1, %0;" :: "r"(half) : "memory");
@@ -136,7 +136,7 @@ __global__ void k(float* c, int half) {
   c[t] = t;
 }
 SOLVE(float* c, int half) { k<<<1, 128>>>(c, half); }
-)";
+)");
   Buffer c{"c", std::vector<float>(128)};
   Runner runner;
   const auto record = runner.run(kText, {&c, 64});

@@ -7,13 +7,13 @@ namespace {
 
 std::uint64_t count(const RunRecord& record, Counter counter) { return record.counters[counter].value_or(0); }
 
-constexpr const char* kAdd = R"(#include <roofwalk.cuh>
+const std::string& kAdd = joined(R"(#include <roofwalk.cuh>
 __global__ void add(const float* a, const float* b, float* c, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) c[i] = a[i] + b[i];
 }
 SOLVE(const float* a, const float* b, float* c, int n) { add<<<ceil_div(n, 256), 256>>>(a, b, c, n); }
-)";
+)");
 
 std::string naive_gemm(const char* row, const char* column, const char* grid) {
   return std::string("#include <roofwalk.cuh>\n") +
@@ -30,7 +30,7 @@ const std::string kCoalesced = naive_gemm("blockIdx.y * 8 + threadIdx.y", "block
 const std::string kUncoalesced = naive_gemm("blockIdx.x * 32 + threadIdx.x", "blockIdx.y * 8 + threadIdx.y",
                                             "dim3(ceil_div(m, 32), ceil_div(n, 8))");
 
-constexpr const char* kTiled = R"(#include <roofwalk.cuh>
+const std::string& kTiled = joined(R"(#include <roofwalk.cuh>
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
   __shared__ float as[16][16], bs[16][16];
   int x = threadIdx.x, y = threadIdx.y, col = blockIdx.x * 16 + x, row = blockIdx.y * 16 + y;
@@ -47,16 +47,16 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
   gemm<<<dim3(n / 16, m / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
 }
-)";
+)");
 
-constexpr const char* kOwnArray = R"(#include <roofwalk.cuh>
+const std::string& kOwnArray = joined(R"(#include <roofwalk.cuh>
 __global__ void pick(const float* a, const float* b, float* c, int n) {
   float values[4];
   for (unsigned i = 0; i < 4; ++i) values[(i + n) % 4] = a[threadIdx.x];
   c[threadIdx.x] = values[(threadIdx.x + n) % 4];
 }
 SOLVE(const float* a, const float* b, float* c, int n) { pick<<<1, 32>>>(a, b, c, n); }
-)";
+)");
 
 void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int n) {
   for (int i = 0; i < n; i += 5) {
@@ -94,7 +94,7 @@ SOLVE(float* c, int n) { sum<<<1, 64>>>(c, n); }
 
 // On request, the record names the line that last wrote given bytes, in a kernel or a memset.
 TEST(Counts, TheLineThatWroteLast) {
-  constexpr const char* kLines = R"(#include <roofwalk.cuh>
+  const std::string& kLines = JOINT(R"(#include <roofwalk.cuh>
 __global__ void fill(float* c, int n) {
   c[threadIdx.x] = 1;
   __syncthreads();
@@ -107,7 +107,7 @@ SOLVE(float* c, int n) {
   fill<<<1, 32>>>(c, n);
   cudaMemsetAsync(c + 8, 0, 16);
 }
-)";
+)");
   const auto line_of = [&](std::uint64_t element, bool sanitized = true) {
     Runner runner;
     const auto memory = *runner.device().allocate("c", 64 * 4, 4);
@@ -233,10 +233,10 @@ TEST(Counts, EveryByteBelongsToOneLine) {
 }
 
 TEST(Counts, StridesCostTheirSectors) {
-  constexpr const char* kStride = R"(#include <roofwalk.cuh>
+  const std::string& kStride = JOINT(R"(#include <roofwalk.cuh>
 __global__ void pick(const float* a, float* c, int stride) { c[threadIdx.x] = a[threadIdx.x * stride]; }
 SOLVE(const float* a, float* c, int stride) { pick<<<1, 32>>>(a, c, stride); }
-)";
+)");
   for (const int stride : {1, 2, 4, 8, 16, 32}) {
     Buffer a{"a", numbers(32 * 32)}, c{"c", std::vector<float>(32)};
     const auto record = Runner().run(kStride, {&a, &c, stride});
@@ -246,10 +246,10 @@ SOLVE(const float* a, float* c, int stride) { pick<<<1, 32>>>(a, c, stride); }
 }
 
 TEST(Counts, OneElementForAllThreadsIsOneSector) {
-  constexpr const char* kSame = R"(#include <roofwalk.cuh>
+  const std::string& kSame = JOINT(R"(#include <roofwalk.cuh>
 __global__ void same(const float* a, float* c) { c[5] = a[3]; }
 SOLVE(const float* a, float* c) { same<<<1, 64>>>(a, c); }
-)";
+)");
   Buffer a{"a", numbers(32)}, c{"c", std::vector<float>(32)};
   const auto record = Runner().run(kSame, {&a, &c});
   ASSERT_TRUE(record.ok()) << record.error().text();
@@ -261,7 +261,7 @@ SOLVE(const float* a, float* c) { same<<<1, 64>>>(a, c); }
 }
 
 TEST(Counts, BankConflictsCostTheirWavefronts) {
-  constexpr const char* kBanks = R"(#include <roofwalk.cuh>
+  const std::string& kBanks = JOINT(R"(#include <roofwalk.cuh>
 __global__ void pick(const float* a, float* c, int stride) {
   __shared__ float s[32 * 33];
   for (int i = threadIdx.x; i < 32 * 33; i += 32) s[i] = a[i % 32];
@@ -269,7 +269,7 @@ __global__ void pick(const float* a, float* c, int stride) {
   c[threadIdx.x] = s[threadIdx.x * stride];
 }
 SOLVE(const float* a, float* c, int stride) { pick<<<1, 32>>>(a, c, stride); }
-)";
+)");
   for (const int stride : {0, 1, 2, 4, 8, 16, 32, 33}) {
     Buffer a{"a", numbers(32)}, c{"c", std::vector<float>(32)};
     const auto record = Runner().run(kBanks, {&a, &c, stride});
@@ -281,7 +281,7 @@ SOLVE(const float* a, float* c, int stride) { pick<<<1, 32>>>(a, c, stride); }
 }
 
 TEST(Counts, MemsetAndCopyCount) {
-  constexpr const char* kSteps = R"(#include <roofwalk.cuh>
+  const std::string& kSteps = JOINT(R"(#include <roofwalk.cuh>
 __global__ void touch(float* c) { c[threadIdx.x] += 1; }
 SOLVE(const float* a, float* c, int n) {
   float* s = scratch<float>(n);
@@ -292,7 +292,7 @@ SOLVE(const float* a, float* c, int n) {
   cudaDeviceSynchronize();
   if (cudaGetLastError() != cudaSuccess) return;
 }
-)";
+)");
   constexpr int n = 1024;
   Buffer a{"a", numbers(n)}, c{"c", std::vector<float>(n)};
   const auto record = Runner().run(kSteps, {&a, &c, n});

@@ -7,7 +7,7 @@
 namespace roofwalk::test {
 namespace {
 
-constexpr const char* kLook = R"(#include <roofwalk.cuh>
+const std::string& kLook = joined(R"(#include <roofwalk.cuh>
 __device__ float at_stride(const float* a, int stride) {
   return a[threadIdx.x * stride];  // 3: in a function
 }
@@ -31,7 +31,7 @@ __global__ void look(const float* a, float* c, int stride) {
   c[threadIdx.x] = sum + wide.x + wide.y + wide.z + wide.w;
 }
 SOLVE(const float* a, float* c, int stride) { look<<<1, 32>>>(a, c, stride); }
-)";
+)");
 
 class Lines : public ::testing::Test {
  protected:
@@ -112,7 +112,7 @@ TEST_F(Lines, AddUpToTheKernel) {
 
 // The ideal sectors of cp.async follow from the number of bytes that it copies. Waits for copies are not requests.
 TEST(LinesOfCopies, HaveTheirFewestSectorsToo) {
-  constexpr const char* kCopy = R"(#include <roofwalk.cuh>
+  const std::string& kCopy = JOINT("#include <cuda_pipeline.h>\n" R"(#include <roofwalk.cuh>
 __global__ void copy(const float* a, float* c) {
   __shared__ float s[32];
   __pipeline_memcpy_async(&s[threadIdx.x], &a[threadIdx.x * 8], 4);
@@ -121,9 +121,9 @@ __global__ void copy(const float* a, float* c) {
   c[threadIdx.x] = s[threadIdx.x];
 }
 SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
-)";
+)");
   Buffer a{"a", numbers(256)}, c{"c", std::vector<float>(32)};
-  const auto record = Runner().run(std::string("#include <cuda_pipeline.h>\n") + kCopy, {&a, &c});
+  const auto record = Runner().run(kCopy, {&a, &c});
   ASSERT_TRUE(record.ok()) << record.error().text();
   EXPECT_EQ(record->counters[Counter::l1_read_sectors], 32u);
   EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u);  // the second 4 are the store of c
@@ -132,7 +132,7 @@ SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
 // At each barrier one warp is late: at the first because of a load; at the second, long after all loads, because of a
 // dependent chain through shared memory.
 TEST(LinesOfBarriers, KnowWhatTheLastWarpWaitedFor) {
-  constexpr const char* kHold = R"(#include <roofwalk.cuh>
+  const std::string& kHold = JOINT(R"(#include <roofwalk.cuh>
 __global__ void hold(const float* a, float* c) {
   __shared__ int next[64];
   next[threadIdx.x] = (threadIdx.x + 1) % 64;
@@ -148,7 +148,7 @@ __global__ void hold(const float* a, float* c) {
   c[threadIdx.x] = at;
 }
 SOLVE(const float* a, float* c) { hold<<<1, 64>>>(a, c); }
-)";
+)");
   Buffer a{"a", std::vector<float>(32)}, c{"c", std::vector<float>(64)};
   const auto record = Runner().run(kHold, {&a, &c});
   ASSERT_TRUE(record.ok()) << record.error().text();
