@@ -23,7 +23,7 @@ target_precompile_headers(roofwalk_headers PRIVATE
 # made for one optimization level, and GCC 12 crashes if another level uses them.
 function(roofwalk_optimize level)
   set_source_files_properties(${ARGN} PROPERTIES
-    COMPILE_OPTIONS ${level} SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+    COMPILE_OPTIONS "${level}" SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 function(roofwalk_layer name)

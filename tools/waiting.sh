@@ -65,7 +65,7 @@ trap 'stopped 143' TERM
 # would handle a signal only after a foreground command has ended, but it does so at once during `read`. So the command
 # runs in the background, where SIGINT is ignored unless env restores it.
 watch() {
-  local on_line=$2 line='' part='' code=0 before
+  local on_line=$2 line='' part='' code=0 before ended=
   doing_since=$SECONDS
   progress "$1"
   shift 2
@@ -77,8 +77,11 @@ watch() {
     if IFS= read -r -t 1 -u 8 part; then
       if [[ -z $stopped_with ]]; then "$on_line" "$line$part"; else progress "$doing"; fi
       line=
-    elif (($? > 128 || signals > before)) && [[ -e /proc/$watched ]]; then  # no complete line within a second
+    elif (($? > 128 || signals > before)) && [[ -z $ended ]]; then  # no complete line within a second
       line+=$part
+      # It may have written its last lines within this second. They are read before the loop ends. A process that it
+      # left behind may hold the pipe open for longer.
+      if [[ ! -e /proc/$watched ]]; then ended=1; fi
       if [[ -n $doing ]]; then progress "$doing"; fi
     else
       break

@@ -3,7 +3,7 @@ include(CheckCXXCompilerFlag)
 if(ROOFWALK_NATIVE)
   # Loops over lanes are short: 256-bit vectors were 8 % faster than 512-bit ones (naive GEMM of 1024 on a Zen 4).
   check_cxx_compiler_flag(-mprefer-vector-width=256 ROOFWALK_PREFERS_VECTOR_WIDTH)
-  set(ROOFWALK_WING_NATIVE -march=native $<$<BOOL:${ROOFWALK_PREFERS_VECTOR_WIDTH}>:-mprefer-vector-width=256>)
+  set(ROOFWALK_NATIVE_OPTIONS -march=native $<$<BOOL:${ROOFWALK_PREFERS_VECTOR_WIDTH}>:-mprefer-vector-width=256>)
 endif()
 
 # Options that all wings must share, because they instantiate the same header code. They keep results bit-identical (no
@@ -11,7 +11,7 @@ endif()
 # never to code compiled separately.
 function(roofwalk_wing_options target hot)
   target_compile_options(${target} PRIVATE
-    $<IF:$<BOOL:${hot}>,-O3,-O1> -fno-math-errno -fno-trapping-math -Wno-psabi ${ROOFWALK_WING_NATIVE})
+    $<IF:$<BOOL:${hot}>,-O3,-O1> -fno-math-errno -fno-trapping-math -Wno-psabi ${ROOFWALK_NATIVE_OPTIONS})
 endfunction()
 
 # Headers included by nearly every file, precompiled once per optimization level.

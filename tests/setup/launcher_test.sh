@@ -397,6 +397,10 @@ rm "$built"
 CTEST_SAYS=$passes ROOFWALK_BUDGET=1 call 0 test
 prints 'building not measured'
 
+# Lines are read to the last one, also those that come when the process has ended.
+CTEST_SAYS='' CTEST_RUNS="(sleep 1.5; printf '$passes') &" call 0 test
+[[ ${output##*$'\n'} == '1 passed, 0 failed' ]] || bad "the last line"
+
 CTEST_SAYS='1/1 Test #1: a ....***Failed    0.00 sec\nthe reason\n\n0%% tests passed, 1 tests failed out of 1\n'
 CTEST_EXIT=8 call 1 test
 prints 'the reason'

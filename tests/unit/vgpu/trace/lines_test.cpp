@@ -112,7 +112,9 @@ TEST_F(Lines, AddUpToTheKernel) {
 
 // The ideal sectors of cp.async follow from the number of bytes that it copies. Waits for copies are not requests.
 TEST(LinesOfCopies, HaveTheirFewestSectorsToo) {
-  const std::string& kCopy = JOINT("#include <cuda_pipeline.h>\n" R"(#include <roofwalk.cuh>
+  const std::string& kCopy = JOINT(
+      "#include <cuda_pipeline.h>\n"
+      R"(#include <roofwalk.cuh>
 __global__ void copy(const float* a, float* c) {
   __shared__ float s[32];
   __pipeline_memcpy_async(&s[threadIdx.x], &a[threadIdx.x * 8], 4);
