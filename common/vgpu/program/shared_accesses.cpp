@@ -14,7 +14,7 @@ using ptx::Form;
 using ptx::Instruction;
 using ptx::Operand;
 
-constexpr std::uint32_t kNone = ~0u;
+constexpr std::uint32_t kNoInstruction = ~0u;
 
 bool is_shared_access(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
@@ -32,7 +32,7 @@ std::int64_t sum(std::int64_t a, std::int64_t b) {
 
 // Where a register got its value: at a single instruction, or at several.
 struct Definition {
-  std::uint32_t pc = kNone;
+  std::uint32_t pc = kNoInstruction;
   bool several = false;
 };
 
@@ -47,7 +47,7 @@ class Matcher {
       on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
       for_each_result(ptx_[pc], [&](int reg) {
         Definition& definition = definitions_[reg];
-        definition.several = definition.pc != kNone || ptx_[pc].guard >= 0;
+        definition.several = definition.pc != kNoInstruction || ptx_[pc].guard >= 0;
         definition.pc = pc;
       });
     }
@@ -86,7 +86,7 @@ class Matcher {
   // An address is a constant offset from a place: a register as some instruction left it, or a variable.
   struct Place {
     int reg = -1;
-    std::uint32_t written_at = kNone;  // for a register that several instructions write: the last one before
+    std::uint32_t written_at = kNoInstruction;  // for a register that several instructions write: the last one before
     std::string symbol;
     bool store = false;
     int guard = -1;
@@ -130,7 +130,7 @@ class Matcher {
       const std::uint32_t pc = loop->first + i;
       for_each_result(ptx_[pc], [&](int reg) {
         Definition& made = made_in_loop_[reg];
-        made.several = made.pc != kNone || ptx_[pc].guard >= 0;
+        made.several = made.pc != kNoInstruction || ptx_[pc].guard >= 0;
         made.pc = pc;
       });
     }
@@ -201,16 +201,16 @@ class Matcher {
     for (auto at = members.begin(); at != members.end();) {
       const std::int64_t start = at->first;
       // The widest machine access on the lines of the instructions that a window from here on would cover.
-      std::uint32_t width = 0, leader = kNone;
+      std::uint32_t width = 0, leader = kNoInstruction;
       for (auto in = at; in != members.end() && in->first < start + 16; ++in) {
         const Widths& widths = widths_[in->second];
         if (widths.bytes <= bytes_of(ptx_[in->second])) continue;
         const bool begins_here = ((start - phase) % widths.bytes + widths.bytes) % widths.bytes == 0;
         if (!begins_here || in->first >= start + widths.bytes) continue;
         if (widths.differ) return std::nullopt;
-        if (leader == kNone) width = widths.bytes, leader = in->second;
+        if (leader == kNoInstruction) width = widths.bytes, leader = in->second;
       }
-      if (leader == kNone) {
+      if (leader == kNoInstruction) {
         if (widths_[at->second].bytes > bytes_of(ptx_[at->second])) return std::nullopt;
         ++at;
         continue;
@@ -241,7 +241,7 @@ class Matcher {
     for (auto at = members.begin(); at != members.end();) {
       const auto begin = at;
       std::int64_t end = at->first;
-      std::uint32_t leader = kNone, with_code = 0;
+      std::uint32_t leader = kNoInstruction, with_code = 0;
       for (; at != members.end() && at->first == end; ++at) {
         const Widths& widths = widths_[at->second];
         end += bytes_of(ptx_[at->second]);
@@ -249,7 +249,7 @@ class Matcher {
         leader = at->second;
         ++with_code;
       }
-      const Widths code = leader == kNone ? Widths{} : widths_[leader];
+      const Widths code = leader == kNoInstruction ? Widths{} : widths_[leader];
       const std::uint32_t width = code.bytes;
       if (code.wide == 0 && with_code == std::distance(begin, at)) continue;
       if (with_code != 1 || end - begin->first != step || width <= step || width % step != 0) return std::nullopt;
