@@ -440,7 +440,7 @@ Json to_json(const Gradebook& book) {
   json["students"] = Json::array();
   for (const StudentRow& row : book.rows) {
     Json student{{"student", row.owner.student},
-                 {"lms_id", number_of(row.owner.lms_id)},
+                 {"lms_id", plain_number_of(row.owner.lms_id)},
                  {"total_percent", number(row.total_percent)}};
     student["chapters"] = Json::array();
     for (std::size_t i = 0; i < row.cells.size(); ++i) {

@@ -155,10 +155,10 @@ std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
   return ids;
 }
 
-// The id in small letters, and without leading zeros if it is a number, because schools and people write ids in several
-// ways.
+// The id in small letters (of A to Z), and without leading zeros if it is a number, because schools and people write
+// ids in several ways.
 std::string plain_id(const std::string& id) {
-  std::string key = small_letters(std::string(trimmed(id)));
+  std::string key = small_address(std::string(trimmed(id)));
   if (is_number_of_canvas(key)) key.erase(0, std::min(key.find_first_not_of('0'), key.size()));
   return key;
 }

@@ -43,17 +43,18 @@ void put(Listing& listing, Found found) {
   }
 }
 
-// The entries of a folder, sorted by name, so that their order is the same on every file system. nullopt if the
-// folder cannot be read.
-std::optional<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
+// The names in a folder, sorted, so that their order is the same on every file system. Not whole paths, which may be 4
+// KB long each. nullopt if the folder cannot be read.
+std::optional<std::vector<std::string>> names_in_folder(const fs::path& folder) {
   std::error_code error;
-  std::vector<fs::directory_entry> entries;
+  std::vector<std::string> names;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (!is_debris(at->path().filename().string())) entries.push_back(*at);
+    std::string name = at->path().filename().string();
+    if (!is_debris(name)) names.push_back(std::move(name));
   }
   if (error) return std::nullopt;
-  std::sort(entries.begin(), entries.end());
-  return entries;
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 struct Walk {
@@ -63,13 +64,12 @@ struct Walk {
 
 void walk(const fs::path& folder, const std::vector<std::string>& parts, const Walk& all);
 
-void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>& parts, const Walk& all) {
+void walk_entry(const fs::path& path, const std::vector<std::string>& parts, const Walk& all) {
   Listing& listing = all.listing;
-  const fs::path path = entry.path();
   std::vector<std::string> here = parts;
   here.push_back(path.filename().string());
   std::error_code error;
-  const fs::file_status status = entry.symlink_status(error);
+  const fs::file_status status = fs::symlink_status(path, error);
   if (fs::is_directory(status) && !all.skipped.empty() && fs::equivalent(path, all.skipped, error)) return;
   if (fs::is_directory(status)) {
     Pile& pile = listing.folders[here.front()];  // an empty folder is a student, too
@@ -88,12 +88,12 @@ void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>
 
 void walk(const fs::path& folder, const std::vector<std::string>& parts, const Walk& all) {
   Listing& listing = all.listing;
-  const auto entries = entries_of(folder);
-  if (!entries && parts.empty()) listing.trouble = "the folder cannot be read";
-  if (!entries && !parts.empty())
+  const auto names = names_in_folder(folder);
+  if (!names && parts.empty()) listing.trouble = "the folder cannot be read";
+  if (!names && !parts.empty())
     listing.folders[parts.front()].told.push_back({below(parts), "the folder cannot be read", written_at(folder)});
-  if (!entries) return;
-  for (const auto& entry : *entries) walk_entry(entry, parts, all);
+  if (!names) return;
+  for (const std::string& name : *names) walk_entry(folder / name, parts, all);
 }
 
 Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, std::vector<std::string> parts) {

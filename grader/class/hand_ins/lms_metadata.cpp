@@ -35,7 +35,7 @@ Id id_of(const std::string& email, const std::string& sid) {
 // Two exports may write an address in other letters. What a student typed never looks like a proven address, which
 // stands in round brackets behind the name.
 Owner owner_of(const std::string& name, const Id& id) {
-  if (id.is_proven) return owner_with_id(name, small_letters(id.text));
+  if (id.is_proven) return owner_with_id(name, small_address(id.text));
   std::string typed = name;
   if (typed.find('@') != std::string::npos) {
     std::replace(typed.begin(), typed.end(), '(', '[');
@@ -122,6 +122,42 @@ Result<LmsRecords> records_in(const std::string& yaml) {
   return records;
 }
 
+// What to say of students without an address who have handed in several times; empty if none have.
+std::string repeated_owners(const LmsRecords& records) {
+  std::map<std::string, int> submissions;  // by student
+  for (const auto& [folder, record] : records) {
+    for (const Owner& owner : record.owners) {
+      if (!owner.lms_id.empty() && !is_persons(owner.lms_id)) ++submissions[owner.student];
+    }
+  }
+  std::erase_if(submissions, [](const auto& one) { return one.second < 2; });
+  if (submissions.empty()) return "";
+  const auto& [student, count] = *submissions.begin();
+  const std::size_t more = submissions.size() - 1;
+  return fmt::format(
+      "has {} submissions of {}{} without an e-mail address: students type names and numbers themselves, "
+      "so look whether they are one person's",
+      count, student, more == 0 ? "" : fmt::format(", and several of {} more students,", more));
+}
+
+// What to say of students who have typed the same number; empty if none have.
+std::string shared_numbers(const LmsRecords& records) {
+  std::map<std::string, std::set<std::string>> students;  // by typed number
+  for (const auto& [folder, record] : records) {
+    for (const Owner& owner : record.owners) {
+      const std::string number = number_of(owner.lms_id);
+      if (!number.empty() && !is_persons(owner.lms_id)) students[number].insert(owner.student);
+    }
+  }
+  std::erase_if(students, [](const auto& one) { return one.second.size() < 2; });
+  if (students.empty()) return "";
+  const auto& [number, sharing] = *students.begin();
+  const std::size_t more = students.size() - 1;
+  return fmt::format("gives {} the student number {}{}: students type it themselves, so it names none of them",
+                     fmt::join(sharing, " and "), plain_name(number),
+                     more == 0 ? "" : fmt::format(", and {} more numbers to several students", more));
+}
+
 }  // namespace
 
 std::optional<std::int64_t> moment_of(const std::string& text) {
@@ -193,21 +229,10 @@ Result<LmsRecords> read_records(const std::vector<Found>& metadata, const std::s
                    "count; add --each if all of it is one student's"};
 }
 
-std::string shared_numbers(const LmsRecords& records) {
-  std::map<std::string, std::set<std::string>> students;  // by typed number
-  for (const auto& [folder, record] : records) {
-    for (const Owner& owner : record.owners) {
-      const std::string number = number_of(owner.lms_id);
-      if (!number.empty() && !is_persons(owner.lms_id)) students[number].insert(owner.student);
-    }
-  }
-  std::erase_if(students, [](const auto& one) { return one.second.size() < 2; });
-  if (students.empty()) return "";
-  const auto& [number, sharing] = *students.begin();
-  const std::size_t more = students.size() - 1;
-  return fmt::format("gives {} the student number {}{}: students type it themselves, so it names none of them",
-                     fmt::join(sharing, " and "), number,
-                     more == 0 ? "" : fmt::format(", and {} more numbers to several students", more));
+std::vector<std::string> doubts_about(const LmsRecords& records) {
+  std::vector<std::string> doubts{shared_numbers(records), repeated_owners(records)};
+  std::erase(doubts, "");
+  return doubts;
 }
 
 }  // namespace roofwalk

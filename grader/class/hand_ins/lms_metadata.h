@@ -42,7 +42,8 @@ Result<LmsRecords> read_records(const std::vector<Found>& metadata, const std::s
 // "2026-10-01T21:59:00.365935-07:00" or "2026-10-01 21:59:00.0 Z" as seconds since 1970. nullopt for any other text.
 std::optional<std::int64_t> moment_of(const std::string& text);
 
-// What to say of students who have typed the same number, of whom one may have typed another's; empty if none have.
-std::string shared_numbers(const LmsRecords& records);
+// Lines about students who typed the same number, of whom one may have typed another's, and about several submissions
+// of one who has no address.
+std::vector<std::string> doubts_about(const LmsRecords& records);
 
 }  // namespace roofwalk

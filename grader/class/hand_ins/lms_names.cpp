@@ -421,6 +421,17 @@ std::string small_letters(const std::string& text) {
   return small;
 }
 
+std::string plain_number_of(const std::string& lms_id) {
+  const std::string number = number_of(lms_id);
+  return number.empty() ? "" : plain_name(number);
+}
+
+std::string small_address(const std::string& address) {
+  std::string small = address;
+  for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return small;
+}
+
 std::string name_letters(const std::string& given) {
   // The base letters of U+00C0 to U+017F (Latin-1 Supplement, Latin Extended-A), by code point; a space: not a
   // letter.

@@ -38,6 +38,9 @@ bool is_participants(const std::string& lms_id);  // whether the number is a par
 // The number without our prefix, as people know it.
 std::string number_of(const std::string& lms_id);
 
+// The same, safe to show (see plain_name()).
+std::string plain_number_of(const std::string& lms_id);
+
 // What one file name tells. Canvas' form is "doejane_LATE_123_456_vector-add-1.cu", Moodle's without folders "Jane
 // Doe_123_assignsubmission_file_vector-add.cu"; other names are STUDENT.cu or STUDENT_CHAPTER.cu. `rest` is the
 // learner's own file name, which platforms keep at the end; for other names, the whole name.
@@ -134,6 +137,10 @@ Owner owner_with_unproven_id(const std::string& name, const std::string& id);
 
 // The text in small letters, for all alphabets. Invalid UTF-8 is unchanged.
 std::string small_letters(const std::string& text);
+
+// An address in small letters. Only A to Z have one: a letter of another alphabet whose small letter is Latin, such as
+// the Kelvin sign, makes another address.
+std::string small_address(const std::string& address);
 
 // A name's letters and digits in small letters, Latin ones without accents, so that different spellings give the same
 // text.

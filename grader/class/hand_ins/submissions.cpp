@@ -325,7 +325,7 @@ class Collector {
                                                        std::count_if(records.begin(), records.end(), has_no_time) - 1,
                                                        listing.metadata.front().parts.front()));
     }
-    if (const std::string shared = shared_numbers(records); !shared.empty()) tell(top_, shared);
+    for (const std::string& doubt : doubts_about(records)) tell(top_, doubt);
     tell_of_classes(listing);
     tell_of_encoding(listing);
     for (const Found& file : listing.unproven) leave_out(label_of(top_, file.parts), kIsUnproven);
@@ -422,6 +422,7 @@ class Collector {
       if (named.has_one_limit) one.share_limit(graded_[named.owner.alike]);
       one.add_file(std::move(file), top_, named.owner.mark, named.rest);
     } else if (named.by == NamedBy::platform) {
+      note_mark(named.owner);  // tells, as a gradable file's does, whose assignment the zip is of
       hand_in(named.owner).tell(label, kIsUnknown, file.written_at_s);
     } else {
       unowned_.add_stray(label, name, chapters_.known());

@@ -43,7 +43,8 @@ Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
   const auto grades = value_or_fail(batch.store().grades());
   const auto faults = value_or_fail(batch.store().faults());
   const auto submissions = value_or_fail(batch.store().submissions());
-  Json json{{"schema", "roofwalk.history/1"}, {"student", row.owner.student}, {"lms_id", number_of(row.owner.lms_id)}};
+  Json json{
+      {"schema", "roofwalk.history/1"}, {"student", row.owner.student}, {"lms_id", plain_number_of(row.owner.lms_id)}};
   json["submissions"] = Json::array();
   for (std::size_t i = 0; i < book.columns.size(); ++i) {
     const Column& column = book.columns[i];

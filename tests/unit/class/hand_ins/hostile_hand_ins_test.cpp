@@ -253,6 +253,46 @@ TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
   }
 }
 
+// Only A to Z are folded in addresses: the small letter of U+212A, the Kelvin sign, is k, and that of U+0130 an i.
+TEST_F(HostileHandIns, AddressesOfOtherLettersAreOthers) {
+  folder_.write("c/submission_metadata.yml",
+                "submission_1:\n  :submitters:\n  - :name: Kate\n    :email: kate@x.org\n"
+                "submission_2:\n  :submitters:\n  - :name: Kate\n    :email: \xe2\x84\xaa"
+                "ate@x.org\n"
+                "submission_3:\n  :submitters:\n  - :name: Ida\n    :email: ida@x.org\n"
+                "submission_4:\n  :submitters:\n  - :name: Ida\n    :email: \xc4\xb0"
+                "da@x.org\n");
+  for (int i = 1; i <= 4; ++i) folder_.write("c/submission_" + std::to_string(i) + "/vector-add.cu", std::to_string(i));
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ::testing::SizeIs(4));
+  std::set<std::string> students;
+  for (const Owner& owner : handed.students) students.insert(owner.student);
+  EXPECT_THAT(students, ::testing::SizeIs(4));
+}
+
+TEST_F(HostileHandIns, NumbersThatStudentsTypeAreShownPlainly) {
+  folder_.write("c/submission_metadata.yml",
+                "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: \"7\\e]0;x\\a\"\n"
+                "submission_2:\n  :submitters:\n  - :name: Eve\n    :sid: \"7\\e]0;x\\a\"\n");
+  for (int i = 1; i <= 2; ++i) folder_.write("c/submission_" + std::to_string(i) + "/vector-add.cu", std::to_string(i));
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(handed.told, ::testing::Contains(HasSubstr("the student number 7?]0;x?: ")));
+  for (const Owner& owner : handed.students) EXPECT_EQ(plain_number_of(owner.lms_id), "7?]0;x?");
+}
+
+// Two submissions of one name and typed number may be two people's.
+TEST_F(HostileHandIns, WhoHandsInTwiceWithoutAnAddressIsTold) {
+  folder_.write("c/submission_metadata.yml",
+                "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: '13'\n"
+                "submission_2:\n  :submitters:\n  - :name: Ada\n    :sid: '13'\n"
+                "submission_3:\n  :submitters:\n  - :name: Bob\n    :email: bob@x.edu\n"
+                "submission_4:\n  :submitters:\n  - :name: Bob\n    :email: bob@x.edu\n");
+  for (int i = 1; i <= 4; ++i) folder_.write("c/submission_" + std::to_string(i) + "/vector-add.cu", std::to_string(i));
+  EXPECT_THAT(collect_all(folder_.path() / "c").told,
+              ::testing::Contains("c has 2 submissions of Ada (13) without an e-mail address: students type names and "
+                                  "numbers themselves, so look whether they are one person's"));
+}
+
 TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
   const std::string many(250, 'x');  // longer than messages show
   for (const std::string& name :

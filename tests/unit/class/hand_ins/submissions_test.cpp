@@ -1051,6 +1051,13 @@ TEST_F(Submissions, WhoHandsInOnlyOtherThingsIsKnown) {
   EXPECT_EQ(unpacked.submissions[0].owner.mark, LateMark::late);
   ASSERT_EQ(handed.left_out.size(), 1u);
   EXPECT_EQ(handed.left_out[0].student, "doejane (7)");
+  // Files of every kind tell whose assignment the zip is of: one kernel among reports is not a class of one.
+  folder_.write(
+      "r.zip",
+      zip_of({{"ada_11_21_report.pdf", "A"}, {"bob_12_22_report.pdf", "B"}, {"eve_13_23_vector-add.cu", "E"}}));
+  std::set<std::string> marked;
+  for (const MarkedStudent& one : collect_all(folder_.path() / "r.zip").marked) marked.insert(one.owner.student);
+  EXPECT_THAT(marked, ::testing::ElementsAre("ada (11)", "bob (12)", "eve (13)"));
   // Gradescope's metadata names a student whose folder is missing.
   folder_.write("g.zip", zip_of({{"submission_metadata.yml", kGradescope}, {"submission_331/vector-add.cu", "A"}}));
   EXPECT_EQ(collect_all(folder_.path() / "g.zip").students.size(), 3u);
