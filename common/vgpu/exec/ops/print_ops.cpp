@@ -1,6 +1,7 @@
 // vprintf and __assertfail, which nvcc generates for printf and assert: externs that the machine implements. Their
 // arguments are in .param variables. vprintf's second argument points to a buffer with the values to print, each at
 // its own alignment.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -69,8 +70,14 @@ void put_result(const Launch& launch, const Warp& warp, const Op* op, int lane, 
 }
 
 // Prints for one thread; returns the number of arguments that its format used. nullopt if the format cannot be read.
-std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lane) {
-  const auto format = text_at(launch, warp, lane, argument(launch, warp, op, lane, 0));
+// Adds to `read_bytes` what it reads, also of texts that the format cuts.
+std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t& read_bytes) {
+  const auto text = [&](std::uint64_t address) {
+    auto found = text_at(launch, warp, lane, address);
+    read_bytes += found ? found->size() : 0;
+    return found;
+  };
+  const auto format = text(argument(launch, warp, op, lane, 0));
   if (!format) return std::nullopt;
   std::uint64_t at = argument(launch, warp, op, lane, 1);
   const bool has_buffer = at != 0;
@@ -87,7 +94,7 @@ std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lan
     at += bytes;
     return value;
   };
-  source.text = [&](std::uint64_t address) { return text_at(launch, warp, lane, address); };
+  source.text = text;
   Formatted out = format_print(*format, source);
   const std::uint32_t thread = warp.index * kWarpSize + static_cast<std::uint32_t>(lane);
   launch.printer->add(warp.block->linear_index, thread, std::move(out.text));
@@ -111,7 +118,9 @@ const Op* op_print(Launch& launch, Warp& warp, const Op* op) {
       put_result(launch, warp, op, lane, 0);
       continue;
     }
-    const auto arguments = print(launch, warp, op, lane);
+    std::uint64_t read_bytes = 0;
+    const auto arguments = print(launch, warp, op, lane, read_bytes);
+    launch.work_left -= std::min(launch.work_left, read_bytes * work::kPrintedByte);
     if (!arguments) {
       return launch.stop(warp, op, FaultKind::out_of_bounds, lane,
                          "out of bounds: printf's format is not text in memory: write it as a string in quotes");

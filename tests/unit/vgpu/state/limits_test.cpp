@@ -1,5 +1,6 @@
 // A run ends when its budget of work is used up. Work is computed from counts, not from the host's time. If the host
 // lacks time or memory, that is an error of the host, not the kernel's fault.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -84,6 +85,41 @@ TEST(Limits, RequestsOfManyLinesAreMoreWork) {
   ASSERT_TRUE(rows.ok() && scattered.ok());
   const RunOptions options{.threads = 1, .time = RunOptions::Time::least};
   EXPECT_GT(least_budget(*scattered, options), 3 * least_budget(*rows, options));
+}
+
+// What a call passes is copied for each lane.
+TEST(Limits, CallsThatPassLargeStructuresAreMoreWork) {
+  static constexpr int kCalls = 20, kWords = 1000;
+  const auto passes = [](int words) {
+    return compile(fmt::format(
+        "#include <roofwalk.cuh>\nstruct Words {{ float of[{}]; }};\n"
+        "__device__ __noinline__ float sum(Words w, int i) {{ return w.of[i & 1] + w.of[1]; }}\n"
+        "__global__ void k(const float* a, float* c, int n) {{\n  Words w;\n  w.of[0] = a[0], w.of[1] = a[1];\n"
+        "  float s = 0;\n#pragma unroll 1\n  for (int i = 0; i < {}; ++i) s += sum(w, i);\n  c[threadIdx.x] = s;\n}}\n"
+        "SOLVE(const float* a, float* c, int n) {{ k<<<1, 32>>>(a, c, n); }}\n",
+        words, kCalls));
+  };
+  const auto few = passes(2), many = passes(kWords);
+  ASSERT_TRUE(few.ok() && many.ok());
+  const RunOptions options{.threads = 1, .time = RunOptions::Time::least};
+  EXPECT_GT(least_budget(*many, options), least_budget(*few, options) + 8 * 4 * (kWords - 100) * kCalls);
+}
+
+// A format may read long texts and print nothing of them.
+TEST(Limits, TextsThatAFormatReadsAreMoreWork) {
+  const auto prints = [](const std::string& text) {
+    return compile(
+        "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n"
+        "  for (int i = 0; i < 10; ++i) printf(\"%.0s\", \"" +
+        text +
+        "\");\n  c[threadIdx.x] = a[0];\n}\n"
+        "SOLVE(const float* a, float* c, int n) { k<<<1, 32>>>(a, c, n); }\n");
+  };
+  const auto few = prints("x"), many = prints(std::string(900, 'x'));
+  ASSERT_TRUE(few.ok() && many.ok());
+  const RunOptions options{.threads = 1, .time = RunOptions::Time::least};
+  // The texts of the last print may use up what is left.
+  EXPECT_GE(least_budget(*many, options), least_budget(*few, options) + 9 * 32 * 899);
 }
 
 // The two kernels load equally many words: one loads words that the warp itself has stored, the other loads words of an
