@@ -384,7 +384,9 @@ class AttemptInTheMaking {
     add_to_evidence(trial, artifact_, evidence_);
   }
 
+  // The starter's dot from the attempt's own run. Measures the starter if the file has been changed meanwhile.
   Result<StarterDot> dot_of(const Trial& trial) const {
+    if (!attempt_.is_starter) return measure_starter(rig_, chapter_, measured_->problem, measured_->work);
     return StarterDot{points_of(measure(trial.record, measured_->work, rig_.roofs)), trial.record.bytes_are_modelled};
   }
 

@@ -210,7 +210,9 @@ Status Lowering::lower_block(std::uint32_t index) {
   entry.block = index;
   entry.count = block.count;
   entry.memory = static_cast<std::uint32_t>(block.memory.size());
-  for (auto in = first; in != first + block.count; ++in) entry.target += work_of(*in, function_, input_.work_mode);
+  for (auto in = first; in != first + block.count; ++in) {
+    entry.target += work_of(*in, function_, input_.work_mode) + work_of_passing(passed_bytes(*in));
+  }
   next_memory_ = 0;
   program_.ops.push_back(entry);
   for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {

@@ -97,6 +97,13 @@ CallSite::Place Lowering::place(const Operand& operand) const {
   return {kNoSlot, at->second.first, at->second.second};
 }
 
+std::uint64_t Lowering::passed_bytes(const Instruction& call) const {
+  std::uint64_t bytes = 0;
+  for (const Operand& argument : call.call_arguments) bytes += place(argument).bytes;
+  for (const Operand& result : call.call_results) bytes += place(result).bytes;
+  return bytes;
+}
+
 Status Lowering::lower_extern_call(const Instruction& in, const Op& op) {
   if (input_.may_call_externs) return emit_ok(op, op_call_extern);
   const std::string& name = in.operands[0].symbol;

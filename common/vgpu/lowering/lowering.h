@@ -73,6 +73,7 @@ class Lowering {
   // Whether an instruction belongs to the kernel or to a function reachable from it without calls through pointers.
   bool is_called_by_name(std::uint32_t pc) const;
   CallSite::Place place(const Operand& operand) const;
+  std::uint64_t passed_bytes(const Instruction& call) const;  // in both directions, of a lane
   Status lower_extern_call(const Instruction& in, const Op& op);
 
   // lower_values.cpp

@@ -37,27 +37,10 @@ bool reads_clock(const Instruction& in) {
   });
 }
 
-// Bytes that a lane passes to the function and gets from it.
-std::uint64_t passed_bytes(const Instruction& in, const ptx::Function& function) {
-  constexpr std::uint64_t kRegister = 8;
-  std::uint64_t bytes = 0;
-  for (const auto* passed : {&in.call_arguments, &in.call_results}) {
-    for (const ptx::Operand& one : *passed) {
-      const auto found = std::find_if(function.variables.begin(), function.variables.end(),
-                                      [&one](const ptx::Variable& variable) { return variable.name == one.symbol; });
-      bytes += found == function.variables.end() ? kRegister : found->size_bytes;
-    }
-  }
-  return bytes;
-}
-
-// Arguments and results are copied byte by byte for each lane; few of them are part of the call's own work.
-std::uint32_t work_of_call(const Instruction& in, const ptx::Function& function) {
-  constexpr std::uint64_t kFewBytes = 64, kMostBytes = 1 << 20, kByte = 9;
+std::uint32_t work_of_call(const Instruction& in) {
   const ptx::Operand::Kind callee = in.operands[0].kind;
-  const std::uint32_t own = callee == ptx::Operand::Kind::reg ? 400 : callee == ptx::Operand::Kind::label ? 200 : 20;
-  const std::uint64_t bytes = std::clamp(passed_bytes(in, function), kFewBytes, kMostBytes);
-  return own + static_cast<std::uint32_t>(kByte * (bytes - kFewBytes));
+  if (callee == ptx::Operand::Kind::reg) return 400;
+  return callee == ptx::Operand::Kind::label ? 200 : 20;
 }
 
 bool is_bfloat(Type type) { return type == Type::bf16 || type == Type::bf16x2; }
@@ -80,6 +63,11 @@ std::uint32_t work_of_conversion(const Instruction& in, const ptx::Function& fun
 }
 
 }  // namespace
+
+std::uint32_t work_of_passing(std::uint64_t bytes) {
+  constexpr std::uint64_t kFewBytes = 64, kMostBytes = 1 << 20, kByte = 9;
+  return static_cast<std::uint32_t>(kByte * (std::clamp(bytes, kFewBytes, kMostBytes) - kFewBytes));
+}
 
 std::uint32_t work_of(const Instruction& in, const ptx::Function& function, const WorkMode& mode) {
   switch (ptx::info(in.opcode).form) {
@@ -121,7 +109,7 @@ std::uint32_t work_of(const Instruction& in, const ptx::Function& function, cons
       if (in.barrier == ptx::BarrierMode::warp_sync) return mode.sanitized ? 80 : 2;
       return mode.sanitized ? 16 : 6;
     case Form::call:
-      return work_of_call(in, function);
+      return work_of_call(in);
     case Form::shuffle:
       return mode.sanitized ? 12 : 4;
     case Form::vote:
