@@ -65,7 +65,7 @@ std::uint32_t work_of_conversion(const Instruction& in, const ptx::Function& fun
 }  // namespace
 
 std::uint32_t work_of_passing(std::uint64_t bytes) {
-  constexpr std::uint64_t kFewBytes = 64, kMostBytes = 1 << 20, kByte = 9;
+  constexpr std::uint64_t kFewBytes = 64, kMostBytes = 1 << 20, kByte = 5;
   return static_cast<std::uint32_t>(kByte * (std::clamp(bytes, kFewBytes, kMostBytes) - kFewBytes));
 }
 

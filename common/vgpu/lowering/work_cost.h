@@ -15,8 +15,8 @@ struct WorkMode {
 // Weight of one warp instruction, without the cost of the lines that it touches (work.h).
 std::uint32_t work_of(const ptx::Instruction& instruction, const ptx::Function& function, const WorkMode& mode);
 
-// What a call weighs more if each lane passes and gets so many bytes, which are copied one by one. A few are part of
-// the call's own weight.
+// What a call, or the entry of the called function, weighs more if each lane hands over so many bytes, which are copied
+// one by one. A few are part of its own weight.
 std::uint32_t work_of_passing(std::uint64_t bytes);
 
 }  // namespace roofwalk::vgpu
