@@ -27,6 +27,8 @@ struct RunOptions {
   // Virtual GPU: limit of work, in warp instructions and equally costly units (vgpu/state/work.h). A run that needs
   // more is a `runaway` fault.
   std::uint64_t max_work = 20'000'000'000;
+  // Virtual GPU: RunRecord::passed_milestone tells whether the run took more work than this; 0: do not tell.
+  std::uint64_t milestone_work = 0;
   // Limit of wall time. On a real GPU only this limit ends an endless loop, as a `runaway` fault. On the virtual GPU
   // max_work ends kernels that run too long, so exceeding this limit is an Error: the host is too slow.
   double max_seconds = 300;

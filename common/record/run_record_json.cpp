@@ -207,6 +207,7 @@ Json whole_json(const RunRecord& record) {
           {"printed", to_json(record.printed)},
           {"warnings", std::move(warnings)},
           {"watched_line", record.watched_line},
+          {"passed_milestone", record.passed_milestone},
           {"untraced_blocks", record.untraced_blocks},
           {"notes", record.notes},
           {"fault", record.fault ? whole_json(*record.fault) : Json(nullptr)}};
@@ -252,6 +253,7 @@ Result<RunRecord> run_record_from_json(const Json& json) {
     return kOk;
   });
   in.whole("watched_line", out.watched_line, 0, kMostLine);
+  in.flag("passed_milestone", out.passed_milestone);
   in.with("untraced_blocks", [&](const Json& launches) -> Status {
     ROOFWALK_TRY(out.untraced_blocks, block_numbers_from_json(launches));
     return kOk;

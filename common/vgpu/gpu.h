@@ -60,6 +60,8 @@ class Gpu {
   // Run a memset or a copy as one step. False after a fault, as for launch(). `size_bytes` must not be 0.
   bool set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line);
   bool copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line);
+  // What the plan has left of RunLimits::work.
+  std::uint64_t work_left() const { return limits_.work; }
   RunRecord end_plan();
 
  private:

@@ -34,8 +34,8 @@ struct Request {
   std::shared_ptr<const Measured> measured = {};  // empty: prepared for this attempt
   std::optional<StarterDot> starter = {};         // empty: stored or measured
   HiddenCases hidden = {};
-  // Whether the run of the measured shape is also sanitized, on the virtual GPU. Takes longer, and gives the same
-  // figures.
+  // Whether the run of the measured shape is sanitized, on the virtual GPU, after another sanitized run that collects
+  // no figures. Takes longer, and gives the same figures.
   bool sanitizes_measured = false;
   // Whether runs are limited by counted work only, never by wall time, so that a busy or slow machine gives the same
   // verdict.

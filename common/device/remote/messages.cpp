@@ -46,6 +46,7 @@ Result<std::vector<std::uint8_t>> bytes_from_hex(std::string_view text) {
 
 Json to_json(const RunOptions& options) {
   return {{"max_work", options.max_work},
+          {"milestone_work", options.milestone_work},
           {"max_seconds", options.max_seconds},
           {"threads", options.threads},
           {"lockstep", options.lockstep},
@@ -65,6 +66,7 @@ Result<RunOptions> run_options_from_json(const Json& json) {
   int time = 0, figures = 0;
   JsonReader in(json, "the options of the run");
   in.whole("max_work", out.max_work);
+  in.whole("milestone_work", out.milestone_work);
   in.number("max_seconds", out.max_seconds);
   in.whole("threads", out.threads);
   in.flag("lockstep", out.lockstep);

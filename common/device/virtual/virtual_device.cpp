@@ -82,6 +82,8 @@ class VirtualDevice final : public Device {
       if (!going_on) break;
     }
     RunRecord record = gpu_.end_plan();
+    record.passed_milestone =
+        options.milestone_work != 0 && options.max_work - gpu_.work_left() > options.milestone_work;
     record.device = "virtual:" + gpu_.machine().name;
     return record;
   }

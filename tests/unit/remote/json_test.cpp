@@ -157,6 +157,7 @@ RunRecord faulty_record() {
   record.counters.set(Counter::flops_f32, ~0ull);
   record.elapsed_ns = 0.1 + 0.2;
   record.watched_line = 9;
+  record.passed_milestone = true;
   record.warnings = {odd_fault()};
   record.fault = odd_fault();
   record.fault->index.reset();
@@ -171,6 +172,7 @@ TEST(RunRecordJson, AbsentIsNot0AndFaultsAreWhole) {
   EXPECT_EQ(back->counters[Counter::flops_f32], ~0ull);
   EXPECT_EQ(back->elapsed_ns, 0.1 + 0.2);
   EXPECT_EQ(back->watched_line, 9);
+  EXPECT_TRUE(back->passed_milestone);
   ASSERT_EQ(back->warnings.size(), 1u);
   EXPECT_EQ(back->warnings[0].index, -1);
   EXPECT_EQ(back->warnings[0].thread, (Dim3{4, 5, 6}));
@@ -232,6 +234,7 @@ TEST(MachineJson, ComesBackAndNothingElseIsTakenForIt) {
 
 TEST(RunOptionsJson, ComeBack) {
   const RunOptions options{.max_work = ~0ull,
+                           .milestone_work = ~0ull - 1,
                            .max_seconds = 0.3,
                            .threads = 3,
                            .lockstep = false,
