@@ -33,6 +33,10 @@ struct CallFrame {
   std::uint32_t caller_lanes = 0;    // Warp::here of the caller
   std::uint32_t caller_frame = 0;    // Warp::frame of the caller
   std::vector<std::uint8_t> registers, parameters;  // recursive call: saved registers and parameters of the caller
+
+  std::uint64_t saved_bytes() const {
+    return registers.empty() ? 0 : registers.size() + parameters.size() + sizeof(CallFrame);
+  }
 };
 
 // Lanes of a warp that wait in front of a basic block with a barrier until the other lanes arrive or exit

@@ -51,6 +51,8 @@ inline constexpr std::uint64_t kMovedLine = 8;
 // Per unit of an SM's turn in which the host met subnormal floats, also in lanes that are not active. The only charge
 // that depends on the host. Less than the real cost, because an honest kernel may leave such values in inactive lanes.
 inline constexpr std::uint64_t kSubnormal = 3;
+// Bytes that a recursive call saves, per unit.
+inline constexpr std::uint64_t kSavedBytes = 16;
 // Per thread that prints; per byte of its format and texts.
 inline constexpr std::uint64_t kPrint = 150, kPrintedByte = 1;
 // Per lookup of a word or sector of global memory among the stores of a block; per word of a lane's access to a flag.

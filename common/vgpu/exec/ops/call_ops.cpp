@@ -15,12 +15,15 @@
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/program/names.h"
 #include "common/vgpu/requests/local_memory.h"
+#include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 namespace {
 
 // Limit of nested calls. Functions without local memory have no other limit.
 constexpr std::size_t kMostFrames = 1024;
+// Limits of the host memory for the open recursive calls of all SMs; an SM may use `kSavedBytesOfSm` in any case.
+constexpr std::uint64_t kSavedBytes = 1 << 30, kSavedBytesOfSm = 32 << 20;
 
 std::uint8_t* local_byte(const Warp& warp, int lane, std::uint32_t offset) {
   return &warp.local[(offset / 4 * kWarpSize + static_cast<std::uint32_t>(lane)) * 4 + offset % 4];
@@ -91,6 +94,27 @@ void enter_function(const Launch& launch, Warp& warp) {
   warp.here = warp.mask = frame.now.lanes;
 }
 
+// Saves the caller's registers and parameters. Returns whether the warp's SM has room for them.
+bool save_caller(Launch& launch, Warp& warp, CallFrame& frame) {
+  Multiprocessor& sm = *launch.sm;
+  const std::uint64_t limit = std::max(kSavedBytes / static_cast<std::uint64_t>(launch.machine.sms), kSavedBytesOfSm);
+  const std::size_t parameter_bytes = std::size_t{launch.program.parameter_bytes} * kWarpSize;
+  if (sm.saved_bytes + launch.program.register_bytes + parameter_bytes > limit) return false;
+  frame.registers.assign(warp.bases[0], warp.bases[0] + launch.program.register_bytes);
+  frame.parameters.assign(warp.local, warp.local + parameter_bytes);
+  sm.saved_bytes += frame.saved_bytes();
+  launch.charge(frame.saved_bytes() / work::kSavedBytes);
+  return true;
+}
+
+const Op* too_much_saved(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
+  return launch.stop(
+      warp, op, FaultKind::resource, std::countr_zero(lanes),
+      fmt::format("the virtual GPU cannot keep the registers of more recursive calls than are open now, {} of them in "
+                  "this warp: recurse less deeply, from fewer threads, or use a loop",
+                  warp.frames.size()));
+}
+
 // Begins the call that `frame` describes. `lanes`: all calling lanes.
 const Op* begin_call(Launch& launch, Warp& warp, const Op* op, CallFrame frame, std::uint32_t lanes) {
   bool recursive = frame.now.site->recursive;
@@ -104,10 +128,7 @@ const Op* begin_call(Launch& launch, Warp& warp, const Op* op, CallFrame frame, 
   frame.depth = warp.stack.size();
   frame.caller_lanes = warp.here;
   frame.caller_frame = warp.frame;
-  if (recursive) {
-    frame.registers.assign(warp.bases[0], warp.bases[0] + launch.program.register_bytes);
-    frame.parameters.assign(warp.local, warp.local + std::size_t{launch.program.parameter_bytes} * kWarpSize);
-  }
+  if (recursive && !save_caller(launch, warp, frame)) return too_much_saved(launch, warp, op, lanes);
   warp.stack.back().block = op->next_block;
   warp.frames.push_back(std::move(frame));
   enter_function(launch, warp);
@@ -185,6 +206,7 @@ void end_call(const Launch& launch, Warp& warp) {
   }
   const CallFrame ended = std::move(frame);
   warp.frames.pop_back();
+  launch.sm->saved_bytes -= ended.saved_bytes();
   for (const CallWay& way : ended.done) write_values(warp, way.site->results, way.lanes, way.results);
   warp.here = ended.caller_lanes;
 }

@@ -140,6 +140,41 @@ SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
   EXPECT_EQ(record->fault->line, 4) << record->fault->message;
 }
 
+// What open calls keep is limited by SM: here to 32 MiB. A call keeps more than 160 registers of 32 lanes; the barrier
+// lets all warps have their calls open at once.
+TEST(Calls, DeepRecursionOfManyWarpsIsAFault) {
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
+__device__ __noinline__ float deep(const float* x, int n) {
+  if (n == 0) {
+    __syncthreads();
+    return 0;
+  }
+  float kept[160];
+#pragma unroll
+  for (int i = 0; i < 160; ++i) kept[i] = x[i];
+  float sum = deep(x + 1, n - 1);
+#pragma unroll
+  for (int i = 0; i < 160; ++i) sum += sum * kept[i];
+  return sum;
+}
+__global__ void __launch_bounds__(1024) k(const float* x, float* y, int n) { y[threadIdx.x] = deep(x, n); }
+SOLVE(const float* x, float* y, int n, int warps) { k<<<1, 32 * warps>>>(x, y, n); }
+)");
+  const auto fault_of = [&](int depth, int warps) {
+    Buffer x{"x", std::vector<float>(256)}, y{"y", std::vector<float>(1024)};
+    const auto record =
+        Runner("virtual:h100-sxm").run(kText, {&x, &y, depth, warps}, {.figures = RunOptions::Figures::none});
+    EXPECT_TRUE(record.ok());
+    return record->fault;
+  };
+  EXPECT_FALSE(fault_of(15, 32));
+  const auto fault = fault_of(60, 32);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::resource);
+  EXPECT_EQ(fault->line, 10) << fault->message;
+  EXPECT_THAT(fault->message, testing::HasSubstr("recurse less deeply"));
+}
+
 TEST(Calls, AFaultNamesTheLineInTheFunction) {
   const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __device__ __noinline__ float at(const float* x, int i) {
