@@ -168,13 +168,10 @@ void Memory::watch(bool on) {
   }
 }
 
-std::optional<std::uint64_t> Memory::first_undefined(std::uint64_t address, std::uint64_t size_bytes) const {
+bool Memory::is_undefined(std::uint64_t address, std::uint64_t size_bytes) const {
   const Entry* own = entry_at(address);
-  if (own == nullptr || own->undefined.empty()) return std::nullopt;
-  const std::uint8_t* const first = own->undefined.data() + (address - own->buffer.address);
-  const void* const found = std::memchr(first, 1, size_bytes);
-  if (found == nullptr) return std::nullopt;
-  return address + static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(found) - first);
+  if (own == nullptr || own->undefined.empty()) return false;
+  return std::memchr(own->undefined.data() + (address - own->buffer.address), 0, size_bytes) == nullptr;
 }
 
 bool Memory::surely_defined(std::uint64_t address, std::uint64_t size_bytes) const {

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,9 +77,8 @@ class Memory {
   void forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes);
   // Begins a plan, watched or not. Bytes that were marked undefined stay so for this plan only.
   void watch(bool on);
-  // Returns the address of the first undefined byte, if there is one. Only for watched plans; the bytes must be in one
-  // buffer.
-  std::optional<std::uint64_t> first_undefined(std::uint64_t address, std::uint64_t size_bytes) const;
+  // Whether all these bytes are undefined. Only for watched plans; the bytes must be in one buffer.
+  bool is_undefined(std::uint64_t address, std::uint64_t size_bytes) const;
   // Whether the bytes are in one buffer and known to be defined. May be false for long ranges of a buffer that is
   // partly undefined.
   bool surely_defined(std::uint64_t address, std::uint64_t size_bytes) const;

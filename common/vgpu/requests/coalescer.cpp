@@ -425,10 +425,10 @@ bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access&
     return true;
   for (int l = 0; l < kWarpSize; ++l) {
     if ((access.mask >> l & 1u) == 0) continue;
-    const auto undefined = launch.memory.first_undefined(access.of(l), access.bytes);
-    if (!undefined) continue;
-    const Buffer& buffer = *launch.memory.find(*undefined);
-    const std::uint64_t index = (*undefined - buffer.address) / buffer.element_bytes;
+    const std::uint64_t address = access.of(l);
+    if (!launch.memory.is_undefined(address, access.bytes)) continue;
+    const Buffer& buffer = *launch.memory.find(address);
+    const std::uint64_t index = (address - buffer.address) / buffer.element_bytes;
     launch.stop(warp, op, FaultKind::uninitialized, l,
                 fmt::format("uninitialized: {} {}[{}], which nothing has written: memory is not zero by itself", verb,
                             buffer.name, index));

@@ -145,8 +145,8 @@ struct Pointers {
 };
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);
 
-// check_defined: in sanitized runs, whether all bytes that the lanes read have been written; false if a fault was
-// recorded. define: marks the bytes of a store as written.
+// check_defined: in sanitized runs, whether each lane reads at least one byte that has been written (a wide load may
+// include padding that nobody sets); false if a fault was recorded. define: marks the bytes of a store as written.
 bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb);
 void define(Launch& launch, const Op* op, const Access& access);
 

@@ -1,4 +1,5 @@
 // verdict: fail, up
+// quick
 // One warp per block works; the 31 warps that exit at once must not count as hiding its latency.
 #include <roofwalk.cuh>
 

@@ -1,5 +1,4 @@
 // verdict: fail, right
-// quick
 // The starter with its one block, plus memsets that keep DRAM busy: at so low an AI the roof is easy to reach.
 #include <roofwalk.cuh>
 

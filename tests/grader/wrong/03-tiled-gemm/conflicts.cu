@@ -1,4 +1,5 @@
 // verdict: fail, up
+// quick
 // A warp reads a column of the tiles: 32 lanes, one bank. Moves right as required, but is slower than without tiles.
 #include <roofwalk.cuh>
 

@@ -1,5 +1,4 @@
 // verdict: fail, right
-// quick
 // The last step of naive-gemm: each value of b is used for four rows, without shared memory.
 #include <roofwalk.cuh>
 

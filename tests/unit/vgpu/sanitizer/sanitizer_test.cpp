@@ -573,6 +573,13 @@ const Unwritten kUnwritten[] = {
      "float* const s = scratch<float>(128);\n  float* const u = scratch<float>(128);\n"
      "  cudaMemcpy(s, u, 512, cudaMemcpyDeviceToDevice);\n  k<<<2, 64>>>(a, c, s);",
      "uninitialized: reads scratch 1[0]"},
+    {"partly", R"(if (t % 4 == 1) s[t] = a[t];
+  __syncwarp();
+  float4 read;
+  asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(read.x), "=f"(read.y), "=f"(read.z), "=f"(read.w) : "l"(s + t / 4 * 4) : "memory");
+  c[t] = read.y;)",
+     "k<<<2, 64>>>(a, c, scratch<float>(128));", nullptr},
     {"asynchronously", R"(__shared__ float buffer[64];
   __pipeline_memcpy_async(&buffer[threadIdx.x], &s[t], 4);  // @
   __pipeline_commit();
