@@ -1,11 +1,10 @@
 #include "common/device/remote/worker_box.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <thread>
 
 #include "common/build/files.h"
+#include "common/sandbox/probe.h"
 
 namespace roofwalk {
 namespace {
@@ -43,7 +42,8 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
                 .processes = threads + 16,
                 .descriptors = 64};
   // Machine files are copied, not mounted, because perhaps only their owner can enter their folder, and root drops its
-  // privileges before the box is made. For the same reason, root copies the program, too.
+  // privileges before the box is made. The program is copied only where that is so: it has megabytes, and copying them
+  // takes longer than the rest of making a box.
   const std::string specs = std::string(kBoxFolder) + "/common/specs/";
   std::error_code error;
   for (fs::directory_iterator at(root / "common/specs", error), end; !error && at != end; at.increment(error)) {
@@ -53,7 +53,7 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
     }
   }
   std::string start = kProgram;
-  if (::geteuid() == 0) {
+  if (!require_reach(program, "this program")) {
     auto bytes = read_file(program, kMaxProgramBytes);
     if (!bytes) return Error{.message = "the program itself cannot be read", .file = program.string()};
     start = std::string(kBoxFolder) + "/roofwalk";

@@ -9,6 +9,7 @@
 #include "common/device/remote/worker_box.h"
 #include "tests/support/boxes.h"
 #include "tests/support/device_contract.h"
+#include "tests/support/scratch_folder.h"
 
 namespace roofwalk::test {
 namespace {
@@ -20,8 +21,9 @@ class BoxedDevice : public testing::Test {
   void SetUp() override { ROOFWALK_SKIP_WITHOUT_BOXES(); }
 
   // Opens a device whose worker is in a box. The tests' worker gets `mode` in place of the real worker's options.
-  static std::unique_ptr<Device> open(const std::string& mode, const RemoteLimits& limits = {}) {
-    auto command = boxed_worker(REMOTE_TEST_WORKER, ROOFWALK_TEST_SOURCE_DIR, "virtual:classroom", 2);
+  static std::unique_ptr<Device> open(const std::string& mode, const RemoteLimits& limits = {},
+                                      const std::filesystem::path& worker = REMOTE_TEST_WORKER) {
+    auto command = boxed_worker(worker, ROOFWALK_TEST_SOURCE_DIR, "virtual:classroom", 2);
     EXPECT_TRUE(command.ok());
     command->arguments = {command->arguments.front(), mode, "/tmp/log"};
     auto device =
@@ -39,6 +41,16 @@ ArgumentBytes bytes_of(auto value) {
 
 TEST_F(BoxedDevice, KeepsTheContractOfDevices) {
   run_device_contract([] { return open("honest"); });
+}
+
+TEST_F(BoxedDevice, RunsAProgramThatOnlyItsOwnerReaches) {
+  const ScratchFolder folder;
+  const auto worker = folder.path() / "worker";
+  std::filesystem::copy_file(REMOTE_TEST_WORKER, worker);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  const auto device = open("honest", {}, worker);
+  ASSERT_NE(device, nullptr);
+  EXPECT_TRUE(device->alive().ok());
 }
 
 // A box limits the size of files, but not that of the memory that its worker shares.
