@@ -40,14 +40,10 @@ bool is_made_by_running(const Mark& mark) {
   return mark.kind == MarkKind::run || mark.kind == MarkKind::let || mark.kind == MarkKind::figure;
 }
 
-Result<std::string> key_of(const Place& place, const Page& page) {
+// A hash of all that may affect a command's output, except for the commands before it.
+Result<std::string> key_of(const Place& place) {
   ROOFWALK_TRY(const Toolkit toolkit, find_toolkit(place.root));
   std::string all = toolkit.version + "\n" + sha256_hex(text_of(place.program)) + "\n";
-  for (const Mark& mark : page.marks) {
-    if (mark.kind == MarkKind::copy || is_made_by_running(mark)) {
-      all += fmt::format("{} {}\n", static_cast<int>(mark.kind), mark.subject);
-    }
-  }
   for (const char* folder : kInputs) {
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(place.root / folder)) {
@@ -56,6 +52,16 @@ Result<std::string> key_of(const Place& place, const Page& page) {
     std::sort(files.begin(), files.end());
     for (const fs::path& file : files) {
       all += file.lexically_relative(place.root).string() + " " + sha256_hex(text_of(file)) + "\n";
+    }
+  }
+  return sha256_hex(all);
+}
+
+std::string key_of_page(const std::string& key, const Page& page) {
+  std::string all = key + "\n";
+  for (const Mark& mark : page.marks) {
+    if (mark.kind == MarkKind::copy || is_made_by_running(mark)) {
+      all += fmt::format("{} {}\n", static_cast<int>(mark.kind), mark.subject);
     }
   }
   return sha256_hex(all);
@@ -75,6 +81,20 @@ Result<std::string> typed(const Place& place, const fs::path& course, const Mark
         "", mark.line};
   }
   return result.output;
+}
+
+// Types the command of a mark, or returns the output that it had on another page: no command before it affects the
+// measurement of a kernel file.
+Result<std::string> typed_once(const Place& place, const std::string& key, const fs::path& course, const Mark& mark) {
+  const bool measures_file = mark.kind == MarkKind::let && mark.subject.starts_with("run ") &&
+                             mark.subject.find(" --kernel ") != std::string::npos &&
+                             mark.subject.find(" --save") == std::string::npos;
+  if (!measures_file) return typed(place, course, mark);
+  const fs::path file = place.cache / "measured" / (sha256_hex(key + "\n" + mark.subject) + ".json");
+  if (std::string known = text_of(file); !known.empty()) return known;
+  ROOFWALK_TRY(std::string output, typed(place, course, mark));
+  (void)replace_file(file, output);  // if this fails, another page types the command again
+  return output;
 }
 
 Status copied(const fs::path& course, const Mark& mark) {
@@ -97,7 +117,7 @@ Result<Output> drawn(const fs::path& course, const Mark& mark) {
   return output;
 }
 
-Result<Outputs> typed_in_order(const Place& place, const Page& page) {
+Result<Outputs> typed_in_order(const Place& place, const std::string& key, const Page& page) {
   const test::TemporaryCourse course(place.root, place.cache);
   fs::create_directory(course.root() / "book");
   for (const char* folder : {"book/misleads", "book/start"}) {
@@ -112,7 +132,7 @@ Result<Outputs> typed_in_order(const Place& place, const Page& page) {
     } else if (mark.kind == MarkKind::figure) {
       ROOFWALK_TRY(outputs[mark.line], drawn(course.root(), mark));
     } else if (is_made_by_running(mark)) {
-      ROOFWALK_TRY(outputs[mark.line].text, typed(place, course.root(), mark));
+      ROOFWALK_TRY(outputs[mark.line].text, typed_once(place, key, course.root(), mark));
     }
   }
   return outputs;
@@ -162,13 +182,14 @@ Result<Outputs> run_page(const Place& place, const std::string& name, const Page
     return mark.kind != MarkKind::file && mark.kind != MarkKind::lessons;
   });
   if (types) {
-    ROOFWALK_TRY(const std::string key, key_of(place, page));
+    ROOFWALK_TRY(const std::string key, key_of(place));
+    const std::string own_key = key_of_page(key, page);
     const fs::path file = (place.cache / "pages" / name).replace_extension(".json");
-    if (const auto found = kept(file, key, page)) {
+    if (const auto found = kept(file, own_key, page)) {
       outputs = *found;
     } else {
-      ROOFWALK_TRY(outputs, typed_in_order(place, page));
-      keep(file, key, outputs);
+      ROOFWALK_TRY(outputs, typed_in_order(place, key, page));
+      keep(file, own_key, outputs);
     }
   }
   for (const Mark& mark : page.marks) {
