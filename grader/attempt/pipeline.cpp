@@ -350,10 +350,6 @@ class AttemptInTheMaking {
     return true;
   }
 
-  static bool runs_too_long(const Trial& trial) {
-    return trial.record.fault && trial.record.fault->kind == FaultKind::runaway;
-  }
-
   Result<Trial> measured_run() const {
     const PhaseTimer timer(rig_.phases, "measured size");
     RunOptions options = limits_of(
@@ -363,39 +359,7 @@ class AttemptInTheMaking {
       return run_trial(rig_.open, artifact_, measured_->problem, case_name(measured_->size, measured_seed(request_)),
                        with, [&]() -> const std::vector<Expected>& { return measured_->expected.get(); });
     };
-    return request_.sanitizes_measured ? sanitized_runs(options, run) : run(options);
-  }
-
-  template <class Run>
-  Result<Trial> sanitized_runs(const RunOptions& options, const Run& run) const {
-    RunOptions watching = sanitized(options, measured_->work);
-    ROOFWALK_TRY(Trial watched, run(watching));
-    if (runs_too_long(watched) && watching.sanitized_blocks == 0) {
-      watching = sanitized_in_part(options);
-      ROOFWALK_TRY(watched, run(watching));
-    }
-    if (watched.went_wrong()) return watched;
-    ROOFWALK_TRY(Trial trial, rig_.is_real() ? run(options) : sanitized_and_counted(options, watching, run));
-    trial.record.warnings.insert(trial.record.warnings.end(), watched.record.warnings.begin(),
-                                 watched.record.warnings.end());
-    return trial;
-  }
-
-  // The run that gives the figures is sanitized, too: warps have other turns in the run before it, and a kernel that
-  // tells them apart could keep its barriers for that one. The sanitizer has a budget of its own, so that a kernel runs
-  // too long here only if it does in a plain run.
-  template <class Run>
-  static Result<Trial> sanitized_and_counted(const RunOptions& options, const RunOptions& watching, const Run& run) {
-    RunOptions both = options;
-    both.sanitize = true;
-    both.sanitized_blocks = watching.sanitized_blocks;
-    both.max_work += watching.max_work;
-    both.milestone_work = options.max_work;
-    both.max_seconds *= 2;
-    ROOFWALK_TRY(Trial trial, run(both));
-    if (trial.went_wrong() || !trial.record.passed_milestone) return trial;
-    ROOFWALK_TRY(Trial plain, run(options));
-    return runs_too_long(plain) ? plain : trial;
+    return request_.sanitizes_measured ? run_sanitized(options, measured_->work, rig_.is_real(), run) : run(options);
   }
 
   void note_measured(Trial& trial) {

@@ -59,6 +59,44 @@ void look_again(Workspace& workspace, const Artifact& artifact, bool was_counted
   if (!was_counted) trial.record.kernels = std::move(record->kernels);
 }
 
+// The same for some blocks only, with the whole budget. For a kernel whose sanitized run exceeded its half of the
+// budget, although it may end without the sanitizer.
+RunOptions sanitized_in_part(RunOptions measured) {
+  constexpr std::uint64_t kBlocks = 64;
+  measured.sanitize = true;
+  measured.figures = RunOptions::Figures::none;
+  measured.sanitized_blocks = kBlocks;
+  return measured;
+}
+
+// Sanitizes a measured trial without figures, on one thread. If there is more work than at classroom's sizes, only some
+// blocks are watched (RunOptions::sanitized_blocks); otherwise all are, with half of the budget.
+RunOptions sanitized(RunOptions measured, const Work& work) {
+  constexpr std::int64_t kMostFlops = std::int64_t{1} << 28;  // a GEMM of 512 x 512 x 512
+  if (work.useful_flops > kMostFlops) return sanitized_in_part(measured);
+  measured.sanitize = true;
+  measured.figures = RunOptions::Figures::none;
+  measured.max_work /= 2;
+  return measured;
+}
+
+bool runs_too_long(const Trial& trial) { return trial.record.fault && trial.record.fault->kind == FaultKind::runaway; }
+
+// The run that gives the figures. The sanitizer has a budget of its own, so that a kernel runs too long here only if it
+// does in a plain run. `watched`: the options of the sanitized run before it.
+Result<Trial> run_sanitized_with_figures(const RunOptions& measured, const RunOptions& watched, const RunWith& run) {
+  RunOptions both = measured;
+  both.sanitize = true;
+  both.sanitized_blocks = watched.sanitized_blocks;
+  both.max_work += watched.max_work;
+  both.milestone_work = measured.max_work;
+  both.max_seconds *= 2;
+  ROOFWALK_TRY(Trial trial, run(both));
+  if (trial.went_wrong() || !trial.record.passed_milestone) return trial;
+  ROOFWALK_TRY(Trial plain, run(measured));
+  return runs_too_long(plain) ? plain : trial;
+}
+
 }  // namespace
 
 std::string case_name(const Size& size, std::uint64_t seed) { return fmt::format("{}, seed {}", size.text(), seed); }
@@ -74,21 +112,18 @@ RunOptions measured_trial(const Work& work, int threads) {
           .threads = threads};
 }
 
-RunOptions sanitized(RunOptions measured, const Work& work) {
-  constexpr std::int64_t kMostFlops = std::int64_t{1} << 28;  // a GEMM of 512 x 512 x 512
-  if (work.useful_flops > kMostFlops) return sanitized_in_part(measured);
-  measured.sanitize = true;
-  measured.figures = RunOptions::Figures::none;
-  measured.max_work /= 2;
-  return measured;
-}
-
-RunOptions sanitized_in_part(RunOptions measured) {
-  constexpr std::uint64_t kBlocks = 64;
-  measured.sanitize = true;
-  measured.figures = RunOptions::Figures::none;
-  measured.sanitized_blocks = kBlocks;
-  return measured;
+Result<Trial> run_sanitized(const RunOptions& measured, const Work& work, bool on_gpu, const RunWith& run) {
+  RunOptions watching = sanitized(measured, work);
+  ROOFWALK_TRY(Trial watched, run(watching));
+  if (runs_too_long(watched) && watching.sanitized_blocks == 0) {
+    watching = sanitized_in_part(measured);
+    ROOFWALK_TRY(watched, run(watching));
+  }
+  if (watched.went_wrong()) return watched;
+  ROOFWALK_TRY(Trial trial, on_gpu ? run(measured) : run_sanitized_with_figures(measured, watching, run));
+  trial.record.warnings.insert(trial.record.warnings.end(), watched.record.warnings.begin(),
+                               watched.record.warnings.end());
+  return trial;
 }
 
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,

@@ -33,10 +33,11 @@ std::string case_name(const Size& size, std::uint64_t seed);
 // Limits of a trial. They limit counted work (vgpu/state/work.h), so that an endless loop gets the same verdict on
 // every machine. A small trial that reaches its limit has taken at most 2 s, a measured one on `classroom` at most
 // half a minute; in `grade`, a sanitized run before it takes at most half as long, and as long again if it has to be
-// repeated in part, and the measured run may take up to three times as long, because it is sanitized. max_seconds is only for trouble of the host; no learner's kernel reaches it. Small trials run in
-// parallel, on one thread each, and collect no figures unless the answer is wrong; a measured trial may use all
-// threads. Even a slow kernel must be able to end, so for a large problem the limit of a measured trial grows: by a
-// fixed amount for each 32 useful multiply-adds, the work of one instruction of a warp.
+// repeated in part, and the sanitizer may make the measured run three times as long. max_seconds is only for trouble of
+// the host; no learner's kernel reaches it. Small trials run in parallel, on one thread each, and collect no figures
+// unless the answer is wrong; a measured trial may use all threads. Even a slow kernel must be able to end, so for a
+// large problem the limit of a measured trial grows: by a fixed amount for each 32 useful multiply-adds, the work of
+// one instruction of a warp.
 inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .max_seconds = 120,
                                     .threads = 1,
@@ -45,14 +46,13 @@ inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .figures = RunOptions::Figures::none};
 RunOptions measured_trial(const Work& work, int threads);
 
-// Sanitizes a measured trial, because a kernel that is right at small sizes may have a race at this size. This run is
-// on one thread and collects no figures. If there is more work than at classroom's sizes, only some blocks are watched
-// (RunOptions::sanitized_blocks); otherwise all are, with half of the budget.
-RunOptions sanitized(RunOptions measured, const Work& work);
-
-// The same for some blocks only, with the whole budget. For a kernel whose sanitized run exceeded its half of the
-// budget, although it may end without the sanitizer.
-RunOptions sanitized_in_part(RunOptions measured);
+// Runs a measured trial as `grade` does: twice, sanitized, because a kernel that is right at small sizes may have a
+// race at this size. The first run collects no figures, and warps miss turns by chance. The second gives the figures;
+// it is sanitized, too (not on a real GPU), because a kernel that tells them apart could keep its barriers for the
+// first. If there is more work than at classroom's sizes, or the first run takes too long, only some blocks are
+// watched. `run` runs the trial with other options.
+using RunWith = std::function<Result<Trial>(const RunOptions&)>;
+Result<Trial> run_sanitized(const RunOptions& measured, const Work& work, bool on_gpu, const RunWith& run);
 
 // Limits for the course's own starter. They are wide enough for a slow and busy machine, because the starter always
 // ends.
