@@ -4,111 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <set>
 
+#include "grader/class/hand_ins/canvas_readings.h"
 #include "grader/class/hand_ins/lms_names.h"
 
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kMostDigits = 18;    // of a number that a platform assigns
-constexpr std::size_t kMostReadings = 8;   // limit for one name; a name with more readings stays open (undecided)
 constexpr std::size_t kMostNamesTold = 3;  // limit for the names in one line of told()
 constexpr std::size_t kMostOpenRows = 4;   // limit for the rows of open names that may all be one person's
 constexpr std::size_t kMostAlike = 100;    // the same if they may just as well be those of many groups
-
-constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
-
-// The length of the leading letters, digits and `_`: Canvas keeps only these characters of a name. Bytes of non-ASCII
-// characters count as letters.
-std::size_t word_bytes(std::string_view text, std::string_view more = "_") {
-  const auto end = std::find_if(text.begin(), text.end(), [&](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return std::isalnum(byte) == 0 && byte < 0x80 && more.find(c) == std::string_view::npos;
-  });
-  return static_cast<std::size_t>(end - text.begin());
-}
-
-// Reads FILE_REST, beginning at `at`; false if the text does not have this form.
-bool take_file(const std::string& text, std::size_t at, CanvasMark& mark) {
-  const std::size_t digits = digits_at(text, at), rest = at + digits + 1;
-  if (digits == 0 || rest > text.size() || text[rest - 1] != '_') return false;
-  mark.file = text.substr(at, digits);
-  mark.rest = text.substr(rest);
-  return true;
-}
-
-// Reads anon_FIVE_FILE_REST, the form for an assignment with anonymous grading; LATE_ precedes it if the file is late.
-// FIVE is an id of five characters.
-std::optional<CanvasMark> anonymous_mark(const std::string& text) {
-  constexpr std::string_view kLateAnonymous = "LATE_", kAnonymous = "anon_";
-  constexpr std::size_t kIdBytes = 5;
-  CanvasMark mark;
-  mark.is_late = text.starts_with(kLateAnonymous);
-  const std::size_t begin = mark.is_late ? kLateAnonymous.size() : 0, end = begin + kAnonymous.size() + kIdBytes;
-  mark.name = text.substr(begin, end - begin);
-  if (!mark.name.starts_with(kAnonymous) || text.size() <= end || text[end] != '_') return std::nullopt;
-  const std::string_view id = std::string_view(mark.name).substr(kAnonymous.size());
-  const bool is_id = word_bytes(id, "") == kIdBytes;
-  return is_id && take_file(text, end + 1, mark) ? std::optional(mark) : std::nullopt;
-}
-
-// All readings as NAME + ID + _question_QUESTION_FILE_REST, the form for an answer to a quiz question. In this form,
-// names keep their dashes.
-std::vector<CanvasMark> quiz_marks(const std::string& text) {
-  constexpr std::string_view kQuestion = "_question_";
-  std::vector<CanvasMark> marks;
-  const std::size_t name_end = word_bytes(text, "_-");
-  for (std::size_t at = text.find(kQuestion); at < name_end; at = text.find(kQuestion, at + 1)) {
-    std::size_t begin = at;  // begin of the digits; some of them may be part of the name
-    while (begin > 0 && at - begin < kMostDigits && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
-    const std::size_t question = at + kQuestion.size(), digits = digits_at(text, question);
-    CanvasMark mark{"", "", "", "", false, false, false};
-    const bool is_one = begin < at && digits > 0 && question + digits < text.size() && text[question + digits] == '_' &&
-                        take_file(text, question + digits + 1, mark);
-    if (!is_one) continue;  // checked before the name is copied, because a long name has thousands of such places
-    mark.name = text.substr(0, begin);
-    mark.id = text.substr(begin, at - begin);
-    marks.push_back(std::move(mark));
-    if (marks.size() > kMostReadings) break;
-  }
-  return marks;
-}
-
-// All readings as NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST, or as NAME_ID_text.html or NAME_ID_link.html for a
-// hand-in without a file. Older releases write the late mark in small letters.
-std::vector<CanvasMark> plain_marks(const std::string& text, std::size_t most) {
-  std::vector<CanvasMark> marks;
-  const std::size_t name_end = word_bytes(text);
-  for (std::size_t at = text.find('_'); at < name_end && marks.size() < most; at = text.find('_', at + 1)) {
-    const std::size_t digits = digits_at(text, at + 1), second = at + 1 + digits;
-    if (digits == 0 || second >= text.size() || text[second] != '_') continue;
-    CanvasMark mark;
-    const std::string_view behind = std::string_view(text).substr(second);
-    if (behind == "_text.html" || behind == "_link.html") {
-      mark.rest = behind.substr(1);
-    } else if (!take_file(text, second + 1, mark)) {
-      continue;  // another form, such as a quiz's
-    }
-    mark.name = text.substr(0, at);
-    mark.id = text.substr(at + 1, digits);
-    mark.is_late = mark.name.ends_with(kLateMark);
-    if (mark.is_late) mark.name.resize(mark.name.size() - kLateMark.size());
-    marks.push_back(std::move(mark));
-  }
-  return marks;
-}
-
-bool has_large_letters(const std::string& name) {
-  return std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-}
-
-// Whether Canvas may have written this reading: it writes names in small letters, and numbers without leading zeros.
-bool may_be_canvas(const CanvasMark& mark) {
-  return !has_large_letters(mark.name) && !mark.id.starts_with('0') && !mark.file.starts_with('0');
-}
 
 // The usual lengths of numbers, from those that are certain. A person from another account that the class's account
 // trusts has a longer number (Shard::IDS_PER_SHARD of the gem switchman: 13 digits after the account's number). Such
@@ -209,16 +116,19 @@ struct NameEvidence {
     return !is_quiz && ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) && is_nobody_elses(mark);
   }
 
-  // The first reading whose numbers are of usual lengths; nullptr if there is none. It is at or before the place of the
-  // true one, so the learner's part has no influence on it. A group's own numbers ("group_1_2") are short, so groups
-  // whose names begin alike have different such readings. Old files may have shorter numbers than the others.
+  // The first reading whose person's or file's number is plausible; nullptr if there is none. It is at or before the
+  // place of the true one, so the learner's part has no influence on it. A group's own numbers ("group_1_2") are short,
+  // so groups whose names begin alike have different such readings. Old files may have shorter numbers than the others,
+  // and old accounts, too.
   const CanvasMark* first_usual(const std::vector<CanvasMark>& readings) const {
     constexpr std::size_t kMoreThanAGroups = 4;
     if (is_quiz) return &readings.front();
     const auto at = std::find_if(readings.begin(), readings.end(), [&](const CanvasMark& mark) {
+      const bool has_file = files.allow(mark.file) || mark.file.size() >= kMoreThanAGroups;
       const bool may_be_old = mark.id.size() >= kMoreThanAGroups && mark.file.size() >= mark.id.size();
-      return ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) &&
-             (mark.file.empty() || files.allow(mark.file) || may_be_old);
+      const bool is_usual =
+          ids.allow(mark.id) && may_be_canvas(mark) && (mark.file.empty() || files.allow(mark.file) || may_be_old);
+      return ids.most > 0 && (is_usual || (has_file && may_be_before(mark)));
     });
     return at == readings.end() ? nullptr : &*at;
   }
@@ -234,15 +144,26 @@ struct NameEvidence {
     const bool is_long_enough =
         mark.id.size() >= ids.fewest || (mark.id.size() + 1 >= ids.fewest && !may_be_a_date(mark.id));
     if (is_long_enough && mark.file.size() >= mark.id.size()) return true;
-    const bool has_file =
-        (files.most > 0 && files.allow(mark.file)) || mark.file.size() >= mark.id.size() + kMoreDigits;
-    return 3 * mark.id.size() >= ids.fewest && has_file;
+    const bool has_usual_file = files.most > 0 && files.allow(mark.file);
+    // A number with far fewer digits may be that of one of the first accounts, or that of an exercise in the name of a
+    // file, unless Canvas is young. It counts only beside a usual number of a file.
+    const bool is_far_shorter = 3 * mark.id.size() < ids.fewest && mark.id.size() + kYoungDigits <= ids.fewest;
+    if (is_far_shorter) return has_usual_file;
+    return has_usual_file || mark.file.size() >= mark.id.size() + kMoreDigits;
   }
+
+  // Whether Canvas may have written this reading although its numbers have unusual lengths, if it is before one of
+  // usual lengths. The learner's part of the name can make a usual one behind any true reading, so a length proves
+  // nothing here.
+  bool may_be_before(const CanvasMark& mark) const { return !is_quiz && !mark.file.empty() && may_be_somebodys(mark); }
 
  private:
   // A file's number of any length is plausible if it has at least this many digits more than the person's: Canvas has
   // far more files than people, so files' numbers are usually far longer.
   static constexpr std::size_t kMoreDigits = 2;
+
+  // On a Canvas whose accounts' numbers have at most this many digits, students may have one of the first.
+  static constexpr std::size_t kYoungDigits = 4;
 
   // Whether the number may be a year, a month or a day.
   static bool may_be_a_date(const std::string& number) {
@@ -305,6 +226,38 @@ CanvasMark open_mark(const std::string& text, CanvasMark own) {
 
 bool is_open(const CanvasMark& mark) { return mark.id.empty(); }
 
+// What the evidence says of the readings of one name.
+struct Choice {
+  std::vector<CanvasMark> left;  // the readings whose numbers are of usual lengths; all if there is only one
+  bool is_only = false;          // whether the one in `left` has no rival behind it
+  // The readings before it that may be the true one, each with it in one text. Numbers of files occur only once, so
+  // such a text that two names share is of readings of which at most one is true. A name's own readings are all
+  // different. So a group's two files prove where its name ends.
+  std::vector<std::string> before = {};
+};
+
+Choice choice_of(const std::vector<CanvasMark>& marks, const NameEvidence& evidence) {
+  Choice choice;
+  std::vector<CanvasMark>& left = choice.left;
+  std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
+               [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
+  if (left.size() != 1 || marks.size() > kMostReadings) return choice;
+  const std::string row = row_of(left.front());
+  const bool may_be_first = row_of(marks.front()) != row && evidence.may_be_a_persons(marks.front());
+  // The length of its number alone must not rule a reading out.
+  bool is_behind = false;
+  choice.is_only = !may_be_first;
+  for (const CanvasMark& mark : marks) {
+    is_behind = is_behind || row_of(mark) == row;
+    if (!is_behind && (evidence.may_be_before(mark) || evidence.may_be_unusual(mark)))
+      choice.before.push_back(fmt::format("{}_{} {}", row_of(mark), mark.file, row));
+    // The length of its number alone must not rule a reading out.
+    if (is_behind && row_of(mark) != row && evidence.may_be_unusual(mark)) choice.is_only = false;
+  }
+  if (!choice.is_only) choice.before.clear();
+  return choice;
+}
+
 // A name that cannot be decided, with the readings that may be what Canvas wrote. The last of them names its row.
 struct OpenName {
   std::string name;
@@ -355,12 +308,6 @@ std::set<std::string> without_room(std::vector<OpenName> open) {
 
 }  // namespace
 
-std::size_t digits_at(std::string_view text, std::size_t at) {
-  std::size_t count = 0;
-  while (at + count < text.size() && text[at + count] >= '0' && text[at + count] <= '9') ++count;
-  return count <= kMostDigits ? count : 0;
-}
-
 std::optional<CanvasMark> canvas_mark(const std::string& text) {
   if (auto anonymous = anonymous_mark(text)) return anonymous;
   if (auto quiz = quiz_marks(text); !quiz.empty()) return quiz.front();
@@ -407,21 +354,20 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   evidence.is_quiz = is_quiz;
   for (const auto& [name, marks] : readings) evidence.add(marks);
   evidence.file_range.close();
+  std::map<std::string, Choice> choices;
+  std::map<std::string, std::size_t> uses;
+  for (const auto& [name, marks] : readings) {
+    const Choice& choice = choices[name] = choice_of(marks, evidence);
+    for (const std::string& use : choice.before) ++uses[use];
+  }
   std::pair<std::string, std::string> first;
   std::vector<OpenName> open;
   for (const auto& [name, marks] : readings) {
-    std::vector<CanvasMark> left;
-    std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
-                 [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
-    // The length of its number alone must not rule a reading out.
-    const bool may_be_another = std::any_of(marks.begin(), marks.end(), [&](const CanvasMark& mark) {
-      return evidence.may_be_unusual(mark) && (left.empty() || row_of(mark) != row_of(left.front()));
-    });
-    const bool may_be_first =
-        !left.empty() && row_of(left.front()) != row_of(marks.front()) && evidence.may_be_a_persons(marks.front());
-    const bool is_sure =
-        marks.size() == 1 || (left.size() == 1 && !may_be_another && !may_be_first && marks.size() <= kMostReadings);
-    if (is_sure) {
+    Choice& choice = choices[name];
+    std::vector<CanvasMark>& left = choice.left;
+    const bool may_be_before =
+        std::any_of(choice.before.begin(), choice.before.end(), [&](const std::string& use) { return uses[use] == 1; });
+    if (marks.size() == 1 || (choice.is_only && !may_be_before)) {
       marks_[name] = left.front();
       continue;
     }

@@ -57,7 +57,8 @@ class Zip {
               true);
     }
     for (int i = 0; i <= one_of(3); ++i) {
-      const Learner attacker{attackers_name(), an_id(), has_late && one_of(2) == 0};
+      const std::string id = one_of(4) == 0 ? a_short_id() : an_id();
+      const Learner attacker{attackers_name(), id, has_late && one_of(2) == 0};
       for (int j = 0; j <= one_of(3); ++j) hand_in(attacker, attackers_file(), false);
     }
   }
@@ -93,6 +94,12 @@ class Zip {
     while (!ids_.insert(id).second) id = number(digits);
     return id;
   }
+  // Returns a new id of one of the first accounts.
+  std::string a_short_id() {
+    std::string id = number(1 + one_of(2));
+    while (!ids_.insert(id).second) id = number(1 + one_of(2));
+    return id;
+  }
   // Returns the zip's first file number if Canvas numbered the files consecutively, or 0 if their numbers are
   // arbitrary.
   int a_first_file() {
@@ -118,9 +125,11 @@ class Zip {
     handed_in_.push_back({person + "_" + file + "_" + rest, by, is_honest});
   }
   // Returns the number of a file uploaded long before. Canvas has more files than people, so the number has at least as
-  // many digits as the owner's id.
+  // many digits as the owner's id. Where ids are long, nobody has one of the first ids and one of the first files.
   std::string an_old_file_number(const std::string& id) {
+    constexpr int kYoung = 4;
     const int digits = static_cast<int>(id.size());
+    if (digits < 3 && id_digits_ > kYoung) return number(id_digits_ + one_of(2));
     return number(digits + (digits + 1 >= id_digits_ ? one_of(2) : 2));
   }
 

@@ -216,9 +216,10 @@ TEST(LmsNames, NumbersOfAnotherAccountAreCanvasOwn) {
   EXPECT_EQ(with_ada.of(eves)->id, "10480000000048103");
   const CanvasNames without_ada({"sam_48200_7712900_v.cu", eves});
   EXPECT_EQ(without_ada.of(eves)->id, "");  // the number identifies nobody
-  // A team's name that ends with a digit is still read correctly.
-  const CanvasNames with_team({"lovelaceada_48101_7712391_v.cu", "team_1_48105_7712395_v.cu", eves});
-  EXPECT_EQ(with_team.of("team_1_48105_7712395_v.cu")->id, "48105");
+  // A team's name that ends with a digit is still read correctly, if the team has two files.
+  const std::string teams = "team_1_48105_7712395_v.cu", teams_next = "team_1_48105_7712396_w.cu";
+  EXPECT_EQ(CanvasNames({"lovelaceada_48101_7712391_v.cu", teams, teams_next, eves}).of(teams)->id, "48105");
+  EXPECT_EQ(CanvasNames({"lovelaceada_48101_7712391_v.cu", teams, eves}).of(teams)->id, "");
 }
 
 TEST(Names, OfTwoSpellingsHaveTheSameLetters) {

@@ -641,7 +641,7 @@ TEST_F(CanvasZips, NoNameOfAFileRulesOutWhatCanvasWrote) {
               ElementsAreArray({"lovelaceada (48101) 48101 on time", "lovelaceada_48101_7712392_b_48103  late",
                                 "sam (48200) 48200 on time"}));
   EXPECT_THAT(owners({ada, sam, eve + "_48103_7712393_vector-add.cu", "fay_48104_7712399_5_7712393_vector-add.cu"}),
-              ElementsAreArray({"fay (48104) 48104 on time", "lovelaceada (48101) 48101 on time",
+              ElementsAreArray({"fay_48104_7712399_5  on time", "lovelaceada (48101) 48101 on time",
                                 "lovelaceada_48101_7712392_b_48103  on time", "sam (48200) 48200 on time"}));
   // Eve's name contains more numbers than the grader examines.
   EXPECT_THAT(owners({ada, sam, "lovelaceada_48101_7712392_01_02_03_04_05_06_07_08b_LATE_48103_7712393_vector-add.cu"}),
@@ -857,6 +857,59 @@ TEST_F(CanvasZips, AnAccountsAgeMakesNoFileAnothers) {
     expect_open(148'110, fmt::format("219912399_x_98177_{}", file));
   expect_open(98'110, "219912399_x_100177_1991234");
   expect_open(98'110, "219912399_x_1001779_21991234");
+}
+
+// The team has number 7, far fewer digits than the others have. Its file has the number that another student has as a
+// person, and a name that begins with a number; the student, team_7 (4830), handed in nothing.
+TEST_F(CanvasZips, AShortNumberIsNoReasonToReadOn) {
+  const std::vector<std::string> others = {"ada_4811_71201_vector-add.cu", "bob_4815_71212_vector-add.cu",
+                                           "carl_4820_71219_vector-add.cu"};
+  const auto owners_with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> names = others;
+    names.insert(names.end(), more.begin(), more.end());
+    return owners(names);
+  };
+  EXPECT_THAT(owners_with({"team_7_4830_71230_vector-add.cu"}), Contains("team_7_4830  on time"));
+  EXPECT_THAT(
+      handed_.told,
+      ElementsAreArray({"c.zip/team_7_4830_71230_vector-add.cu can be read as team (7)'s or as team_7 (4830)'s: "
+                        "which one is unclear, so it has a row of its own"}));
+  // Two files cannot both have the number 4830, and 7 cannot be a team's number if it is somebody else's.
+  EXPECT_THAT(owners_with({"team_7_4830_71230_vector-add.cu", "team_7_4830_71231_tiled-gemm.cu"}),
+              ::testing::IsSupersetOf({"team_7 (4830) 4830 on time", "team_7 (4830) 4830 on time"}));
+  EXPECT_THAT(handed_.told, IsEmpty());
+  EXPECT_THAT(owners_with({"team_7_4830_71230_vector-add.cu", "roe_7_71240_vector-add.cu"}),
+              Contains("team_7 (4830) 4830 on time"));
+  // A friend's group is called so that it begins as the team's file.
+  EXPECT_THAT(owners_with({"team_7_4830_71230_vector-add.cu", "team_7_4830_x_4999_71232_vector-add.cu"}),
+              Contains("team_7_4830  on time"));
+}
+
+// Mallory, number 7, has a name that begins with Ada's name and number.
+TEST_F(CanvasZips, AShortNumberBehindAnothersIsNoReasonToStop) {
+  const std::vector<std::string> others = {"bob_4815_71212_vector-add.cu", "carl_4820_71219_vector-add.cu"};
+  for (const bool is_ada_there : {false, true}) {
+    std::vector<std::string> names = others;
+    if (is_ada_there) names.push_back("ada_4811_71201_vector-add.cu");
+    names.push_back("ada_4811_71203_b_7_71204_vector-add.cu");
+    EXPECT_THAT(owners(names), Contains("ada_4811_71203_b_7  on time"));
+    EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
+  }
+  // The numbers of sheets and exercises, and years, are no files' numbers.
+  EXPECT_THAT(
+      owners({"ada_48110_7120100_hw_3_2_vector-add.cu", "bob_48150_7120101_lab_3_2026_vector-add.cu",
+              "carl_48200_7120102_vector-add.cu"}),
+      ElementsAreArray({"ada (48110) 48110 on time", "bob (48150) 48150 on time", "carl (48200) 48200 on time"}));
+  EXPECT_THAT(handed_.told, IsEmpty());
+}
+
+// Whoever has a short number has no more rows than others, whatever the names of the files.
+TEST_F(CanvasZips, WhoeverHasAShortNumberHasFewRows) {
+  std::vector<std::string> names = {"ada_4811_71201_vector-add.cu", "bob_4815_71212_vector-add.cu",
+                                    "carl_4820_71219_vector-add.cu"};
+  for (int i = 10; i < 40; ++i) names.push_back(fmt::format("team_7_48{0}_712{0}_48{0}_713{0}_vector-add.cu", i));
+  owners(names);
+  EXPECT_LE(handed_.students.size(), 3u + 4u);
 }
 
 // Canvas numbers files consecutively, so one day the numbers get another digit. A longer number may therefore be
