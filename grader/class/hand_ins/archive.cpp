@@ -15,6 +15,8 @@
 #include <unordered_map>
 
 #include "common/base/child.h"
+#include "grader/class/hand_ins/zip_cost.h"
+#include "grader/class/hand_ins/zip_records.h"
 #include "grader/course/course.h"
 #include "grader/text/characters.h"
 
@@ -37,92 +39,6 @@ std::string little_endian(std::uint64_t value, int bytes) {
   return text;
 }
 
-std::uint64_t number_at(std::string_view bytes, std::uint64_t at, std::size_t size) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < size && at + i < bytes.size(); ++i)
-    value |= std::uint64_t{static_cast<unsigned char>(bytes[static_cast<std::size_t>(at + i)])} << (8 * i);
-  return value;
-}
-
-bool stands_at(std::string_view bytes, std::uint64_t at, std::string_view what) {
-  return at <= bytes.size() && bytes.substr(static_cast<std::size_t>(at)).starts_with(what);
-}
-
-// Records of an archive (PKWARE's APPNOTE, 4.3.12 to 4.3.16), and their sizes without the parts of variable length.
-constexpr std::string_view kEntry = "PK\3\4", kEnd = "PK\5\6", kLocator = "PK\6\7", kEnd64 = "PK\6\6", kHead = "PK\1\2";
-constexpr std::size_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kHeadBytes = 46, kLongestComment = 0xffff;
-
-struct EntryList {
-  std::uint64_t at = 0, bytes = 0;
-  std::uint64_t said_entries = 0;  // the number that the archive states, modulo 65,536 if it has only 16 bits for it
-  bool is_64 = false;
-};
-
-EntryList list_of(std::string_view bytes, std::size_t end) {
-  const EntryList plain{number_at(bytes, end + 16, 4), number_at(bytes, end + 12, 4), number_at(bytes, end + 10, 2)};
-  // If the list of entries ends directly at the end record, there is no locator: bytes before the end record that look
-  // like one are part of a name.
-  const bool ends_in_list = stands_at(bytes, plain.at, kHead) && plain.at + plain.bytes == end;
-  if (!ends_in_list && end >= kLocatorBytes && stands_at(bytes, end - kLocatorBytes, kLocator)) {
-    const std::uint64_t at = number_at(bytes, end - kLocatorBytes + 8, 8);
-    if (stands_at(bytes, at, kEnd64) && at + kEnd64Bytes <= end)
-      return {number_at(bytes, at + 48, 8), number_at(bytes, at + 40, 8), number_at(bytes, at + 32, 8), true};
-  }
-  return plain;
-}
-
-bool lies_where_it_says(std::string_view bytes, const EntryList& list, std::size_t end) {
-  if (list.is_64) return stands_at(bytes, list.at, kHead);
-  return list.at + list.bytes == end && (list.bytes == 0 || stands_at(bytes, list.at, kHead));
-}
-
-// The position of the archive's end record. Only the record's comment comes behind it, and a few bytes that some
-// programs append. Bytes that look like an end record may be part of any file in the archive. So this takes the last
-// record that states the true place of the list; if there is none, the last one whose comment ends the file or, failing
-// that, the last one. If an archive follows other bytes, the list is not where its record says, so such an archive is
-// refused. So is a class's archive that was cut off directly after an archive inside it.
-std::optional<std::size_t> end_of(std::string_view bytes) {
-  constexpr std::size_t kMostBehind = 64;
-  const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment + kMostBehind);
-  const std::string_view tail = bytes.substr(first);
-  std::optional<std::size_t> last, exact;
-  if (tail.size() < kEndBytes) return last;
-  for (std::size_t at = tail.rfind(kEnd, tail.size() - kEndBytes); at != std::string_view::npos;) {
-    const std::uint64_t behind = at + kEndBytes + number_at(tail, at + 20, 2);
-    if (behind <= tail.size() && tail.size() - behind <= kMostBehind) {
-      if (lies_where_it_says(bytes, list_of(bytes, first + at), first + at)) return first + at;
-      if (!last) last = first + at;
-      if (!exact && behind == tail.size()) exact = first + at;
-    }
-    if (at == 0) break;
-    at = tail.rfind(kEnd, at - 1);
-  }
-  return exact ? exact : last;
-}
-
-// Calls visit(place, bytes) for each entry of the list, until visit returns false. Ignores the number of entries that
-// the archive states, because it may be wrong.
-template <class Visit>
-void for_each_head(std::string_view bytes, const EntryList& list, Visit&& visit) {
-  std::uint64_t at = list.at, left = list.bytes;
-  while (left >= kHeadBytes && stands_at(bytes, at, kHead)) {
-    const std::uint64_t size =
-        kHeadBytes + number_at(bytes, at + 28, 2) + number_at(bytes, at + 30, 2) + number_at(bytes, at + 32, 2);
-    if (!visit(at, size)) return;
-    at += size;
-    left -= std::min(left, size);
-  }
-}
-
-bool is_plain_text(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const Character one = character_at(text, i);
-    if (!one.code || *one.code < ' ') return false;
-    i += one.bytes;
-  }
-  return true;
-}
-
 constexpr unsigned kIsUtf8 = 0x08;  // bit in the second byte of an entry's flags
 
 // Returns the positions of the flags of names that contain a control character or are not UTF-8. If such a name is
@@ -139,55 +55,6 @@ std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const Entr
     return true;
   });
   return flags;
-}
-
-// The name of an entry as libzip reads it: up to a zero byte, and from Info-ZIP's extra field "up" (a version, a
-// checksum of the plain name, then the name in UTF-8) if the entry has one.
-std::string_view name_in(std::string_view extra, std::string_view plain) {
-  constexpr std::uint64_t kUtf8Name = 0x7075;
-  constexpr std::size_t kFieldHead = 4, kBeforeName = 5;
-  std::string_view name = plain;
-  while (extra.size() >= kFieldHead) {
-    const std::string_view field = extra.substr(kFieldHead).substr(0, static_cast<std::size_t>(number_at(extra, 2, 2)));
-    if (number_at(extra, 0, 2) == kUtf8Name && field.size() > kBeforeName) name = field.substr(kBeforeName);
-    extra.remove_prefix(kFieldHead + field.size());
-  }
-  return name.substr(0, name.find('\0'));
-}
-
-// libzip's hash of a name.
-std::uint32_t libzip_hash(std::string_view name) {
-  std::uint32_t hash = 5381;
-  for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
-  return hash;
-}
-
-// Returns why a student's archive must not be given to libzip; empty if it is harmless. libzip compares each name with
-// all others of the same hash, and stores each extra field separately, so an archive of a few hundred kilobytes could
-// cost a minute or gigabytes. The number of names that are not UTF-8 is limited, too: libzip converts them before it
-// hashes them, so their hashes here are not libzip's.
-std::string why_costly(std::string_view bytes, const EntryList& list) {
-  constexpr std::uint64_t kMostNameBytes = 2u << 20, kMostExtraBytes = 4u << 20;
-  constexpr std::size_t kMostAlike = 500, kMostOld = 5'000;
-  std::uint64_t name_bytes = 0, extra_bytes = 0;
-  std::size_t alike = 0, old = 0;
-  std::unordered_map<std::uint32_t, std::size_t> hashes;
-  for_each_head(bytes, list, [&](std::uint64_t at, std::uint64_t) {
-    const std::uint64_t name_size = number_at(bytes, at + 28, 2), extra_size = number_at(bytes, at + 30, 2);
-    name_bytes += name_size;
-    extra_bytes += extra_size;
-    const std::string_view behind = bytes.substr(static_cast<std::size_t>(at)).substr(kHeadBytes);
-    const std::string_view plain = behind.substr(0, static_cast<std::size_t>(name_size));
-    const std::string_view name =
-        name_in(behind.substr(plain.size()).substr(0, static_cast<std::size_t>(extra_size)), plain);
-    alike = std::max(alike, ++hashes[libzip_hash(name)]);
-    if (!is_plain_text(name)) ++old;
-    return name_bytes <= kMostNameBytes && extra_bytes <= kMostExtraBytes && alike <= kMostAlike && old <= kMostOld;
-  });
-  if (name_bytes > kMostNameBytes) return fmt::format("has more than {} MiB of file names", kMostNameBytes >> 20);
-  if (extra_bytes > kMostExtraBytes) return fmt::format("has more than {} MiB of extra fields", kMostExtraBytes >> 20);
-  if (alike > kMostAlike) return fmt::format("has more than {} file names with the same hash", kMostAlike);
-  return old > kMostOld ? fmt::format("has more than {} file names that are not UTF-8", kMostOld) : "";
 }
 
 // The end records for an archive of these entries, with the true position and size of its list. libzip searches the
@@ -397,18 +264,20 @@ Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view a
   // A truncated download may end with bytes, inside some file, that look like the end of an empty archive.
   if (end && list.bytes == 0 && all.starts_with(kEntry))
     return Error{.message = "is not a readable zip: it starts with a file, but its central directory is empty"};
+  constexpr const char* kUnpack = "unpack it and name the folder";
   std::uint64_t count = 0;
   for_each_head(all, list, [&](std::uint64_t, std::uint64_t) { return ++count <= most_entries; });
   if (count > most_entries) {
     return Error{.message = fmt::format("is a zip of more than {} entries, and is not opened", most_entries),
-                 .advice = "unpack it and name the folder"};
+                 .advice = kUnpack};
   }
   constexpr const char* kOtherEntries =
       "is not a readable zip: its central directory does not hold as many entries as it says";
   if (list.said_entries != (list.is_64 ? count : count % 65'536)) return Error{.message = kOtherEntries};
-  if (most_entries <= kMostOwnEntries) {
-    if (const std::string why = why_costly(all, list); !why.empty())
-      return Error{.message = "is a zip that " + why + ", and is not opened", .advice = "pack only what is handed in"};
+  const bool is_own = most_entries <= kMostOwnEntries;
+  if (const std::string why = why_costly(all, list, is_own ? kOwnCost : kClassCost); !why.empty()) {
+    return Error{.message = "is a zip that " + why + ", and is not opened",
+                 .advice = is_own ? "pack only what is handed in" : kUnpack};
   }
   Served& served = impl->served;
   served.file = all.substr(0, end.value_or(0));

@@ -23,7 +23,7 @@ struct ArchiveEntry {
 };
 
 // Limits on the entries of a whole class's archive (500 students with 80 files each), and of a student's archive inside
-// it. An archive with many names of the same hash is slow to open, so a student's archive of that kind is refused.
+// it.
 inline constexpr std::size_t kMostClassEntries = 40'000, kMostOwnEntries = 20'000;
 
 // The longest name of a file in a zip, with its folders: the longest path on a disk. Without this limit, a small zip
@@ -32,9 +32,8 @@ inline constexpr std::size_t kLongestName = 4096;
 
 class Archive {
  public:
-  // Errors: not a zip, damaged, more than `most_entries` entries. With a student's limit of entries, also: names or
-  // extra fields that are too long in total, or too many names with the same hash. libzip finds entries by a hash of
-  // the name, so if many names have the same hash, the time to open grows with the square of their number.
+  // Errors: not a zip, damaged, more than `most_entries` entries, or costly to open (zip_cost.h): names or extra fields
+  // that are too long in total, or too many names with the same hash.
   static Result<Archive> open(const std::filesystem::path& file, std::size_t most_entries = kMostClassEntries);
   static Result<Archive> in_memory(std::string bytes, std::size_t most_entries = kMostOwnEntries);
   ~Archive();
