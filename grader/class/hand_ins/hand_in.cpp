@@ -22,7 +22,6 @@ constexpr std::size_t kMostReadBytes = 128u << 20;
 constexpr std::size_t kMostFailedReads = 20;  // limit for one student's sources
 constexpr std::size_t kMostZips = 10;
 constexpr int kDeepestZip = 2;  // a zip in a zip
-constexpr std::size_t kMostLines = 10;
 
 // The last part of a learner's file name, which may be a Windows path.
 std::string last_name(const std::string& name) { return name.substr(name.find_last_of("/\\") + 1); }
@@ -119,7 +118,7 @@ void HandIn::take(Candidate one) {
 }
 
 void HandIn::tell(const std::string& label, std::string reason, std::int64_t handed_in_at_s) {
-  if (left_out_.size() < kMostLines) {
+  if (left_out_.size() < kMostTold) {
     left_out_.push_back({label, std::move(reason), owner_.student, time_of(handed_in_at_s)});
   } else {
     ++more_left_out_;
@@ -139,6 +138,8 @@ void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) 
   }
   newest_s_ = std::max(newest_s_, pile.newest_other_s);
   for (const Pile::Told& one : pile.told) tell(label_of(label, one.parts), one.reason, one.written_at_s);
+  more_left_out_ += pile.more_told;
+  newest_left_out_s_ = std::max(newest_left_out_s_, time_of(pile.newest_told_s));
   for (std::string& other : pile.others) {
     if (others_.size() < kMostNames) {
       others_.push_back(std::move(other));

@@ -74,7 +74,7 @@ void walk_entry(const fs::path& path, const std::vector<std::string>& parts, con
   if (fs::is_directory(status)) {
     Pile& pile = listing.folders[here.front()];  // an empty folder is a student, too
     if (here.size() > kDeepest) {
-      pile.told.push_back({below(here), "folders nested too deep", written_at(path)});
+      pile.tell({below(here), "folders nested too deep", written_at(path)});
     } else {
       walk(path, here, all);
     }
@@ -82,7 +82,7 @@ void walk_entry(const fs::path& path, const std::vector<std::string>& parts, con
     put(listing, file_at(path, std::move(here)));
   } else if (fs::is_symlink(status) && fs::is_directory(path, error)) {
     // This line stands in place of the folder's contents.
-    listing.folders[here.front()].told.push_back({below(here), kIsLink, written_at(path)});
+    listing.folders[here.front()].tell({below(here), kIsLink, written_at(path)});
   }
 }
 
@@ -91,7 +91,7 @@ void walk(const fs::path& folder, const std::vector<std::string>& parts, const W
   const auto names = names_in_folder(folder);
   if (!names && parts.empty()) listing.trouble = "the folder cannot be read";
   if (!names && !parts.empty())
-    listing.folders[parts.front()].told.push_back({below(parts), "the folder cannot be read", written_at(folder)});
+    listing.folders[parts.front()].tell({below(parts), "the folder cannot be read", written_at(folder)});
   if (!names) return;
   for (const std::string& name : *names) walk_entry(folder / name, parts, all);
 }
@@ -227,10 +227,28 @@ void Pile::add(Found found) {
   }
 }
 
+void Pile::tell(Told one) {
+  if (told.size() < kMostTold) {
+    told.push_back(std::move(one));
+  } else {
+    ++more_told;
+    newest_told_s = std::max(newest_told_s, one.written_at_s);
+  }
+}
+
+void Pile::take_counts(const Pile& other) {
+  more_files += other.more_files;
+  more_others += other.more_others;
+  newest_other_s = std::max(newest_other_s, other.newest_other_s);
+  more_told += other.more_told;
+  newest_told_s = std::max(newest_told_s, other.newest_told_s);
+}
+
 void Pile::set_time(std::int64_t handed_in_at_s) {
   for (Found& file : files) file.written_at_s = handed_in_at_s;
   for (Told& one : told) one.written_at_s = handed_in_at_s;
   if (!others.empty()) newest_other_s = handed_in_at_s;
+  if (more_told > 0) newest_told_s = handed_in_at_s;
 }
 
 std::int64_t written_at(const fs::path& path) {
@@ -304,7 +322,7 @@ Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s) {
     if (is_folder || parts.empty() || std::any_of(parts.begin(), parts.end(), is_debris)) continue;
     pile.add(found_in(zip, entry, std::move(parts)));
   }
-  if (zip->too_long() > 0) pile.told.push_back({{}, too_long_words(zip->too_long())});
+  if (zip->too_long() > 0) pile.tell({{}, too_long_words(zip->too_long())});
   pile.set_time(handed_in_s);
   return pile;
 }
@@ -319,9 +337,8 @@ Pile pile_of(Listing listing) {
     }
     for (Pile::Told& told : pile.told) {
       told.parts.insert(told.parts.begin(), folder);
-      all.told.push_back(std::move(told));
+      all.tell(std::move(told));
     }
-    all.more_files += pile.more_files;
     for (std::string& other : pile.others) {
       if (all.others.size() < kMostNames) {
         all.others.push_back(std::move(other));
@@ -329,8 +346,7 @@ Pile pile_of(Listing listing) {
         ++all.more_others;
       }
     }
-    all.more_others += pile.more_others;
-    all.newest_other_s = std::max(all.newest_other_s, pile.newest_other_s);
+    all.take_counts(pile);
   }
   return all;
 }

@@ -17,8 +17,8 @@ inline constexpr std::size_t kMostNames = 5;
 
 class ChapterNames;
 
-// Files that are presumably one student's. Of files other than sources and zips, only the first names are kept, and the
-// rest is counted, because a hand-in may contain any number of them.
+// Files that are presumably one student's. Of files other than sources and zips, and of what is not listed, only the
+// first are kept, and the rest is counted, because a hand-in may contain any number of them.
 struct Pile {
   std::vector<Found> files;         // sources and zips; if one must not be opened, reading it gives the reason
   std::size_t more_files = 0;       // beyond kMostFiles
@@ -31,13 +31,18 @@ struct Pile {
     std::string reason;
     std::int64_t written_at_s = 0;
   };
-  std::vector<Told> told = {};  // what is not listed, such as a link to a folder, and why
+  std::vector<Told> told = {};  // the first things that are not listed, such as a link to a folder, and why
+  std::size_t more_told = 0;
+  std::int64_t newest_told_s = 0;  // when the newest of those that are only counted was written
 
   bool is_empty() const { return files.empty() && others.empty(); }
   void add(Found found);
+  void tell(Told one);
+  void take_counts(const Pile& other);         // adds what the other pile only counted
   void set_time(std::int64_t handed_in_at_s);  // sets the time of everything in it
 };
 
+inline constexpr std::size_t kMostTold = 10;       // limit of lines about one hand-in; further ones are counted
 inline constexpr std::size_t kMostFiles = 10'000;  // limit for one hand-in, including the files in its zips
 
 inline constexpr const char* kIsLink = "is a link, and links are not followed";

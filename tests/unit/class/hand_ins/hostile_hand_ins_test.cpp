@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#include "grader/class/hand_ins/hand_in.h"
 #include "tests/support/collecting.h"
 #include "tests/support/zip_of_many.h"
 
@@ -406,6 +407,28 @@ TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
               ::testing::UnorderedElementsAre(
                   "c/eve/more.zip: 20 files in it have names longer than 4096 bytes, and are not looked at",
                   HasSubstr("c/eve/numbers.zip: is a zip that has more than 2 MiB of file names")));
+}
+
+// Each link to a folder would be a line.
+TEST_F(HostileHandIns, ManyLinksToFoldersAreCounted) {
+  constexpr int kMany = 2000;
+  folder_.write("c/ada/vector-add.cu", "A");
+  folder_.write("c/eve/x/vector-add.cu", "E");
+  for (int i = 0; i < kMany; ++i)
+    fs::create_directory_symlink("/tmp", folder_.path() / "c/eve/x" / fmt::format("link{:04}", i));
+  for (const auto& handed :
+       {collect_all(folder_.path() / "c"), collect_all({folder_.path() / "c/ada", folder_.path() / "c/eve"})}) {
+    EXPECT_THAT(lines(handed),
+                ElementsAreArray({"ada vector-add c/ada/vector-add.cu", "eve vector-add c/eve/x/vector-add.cu"}));
+    ASSERT_EQ(handed.left_out.size(), 11u);
+    EXPECT_EQ(left_out(handed).front(), "c/eve/x/link0000: is a link, and links are not followed");
+    EXPECT_EQ(left_out(handed).back(), "c/eve: holds 1990 more that are left out");
+    EXPECT_GT(handed.left_out.back().handed_in_at_s, kHandedIn - 1'000'000'000);
+  }
+  const ChapterNames chapters(Wanted{{"vector-add"}});
+  const Listing listing = list_folder(folder_.path() / "c", chapters);
+  EXPECT_LE(listing.folders.at("eve").told.size(), 10u);
+  EXPECT_LE(pile_of(list_folder(folder_.path() / "c/eve", chapters)).told.size(), 10u);
 }
 
 // A class's zip may contain names that are too long, too.
