@@ -1,4 +1,5 @@
-// All files that one student handed in at one path: which are graded, and which are left out.
+// All files that one student handed in at one path, or as one submission (group_hand_in.h): which are graded, and which
+// are left out.
 #pragma once
 
 #include <map>

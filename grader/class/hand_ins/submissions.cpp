@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,8 +11,10 @@
 #include <utility>
 
 #include "grader/class/hand_ins/archive.h"
+#include "grader/class/hand_ins/class_lines.h"
 #include "grader/class/hand_ins/class_or_student.h"
 #include "grader/class/hand_ins/download_times.h"
+#include "grader/class/hand_ins/group_hand_in.h"
 #include "grader/class/hand_ins/hand_in.h"
 #include "grader/class/hand_ins/listing.h"
 #include "grader/class/hand_ins/lms_metadata.h"
@@ -101,7 +104,7 @@ class Collector {
       classes_.add(label_of(top_, {name}), name, &listing, guess_);
       if (guess_.looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
       Pile pile = pile_of(std::move(listing));
-      if (!listing.trouble.empty()) pile.told.push_back({{}, listing.trouble, written_at(full)});
+      if (!listing.trouble.empty()) pile.tell({{}, listing.trouble, written_at(full)});
       if (named_.is_folders(full)) {
         add_named(names().owner_of_folder(full.parent_path().filename().string()), std::move(pile),
                   label_of(top_, {name}));
@@ -118,7 +121,7 @@ class Collector {
       if (guess_.is_platforms(name) || named_.is_students(full.parent_path()))
         return leave_out(label_of(top_, {name}), kIsLink);
       Pile pile;
-      pile.told.push_back({{}, kIsLink, written_at(full)});
+      pile.tell({{}, kIsLink, written_at(full)});
       add_folder(name, std::move(pile), {}, names());
       return;
     }
@@ -207,7 +210,10 @@ class Collector {
                  .advice = "add --each if it is the student's; otherwise rename the class's folder"};
   }
 
-  void tell(const std::string& label, const std::string& line) { handed_.told.push_back(label + " " + line); }
+  void tell(std::string line) {
+    if (!line.empty()) handed_.told.push_back(std::move(line));
+  }
+  void tell(const std::string& label, const std::string& line) { tell(label + " " + line); }
 
   // Says that the only path is taken for a class, because it may be one student's: then its owner chose all names.
   void tell_of_class() {
@@ -220,10 +226,15 @@ class Collector {
 
   void leave_out(const std::string& label, std::string reason) { unowned_.add(label, std::move(reason)); }
 
-  HandIn& hand_in(const Owner& owner) {
+  const Owner& student(const Owner& owner) {
     Owner& known = students_.try_emplace(owner.student, owner).first->second;
     if (known.lms_id.empty()) known.lms_id = owner.lms_id;
     known.mark = LateMark::none;  // a mark belongs to a file, not to a person
+    return known;
+  }
+
+  HandIn& hand_in(const Owner& owner) {
+    const Owner& known = student(owner);
     const auto [found, is_new] = hand_ins_.try_emplace(owner.student, chapters_, known);
     if (is_new) found->second.share_limit(graded_[owner.student]);
     return found->second;
@@ -316,18 +327,10 @@ class Collector {
                              "if it is one student's hand-in, add --each",
                              kGradescopeExport));
     }
-    const auto has_no_time = [&](const auto& one) {
-      return !one.second.created_at_s && listing.folders.contains(one.first);
-    };
-    if (const auto first = std::find_if(records.begin(), records.end(), has_no_time); first != records.end()) {
-      tell(label_of(top_, {first->first}), fmt::format("and {} more submissions have no readable time in {}: the times "
-                                                       "of their files count, which a student can choose",
-                                                       std::count_if(records.begin(), records.end(), has_no_time) - 1,
-                                                       listing.metadata.front().parts.front()));
-    }
+    tell(line_about_times(top_, listing, records));
     for (const std::string& doubt : doubts_about(records)) tell(top_, doubt);
     tell_of_classes(listing);
-    tell_of_encoding(listing);
+    tell(line_about_encoding(top_, listing));
     for (const Found& file : listing.unproven) leave_out(label_of(top_, file.parts), kIsUnproven);
     const std::vector<std::string> files = names_in(listing.top);
     const std::vector<std::string> folders = guess_.students_folders(listing);
@@ -344,7 +347,7 @@ class Collector {
       for (auto& [folder, pile] : listing.folders) pile.set_time(written_at_s);
     }
     tell_of_names(top_, names);
-    if (!names.is_mixed()) tell_of_unpacked(listing);
+    if (!names.is_mixed()) tell(line_about_unpacked(top_, listing));
     if (!is_namesakes && has_downloads_times(listing, names)) {
       tell(top_,
            "has all its file times within minutes of each other, as in a zip that a platform has just made: they say "
@@ -367,7 +370,7 @@ class Collector {
     }
     for (const auto& [folder, record] : records) {  // records whose folders are missing
       if (listing.folders.contains(folder)) continue;
-      for (const Owner& owner : record.owners) hand_in(owner);
+      for (const Owner& owner : record.owners) student(owner);
     }
     return kOk;
   }
@@ -380,29 +383,6 @@ class Collector {
         });
     if (all_may_be)
       tell(top_, "has others' folders or files in each of its folders: if they are classes, grade each by itself");
-  }
-
-  void tell_of_encoding(const Listing& listing) {
-    if (listing.not_utf8.empty()) return;
-    tell(label_of(top_, {listing.not_utf8.front()}),
-         fmt::format("and {} more names in the zip are in an encoding that it does not tell, so students' names may "
-                     "be wrong: pack the class with UTF-8 names, or unpack it and give the folder",
-                     listing.not_utf8.size() - 1));
-  }
-
-  // Adds a line if at least half of the folders have the names of Canvas files: somebody unpacked each of Canvas' zips
-  // into a folder of its own.
-  void tell_of_unpacked(const Listing& listing) {
-    std::vector<std::string> called;
-    for (const auto& [folder, pile] : listing.folders) {
-      if (canvas_mark(folder)) called.push_back(folder);
-    }
-    if (called.empty() || 2 * called.size() < listing.folders.size()) return;
-    tell(label_of(top_, {called.front()}),
-         fmt::format("and {} more folders are named the way Canvas names files, but only those marked late count as "
-                     "late: for the others the times of the files in them count, which a student can choose; if Canvas "
-                     "named them, grade its zip as downloaded",
-                     called.size() - 1));
   }
 
   void add_file(Found file, const ClassNames& names, const std::set<std::string>& chapters_files) {
@@ -444,11 +424,14 @@ class Collector {
       return;
     }
     if (record->second.created_at_s) pile.set_time(*record->second.created_at_s);
-    if (record->second.owners.empty()) add_named(names.owner_of_folder(folder), pile, label);
-    for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
+    if (record->second.owners.empty()) return add_named(names.owner_of_folder(folder), std::move(pile), label);
+    std::vector<Owner> owners;
+    for (const Owner& owner : record->second.owners) owners.push_back(student(owner));
+    of_groups_.emplace_back(chapters_, owners).add(std::move(pile), label);
   }
 
   Status settle() {
+    for (; !of_groups_.empty(); of_groups_.pop_front()) ROOFWALK_TRY_STATUS(of_groups_.front().settle(keep_, handed_));
     // Those whose owner is clear come first, so that no other takes their part of a limit. Each is removed at once,
     // because it keeps zips open.
     for (const bool may_be_anothers : {false, true}) {
@@ -477,8 +460,9 @@ class Collector {
   bool is_class_ = false;
   std::string namesake_;  // what is said of a class that is named like a student in it
   std::map<std::string, Owner> students_;
-  std::map<std::string, HandIn> hand_ins_;                             // by student
-  std::map<std::string, HandIn::Graded> graded_;                       // by student or Owner::alike
+  std::map<std::string, HandIn> hand_ins_;        // by student
+  std::deque<GroupHandIn> of_groups_;             // those of which the platform says whose they are
+  std::map<std::string, HandIn::Graded> graded_;  // by student or Owner::alike
   std::map<fs::path, std::pair<std::size_t, std::size_t>> looked_at_;  // by folder: zips opened, and their entries
   bool has_told_names_ = false;
   std::optional<Error> doubt_;

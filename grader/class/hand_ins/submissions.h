@@ -32,8 +32,9 @@ inline bool is_known_time(std::int64_t submitted_at_s) {
 // The beginning of a LeftOut's reason if --chapter would help.
 inline constexpr const char* kTellsNoChapter = "its name tells no chapter";
 
-// Limit, per path, of graded submissions for one student and chapter. With more of them, a student could find out about
-// the hidden cases.
+// Limit of graded submissions for one student and chapter, per path; if the platform's metadata says whose each
+// submission is, of graded files per submission and chapter. With more of them, a student could find out about the
+// hidden cases.
 inline constexpr std::size_t kMostGraded = 3;
 
 // The beginning of a LeftOut's reason if a hand-in has more files than are graded.

@@ -409,6 +409,36 @@ TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
                   HasSubstr("c/eve/numbers.zip: is a zip that has more than 2 MiB of file names")));
 }
 
+// What a group hands in takes no member's own files away, and is read once for all of them.
+TEST_F(HostileHandIns, AGroupsSubmissionTakesNoRoomOfItsMembers) {
+  std::string metadata =
+      "submission_1:\n  :submitters:\n  - :name: M0\n    :email: m0@x.edu\n"
+      "submission_2:\n  :submitters:\n";
+  for (int i = 0; i < 12; ++i) metadata += fmt::format("  - :name: M{0}\n    :email: m{0}@x.edu\n", i);
+  metadata += "  - :name: M1\n    :email: M1@x.edu\n";  // named twice
+  folder_.write("c/submission_metadata.yml", metadata);
+  folder_.write("c/submission_1/vector-add.cu", "ace");
+  for (int i = 0; i < 4; ++i) folder_.write(fmt::format("c/submission_2/vector-add-{}.cu", i), std::to_string(i));
+  folder_.write("c/submission_2/tiled-gemm.cu.txt", "?");
+  folder_.write("c/submission_2/huge/tiled-gemm.zip", std::string(1000, 'x'));
+  const fs::path own = folder_.path() / "c/submission_1/vector-add.cu";
+  fs::last_write_time(own, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  std::size_t kept = 0;
+  const auto handed = collect({folder_.path() / "c"}, {{"vector-add", "tiled-gemm"}},
+                              [&](const std::string&, const std::string&) -> Status { return ++kept, kOk; });
+  ASSERT_TRUE(handed) << handed.error().text();
+  EXPECT_EQ(kept, 1 + kMostGraded);
+  EXPECT_EQ(handed->students.size(), 12u);
+  EXPECT_EQ(handed->submissions.size(), 1 + 12 * kMostGraded);
+  EXPECT_THAT(lines(*handed), ::testing::Contains("M0 (m0@x.edu) vector-add c/submission_1/vector-add.cu"));
+  for (int i = 0; i < 12; ++i) {
+    const std::string student = fmt::format("M{0} (m{0}@x.edu)", i);
+    std::size_t lines_about = 0;
+    for (const LeftOut& out : handed->left_out) lines_about += out.student == student ? 1 : 0;
+    EXPECT_EQ(lines_about, 3u) << student;  // too many files, one in a wrong form, a broken zip
+  }
+}
+
 // Each link to a folder would be a line.
 TEST_F(HostileHandIns, ManyLinksToFoldersAreCounted) {
   constexpr int kMany = 2000;
