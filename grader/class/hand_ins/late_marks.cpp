@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace roofwalk {
@@ -203,22 +204,81 @@ std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>
   return first;
 }
 
-// Whether the mark decides if the file came before its chapter's deadline. `was_marked`: an earlier download was of
-// the chapter's own assignment.
-bool says_enough(const Submission& submission, const Marked& zip, bool was_marked, const CourseTerms& terms) {
+// What is on record of a file's chapter and of the file.
+struct OnRecord {
+  bool was_marked = false;                     // an earlier download was of the chapter's own assignment
+  bool was_late = false, was_on_time = false;  // the marks that the same file had
+  bool is_uploaded_again = false;              // whether the late one had another number on Canvas
+};
+
+// The marks on record, by student, chapter and hash. Names of students may change, so their numbers count, too.
+class KnownMarks {
+ public:
+  explicit KnownMarks(const std::vector<Submission>& before) {
+    for (const Submission& s : before) {
+      if (s.owner.mark == LateMark::none) continue;
+      for (File& file : files_of(s)) {
+        if (s.owner.mark == LateMark::on_time) {
+          on_time_.insert(std::move(file));
+        } else {
+          late_[std::move(file)].insert(upload_of(s));
+        }
+      }
+    }
+  }
+  OnRecord of(const Submission& submission, bool was_marked) const {
+    OnRecord known{was_marked};
+    for (const File& file : files_of(submission)) {
+      known.was_on_time = known.was_on_time || on_time_.contains(file);
+      const auto late = late_.find(file);
+      if (late == late_.end()) continue;
+      known.was_late = true;
+      known.is_uploaded_again = known.is_uploaded_again || !late->second.contains(upload_of(submission));
+    }
+    return known;
+  }
+
+ private:
+  using File = std::tuple<std::string, std::string, std::string>;
+  static std::vector<File> files_of(const Submission& s) {
+    std::vector<File> files = {{s.owner.student, s.chapter, s.source_sha256}};
+    if (is_persons(s.owner.lms_id)) files.emplace_back(s.owner.lms_id, s.chapter, s.source_sha256);
+    return files;
+  }
+  // The number that Canvas gave the file when it was uploaded; empty if the name has none.
+  static std::string upload_of(const Submission& s) {
+    const auto mark = canvas_mark(s.label.substr(s.label.find('/') + 1));
+    return mark ? mark->file : "";
+  }
+  std::set<File> on_time_;
+  std::map<File, std::set<std::string>> late_;  // with the numbers of the uploads
+};
+
+// Whether the mark decides if the file came before its chapter's deadline.
+bool says_enough(const Submission& submission, const Marked& zip, const OnRecord& known, const CourseTerms& terms) {
   const auto deadline_s = deadline_of(terms, submission.chapter);
   const bool is_late = submission.owner.mark == LateMark::late;
   if (!deadline_s) return !is_late || zip.deadlines_s.empty() || zip.own.contains(submission.chapter);
   if (zip.deadlines_s.empty()) return false;
-  const bool is_own = zip.deadlines_s.contains(*deadline_s);
-  // A file that came before one deadline also came before any later one.
-  if (!is_own) return !is_late && *deadline_s > *zip.deadlines_s.rbegin();
-  if (zip.deadlines_s.size() == 1) return true;
-  // Several deadlines are the assignment's, and it is unknown which of them the mark is about. All files of the zip
-  // came before the download.
+  // All files of the zip came before the download.
   const bool is_in_time = submission.submitted_at_s <= *deadline_s;
+  // A file that came before one deadline also came before any later one, but the zip may be of another assignment with
+  // a later deadline.
+  const bool is_own = zip.deadlines_s.contains(*deadline_s), is_known_late = known.was_late && !known.was_on_time;
+  if (!is_own) return !is_late && *deadline_s > *zip.deadlines_s.rbegin() && (is_in_time || !is_known_late);
+  const bool is_of_one = zip.deadlines_s.size() == 1;
+  if (is_of_one && (is_late || is_in_time)) return true;
   if (is_in_time) return !is_late;
-  return *deadline_s == *zip.deadlines_s.rbegin() || !was_marked;
+  // The marks may be about another assignment, for which files of this chapter were handed in again. It may have a
+  // deadline that is not in the terms. Then "on time" says nothing of this chapter's deadline. If a file was late, only
+  // a download of the chapter's assignment alone, with the same upload, tells that it no longer is.
+  const bool is_alone = is_of_one && std::all_of(zip.own.begin(), zip.own.end(), [&](const std::string& chapter) {
+                          return deadline_of(terms, chapter).has_value();
+                        });
+  if (!is_late)
+    return known.was_on_time || (!known.was_marked && (!is_known_late || (is_alone && !known.is_uploaded_again)));
+  // Several deadlines are the assignment's, and it is unknown which of them the mark is about.
+  return *deadline_s == *zip.deadlines_s.rbegin() || !known.was_marked;
 }
 
 }  // namespace
@@ -228,6 +288,7 @@ std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Su
   const std::map<std::string, Marked> zips = marked_in(handed, terms);
   const std::map<std::string, std::int64_t> first_s =
       first_marked_s(before, files_of(handed.submissions, 0, kLatestMoment, /*all=*/true), terms);
+  const KnownMarks known(before);
   std::vector<std::string> lines;
   for (const auto& [name, zip] : zips) {
     if (zip.deadlines_s.size() > 1) {
@@ -242,7 +303,7 @@ std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Su
     if (s.owner.mark == LateMark::none) continue;
     const auto first = first_s.find(s.chapter);
     const bool was_marked = first != first_s.end() && first->second < s.submitted_at_s;
-    if (says_enough(s, zips.at(zip_of(s)), was_marked, terms)) continue;
+    if (says_enough(s, zips.at(zip_of(s)), known.of(s, was_marked), terms)) continue;
     s.owner.mark = LateMark::none;
     foreign[{zip_of(s), s.chapter}].push_back(s.label);
   }

@@ -15,8 +15,9 @@ namespace roofwalk {
 // the file's time counts: that of the download, which is later than the hand-in. A deadline is taken for one of the
 // zip's assignment if at least half of the zip's students handed in something for it, or if no other deadline has more
 // students; in both cases they must be more than a third of all students, including those without a file of a known
-// chapter. If somebody is late, deadlines that were still to come when the zip was made are excluded. `before`: the
-// submissions on record.
+// chapter. If somebody is late, deadlines that were still to come when the zip was made are excluded. A later zip with
+// other files of a chapter may be of another assignment, with a deadline that is not in the terms, so it makes no file
+// on time that was late. `before`: the submissions on record.
 std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Submission>& before,
                                             const CourseTerms& terms);
 

@@ -257,7 +257,7 @@ TEST_F(LateMarks, AreOfTheAssignmentWhicheverChapterIsGraded) {
 // deadline, can only refer to the first assignment.
 TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
   terms_.chapters[1].deadline_s = 10'000;
-  for (const char* student : {"ada", "bob"}) handed_in_before(student, "first", LateMark::on_time);
+  for (const char* student : {"ada", "bob", "roe"}) handed_in_before(student, "first", LateMark::on_time);
   for (const char* student : {"ada", "bob", "eve", "roe"}) {
     const LateMark mark = student[0] == 'e' ? LateMark::late : LateMark::on_time;
     for (const char* chapter : {"first", "second"}) hand_in(student, chapter, mark, std::string("48") + student[0]);
@@ -306,6 +306,74 @@ TEST_F(LateMarks, NobodyOutvotesAnEarlierDownload) {
   for (int i = 0; i < 4; ++i) handed_in_before("eve_" + std::to_string(i), "second", LateMark::on_time, 251);
   drop_foreign_marks(handed_, before_, terms_);
   EXPECT_THAT(marks_of("ada"), ElementsAreArray({LateMark::on_time, LateMark::on_time}));
+}
+
+// The second assignment asks to improve the first chapter's file, and its own chapter has no deadline. Eve was late for
+// the first assignment, and is on time for the second.
+TEST_F(LateMarks, TheNextAssignmentsDownloadMakesNoLateFileOnTime) {
+  terms_.chapters[1].deadline_s.reset();
+  for (const char* student : {"ada", "bob", "eve"}) {
+    handed_in_before(student, "first", student[0] == 'e' ? LateMark::late : LateMark::on_time);
+    hand_in(student, "first");
+    handed_.submissions.back().source_sha256 = "improved";
+    hand_in(student, "second");
+  }
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
+              ElementsAre(HasSubstr("_first and 2 more files are of first: in a zip of first, second the platform's")));
+  EXPECT_THAT(marks_of("eve"), ElementsAreArray({LateMark::none, LateMark::on_time}));
+  // Eve alone hands in the file of the first assignment as it was, and only that chapter is graded.
+  for (Submission& s : handed_.submissions) s.owner.mark = LateMark::on_time;
+  std::erase_if(handed_.submissions, [](const Submission& s) { return s.chapter == "second"; });
+  for (const char* student : {"ada", "bob", "eve"}) hand_in_ungraded(student, "second");
+  for (Submission& s : handed_.submissions) s.source_sha256 = "sha";
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("eve"), ElementsAreArray({LateMark::none}));
+  EXPECT_THAT(marks_of("ada"), ElementsAreArray({LateMark::on_time}));
+}
+
+// The same with a deadline for the second chapter, which is graded by itself: the zip holds two deadlines.
+TEST_F(LateMarks, AMarkOfOneOfTwoDeadlinesMakesNoLateFileOnTime) {
+  for (const char* student : {"ada", "bob", "eve"}) {
+    handed_in_before(student, "first", student[0] == 'e' ? LateMark::late : LateMark::on_time);
+    hand_in(student, "first");
+    hand_in_ungraded(student, "second");
+  }
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("eve"), ElementsAreArray({LateMark::none}));
+  EXPECT_THAT(marks_of("ada"), ElementsAreArray({LateMark::on_time}));
+}
+
+// The platform takes files for the first assignment again, until a deadline that is not in the terms.
+TEST_F(LateMarks, AnEarlierDeadlineThatIsMovedMakesNoLateFileOnTime) {
+  handed_in_before("eve", "second", LateMark::late, 250);
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "first");
+  for (const char* student : {"dan", "eve"}) hand_in(student, "second");
+  hand_in("eve", "third");
+  for (const char* student : {"fay", "gil", "hal"}) hand_in_ungraded(student, "first");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("hw.zip/eve_second is of second")));
+  EXPECT_THAT(marks_of("eve"), ElementsAreArray({LateMark::on_time, LateMark::none, LateMark::on_time}));
+  EXPECT_THAT(marks_of("dan"), ElementsAreArray({LateMark::on_time}));
+}
+
+// Eve is forgiven: the platform no longer marks her file as late, and the same zip is downloaded again.
+TEST_F(LateMarks, ALateFileThatIsForgivenIsOnTime) {
+  for (const char* student : {"ada", "bob", "eve"}) {
+    handed_in_before(student, "first", student[0] == 'e' ? LateMark::late : LateMark::on_time);
+    hand_in(student, "first");
+  }
+  const Handed all = handed_;
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
+  EXPECT_THAT(marks_of("eve"), ElementsAreArray({LateMark::on_time}));
+  // Canvas gives a file that is uploaded for the next assignment another number.
+  before_.back().label = "hw0.zip/eve_LATE_48103_712345_v.cu";
+  for (const char* number : {"712345", "712399"}) {
+    handed_ = all;
+    handed_.submissions.back().label = std::string("hw.zip/eve_48103_") + number + "_v.cu";
+    drop_foreign_marks(handed_, before_, terms_);
+    const bool is_same = std::string(number) == "712345";
+    EXPECT_THAT(marks_of("eve"), ElementsAreArray({is_same ? LateMark::on_time : LateMark::none}));
+    EXPECT_THAT(marks_of("ada"), ElementsAreArray({LateMark::on_time}));
+  }
 }
 
 // Programs that know no time write the first one that they can: no such file may count as on time without a line.
