@@ -441,18 +441,19 @@ TEST_F(HostileHandIns, AGroupsSubmissionTakesNoRoomOfItsMembers) {
 
 // Each link to a folder would be a line.
 TEST_F(HostileHandIns, ManyLinksToFoldersAreCounted) {
-  constexpr int kMany = 2000;
+  constexpr int kMany = 1000;
   folder_.write("c/ada/vector-add.cu", "A");
   folder_.write("c/eve/x/vector-add.cu", "E");
   for (int i = 0; i < kMany; ++i)
-    fs::create_directory_symlink("/tmp", folder_.path() / "c/eve/x" / fmt::format("link{:04}", i));
+    fs::create_directory_symlink("/tmp",
+                                 folder_.path() / "c/eve" / (i < kMany / 2 ? "" : "x") / fmt::format("link{:04}", i));
   for (const auto& handed :
        {collect_all(folder_.path() / "c"), collect_all({folder_.path() / "c/ada", folder_.path() / "c/eve"})}) {
     EXPECT_THAT(lines(handed),
                 ElementsAreArray({"ada vector-add c/ada/vector-add.cu", "eve vector-add c/eve/x/vector-add.cu"}));
     ASSERT_EQ(handed.left_out.size(), 11u);
-    EXPECT_EQ(left_out(handed).front(), "c/eve/x/link0000: is a link, and links are not followed");
-    EXPECT_EQ(left_out(handed).back(), "c/eve: holds 1990 more that are left out");
+    EXPECT_EQ(left_out(handed).front(), "c/eve/link0000: is a link, and links are not followed");
+    EXPECT_EQ(left_out(handed).back(), "c/eve: holds 990 more that are left out");
     EXPECT_GT(handed.left_out.back().handed_in_at_s, kHandedIn - 1'000'000'000);
   }
   const ChapterNames chapters(Wanted{{"vector-add"}});
