@@ -261,8 +261,8 @@ void ClassNames::tell_of_few(const std::string& first, std::size_t people) {
                                  people == 1 ? "one person" : fmt::format("{} people", people)));
 }
 
-bool ClassNames::doubt_namesake(const std::string& stem, const std::vector<std::string>& files,
-                                const std::set<std::string>& proven) {
+ClassNames::Namesake ClassNames::doubt_namesake(const std::string& stem, const std::vector<std::string>& files,
+                                                const std::set<std::string>& proven) {
   std::set<std::string> students;
   for (const std::string& name : files) {
     const Owner owner = owner_of(name).owner;
@@ -270,20 +270,19 @@ bool ClassNames::doubt_namesake(const std::string& stem, const std::vector<std::
   }
   // What platforms call their zips tells nobody's name, though somebody may be called so.
   const std::string letters = name_letters(stem);
-  if (students.empty() || is_mixed_ || letters == name_letters("submissions")) return false;
+  if (students.empty() || is_mixed_ || letters == name_letters("submissions")) return Namesake::none;
   const auto is_namesake = [&](const std::string& student) {
     return name_letters(student) == letters || name_letters(student.substr(0, student.rfind(" ("))) == letters;
   };
-  const bool has_namesake = std::any_of(students.begin(), students.end(), is_namesake);
-  const bool is_doubted = has_namesake && students.size() < kManyPeople;
-  if (has_namesake) {
-    namesake_ = is_doubted ? ", but it is named like one, so its marks and times do not count"
-                           : ", although it is named like one";
+  if (std::none_of(students.begin(), students.end(), is_namesake)) return Namesake::none;
+  if (students.size() >= kManyPeople) {
+    namesake_ = ", although it is named like one";
+    return Namesake::none;
   }
-  if (!is_doubted) return false;
-  const auto is_proven = [&](const std::string& student) { return proven.contains(student); };
-  alone_ = std::all_of(students.begin(), students.end(), is_proven) ? Alone::proven : Alone::unproven;
-  return true;
+  if (students.size() > 1) return Namesake::among_few;
+  namesake_ = ", but it is named like one, so its marks and times do not count";
+  alone_ = proven.contains(*students.begin()) ? Alone::proven : Alone::unproven;
+  return Namesake::alone;
 }
 
 // Adds a line about files such as ada_vector-add.cu next to the folder ada/. Each of them goes to the row of Ada,

@@ -79,10 +79,13 @@ class ClassNames {
   void doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
                    const std::set<std::string>& proven);
 
-  // The same for the files of a zip that has the name of a student with a file in it: this student may have made the
-  // zip. Returns whether the names are doubted; then the times in the zip are that student's own, too.
-  bool doubt_namesake(const std::string& stem, const std::vector<std::string>& files,
-                      const std::set<std::string>& proven);
+  // The same for the files of a zip that has the name of a student with a file in it, who may have made the zip. If
+  // the student is alone in it, its names are doubted, and the times in the zip are that student's own, too. If it is
+  // one of a few students, nothing is doubted yet: neither may the student choose the others' marks and times, nor may
+  // the student's name take them away.
+  enum class Namesake : std::uint8_t { none, alone, among_few };
+  Namesake doubt_namesake(const std::string& stem, const std::vector<std::string>& files,
+                          const std::set<std::string>& proven);
 
   // What doubt_namesake() found, as part of a sentence about the zip; empty if the zip has no such name.
   const std::string& namesake() const { return namesake_; }

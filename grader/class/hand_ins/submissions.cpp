@@ -201,13 +201,13 @@ class Collector {
                    written_at(fs::canonical(full, error)));
   }
 
-  // The Error for a path that has a known student's name and contains files that may be other students' hand-ins.
-  Status doubtful_student() const {
+  // The Error for a path that has a student's name and contains files that may be other students' hand-ins.
+  Status doubtful_student(const char* form = "folder") const {
     return Error{.message =
                      "is named like a student, and holds what may be others' hand-ins: it is unclear whether that is "
                      "the class or a student",
                  .file = top_,
-                 .advice = "add --each if it is the student's; otherwise rename the class's folder"};
+                 .advice = fmt::format("add --each if it is the student's; otherwise rename the class's {}", form)};
   }
 
   void tell(std::string line) {
@@ -257,7 +257,7 @@ class Collector {
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip, chapters_);
     const bool is_known = guess_.is_known_student(stem);
-    if (is_known && guess_.may_be_class(stem, listing)) return doubtful_student();
+    if (is_known && guess_.may_be_class(stem, listing)) return doubtful_student("zip");
     const bool is_one = guess_.is_one_students(listing, {});
     if (!is_known && is_one) ROOFWALK_TRY_STATUS(ask_of_others(listing));
     const bool is_own = guess_.is_own_folder(listing, stem);
@@ -338,7 +338,10 @@ class Collector {
     // If only one student has files in a folder, the files may have come by mail, and the student may have made up
     // their names in Canvas' form.
     names.keep_apart(proven_);
-    const bool is_namesakes = packing == Packing::zip && names.doubt_namesake(name, files, proven_);
+    using Namesake = ClassNames::Namesake;
+    const auto namesake = packing == Packing::zip ? names.doubt_namesake(name, files, proven_) : Namesake::none;
+    if (namesake == Namesake::among_few) return doubtful_student("zip");
+    const bool is_namesakes = namesake == Namesake::alone;
     is_class_ = true;
     namesake_ = names.namesake();
     if (packing == Packing::folder) names.doubt_alone(files, folders, proven_);

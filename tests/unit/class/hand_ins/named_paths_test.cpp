@@ -528,21 +528,29 @@ TEST_F(NamedPaths, AZipOfAPlatformIsNamedLikeNobody) {
   }
 }
 
-// Eve made the zip, and chose the names and times in it.
+// If Eve made the zip, she chose the names and times in it. If a platform did, her name takes nobody's time.
 TEST_F(NamedPaths, AZipThatIsNamedLikeAStudentInItIsDoubted) {
   const std::vector<ArchiveFile> files = {{"eve_4830_9912345_vector-add.cu", "E", false, kLongBefore},
                                           {"roe_4831_9912346_vector-add.cu", "R", false, kLongBefore}};
-  hand_in("eve.zip", zip_of(files));
-  const Handed handed = collect_all(at("eve.zip"));
-  EXPECT_EQ(handed.told_class,
-            "eve.zip is treated as a class of 2 students, but it is named like one, so its marks and times do not "
+  hand_in("eve.zip", zip_of({files[0]}));
+  const Handed alone = collect_all(at("eve.zip"));
+  EXPECT_EQ(alone.told_class,
+            "eve.zip is treated as a class of 1 student, but it is named like one, so its marks and times do not "
             "count; if it is one student's, add --each");
-  ASSERT_EQ(handed.submissions.size(), 2u);
-  for (const Submission& s : handed.submissions) {
-    EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
-    EXPECT_FALSE(is_persons(s.owner.lms_id)) << s.label;
-    EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
-  }
+  ASSERT_EQ(alone.submissions.size(), 1u);
+  EXPECT_EQ(alone.submissions[0].owner.mark, LateMark::none);
+  EXPECT_FALSE(is_persons(alone.submissions[0].owner.lms_id));
+  EXPECT_NEAR(static_cast<double>(alone.submissions[0].submitted_at_s), kHandedIn, 2);
+  hand_in("eve.zip", zip_of(files));
+  const auto doubtful = try_all({at("eve.zip")});
+  ASSERT_FALSE(doubtful);
+  EXPECT_EQ(doubtful.error().message,
+            "is named like a student, and holds what may be others' hand-ins: it is unclear whether that is the class "
+            "or a student");
+  EXPECT_EQ(doubtful.error().advice, "add --each if it is the student's; otherwise rename the class's zip");
+  Wanted each = {{"vector-add"}};
+  each.each_is_one = true;
+  EXPECT_THAT(students(collect_all(at("eve.zip"), each)), ElementsAreArray({"eve"}));
   // An honest zip of a small class.
   hand_in("submissions.zip", zip_of(files));
   const Handed honest = collect_all(at("submissions.zip"));
