@@ -126,8 +126,9 @@ Result<LmsRecords> records_in(const std::string& yaml) {
 std::string repeated_owners(const LmsRecords& records) {
   std::map<std::string, int> submissions;  // by student
   for (const auto& [folder, record] : records) {
+    std::set<std::string> members;  // two of one name in a group have the same files
     for (const Owner& owner : record.owners) {
-      if (!owner.lms_id.empty() && !is_persons(owner.lms_id)) ++submissions[owner.student];
+      if (!is_persons(owner.lms_id) && members.insert(owner.student).second) ++submissions[owner.student];
     }
   }
   std::erase_if(submissions, [](const auto& one) { return one.second < 2; });
