@@ -15,8 +15,8 @@
 #include <unordered_map>
 
 #include "common/base/child.h"
-#include "grader/class/hand_ins/zip_cost.h"
-#include "grader/class/hand_ins/zip_records.h"
+#include "grader/class/hand_ins/zip/zip_cost.h"
+#include "grader/class/hand_ins/zip/zip_records.h"
 #include "grader/course/course.h"
 #include "grader/text/characters.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "grader/class/hand_ins/canvas_names.h"
+#include "grader/class/hand_ins/canvas/canvas_names.h"
 
 namespace roofwalk {
 

@@ -18,7 +18,7 @@
 #include "grader/class/hand_ins/hand_in.h"
 #include "grader/class/hand_ins/listing.h"
 #include "grader/class/hand_ins/lms_metadata.h"
-#include "grader/class/hand_ins/named_paths.h"
+#include "grader/class/hand_ins/paths/named_paths.h"
 #include "grader/class/hand_ins/unowned_files.h"
 
 namespace roofwalk {

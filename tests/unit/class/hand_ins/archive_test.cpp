@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "common/base/rng.h"
-#include "grader/class/hand_ins/zip_cost.h"
+#include "grader/class/hand_ins/zip/zip_cost.h"
 #include "grader/course/course.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/zip_of_many.h"

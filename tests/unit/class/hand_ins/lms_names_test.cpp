@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "grader/class/hand_ins/canvas_names.h"
+#include "grader/class/hand_ins/canvas/canvas_names.h"
 
 namespace roofwalk {
 namespace {

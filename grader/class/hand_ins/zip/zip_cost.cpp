@@ -1,4 +1,4 @@
-#include "grader/class/hand_ins/zip_cost.h"
+#include "grader/class/hand_ins/zip/zip_cost.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "grader/class/hand_ins/named_paths.h"
+#include "grader/class/hand_ins/paths/named_paths.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "grader/class/hand_ins/found_file.h"
 #include "grader/class/hand_ins/listing.h"
 #include "grader/class/hand_ins/lms_metadata.h"
-#include "grader/class/hand_ins/nested_paths.h"
+#include "grader/class/hand_ins/paths/nested_paths.h"
 
 namespace roofwalk {
 

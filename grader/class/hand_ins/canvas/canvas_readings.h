@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "grader/class/hand_ins/canvas_names.h"
+#include "grader/class/hand_ins/canvas/canvas_names.h"
 
 namespace roofwalk {
 

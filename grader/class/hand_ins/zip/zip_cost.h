@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "grader/class/hand_ins/zip_records.h"
+#include "grader/class/hand_ins/zip/zip_records.h"
 
 namespace roofwalk {
 

@@ -1,4 +1,4 @@
-#include "grader/class/hand_ins/nested_paths.h"
+#include "grader/class/hand_ins/paths/nested_paths.h"
 
 #include <fmt/format.h>
 

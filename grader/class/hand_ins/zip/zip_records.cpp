@@ -1,4 +1,4 @@
-#include "grader/class/hand_ins/zip_records.h"
+#include "grader/class/hand_ins/zip/zip_records.h"
 
 namespace roofwalk {
 namespace {

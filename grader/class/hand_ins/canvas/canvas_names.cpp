@@ -1,4 +1,4 @@
-#include "grader/class/hand_ins/canvas_names.h"
+#include "grader/class/hand_ins/canvas/canvas_names.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <set>
 
-#include "grader/class/hand_ins/canvas_readings.h"
+#include "grader/class/hand_ins/canvas/canvas_readings.h"
 #include "grader/class/hand_ins/lms_names.h"
 
 namespace roofwalk {

@@ -1,4 +1,4 @@
-#include "grader/class/hand_ins/canvas_readings.h"
+#include "grader/class/hand_ins/canvas/canvas_readings.h"
 
 #include <algorithm>
 #include <cctype>
