@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -230,6 +231,29 @@ TEST(ClassNames, NoFileEntersTheRowOfATeam) {
           << "zip " << seed << ", " << each.file << " is " << owner.student << "'s";
       EXPECT_FALSE(each.by.is_late && owner.mark == LateMark::on_time) << "zip " << seed << ", " << each.file;
     }
+    if (HasFailure()) return;
+  }
+}
+
+// A team hands in nothing. Another learner has a number that may be the end of the team's name, and a file with the
+// team's number.
+TEST(ClassNames, NoFileBecomesAnAbsentTeams) {
+  for (unsigned seed = 0; seed < kZips; ++seed) {
+    const Zip zip(seed, /*are_teams=*/true);
+    const HandedIn& absent = zip.handed_in()[seed % zip.honest_students().size()];
+    const Learner& team = absent.by;
+    const std::string number = team.name.substr(team.name.rfind('_') + 1);
+    std::vector<std::string> files = zip.files();
+    std::erase(files, absent.file);
+    const bool is_somebodys = std::any_of(zip.handed_in().begin(), zip.handed_in().end(),
+                                          [&](const HandedIn& each) { return each.by.id == number; });
+    if (is_somebodys) continue;
+    const std::string forged = team.name + "_" + team.id + "_" + team.id + "1_vector-add.cu";
+    files.push_back(forged);
+    const ClassNames names(files, {"vector-add"});
+    const Owner owner = names.owner_of(forged).owner;
+    EXPECT_EQ(owner.lms_id, "") << "zip " << seed << ", " << forged << " is " << owner.student << "'s";
+    EXPECT_NE(owner.student, owner_with_id(team.name, team.id).student) << "zip " << seed << ", " << forged;
     if (HasFailure()) return;
   }
 }
