@@ -144,11 +144,14 @@ struct NameEvidence {
     const bool is_long_enough =
         mark.id.size() >= ids.fewest || (mark.id.size() + 1 >= ids.fewest && !may_be_a_date(mark.id));
     if (is_long_enough && mark.file.size() >= mark.id.size()) return true;
-    const bool has_usual_file = files.most > 0 && files.allow(mark.file);
     // A number with far fewer digits may be that of one of the first accounts, or that of an exercise in the name of a
-    // file, unless Canvas is young. It counts only beside a usual number of a file.
+    // file, unless Canvas is young. It counts only beside a number that is like those of files.
     const bool is_far_shorter = 3 * mark.id.size() < ids.fewest && mark.id.size() + kYoungDigits <= ids.fewest;
-    if (is_far_shorter) return has_usual_file;
+    if (is_far_shorter) {
+      return files.most > 0 && mark.file.size() + kMoreDigits >= files.fewest && mark.file.size() <= files.most + 1 &&
+             !may_be_a_date(mark.file);
+    }
+    const bool has_usual_file = files.most > 0 && files.allow(mark.file);
     return has_usual_file || mark.file.size() >= mark.id.size() + kMoreDigits;
   }
 
@@ -196,6 +199,8 @@ struct NameEvidence {
   bool is_file_with_own_number(const CanvasMark& mark) const {
     constexpr std::uint64_t kNearPart = 1000, kFarPart = 10, kNearSpans = 3, kFarSpans = 20;
     if (!file_range.is_known() || mark.file.empty() || !are_files_far_above_people()) return false;
+    // If files' numbers are far apart, even a short number is near their range.
+    if (!files.allow(mark.id)) return false;
     return file_range.distance_of(mark.id) <= std::max(kNearSpans * file_range.span(), file_range.most() / kNearPart) &&
            file_range.distance_of(mark.file) > std::max(kFarSpans * file_range.span(), file_range.most() / kFarPart);
   }

@@ -883,6 +883,10 @@ TEST_F(CanvasZips, AShortNumberIsNoReasonToReadOn) {
   // A friend's group is called so that it begins as the team's file.
   EXPECT_THAT(owners_with({"team_7_4830_71230_vector-add.cu", "team_7_4830_x_4999_71232_vector-add.cu"}),
               Contains("team_7_4830  on time"));
+  // The student is of another account, and the numbers of files are far from each other.
+  EXPECT_THAT(owners({"ada_4811_51201_vector-add.cu", "bob_4815_71212_vector-add.cu", "carl_4820_99219_vector-add.cu",
+                      "team_7_104800000004830_71230_vector-add.cu"}),
+              Contains("team_7_104800000004830  on time"));
 }
 
 // Mallory, number 7, has a name that begins with Ada's name and number.
@@ -895,6 +899,9 @@ TEST_F(CanvasZips, AShortNumberBehindAnothersIsNoReasonToStop) {
     EXPECT_THAT(owners(names), Contains("ada_4811_71203_b_7  on time"));
     EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
   }
+  // Her file may be almost as old as her account.
+  owners({"bob_48150_71212_vector-add.cu", "carl_48200_71219_vector-add.cu", "ada_48110_71203_4_592_vector-add.cu"});
+  EXPECT_THAT(students(handed_), Contains("ada_48110_71203_4"));
   // The numbers of sheets and exercises, and years, are no files' numbers.
   EXPECT_THAT(
       owners({"ada_48110_7120100_hw_3_2_vector-add.cu", "bob_48150_7120101_lab_3_2026_vector-add.cu",
