@@ -285,6 +285,13 @@ OpenName open_name(const std::string& name, const std::vector<CanvasMark>& marks
     open.possible.push_back(marks[i]);
     open.before = i;
   }
+  if (open.possible.size() > 1) return open;
+  // All others are ruled out, and yet the first is not sure, so the evidence may mislead: too few names are certain.
+  for (std::size_t i = 1; i < marks.size(); ++i) {
+    if (!may_be_canvas(marks[i])) continue;
+    open.possible.push_back(marks[i]);
+    open.before = i;
+  }
   return open;
 }
 

@@ -750,6 +750,11 @@ TEST_F(CanvasZips, AGroupsNameEntersNoRowOfAnother) {
             "team_12_98006_1234014_vector-add.cu", eves});
     EXPECT_EQ(handed_.students.size(), 4u) << eves;
   }
+  // The only certain name has far longer numbers than the team's.
+  owners({"roe_56882180_369446310_vector-add.cu", "team_5_747608_7425847_vector-add.cu",
+          "team_5_747608_1318953_x_277798_6460421_vector-add.cu"});
+  EXPECT_THAT(students(handed_),
+              ElementsAreArray({"roe (56882180)", "team_5_747608", "team_5_747608_1318953_x_277798"}));
 }
 
 TEST_F(CanvasZips, WhatMayBeLateIs) {
