@@ -15,9 +15,9 @@ constexpr const char* kProgram = "/roofwalk/program";
 constexpr std::size_t kMaxProgramBytes = 48 << 20;
 constexpr std::size_t kMaxMachineBytes = 1 << 20;
 
-// Limits of address space: several times what the largest chapter needs on the largest machine, plus a heap and a stack
-// per thread.
-constexpr std::size_t kMemoryBytes = std::size_t{6} << 30;
+// Limits of address space: more than a run may keep at once on the largest machine (buffers, scratch, registers, local
+// memory, what recursive calls save), plus a heap and a stack per thread.
+constexpr std::size_t kMemoryBytes = std::size_t{8} << 30;
 constexpr std::size_t kThreadBytes = 128 << 20;
 
 }  // namespace

@@ -105,7 +105,9 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   block.sync_points = block.followed = block.last_flag_write = 0;
   // Fills shared memory with NaNs, so that a read before any write shows up instead of finding a lucky zero.
   std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
-  block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;
+  block.turns = 0;
+  block.is_watched = watched_blocks_.hold(linear);
+  block.shadow = block.is_watched ? block.own_shadow : nullptr;
   if (block.shadow != nullptr) block.shadow->begin_block();
   const std::uint64_t threads = block_.count();
   const std::uint32_t ctaid[] = {block.index.x, block.index.y, block.index.z};

@@ -216,24 +216,38 @@ class GridRunner {
     sm.issued = launch.issued - issued_before;
   }
 
-  // Gives each ready warp of a block one turn. Returns whether any warp was ready.
+  // Gives a warp one turn. False if the launch ends.
+  static bool turn(Launch& launch, Multiprocessor& sm, Warp& warp) {
+    sm.l2_log.begin_turn(warp.slot);
+    for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
+    if (launch.refusal) return false;
+    if (!launch.fault) return true;
+    std::swap(sm.fault, launch.fault);
+    sm.fault_pc = launch.fault_pc;
+    return false;
+  }
+
+  // Gives each ready warp of a block one turn, but for those that miss it. Returns whether any warp was ready.
   bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) const {
-    bool moved = false;
+    bool moved = false, missed = false;
     ++block.turns;
     for (Warp& warp : block.warps) {
       if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
-      sm.moved = moved = true;
-      if (block.shadow && misses_turn(turns_seed_, block.linear_index, block.turns, warp.index)) continue;
-      sm.l2_log.begin_turn(warp.slot);
-      for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
-      if (launch.refusal) return false;
-      if (launch.fault) {
-        std::swap(sm.fault, launch.fault);
-        sm.fault_pc = launch.fault_pc;
-        return false;
+      sm.moved = true;
+      if (block.is_watched &&
+          misses_turn(turns_seed_, block.linear_index, block.turns, warp.index, block.warps.size())) {
+        missed = true;
+        continue;
       }
+      moved = true;
+      if (!turn(launch, sm, warp)) return false;
     }
-    return moved;
+    if (moved || !missed) return moved;
+    // All others wait for the warps that missed their turns.
+    for (Warp& warp : block.warps) {
+      if (warp.state == Warp::State::ready && !turn(launch, sm, warp)) return false;
+    }
+    return true;
   }
 
   // Updates the state that SMs share, SM by SM. False if the launch ends early.
@@ -243,6 +257,7 @@ class GridRunner {
     if (launch_.refusal) return false;
     bool moved = false;
     round_work_ = 0;
+    budget_ -= std::min(budget_, work::kRound + working_.size() / work::kRoundSms);
     l2_round_.begin(cycles_);
     std::uint64_t issued = 0;  // the largest count among the SMs
     for (Multiprocessor* sm : working_) {

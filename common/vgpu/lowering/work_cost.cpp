@@ -101,6 +101,8 @@ std::uint32_t work_of(const Instruction& in, const ptx::Function& function, cons
       return in.async == ptx::AsyncMode::copy ? 80 : 10;
     case Form::mbarrier:
       return mode.sanitized ? 80 : 40;
+    case Form::sleep:
+      return 8;
     case Form::branch:
       return 3;
     case Form::indexed_branch:

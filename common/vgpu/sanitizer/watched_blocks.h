@@ -25,13 +25,31 @@ class WatchedBlocks {
   std::uint64_t seed_, first_ = ~0ull, threshold_ = 0;
 };
 
-// Whether a warp of a watched block misses its next turn: in every other block by chance, one in four. Turns in a fixed
-// order would let a kernel know that every warp has done something before any does the next thing, although nothing
-// orders them. Runs that count keep the order (`seed` 0), because hits in caches depend on it; so do the other blocks,
-// or a kernel could tell by the order whether its run counts. `turn`: how many the block has had.
-inline bool misses_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp) {
-  if (seed == 0 || mix(seed ^ mix(block)) % 2 == 0) return false;
-  return mix(seed ^ mix(block ^ mix(turn << 16 ^ warp))) % 4 == 0;
+// Whether a warp of a watched block misses its next turn. Turns in a fixed order would let a kernel know that every
+// warp has done something before any does the next thing, although nothing orders them. Runs that count keep the order
+// (`seed` 0), because hits in caches depend on it.
+//
+// Half of the blocks are left alone for their first turns, 8 to 4,096 of them: a kernel that found its warps in order
+// knows nothing of the next turn. Then one warp misses 1,024 turns, so that a warp that waits by counting turns waits
+// in vain. In the other blocks, that is so for half of the spans of 1,024 turns; in half of the spans of 64 turns, one
+// warp misses all of them, or all warps miss one turn in four. A warp has its turn nevertheless if all others of its
+// block wait. `turn`: how many the block has had; `warps`: of the block.
+inline bool misses_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp,
+                        std::uint64_t warps) {
+  constexpr std::uint64_t kLongSpan = 1024, kShortSpan = 64, kLeastQuiet = 8, kQuietLengths = 9;
+  if (seed == 0) return false;
+  const std::uint64_t own = mix(seed ^ mix(block));
+  const bool begins_quietly = own % 2 == 0;
+  const std::uint64_t least = kLeastQuiet << (own >> 8) % kQuietLengths;
+  const std::uint64_t quiet = begins_quietly ? least + (own >> 16) % least : 0;
+  if (turn < quiet) return false;
+  const std::uint64_t now = begins_quietly ? turn - quiet : turn + (own >> 16) % kLongSpan;
+  const auto one_of = [&](std::uint64_t chance) { return (chance >> 8) % warps == warp; };
+  const std::uint64_t in_long = mix(own ^ mix(now / kLongSpan)), in_short = mix(own + mix(~(now / kShortSpan)));
+  const bool is_long = in_long % 2 == 0 || (begins_quietly && now < kLongSpan);
+  if (is_long && one_of(in_long)) return true;
+  if (in_short % 4 == 0) return one_of(in_short);
+  return in_short % 4 == 1 && mix(own ^ mix(turn << 16 ^ warp)) % 4 == 0;
 }
 
 }  // namespace roofwalk::vgpu

@@ -61,12 +61,13 @@ struct ResidentBlock {
   bool is_new = false;  // not initialized yet
   Dim3 index{0, 0, 0};
   std::uint64_t linear_index = 0;  // within the grid
-  std::uint64_t turns = 0;         // that its warps have had since the slot's first block began
+  std::uint64_t turns = 0;         // that its warps have had
   BlockTrace* trace = nullptr;     // trace of the block; nullptr if it is not sampled
   std::uint64_t memory_work = 0;   // BlockWork::memory
   std::vector<std::uint8_t> shared;
-  std::shared_ptr<RaceDetector> own_shadow;                 // if the run is sanitized
-  std::shared_ptr<RaceDetector> shadow;                     // own_shadow if this block is watched, else null
+  bool is_watched = false;                   // in sanitized runs: by the race detector, and warps may miss turns
+  std::shared_ptr<RaceDetector> own_shadow;  // if the run is sanitized and the kernel has shared memory
+  std::shared_ptr<RaceDetector> shadow;      // own_shadow if this block is watched, else null
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by offset in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // by offset in shared memory, if follows_flags
   // Whether writes for which other warps of the block may wait are recorded: in traced blocks, and in all if

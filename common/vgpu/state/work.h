@@ -28,6 +28,8 @@ inline constexpr std::uint64_t kPatternTouch = 4;
 // The sanitizer's vector clocks: per join by a fence or lock; per row of lane times that is joined or copied; per lane,
 // if only some lanes of a warp synchronize.
 inline constexpr std::uint64_t kJoined = 4, kJoinedRow = 1, kMetLane = 1;
+// Per round of the grid, even if a single warp has a turn; number of working SMs per unit.
+inline constexpr std::uint64_t kRound = 6, kRoundSms = 16;
 // Per block; per warp of a block. Bytes of shared memory per unit: plain and sanitized.
 inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSanitizedSharedBytes = 32;
 // Per launch; per operation, variable and register of the launch's code. Bytes per unit: of the machine's L1; of the
@@ -53,8 +55,8 @@ inline constexpr std::uint64_t kMovedLine = 8;
 inline constexpr std::uint64_t kSubnormal = 3;
 // Bytes that a recursive call saves, per unit.
 inline constexpr std::uint64_t kSavedBytes = 16;
-// Per thread that prints; per byte of its format and texts.
-inline constexpr std::uint64_t kPrint = 150, kPrintedByte = 1;
+// Per thread that prints; per byte of its format, texts and output; per argument that it converts.
+inline constexpr std::uint64_t kPrint = 150, kPrintedByte = 1, kPrintedArgument = 60;
 // Per lookup of a word or sector of global memory among the stores of a block; per word of a lane's access to a flag.
 inline constexpr std::uint64_t kTracedWord = 4, kFlagWords = 1;
 

@@ -23,7 +23,7 @@ namespace {
 // Limit of nested calls. Functions without local memory have no other limit.
 constexpr std::size_t kMostFrames = 1024;
 // Limits of the host memory for the open recursive calls of all SMs; an SM may use `kSavedBytesOfSm` in any case.
-constexpr std::uint64_t kSavedBytes = 1 << 30, kSavedBytesOfSm = 32 << 20;
+constexpr std::uint64_t kSavedBytes = 1 << 30, kSavedBytesOfSm = 16 << 20;
 
 std::uint8_t* local_byte(const Warp& warp, int lane, std::uint32_t offset) {
   return &warp.local[(offset / 4 * kWarpSize + static_cast<std::uint32_t>(lane)) * 4 + offset % 4];

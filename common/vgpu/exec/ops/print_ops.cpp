@@ -70,8 +70,9 @@ void put_result(const Launch& launch, const Warp& warp, const Op* op, int lane, 
 }
 
 // Prints for one thread; returns the number of arguments that its format used. nullopt if the format cannot be read.
-// Adds to `read_bytes` what it reads, also of texts that the format cuts.
-std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t& read_bytes) {
+// Charges what it reads, also of texts that the format cuts, what it converts and what it writes.
+std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lane) {
+  std::uint64_t read_bytes = 0;
   const auto text = [&](std::uint64_t address) {
     auto found = text_at(launch, warp, lane, address);
     read_bytes += found ? found->size() : 0;
@@ -96,6 +97,8 @@ std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lan
   };
   source.text = text;
   Formatted out = format_print(*format, source);
+  launch.charge((read_bytes + out.text.size()) * work::kPrintedByte +
+                static_cast<std::uint64_t>(out.arguments) * work::kPrintedArgument);
   const std::uint32_t thread = warp.index * kWarpSize + static_cast<std::uint32_t>(lane);
   launch.printer->add(warp.block->linear_index, thread, std::move(out.text));
   return out.arguments;
@@ -118,9 +121,7 @@ const Op* op_print(Launch& launch, Warp& warp, const Op* op) {
       put_result(launch, warp, op, lane, 0);
       continue;
     }
-    std::uint64_t read_bytes = 0;
-    const auto arguments = print(launch, warp, op, lane, read_bytes);
-    launch.work_left -= std::min(launch.work_left, read_bytes * work::kPrintedByte);
+    const auto arguments = print(launch, warp, op, lane);
     if (!arguments) {
       return launch.stop(warp, op, FaultKind::out_of_bounds, lane,
                          "out of bounds: printf's format is not text in memory: write it as a string in quotes");

@@ -140,7 +140,7 @@ SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
   EXPECT_EQ(record->fault->line, 4) << record->fault->message;
 }
 
-// What open calls keep is limited by SM: here to 32 MiB. A call keeps more than 160 registers of 32 lanes; the barrier
+// What open calls keep is limited by SM: here to 16 MiB. A call keeps more than 160 registers of 32 lanes; the barrier
 // lets all warps have their calls open at once.
 TEST(Calls, DeepRecursionOfManyWarpsIsAFault) {
   const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
