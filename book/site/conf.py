@@ -9,6 +9,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.transforms import Transform
+from sphinx import addnodes
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTENTS = "book/README"
@@ -81,7 +82,23 @@ class LightAndDark(Transform):
             frame.replace_self(nodes.container("", image, twin, classes=["picture"]))
 
 
+class LinksToFiles(Transform):
+    """Makes links to Markdown files that are no pages of the book, such as a folder's README, links to copies of them."""
+
+    default_priority = 400  # before Sphinx collects the files to copy
+
+    def apply(self):
+        env = self.document.settings.env
+        for link in list(self.document.findall(addnodes.pending_xref)):
+            if link["refdomain"] == "doc" and link["reftarget"] not in env.found_docs:
+                file = addnodes.download_reference("", "", *link.children, refdoc=link["refdoc"], refdomain=None,
+                                                   reftype="myst", refexplicit=link["refexplicit"],
+                                                   reftarget=f"/{link['reftarget']}.md", classes=link["classes"])
+                link.replace_self(file)
+
+
 def setup(app):
     app.connect("source-read", add_navigation)
     app.add_transform(LightAndDark)
+    app.add_transform(LinksToFiles)
     return {"parallel_read_safe": True}

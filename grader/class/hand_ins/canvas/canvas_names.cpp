@@ -148,8 +148,8 @@ struct NameEvidence {
     // file, unless Canvas is young. It counts only beside a number that is like those of files.
     const bool is_far_shorter = 3 * mark.id.size() < ids.fewest && mark.id.size() + kYoungDigits <= ids.fewest;
     if (is_far_shorter) {
-      return files.most > 0 && mark.file.size() + kMoreDigits >= files.fewest && mark.file.size() <= files.most + 1 &&
-             !may_be_a_date(mark.file);
+      return !has_inner_number(mark.name) && files.most > 0 && mark.file.size() + kMoreDigits >= files.fewest &&
+             mark.file.size() <= files.most + 1 && !may_be_a_date(mark.file);
     }
     const bool has_usual_file = files.most > 0 && files.allow(mark.file);
     return has_usual_file || mark.file.size() >= mark.id.size() + kMoreDigits;
@@ -167,6 +167,17 @@ struct NameEvidence {
 
   // On a Canvas whose accounts' numbers have at most this many digits, students may have one of the first.
   static constexpr std::size_t kYoungDigits = 4;
+
+  // Whether the name has a number between two underscores. Canvas removes these underscores from a person's or group's
+  // name (canvas-lms, lib/content_zipper.rb, sanitize_user_name); only a name made for the purpose, with several in a
+  // row, keeps some. The name of a learner's file keeps its own: lab_1_20261234.
+  static bool has_inner_number(std::string_view name) {
+    for (std::size_t at = name.find('_'); at != std::string_view::npos; at = name.find('_', at + 1)) {
+      const std::size_t end = name.find_first_not_of("0123456789", at + 1);
+      if (end != std::string_view::npos && end > at + 1 && name[end] == '_') return true;
+    }
+    return false;
+  }
 
   // Whether the number may be a year, a month or a day.
   static bool may_be_a_date(const std::string& number) {

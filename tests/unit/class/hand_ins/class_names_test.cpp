@@ -3,6 +3,7 @@
 // count as on time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <regex>
 
 #include <algorithm>
 #include <map>
@@ -59,7 +60,13 @@ class Zip {
     }
     for (int i = 0; i <= one_of(3); ++i) {
       const std::string id = one_of(4) == 0 ? a_short_id() : an_id();
-      const Learner attacker{attackers_name(), id, has_late && one_of(2) == 0};
+      // Canvas takes the underscores around a number from a name. Several in a row get past that, but hardly in a name
+      // of one of the first accounts.
+      const std::string name = attackers_name();
+      const bool is_first = id.size() <= 2 && std::any_of(honest_.begin(), honest_.end(),
+                                                          [](const Learner& each) { return each.id.size() > 4; });
+      const Learner attacker{is_first ? std::regex_replace(name, std::regex("_([0-9]+)_"), "$1") : name, id,
+                             has_late && one_of(2) == 0};
       for (int j = 0; j <= one_of(3); ++j) hand_in(attacker, attackers_file(), false);
     }
   }
