@@ -17,6 +17,10 @@ using Students = std::set<std::string>;
 // The student as one voice among the others of a zip. One person may have several rows under names of their choice.
 const std::string& voice_of(const Owner& owner) { return owner.alike.empty() ? owner.student : owner.alike; }
 
+// Whether the student is certainly one person: the platform wrote a number, or an undecided name has a text that all
+// undecided names of its person share.
+bool is_one_person(const Owner& owner) { return !owner.lms_id.empty() || !owner.alike.empty(); }
+
 // Whether students without a number from the platform are ignored. Names without a number may be made up, several of
 // them by one student, but hardly most of a zip's names. So they are not ignored if few students have a number.
 bool do_numbers_count(const Students& with, const Students& without) { return 2 * with.size() >= without.size(); }
@@ -56,12 +60,12 @@ std::vector<HandedIn> handed_in(const Handed& handed) {
   return all;
 }
 
-// Returns for each zip whether the students without a number from the platform are ignored.
+// Returns for each zip whether those are ignored of whom it is not certain that they are one person each.
 std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
-  std::map<std::string, std::pair<Students, Students>> zips;  // by zip: students with a number, and without
+  std::map<std::string, std::pair<Students, Students>> zips;  // by zip: those who are one person, and others
   for (const HandedIn& one : all) {
     auto& [with, without] = zips[one.zip];
-    (one.owner.lms_id.empty() ? without : with).insert(voice_of(one.owner));
+    (is_one_person(one.owner) ? with : without).insert(voice_of(one.owner));
   }
   std::map<std::string, bool> out;
   for (const auto& [name, students] : zips) out[name] = do_numbers_count(students.first, students.second);
@@ -114,7 +118,7 @@ std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms&
   const std::map<std::string, bool> numbers_count = numbers_count_in(all);
   const auto counts = [&](const std::string& zip, const Owner& owner) {
     const auto found = numbers_count.find(zip);
-    return !owner.lms_id.empty() || found == numbers_count.end() || !found->second;
+    return is_one_person(owner) || found == numbers_count.end() || !found->second;
   };
   for (const MarkedStudent& each : handed.marked) {
     if (counts(each.zip, each.owner)) zips[each.zip].all.insert(voice_of(each.owner));
