@@ -190,14 +190,17 @@ std::string without_number(const std::string& student) {
   return student.ends_with(')') && bracket != std::string::npos ? student.substr(0, bracket) : student;
 }
 
-// Adds a line for each row whose name is spelt like that of a row before it, unless their numbers prove that they are
-// two persons.
+// Adds a line for each row whose name is spelt like that of a row before it, with or without the platform's number,
+// unless their numbers prove that they are two persons. A name that could not be decided ends with the number:
+// group_3_123567 for group_3 (123567).
 void note_namesakes(const Rows& rows, Gradebook& book) {
-  std::map<std::string, const StudentRow*> by_letters;
+  std::map<std::string, const StudentRow*> by_letters, with_number;
   for (const auto& [student, row] : rows.by_student) {
     const std::string letters = name_letters(without_number(student));
     if (letters.empty()) continue;
-    const auto [first, is_new] = by_letters.try_emplace(letters, &row);
+    auto [first, is_new] = by_letters.try_emplace(letters, &row);
+    const auto [same, is_first] = with_number.try_emplace(name_letters(student), &row);
+    if (is_new) std::tie(first, is_new) = std::pair(same, is_first);
     if (is_new || (is_persons(row.owner.lms_id) && is_persons(first->second->owner.lms_id))) continue;
     const bool is_moodles = is_participants(row.owner.lms_id);
     book.left_out.push_back(

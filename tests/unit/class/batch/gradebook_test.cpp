@@ -306,6 +306,15 @@ TEST_F(Book, UnprovenNumbersJoinNobody) {
   EXPECT_EQ(to_json(book)["students"][0]["lms_id"], "77");
 }
 
+TEST_F(Book, ANameThatEndsWithAnothersNumberIsTold) {
+  students_ = {{"group_3 (123567)", "123567", {}}, {"group_3_123567", "", {}}, {"group_3_123568", "", {}}};
+  const Gradebook book = make();
+  EXPECT_EQ(book.rows.size(), 3u);
+  ASSERT_EQ(book.left_out.size(), 1u);
+  EXPECT_EQ(book.left_out[0].reason,
+            "has a row next to that of group_3 (123567), who has a similar name: are they one person?");
+}
+
 TEST_F(Book, NamesakesAreTold) {
   students_ = {{"Jos\u00e9", "", {}}, {"Jose\u0301", "", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
   const Gradebook book = make();
