@@ -67,7 +67,7 @@ class Bench {
     }
     std::vector<std::uint8_t> arguments(8 * kBufferCount);
     std::memcpy(arguments.data(), addresses.data(), arguments.size());
-    vgpu::RunLimits limits{.work = 10'000'000, .seconds = 60};
+    vgpu::RunLimits limits{.work = 50'000'000, .seconds = 60};
     limits.threads = way.threads;
     limits.sanitize = way.sanitize;
     limits.lockstep = way.lockstep;
