@@ -33,8 +33,8 @@ std::string case_name(const Size& size, std::uint64_t seed);
 // Limits of a trial. They limit counted work (vgpu/state/work.h), so that an endless loop gets the same verdict on
 // every machine. A small trial that reaches its limit has taken at most 2 s, a measured one on `classroom` at most
 // half a minute; in `grade`, a sanitized run before it takes at most half as long, and as long again if it has to be
-// repeated in part, and the sanitizer may make the measured run three times as long. max_seconds is only for trouble of
-// the host; no learner's kernel reaches it. Small trials run in parallel, on one thread each, and collect no figures
+// repeated in part, and the measured run, which is sanitized, has as much more. max_seconds is only for trouble of the
+// host; no learner's kernel reaches it. Small trials run in parallel, on one thread each, and collect no figures
 // unless the answer is wrong; a measured trial may use all threads. Even a slow kernel must be able to end, so for a
 // large problem the limit of a measured trial grows: by a fixed amount for each 32 useful multiply-adds, the work of
 // one instruction of a warp.

@@ -42,8 +42,8 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
                 .processes = threads + 16,
                 .descriptors = 64};
   // Machine files are copied, not mounted, because perhaps only their owner can enter their folder, and root drops its
-  // privileges before the box is made. The program is copied only where that is so: it has megabytes, and copying them
-  // takes longer than the rest of making a box.
+  // privileges before the box is made. The program has megabytes, so it is copied only where the box cannot reach
+  // it.
   const std::string specs = std::string(kBoxFolder) + "/common/specs/";
   std::error_code error;
   for (fs::directory_iterator at(root / "common/specs", error), end; !error && at != end; at.increment(error)) {

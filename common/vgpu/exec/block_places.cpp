@@ -116,7 +116,6 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.live = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
     warp.mask = warp.live;
     warp.here = kAllLanes;
-    for (const CallFrame& frame : warp.frames) sm.saved_bytes -= frame.saved_bytes();  // its lanes exited in the call
     warp.frames.clear();
     warp.standing.clear();
     warp.meeting.clear();

@@ -29,11 +29,11 @@ class WatchedBlocks {
 // warp has done something before any does the next thing, although nothing orders them. Runs that count keep the order
 // (`seed` 0), because hits in caches depend on it.
 //
-// Half of the blocks are left alone for their first turns, 8 to 4,096 of them: a kernel that found its warps in order
-// knows nothing of the next turn. Then one warp misses 1,024 turns, so that a warp that waits by counting turns waits
-// in vain. In the other blocks, that is so for half of the spans of 1,024 turns; in half of the spans of 64 turns, one
-// warp misses all of them, or all warps miss one turn in four. A warp has its turn nevertheless if all others of its
-// block wait. `turn`: how many the block has had; `warps`: of the block.
+// Half of the blocks are left alone for their first turns, 8 to 4,096 of them, so that a kernel that found its warps in
+// order knows nothing of the next turn; then one warp misses 1,024 turns. Otherwise, one warp misses all turns of every
+// other span of 1,024, by chance, so that a warp that waits by counting turns waits in vain; and in half of the spans
+// of 64 turns, one warp misses all of them, or each warp one in four. A warp has its turn nevertheless if all others of
+// its block wait. `turn`: how many the block has had; `warps`: of the block.
 inline bool misses_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp,
                         std::uint64_t warps) {
   constexpr std::uint64_t kLongSpan = 1024, kShortSpan = 64, kLeastQuiet = 8, kQuietLengths = 9;

@@ -175,6 +175,36 @@ SOLVE(const float* x, float* y, int n, int warps) { k<<<1, 32 * warps>>>(x, y, n
   EXPECT_THAT(fault->message, testing::HasSubstr("recurse less deeply"));
 }
 
+// What a call kept is free again when it ends, also by an exit of all lanes: SM 0 has room for few of its blocks at a
+// time.
+TEST(Calls, BlocksThatExitInCallsKeepNothing) {
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
+__device__ __noinline__ float deep(const float* x, int n) {
+  if (n == 0) {
+    __syncthreads();
+    asm volatile("exit;");
+  }
+  float kept[160];
+#pragma unroll
+  for (int i = 0; i < 160; ++i) kept[i] = x[i];
+  float sum = deep(x + 1, n - 1);
+#pragma unroll
+  for (int i = 0; i < 160; ++i) sum += sum * kept[i];
+  return sum;
+}
+__global__ void __launch_bounds__(1024) k(const float* x, float* y, int n) {
+  unsigned sm;
+  asm("mov.u32 %0, %%smid;" : "=r"(sm));
+  if (sm == 0) y[threadIdx.x] = deep(x, n);
+}
+SOLVE(const float* x, float* y, int n) { k<<<5000, 1024>>>(x, y, n); }
+)");
+  Buffer x{"x", std::vector<float>(256)}, y{"y", std::vector<float>(1024)};
+  const auto record = Runner("virtual:h100-sxm").run(kText, {&x, &y, 7}, {.figures = RunOptions::Figures::none});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_FALSE(record->fault) << record->fault->message;
+}
+
 TEST(Calls, AFaultNamesTheLineInTheFunction) {
   const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __device__ __noinline__ float at(const float* x, int i) {

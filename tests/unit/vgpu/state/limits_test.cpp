@@ -36,6 +36,19 @@ TEST(Limits, GridsThatNoBudgetCanStartAreRefused) {
   }
 }
 
+TEST(Limits, ARunTellsWhetherItPassedItsMilestone) {
+  const auto passed = [](std::uint64_t milestone_work) {
+    const auto record =
+        run("  const int i = blockIdx.x * 256 + threadIdx.x;\n  c[i] = a[i];", "k<<<n / 256, 256>>>(a, c, n);",
+            {.milestone_work = milestone_work, .figures = RunOptions::Figures::none});
+    EXPECT_TRUE(record.ok());
+    return record->passed_milestone;
+  };
+  EXPECT_FALSE(passed(0));  // none was set
+  EXPECT_TRUE(passed(20'000));
+  EXPECT_FALSE(passed(20'000'000));
+}
+
 TEST(Limits, ManyEmptyLaunchesEndByTheBudget) {
   const auto record = run("  if (a[0] > 5) c[0] = 1;", "for (int i = 0; i < 9000; ++i) k<<<1, 32>>>(a, c, n);",
                           {.max_work = 10'000'000});
