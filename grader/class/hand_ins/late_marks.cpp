@@ -145,7 +145,7 @@ std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms&
   return zips;
 }
 
-using Files = std::map<std::string, std::set<std::pair<std::string, std::string>>>;  // chapters and hashes by student
+using Files = std::map<std::string, std::set<std::pair<std::string, std::string>>>;  // chapters and hashes by voice
 
 // Whether most students of an earlier download have exactly the same files now. If so, both downloads are of the same
 // assignment: for the next assignment, most students would hand in something else.
@@ -158,12 +158,22 @@ bool is_downloaded_again(const Files& before, const Files& now) {
   return 2 * same > before.size();
 }
 
-// The files of a time span; those of students without a number only if `all`.
+// The student of a submission as one voice; nullopt if it is not certain that the student is one person. The record
+// keeps no Owner::alike, but all undecided names of one person have the same first reading.
+std::optional<std::string> recorded_voice(const Submission& submission) {
+  if (!submission.owner.lms_id.empty()) return submission.owner.student;
+  const auto mark = canvas_mark(submission.label.substr(submission.label.find('/') + 1));
+  if (!mark) return std::nullopt;
+  return owner_with_id(mark->name, mark->id).student;
+}
+
+// The files of a time span; those of whom it is not certain that they are one person each only if `all`.
 Files files_of(const std::vector<Submission>& submissions, std::int64_t first_s, std::int64_t last_s, bool all) {
   Files files;
   for (const Submission& s : submissions) {
-    const bool is_in = s.submitted_at_s >= first_s && s.submitted_at_s <= last_s;
-    if (is_in && (all || !s.owner.lms_id.empty())) files[s.owner.student].emplace(s.chapter, s.source_sha256);
+    if (s.submitted_at_s < first_s || s.submitted_at_s > last_s) continue;
+    const auto voice = recorded_voice(s);
+    if (all || voice) files[voice.value_or(s.owner.student)].emplace(s.chapter, s.source_sha256);
   }
   return files;
 }
@@ -185,16 +195,18 @@ std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>
     for (end = begin; end < before.size(); ++end) {
       const Submission& s = before[end];
       if (end > begin && s.submitted_at_s - before[end - 1].submitted_at_s > kNextFile_s) break;
-      (s.owner.lms_id.empty() ? without : with).insert(s.owner.student);
+      const auto voice = recorded_voice(s);
+      (voice ? with : without).insert(voice.value_or(s.owner.student));
     }
     const bool do_all = !do_numbers_count(with, without);
     Students all;
     std::map<std::string, Students> by_chapter;
     for (std::size_t i = begin; i < end; ++i) {
-      const Owner& owner = before[i].owner;
-      if (owner.lms_id.empty() && !do_all) continue;
-      all.insert(owner.student);
-      by_chapter[before[i].chapter].insert(owner.student);
+      const auto voice = recorded_voice(before[i]);
+      if (!voice && !do_all) continue;
+      const std::string student = voice.value_or(before[i].owner.student);
+      all.insert(student);
+      by_chapter[before[i].chapter].insert(student);
     }
     // Needs all submissions, because some marks of that zip may have been removed.
     const std::int64_t first_file_s = before[begin].submitted_at_s, last_file_s = before[end - 1].submitted_at_s;

@@ -397,8 +397,8 @@ class Collector {
           "is next to the students' hand-ins, so its owner is unclear: put it into a folder named after its student");
       return;
     }
-    if (names.is_left_out(name)) return leave_out(label, kMayBeSeverals);
     const NamedFile named = names.owner_of(name);
+    if (names.is_left_out(name)) return unowned_.add_undecided(label, named.owner.alike, kMayBeSeverals);
     if (is_gradable) {
       note_mark(named.owner);
       HandIn& one = hand_in(named.owner);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ class UnownedFiles {
  public:
   void add(const std::string& label, std::string reason);
 
+  // Adds a file whose name may be any of several people's. `alike`: as in Owner, the same text for all such files that
+  // may be one person's. They have one line together, so nobody's files crowd out another person's line.
+  void add_undecided(const std::string& label, const std::string& alike, std::string reason);
+
   // Adds a file that is neither a source nor a zip. One that is an archive of another kind, or is named after a
   // chapter, may be a hand-in in the wrong form, so other files never crowd out its line. A file that a program adds to
   // folders has no line.
@@ -26,7 +31,13 @@ class UnownedFiles {
  private:
   void add(std::vector<LeftOut>& lines, std::size_t most, const std::string& label, std::string reason);
 
+  struct Undecided {
+    LeftOut first;
+    std::size_t more = 0;
+  };
+
   std::vector<LeftOut> lines_, wrong_forms_, strays_;
+  std::map<std::string, Undecided> undecided_;  // by Owner::alike
   std::size_t more_ = 0;
 };
 

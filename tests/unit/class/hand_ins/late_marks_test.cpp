@@ -317,6 +317,24 @@ TEST_F(LateMarks, NobodyOutvotesAnEarlierDownload) {
   EXPECT_THAT(marks_of("ada"), ElementsAreArray({LateMark::on_time, LateMark::on_time}));
 }
 
+// The names of an earlier download's teams can all be read in several ways, so only Mallory has a number on record. Her
+// file of the second chapter does not make that download one of the second chapter's assignment.
+TEST_F(LateMarks, ANumberOutvotesNobodyWithoutInAnEarlierDownload) {
+  const auto download_before = [&](const std::string& name, const std::string& chapter, const std::string& id) {
+    before_.push_back(
+        {{name, id, LateMark::on_time}, chapter, "hw0.zip/" + name + "_1234000_2_vector-add.cu", "sha", 250});
+  };
+  download_before("mallory_77", "second", "77");
+  for (const std::string team : {"team_1_98000", "team_2_98003"}) {
+    download_before(team, "first", "");
+    hand_in(team, "second", LateMark::on_time, "", team);
+    handed_.submissions.back().source_sha256 = "new";
+  }
+  drop_foreign_marks(handed_, before_, terms_);
+  for (const char* team : {"team_1_98000", "team_2_98003"})
+    EXPECT_THAT(marks_of(team), ElementsAreArray({LateMark::on_time}));
+}
+
 // The second assignment asks to improve the first chapter's file, and its own chapter has no deadline. Eve was late for
 // the first assignment, and is on time for the second.
 TEST_F(LateMarks, TheNextAssignmentsDownloadMakesNoLateFileOnTime) {

@@ -23,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -716,6 +717,18 @@ TEST_F(CanvasZips, AGroupThatIsCalledAsAnotherHidesNoHandIn) {
   EXPECT_THAT(left_out(handed_), Contains(HasSubstr("_8_vector-add.cu: may be several people's")));
 }
 
+// However many files of one person are left out, there is a line about those of another.
+TEST_F(CanvasZips, FilesOfOneThatAreLeftOutDisplaceNoLineOfAnother) {
+  std::vector<std::string> names;
+  for (const char* team : {"team_10_97001", "team_11_97002"}) {
+    for (int i = 10; i < 50; ++i) names.push_back(fmt::format("{0}_12341{1}_{1}_8_vector-add.cu", team, i));
+  }
+  owners(names);
+  EXPECT_THAT(left_out(handed_), Contains(HasSubstr("team_10_97001_")));
+  EXPECT_THAT(left_out(handed_),
+              Contains(AllOf(HasSubstr("team_11_97002_"), HasSubstr("more files with such a name"))));
+}
+
 // Each of these names has another reading right before its last one.
 TEST_F(CanvasZips, AThousandNamesOfOneLeaveNobodyElseOut) {
   std::vector<std::string> names;
@@ -817,6 +830,24 @@ TEST_F(CanvasZips, OneLateFileTellsHowAllAreRead) {
     EXPECT_THAT(owners(names), ::testing::ElementsAreArray(expected)) << number;
     EXPECT_THAT(handed_.told, IsEmpty()) << number;
   }
+}
+
+// The course requires a number in each file name, and nobody has another name. All are people with numbers of their
+// own. Groups whose names end with numbers are not.
+TEST_F(CanvasZips, ANumberInEveryFilesNameLeavesNobodyOpen) {
+  for (const char* number : {"20261{}34", "lab_1_20261{}34", "{}2345"}) {
+    std::vector<std::string> names, expected;
+    for (int i = 0; i < 5; ++i) {
+      names.push_back(
+          fmt::format("s{0}x_4811{0}_991230{0}_{1}_vector-add.cu", i, fmt::format(fmt::runtime(number), i + 1)));
+      expected.push_back(fmt::format("s{0}x (4811{0}) 4811{0} on time", i));
+    }
+    EXPECT_THAT(owners(names), ::testing::ElementsAreArray(expected)) << number;
+    EXPECT_THAT(handed_.told, IsEmpty()) << number;
+  }
+  std::vector<std::string> groups;
+  for (int i = 1; i < 6; ++i) groups.push_back(fmt::format("lab_{}_4811{}_991230{}_vector-add.cu", 2025 + i, i, i));
+  EXPECT_THAT(owners(groups), ::testing::Each(HasSubstr("  on time")));
 }
 
 // A file that was uploaded long before has a much smaller number. That must not make 20261001, in another name, look
