@@ -40,14 +40,26 @@ foreach(folder IN LISTS chapter_folders)
   add_test(NAME dev_check/${name}/all COMMAND roofwalk dev check ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(dev_check/${name}/all PROPERTIES
     LABELS "dev_check-long;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
-  # `test --all` also runs the quick form on models of real chips. Sizes there are up to 128 times larger, so these
-  # tests take minutes, and need that much more memory.
-  foreach(machine h100-sxm rtx4090)
-    add_test(NAME dev_check/${name}/${machine}
-      COMMAND roofwalk dev check ${name} --quick --device virtual:${machine}
-      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(dev_check/${name}/${machine} PROPERTIES
-      LABELS "dev_check-long" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR} TIMEOUT 5400 RUN_SERIAL ON)
+  # `test --all` also runs it on slices of models of real chips, and the quick form on whole chips about which a step
+  # claims figures. That takes minutes.
+  foreach(chip a100-80 h100-sxm rtx4090)
+    add_test(NAME dev_check/${name}/${chip}/8
+      COMMAND roofwalk dev check ${name} --device virtual:${chip}/8 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(dev_check/${name}/${chip}/8 PROPERTIES
+      LABELS "dev_check-long" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR} TIMEOUT 1800 PROCESSORS 2)
+    get_filename_component(numbered ${folder} NAME)
+    file(GLOB steps CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/solutions/${numbered}/*.cu)
+    set(claims "")
+    foreach(step IN LISTS steps)
+      file(STRINGS ${step} claim REGEX "^// on ${chip}: ")
+      list(APPEND claims ${claim})
+    endforeach()
+    if(claims)
+      add_test(NAME dev_check/${name}/${chip}
+        COMMAND roofwalk dev check ${name} --quick --device virtual:${chip} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      set_tests_properties(dev_check/${name}/${chip} PROPERTIES
+        LABELS "dev_check-long" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR} TIMEOUT 5400 PROCESSORS 2)
+    endif()
   endforeach()
 endforeach()
 add_custom_target(grade COMMAND roofwalk run --all WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)

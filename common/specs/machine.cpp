@@ -16,6 +16,7 @@
 #include "common/base/json.h"
 #include "common/base/json_reader.h"
 #include "common/specs/machine_file.h"
+#include "common/specs/slice.h"
 
 namespace roofwalk {
 namespace {
@@ -392,9 +393,7 @@ Status check_own_name(const fs::path& file, const std::vector<std::string>& know
   return kOk;
 }
 
-}  // namespace
-
-Result<MachineFile> load_machine_file(const std::string& name) {
+Result<MachineFile> load_chip(const std::string& name) {
   fs::path file = name;
   const std::vector<std::string> known = machine_names();
   if (name.ends_with(".toml")) {
@@ -421,6 +420,17 @@ Result<MachineFile> load_machine_file(const std::string& name) {
   }
 }
 
+}  // namespace
+
+std::string Machine::file_name() const { return is_slice() ? fmt::format("{}-{}-sms", chip_name(), sms) : name; }
+
+Result<MachineFile> load_machine_file(const std::string& name) {
+  const MachineName parts = parse_machine_name(name);
+  ROOFWALK_TRY(MachineFile file, load_chip(parts.chip));
+  if (!parts.sms) return file;
+  return slice_of(std::move(file), *parts.sms);
+}
+
 Result<Machine> load_machine(const std::string& name) {
   ROOFWALK_TRY(MachineFile file, load_machine_file(name));
   return std::move(file.machine);
@@ -441,6 +451,7 @@ Json to_json(const Machine& machine) {
             {"title", machine.title},
             {"arch", machine.arch},
             {"compute_capability", machine.compute_capability}};
+  if (machine.is_slice()) json["chip_sms"] = machine.chip_sms;
   for (const Field& field : kFields) {
     std::visit([&](auto member) { json[std::string(field.key)] = machine.*member; }, field.member);
   }
@@ -463,6 +474,7 @@ Result<Machine> machine_from_json(const Json& json) {
   in.text("title", machine.title);
   in.text("arch", machine.arch);
   in.whole("compute_capability", machine.compute_capability);
+  if (json.contains("chip_sms")) in.whole("chip_sms", machine.chip_sms, 2);
   for (const Field& field : kFields) {
     const std::string key(field.key);
     std::visit(

@@ -14,13 +14,14 @@ namespace roofwalk {
 
 // In a machine made from a driver's answers, 0 means unknown.
 struct Machine {
-  std::string name;            // "classroom"
+  std::string name;            // "classroom"; "h100-sxm/8" is a slice
   std::string title;           // one line for people
   std::string driver_name;     // "NVIDIA H100 80GB HBM3", the driver's name for such a GPU; empty: none or unknown
   int compute_capability = 0;  // 80 for 8.0
   std::string arch;            // nvcc's target: "compute_80"
 
   int sms = 0;
+  int chip_sms = 0;  // of the whole chip, if this is a slice of it (specs/slice.h); 0: this is a whole chip
   double clock_hz = 0;
   int max_threads_per_sm = 0;
   int max_blocks_per_sm = 0;
@@ -99,6 +100,10 @@ struct Machine {
   double barrier_warp_cycles = 0;     // between two arrivals, per SM
   double launch_ns = 0;               // between consecutive kernels in a stream
 
+  bool is_slice() const { return chip_sms > 0; }
+  std::string chip_name() const { return name.substr(0, is_slice() ? name.rfind('/') : std::string::npos); }
+  std::string file_name() const;  // the name as part of a file's name: "h100-sxm-8-sms"
+
   double peak_fp32_flops_per_s() const { return 2.0 * sms * fp32_lanes_per_sm * clock_hz; }
   double peak_half_flops_per_s() const { return 4.0 * sms * half2_lanes_per_sm * clock_hz; }
   double peak_tensor_flops_per_s() const { return 2.0 * sms * tensor_fmas_per_clock * clock_hz; }
@@ -114,8 +119,9 @@ struct Machine {
   double tensor_ridge_flops_per_byte() const { return peak_tensor_flops_per_s() / dram_bytes_per_s; }
 };
 
-// Loads a machine. `name` is a machine of the project ("classroom") or a path that ends in ".toml". Errors: there is no
-// such machine; a missing or impossible figure, with the file and, if the figure is there, its line.
+// Loads a machine. `name` is a machine of the project ("classroom") or a path that ends in ".toml"; "/8" behind it
+// means a slice of 8 SMs. Errors: there is no such machine or slice; a missing or impossible figure, with the file and,
+// if the figure is there, its line.
 Result<Machine> load_machine(const std::string& name);
 
 // Returns the names of the project's machine files, sorted.

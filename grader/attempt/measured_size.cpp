@@ -1,6 +1,9 @@
 #include "grader/attempt/measured_size.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "common/specs/slice.h"
 
 namespace roofwalk {
 namespace {
@@ -42,6 +45,44 @@ Size stream_size(const Chapter& chapter, const Exercise& exercise, const Machine
   return size;
 }
 
+// The number of elements of all outputs.
+std::int64_t results_of(const Exercise& exercise, const Size& size) {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : exercise.problem(size, 0).parameters) {
+    if (const auto* output = std::get_if<OutputBuffer>(&parameter)) count += output->count;
+  }
+  return count;
+}
+
+// The size for a slice: the chip's, with the extents on which the number of results depends halved, the largest first,
+// until the slice's share is left. Each SM then computes about as many results as on the chip, each from as many
+// values: of a product of matrices, the rows and columns shrink, and the length of the sums stays.
+Size slice_size(const Chapter& chapter, const Exercise& exercise, const Size& of_chip, const Machine& slice) {
+  const Size& small = chapter.correctness_sizes.front();
+  auto values = of_chip.values();
+  std::vector<std::int64_t*> extents;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    auto doubled = small.values();
+    doubled[i].second *= 2;
+    if (results_of(exercise, Size(doubled)) != results_of(exercise, small)) extents.push_back(&values[i].second);
+  }
+  const auto halvings = std::lround(std::log2(static_cast<double>(slice.chip_sms) / slice.sms));
+  for (std::int64_t i = 0; i < halvings && !extents.empty(); ++i) {
+    std::int64_t& largest =
+        **std::max_element(extents.begin(), extents.end(), [](const auto* a, const auto* b) { return *a < *b; });
+    largest = std::max<std::int64_t>(largest / 2, 1);
+  }
+  return Size(std::move(values));
+}
+
+// The manifest's smallest size that fills the machine, or the default if none does.
+Size filling_size(const Chapter& chapter, const Exercise& exercise, const Machine& machine) {
+  for (const Size& size : sizes_of(chapter, exercise)) {
+    if (fills(exercise.work(size), machine)) return size;
+  }
+  return chapter.measured_size("default");
+}
+
 }  // namespace
 
 bool fills(const Work& work, const Machine& machine) {
@@ -55,12 +96,12 @@ bool fills(const Work& work, const Machine& machine) {
 Size measured_size(const Chapter& chapter, const Machine& machine) {
   const Exercise* exercise = find_exercise(chapter.name);
   ROOFWALK_CHECK(exercise != nullptr);
-  if (chapter.measured_sizes.contains(machine.name)) return chapter.measured_size(machine.name);
+  const std::string chip = machine.chip_name();
+  const bool is_named = chapter.measured_sizes.contains(chip);
+  if (is_named && !machine.is_slice()) return chapter.measured_size(chip);
   if (asks_for_share_of_dram(chapter)) return stream_size(chapter, *exercise, machine);
-  for (const Size& size : sizes_of(chapter, *exercise)) {
-    if (fills(exercise->work(size), machine)) return size;
-  }
-  return chapter.measured_size("default");
+  const Size whole = is_named ? chapter.measured_size(chip) : filling_size(chapter, *exercise, whole_chip(machine));
+  return machine.is_slice() ? slice_size(chapter, *exercise, whole, machine) : whole;
 }
 
 }  // namespace roofwalk

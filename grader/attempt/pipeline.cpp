@@ -27,6 +27,11 @@ Attempt blank(const Rig& rig, const Request& request, const Size& size) {
   attempt.sandboxed = rig.isolation == Isolation::boxed;
   attempt.walk_level = walk_level(*request.chapter);
   attempt.roofs = rig.roofs;
+  if (const Machine& m = rig.machine; m.is_slice()) {
+    attempt.notes.push_back(fmt::format(
+        "{} is a slice: {} of {}'s {} SMs with their share of L2 and DRAM; the chip's rates are {:.3g} times these",
+        m.name, m.sms, m.chip_name(), m.chip_sms, static_cast<double>(m.chip_sms) / m.sms));
+  }
   return attempt;
 }
 

@@ -187,7 +187,7 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   const Exercise* exercise = find_exercise(chapter.name);
   if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
   auto steps = chapter.solution_steps();
-  auto wrong = wrong_solutions_on(chapter, rig.machine.name);
+  auto wrong = wrong_solutions_on(chapter, rig.machine.chip_name());
 
   Lines lines(chapter.name);
   check_words(chapter, lines);

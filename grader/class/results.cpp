@@ -35,7 +35,7 @@ Result<fs::path> write_site(Batch& batch, const Rig& rig, const Gradebook& book,
   std::vector<std::optional<Point>> starters;
   for (const Column& column : book.columns) {
     Chart chart;
-    chart.title = fmt::format("{} on {}", column.chapter, rig.device_name());
+    chart.title = fmt::format("{} on {}", column.chapter, rig.device_title());
     chart.level = column.level;
     chart.roofs = rig.roofs;
     charts.push_back(std::move(chart));

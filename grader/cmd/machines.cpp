@@ -31,7 +31,8 @@ int list_machines(Session& session) {
     print(text +
           "ridges: FP32 / tensor, FLOP per DRAM byte\n"
           "every number with its source: ./roofwalk machines NAME\n"
-          "use one with --device virtual:NAME; a file of your own is virtual:FILE.toml\n");
+          "use one with --device virtual:NAME; a file of your own is virtual:FILE.toml\n"
+          "virtual:NAME/8 is a slice, 8 of its SMs: chapters take seconds, not minutes\n");
   }
   return kAccepted;
 }

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "common/base/json.h"
+#include "common/specs/slice.h"
 #include "common/store/store.h"
 #include "common/store/stored_attempt.h"
 #include "grader/course/my_files.h"
@@ -170,7 +171,9 @@ fs::path Session::from_caller(const fs::path& typed) const {
 }
 
 std::string Session::machine_name(const std::string& typed) const {
-  return typed.ends_with(".toml") ? from_caller(typed).string() : typed;
+  MachineName name = parse_machine_name(typed);
+  if (name.chip.ends_with(".toml")) name.chip = from_caller(name.chip).string();
+  return name.text();
 }
 
 Colors colors_for(const Options& options) { return Colors(!options.json && wants_color()); }

@@ -48,7 +48,7 @@ constexpr std::pair<const char*, double OperationRun::*> kFigures[] = {
 fs::path kept_file(const Rig& rig, const Operation& operation) {
   const std::string key = sha256_hex(identity(rig) + folder_hash(rig.course->operation_kernels()));
   return rig.course->kept_operations() /
-         fmt::format("{}-{}-{}.json", rig.machine.name, operation.name, key.substr(0, 32));
+         fmt::format("{}-{}-{}.json", rig.machine.file_name(), operation.name, key.substr(0, 32));
 }
 
 Json to_json(const OperationRun& run) {
@@ -269,7 +269,7 @@ Result<std::vector<OperationResult>> measured_operations(const Rig& rig, const s
 
 Chart operations_chart(const Rig& rig, const std::vector<OperationResult>& results, const RoofRates& rates) {
   Chart chart;
-  chart.title = fmt::format("everyday operations on {}", rig.device_name());
+  chart.title = fmt::format("everyday operations on {}", rig.device_title());
   chart.level = "dram";
   chart.roofs = roofs_of(rig.machine, rates);
   chart.roofs.compute.insert(chart.roofs.compute.begin(), compute_roof_of(rig.machine, rates, Roof::mma));

@@ -12,6 +12,7 @@
 #include "common/device/remote/worker_box.h"
 #include "common/measure/roofs.h"
 #include "common/sandbox/probe.h"
+#include "common/specs/slice.h"
 #include "grader/rig/gpu_rig.h"
 
 namespace roofwalk {
@@ -32,7 +33,8 @@ std::string program_identity() {
 // `virtual:classroom`.
 std::optional<Error> lacks_kind(const std::string& device) {
   const auto known = machine_names();
-  const bool is_machine = std::find(known.begin(), known.end(), device) != known.end() || device.ends_with(".toml");
+  const std::string chip = parse_machine_name(device).chip;
+  const bool is_machine = std::find(known.begin(), known.end(), chip) != known.end() || chip.ends_with(".toml");
   if (!is_machine || device.find(':') != std::string::npos) return std::nullopt;
   return Error{.message = fmt::format("unknown device `{}`", device),
                .advice = fmt::format("did you mean virtual:{}?", device)};
@@ -75,8 +77,13 @@ std::string identity(const DeviceIdentity& gpu) {
 
 }  // namespace
 
+std::string Rig::device_title() const {
+  if (!machine.is_slice()) return device_name();
+  return fmt::format("{}:{}, {} of its {} SMs", device_kind, machine.chip_name(), machine.sms, machine.chip_sms);
+}
+
 fs::path Rig::picture(const std::string& name, const std::string& ending) const {
-  return course->plot(is_usual ? name : fmt::format("{}-{}", name, machine.name), ending);
+  return course->plot(is_usual ? name : fmt::format("{}-{}", name, machine.file_name()), ending);
 }
 
 Result<Rig> open_rig(const Course& course, const std::string& device, int threads, Store* store, Isolation isolation,

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 fs::path kept_file(const Rig& rig) {
   const std::string key = sha256_hex(identity(rig) + folder_hash(rig.course->roof_kernels()));
-  return rig.course->kept_roofs() / fmt::format("{}-{}.json", rig.machine.name, key.substr(0, 32));
+  return rig.course->kept_roofs() / fmt::format("{}-{}.json", rig.machine.file_name(), key.substr(0, 32));
 }
 
 std::optional<RoofRates> kept_roofs(const fs::path& file) {

@@ -57,7 +57,7 @@ GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, d
 Chart empty_chart(const Rig& rig, const std::string& names, const std::string& level, const Size& size,
                   const Work& work) {
   Chart chart;
-  chart.title = fmt::format("{} on {} ({})", names, rig.device_name(), size.text());
+  chart.title = fmt::format("{} on {} ({})", names, rig.device_title(), size.text());
   chart.level = level;
   chart.roofs = rig.roofs;
   chart.time_is_modelled = rig.device_kind == "virtual";

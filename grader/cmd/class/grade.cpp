@@ -6,6 +6,7 @@
 
 #include "common/record/model_version.h"
 #include "common/sandbox/probe.h"
+#include "common/specs/slice.h"
 #include "grader/class/batch/batch.h"
 #include "grader/class/batch/compare.h"
 #include "grader/class/batch/grade_all.h"
@@ -61,8 +62,10 @@ bool has_no_times(const Handed& handed) {
 std::string device_of(const Session& session) {
   constexpr std::string_view kVirtual = "virtual:";
   const std::string& device = session.options.device;
-  if (!device.starts_with(kVirtual) || !device.ends_with(".toml")) return device;
-  return std::string(kVirtual) + fs::absolute(session.machine_name(device.substr(kVirtual.size()))).string();
+  if (!device.starts_with(kVirtual)) return device;
+  MachineName name = parse_machine_name(session.machine_name(device.substr(kVirtual.size())));
+  if (name.chip.ends_with(".toml")) name.chip = fs::absolute(name.chip).string();
+  return std::string(kVirtual) + name.text();
 }
 
 std::string summary_text(const GradeSummary& summary, const GradeCommand& command) {

@@ -66,6 +66,26 @@ TEST(Sizes, AreThoseOfThePublishedFigures) {
   }
 }
 
+// Each SM of a slice has about as much to do as on the chip. Eight SMs are a sixteenth of these chips, and the length
+// of a GEMM's sums stays.
+TEST(Sizes, OfASliceAreItsShareOfTheChips) {
+  const std::map<std::string, std::map<std::string, std::string>> expected = {
+      {"vector-add", {{"a100-80/8", "n=2097152"}, {"h100-sxm/8", "n=4194304"}, {"rtx4090/8", "n=4194304"}}},
+      {"naive-gemm",
+       {{"a100-80/8", "m=512 n=512 k=2048"},
+        {"h100-sxm/8", "m=512 n=512 k=2048"},
+        {"rtx4090/64", "m=1024 n=2048 k=2048"},
+        {"h100-sxm/131", "m=2048 n=2048 k=2048"},
+        {"classroom/2", "m=256 n=256 k=512"}}},
+      {"fused-layernorm", {{"h100-sxm/8", "rows=4096 cols=1024"}, {"rtx4090/8", "rows=8192 cols=1024"}}}};
+  for (const Chapter& chapter : chapters()) {
+    const auto own = expected.find(chapter.name);
+    if (own == expected.end()) continue;
+    for (const auto& [machine, size] : own->second)
+      EXPECT_EQ(measured_size(chapter, *load_machine(machine)).text(), size) << chapter.name << " on " << machine;
+  }
+}
+
 // If L2 hides DRAM's traffic, a goal at DRAM is dropped. The remaining goals must still tell a starter from a solution.
 TEST(Sizes, EveryMachineStillAsksForAPassAndAnAce) {
   for (const Chapter& chapter : chapters()) {

@@ -35,7 +35,8 @@ TEST(DeviceNames, UnknownOnesSayWhatToDo) {
   const auto device = open_device("cuda-or-so");
   ASSERT_FALSE(device.ok());
   EXPECT_EQ(device.error().text(),
-            "unknown device `cuda-or-so` (virtual:NAME, where `./roofwalk machines` lists the names)");
+            "unknown device `cuda-or-so` (virtual:NAME, where `./roofwalk machines` lists the names; virtual:NAME/8 is "
+            "8 of its SMs)");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 constexpr int kTile = 32;
 
-// to = x + factor * y, all n x n; the rows of x and y begin `stride` elements apart.
+// to = x + factor * y, all of n columns; the rows of x and y begin `stride` elements apart.
 __global__ void combine(float* to, const float* x, float factor, const float* y, int n, int stride) {
     const int row = blockIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
     if (column < n) to[row * n + column] = x[row * stride + column] + factor * y[row * stride + column];
@@ -30,44 +30,46 @@ __global__ void gemm(const float* a, int a_stride, const float* b, int b_stride,
     if (row < m && column < n) c[row * n + column] = sum;
 }
 
-// Computes the quarters of c from the seven products, each h x h.
-__global__ void assemble(const float* p, float* c, int h) {
-    const int size = h * h, i = blockIdx.x * blockDim.x + threadIdx.x;
+// Computes the quarters of c from the seven products, each h x w.
+__global__ void assemble(const float* p, float* c, int h, int w) {
+    const int size = h * w, i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= size) return;
-    float* to = c + i / h * 2 * h + i % h;
+    float* to = c + i / w * 2 * w + i % w;
     to[0] = p[i] + p[i + 3 * size] - p[i + 4 * size] + p[i + 6 * size];
-    to[h] = p[i + 2 * size] + p[i + 4 * size];
-    to[2 * h * h] = p[i + size] + p[i + 3 * size];
-    to[2 * h * h + h] = p[i] - p[i + size] + p[i + 2 * size] + p[i + 5 * size];
+    to[w] = p[i + 2 * size] + p[i + 4 * size];
+    to[2 * h * w] = p[i + size] + p[i + 3 * size];
+    to[2 * h * w + w] = p[i] - p[i + size] + p[i + 2 * size] + p[i + 5 * size];
 }
 
 SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
     const dim3 block(kTile, kTile);
-    if (m != n || n != k || n % 2 != 0) {
+    if (m % 2 != 0 || n % 2 != 0 || k % 2 != 0) {
         gemm<<<dim3(ceil_div(n, kTile), ceil_div(m, kTile)), block>>>(a, k, b, n, c, m, n, k);
         return;
     }
-    const int h = n / 2, size = h * h;
-    const dim3 grid(ceil_div(h, kTile), ceil_div(h, kTile)), line(ceil_div(h, 256), h);
-    const float *a11 = a, *a12 = a + h, *a21 = a + h * n, *a22 = a21 + h;
-    const float *b11 = b, *b12 = b + h, *b21 = b + h * n, *b22 = b21 + h;
-    float *left = scratch<float>(size), *right = scratch<float>(size), *p = scratch<float>(7 * size);
-    combine<<<line, 256>>>(left, a11, 1, a22, h, n);
-    combine<<<line, 256>>>(right, b11, 1, b22, h, n);
-    gemm<<<grid, block>>>(left, h, right, h, p, h, h, h);
-    combine<<<line, 256>>>(left, a21, 1, a22, h, n);
-    gemm<<<grid, block>>>(left, h, b11, n, p + size, h, h, h);
-    combine<<<line, 256>>>(right, b12, -1, b22, h, n);
-    gemm<<<grid, block>>>(a11, n, right, h, p + 2 * size, h, h, h);
-    combine<<<line, 256>>>(right, b21, -1, b11, h, n);
-    gemm<<<grid, block>>>(a22, n, right, h, p + 3 * size, h, h, h);
-    combine<<<line, 256>>>(left, a11, 1, a12, h, n);
-    gemm<<<grid, block>>>(left, h, b22, n, p + 4 * size, h, h, h);
-    combine<<<line, 256>>>(left, a21, -1, a11, h, n);
-    combine<<<line, 256>>>(right, b11, 1, b12, h, n);
-    gemm<<<grid, block>>>(left, h, right, h, p + 5 * size, h, h, h);
-    combine<<<line, 256>>>(left, a12, -1, a22, h, n);
-    combine<<<line, 256>>>(right, b21, 1, b22, h, n);
-    gemm<<<grid, block>>>(left, h, right, h, p + 6 * size, h, h, h);
-    assemble<<<ceil_div(size, 256), 256>>>(p, c, h);
+    // A quarter of a is h x d, one of b d x w, one of c h x w.
+    const int h = m / 2, w = n / 2, d = k / 2, size = h * w;
+    const dim3 grid(ceil_div(w, kTile), ceil_div(h, kTile));
+    const dim3 of_a(ceil_div(d, 256), h), of_b(ceil_div(w, 256), d);
+    const float *a11 = a, *a12 = a + d, *a21 = a + h * k, *a22 = a21 + d;
+    const float *b11 = b, *b12 = b + w, *b21 = b + d * n, *b22 = b21 + w;
+    float *left = scratch<float>(h * d), *right = scratch<float>(d * w), *p = scratch<float>(7 * size);
+    combine<<<of_a, 256>>>(left, a11, 1, a22, d, k);
+    combine<<<of_b, 256>>>(right, b11, 1, b22, w, n);
+    gemm<<<grid, block>>>(left, d, right, w, p, h, w, d);
+    combine<<<of_a, 256>>>(left, a21, 1, a22, d, k);
+    gemm<<<grid, block>>>(left, d, b11, n, p + size, h, w, d);
+    combine<<<of_b, 256>>>(right, b12, -1, b22, w, n);
+    gemm<<<grid, block>>>(a11, k, right, w, p + 2 * size, h, w, d);
+    combine<<<of_b, 256>>>(right, b21, -1, b11, w, n);
+    gemm<<<grid, block>>>(a22, k, right, w, p + 3 * size, h, w, d);
+    combine<<<of_a, 256>>>(left, a11, 1, a12, d, k);
+    gemm<<<grid, block>>>(left, d, b22, n, p + 4 * size, h, w, d);
+    combine<<<of_a, 256>>>(left, a21, -1, a11, d, k);
+    combine<<<of_b, 256>>>(right, b11, 1, b12, w, n);
+    gemm<<<grid, block>>>(left, d, right, w, p + 5 * size, h, w, d);
+    combine<<<of_a, 256>>>(left, a12, -1, a22, d, k);
+    combine<<<of_b, 256>>>(right, b21, 1, b22, w, n);
+    gemm<<<grid, block>>>(left, d, right, w, p + 6 * size, h, w, d);
+    assemble<<<ceil_div(size, 256), 256>>>(p, c, h, w);
 }
