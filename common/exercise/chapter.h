@@ -13,8 +13,13 @@
 
 namespace roofwalk {
 
-// What a goal requires of the attempt's dot in the roofline plot. Thresholds are ratios; `pass` and `ace` are each
-// optional, but one must be set.
+// What a grade asks for; ratios.
+struct Thresholds {
+  std::optional<double> pass, ace;
+};
+
+// What a goal requires of the attempt's dot in the roofline plot. `pass` and `ace` are each optional, but one must be
+// set.
 struct Goal {
   enum class Axis { right, up };
   enum class What { ai_over_starter, share_of_algorithmic_ai, share_of_roof, flops_over_starter };
@@ -22,6 +27,8 @@ struct Goal {
   std::string level = "dram";  // "dram", "l2" or "l1": the bytes for the AI, and the roof
   What what = What::share_of_roof;
   std::optional<double> pass, ace;
+  std::map<std::string, Thresholds>
+      on;  // by machine: the thresholds there that differ, because the chip's balance does
 };
 
 std::string goal_axis_name(Goal::Axis axis);  // "right", "up"

@@ -163,7 +163,7 @@ class ManifestReader {
 
   Result<Goal> read_goal(const toml::table& table) const {
     using enum Goal::What;
-    ROOFWALK_TRY_STATUS(only_keys(table, {"axis", "level", "what", "pass", "ace"}));
+    ROOFWALK_TRY_STATUS(only_keys(table, {"axis", "level", "what", "pass", "ace", "on"}));
     Goal goal;
     ROOFWALK_TRY(const std::string axis, text(table, "axis"));
     if (axis != "right" && axis != "up") return error(*table.get("axis"), "`axis` must be \"right\" or \"up\"");
@@ -185,8 +185,35 @@ class ManifestReader {
     ROOFWALK_TRY(goal.pass, ratio(table, "pass"));
     ROOFWALK_TRY(goal.ace, ratio(table, "ace"));
     if (!goal.pass && !goal.ace) return error(table, "a goal needs `pass`, `ace` or both");
-    if (goal.pass && goal.ace && *goal.ace < *goal.pass) return error(table, "`ace` asks for less than `pass`");
+    ROOFWALK_TRY_STATUS(check_order(table, goal));
+    ROOFWALK_TRY_STATUS(read_machines(table, goal));
     return goal;
+  }
+
+  Status check_order(const toml::table& table, const Goal& goal) const {
+    if (goal.pass && goal.ace && *goal.ace < *goal.pass) return error(table, "`ace` asks for less than `pass`");
+    return kOk;
+  }
+
+  // Reads `on.NAME = { pass = 1.7, ace = 1.9 }`, the thresholds of a goal that differ on a machine.
+  Status read_machines(const toml::table& table, Goal& goal) const {
+    const toml::node* node = table.get("on");
+    if (node == nullptr) return kOk;
+    if (!node->is_table()) return error(*node, "`on` must hold a table of thresholds for each machine");
+    for (const auto& [machine, entry] : *node->as_table()) {
+      const toml::table* own = entry.as_table();
+      if (own == nullptr || own->empty())
+        return error(entry, fmt::format("`on.{}` must hold `pass`, `ace` or both", machine.str()));
+      ROOFWALK_TRY_STATUS(only_keys(*own, {"pass", "ace"}));
+      Goal there = goal;
+      Thresholds& thresholds = goal.on[std::string(machine.str())];
+      ROOFWALK_TRY(thresholds.pass, ratio(*own, "pass"));
+      ROOFWALK_TRY(thresholds.ace, ratio(*own, "ace"));
+      if (thresholds.pass) there.pass = thresholds.pass;
+      if (thresholds.ace) there.ace = thresholds.ace;
+      ROOFWALK_TRY_STATUS(check_order(*own, there));
+    }
+    return kOk;
   }
 
   Status read_goals(const toml::table& root) {

@@ -20,14 +20,18 @@ MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work
   const auto bytes = static_cast<double>(work.compulsory_bytes), l2_bytes = static_cast<double>(machine.l2_bytes);
   const bool l2_hides_dram = bytes < kLeastOfL2 * l2_bytes;
   MachineGoals goals;
-  for (const Goal& goal : chapter.goals) {
+  for (Goal goal : chapter.goals) {
+    if (const auto own = goal.on.find(machine.chip_name()); own != goal.on.end()) {
+      if (own->second.pass) goal.pass = own->second.pass;
+      if (own->second.ace) goal.ace = own->second.ace;
+    }
     if (l2_hides_dram && is_about_dram_bytes(goal)) {
       goals.left_out.push_back(fmt::format(
           "{} at DRAM is not asked for on {}: {} of data are less than {:.0f} times its L2 of {}, so DRAM "
           "hardly sees what a kernel reads twice.",
           goal_axis_name(goal.axis), machine.name, si_text(bytes, "B"), kLeastOfL2, si_text(l2_bytes, "B")));
     } else {
-      goals.asked.push_back(goal);
+      goals.asked.push_back(std::move(goal));
     }
   }
   return goals;

@@ -14,8 +14,9 @@ struct MachineGoals {
   std::vector<std::string> left_out;  // for each of the other goals: one sentence that says why it is left out
 };
 
-// A goal about the AI at DRAM is left out if the compulsory bytes are less than four times the L2, because the L2
-// then absorbs so many repeated reads that every kernel has about the same AI at DRAM.
+// The goals have the machine's own thresholds (Goal::on). A goal about the AI at DRAM is left out if the compulsory
+// bytes are less than four times the L2, because the L2 then absorbs so many repeated reads that every kernel has about
+// the same AI at DRAM.
 MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work);
 
 }  // namespace roofwalk

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "common/specs/slice.h"
 
@@ -54,9 +55,34 @@ std::int64_t results_of(const Exercise& exercise, const Size& size) {
   return count;
 }
 
-// The size for a slice: the chip's, with the extents on which the number of results depends halved, the largest first,
-// until the slice's share is left. Each SM then computes about as many results as on the chip, each from as many
-// values: of a product of matrices, the rows and columns shrink, and the length of the sums stays.
+// Extents cut to a share of their product, in the same order. Each is a multiple of 256, which tiles of blocks divide,
+// and cut about as much as the others. `error`: the logarithm by which the product misses the share.
+struct Cut {
+  std::vector<std::int64_t> extents;
+  double error = 0;
+};
+
+Cut cut_to(double share, std::span<const std::int64_t> extents) {
+  if (extents.empty()) return {{}, std::abs(std::log(share))};
+  constexpr std::int64_t kTile = 256;
+  constexpr double kSame = 1e-9;  // errors that differ by less are the same: the nearest multiple is preferred
+  const std::int64_t whole = extents.front(), unit = std::min(kTile, whole);
+  const double units = static_cast<double>(whole) / static_cast<double>(unit) *
+                       std::pow(share, 1.0 / static_cast<double>(extents.size()));
+  std::optional<Cut> best;
+  const double nearest = std::round(units);
+  for (const double rounded : {nearest, nearest < units ? nearest + 1 : nearest - 1}) {
+    const std::int64_t extent = std::max<std::int64_t>(std::llround(rounded), 1) * unit;
+    Cut cut = cut_to(share * static_cast<double>(whole) / static_cast<double>(extent), extents.subspan(1));
+    cut.extents.insert(cut.extents.begin(), extent);
+    if (!best || cut.error < best->error - kSame) best = std::move(cut);
+  }
+  return *best;
+}
+
+// The size for a slice: the chip's, with the extents on which the number of results depends cut so that the slice's
+// share of the results is left. Each SM then computes about as many results as on the chip, each from as many values:
+// of a product of matrices, the rows and columns shrink, and the length of the sums stays.
 Size slice_size(const Chapter& chapter, const Exercise& exercise, const Size& of_chip, const Machine& slice) {
   const Size& small = chapter.correctness_sizes.front();
   auto values = of_chip.values();
@@ -66,12 +92,10 @@ Size slice_size(const Chapter& chapter, const Exercise& exercise, const Size& of
     doubled[i].second *= 2;
     if (results_of(exercise, Size(doubled)) != results_of(exercise, small)) extents.push_back(&values[i].second);
   }
-  const auto halvings = std::lround(std::log2(static_cast<double>(slice.chip_sms) / slice.sms));
-  for (std::int64_t i = 0; i < halvings && !extents.empty(); ++i) {
-    std::int64_t& largest =
-        **std::max_element(extents.begin(), extents.end(), [](const auto* a, const auto* b) { return *a < *b; });
-    largest = std::max<std::int64_t>(largest / 2, 1);
-  }
+  std::vector<std::int64_t> whole;
+  for (const std::int64_t* extent : extents) whole.push_back(*extent);
+  const Cut cut = cut_to(static_cast<double>(slice.sms) / slice.chip_sms, whole);
+  for (std::size_t i = 0; i < extents.size(); ++i) *extents[i] = cut.extents[i];
   return Size(std::move(values));
 }
 

@@ -27,8 +27,10 @@ std::string program_hash() { return sha256_hex(file_text("/proc/self/exe")); }
 Json goals_json(const Chapter& chapter) {
   Json json = Json::array();
   for (const Goal& goal : chapter.goals) {
-    json.push_back({goal_axis_name(goal.axis), goal.level, goal_what_name(goal.what),
-                    goal.pass ? Json(*goal.pass) : Json(nullptr), goal.ace ? Json(*goal.ace) : Json(nullptr)});
+    const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+    json.push_back(
+        {goal_axis_name(goal.axis), goal.level, goal_what_name(goal.what), number(goal.pass), number(goal.ace)});
+    for (const auto& [machine, own] : goal.on) json.back().push_back({machine, number(own.pass), number(own.ace)});
   }
   return json;
 }

@@ -46,7 +46,9 @@ Json to_json(const Job& job) {
   const JobTerms& terms = job.terms;
   Json goals = Json::array(), sizes = Json::array();
   for (const Goal& goal : terms.chapter.goals) {
-    goals.push_back({{"pass", optional_number(goal.pass)}, {"ace", optional_number(goal.ace)}});
+    goals.push_back({{"pass", optional_number(goal.pass)},
+                     {"ace", optional_number(goal.ace)},
+                     {"has_own_machines", !goal.on.empty()}});
   }
   for (const Size& size : terms.hidden.sizes) {
     Json extents = Json::array();
@@ -107,9 +109,13 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
     terms.starter = *read;
     return kOk;
   });
-  std::vector<std::pair<std::optional<double>, std::optional<double>>> thresholds;
+  struct OfGoal {
+    Thresholds thresholds;
+    bool has_own_machines = false;
+  };
+  std::vector<OfGoal> goals;
   in.each("goals", kMostItems, [&](const Json& goal) -> Status {
-    auto& [pass, ace] = thresholds.emplace_back();
+    auto& [thresholds, has_own_machines] = goals.emplace_back();
     JsonReader one(goal, "a goal");
     const auto value = [](std::optional<double>& out) {
       return [&out](const Json& number) -> Status {
@@ -118,18 +124,21 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
         return kOk;
       };
     };
-    one.unless_null("pass", value(pass));
-    one.unless_null("ace", value(ace));
+    one.unless_null("pass", value(thresholds.pass));
+    one.unless_null("ace", value(thresholds.ace));
+    one.flag("has_own_machines", has_own_machines);
     return one.end();
   });
   ROOFWALK_TRY_STATUS(in.end());
   if (schema != "roofwalk.job/1") return Error{"the job is of another version of this program"};
   ROOFWALK_TRY(const Chapter* const found, course.find(chapter));
   terms.chapter = *found;
-  if (thresholds.size() != terms.chapter.goals.size()) return Error{"the job's chapter has other goals"};
-  for (std::size_t i = 0; i < thresholds.size(); ++i) {
-    terms.chapter.goals[i].pass = thresholds[i].first;
-    terms.chapter.goals[i].ace = thresholds[i].second;
+  if (goals.size() != terms.chapter.goals.size()) return Error{"the job's chapter has other goals"};
+  for (std::size_t i = 0; i < goals.size(); ++i) {
+    Goal& goal = terms.chapter.goals[i];
+    goal.pass = goals[i].thresholds.pass;
+    goal.ace = goals[i].thresholds.ace;
+    if (!goals[i].has_own_machines) goal.on.clear();
   }
   job.folder = folder;
   return job;

@@ -372,6 +372,7 @@ Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& term
       if (goal.what != threshold.what || goal.level != threshold.level) continue;
       if (threshold.pass) goal.pass = threshold.pass;
       if (threshold.ace) goal.ace = threshold.ace;
+      goal.on.clear();  // the course's thresholds hold on every machine
       if (goal.pass && goal.ace && *goal.ace < *goal.pass) {
         return Error{fmt::format("`ace` of {} at {} asks for {}, less than `pass`, {}", goal_what_name(goal.what),
                                  goal.level, *goal.ace, *goal.pass)};

@@ -51,6 +51,23 @@ TEST(Goals, AboutBytesAtDramAreLeftOutWhereL2HidesDram) {
   EXPECT_THAT(large.left_out, IsEmpty());
 }
 
+// A slice has its chip's thresholds.
+TEST(Goals, HaveTheMachinesOwnThresholds) {
+  Goal goal = right("l1", Goal::What::ai_over_starter);
+  goal.on["mini"] = {.pass = 1.5, .ace = std::nullopt};
+  const Chapter chapter = chapter_that_asks({goal});
+  Machine other = machine(), slice = machine();
+  other.name = "other";
+  slice.name = "mini/8";
+  slice.chip_sms = 100;
+  for (const Machine& own : {machine(), slice}) {
+    const Goal asked = goals_on(own, chapter, {.useful_flops = 1, .compulsory_bytes = 1}).asked.at(0);
+    EXPECT_EQ(asked.pass, 1.5) << own.name;
+    EXPECT_EQ(asked.ace, 3.0) << own.name;
+  }
+  EXPECT_EQ(goals_on(other, chapter, {.useful_flops = 1, .compulsory_bytes = 1}).asked.at(0).pass, 2.0);
+}
+
 TEST(Goals, AboutTimeStay) {
   const Chapter chapter = chapter_that_asks({{Goal::Axis::up, "dram", Goal::What::share_of_roof, 0.5, 0.8},
                                              {Goal::Axis::up, "dram", Goal::What::flops_over_starter, 2.0, 3.0}});

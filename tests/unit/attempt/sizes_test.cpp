@@ -48,6 +48,11 @@ TEST(Sizes, AreThoseOfThePublishedFigures) {
   const std::map<std::string, std::map<std::string, std::string>> published = {
       {"vector-add",
        {{"classroom", "n=1048576"}, {"a100-80", "n=33554432"}, {"h100-sxm", "n=67108864"}, {"rtx4090", "n=67108864"}}},
+      {"pipelined-gemm",
+       {{"classroom", "m=512 n=512 k=512"},
+        {"a100-80", "m=2304 n=1536 k=2048"},  // a block an SM
+        {"h100-sxm", "m=2048 n=2048 k=2048"},
+        {"rtx4090", "m=2048 n=2048 k=2048"}}},
       {"fused-layernorm",
        {{"classroom", "rows=2048 cols=1024"},
         {"a100-80", "rows=65536 cols=1024"},
@@ -74,9 +79,10 @@ TEST(Sizes, OfASliceAreItsShareOfTheChips) {
       {"naive-gemm",
        {{"a100-80/8", "m=512 n=512 k=2048"},
         {"h100-sxm/8", "m=512 n=512 k=2048"},
-        {"rtx4090/64", "m=1024 n=2048 k=2048"},
+        {"rtx4090/64", "m=1536 n=1280 k=2048"},
         {"h100-sxm/131", "m=2048 n=2048 k=2048"},
         {"classroom/2", "m=256 n=256 k=512"}}},
+      {"pipelined-gemm", {{"a100-80/8", "m=512 n=512 k=2048"}, {"h100-pcie/8", "m=512 n=512 k=2048"}}},
       {"fused-layernorm", {{"h100-sxm/8", "rows=4096 cols=1024"}, {"rtx4090/8", "rows=8192 cols=1024"}}}};
   for (const Chapter& chapter : chapters()) {
     const auto own = expected.find(chapter.name);

@@ -74,6 +74,20 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_THAT(chapter->hints[1].causes, ElementsAre("over_fetch", "no_reuse"));
 }
 
+// On a machine whose balance differs, a goal may ask for less or more.
+TEST(Manifest, AGoalMayHaveOtherThresholdsOnAMachine) {
+  const auto chapter = parse_manifest(
+      with("ace = 6.5", "ace = 6.5\non.a100-80 = { pass = 3, ace = 4 }\non.mini = { ace = 5 }"), "x/exercise.toml");
+  ASSERT_TRUE(chapter.ok()) << chapter.error().text();
+  const auto& on = chapter->goals[0].on;
+  ASSERT_EQ(on.size(), 2u);
+  EXPECT_EQ(on.at("a100-80").pass, 3.0);
+  EXPECT_EQ(on.at("a100-80").ace, 4.0);
+  EXPECT_EQ(on.at("mini").pass, std::nullopt);
+  EXPECT_EQ(on.at("mini").ace, 5.0);
+  EXPECT_THAT(chapter->goals[1].on, IsEmpty());
+}
+
 struct Mistake {
   const char *name, *from, *to;
   int line;
@@ -113,6 +127,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"what_of_the_other_axis", "\"ai_over_starter\"", "\"share_of_roof\"", 14, "`what` of a goal right"},
         Mistake{"negative_goal", "pass = 4", "pass = -4", 15, "`pass` must be a ratio above 0"},
         Mistake{"ace_below_pass", "ace = 6.5", "ace = 3", 11, "`ace` asks for less"},
+        Mistake{"ace_below_pass_on_a_machine", "ace = 6.5", "ace = 6.5\non.mini = { ace = 3 }", 17,
+                "`ace` asks for less"},
+        Mistake{"machine_without_thresholds", "ace = 6.5", "ace = 6.5\non.mini = {}", 17, "`on.mini` must hold `pass`"},
+        Mistake{"machine_that_is_a_number", "ace = 6.5", "ace = 6.5\non.mini = 3", 17, "`on.mini` must hold `pass`"},
+        Mistake{"misspelt_on_a_machine", "ace = 6.5", "ace = 6.5\non.mini = { aces = 3 }", 17, "unknown key `aces`"},
+        Mistake{"machines_that_are_a_number", "ace = 6.5", "ace = 6.5\non = 3", 17, "`on` must hold a table"},
         Mistake{"misspelt_goal", "ace = 0.9", "aces = 0.9", 21, "unknown key `aces`"},
         Mistake{"goal_of_nothing", "ace = 0.9", "", 17, "needs `pass`, `ace` or both"},
         Mistake{"empty_hint", "\"second\"", "\"\"", 25, "`text` must be a non-empty string"},

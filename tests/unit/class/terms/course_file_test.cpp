@@ -84,6 +84,20 @@ thresholds = [{ what = "flops_over_starter", level = "l1", pass = 0.9 }]
   EXPECT_EQ(changed->goals[0].pass, 8.0);
 }
 
+// What a course asks for holds on every machine.
+TEST_F(CourseFile, ItsThresholdsReplaceThoseOfAMachine) {
+  Chapter chapter = **course_.find("tiled-gemm");
+  for (Goal& goal : chapter.goals) goal.on["a100-80"] = {.pass = 0.1, .ace = 0.2};
+  ChapterTerms terms;
+  terms.thresholds = {
+      {.what = chapter.goals[0].what, .level = chapter.goals[0].level, .pass = 5.0, .ace = std::nullopt}};
+  const auto changed = with_thresholds(chapter, terms);
+  ASSERT_TRUE(changed);
+  EXPECT_TRUE(changed->goals[0].on.empty());
+  EXPECT_EQ(changed->goals[0].pass, 5.0);
+  EXPECT_FALSE(changed->goals[1].on.empty());
+}
+
 TEST_F(CourseFile, MayNameTheVersionOfTheModel) {
   const auto with = [](const std::string& device, const std::string& version) {
     return "device = \"" + device + "\"\nmodel_version = " + version + "\n[[chapter]]\nname = \"vector-add\"\n";
