@@ -40,6 +40,27 @@ std::string plot_of(const Rig& rig, const Chapter& chapter, const Attempt& attem
   return file_text("plot.svg");
 }
 
+// What a job says of one of its chapter's goals.
+struct GoalOfJob {
+  Thresholds thresholds;
+  bool has_own_machines = false;  // whether those of a machine (Goal::on) hold
+};
+
+Status read_goal(const Json& goal, GoalOfJob& out) {
+  JsonReader one(goal, "a goal");
+  const auto value = [](std::optional<double>& threshold) {
+    return [&threshold](const Json& number) -> Status {
+      if (!number.is_number()) return Error{"a threshold is not a number"};
+      threshold = number.get<double>();
+      return kOk;
+    };
+  };
+  one.unless_null("pass", value(out.thresholds.pass));
+  one.unless_null("ace", value(out.thresholds.ace));
+  one.flag("has_own_machines", out.has_own_machines);
+  return one.end();
+}
+
 }  // namespace
 
 Json to_json(const Job& job) {
@@ -109,26 +130,8 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
     terms.starter = *read;
     return kOk;
   });
-  struct OfGoal {
-    Thresholds thresholds;
-    bool has_own_machines = false;
-  };
-  std::vector<OfGoal> goals;
-  in.each("goals", kMostItems, [&](const Json& goal) -> Status {
-    auto& [thresholds, has_own_machines] = goals.emplace_back();
-    JsonReader one(goal, "a goal");
-    const auto value = [](std::optional<double>& out) {
-      return [&out](const Json& number) -> Status {
-        if (!number.is_number()) return Error{"a threshold is not a number"};
-        out = number.get<double>();
-        return kOk;
-      };
-    };
-    one.unless_null("pass", value(thresholds.pass));
-    one.unless_null("ace", value(thresholds.ace));
-    one.flag("has_own_machines", has_own_machines);
-    return one.end();
-  });
+  std::vector<GoalOfJob> goals;
+  in.each("goals", kMostItems, [&](const Json& goal) { return read_goal(goal, goals.emplace_back()); });
   ROOFWALK_TRY_STATUS(in.end());
   if (schema != "roofwalk.job/1") return Error{"the job is of another version of this program"};
   ROOFWALK_TRY(const Chapter* const found, course.find(chapter));
