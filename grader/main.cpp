@@ -25,7 +25,9 @@ int complain(const Failure& failure) {
 }
 
 void add_options(Verb& program, Options& options) {
-  program.add_option("--device", options.device, "virtual, virtual:MACHINE, virtual:FILE.toml, cuda:N or auto")
+  program
+      .add_option("--device", options.device,
+                  "virtual, virtual:MACHINE, virtual:MACHINE/SMS, virtual:FILE.toml, cuda:N or auto")
       .shows_default();
   program.add_option("--seed", options.seed, "seed of the inputs").shows_default();
   program.add_option("--threads", options.threads, "threads to use; no figure depends on it")

@@ -20,15 +20,24 @@ namespace fs = std::filesystem;
 
 using ::testing::HasSubstr;
 
-std::vector<Point> all_points() {
+// The points of one half: "fitted", whose sources may be used to fit the model, or "held_out".
+std::vector<Point> points_of(const std::string& half) {
   std::vector<Point> points;
-  for (const auto& entry : fs::directory_iterator(source_root() / "tests/fidelity/points")) {
-    const auto read = read_points(entry.path());
+  for (const fs::path& file : points_files(source_root() / "tests/fidelity/points" / half)) {
+    const auto read = read_points(file);
     EXPECT_TRUE(read.ok()) << read.error().text();
     if (read) points.insert(points.end(), read->begin(), read->end());
   }
   return points;
 }
+
+std::vector<Point> all_points() {
+  std::vector<Point> points = points_of("fitted");
+  for (Point& point : points_of("held_out")) points.push_back(std::move(point));
+  return points;
+}
+
+std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }
 
 TEST(Points, HaveASourceAKernelAndAMachine) {
   const std::vector<std::string> machines = machine_names();
@@ -43,6 +52,23 @@ TEST(Points, HaveASourceAKernelAndAMachine) {
         << point.where << ": a second point of that name";
   }
   EXPECT_GT(seen.size(), 700u);
+}
+
+// A held-out source tests what the model predicts, so no figure of a machine may come from it.
+TEST(Points, OfHeldOutSourcesFitNoMachine) {
+  std::set<std::string> held_out, fitted, chips;
+  for (const Point& point : points_of("held_out")) held_out.insert(first_word(point.source)), chips.insert(point.chip);
+  for (const Point& point : points_of("fitted")) fitted.insert(first_word(point.source));
+  EXPECT_GE(held_out.size(), 10u);
+  EXPECT_GE(chips.size(), 6u);
+  for (const std::string& source : held_out) {
+    EXPECT_FALSE(fitted.contains(source)) << source;
+    for (const std::string& machine : machine_names()) {
+      std::ifstream file(source_root() / "common/specs" / (machine + ".toml"));
+      const std::string text(std::istreambuf_iterator<char>(file), {});
+      EXPECT_EQ(text.find(source), std::string::npos) << machine << " cites " << source;
+    }
+  }
 }
 
 TEST(Points, AreRefusedWithFileAndLine) {
@@ -99,6 +125,17 @@ TEST(Points, AreSummedUpByMechanism) {
             "4 points: mean error 26.2 %, median 20.0 %; 1 beyond a factor of two.\n"
             "Rank correlation in GB/s: 1.000.\n"
             "Rank correlation in us: 1.000.\n");
+  EXPECT_EQ(chips_and_farthest_of({error("a", "first", "us", 10, 11), error("b", "one", "GB/s", 4, 1),
+                                   error("a", "second", "us", 20, 16), error("a", "third", "us", 15, 15)},
+                                  2),
+            "| chip | points | mean error | median |\n"
+            "|---|---:|---:|---:|\n"
+            "| h200 | 4 | 26.2 % | 20.0 % |\n"
+            "\n"
+            "| the 2 farthest points | here | published | factor |\n"
+            "|---|---:|---:|---:|\n"
+            "| h200, b: one | 1 GB/s | 4 | 0.25 |\n"
+            "| h200, a: second | 16 us | 20 | 0.80 |\n");
 }
 
 // Runs points on the virtual GPU, each on the machine that models its chip.
@@ -125,7 +162,7 @@ std::vector<PointError> errors_of(const std::vector<Point>& points) {
 // anew with ROOFWALK_REWRITE=1.
 TEST(Sample, HasTheFiguresOfThisModelVersion) {
   const fs::path folder = source_root() / "tests/fidelity";
-  const auto points = read_points(folder / "points/h200_measured.csv");
+  const auto points = read_points(folder / "points/fitted/h200_measured.csv");
   ASSERT_TRUE(points.ok()) << points.error().text();
   std::ifstream file(folder / "sample.txt");
   std::vector<Point> sample;
@@ -145,18 +182,22 @@ TEST(Sample, HasTheFiguresOfThisModelVersion) {
   roofwalk::testing::expect_golden(folder / "errors/sample.md", table);
 }
 
-// Runs all points of a file on the virtual GPU. The table of errors must be the one beside the points.
-class Errors : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(Errors, AreThoseInTheTable) {
+// Runs the published points on the virtual GPU. The tables of errors must be those beside the points.
+TEST(Long, ErrorsOfGpuBenchesAreThoseInTheTable) {
   const fs::path folder = source_root() / "tests/fidelity";
-  const auto points = read_points(folder / "points" / (std::string(GetParam()) + ".csv"));
+  const auto points = read_points(folder / "points/fitted/gpu_benches.csv");
   ASSERT_TRUE(points.ok()) << points.error().text();
-  roofwalk::testing::expect_golden(folder / "errors" / (std::string(GetParam()) + ".md"), table_of(errors_of(*points)));
+  roofwalk::testing::expect_golden(folder / "errors/gpu_benches.md", table_of(errors_of(*points)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Long, Errors, ::testing::Values("gpu_benches"),
-                         [](const auto& named) { return std::string(named.param); });
+// Without the ladder, which has a table of its own.
+TEST(Long, ErrorsOfHeldOutPointsAreThoseInTheTable) {
+  std::vector<Point> points = points_of("held_out");
+  std::erase_if(points, [](const Point& point) { return point.where.find("sgemm_ladder") != std::string::npos; });
+  const std::vector<PointError> errors = errors_of(points);
+  roofwalk::testing::expect_golden(source_root() / "tests/fidelity/errors/held_out.md",
+                                   table_of(errors) + "\n" + chips_and_farthest_of(errors, 10));
+}
 
 // The published ladder of matrix products. Each step gains over the one before what it gained on the card, on the
 // card's machine file and on another one; there, the best step is the same.
@@ -169,7 +210,7 @@ class Ladder : public ::testing::TestWithParam<LadderOn> {};
 
 TEST_P(Ladder, StepsGainWhatWasPublished) {
   const fs::path folder = source_root() / "tests/fidelity";
-  auto points = read_points(folder / "points/sgemm_ladder.csv");
+  auto points = read_points(folder / "points/held_out/sgemm_ladder.csv");
   ASSERT_TRUE(points.ok()) << points.error().text();
   const bool is_own = points->front().chip == GetParam().chip;
   for (Point& point : *points) point.chip = GetParam().chip;

@@ -110,6 +110,15 @@ Result<std::vector<Point>> read_points(const std::filesystem::path& file) {
   return points;
 }
 
+std::vector<std::filesystem::path> points_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".csv") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 double value_of(const Point& point, double elapsed_ns, double clock_hz) {
   if (point.unit == "GB/s" || point.unit == "GFLOP/s") return point.amount / elapsed_ns;
   if (point.unit == "cycles") return elapsed_ns * clock_hz / 1e9 / point.amount;
@@ -139,6 +148,13 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
   std::vector<double> ranks(values.size());
   for (std::size_t i = 0; i < order.size(); ++i) ranks[order[i]] = static_cast<double>(i);
   return ranks;
+}
+
+double median_error(const std::vector<PointError>& errors) {
+  std::vector<double> sorted;
+  for (const PointError& each : errors) sorted.push_back(each.error());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[sorted.size() / 2];
 }
 
 // Spearman's coefficient.
@@ -172,15 +188,33 @@ std::string table_of(const std::vector<PointError>& errors) {
                         own.size(), 100 * mean_error(own), worst.point.chip, worst.point.what, worst.value,
                         *worst.point.published, worst.point.unit);
   }
-  std::vector<double> sorted;
-  for (const PointError& each : errors) sorted.push_back(each.error());
-  std::sort(sorted.begin(), sorted.end());
   const auto far = std::count_if(errors.begin(), errors.end(),
                                  [](const PointError& each) { return each.ratio() > 2 || each.ratio() < 0.5; });
   text += fmt::format("\n{} points: mean error {:.1f} %, median {:.1f} %; {} beyond a factor of two.\n", errors.size(),
-                      100 * mean_error(errors), 100 * sorted[sorted.size() / 2], far);
+                      100 * mean_error(errors), 100 * median_error(errors), far);
   for (const auto& [unit, own] : by_unit)
     text += fmt::format("Rank correlation in {}: {:.3f}.\n", unit, rank_correlation(own));
+  return text;
+}
+
+std::string chips_and_farthest_of(const std::vector<PointError>& errors, std::size_t most) {
+  std::map<std::string, std::vector<PointError>> by_chip;
+  for (const PointError& each : errors) by_chip[each.point.chip].push_back(each);
+  std::string text = "| chip | points | mean error | median |\n|---|---:|---:|---:|\n";
+  for (const auto& [chip, own] : by_chip) {
+    text += fmt::format("| {} | {} | {:.1f} % | {:.1f} % |\n", chip, own.size(), 100 * mean_error(own),
+                        100 * median_error(own));
+  }
+  std::vector<PointError> farthest = errors;
+  std::stable_sort(farthest.begin(), farthest.end(),
+                   [](const PointError& a, const PointError& b) { return is_worse(b, a); });
+  farthest.resize(std::min(most, farthest.size()));
+  text +=
+      fmt::format("\n| the {} farthest points | here | published | factor |\n|---|---:|---:|---:|\n", farthest.size());
+  for (const PointError& each : farthest) {
+    text += fmt::format("| {}, {}: {} | {:.4g} {} | {:.4g} | {:.2f} |\n", each.point.chip, each.point.mechanism,
+                        each.point.what, each.value, each.point.unit, *each.point.published, each.ratio());
+  }
   return text;
 }
 

@@ -34,7 +34,7 @@ struct Point {
   double amount = 0;  // what was done in that time: bytes, FLOPs, loads, launches
   std::string unit;   // "GB/s", "GFLOP/s": amount over time; "cycles", "us", "ns": time over amount
   std::optional<double> published;
-  std::string where;  // "points/gpu_benches.csv:17", for messages
+  std::string where;  // "points/fitted/gpu_benches.csv:17", for messages
 };
 
 // Reads a points file: a header line, then one line a point, fields separated by commas. Errors name file and line.
@@ -51,8 +51,14 @@ struct PointError {
   double error() const;  // relative to the published value
 };
 
+// All points files of a folder, sorted by name.
+std::vector<std::filesystem::path> points_files(const std::filesystem::path& folder);
+
 // Writes a table in Markdown: by mechanism, the chips, the number of points, their mean error and the worst of them;
 // and below it the mean, the median, the rank correlation of each unit's points, and the points beyond a factor of two.
 std::string table_of(const std::vector<PointError>& errors);
+
+// Writes tables by chip and of the `most` points that are farthest off, as factors.
+std::string chips_and_farthest_of(const std::vector<PointError>& errors, std::size_t most);
 
 }  // namespace roofwalk::test
