@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "grader/class/hand_ins/canvas/canvas_readings.h"
+
 namespace roofwalk {
 namespace {
 
@@ -158,13 +160,29 @@ bool is_downloaded_again(const Files& before, const Files& now) {
   return 2 * same > before.size();
 }
 
+// The text without late marks before numbers.
+std::string without_late_marks(std::string text) {
+  for (const std::string_view mark : {"_LATE_", "_late_"}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+      const std::size_t behind = at + mark.size();
+      if (digits_at(text, behind) > 0) {
+        text.erase(at, mark.size() - 1);
+      } else {
+        at = behind - 1;
+      }
+    }
+  }
+  return text;
+}
+
 // The student of a submission as one voice; nullopt if it is not certain that the student is one person. The record
-// keeps no Owner::alike, but all undecided names of one person have the same first reading.
+// keeps no Owner::alike, but the first reading of a person's undecided names is the same, whether they are late or not.
+// An undecided voice is none of a student whose number is certain: learners choose the rest of a name.
 std::optional<std::string> recorded_voice(const Submission& submission) {
   if (!submission.owner.lms_id.empty()) return submission.owner.student;
-  const auto mark = canvas_mark(submission.label.substr(submission.label.find('/') + 1));
-  if (!mark) return std::nullopt;
-  return owner_with_id(mark->name, mark->id).student;
+  const auto marks = plain_marks(without_late_marks(submission.label.substr(submission.label.find('/') + 1)), 1);
+  if (marks.empty()) return std::nullopt;
+  return owner_with_id(marks.front().name, marks.front().id).student + " ?";
 }
 
 // The files of a time span; those of whom it is not certain that they are one person each only if `all`.

@@ -16,8 +16,8 @@ class UnownedFiles {
  public:
   void add(const std::string& label, std::string reason);
 
-  // Adds a file whose name may be any of several people's. `alike`: as in Owner, the same text for all such files that
-  // may be one person's. They have one line together, so nobody's files crowd out another person's line.
+  // Adds a file whose name may be any of several people's. `alike`: as in Owner. Files with the same text have one line
+  // together, which counts them, so one person's files crowd out nobody else's line.
   void add_undecided(const std::string& label, const std::string& alike, std::string reason);
 
   // Adds a file that is neither a source nor a zip. One that is an archive of another kind, or is named after a

@@ -76,27 +76,6 @@ Choice choice_of(const std::vector<CanvasMark>& marks, const NameEvidence& evide
   return choice;
 }
 
-// The first readings of a download in which every name can be read in several ways, as in a course whose files all
-// begin with their student's number: doejane_48110_7712391_20261234_vector-add.cu. The other reading would be that of a
-// group whose name ends with a number, such as doejane_48110. Groups of one download are numbered from 1, or share the
-// text before the number. So the first readings are certain if almost all people in them have a name and a long number
-// of their own, with a file's number that is not shorter. Otherwise, returns nothing.
-std::vector<const CanvasMark*> firsts_of_people(const std::map<std::string, std::vector<CanvasMark>>& readings) {
-  constexpr std::size_t kFewest = 3, kLongNumber = 4;
-  std::map<std::string, const CanvasMark*> people;  // one voice each, however many files they have
-  for (const auto& [name, marks] : readings) people.try_emplace(row_of(marks.front()), &marks.front());
-  std::map<std::string, std::size_t> names, ids;
-  for (const auto& [row, first] : people) ++names[first->name], ++ids[first->id];
-  std::vector<const CanvasMark*> firsts;
-  for (const auto& [row, first] : people) {
-    const bool has_long_numbers = first->id.size() >= kLongNumber && first->file.size() >= first->id.size();
-    if (has_long_numbers && may_be_canvas(*first) && names[first->name] == 1 && ids[first->id] == 1)
-      firsts.push_back(first);
-  }
-  const bool are_most = firsts.size() >= kFewest && 4 * firsts.size() >= 3 * people.size();
-  return are_most ? firsts : std::vector<const CanvasMark*>();
-}
-
 // A name that cannot be decided, with the readings that may be what Canvas wrote. The last of them names its row.
 struct OpenName {
   std::string name;
@@ -199,9 +178,6 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   NameEvidence evidence;
   evidence.is_quiz = is_quiz;
   for (const auto& [name, marks] : readings) evidence.add(marks);
-  if (!is_quiz && evidence.is_empty()) {
-    for (const CanvasMark* first : firsts_of_people(readings)) evidence.add(*first);
-  }
   evidence.file_range.close();
   std::map<std::string, Choice> choices;
   std::map<std::string, std::size_t> uses;

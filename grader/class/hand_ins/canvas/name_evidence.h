@@ -61,8 +61,6 @@ struct NameEvidence {
 
   void add(const CanvasMark& sure);
 
-  bool is_empty() const { return names_of.empty(); }
-
   bool allows(const CanvasMark& mark) const;
 
   // Whether the reading's person number has a usual length and belongs to no other name. The file number is not

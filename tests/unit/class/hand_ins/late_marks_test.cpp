@@ -1,6 +1,7 @@
 // Tests for which chapters a platform's late marks are trusted.
 #include "grader/class/hand_ins/late_marks.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -332,6 +333,26 @@ TEST_F(LateMarks, ANumberOutvotesNobodyWithoutInAnEarlierDownload) {
   }
   drop_foreign_marks(handed_, before_, terms_);
   for (const char* team : {"team_1_98000", "team_2_98003"})
+    EXPECT_THAT(marks_of(team), ElementsAreArray({LateMark::on_time}));
+}
+
+// Mallory's names can be read in several ways, too, some are late, and some look like those of a quiz. All are one
+// voice.
+TEST_F(LateMarks, NoNamesGiveOnePersonManyVoicesInAnEarlierDownload) {
+  const auto download_before = [&](const std::string& file, const std::string& chapter) {
+    before_.push_back({{file, "", LateMark::on_time}, chapter, "hw0.zip/" + file, "sha", 250});
+  };
+  for (const int i : {1, 2, 3}) {
+    download_before(fmt::format("mal_7_98007_123450{0}_{0}_question_1_2_x.cu", i), "second");
+    download_before(fmt::format("mal_7_LATE_98007_123451{0}_2_x.cu", i), "second");
+  }
+  for (const std::string team : {"team_1_98001", "team_2_98002"}) {
+    download_before(team + "_1234001_2_x.cu", "first");
+    hand_in(team, "second", LateMark::on_time, "", team);
+    handed_.submissions.back().source_sha256 = "new";
+  }
+  drop_foreign_marks(handed_, before_, terms_);
+  for (const char* team : {"team_1_98001", "team_2_98002"})
     EXPECT_THAT(marks_of(team), ElementsAreArray({LateMark::on_time}));
 }
 

@@ -832,24 +832,6 @@ TEST_F(CanvasZips, OneLateFileTellsHowAllAreRead) {
   }
 }
 
-// The course requires a number in each file name, and nobody has another name. All are people with numbers of their
-// own. Groups whose names end with numbers are not.
-TEST_F(CanvasZips, ANumberInEveryFilesNameLeavesNobodyOpen) {
-  for (const char* number : {"20261{}34", "lab_1_20261{}34", "{}2345"}) {
-    std::vector<std::string> names, expected;
-    for (int i = 0; i < 5; ++i) {
-      names.push_back(
-          fmt::format("s{0}x_4811{0}_991230{0}_{1}_vector-add.cu", i, fmt::format(fmt::runtime(number), i + 1)));
-      expected.push_back(fmt::format("s{0}x (4811{0}) 4811{0} on time", i));
-    }
-    EXPECT_THAT(owners(names), ::testing::ElementsAreArray(expected)) << number;
-    EXPECT_THAT(handed_.told, IsEmpty()) << number;
-  }
-  std::vector<std::string> groups;
-  for (int i = 1; i < 6; ++i) groups.push_back(fmt::format("lab_{}_4811{}_991230{}_vector-add.cu", 2025 + i, i, i));
-  EXPECT_THAT(owners(groups), ::testing::Each(HasSubstr("  on time")));
-}
-
 // A file that was uploaded long before has a much smaller number. That must not make 20261001, in another name, look
 // like a file's number.
 TEST_F(CanvasZips, AnOldFileTellsNothingOfOthersNumbers) {
