@@ -27,8 +27,8 @@ struct Goal {
   std::string level = "dram";  // "dram", "l2" or "l1": the bytes for the AI, and the roof
   What what = What::share_of_roof;
   std::optional<double> pass, ace;
-  std::map<std::string, Thresholds>
-      on;  // by machine: the thresholds there that differ, because the chip's balance does
+  // By machine: the thresholds that differ there, because the chip's balance does.
+  std::map<std::string, Thresholds> on = {};
 };
 
 std::string goal_axis_name(Goal::Axis axis);  // "right", "up"

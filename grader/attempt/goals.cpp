@@ -16,15 +16,23 @@ bool is_about_dram_bytes(const Goal& goal) {
 
 }  // namespace
 
-MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work) {
-  const auto bytes = static_cast<double>(work.compulsory_bytes), l2_bytes = static_cast<double>(machine.l2_bytes);
-  const bool l2_hides_dram = bytes < kLeastOfL2 * l2_bytes;
-  MachineGoals goals;
-  for (Goal goal : chapter.goals) {
+void use_thresholds_of(const Machine& machine, Chapter& chapter) {
+  for (Goal& goal : chapter.goals) {
     if (const auto own = goal.on.find(machine.chip_name()); own != goal.on.end()) {
       if (own->second.pass) goal.pass = own->second.pass;
       if (own->second.ace) goal.ace = own->second.ace;
     }
+    goal.on.clear();
+  }
+}
+
+MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work) {
+  Chapter here = chapter;
+  use_thresholds_of(machine, here);
+  const auto bytes = static_cast<double>(work.compulsory_bytes), l2_bytes = static_cast<double>(machine.l2_bytes);
+  const bool l2_hides_dram = bytes < kLeastOfL2 * l2_bytes;
+  MachineGoals goals;
+  for (Goal& goal : here.goals) {
     if (l2_hides_dram && is_about_dram_bytes(goal)) {
       goals.left_out.push_back(fmt::format(
           "{} at DRAM is not asked for on {}: {} of data are less than {:.0f} times its L2 of {}, so DRAM "

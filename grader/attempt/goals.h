@@ -17,6 +17,9 @@ struct MachineGoals {
 // The goals have the machine's own thresholds (Goal::on). A goal about the AI at DRAM is left out if the compulsory
 // bytes are less than four times the L2, because the L2 then absorbs so many repeated reads that every kernel has about
 // the same AI at DRAM.
+// Gives each goal the machine's own thresholds (Goal::on) as its thresholds.
+void use_thresholds_of(const Machine& machine, Chapter& chapter);
+
 MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work);
 
 }  // namespace roofwalk

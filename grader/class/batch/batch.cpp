@@ -13,6 +13,7 @@
 #include "common/base/hash.h"
 #include "common/base/json.h"
 #include "common/store/store.h"
+#include "grader/attempt/goals.h"
 #include "grader/class/batch/stored_grade.h"
 
 namespace roofwalk {
@@ -27,10 +28,8 @@ std::string program_hash() { return sha256_hex(file_text("/proc/self/exe")); }
 Json goals_json(const Chapter& chapter) {
   Json json = Json::array();
   for (const Goal& goal : chapter.goals) {
-    const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
-    json.push_back(
-        {goal_axis_name(goal.axis), goal.level, goal_what_name(goal.what), number(goal.pass), number(goal.ace)});
-    for (const auto& [machine, own] : goal.on) json.back().push_back({machine, number(own.pass), number(own.ace)});
+    json.push_back({goal_axis_name(goal.axis), goal.level, goal_what_name(goal.what),
+                    goal.pass ? Json(*goal.pass) : Json(nullptr), goal.ace ? Json(*goal.ace) : Json(nullptr)});
   }
   return json;
 }
@@ -85,7 +84,8 @@ Status Batch::keep_source(const std::string& sha256, const std::string& bytes) c
 void Batch::use_bench(const Rig& rig) {
   device_ = rig.device_name();
   const std::string grader = program_hash();
-  for (const Chapter& chapter : chapters_) {
+  for (Chapter& chapter : chapters_) {
+    use_thresholds_of(rig.machine, chapter);
     terms_keys_[chapter.name] =
         sha256_hex(json_line(Json{device_, chapter.name, goals_json(chapter), text_of(terms_.hidden(chapter.name))}));
     const Json all = {grader,

@@ -40,13 +40,7 @@ std::string plot_of(const Rig& rig, const Chapter& chapter, const Attempt& attem
   return file_text("plot.svg");
 }
 
-// What a job says of one of its chapter's goals.
-struct GoalOfJob {
-  Thresholds thresholds;
-  bool has_own_machines = false;  // whether those of a machine (Goal::on) hold
-};
-
-Status read_goal(const Json& goal, GoalOfJob& out) {
+Status read_thresholds(const Json& goal, Thresholds& out) {
   JsonReader one(goal, "a goal");
   const auto value = [](std::optional<double>& threshold) {
     return [&threshold](const Json& number) -> Status {
@@ -55,9 +49,8 @@ Status read_goal(const Json& goal, GoalOfJob& out) {
       return kOk;
     };
   };
-  one.unless_null("pass", value(out.thresholds.pass));
-  one.unless_null("ace", value(out.thresholds.ace));
-  one.flag("has_own_machines", out.has_own_machines);
+  one.unless_null("pass", value(out.pass));
+  one.unless_null("ace", value(out.ace));
   return one.end();
 }
 
@@ -67,9 +60,7 @@ Json to_json(const Job& job) {
   const JobTerms& terms = job.terms;
   Json goals = Json::array(), sizes = Json::array();
   for (const Goal& goal : terms.chapter.goals) {
-    goals.push_back({{"pass", optional_number(goal.pass)},
-                     {"ace", optional_number(goal.ace)},
-                     {"has_own_machines", !goal.on.empty()}});
+    goals.push_back({{"pass", optional_number(goal.pass)}, {"ace", optional_number(goal.ace)}});
   }
   for (const Size& size : terms.hidden.sizes) {
     Json extents = Json::array();
@@ -130,8 +121,8 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
     terms.starter = *read;
     return kOk;
   });
-  std::vector<GoalOfJob> goals;
-  in.each("goals", kMostItems, [&](const Json& goal) { return read_goal(goal, goals.emplace_back()); });
+  std::vector<Thresholds> goals;
+  in.each("goals", kMostItems, [&](const Json& goal) { return read_thresholds(goal, goals.emplace_back()); });
   ROOFWALK_TRY_STATUS(in.end());
   if (schema != "roofwalk.job/1") return Error{"the job is of another version of this program"};
   ROOFWALK_TRY(const Chapter* const found, course.find(chapter));
@@ -139,9 +130,9 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
   if (goals.size() != terms.chapter.goals.size()) return Error{"the job's chapter has other goals"};
   for (std::size_t i = 0; i < goals.size(); ++i) {
     Goal& goal = terms.chapter.goals[i];
-    goal.pass = goals[i].thresholds.pass;
-    goal.ace = goals[i].thresholds.ace;
-    if (!goals[i].has_own_machines) goal.on.clear();
+    goal.pass = goals[i].pass;
+    goal.ace = goals[i].ace;
+    goal.on.clear();  // the job's are those that hold on its device
   }
   job.folder = folder;
   return job;

@@ -300,6 +300,24 @@ class Reader {
   const Course& course_;
 };
 
+// What the course asks for holds on every machine; what it leaves to the chapter stays a machine's own.
+Status change(const Threshold& threshold, Goal& goal) {
+  const auto check = [&](std::optional<double> pass, std::optional<double> ace, const std::string& where) -> Status {
+    if (!pass || !ace || *ace >= *pass) return kOk;
+    return Error{fmt::format("`ace` of {} at {} asks for {}, less than `pass`, {}{}", goal_what_name(goal.what),
+                             goal.level, *ace, *pass, where)};
+  };
+  if (threshold.pass) goal.pass = threshold.pass;
+  if (threshold.ace) goal.ace = threshold.ace;
+  ROOFWALK_TRY_STATUS(check(goal.pass, goal.ace, ""));
+  for (auto& [machine, own] : goal.on) {
+    if (threshold.pass) own.pass.reset();
+    if (threshold.ace) own.ace.reset();
+    ROOFWALK_TRY_STATUS(check(own.pass ? own.pass : goal.pass, own.ace ? own.ace : goal.ace, ", on " + machine));
+  }
+  return kOk;
+}
+
 }  // namespace
 
 const ChapterTerms* CourseTerms::find(std::string_view chapter) const {
@@ -370,13 +388,7 @@ Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& term
   for (const Threshold& threshold : terms.thresholds) {
     for (Goal& goal : changed.goals) {
       if (goal.what != threshold.what || goal.level != threshold.level) continue;
-      if (threshold.pass) goal.pass = threshold.pass;
-      if (threshold.ace) goal.ace = threshold.ace;
-      goal.on.clear();  // the course's thresholds hold on every machine
-      if (goal.pass && goal.ace && *goal.ace < *goal.pass) {
-        return Error{fmt::format("`ace` of {} at {} asks for {}, less than `pass`, {}", goal_what_name(goal.what),
-                                 goal.level, *goal.ace, *goal.pass)};
-      }
+      ROOFWALK_TRY_STATUS(change(threshold, goal));
     }
   }
   return changed;

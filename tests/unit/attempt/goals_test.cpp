@@ -65,6 +65,10 @@ TEST(Goals, HaveTheMachinesOwnThresholds) {
     EXPECT_EQ(asked.pass, 1.5) << own.name;
     EXPECT_EQ(asked.ace, 3.0) << own.name;
   }
+  Chapter here = chapter;
+  use_thresholds_of(machine(), here);
+  EXPECT_EQ(here.goals[0].pass, 1.5);
+  EXPECT_TRUE(here.goals[0].on.empty());
   EXPECT_EQ(goals_on(other, chapter, {.useful_flops = 1, .compulsory_bytes = 1}).asked.at(0).pass, 2.0);
 }
 

@@ -84,18 +84,24 @@ thresholds = [{ what = "flops_over_starter", level = "l1", pass = 0.9 }]
   EXPECT_EQ(changed->goals[0].pass, 8.0);
 }
 
-// What a course asks for holds on every machine.
+// What a course asks for holds on every machine; what it does not name stays a machine's own.
 TEST_F(CourseFile, ItsThresholdsReplaceThoseOfAMachine) {
   Chapter chapter = **course_.find("tiled-gemm");
-  for (Goal& goal : chapter.goals) goal.on["a100-80"] = {.pass = 0.1, .ace = 0.2};
+  for (Goal& goal : chapter.goals) goal.on["a100-80"] = {.pass = 0.1, .ace = 6.0};
   ChapterTerms terms;
+  chapter.goals[0].pass = 8.0;
+  chapter.goals[0].ace = 30.0;
   terms.thresholds = {
       {.what = chapter.goals[0].what, .level = chapter.goals[0].level, .pass = 5.0, .ace = std::nullopt}};
   const auto changed = with_thresholds(chapter, terms);
   ASSERT_TRUE(changed);
-  EXPECT_TRUE(changed->goals[0].on.empty());
   EXPECT_EQ(changed->goals[0].pass, 5.0);
-  EXPECT_FALSE(changed->goals[1].on.empty());
+  EXPECT_EQ(changed->goals[0].on.at("a100-80").pass, std::nullopt);
+  EXPECT_EQ(changed->goals[0].on.at("a100-80").ace, 6.0);
+  EXPECT_EQ(changed->goals[1].on.at("a100-80").pass, 0.1);
+  terms.thresholds[0].pass = 7.0;  // less than the ace on classroom, more than that on an A100
+  EXPECT_THAT(with_thresholds(chapter, terms).error().message,
+              HasSubstr("asks for 6, less than `pass`, 7, on a100-80"));
 }
 
 TEST_F(CourseFile, MayNameTheVersionOfTheModel) {
