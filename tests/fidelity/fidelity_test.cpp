@@ -190,11 +190,8 @@ TEST(Long, ErrorsOfGpuBenchesAreThoseInTheTable) {
   roofwalk::testing::expect_golden(folder / "errors/gpu_benches.md", table_of(errors_of(*points)));
 }
 
-// Without the ladder, which has a table of its own.
 TEST(Long, ErrorsOfHeldOutPointsAreThoseInTheTable) {
-  std::vector<Point> points = points_of("held_out");
-  std::erase_if(points, [](const Point& point) { return point.where.find("sgemm_ladder") != std::string::npos; });
-  const std::vector<PointError> errors = errors_of(points);
+  const std::vector<PointError> errors = errors_of(points_of("held_out"));
   roofwalk::testing::expect_golden(source_root() / "tests/fidelity/errors/held_out.md",
                                    table_of(errors) + "\n" + chips_and_farthest_of(errors, 10));
 }
@@ -210,7 +207,7 @@ class Ladder : public ::testing::TestWithParam<LadderOn> {};
 
 TEST_P(Ladder, StepsGainWhatWasPublished) {
   const fs::path folder = source_root() / "tests/fidelity";
-  auto points = read_points(folder / "points/held_out/sgemm_ladder.csv");
+  auto points = read_points(folder / "points/fitted/sgemm_ladder.csv");
   ASSERT_TRUE(points.ok()) << points.error().text();
   const bool is_own = points->front().chip == GetParam().chip;
   for (Point& point : *points) point.chip = GetParam().chip;
