@@ -152,7 +152,8 @@ class Device {
   virtual Status do_alive() const { return kOk; }
 };
 
-// Opens a device by name: "virtual:classroom", "virtual:my-gpu.toml". "virtual" and "auto" mean virtual:classroom.
+// Opens a device by name: "virtual:classroom", "virtual:h100-sxm/8" (a slice), "virtual:my-gpu.toml". "virtual" and
+// "auto" mean virtual:classroom.
 Result<std::unique_ptr<Device>> open_device(std::string_view name);
 
 }  // namespace roofwalk

@@ -489,6 +489,8 @@ Result<Machine> machine_from_json(const Json& json) {
         field.member);
   }
   if (in.failed()) return in.end().error();
+  if (machine.is_slice() && (machine.chip_sms <= machine.sms || machine.name.find('/') == std::string::npos))
+    return Error{.message = "the machine: its name and its SMs contradict each other"};
   // Refuses contradictory derived figures and unknown members.
   if (json_line(to_json(machine)) != json_line(json))
     return Error{.message = "the machine: its figures contradict each other"};

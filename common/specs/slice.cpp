@@ -35,8 +35,9 @@ MachineName parse_machine_name(const std::string& name) {
 Result<MachineFile> slice_of(MachineFile chip, int sms) {
   Machine& m = chip.machine;
   if (sms < 1 || sms >= m.sms) {
-    return Error{.message = fmt::format("a slice of {} has 1 to {} SMs, not {}", m.name, m.sms - 1, sms),
-                 .advice = fmt::format("virtual:{} is the whole chip", m.name)};
+    return Error{.message = m.sms > 1 ? fmt::format("a slice of {} has 1 to {} SMs, not {}", m.name, m.sms - 1, sms)
+                                      : fmt::format("{} has one SM, so it has no slices", m.name),
+                 .advice = "without the slash and the number, it is the whole chip"};
   }
   constexpr std::int64_t kLineBytes = 128, kMiB = 1 << 20;
   const Json whole = to_json(m);
@@ -61,19 +62,6 @@ Result<MachineFile> slice_of(MachineFile chip, int sms) {
     figure.value = values.at(figure.key);
     figure.source = fmt::format("{} of {} SMs' share of the chip's: {}", sms, m.chip_sms, figure.source);
   }
-  return chip;
-}
-
-Machine whole_chip(const Machine& slice) {
-  if (!slice.is_slice()) return slice;
-  const double times = static_cast<double>(slice.chip_sms) / slice.sms;
-  Machine chip = slice;
-  chip.name = slice.chip_name();
-  chip.sms = slice.chip_sms;
-  chip.chip_sms = 0;
-  chip.l2_bytes = std::llround(times * static_cast<double>(slice.l2_bytes));
-  chip.memory_bytes = std::llround(times * static_cast<double>(slice.memory_bytes));
-  chip.dram_bytes_per_s = times * slice.dram_bytes_per_s;
   return chip;
 }
 

@@ -27,7 +27,4 @@ MachineName parse_machine_name(const std::string& name);
 // the chip has.
 Result<MachineFile> slice_of(MachineFile chip, int sms);
 
-// The figures of `slice`'s chip that decide how large a problem fills it: L2, DRAM bandwidth and memory.
-Machine whole_chip(const Machine& slice);
-
 }  // namespace roofwalk

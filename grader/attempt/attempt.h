@@ -26,8 +26,9 @@ struct Finding {
 
 struct Attempt {
   std::string chapter;
-  std::string device;       // "virtual:classroom"
-  std::string device_kind;  // "virtual" or "cuda"
+  std::string device;              // "virtual:classroom"
+  std::string device_kind;         // "virtual" or "cuda"
+  std::string device_option = {};  // as in Rig, for commands that the card names; not in the JSON
   Size size;
   std::optional<std::uint64_t> seed;  // nullopt if hidden seeds were used
   std::string file;                   // the learner's name for it: "my/vector-add.cu"

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <span>
 
-#include "common/specs/slice.h"
-
 namespace roofwalk {
 namespace {
 
@@ -55,8 +53,8 @@ std::int64_t results_of(const Exercise& exercise, const Size& size) {
   return count;
 }
 
-// Extents cut to a share of their product, in the same order. Each is a multiple of 256, which tiles of blocks divide,
-// and cut about as much as the others. `error`: the logarithm by which the product misses the share.
+// Extents cut to a share of their product, in the same order. Each is a multiple of 256, which tiles of blocks divide
+// (or uncut), and cut about as much as the others. `error`: the logarithm by which the product misses the share.
 struct Cut {
   std::vector<std::int64_t> extents;
   double error = 0;
@@ -72,7 +70,7 @@ Cut cut_to(double share, std::span<const std::int64_t> extents) {
   std::optional<Cut> best;
   const double nearest = std::round(units);
   for (const double rounded : {nearest, nearest < units ? nearest + 1 : nearest - 1}) {
-    const std::int64_t extent = std::max<std::int64_t>(std::llround(rounded), 1) * unit;
+    const std::int64_t extent = std::min(std::max<std::int64_t>(std::llround(rounded), 1) * unit, whole);
     Cut cut = cut_to(share * static_cast<double>(whole) / static_cast<double>(extent), extents.subspan(1));
     cut.extents.insert(cut.extents.begin(), extent);
     if (!best || cut.error < best->error - kSame) best = std::move(cut);
@@ -99,10 +97,14 @@ Size slice_size(const Chapter& chapter, const Exercise& exercise, const Size& of
   return Size(std::move(values));
 }
 
-// The manifest's smallest size that fills the machine, or the default if none does.
+// The manifest's smallest size that fills the machine, or its whole chip if it is a slice; the default if none does. A
+// slice has the same share of L2 and of DRAM's rate, so what fills the chip is that share of it that fills the slice.
 Size filling_size(const Chapter& chapter, const Exercise& exercise, const Machine& machine) {
+  const std::int64_t sms = machine.sms, chip_sms = machine.is_slice() ? machine.chip_sms : machine.sms;
   for (const Size& size : sizes_of(chapter, exercise)) {
-    if (fills(exercise.work(size), machine)) return size;
+    Work work = exercise.work(size);
+    if (machine.is_slice()) work.compulsory_bytes = work.compulsory_bytes * sms / chip_sms;
+    if (fills(work, machine)) return size;
   }
   return chapter.measured_size("default");
 }
@@ -124,7 +126,7 @@ Size measured_size(const Chapter& chapter, const Machine& machine) {
   const bool is_named = chapter.measured_sizes.contains(chip);
   if (is_named && !machine.is_slice()) return chapter.measured_size(chip);
   if (asks_for_share_of_dram(chapter)) return stream_size(chapter, *exercise, machine);
-  const Size whole = is_named ? chapter.measured_size(chip) : filling_size(chapter, *exercise, whole_chip(machine));
+  const Size whole = is_named ? chapter.measured_size(chip) : filling_size(chapter, *exercise, machine);
   return machine.is_slice() ? slice_size(chapter, *exercise, whole, machine) : whole;
 }
 

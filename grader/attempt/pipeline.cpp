@@ -21,6 +21,7 @@ Attempt blank(const Rig& rig, const Request& request, const Size& size) {
   attempt.chapter = request.chapter->name;
   attempt.device = rig.device_name();
   attempt.device_kind = rig.device_kind;
+  attempt.device_option = rig.device_option;
   attempt.size = size;
   if (request.hidden.empty()) attempt.seed = request.seed;
   attempt.file = request.file.string();

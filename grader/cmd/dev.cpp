@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/base/json.h"
+#include "grader/attempt/pipeline.h"
 #include "grader/author/chapter_check.h"
 #include "grader/cmd/verbs.h"
 #include "grader/rig/roofs.h"
@@ -24,6 +25,11 @@ int check(Session& session, const std::string& only, CheckScope scope) {
   Json json = Json::array();
   std::size_t held = 0, all = 0;
   for (const Chapter* chapter : chapters) {
+    if (const auto reason = not_offered(*chapter, rig->machine)) {
+      if (!only.empty()) throw Failure{Error{*reason}, kSkipped};
+      if (!session.options.json) print(fmt::format("skip {}\n", *reason));
+      continue;
+    }
     for (const CheckLine& line : value_or_fail(check_chapter(*rig, *chapter, scope))) {
       ++all;
       held += line.holds ? 1 : 0;

@@ -125,6 +125,8 @@ Result<Rig> open_rig(const Course& course, const std::string& device, int thread
     rig.gpu_state = states_of(rig.gpu.uuid);
   }
   rig.is_usual = rig.device_kind == "virtual" && rig.machine.name == usual->machine().name;
+  // In a class, the device is the course's, and a learner need not know the place of its file.
+  if (!rig.is_usual && !boxed) rig.device_option = " --device " + device;
   rig.roofs = roofs_of(rig.machine);
   rig.threads = ordinal ? 1 : threads;  // one worker with one thread
   rig.virtual_threads = threads;

@@ -57,6 +57,7 @@ struct Rig {
   bool is_real() const { return device_kind == "cuda"; }
   bool models() const { return !is_real() || !counts_bytes; }  // whether time, bytes or both are modelled
   std::string device_name() const { return device_kind + ":" + machine.name; }
+  std::string device_option;         // " --device cuda:0", for a command that the user may type; empty: the default
   std::string device_title() const;  // the same for people: of a slice, it says how many of the chip's SMs it has
 
   // The path of a walk's picture. It contains the machine's name, unless the machine is the default, so that one

@@ -266,7 +266,8 @@ void places(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::places);
   if (!attempt.plot.empty()) {
     page.row("plot", printable(attempt.plot));
-    if (attempt.is_starter && news.joined) page.row("", "in the terminal: ./roofwalk plot " + attempt.chapter);
+    if (attempt.is_starter && news.joined)
+      page.row("", "in the terminal: ./roofwalk plot " + attempt.chapter + attempt.device_option);
   } else if (news.is_beside) {
     page.row("plot", "none: not kept in your walk; --save keeps it");
   }
@@ -275,17 +276,20 @@ void places(const Attempt& attempt, const WalkNews& news, Page& page) {
 
 void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::next);
+  const std::string on_device = attempt.chapter + attempt.device_option;
   if (attempt.judgement.verdict != Verdict::pass) {
-    page.row("next", fmt::format("edit the file and run again; `./roofwalk hint {}` helps", attempt.chapter));
+    page.row("next", fmt::format("edit the file and run again; `./roofwalk hint {}` helps", on_device));
     if (attempt.judgement.verdict == Verdict::fail) {
-      page.row("", fmt::format("`./roofwalk profile {}` shows which line takes the time", attempt.chapter));
+      page.row("", fmt::format("`./roofwalk profile {}` shows which line takes the time", on_device));
     }
     return;
   }
   if (!news.joined && !news.unchanged) return;  // a file outside the walk does not unlock the next chapter
-  page.row("solutions", fmt::format("`./roofwalk solution {}` shows the steps", attempt.chapter));
-  page.row("next", news.next_chapter.empty() ? "every chapter is passed; `./roofwalk list` shows the grades"
-                                             : fmt::format("{}: `./roofwalk next` says how", news.next_chapter));
+  page.row("solutions", fmt::format("`./roofwalk solution {}` shows the steps", on_device));
+  page.row("next",
+           news.next_chapter.empty()
+               ? fmt::format("every chapter is passed; `./roofwalk list{}` shows the grades", attempt.device_option)
+               : fmt::format("{}: `./roofwalk next{}` says how", news.next_chapter, attempt.device_option));
 }
 
 }  // namespace

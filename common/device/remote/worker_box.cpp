@@ -5,6 +5,7 @@
 
 #include "common/build/files.h"
 #include "common/sandbox/probe.h"
+#include "common/specs/slice.h"
 
 namespace roofwalk {
 namespace {
@@ -63,13 +64,15 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
   }
   std::string inside = device;
   constexpr std::string_view kVirtual = "virtual:";
-  if (device.ends_with(".toml") && device.starts_with(kVirtual)) {  // a machine file that belongs to the user
-    const fs::path file = device.substr(kVirtual.size());
+  MachineName name = parse_machine_name(device.starts_with(kVirtual) ? device.substr(kVirtual.size()) : "");
+  if (name.chip.ends_with(".toml")) {  // a machine file that belongs to the user
+    const fs::path file = name.chip;
     auto text = read_file(file, kMaxMachineBytes);
     if (!text) return Error{.message = "there is no such machine file", .file = file.string()};
     const std::string to = std::string(kBoxFolder) + "/" + file.filename().string();
     box.files.push_back({to, *std::move(text)});
-    inside = std::string(kVirtual) + to;
+    name.chip = to;
+    inside = std::string(kVirtual) + name.text();
   }
   return WorkerCommand{
       .arguments = {start, "--device", inside, "device-worker"}, .environment = {}, .box = std::move(box)};

@@ -71,6 +71,19 @@ TEST(Sizes, AreThoseOfThePublishedFigures) {
   }
 }
 
+TEST(Sizes, AndThresholdsNameOnlyKnownMachines) {
+  const std::vector<std::string> names = machine_names();
+  const auto is_known = [&](const std::string& name) {
+    return name == "default" || std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const Chapter& chapter : chapters()) {
+    for (const auto& [machine, size] : chapter.measured_sizes) EXPECT_TRUE(is_known(machine)) << machine;
+    for (const Goal& goal : chapter.goals) {
+      for (const auto& [machine, own] : goal.on) EXPECT_TRUE(is_known(machine)) << machine;
+    }
+  }
+}
+
 // Each SM of a slice has about as much to do as on the chip. Eight SMs are a sixteenth of these chips, and the length
 // of a GEMM's sums stays.
 TEST(Sizes, OfASliceAreItsShareOfTheChips) {

@@ -53,6 +53,25 @@ TEST_F(BoxedDevice, RunsAProgramThatOnlyItsOwnerReaches) {
   EXPECT_TRUE(device->alive().ok());
 }
 
+// A user's own machine file travels into the box, for a slice of the machine, too.
+TEST(BoxedWorker, TakesAMachineFileAlong) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder.path() / "mine.toml";
+  std::filesystem::copy_file(std::filesystem::path(ROOFWALK_TEST_SOURCE_DIR) / "common/specs/classroom.toml", file);
+  for (const char* slice : {"", "/2"}) {
+    const auto command =
+        boxed_worker(REMOTE_TEST_WORKER, ROOFWALK_TEST_SOURCE_DIR, "virtual:" + file.string() + slice, 2);
+    ASSERT_TRUE(command.ok()) << command.error().text();
+    const std::string inside = command->arguments.at(2);
+    EXPECT_THAT(inside,
+                testing::AllOf(testing::StartsWith("virtual:"), testing::EndsWith(std::string("/mine.toml") + slice)));
+    EXPECT_THAT(inside, testing::Not(HasSubstr(folder.path().string())));
+    const auto& files = command->box->files;
+    EXPECT_TRUE(
+        std::any_of(files.begin(), files.end(), [](const auto& one) { return one.to.ends_with("/mine.toml"); }));
+  }
+}
+
 // A box limits the size of files, but not that of the memory that its worker shares.
 TEST_F(BoxedDevice, LargeBuffersTravelInPieces) {
   const auto device = open("honest");

@@ -132,15 +132,5 @@ TEST(Slices, PassFromProcessToProcess) {
   EXPECT_EQ(to_json(*read), to_json(slice));
 }
 
-TEST(Slices, TellTheirChip) {
-  const Machine chip = *load_machine("a100-80"), again = whole_chip(*load_machine("a100-80/27"));
-  EXPECT_EQ(again.name, "a100-80");
-  EXPECT_EQ(again.sms, chip.sms);
-  EXPECT_FALSE(again.is_slice());
-  EXPECT_EQ(again.l2_bytes, chip.l2_bytes);
-  EXPECT_DOUBLE_EQ(again.dram_bytes_per_s, chip.dram_bytes_per_s);
-  EXPECT_EQ(whole_chip(chip).l2_bytes, chip.l2_bytes);
-}
-
 }  // namespace
 }  // namespace roofwalk
