@@ -159,9 +159,24 @@ TEST_P(Blocks, OthersHideNoneWhoseWarpsWaitForEachOther) {
   }
 }
 
+// A kernel must not get faster by detecting which blocks the timing model samples and idling in those. Runs one block
+// per SM at a time, so that no pipe is full and only the sample determines the time.
+TEST_P(Blocks, IdlingWhereItIsSampledHidesNoWork) {
+  constexpr int kBlocks = 1024, kTurns = 20000;  // so many that at most one block in 32 is sampled
+  Buffer c{"c", std::vector<float>(32)};
+  const auto of = [&](int idle) {
+    return cycles(run("knows_the_sample", {&c, kBlocks, shared_bytes_for(1), kTurns, idle}));
+  };
+  EXPECT_GE(of(1), 0.8 * of(0));
+}
+
+ROOFWALK_ON_ALL_MACHINES(Blocks);
+
+class ManyBlocks : public Blocks {};
+
 // A grid larger than the problem: blocks that exit at once cost little more than their dispatch and make nothing
 // faster.
-TEST_P(Blocks, SpareBlocksChangeNothing) {
+TEST_P(ManyBlocks, SpareBlocksChangeNothing) {
   constexpr int kRows = 32, kThreads = 128, kResident = 4;
   static constexpr int kTurns = 512;
   const int working = 8 * kResident * machine_.sms;
@@ -179,18 +194,8 @@ TEST_P(Blocks, SpareBlocksChangeNothing) {
   EXPECT_NEAR(of(4 * working, 2) / (alone + dispatched / 2), 1, 0.1 + dispatched / 2 / alone) << "in between";
 }
 
-// A kernel must not get faster by detecting which blocks the timing model samples and idling in those. Runs one block
-// per SM at a time, so that no pipe is full and only the sample determines the time.
-TEST_P(Blocks, IdlingWhereItIsSampledHidesNoWork) {
-  constexpr int kBlocks = 1024, kTurns = 20000;  // so many that at most one block in 32 is sampled
-  Buffer c{"c", std::vector<float>(32)};
-  const auto of = [&](int idle) {
-    return cycles(run("knows_the_sample", {&c, kBlocks, shared_bytes_for(1), kTurns, idle}));
-  };
-  EXPECT_GE(of(1), 0.8 * of(0));
-}
-
-ROOFWALK_ON_ALL_MACHINES(Blocks);
+INSTANTIATE_TEST_SUITE_P(On, ManyBlocks, testing::ValuesIn(small_law_machines()), name_of_machine);
+INSTANTIATE_TEST_SUITE_P(OnAWholeChip, ManyBlocks, testing::Values("h100-sxm"), name_of_machine);
 
 }  // namespace
 }  // namespace roofwalk::test

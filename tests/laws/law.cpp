@@ -140,6 +140,16 @@ std::vector<std::string> law_machines() {
   return names;
 }
 
+std::vector<std::string> small_law_machines() {
+  constexpr int kSms = 8;
+  std::vector<std::string> names = law_machines();
+  for (std::string& name : names) {
+    const auto chip = load_machine(name);
+    if (chip && chip->sms > 2 * kSms) name += "/" + std::to_string(kSms);
+  }
+  return names;
+}
+
 std::string name_of_machine(const testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::replace_if(

@@ -20,6 +20,9 @@ std::vector<std::string> law_machines();
 // Returns a test's name of only letters, digits and _, as gtest requires.
 std::string name_of_machine(const testing::TestParamInfo<std::string>& info);
 
+// The same, with eight SMs of each chip that has more than twice as many, for laws about whole grids.
+std::vector<std::string> small_law_machines();
+
 #define ROOFWALK_ON_ALL_MACHINES(suite) \
   INSTANTIATE_TEST_SUITE_P(On, suite, testing::ValuesIn(law_machines()), name_of_machine)
 
