@@ -297,15 +297,20 @@ class TextPlot {
     canvas_.write(0, 0, chart_.title, Paint::none);
     const std::string note = chart_.time_is_modelled ? "times modelled" : "times measured";
     const int note_column = columns_ - static_cast<int>(note.size());
-    if (note_column > static_cast<int>(chart_.title.size()) + 1) canvas_.write(note_column, 0, note, Paint::quiet);
+    bool has_note = note_column > static_cast<int>(chart_.title.size()) + 1;
+    if (has_note) canvas_.write(note_column, 0, note, Paint::quiet);
 
     std::string axis =
         fmt::format("FLOP/s over FLOP/{} byte   : ridge {}", upper_case(chart_.level), number_text(ridge(chart_)));
     if (chart_.algorithmic_ai) axis += "   | algorithmic AI " + number_text(*chart_.algorithmic_ai);
-    if (note_column <= static_cast<int>(chart_.title.size()) + 1) axis += "   " + note;
+    if (!has_note && static_cast<int>(axis.size()) + 3 <= note_column) {
+      axis += "   " + note;
+      has_note = true;
+    }
     canvas_.write(0, rows_ - 2, axis, Paint::none);
 
     std::string legend;
+    if (!has_note) add_part(note, legend);
     if (walk_.has_starter) add_part("S starter", legend);
     if (walk_.points.size() > (walk_.has_starter ? 1u : 0u)) add_part("* attempt " + walk_.points.back().label, legend);
     if (canvas_.shows('~', Paint::goal)) add_part("~ " + chart_.goal->label + " from here", legend);

@@ -47,6 +47,17 @@ S starter  * attempt 2  ~ pass from here  under *: 1
 )PLOT" + 1);
 }
 
+// Whether times are modelled stands in the first line that has room for it.
+TEST(TextPlot, ALongTitleCutsNoNote) {
+  Chart chart = vector_add_chart();
+  chart.title = "fused-layernorm on virtual:h100-sxm, 8 of its 132 SMs (rows=4096 cols=1024)";
+  const std::vector<std::string> wide = lines_of(text_plot(chart, 82, 18, false));
+  EXPECT_THAT(wide[wide.size() - 2], testing::EndsWith("| algorithmic AI 0.0833   times modelled"));
+  const std::vector<std::string> narrow = lines_of(text_plot(chart, 76, 18, false));
+  EXPECT_THAT(narrow[narrow.size() - 2], Not(HasSubstr("times")));
+  EXPECT_THAT(narrow.back(), testing::StartsWith("times modelled  S starter"));
+}
+
 TEST(TextPlot, TheLegendIsNeverCutInTheMiddleOfAWord) {
   Chart chart = vector_add_chart();
   const PlotPoint last = chart.walk.back();

@@ -100,8 +100,9 @@ TEST_F(CourseFile, ItsThresholdsReplaceThoseOfAMachine) {
   EXPECT_EQ(changed->goals[0].on.at("a100-80").ace, 6.0);
   EXPECT_EQ(changed->goals[1].on.at("a100-80").pass, 0.1);
   terms.thresholds[0].pass = 7.0;  // less than the ace on classroom, more than that on an A100
-  EXPECT_THAT(with_thresholds(chapter, terms).error().message,
-              HasSubstr("asks for 6, less than `pass`, 7, on a100-80"));
+  const auto refused = with_thresholds(chapter, terms);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("asks for 6, less than `pass`, 7, on a100-80"));
 }
 
 TEST_F(CourseFile, MayNameTheVersionOfTheModel) {
