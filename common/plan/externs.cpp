@@ -79,6 +79,11 @@ Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Inst
     return builder.refuse(in, "solve asks for launch arguments again and again without launching");
   }
   const ptx::Function* function = builder.module.find_function(launch.kernel);
+  if (const Error* why = ptx::why_unsupported(builder.module, *function)) {
+    Error error = *why;
+    error.file = builder.source_path;
+    return error;
+  }
   const int* most = function->max_threads;
   if (most[0] > 0 &&
       launch.block.count() > static_cast<std::uint64_t>(most[0]) * std::max(most[1], 1) * std::max(most[2], 1)) {

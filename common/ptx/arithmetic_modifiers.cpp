@@ -148,7 +148,6 @@ Reason read_convert(ModifierReader& reader, Instruction& i) {
   const bool to_unit = reader.take(".sat");
   i.relu = reader.take(".relu");
   i.satfinite = reader.take(".satfinite");
-  if (!i.relu) i.relu = reader.take(".relu");
   i.sat = to_unit;
   const TypeSet types = info(i.opcode).types;
   const TypeSet sources = types & ~(kF16x2 | kBf16x2 | kTf32);

@@ -51,6 +51,22 @@ void Parser::body(Function& function) {
   function_ = nullptr;
 }
 
+// Skips the rest of a function's body, up to its closing brace.
+void Parser::skip_body() {
+  while (!token_.is(';')) {  // leaves the instruction, whose operands may stand in braces
+    if (token_.kind == Token::Kind::end) refuse_token("`;`");
+    advance();
+  }
+  for (std::size_t depth = label_scopes_.size(); !(token_.is('}') && depth == 1); advance()) {
+    if (token_.kind == Token::Kind::end) refuse_token("`}`");
+    depth += token_.is('{');
+    depth -= token_.is('}');
+  }
+  for (; !label_scopes_.empty(); label_scopes_.pop_back()) symbols_.close_scope();
+  sources_.reset();
+  function_ = nullptr;
+}
+
 void Parser::open_block() {
   if (label_scopes_.size() >= limits_.nesting)
     refuse(fmt::format("more than {} braces inside each other", limits_.nesting));
@@ -275,9 +291,10 @@ void Parser::instruction() {
   if (opcode && sets_carry) opcode = setting_carry(*opcode);
   const auto unsupported = [&] {
     const std::string_view why = why_refused(instruction_text_, words);
-    throw Refusal{fmt::format("{} is not supported by the virtual GPU{}{}", in_quotes(instruction_text_),
-                              why.empty() ? "" : ": ", why),
-                  made.ptx_line};
+    throw Refusal{.message = fmt::format("{} is not supported by the virtual GPU{}{}", in_quotes(instruction_text_),
+                                         why.empty() ? "" : ": ", why),
+                  .ptx_line = made.ptx_line,
+                  .is_unsupported = true};
   };
   if (!opcode || token_.kind == Token::Kind::dotted) unsupported();
   made.opcode = *opcode;
@@ -297,6 +314,9 @@ void Parser::instruction() {
     operands(made);
     check_operands(made, function_->registers, instruction_text_);
     if (made.space == Space::param) check_parameter_access(made);
+    // A kernel's parameters lie in constant memory. The address is that of a struct, computed at run time.
+    const bool by_register = form == Form::load && made.space == Space::param && made.operands[1].index >= 0;
+    if (by_register && function_->is_entry) made.space = Space::constant;
     if (form == Form::carry) add_carry(made);
   }
   expect(';');

@@ -143,7 +143,15 @@ void Parser::function(const Linkage& linkage, bool is_entry) {
   if (!is_definition) return;
 
   // The body may call all functions declared so far, including this one. body() adds nothing to module_.functions.
-  body(made);
+  try {
+    body(made);
+  } catch (const Refusal& refusal) {
+    if (!refusal.is_unsupported) throw;
+    unsupported_.emplace_back(index, sources_.current());
+    made.unsupported = error_of(refusal);
+    made.instructions.clear();
+    skip_body();
+  }
   module_.functions[index] = std::move(made);
   advance();
 }

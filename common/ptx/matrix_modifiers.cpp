@@ -83,7 +83,7 @@ Reason read_matrix_load(ModifierReader& reader, Instruction& i) {
 Reason read_matrix_multiply(ModifierReader& reader, Instruction& i) {
   if (!reader.take(".sync") || !reader.take(".aligned")) return kUnsupported;
   const TypeSet factors = take_shape(reader, kMatrixForms, i);
-  if (!reader.take(".row") || !reader.take(".col")) return kUnsupported;
+  if (!reader.take_in_order(".row", ".col")) return kUnsupported;
   i.satfinite = reader.take(".satfinite");
   if (const Reason reason = take_matrix_types(reader, factors, i)) return reason;
   if (i.type != i.sum_type) return kUnsupported;

@@ -1,31 +1,10 @@
 // Modifiers of loads, stores, copies and atomics.
-#include <algorithm>
-#include <vector>
-
 #include "common/ptx/modifier_reader.h"
 
 namespace roofwalk::ptx {
 namespace {
 
 bool is_load(const Instruction& i) { return info(i.opcode).form == Form::load; }
-
-// ptxas takes the memory order, its scope, the space and the operation of an atomic in any order and at any place:
-// `ld.acquire.gpu.global.b32` is also `ld.global.acquire.gpu.b32` (CUTLASS) and `ld.global.b32.gpu.acquire`. Returns
-// the words with these first, in the order of the PTX ISA.
-std::vector<std::string_view> in_isa_order(std::span<const std::string_view> words) {
-  const auto is_one_of = [](std::string_view word, std::initializer_list<std::string_view> list) {
-    return std::ranges::find(list, word) != list.end();
-  };
-  const auto rank = [&](std::string_view word) {
-    if (is_one_of(word, {".weak", ".volatile", ".relaxed", ".acquire", ".release", ".acq_rel"})) return 0;
-    if (is_one_of(word, {".cta", ".gpu", ".sys"})) return 1;
-    if (find_name(kSpaceNames, word)) return 2;
-    return find_name(kAtomicOpNames, word) ? 3 : 4;
-  };
-  std::vector<std::string_view> out(words.begin(), words.end());
-  std::ranges::stable_sort(out, {}, rank);
-  return out;
-}
 
 // Reads .weak, .volatile, .relaxed.scope, .acquire.scope (loads) or .release.scope (stores), if present. False if a
 // scope is missing.
@@ -66,9 +45,7 @@ TypeSet atomic_types(AtomicOp op) {
 
 }  // namespace
 
-Reason read_memory(ModifierReader& written, Instruction& i) {
-  const auto words = in_isa_order(written.rest());
-  ModifierReader reader(words);
+Reason read_memory(ModifierReader& reader, Instruction& i) {
   const bool loads = is_load(i);
   if (!read_semantics(reader, i)) return kUnsupported;
   reader.take(kSpaceNames, i.space);
@@ -122,16 +99,16 @@ Reason read_async_copy(ModifierReader& reader, Instruction& i) {
     if (!reader.take(kLoadCacheNames, i.cache) || (i.cache != CacheHint::ca && i.cache != CacheHint::cg)) {
       return kUnsupported;
     }
-    if (!take_shared(reader) || !reader.take(".global")) return kUnsupported;
+    const bool from_global =
+        reader.take_in_order(".shared", ".global") || reader.take_in_order(".shared::cta", ".global");
+    if (!from_global) return kUnsupported;
     i.has_policy = reader.take(".L2::cache_hint");
     reader.take_any({".L2::64B", ".L2::128B", ".L2::256B"});
   }
   return reader.finish();
 }
 
-Reason read_atomic(ModifierReader& written, Instruction& i) {
-  const auto words = in_isa_order(written.rest());
-  ModifierReader reader(words);
+Reason read_atomic(ModifierReader& reader, Instruction& i) {
   const bool is_reduction = info(i.opcode).form == Form::reduction;
   // The machine executes warps in a fixed order, so memory orderings never change a result. But L1, the sanitizer and
   // the timing model depend on them.

@@ -1,11 +1,13 @@
-// Reads modifiers word by word. Private to this layer; modifiers.cpp chooses a reader by the instruction's form.
+// Reads modifiers. Private to this layer; modifiers.cpp chooses a reader by the instruction's form.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/ptx/module.h"
 #include "common/ptx/names.h"
@@ -16,47 +18,57 @@ using Reason = std::optional<std::string>;  // why a form is refused; an empty s
 inline const Reason kFine = std::nullopt;
 inline const Reason kUnsupported = std::string{};
 
+// ptxas takes modifiers in any order: `ld.acquire.gpu.global.b32` is also `ld.global.acquire.gpu.b32` (CUTLASS), and
+// `vote.sync.ballot.b32` is also `vote.ballot.sync.b32` (CUB). So a word is taken wherever it stands. Only words of one
+// kind keep their order: the types of a conversion, the layouts of a matrix product.
 class ModifierReader {
  public:
-  explicit ModifierReader(std::span<const std::string_view> words) : words_(words) {}
+  explicit ModifierReader(std::span<const std::string_view> words) : left_(words.begin(), words.end()) {}
 
   bool take(std::string_view word) {
-    const bool here = at_ < words_.size() && words_[at_] == word;
-    at_ += here;
-    return here;
+    const auto found = std::ranges::find(left_, word);
+    if (found == left_.end()) return false;
+    left_.erase(found);
+    return true;
   }
+  // Takes the first word that is one of the names.
   template <class Value>
   bool take(std::span<const Name<Value>> names, Value& value) {
-    if (at_ >= words_.size()) return false;
-    const auto found = find_name(names, words_[at_]);
-    if (!found) return false;
-    value = *found;
-    ++at_;
-    return true;
+    return take_if(names, value, [](Value) { return true; });
   }
+  // Takes the first word that names a type, if it is one of `types`.
   bool take_type(TypeSet types, Type& type) {
-    Type found{};
-    const std::size_t before = at_;
-    if (!take(kTypeNames, found) || (types & bit(found)) == 0) {
-      at_ = before;
-      return false;
-    }
-    type = found;
+    return take_if(kTypeNames, type, [&](Type named) { return (types & bit(named)) != 0; });
+  }
+  // Takes the first word that is one of these.
+  bool take_any(std::initializer_list<std::string_view> words) {
+    const auto found = std::ranges::find_first_of(left_, words);
+    if (found == left_.end()) return false;
+    left_.erase(found);
     return true;
   }
-  bool take_any(std::initializer_list<std::string_view> words) {
-    for (const std::string_view word : words) {
-      if (take(word)) return true;
-    }
-    return false;
+  // Takes both words, of which `first` must stand before `second`.
+  bool take_in_order(std::string_view first, std::string_view second) {
+    return std::ranges::find(left_, first) < std::ranges::find(left_, second) && take(first) && take(second);
   }
-  bool at_end() const { return at_ == words_.size(); }
-  std::span<const std::string_view> rest() const { return words_.subspan(at_); }
+  bool at_end() const { return left_.empty(); }
   Reason finish() const { return at_end() ? kFine : kUnsupported; }
 
  private:
-  std::span<const std::string_view> words_;
-  std::size_t at_ = 0;
+  template <class Value, class Accepted>
+  bool take_if(std::span<const Name<Value>> names, Value& value, Accepted&& accepted) {
+    for (auto word = left_.begin(); word != left_.end(); ++word) {
+      const auto named = find_name(names, *word);
+      if (!named) continue;
+      if (!accepted(*named)) return false;
+      value = *named;
+      left_.erase(word);
+      return true;
+    }
+    return false;
+  }
+
+  std::vector<std::string_view> left_;  // in the order of the text
 };
 
 inline bool take_scope(ModifierReader& reader, Instruction& i) {

@@ -151,6 +151,47 @@ int Module::caller_in(const Instruction& instruction, std::string_view source_na
   return line_of_frame(*this, instruction, source_name, 1);
 }
 
+namespace {
+
+// Calls `visit` with the name of each function that the instructions name: callees, and functions whose address is
+// taken. If there is a call through a pointer, also with those whose address stands in a variable or in a prototype.
+template <class Visit>
+void for_each_named_function(const Module& module, const Function& function, Visit&& visit) {
+  bool through_pointer = false;
+  const auto visit_operands = [&](auto&& self, const std::vector<Operand>& operands) -> void {
+    for (const Operand& operand : operands) {
+      if (operand.kind == Operand::Kind::function) visit(operand.symbol);
+      self(self, operand.elements);
+    }
+  };
+  for (const Instruction& in : function.instructions) {
+    visit_operands(visit_operands, in.operands);
+    through_pointer |= in.prototype >= 0;
+  }
+  if (!through_pointer) return;
+  for (const Variable& variable : module.variables) {
+    for (const Variable::Fixup& fixup : variable.fixups) visit(fixup.symbol);
+  }
+  for (const Prototype& prototype : function.prototypes) {
+    for (const std::string& target : prototype.targets) visit(target);
+  }
+}
+
+}  // namespace
+
+const Error* why_unsupported(const Module& module, const Function& kernel) {
+  std::vector<const Function*> reached{&kernel};
+  std::unordered_set<std::string_view> seen;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i]->unsupported) return &*reached[i]->unsupported;
+    for_each_named_function(module, *reached[i], [&](const std::string& name) {
+      const Function* function = seen.insert(name).second ? module.find_function(name) : nullptr;
+      if (function != nullptr && !function->is_entry) reached.push_back(function);
+    });
+  }
+  return nullptr;
+}
+
 Result<Module> parse(std::string_view text, std::string_view source_name, const Limits& limits) {
   constexpr std::string_view kElf =
       "\x7f"

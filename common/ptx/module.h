@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -221,6 +222,7 @@ struct Function {
   int max_threads[3] = {0, 0, 0};       // .maxntid; 0: not given
   int required_threads[3] = {0, 0, 0};  // .reqntid
   int ptx_line = 0;
+  std::optional<Error> unsupported;  // why the virtual GPU cannot run it, without a file; it then has no instructions
 };
 
 struct Module {
@@ -254,7 +256,13 @@ struct Limits {
   std::size_t initializer_bytes = 16u << 20;
 };
 
-// Parses and validates. Errors name the PTX line and, if `.loc` gives it, the source line:
+// Returns why the virtual GPU cannot run a kernel: Function::unsupported of the kernel or of a function that it may
+// call, by name or through a pointer. Null if it can.
+const Error* why_unsupported(const Module& module, const Function& kernel);
+
+// Parses and validates. A function with an instruction that the virtual GPU lacks is refused alone
+// (Function::unsupported); anything else refuses the module. Errors name the PTX line and, if `.loc` gives it, the
+// source line:
 //   file "kernel.cu", line 12, message "PTX line 340: `wgmma.fence` is not supported by the virtual GPU yet".
 // `source_name` tells which `.file` is the learner's. Opens no files. Never crashes, for any text.
 Result<Module> parse(std::string_view text, std::string_view source_name, const Limits& limits = {});

@@ -13,8 +13,7 @@ namespace {
 std::string_view why_missing(std::string_view name) {
   if (name.starts_with("%envreg"))
     return "what only the driver sets, for grid.sync(): a grid does not wait for itself here; end the kernel, and go "
-           "on "
-           "in the next";
+           "on in the next";
   if (name.starts_with("%reserved_smem"))
     return "what the system keeps in shared memory, for tiles of more than 32 threads: use tiles of at most a warp, or "
            "the whole block";
@@ -128,7 +127,9 @@ Operand Parser::special_operand(std::string_view name) {
   const SpecialInfo* special = find_special(name);
   if (special == nullptr) {
     const std::string_view why = why_missing(name);
-    refuse(fmt::format("{} is {}", in_quotes(name), why.empty() ? "not declared" : why));
+    throw Refusal{.message = fmt::format("{} is {}", in_quotes(name), why.empty() ? "not declared" : why),
+                  .ptx_line = token_.line,
+                  .is_unsupported = !why.empty()};
   }
   Operand made;
   made.kind = Operand::Kind::special;

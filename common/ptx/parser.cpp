@@ -48,12 +48,20 @@ Result<Module> Parser::run() {
     return located(refusal);
   }
   sources_.move_to(module_);
+  for (const auto& [function, location] : unsupported_) {
+    Instruction there;
+    there.location = location;
+    module_.functions[function].unsupported->line = module_.line_in(there, source_name_);
+  }
   return std::move(module_);
 }
 
+Error Parser::error_of(const Refusal& refusal) const {
+  return {.message = fmt::format("PTX line {}: {}", refusal.ptx_line, refusal.message), .advice = refusal.advice};
+}
+
 Error Parser::located(const Refusal& refusal) {
-  Error error{fmt::format("PTX line {}: {}", refusal.ptx_line, refusal.message)};
-  error.advice = refusal.advice;
+  Error error = error_of(refusal);
   const int location = sources_.current();
   for (const auto& [index, path] : find_files(text_)) sources_.add_file(index, path);
   sources_.move_to(module_);

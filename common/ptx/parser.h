@@ -62,6 +62,7 @@ class Parser {
   [[noreturn]] void refuse_token(std::string_view wanted) const;
   void count_symbol();
   Error located(const Refusal& refusal);
+  Error error_of(const Refusal& refusal) const;
 
   // Outside braces (declarations.cpp, variables.cpp).
   void header();
@@ -92,6 +93,7 @@ class Parser {
 
   // Inside braces (body.cpp, operands.cpp).
   void body(Function& function);
+  void skip_body();
   void statement();
   void open_block();
   void close_block();
@@ -139,7 +141,8 @@ class Parser {
   SymbolTable symbols_;
   std::size_t symbol_count_ = 0, register_count_ = 0, instruction_count_ = 0, initializer_bytes_ = 0;
   std::uint64_t constant_bytes_ = 0;
-  std::vector<FunctionState> function_states_;  // by index in module_.functions
+  std::vector<FunctionState> function_states_;            // by index in module_.functions
+  std::vector<std::pair<std::size_t, int>> unsupported_;  // functions refused alone, and the locations where
 
   Function* function_ = nullptr;  // the function whose body is being parsed
   std::vector<LabelScope> label_scopes_;

@@ -182,8 +182,11 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
 - Approximate functions are correctly rounded but for rare ties: nearer than the ISA asks, and the same on every machine.
 - An integer divided by 0 gives all ones, its remainder is the number itself.
 - Lanes of one `cp.async` that copy the same bytes to the same place make one copy.
-- Of `ld`, `st`, `atom` and `red`, the memory order, its scope, the space and the operation may stand in any order, as
-  ptxas takes them: `ld.global.acquire.gpu.b32` is `ld.acquire.gpu.global.b32`.
+- Modifiers may stand in any order, as ptxas takes them: `ld.global.acquire.gpu.b32` is `ld.acquire.gpu.global.b32`,
+  and `vote.ballot.sync.b32` is `vote.sync.ballot.b32`. The types of one instruction keep their order.
+- A kernel's parameters that are read at an address in a register (`ld.param [%rd1]`, of a struct that is indexed at run
+  time) count as constant memory, where ptxas puts them.
+- An instruction that is refused refuses its function, and the kernels that may call it. Other kernels of the file run.
 - Cache policies, prefetches and eviction hints change nothing: caches here replace what was used least recently. Loads
   with `.cg`, `.cv` or `.L1::no_allocate` go to L2, as do volatile, relaxed and acquire ones of a scope beyond the block.
 

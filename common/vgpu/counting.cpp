@@ -15,10 +15,10 @@ using ptx::Space;
 void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   const auto& info = ptx::info(in.opcode);
   if (info.form == Form::matrix_multiply) {
-    if (!ptx::is_float(in.type)) return;
     const std::uint64_t of_warp = std::uint64_t{2} * in.shape.m * in.shape.n * in.shape.k;
     // Either all threads of a warp execute it, or none.
-    out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);
+    out.add(ptx::is_float(in.type) ? Counter::flops_tensor : Counter::tensor_integer_operations,
+            threads * of_warp / kWarpSize);
     return;
   }
   if (!ptx::is_float(in.type)) return;

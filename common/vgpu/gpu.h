@@ -67,6 +67,7 @@ class Gpu {
  private:
   struct Step;  // a launch, memset or copy, until its traffic is known
   struct Kernel;
+  class ParameterBlock;
 
   // Adds kernel, file and line to a fault.
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
@@ -78,7 +79,8 @@ class Gpu {
   // result.
   Result<const Kernel*> kernel_called(const KernelCall& call);
   // The following functions are the stages of a launch. The first one lowers the kernel; it checks no limits.
-  Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call);
+  Result<ParameterBlock> place_parameters(const KernelCall& call);
+  Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call, std::uint64_t parameters_address);
   // Sets the step's occupancy and returns how many bytes of host memory the blocks need that are resident at once.
   // nullopt, with a fault, if the GPU or the host cannot hold these blocks.
   std::optional<std::uint64_t> resident_bytes(Step& step);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -96,11 +97,40 @@ Result<const Gpu::Kernel*> Gpu::kernel_called(const KernelCall& call) {
   SharedAccesses accesses = find_shared_accesses(*code.function, code.blocks, call.code);
   kept_bytes_ += code.host_bytes + accesses.of.size() * sizeof(SharedAccess);
   auto& kernel = kernels_[name];
-  kernel = std::make_unique<Kernel>(Kernel{function, std::move(code), std::move(accesses), lines.size()});
+  kernel = std::make_unique<Kernel>(
+      Kernel{function, std::move(code), std::move(accesses), lines.size(), takes_parameter_address(*function)});
   return kernel.get();
 }
 
-Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call) {
+// A launch's parameter block in constant memory, for kernels that take its address. Lives as long as the launch.
+class Gpu::ParameterBlock {
+ public:
+  ParameterBlock() = default;
+  ParameterBlock(Memory& memory, int id) : memory_(&memory), id_(id) {}
+  ParameterBlock(ParameterBlock&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)), id_(other.id_) {}
+  ParameterBlock& operator=(ParameterBlock&&) = delete;
+  ~ParameterBlock() {
+    if (memory_ != nullptr) memory_->release(id_);
+  }
+
+  std::uint64_t address() const { return memory_ == nullptr ? 0 : memory_->buffer(id_).address; }
+
+ private:
+  Memory* memory_ = nullptr;
+  int id_ = 0;
+};
+
+Result<Gpu::ParameterBlock> Gpu::place_parameters(const KernelCall& call) {
+  const auto kernel = kernel_called(call);
+  if (!kernel) return in_source(kernel.error());
+  if (call.arguments.empty() || !(*kernel)->takes_parameter_address) return ParameterBlock();
+  constexpr std::uint64_t kPlace = 96 << 10;  // in the bank, behind all __constant__ variables: at most 64 KiB
+  ROOFWALK_TRY(const int id, memory_.allocate_constant("the kernel's parameters", call.arguments.size(), 1, kPlace));
+  std::ranges::copy(call.arguments, memory_.buffer(id).data);
+  return ParameterBlock(memory_, id);
+}
+
+Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call, std::uint64_t parameters_address) {
   const auto kernel = kernel_called(call);
   if (!kernel) return in_source(kernel.error());
   auto step = std::make_unique<Step>();
@@ -117,6 +147,7 @@ Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call) {
                         .block = call.block,
                         .dynamic_shared_bytes = call.dynamic_shared_bytes,
                         .arguments = call.arguments,
+                        .parameters_address = parameters_address,
                         .address_of =
                             [this](const std::string& name) {
                               const auto it = addresses_.find(name);
@@ -247,7 +278,8 @@ void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& st
 
 Result<bool> Gpu::launch(const KernelCall& call) {
   ROOFWALK_CHECK(module_ && !fault_);
-  ROOFWALK_TRY(std::unique_ptr<Step> step, lower_kernel(call));
+  ROOFWALK_TRY(const ParameterBlock parameters, place_parameters(call));
+  ROOFWALK_TRY(std::unique_ptr<Step> step, lower_kernel(call, parameters.address()));
   const ptx::Function& code = *step->kernel->code.function;  // with the functions that the kernel calls
   const auto held_bytes = resident_bytes(*step);
   if (!held_bytes) return false;

@@ -22,6 +22,7 @@ struct Gpu::Kernel {
   KernelCode code;
   SharedAccesses shared_accesses;
   std::size_t lines = 0;  // number of lines of the learner's file that the code comes from
+  bool takes_parameter_address = false;
 };
 
 struct Gpu::Step {

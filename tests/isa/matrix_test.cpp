@@ -335,8 +335,10 @@ void expect_wmma(const Product& of, const InMemory& how_a, const InMemory& how_b
   ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
   if (outcome.out.empty()) return;
   expect_product(of, a, b, c, read_back(outcome.out.data(), m, n, of.d, how_c));
-  const std::uint64_t flops = of.c.format == nullptr ? 0 : std::uint64_t{2} * m * n * k;
-  EXPECT_EQ(outcome.count(Counter::flops_tensor), flops);
+  const std::uint64_t operations = std::uint64_t{2} * m * n * k;
+  const bool of_integers = of.c.format == nullptr;
+  EXPECT_EQ(outcome.count(Counter::flops_tensor), of_integers ? 0 : operations);
+  EXPECT_EQ(outcome.count(Counter::tensor_integer_operations), of_integers ? operations : 0);
 }
 
 void expect_wmma_all_ways(const Product& of) {

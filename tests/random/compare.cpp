@@ -155,6 +155,7 @@ std::string differing_counts(const Program& program, const Code& code, const Ref
     ROOFWALK_CHECK_COUNTER(flops_f32);
     ROOFWALK_CHECK_COUNTER(flops_f64);
     ROOFWALK_CHECK_COUNTER(flops_tensor);
+    ROOFWALK_CHECK_COUNTER(tensor_integer_operations);
     ROOFWALK_CHECK_COUNTER(special_functions);
     ROOFWALK_CHECK_COUNTER(atomic_flops);
     ROOFWALK_CHECK_COUNTER(shared_bytes);

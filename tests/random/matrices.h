@@ -16,7 +16,7 @@ struct MatrixShape {
   int k;
   int a_registers, b_registers;  // per thread; the sums take four registers
   bool clamps;                   // .satfinite
-  int flops() const { return factor == Factor::s8 ? 0 : 2 * 16 * 8 * k; }
+  int operations() const { return 2 * 16 * 8 * k; }
 };
 inline constexpr MatrixShape kMatrixShapes[] = {
     {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", MatrixShape::Factor::f16, 16, 4, 2, false},

@@ -103,7 +103,11 @@ void count_meeting(const Instruction& in, const Meeting& meeting, bool parts, Li
     flops += threads * static_cast<std::uint64_t>(in.form->flops);
     if (in.form->special_function) out.special_functions += threads;
   }
-  if (in.what == Do::multiply_matrices) out.flops_tensor += static_cast<std::uint64_t>(in.shape->flops());
+  if (in.what == Do::multiply_matrices) {
+    const bool of_integers = in.shape->factor == MatrixShape::Factor::s8;
+    (of_integers ? out.tensor_integer_operations : out.flops_tensor) +=
+        static_cast<std::uint64_t>(in.shape->operations());
+  }
   if (in.what == Do::atomic && in.name.find(".f") != std::string::npos) out.atomic_flops += threads;
   if (meeting.did != 0) count_request(in, meeting, out);
 }

@@ -315,6 +315,10 @@ struct FakeDriver::Functions {
       return CUDA_ERROR_INVALID_PTX;
     }
     for (const ptx::Function& function : parsed->functions) {
+      if (function.unsupported) {
+        log("ptxas error   : " + function.unsupported->message + "\n");
+        return CUDA_ERROR_INVALID_PTX;
+      }
       if (!function.is_extern || function.name == "vprintf" || function.name == "__assertfail") continue;
       log("ptxas fatal   : error: Unresolved extern function '" + function.name + "'\n");
       return CUDA_ERROR_INVALID_PTX;

@@ -12,6 +12,7 @@ struct Refusal {
   std::string message;  // without the prefix "PTX line N: "
   int ptx_line = 0;
   std::string advice = {};
+  bool is_unsupported = false;  // valid PTX that this machine does not have: its function is refused, not the module
 };
 
 // Returns a name or number from the text, quoted for a message and truncated if very long.

@@ -37,7 +37,7 @@ Lowering::Lowering(const LoweringInput& input, const KernelCode& code)
 }
 
 Result<Program> Lowering::run() {
-  program_.points_to_constants = input_.points_to_constants;
+  program_.points_to_constants = input_.points_to_constants || input_.parameters_address != 0;
   lay_out_memory();
   program_.register_slots.assign(function_.registers.size(), kNoSlot);
   program_.fixed_registers.assign(function_.registers.size(), false);
@@ -106,6 +106,8 @@ std::uint32_t* Lowering::frame_of(const std::string& name) {
 std::uint64_t Lowering::symbol_value(const std::string& name) const {
   if (const auto it = shared_.offsets.find(name); it != shared_.offsets.end()) return it->second;
   if (const auto it = program_.locals.find(name); it != program_.locals.end()) return it->second.first;
+  const auto parameter = parameter_numbers_.find(name);
+  if (parameter != parameter_numbers_.end()) return input_.parameters_address + parameters_.offsets[parameter->second];
   return input_.address_of(name);
 }
 
@@ -376,6 +378,16 @@ ParameterLayout parameter_layout(const Function& function) {
     out.size_bytes += static_cast<std::uint32_t>(std::min<std::uint64_t>(parameter.size_bytes, 1u << 16));
   }
   return out;
+}
+
+bool takes_parameter_address(const Function& kernel) {
+  const auto is_parameter = [&](const ptx::Operand& operand) {
+    return operand.kind == ptx::Operand::Kind::variable && operand.space == ptx::Space::param &&
+           std::ranges::any_of(kernel.parameters, [&](const auto& p) { return p.name == operand.symbol; });
+  };
+  return std::ranges::any_of(kernel.instructions, [&](const ptx::Instruction& in) {
+    return ptx::info(in.opcode).form == ptx::Form::move && std::ranges::any_of(in.operands, is_parameter);
+  });
 }
 
 std::map<std::string, std::uint64_t> function_numbers(const ptx::Module& module) {

@@ -28,6 +28,7 @@ struct LoweringInput {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::uint8_t> arguments;  // the parameter block
+  std::uint64_t parameters_address = 0;     // of its copy in constant memory; 0: there is none
   // The device address of a module variable (.global, .const), or the pointer value of a function.
   std::function<std::uint64_t(const std::string& symbol)> address_of;
   std::string_view source_name = {};  // the learner's file, for line numbers in errors
@@ -44,6 +45,9 @@ struct ParameterLayout {
   std::uint32_t size_bytes = 0;
 };
 ParameterLayout parameter_layout(const ptx::Function& function);
+
+// Whether a kernel takes the address of a parameter, as nvcc does for a struct that is indexed at run time.
+bool takes_parameter_address(const ptx::Function& kernel);
 
 // Static shared memory of a function, in bytes.
 std::uint32_t static_shared_bytes(const ptx::Module& module, const ptx::Function& function);

@@ -437,6 +437,7 @@ class Linker {
 }  // namespace
 
 Result<LinkedKernel> link_kernel(const ptx::Module& module, const Function& kernel) {
+  if (const Error* why = ptx::why_unsupported(module, kernel)) return *why;
   return Linker(module, kernel).run();
 }
 

@@ -28,7 +28,8 @@ struct LinkedKernel {
   std::vector<LinkedPart> parts;  // the kernel first
 };
 
-// `function` is null if the kernel calls nothing, or only externs. Error: more code than the limits allow.
+// `function` is null if the kernel calls nothing, or only externs. Error: an
+// instruction that the machine lacks, or more code than the limits allow.
 Result<LinkedKernel> link_kernel(const ptx::Module& module, const ptx::Function& kernel);
 
 }  // namespace roofwalk::vgpu

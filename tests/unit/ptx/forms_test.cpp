@@ -1,6 +1,7 @@
 // Tests all combinations of modifiers of arithmetic, conversions and comparisons: of all the forms generated below, the
 // parser must accept exactly those listed in the golden files forms-*.ptx, which ptxas accepts, too.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -294,6 +295,41 @@ void every_memory_order(const Visit& visit) {
     visit(form);
 }
 
+// Visits modifiers in every order.
+void every_order(const Visit& visit) {
+  struct Form {
+    const char* opcode;
+    std::vector<std::string> words;
+    const char* operands;
+  };
+  const Form forms[] = {
+      {"vote", {".sync", ".ballot", ".b32"}, "%r1, %p1, -1"},
+      {"vote", {".sync", ".all", ".pred"}, "%p1, %p2, -1"},
+      {"shfl", {".sync", ".idx", ".b32"}, "%r1, %r2, 1, 31, -1"},
+      {"match", {".sync", ".any", ".b32"}, "%r1, %r2, -1"},
+      {"redux", {".sync", ".add", ".s32"}, "%s1, %s2, -1"},
+      {"ldmatrix", {".sync", ".aligned", ".m8n8", ".x1", ".trans"}, ".shared.b16 {%r1}, [%r2]"},
+      {"mma",
+       {".sync", ".aligned", ".m16n8k8", ".row", ".col"},
+       ".f32.bf16.bf16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {%f5, %f6, %f7, %f8}"},
+      {"cp.async", {".ca", ".shared", ".global"}, "[%r1], [%rd1], 4"},
+      {"mul", {".rn", ".ftz", ".sat", ".f32"}, "%f1, %f2, %f3"},
+      {"cvt", {".rn", ".f32", ".s32"}, "%f1, %s1"},
+      {"setp", {".lt", ".and", ".s32"}, "%p1, %s1, %s2, %p2"},
+      {"barrier", {".sync", ".aligned"}, "0"},
+      {"bfind", {".shiftamt", ".u32"}, "%r1, %r2"},
+      {"fence", {".acq_rel", ".gpu"}, ""},
+  };
+  for (Form form : forms) {
+    std::ranges::sort(form.words);
+    do {
+      const std::string words = fmt::format("{}", fmt::join(form.words, ""));
+      visit(fmt::format("{}{}{}{};", form.opcode, words, *form.operands == '.' || *form.operands == 0 ? "" : " ",
+                        form.operands));
+    } while (std::ranges::next_permutation(form.words).found);
+  }
+}
+
 void every_cache_hint(const Visit& visit) {
   for (const char* first : {"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}) {
     for (const char* second : {"", ".L2::evict_first", ".L2::evict_unchanged", ".L2::evict_last"}) {
@@ -350,7 +386,7 @@ void check_forms(const std::string& file, const std::function<void(const Visit&)
   std::set<std::string> accepted;
   const std::string head = golden.substr(0, begin);
   every_form([&](const std::string& form) {
-    if (parse(fmt::format("{}{}\nret; }}\n", head, form), "kernel.cu").ok()) accepted.insert(form);
+    if (testing::parse_whole(fmt::format("{}{}\nret; }}\n", head, form), "kernel.cu").ok()) accepted.insert(form);
   });
   EXPECT_GT(accepted.size(), 15u);
   if (std::getenv("ROOFWALK_UPDATE_GOLDEN") != nullptr) {
@@ -373,6 +409,7 @@ TEST(Forms, OfFragments) { check_forms("forms-fragment.ptx", every_fragment_form
 TEST(Forms, OfFragmentProducts) { check_forms("forms-fragment-product.ptx", every_fragment_product); }
 TEST(Forms, OfAtomics) { check_forms("forms-atomic.ptx", every_atomic_form); }
 TEST(Forms, OfMemoryOrders) { check_forms("forms-memory-order.ptx", every_memory_order); }
+TEST(Forms, InAnyOrder) { check_forms("forms-order.ptx", every_order); }
 TEST(Forms, OfCacheHints) { check_forms("forms-cache-hint.ptx", every_cache_hint); }
 TEST(Forms, OfMatrices) { check_forms("forms-matrix.ptx", every_matrix_form); }
 TEST(Forms, OfAsyncCopies) { check_forms("forms-async.ptx", every_async_form); }

@@ -18,6 +18,7 @@ namespace {
 
 using testing::golden_files;
 using testing::notes;
+using testing::parse_whole;
 using testing::read_file;
 
 std::string case_name(const ::testing::TestParamInfo<std::filesystem::path>& info) {
@@ -84,7 +85,7 @@ class Accepted : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Accepted, IsSummedUp) {
   const std::string text = read_file(GetParam());
-  const Result<Module> module = parse(text, source_of(text));
+  const Result<Module> module = parse_whole(text, source_of(text));
   ASSERT_TRUE(module.ok()) << module.error().text();
   const std::vector<std::string> summary = summary_of(*module, source_of(text));
   if (updating()) return rewrite(GetParam(), "EXPECT", summary);
@@ -103,7 +104,7 @@ class Refused : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Refused, WithItsMessage) {
   const std::string text = read_file(GetParam());
-  const Result<Module> module = parse(text, source_of(text));
+  const Result<Module> module = parse_whole(text, source_of(text));
   ASSERT_FALSE(module.ok());
   if (updating()) return rewrite(GetParam(), "ERROR", {module.error().text()});
   EXPECT_THAT(notes(text, "ERROR"), ::testing::ElementsAre(module.error().text()));
@@ -124,7 +125,7 @@ TEST(GoldenFiles, NameEveryOpcode) {
   std::set<Opcode> named;
   for (const std::filesystem::path& path : golden_files("parse")) {
     const std::string text = read_file(path);
-    const Result<Module> module = parse(text, source_of(text));
+    const Result<Module> module = parse_whole(text, source_of(text));
     if (!module) continue;  // the test Accepted reports that
     for (const Function& function : module->functions) {
       for (const Instruction& instruction : function.instructions) named.insert(instruction.opcode);

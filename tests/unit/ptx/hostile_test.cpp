@@ -14,7 +14,7 @@ using testing::kernel;
 using testing::kHeader;
 
 std::string outcome(std::string_view text) {
-  const Result<Module> module = parse(text, "kernel.cu");
+  const Result<Module> module = testing::parse_whole(text, "kernel.cu");
   return module.ok() ? "accepted" : module.error().message;
 }
 

@@ -89,11 +89,11 @@ TEST(Location, TellsTheLearnersLineOfAnError) {
                            ".visible .entry k()\n{\n.loc 1 9 3\n.loc 2 50 1, function_name $L, inlined_at 1 9 3\n"
                            "wgmma.fence;\nret;\n}\n" +
                            std::string(kFiles);
-  const Result<Module> module = parse(text, "kernel.cu");
+  const Result<Module> module = testing::parse_whole(text, "kernel.cu");
   ASSERT_FALSE(module.ok());
   EXPECT_EQ(module.error().file, "kernel.cu");
   EXPECT_EQ(module.error().line, 9);
-  const Result<Module> elsewhere = parse(text, "other.cu");
+  const Result<Module> elsewhere = testing::parse_whole(text, "other.cu");
   ASSERT_FALSE(elsewhere.ok());
   EXPECT_EQ(elsewhere.error().file, "");
   EXPECT_EQ(elsewhere.error().line, 0);

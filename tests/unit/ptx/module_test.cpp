@@ -15,7 +15,7 @@ using testing::kHeader;
 using Kind = Operand::Kind;
 
 Module must_parse(const std::string& text) {
-  Result<Module> module = parse(text, "kernel.cu");
+  Result<Module> module = testing::parse_whole(text, "kernel.cu");
   if (!module) ADD_FAILURE() << module.error().text();
   return module ? std::move(*module) : Module{};
 }
@@ -29,7 +29,7 @@ Instruction first(std::string_view body) {
 }
 
 std::string error_of(const std::string& text) {
-  const Result<Module> module = parse(text, "kernel.cu");
+  const Result<Module> module = testing::parse_whole(text, "kernel.cu");
   return module.ok() ? "accepted" : module.error().message;
 }
 
@@ -217,6 +217,64 @@ TEST(Variables, HaveTheirInitialBytesAndAddresses) {
 TEST(Messages, NameTheWholeInstruction) {
   EXPECT_EQ(error_of(kernel("nothing.of.the.kind;")),
             "PTX line 10: `nothing.of.the.kind` is not supported by the virtual GPU");
+}
+
+// The functions of the text that cannot run, and why.
+std::string unsupported_in(const std::string& text) {
+  const Result<Module> module = parse(text, "kernel.cu");
+  if (!module) return "refused: " + module.error().message;
+  std::string out;
+  for (const Function& function : module->functions) {
+    const Error* why = why_unsupported(*module, function);
+    if (why != nullptr) out += function.name + ": " + why->text() + "\n";
+  }
+  return out;
+}
+
+TEST(Unsupported, InstructionRefusesItsFunctionAndItsCallers) {
+  const std::string text = std::string(kHeader) + R"(
+.func texture()
+{
+{ .reg .f32 %f<9>; .reg .b64 %rd<2>;
+tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];
+bra L; }
+{ L: }
+ret;
+}
+.func between() { call texture; ret; }
+.func pointed_at() { ret; }
+.global .align 8 .u64 table[2] = {between, pointed_at};
+.visible .entry calls() { call between; ret; }
+.visible .entry grid_sync() { .reg .b64 %rd<2>; mov.b64 %rd1, {%envreg2, %envreg1}; ret; }
+.visible .entry through_pointer()
+{
+.reg .b64 %rd<2>;
+shape: .callprototype _ ();
+ld.global.u64 %rd1, [table];
+call %rd1, shape;
+ret;
+}
+.visible .entry alone() { call pointed_at; ret; }
+)";
+  const std::string texture =
+      "PTX line 8: `tex.2d.v4.f32.f32` is not supported by the virtual GPU: textures are not modelled; read global "
+      "memory\n";
+  EXPECT_EQ(
+      unsupported_in(text),
+      "texture: " + texture + "between: " + texture + "calls: " + texture +
+          "grid_sync: PTX line 17: `%envreg2` is what only the driver sets, for grid.sync(): a grid does not wait "
+          "for itself here; end the kernel, and go on in the next\n"
+          "through_pointer: " +
+          texture);
+}
+
+TEST(Unsupported, OtherMistakesRefuseTheModule) {
+  const std::string tex = std::string(kHeader) + ".visible .entry k() { tex.1d [%rd1]; ";
+  EXPECT_EQ(unsupported_in(tex), "refused: PTX line 4: the end of the text where `}` is expected");
+  EXPECT_EQ(unsupported_in(std::string(kHeader) + ".visible .entry k() { tex.1d"),
+            "refused: PTX line 4: the end of the text where `;` is expected");
+  EXPECT_EQ(unsupported_in(tex + "}\n.visible .entry j() { add.s32 %r1; }"),
+            "refused: PTX line 5: `%r1` is not declared");
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/ptx/module.h"
+
 namespace roofwalk::ptx::testing {
 
 inline constexpr std::string_view kHeader = ".version 9.0\n.target sm_80\n.address_size 64\n";
@@ -51,6 +53,19 @@ inline std::string kernel(std::string_view body) {
   text += body;
   text += "\nret;\n}\n";
   return text;
+}
+
+// Parses, and makes an error of the module of a function that is refused alone.
+inline Result<Module> parse_whole(std::string_view text, std::string_view source_name) {
+  Result<Module> module = parse(text, source_name);
+  if (!module) return module;
+  for (const Function& function : module->functions) {
+    if (!function.unsupported) continue;
+    Error error = *function.unsupported;
+    if (error.line > 0) error.file = source_name;
+    return error;
+  }
+  return module;
 }
 
 }  // namespace roofwalk::ptx::testing

@@ -37,6 +37,39 @@ SOLVE(const float* x, float* y, int n) { cudaMemsetAsync(y, 0, 4); sum<<<10, 256
   }
 }
 
+// nvcc reads a struct that it indexes at run time by an address: ld.param through a register.
+TEST(Programs, IndexesAStructThatIsAParameter) {
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
+struct Taps { float of[16]; };
+__global__ void filter(const __grid_constant__ Taps taps, const float* x, float* y, int n, int rounds) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0;
+  for (int j = 0; j < rounds; ++j) sum += x[i] * taps.of[(i + j) & 15];
+  y[i] = sum;
+}
+SOLVE(const float* x, float* y, int n) {
+  Taps one, two;
+  for (int i = 0; i < 16; ++i) { one.of[i] = i; two.of[i] = 2 * i; }
+  filter<<<2, 64>>>(one, x, y, n, 3);
+  filter<<<2, 64>>>(two, x, y + n, n, 3);
+}
+)");
+  constexpr int n = 100;
+  Buffer x{"x", numbers(n, 7)}, y{"y", std::vector<float>(2 * n)};
+  const auto record = Runner().run(kText, {&x, &y, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  for (int i = 0; i < n; ++i) {
+    float taps = 0;
+    for (int j = 0; j < 3; ++j) taps += static_cast<float>((i + j) & 15);
+    const float x_i = x.values[static_cast<std::size_t>(i)];
+    EXPECT_EQ(y.values[static_cast<std::size_t>(i)], x_i * taps) << i;
+    EXPECT_EQ(y.values[static_cast<std::size_t>(n + i)], 2 * x_i * taps) << i;
+  }
+  EXPECT_GT(*record->counters[Counter::constant_requests], 0u);
+}
+
 TEST(Programs, HistogramWithSharedAtomics) {
   const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 __global__ void histogram(const float* x, float* counts, int n) {
