@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "grader/text/characters.h"
 namespace roofwalk {
@@ -68,7 +69,7 @@ std::vector<std::string> shown_names(const Gradebook& book) {
 
 std::string cell_text(const Cell& cell) {
   const Entry* entry = cell.counting();
-  if (entry == nullptr) return "-";
+  if (entry == nullptr) return cell.state == Cell::State::not_due ? "not due" : "-";
   const std::string late = entry->late_days > 0 ? fmt::format(", {} d late", entry->late_days) : "";
   const std::string points = entry->points ? points_text(*entry->points) : "?";
   return fmt::format("{} {}{}", points, entry->is_starter ? "starter" : verdict_words(*entry), late);
@@ -76,25 +77,23 @@ std::string cell_text(const Cell& cell) {
 
 std::string painted(const Cell& cell, const std::string& text, const Colors& colors) {
   if (cell.state == Cell::State::not_graded) return colors.caution(text);
-  if (cell.state == Cell::State::nothing) return colors.faint(text);
+  if (cell.counting() == nullptr) return colors.faint(text);
   return cell.counting()->verdict == "pass" ? colors.good(text) : text;
-}
-
-std::string count_of(std::size_t count, const std::string& one, const std::string& many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 // For example: "12 ace, 100 pass, 3 goal missed, 2 does not compile; median 8.1 of 10".
 std::string statistics(const Gradebook& book, std::size_t column) {
-  constexpr std::array kOrder = {"ace",          "pass",         "goal missed",      "starter unchanged",
-                                 "wrong result", "kernel fault", "not allowed",      "does not compile",
-                                 "not graded",   "too noisy",    "nothing submitted"};
+  constexpr std::array kOrder = {"ace",          "pass",         "goal missed",       "starter unchanged",
+                                 "wrong result", "kernel fault", "not allowed",       "does not compile",
+                                 "not graded",   "too noisy",    "nothing submitted", "not due"};
   std::map<std::string, std::size_t> counts;
   std::vector<double> points;
   for (const StudentRow& row : book.rows) {
     const Cell& cell = row.cells[column];
     const Entry* entry = cell.counting();
-    ++counts[entry == nullptr ? "nothing submitted" : entry->is_starter ? "starter unchanged" : verdict_words(*entry)];
+    ++counts[entry == nullptr    ? std::string(state_name(cell.state))
+             : entry->is_starter ? "starter unchanged"
+                                 : verdict_words(*entry)];
     if (entry != nullptr && entry->points) points.push_back(*entry->points);
   }
   std::string text;
@@ -105,6 +104,28 @@ std::string statistics(const Gradebook& book, std::size_t column) {
   if (points.empty()) return text;
   const double median = (points[(points.size() - 1) / 2] + points[points.size() / 2]) / 2;
   return fmt::format("{}; median {} of {}", text, points_text(median), points_text(book.columns[column].points));
+}
+
+// One line for each file that several students handed in, byte for byte: its chapter and who they are.
+std::string same_files(const Gradebook& book) {
+  constexpr std::size_t kMostLines = 5;
+  std::string text;
+  std::size_t files = 0;
+  for (std::size_t i = 0; i < book.columns.size(); ++i) {
+    std::set<std::string> told;  // hashes of files
+    for (const StudentRow& row : book.rows) {
+      const Cell& cell = row.cells[i];
+      if (cell.same_as.empty() || !told.insert(cell.counting()->source_sha256).second || ++files > kMostLines) continue;
+      std::string names = printable(row.owner.student);
+      for (const std::string& other : cell.same_as) names += ", " + printable(other);
+      if (cell.same_as_count > cell.same_as.size())
+        names += fmt::format(" and {} more", cell.same_as_count - cell.same_as.size());
+      text += fmt::format("the same file, byte for byte: {}: {}\n", book.columns[i].chapter, names);
+    }
+  }
+  if (files > kMostLines)
+    text += fmt::format("and {} more such files (`same_as` in gradebook.json)\n", files - kMostLines);
+  return text;
 }
 
 }  // namespace
@@ -137,14 +158,7 @@ std::string table(const Gradebook& book, const Colors& colors, std::size_t colum
          wrapped(fmt::format("{}: {}", book.columns[i].chapter, statistics(book, i)), columns))
       text += line + "\n";
   }
-  std::size_t shared = 0;
-  for (const StudentRow& row : book.rows) {
-    for (const Cell& cell : row.cells) shared += cell.same_as.empty() ? 0 : 1;
-  }
-  if (shared > 0) {
-    text += count_of(shared, "submission is", "submissions are") +
-            " the same as another student's, byte for byte (`same_as` in gradebook.json)\n";
-  }
+  text += same_files(book);
   for (const StudentRow& row : book.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       if (row.cells[i].state != Cell::State::not_graded) continue;

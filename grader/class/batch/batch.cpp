@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "common/base/atomic_file.h"
 #include "common/base/hash.h"
@@ -172,7 +173,8 @@ Result<Gradebook> Batch::gradebook(const GradeStore& graded) const {
          return reason != nullptr ? *reason : "";
        },
        .graded_by = [&](const Submission& s, const StoredGrade& grade) { return graded_by(s, grade); },
-       .left_out = left_out});
+       .left_out = left_out,
+       .now_s = std::time(nullptr)});
 }
 
 }  // namespace roofwalk

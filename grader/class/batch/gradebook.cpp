@@ -88,6 +88,7 @@ void choose(Cell& cell, CourseTerms::Counts counts) {
 std::optional<double> total_of(const std::vector<Cell>& cells, const std::vector<Column>& columns) {
   double reached = 0, weights = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (cells[i].state == Cell::State::not_due) continue;
     const auto points = cells[i].points();
     if (!points) return std::nullopt;
     if (columns[i].points > 0) reached += columns[i].weight * *points / columns[i].points;
@@ -128,8 +129,8 @@ void note_same_files(Gradebook& book) {
 
 // Whether the student lacks a submission for some chapter; also true if there are no chapters.
 bool lacks_one(const StudentRow& row) {
-  return row.cells.empty() || std::any_of(row.cells.begin(), row.cells.end(),
-                                          [](const Cell& cell) { return cell.state == Cell::State::nothing; });
+  return row.cells.empty() ||
+         std::any_of(row.cells.begin(), row.cells.end(), [](const Cell& cell) { return cell.entries.empty(); });
 }
 
 // Whether a left-out file is at least as new as all of the student's submissions for its chapter. If its name tells no
@@ -296,6 +297,8 @@ std::string_view state_name(Cell::State state) {
       return "not graded";
     case Cell::State::nothing:
       return "nothing submitted";
+    case Cell::State::not_due:
+      return "not due";
   }
   check_failed(__FILE__, __LINE__, "a Cell::State has a name");
 }
@@ -354,7 +357,7 @@ std::size_t Gradebook::graded_by(GradedBy who) const {
 
 std::optional<double> Cell::points() const {
   if (state == State::nothing) return 0;
-  return counting()->points;
+  return state == State::not_due ? std::nullopt : counting()->points;
 }
 
 Gradebook make_gradebook(const GradebookInput& input) {
@@ -405,10 +408,13 @@ Gradebook make_gradebook(const GradebookInput& input) {
     known.submitted_again_at_s = again_at_s;
   }
   for (auto& [student, row] : rows.by_student) {
-    for (Cell& cell : row.cells) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      Cell& cell = row.cells[i];
       std::stable_sort(cell.entries.begin(), cell.entries.end(),
                        [](const Entry& a, const Entry& b) { return a.submitted_at_s < b.submitted_at_s; });
       choose(cell, input.terms.counts);
+      const auto& deadline_s = book.columns[i].deadline_s;
+      if (cell.entries.empty() && deadline_s && *deadline_s > input.now_s) cell.state = Cell::State::not_due;
     }
     row.total_percent = total_of(row.cells, book.columns);
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,7 +53,9 @@ struct Entry {
 inline constexpr std::size_t kMostSameNamed = 5;
 
 struct Cell {
-  enum class State { graded, not_graded, nothing };  // not_graded: an instructor must look; has no points, not even 0
+  // not_graded: an instructor must look; has no points, not even 0. nothing: nothing was handed in. not_due: nor was
+  // it, but there is time left; has no points, and does not count in the total.
+  enum class State { graded, not_graded, nothing, not_due };
   State state = State::nothing;
   std::vector<Entry> entries;         // all submissions, in the order of hand-in
   std::optional<std::size_t> counts;  // index of the entry that gives the points
@@ -62,13 +65,13 @@ struct Cell {
   std::size_t same_as_count = 0;
 
   const Entry* counting() const { return counts ? &entries[*counts] : nullptr; }
-  std::optional<double> points() const;  // 0 if nothing was handed in
+  std::optional<double> points() const;  // 0 if nothing was handed in by the deadline
 };
 
 struct StudentRow {
   Owner owner;
   std::vector<Cell> cells;              // one per column
-  std::optional<double> total_percent;  // nullopt if some cell is not graded
+  std::optional<double> total_percent;  // of what is due or handed in; nullopt if some cell of it is not graded
   std::vector<LeftOut> left_out = {};   // the student's files that could not be graded
   std::vector<Owner> also_called = {};  // other names with the same number, because names change
 };
@@ -115,6 +118,7 @@ struct GradebookInput {
   FindTrouble trouble;
   FindGradedBy graded_by;  // empty: these_terms
   std::vector<LeftOut> left_out = {};
+  std::int64_t now_s = std::numeric_limits<std::int64_t>::max();  // seconds since 1970; default: every chapter is due
 };
 Gradebook make_gradebook(const GradebookInput& input);
 

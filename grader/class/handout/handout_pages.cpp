@@ -113,7 +113,9 @@ std::string handout_readme(const CourseTerms& terms, const std::vector<const Cha
       "Learn to make CUDA kernels fast. You need no GPU: kernels run on a virtual one, the same for everybody, whose\n"
       "counts are exact. Two commands, on Debian 12 or Ubuntu 24.04:\n\n";
   text += fmt::format(
-      "```sh\n./roofwalk run {0}    # installs what is missing (it asks once), builds, shows your first dot\n"
+      "```sh\n./roofwalk run {0}    # installs what is missing (it asks once), builds (2 to 5 minutes, once), shows "
+      "your "
+      "first dot\n"
       "./roofwalk next              # says what to do next\n```\n\n",
       first);
   text += fmt::format(

@@ -35,7 +35,7 @@ std::vector<Alias> aliases_of(const SiteInput& input) {
 }
 
 std::string verdict_html(const Entry* entry, const Cell& cell) {
-  if (entry == nullptr) return "<span class=\"quiet\">nothing submitted</span>";
+  if (entry == nullptr) return fmt::format("<span class=\"quiet\">{}</span>", state_name(cell.state));
   if (cell.state == Cell::State::not_graded)
     return "<span class=\"caution\">not graded: a person will look at it</span>";
   if (entry->grade == "ace") return "<span class=\"ace\">ace</span>";
@@ -82,7 +82,7 @@ std::string statistics_line(const Gradebook& book, std::size_t column) {
   for (const StudentRow& row : book.rows) {
     const Cell& cell = row.cells[column];
     const Entry* entry = cell.counting();
-    ++verdicts[entry == nullptr                        ? "nothing submitted"
+    ++verdicts[entry == nullptr                        ? std::string(state_name(cell.state))
                : cell.state == Cell::State::not_graded ? "not graded"
                : entry->is_starter                     ? "starter unchanged"
                                                        : verdict_words(*entry)];
@@ -154,8 +154,12 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
                               : fmt::format("<tr><th>{}</th>", shown);
     for (std::size_t i = 0; i < book.columns.size(); ++i) {
       const Cell& cell = book.rows[row].cells[i];
-      body += fmt::format("<td data-name=\"{}\">{} {}</td>", escaped(book.columns[i].chapter),
-                          points_html(cell, book.columns[i]), verdict_html(cell.counting(), cell));
+      const Entry* entry = cell.counting();
+      const std::string late = entry != nullptr && entry->late_days > 0
+                                   ? fmt::format(", <span class=\"caution\">{} d late</span>", entry->late_days)
+                                   : std::string();
+      body += fmt::format("<td data-name=\"{}\">{} {}{}</td>", escaped(book.columns[i].chapter),
+                          points_html(cell, book.columns[i]), verdict_html(entry, cell), late);
     }
     const auto& total = book.rows[row].total_percent;
     body += fmt::format("<td data-name=\"total\">{}</td></tr>\n", total ? points_text(*total) + " %" : "?");

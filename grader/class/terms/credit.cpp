@@ -30,6 +30,11 @@ std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) 
       const auto algorithmic = attempt.measurement->algorithmic_ai.get();
       return algorithmic && *algorithmic > 0 ? std::optional<double>(ai / *algorithmic) : std::nullopt;
     }
+    case Goal::What::sector_use:
+      return std::nullopt;
+    case Goal::What::share_of_peak:
+      if (attempt.roofs.compute.empty()) return std::nullopt;
+      return flops_per_s / attempt.roofs.compute.front().flops_per_s;
     case Goal::What::share_of_roof: {
       const MemoryRoof* memory = attempt.roofs.memory_roof(goal.level);
       if (memory == nullptr || attempt.roofs.compute.empty()) return std::nullopt;
@@ -75,8 +80,8 @@ double credit(const std::vector<GoalScale>& scales, double pass_share) {
 std::string words_of(const GoalScale& scale, double pass_share) {
   Goal goal;
   goal.level = scale.level;
-  for (const auto what : {Goal::What::ai_over_starter, Goal::What::share_of_algorithmic_ai, Goal::What::share_of_roof,
-                          Goal::What::flops_over_starter}) {
+  for (const auto what : {Goal::What::ai_over_starter, Goal::What::share_of_algorithmic_ai, Goal::What::sector_use,
+                          Goal::What::share_of_roof, Goal::What::share_of_peak, Goal::What::flops_over_starter}) {
     if (goal_what_name(what) == scale.what) goal.what = what;
   }
   std::string marks;

@@ -67,7 +67,8 @@ class Book : public ::testing::Test {
                                },
                            .trouble = [](const Submission&) { return std::string("the worker died"); },
                            .graded_by = {},
-                           .left_out = left_out_});
+                           .left_out = left_out_,
+                           .now_s = now_s_});
   }
 
   const Course course_ = *open_course(TEST_SOURCE_DIR);
@@ -77,6 +78,7 @@ class Book : public ::testing::Test {
   std::vector<Submission> submissions_;
   std::map<std::string, StoredGrade> grades_;
   std::vector<LeftOut> left_out_;
+  std::int64_t now_s_ = std::numeric_limits<std::int64_t>::max();
 };
 
 TEST_F(Book, PointsFollowTheVerdict) {
@@ -93,6 +95,20 @@ TEST_F(Book, PointsFollowTheVerdict) {
   EXPECT_EQ(book.rows[0].total_percent, 50);  // of two chapters of 10 points each
   EXPECT_EQ(book.rows[0].cells[1].state, Cell::State::nothing);
   EXPECT_TRUE(book.all_boxed);
+}
+
+TEST_F(Book, WhatIsNotDueYetCountsForNobody) {
+  now_s_ = kDue - 1;
+  const Gradebook early = make();
+  EXPECT_EQ(early.rows[0].cells[0].state, Cell::State::not_due);
+  EXPECT_EQ(early.rows[0].cells[0].points(), std::nullopt);
+  EXPECT_EQ(early.rows[0].total_percent, 0);  // of the other chapter, which has no deadline
+  hand_in("ann", "ace");
+  graded("ace", "pass", 20);
+  EXPECT_EQ(make().rows[0].total_percent, 50);
+  now_s_ = kDue + 1;
+  EXPECT_EQ(make().rows[1].cells[0].state, Cell::State::nothing);
+  EXPECT_EQ(make().rows[1].cells[0].points(), 0);
 }
 
 TEST_F(Book, AFaultOfOursOrADoubtIsNeverAZero) {
