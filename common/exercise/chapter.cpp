@@ -77,8 +77,12 @@ std::string goal_what_name(Goal::What what) {
       return "ai_over_starter";
     case Goal::What::share_of_algorithmic_ai:
       return "share_of_algorithmic_ai";
+    case Goal::What::sector_use:
+      return "sector_use";
     case Goal::What::share_of_roof:
       return "share_of_roof";
+    case Goal::What::share_of_peak:
+      return "share_of_peak";
     case Goal::What::flops_over_starter:
       return "flops_over_starter";
   }
@@ -93,6 +97,11 @@ const Size& Chapter::measured_size(const std::string& machine) const {
 std::vector<fs::path> Chapter::solution_steps() const {
   const fs::path root = folder.parent_path().parent_path();
   return kernel_files(root / "solutions" / folder.filename(), "step", {".cu"});
+}
+
+std::vector<fs::path> Chapter::idioms() const {
+  const fs::path root = folder.parent_path().parent_path();
+  return kernel_files(root / "tests" / "grader" / "idioms" / folder.filename(), "", {".cu"});
 }
 
 std::vector<fs::path> Chapter::wrong_solutions() const {

@@ -22,7 +22,14 @@ struct Thresholds {
 // set.
 struct Goal {
   enum class Axis { right, up };
-  enum class What { ai_over_starter, share_of_algorithmic_ai, share_of_roof, flops_over_starter };
+  enum class What {
+    ai_over_starter,
+    share_of_algorithmic_ai,
+    sector_use,
+    share_of_roof,  // over the dot, at the goal's level
+    share_of_peak,  // the compute roof, wherever the dot is
+    flops_over_starter
+  };
   Axis axis = Axis::up;
   std::string level = "dram";  // "dram", "l2" or "l1": the bytes for the AI, and the roof
   What what = What::share_of_roof;
@@ -56,10 +63,11 @@ struct Chapter {
   std::filesystem::path lesson() const { return folder / "lesson.md"; }
   const Size& measured_size(const std::string& machine) const;
 
-  // These return the solution steps, in order (solutions/NN-name/stepK_*.cu), and the wrong solutions, by name
-  // (tests/grader/wrong/NN-name/*.cu and *.patch, see grader/author/patched_kernels.h). Empty if there is no such
-  // folder.
+  // These return the solution steps, in order (solutions/NN-name/stepK_*.cu), the idioms, by name
+  // (tests/grader/idioms/NN-name/*.cu), and the wrong solutions, by name (tests/grader/wrong/NN-name/*.cu and *.patch,
+  // see grader/author/patched_kernels.h). Empty if there is no such folder.
   std::vector<std::filesystem::path> solution_steps() const;
+  std::vector<std::filesystem::path> idioms() const;
   std::vector<std::filesystem::path> wrong_solutions() const;
 };
 

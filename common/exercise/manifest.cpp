@@ -174,14 +174,18 @@ class ManifestReader {
       return error(*table.get("level"), "`level` must be \"dram\", \"l2\" or \"l1\"");
     }
     ROOFWALK_TRY(const std::string what, text(table, "what"));
-    const auto kinds = goal.axis == Goal::Axis::right ? std::array{ai_over_starter, share_of_algorithmic_ai}
-                                                      : std::array{share_of_roof, flops_over_starter};
+    const auto kinds = goal.axis == Goal::Axis::right
+                           ? std::vector{ai_over_starter, share_of_algorithmic_ai, sector_use}
+                           : std::vector{share_of_roof, share_of_peak, flops_over_starter};
     const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](auto k) { return goal_what_name(k) == what; });
     if (kind == kinds.end()) {
-      return error(*table.get("what"), fmt::format("`what` of a goal {} must be \"{}\" or \"{}\"", axis,
-                                                   goal_what_name(kinds[0]), goal_what_name(kinds[1])));
+      std::string names;
+      for (const auto k : kinds) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", goal_what_name(k));
+      return error(*table.get("what"), fmt::format("`what` of a goal {} must be one of {}", axis, names));
     }
     goal.what = *kind;
+    if (goal.what == sector_use && goal.level != "l1")
+      return error(*table.get("level"), "`sector_use` is counted at \"l1\"");
     ROOFWALK_TRY(goal.pass, ratio(table, "pass"));
     ROOFWALK_TRY(goal.ace, ratio(table, "ace"));
     if (!goal.pass && !goal.ace) return error(table, "a goal needs `pass`, `ace` or both");

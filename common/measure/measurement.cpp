@@ -50,6 +50,18 @@ std::optional<Point> Measurement::point(std::string_view level_name) const {
   return Point{ai.value, achieved_flops_per_s.value};
 }
 
+namespace {
+
+Quantity sector_use_of(const Counters& counters, Obtained obtained) {
+  const auto ideal = counters[Counter::l1_ideal_sectors], read = counters[Counter::l1_read_sectors],
+             written = counters[Counter::l1_write_sectors], local = counters[Counter::local_sectors];
+  if (!ideal || !read || !written || !local) return {};
+  const std::uint64_t moved = *read + *written - std::min(*local, *read + *written);
+  return {moved == 0 ? 1 : static_cast<double>(*ideal) / static_cast<double>(moved), "ratio", obtained};
+}
+
+}  // namespace
+
 Measurement measure(const RunRecord& record, const Work& work, const Roofs& roofs) {
   const Counters& c = record.counters;
   const Obtained bytes = record.bytes_are_modelled ? Obtained::modelled : Obtained::counted;
@@ -60,18 +72,21 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   m.executed_flops = sum(c, {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor}, "FLOP",
                          Obtained::counted);
   m.atomic_flops = sum(c, {Counter::atomic_flops}, "FLOP", Obtained::counted);
+  m.tensor_integer_operations = sum(c, {Counter::tensor_integer_operations}, "operations", Obtained::counted);
   m.dram_read_bytes = sum(c, {Counter::dram_read_bytes}, "B", bytes);
   m.dram_write_bytes = sum(c, {Counter::dram_write_bytes}, "B", bytes);
   m.l2_bytes = sum(c, {Counter::l2_read_sectors, Counter::l2_write_sectors}, "B", bytes, kSectorBytes);
   m.l1_bytes = sum(c, {Counter::l1_read_sectors, Counter::l1_write_sectors}, "B", bytes, kSectorBytes);
   m.l1_read_sectors = sum(c, {Counter::l1_read_sectors}, "sectors", bytes);
   m.l1_write_sectors = sum(c, {Counter::l1_write_sectors}, "sectors", bytes);
+  m.sector_use = sector_use_of(c, bytes);
   m.shared_bytes = sum(c, {Counter::shared_bytes}, "B", bytes);
   m.shared_wavefronts = sum(c, {Counter::shared_wavefronts}, "wavefronts", bytes);
   m.constant_requests = sum(c, {Counter::constant_requests}, "requests", bytes);
   m.constant_passes = sum(c, {Counter::constant_passes}, "passes", bytes);
   m.constant_bytes = sum(c, {Counter::constant_bytes}, "B", bytes);
   m.warp_instructions = sum(c, {Counter::warp_instructions}, "instructions", Obtained::counted);
+  if (!roofs.compute.empty()) m.peak_flops_per_s = {roofs.compute.front().flops_per_s, "FLOP/s", time};
   if (record.elapsed_ns > 0) {
     m.elapsed_ns = {record.elapsed_ns, "ns", time};
     m.achieved_flops_per_s = {m.useful_flops.value / (record.elapsed_ns * 1e-9), "FLOP/s", time};

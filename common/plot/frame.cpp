@@ -92,6 +92,20 @@ Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points) {
           .y_high = std::pow(10.0, y_high)};
 }
 
+Chart with_drawn_roofs(Chart chart) {
+  constexpr double kOnEachOther = 1.02;
+  std::vector<MemoryRoof> drawn = {*chart.roofs.memory_roof(chart.level)};
+  for (const MemoryRoof& roof : chart.roofs.memory) {
+    const bool is_apart = std::ranges::all_of(drawn, [&](const MemoryRoof& other) {
+      return std::max(roof.bytes_per_s, other.bytes_per_s) >
+             kOnEachOther * std::min(roof.bytes_per_s, other.bytes_per_s);
+    });
+    if (is_apart && roof.bytes_per_s > drawn.front().bytes_per_s) drawn.push_back(roof);
+  }
+  chart.roofs.memory = std::move(drawn);
+  return chart;
+}
+
 std::optional<GoalOutline> goal_outline(const Chart& chart, const Frame& frame) {
   if (!chart.goal) return std::nullopt;
   const GoalRegion& goal = *chart.goal;

@@ -36,6 +36,10 @@ struct GoalOutline {
 };
 std::optional<GoalOutline> goal_outline(const Chart& chart, const Frame& frame);
 
+// Returns the chart with only the memory roofs that are drawn: its own level's, and higher ones. A lower one would
+// belong to another level's AI, and dots may stand above it. Of roofs that would lie on each other, only one is drawn.
+Chart with_drawn_roofs(Chart chart);
+
 // Returns "DRAM" for "dram".
 std::string upper_case(std::string text);
 

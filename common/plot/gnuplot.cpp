@@ -44,7 +44,7 @@ enum class Align { left, center, right };
 class Script {
  public:
   explicit Script(const Chart& chart)
-      : chart_(chart),
+      : chart_(with_drawn_roofs(chart)),
         walk_(drawn_walk(chart.walk)),
         frame_(frame_of(chart, walk_.points)),
         placer_({kLeft, kBottom}, {kWidth - kRight, kHeight - kTop}) {}
@@ -441,7 +441,7 @@ class Script {
     line("unset output");
   }
 
-  const Chart& chart_;
+  const Chart chart_;
   const DrawnWalk walk_;
   const Frame frame_;
   LabelPlacer placer_;

@@ -99,7 +99,7 @@ class Canvas {
 class TextPlot {
  public:
   TextPlot(const Chart& chart, int columns, int rows)
-      : chart_(chart),
+      : chart_(with_drawn_roofs(chart)),
         walk_(drawn_walk(chart.walk)),
         frame_(frame_of(chart, walk_.points)),
         columns_(std::max(columns, kFewestColumns)),
@@ -321,7 +321,7 @@ class TextPlot {
     canvas_.write(0, rows_ - 1, legend, Paint::none);
   }
 
-  const Chart& chart_;
+  const Chart chart_;
   const DrawnWalk walk_;
   const Frame frame_;
   int columns_, rows_;

@@ -91,6 +91,7 @@ struct Cause {
   std::string_view figure = {};  // see Diagnosis::figure
 
   bool goes_beyond_roof = false;  // whether it is also reported close to the roof
+  bool moves_right = false;       // whether its cure is fewer bytes at some level
 
   // Each hint is more explicit than the one before: a question to look into, the idea, the change.
   std::array<std::string_view, 3> hints = {};

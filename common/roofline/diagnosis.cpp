@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <optional>
+#include <utility>
 
 #include "common/roofline/causes.h"
 #include "common/roofline/explain.h"
@@ -17,14 +20,26 @@ constexpr double kNearRoof = 1.1;  // a smaller gap is not mentioned
 
 Diagnosis diagnosis_of(const Cause& cause, Explanation explanation, double share) {
   auto& [text, line, brief, figure] = explanation;
-  return {std::string(cause.id), std::move(text), line, share, std::move(brief), std::move(figure)};
+  return {std::string(cause.id), std::move(text), line, share, std::move(brief), std::move(figure), cause.moves_right};
 }
 
-// Returns the gap, if there is one, followed by the cause: "The dot is x4.3 too low: ...".
-std::string with_gap(const DiagnosisInput& in, bool is_bytes, const std::string& why) {
+std::string capitalised(std::string text) {
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+// Returns the gap, if there is one, followed by the cause: "The dot is x4.3 too low: ...". `share`: of the time, which
+// a cure saves. If that is much less than the gap, the text says so: "The dot is x63 too low, and x6 is to be had
+// here:".
+std::string with_gap(const DiagnosisInput& in, bool is_bytes, double share, const std::string& why) {
+  constexpr double kMuchLess = 0.7;
   const double gap = is_bytes ? in.horizontal_gap : in.vertical_gap;
-  if (gap < kNearRoof) return static_cast<char>(std::toupper(static_cast<unsigned char>(why.front()))) + why.substr(1);
-  return fmt::format("The dot is x{} too {}: {}", number_text(gap), is_bytes ? "far left" : "low", why);
+  if (gap < kNearRoof) return capitalised(why);
+  const double gain = share < 1 ? 1 / (1 - share) : gap;
+  const std::string part = !is_bytes && gain < kMuchLess * gap
+                               ? fmt::format(", and x{} is to be had here", number_text(gain))
+                               : std::string();
+  return fmt::format("The dot is x{} too {}{}: {}", number_text(gap), is_bytes ? "far left" : "low", part, why);
 }
 
 std::optional<Diagnosis> alone(const DiagnosisInput& in) {
@@ -53,7 +68,7 @@ std::vector<Diagnosis> of_losses(const DiagnosisInput& in) {
     const double share = ns / in.elapsed_ns;
     if (share < kWorthCuring || !(has_gap(in) || cause->goes_beyond_roof)) continue;
     Explanation explanation = cause->explain(in);
-    explanation.text = with_gap(in, is_bytes, explanation.text);
+    explanation.text = with_gap(in, is_bytes, share, explanation.text);
     if (explanation.figure.empty()) explanation.figure = cause->figure;
     found.push_back(diagnosis_of(*cause, std::move(explanation), share));
   }
@@ -95,6 +110,23 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
   std::vector<Diagnosis> found = of_unmeasured(in);
   for (Diagnosis& diagnosis : of_losses(in)) found.push_back(std::move(diagnosis));
   return found;
+}
+
+std::vector<Diagnosis> diagnose_bytes(const DiagnosisInput& in) {
+  std::vector<std::pair<int, const Cause*>> found;
+  for (const Cause* cause : causes_in_order()) {
+    const int evidence = cause->moves_right && cause->evidence != nullptr ? cause->evidence(in) : 0;
+    if (evidence > 0) found.emplace_back(evidence, cause);
+  }
+  std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
+  std::vector<Diagnosis> out;
+  for (const auto& [evidence, cause] : found) {
+    Explanation explanation = cause->explain(in);
+    explanation.text = capitalised(explanation.text);
+    if (explanation.figure.empty()) explanation.figure = cause->figure;
+    out.push_back(diagnosis_of(*cause, std::move(explanation), 0));
+  }
+  return out;
 }
 
 Diagnosis first_diagnosis(const DiagnosisInput& in, const std::vector<Diagnosis>& found) {

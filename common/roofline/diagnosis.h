@@ -88,6 +88,7 @@ struct Diagnosis {
   // The figure that the text is about: "sectors", "ways", "lanes", "L1", "L2", "DRAM", "shared", "FLOPs", "runs",
   // "passes"; empty if it is about waiting.
   std::string figure = {};
+  bool moves_right = false;  // whether the cure is fewer bytes at some level
 };
 
 // Returns the ids of all causes that a diagnosis can have, in alphabetical order, without "none".
@@ -96,6 +97,10 @@ std::span<const std::string_view> diagnosis_causes();
 // Returns all causes worth curing, spills first, then by cost: each would save a considerable part of the time on its
 // own. Empty if there is none. No time is attributed to two causes.
 std::vector<Diagnosis> diagnose(const DiagnosisInput& input);
+
+// Returns the causes to which counts point and whose cure is fewer bytes, however little time it would save; strongest
+// evidence first.
+std::vector<Diagnosis> diagnose_bytes(const DiagnosisInput& input);
 
 // Returns the first of `found`; if `found` is empty, "none" with a description of the dot's position.
 Diagnosis first_diagnosis(const DiagnosisInput& input, const std::vector<Diagnosis>& found);

@@ -20,8 +20,11 @@ namespace roofwalk {
 struct Finding {
   std::vector<Diagnosis> diagnoses;  // most costly first; empty if nothing is worth curing
   Diagnosis diagnosis;               // the first of them; if there is none: cause "none", with a remark
-  int traffic_line = 0;              // 0: unknown
-  std::string traffic_source;        // that line's text, as the learner wrote it
+  std::vector<Diagnosis> of_bytes;   // what moves too many bytes, however little time a cure would save
+  // How the kernel that takes longest fills the GPU, if SMs idle or are less than half full: "3 of 8 at work".
+  std::string filling;
+  int traffic_line = 0;        // 0: unknown
+  std::string traffic_source;  // that line's text, as the learner wrote it
 };
 
 struct Attempt {
@@ -32,6 +35,8 @@ struct Attempt {
   Size size;
   std::optional<std::uint64_t> seed;  // nullopt if hidden seeds were used
   std::string file;                   // the learner's name for it: "my/vector-add.cu"
+  int ended_line = 0;                 // the line of the file to which the first reason points; 0: none
+  std::string ended_source = {};      // that line's text, as the learner wrote it; not in the JSON
   std::string source_sha256;          // empty if the file did not compile
   bool is_starter = false;            // the file is the starter, unchanged
   bool sandboxed = false;             // the file was compiled, and the virtual GPU ran its kernels, in boxes

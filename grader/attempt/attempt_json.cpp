@@ -108,6 +108,7 @@ void add_figures(const Attempt& attempt, Json& json) {
   json["useful_flops"] = number(m.useful_flops);
   json["executed_flops"] = number(m.executed_flops);
   json["atomic_flops"] = number(m.atomic_flops);
+  json["tensor_integer_operations"] = number(m.tensor_integer_operations);
   json["compulsory_bytes"] = number(m.compulsory_bytes);
   json["dram_read_bytes"] = number(m.dram_read_bytes);
   json["dram_write_bytes"] = number(m.dram_write_bytes);
@@ -115,6 +116,7 @@ void add_figures(const Attempt& attempt, Json& json) {
   json["l1_bytes"] = number(m.l1_bytes);
   json["l1_read_sectors"] = number(m.l1_read_sectors);
   json["l1_write_sectors"] = number(m.l1_write_sectors);
+  json["sector_use"] = number(m.sector_use);
   json["shared_bytes"] = number(m.shared_bytes);
   json["shared_wavefronts"] = number(m.shared_wavefronts);
   Json levels = {{"dram", nullptr}, {"l2", nullptr}, {"l1", nullptr}};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/roofline/si.h"
+#include "grader/attempt/verdict.h"
 
 namespace roofwalk {
 namespace {
@@ -26,14 +27,19 @@ void use_thresholds_of(const Machine& machine, Chapter& chapter) {
   }
 }
 
-MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work) {
+MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work, bool counts_needed_sectors) {
   Chapter here = chapter;
   use_thresholds_of(machine, here);
   const auto bytes = static_cast<double>(work.compulsory_bytes), l2_bytes = static_cast<double>(machine.l2_bytes);
   const bool l2_hides_dram = bytes < kLeastOfL2 * l2_bytes;
   MachineGoals goals;
   for (Goal& goal : here.goals) {
-    if (l2_hides_dram && is_about_dram_bytes(goal)) {
+    if (goal.what == Goal::What::sector_use && !counts_needed_sectors) {
+      goals.left_out.push_back(
+          fmt::format("right by the {} sectors needed is not asked for here: CUPTI counts the sectors "
+                      "that a kernel moves, and not those that it needs.",
+                      level_title(goal.level)));
+    } else if (l2_hides_dram && is_about_dram_bytes(goal)) {
       goals.left_out.push_back(fmt::format(
           "{} at DRAM is not asked for on {}: {} of data are less than {:.0f} times its L2 of {}, so DRAM "
           "hardly sees what a kernel reads twice.",

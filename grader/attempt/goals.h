@@ -14,12 +14,15 @@ struct MachineGoals {
   std::vector<std::string> left_out;  // for each of the other goals: one sentence that says why it is left out
 };
 
-// The goals have the machine's own thresholds (Goal::on). A goal about the AI at DRAM is left out if the compulsory
-// bytes are less than four times the L2, because the L2 then absorbs so many repeated reads that every kernel has about
-// the same AI at DRAM.
 // Gives each goal the machine's own thresholds (Goal::on) as its thresholds.
 void use_thresholds_of(const Machine& machine, Chapter& chapter);
 
-MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work);
+// The goals have the machine's own thresholds (Goal::on). A goal about the AI at DRAM is left out if the compulsory
+// bytes are less than four times the L2, because the L2 then absorbs so many repeated reads that every kernel has about
+// the same AI at DRAM.
+// `counts_needed_sectors`: whether the device counts the sectors that accesses need; if not, goals about sector_use are
+// left out.
+MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work,
+                      bool counts_needed_sectors = true);
 
 }  // namespace roofwalk

@@ -70,6 +70,8 @@ std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measure
         time.least_speedup = *wanted;
       } else if (goal.what == Goal::What::share_of_roof && roof.known() && roof.value > 0) {
         time.most_ns = measurement.useful_flops.value / (*wanted * roof.value) * 1e9;
+      } else if (goal.what == Goal::What::share_of_peak && measurement.peak_flops_per_s.get().value_or(0) > 0) {
+        time.most_ns = measurement.useful_flops.value / (*wanted * measurement.peak_flops_per_s.value) * 1e9;
       } else {
         continue;
       }

@@ -216,6 +216,49 @@ void settle(Finding& finding) {
                           : finding.diagnoses.front();
 }
 
+void lead_with_missed(const Judgement& judgement, Finding& finding) {
+  const Grade next = judgement.grade == Grade::none ? Grade::pass : Grade::ace;
+  bool misses_right = false, misses_up = false, misses_sectors = false;
+  for (const GoalResult& row : judgement.goals) {
+    if (row.met || row.wanted_for != next) continue;
+    (row.goal.axis == Goal::Axis::right ? misses_right : misses_up) = true;
+    misses_sectors |= row.goal.what == Goal::What::sector_use;
+  }
+  if (!misses_right || misses_up) return;
+  const auto is_about_it = [&](const Diagnosis& diagnosis) {
+    return diagnosis.moves_right && (!misses_sectors || diagnosis.cause == cause::over_fetch.id);
+  };
+  const auto first = std::ranges::find_if(finding.diagnoses, is_about_it);
+  const auto other = std::ranges::find_if(finding.of_bytes, is_about_it);
+  if (first != finding.diagnoses.end()) {
+    std::rotate(finding.diagnoses.begin(), first, first + 1);
+  } else if (other != finding.of_bytes.end()) {
+    finding.diagnoses.insert(finding.diagnoses.begin(), *other);
+  } else {
+    return;
+  }
+  finding.diagnosis = finding.diagnoses.front();
+}
+
+namespace {
+
+std::string filling_of(const KernelRecord& kernel, const Machine& machine) {
+  constexpr double kHalf = 0.5;
+  const std::uint64_t blocks = kernel.grid.count();
+  const auto sms = static_cast<std::uint64_t>(machine.sms);
+  std::string text;
+  if (blocks < sms) text = fmt::format("{} of {} at work", blocks, sms);
+  const std::uint64_t on_one =
+      std::min<std::uint64_t>((blocks + sms - 1) / sms, static_cast<std::uint64_t>(kernel.resident_blocks_per_sm));
+  const std::uint64_t warps = on_one * ((kernel.block.count() + 31) / 32);
+  const auto most = static_cast<std::uint64_t>(machine.max_threads_per_sm / 32);
+  if (static_cast<double>(warps) < kHalf * static_cast<double>(most))
+    text += fmt::format("{} with {} of {} warps", text.empty() ? "each" : ",", warps, most);
+  return text;
+}
+
+}  // namespace
+
 Finding inspect(const RunRecord& record, const Measurement& m, const Machine& machine, const Roofs& roofs,
                 const std::string& source_text) {
   DiagnosisInput in;
@@ -278,6 +321,8 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   Finding finding;
   finding.diagnoses = diagnose(in);
   finding.diagnosis = first_diagnosis(in, finding.diagnoses);
+  finding.of_bytes = diagnose_bytes(in);
+  if (longest != nullptr) finding.filling = filling_of(*longest, machine);
   finding.traffic_line = busiest_line(in.lines);
   finding.traffic_source = source_line(source_text, finding.traffic_line);
   return finding;

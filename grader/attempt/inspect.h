@@ -17,6 +17,11 @@ Finding inspect_wrong(const Correctness& correctness, int suspect_line);
 // faster. No chapter is about spills, and the virtual GPU's dot does not fully show their cost.
 void settle(Finding& finding);
 
+// If only goals `right` are missed, puts the first diagnosis whose cure is fewer bytes before the others, or one of
+// of_bytes if there is none among them: a learner wants to know first what keeps the dot from the goal. Where
+// sector_use is missed, that is over-fetch.
+void lead_with_missed(const Judgement& judgement, Finding& finding);
+
 // While other warps wait at a barrier, the last warp to arrive still works or waits for something else. Returns what it
 // did, as shares of `cycles`, the cycles for which the other warps waited there.
 std::vector<DiagnosisInput::Waiting::Part> last_warp_of(const std::vector<HeldUpBy>& held_up, double cycles);

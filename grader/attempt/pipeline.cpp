@@ -270,7 +270,7 @@ class AttemptInTheMaking {
         key_(baseline_key(rig, *request.chapter, measured_->size, measured_seed(request))),
         starter_(starter_dot(rig, request, *measured_, key_)),
         attempt_(blank(rig, request, measured_->size)) {
-    MachineGoals goals = goals_on(rig.machine, chapter_, measured_->work);
+    MachineGoals goals = goals_on(rig.machine, chapter_, measured_->work, !rig.is_real());
     evidence_.goals = std::move(goals.asked);
     attempt_.goals_left_out = std::move(goals.left_out);
   }
@@ -292,8 +292,26 @@ class AttemptInTheMaking {
     if (evidence_.outcome && evidence_.outcome->correctness.looks_like_half) {
       attempt_.finding = inspect_wrong(evidence_.outcome->correctness, evidence_.outcome->line);
     }
+    attempt_.ended_line = line_of_end();
+    attempt_.ended_source = source_line(file_text(request_.file), attempt_.ended_line);
     if (attempt_.finding && attempt_.judgement.grade == Grade::ace) settle(*attempt_.finding);
+    if (attempt_.finding && attempt_.measurement) lead_with_missed(attempt_.judgement, *attempt_.finding);
     return std::move(attempt_);
+  }
+
+  int line_of_end() const {
+    switch (attempt_.judgement.verdict) {
+      case Verdict::compile_error:
+        return evidence_.compile_error->line;
+      case Verdict::refused:
+        return evidence_.refusal->line;
+      case Verdict::fault:
+        return evidence_.fault->line;
+      case Verdict::incorrect:
+        return evidence_.outcome->line;
+      default:
+        return 0;
+    }
   }
 
   // Each step returns whether the next one should run.

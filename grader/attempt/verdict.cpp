@@ -14,7 +14,8 @@ constexpr std::array<std::string_view, 8> kVerdictNames = {"pass",    "fail",   
 constexpr std::array<std::string_view, 3> kGradeNames = {"none", "pass", "ace"};
 
 bool is_share(const Goal& goal) {
-  return goal.what == Goal::What::share_of_roof || goal.what == Goal::What::share_of_algorithmic_ai;
+  return goal.what == Goal::What::share_of_roof || goal.what == Goal::What::share_of_algorithmic_ai ||
+         goal.what == Goal::What::sector_use || goal.what == Goal::What::share_of_peak;
 }
 
 std::optional<double> threshold(const Goal& goal, Grade grade) { return grade == Grade::ace ? goal.ace : goal.pass; }
@@ -35,8 +36,12 @@ std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
       return has_starter ? over(level.ai.get(), starter->second.ai) : std::nullopt;
     case Goal::What::share_of_algorithmic_ai:
       return over(level.ai.get(), m.algorithmic_ai.get());
+    case Goal::What::sector_use:
+      return m.sector_use.get();
     case Goal::What::share_of_roof:
       return over(m.achieved_flops_per_s.get(), level.roof.get());
+    case Goal::What::share_of_peak:
+      return over(m.achieved_flops_per_s.get(), m.peak_flops_per_s.get());
     case Goal::What::flops_over_starter:
       return has_starter ? over(m.achieved_flops_per_s.get(), starter->second.flops_per_s) : std::nullopt;
   }
@@ -89,8 +94,7 @@ std::vector<std::string> missed_goals(const Judgement& judgement) {
 std::vector<std::string> missed_by_bytes(const Judgement& judgement) {
   std::vector<std::string> reasons;
   for (const GoalResult& row : judgement.goals) {
-    const bool is_of_bytes =
-        row.goal.what == Goal::What::ai_over_starter || row.goal.what == Goal::What::share_of_algorithmic_ai;
+    const bool is_of_bytes = row.goal.axis == Goal::Axis::right;
     if (is_of_bytes && row.wanted_for == Grade::pass && !row.met) reasons.push_back(missed(row));
   }
   return reasons;
@@ -189,9 +193,13 @@ std::string goal_phrase(const Goal& goal) {
       return fmt::format("the starter's AI at {}", level_title(goal.level));
     case Goal::What::share_of_algorithmic_ai:
       return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
+    case Goal::What::sector_use:
+      return fmt::format("of the {} sectors needed", level_title(goal.level));
     case Goal::What::share_of_roof:
       // At L1 and L2, the roof above the dot is often the compute roof, so these phrases do not name a memory roof.
       return goal.level == "dram" ? "of the DRAM roof" : fmt::format("of the roof (at {})", level_title(goal.level));
+    case Goal::What::share_of_peak:
+      return "of the flat roof";
     case Goal::What::flops_over_starter:
       return "the starter's FLOP/s";
   }

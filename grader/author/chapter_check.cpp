@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kClaimMargin = 0.02;
+constexpr double kClaimMargin = 0.005;
 constexpr double kLeastStarterGap = 3, kLeastStarterGapElsewhere = 2;  // on classroom; on other machines
 
 class Lines {
@@ -157,6 +157,15 @@ std::vector<fs::path> kernels_of(std::vector<fs::path>& wrong, const PatchedKern
   return kernels;
 }
 
+void check_idiom(const fs::path& file, const std::string& machine, const Attempt& attempt, Lines& lines) {
+  const std::string name = file.filename().string();
+  const auto grade = idiom_grade_on(machine, file_text(file));
+  if (!grade) return lines.add(name + ": states its grade", false, grade.error().text());
+  const Verdict verdict = *grade == Grade::none ? Verdict::fail : Verdict::pass;
+  lines.add(fmt::format("{}: grade {}", name, grade_name(*grade)),
+            attempt.judgement.grade == *grade && attempt.judgement.verdict == verdict, outcome(attempt));
+}
+
 void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
   const std::string name = file.filename().string();
   const auto claim = parse_wrong_claim(first_line(file));
@@ -182,16 +191,17 @@ CheckLine check_half(const Chapter& chapter, const Exercise& exercise, const Siz
           fmt::format("worst error {:.3g}", worst.worst_error)};
 }
 
-}  // namespace
+// The files that a check runs, in this order: the starter, steps, idioms, wrong solutions.
+struct CheckedFiles {
+  std::vector<fs::path> files, kernels;  // a kernel is the file itself, or what a patch makes
+  std::size_t steps = 0, idioms = 0;
+};
 
-Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chapter, CheckScope scope) {
-  const Exercise* exercise = find_exercise(chapter.name);
-  if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
+CheckedFiles checked_files(const Rig& rig, const Chapter& chapter, CheckScope scope, const PatchedKernels& patched,
+                           Lines& lines) {
   auto steps = chapter.solution_steps();
+  auto idioms = chapter.idioms();
   auto wrong = wrong_solutions_on(chapter, rig.machine.chip_name());
-
-  Lines lines(chapter.name);
-  check_words(chapter, lines);
   lines.add("there are solution steps and wrong solutions", !steps.empty() && !wrong.empty(),
             fmt::format("{} and {}", steps.size(), wrong.size()));
   const auto dodge = quick_dodge(wrong), idiom = quick_idiom(steps);
@@ -201,14 +211,29 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
     const fs::path last = steps.empty() ? fs::path() : steps.back();
     std::erase_if(steps, [&](const fs::path& step) { return step != last && !(idiom && step == *idiom); });
     std::erase_if(wrong, [&](const fs::path& file) { return !(dodge && file == *dodge); });
+    idioms.clear();
   }
-  const PatchedKernels patched(chapter.folder.parent_path().parent_path());
   const auto wrong_kernels = kernels_of(wrong, patched, lines);
-  std::vector<fs::path> files = {chapter.starter()};
-  files.insert(files.end(), steps.begin(), steps.end());
-  auto kernels = files;
-  files.insert(files.end(), wrong.begin(), wrong.end());
-  kernels.insert(kernels.end(), wrong_kernels.begin(), wrong_kernels.end());
+  CheckedFiles out{.files = {chapter.starter()}, .kernels = {}, .steps = steps.size(), .idioms = idioms.size()};
+  out.files.insert(out.files.end(), steps.begin(), steps.end());
+  out.files.insert(out.files.end(), idioms.begin(), idioms.end());
+  out.kernels = out.files;
+  out.files.insert(out.files.end(), wrong.begin(), wrong.end());
+  out.kernels.insert(out.kernels.end(), wrong_kernels.begin(), wrong_kernels.end());
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chapter, CheckScope scope) {
+  const Exercise* exercise = find_exercise(chapter.name);
+  if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
+  Lines lines(chapter.name);
+  check_words(chapter, lines);
+  const PatchedKernels patched(chapter.folder.parent_path().parent_path());
+  const CheckedFiles checked = checked_files(rig, chapter, scope, patched, lines);
+  const std::vector<fs::path>& files = checked.files;
+  const std::size_t steps = checked.steps, idioms = checked.idioms;
 
   const auto measured = prepare(chapter, rig.machine, kPublicSeed, rig.threads);
   ROOFWALK_TRY(Attempt first, run_attempt(rig, {&chapter, chapter.starter(), kPublicSeed, measured}));
@@ -222,7 +247,7 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   attempts[0] = std::move(first);
   parallel_for(files.size() - 1 + halves.size(), rig.threads, [&](std::size_t other) {
     if (const std::size_t i = other + 1; i < files.size()) {
-      attempts[i] = run_attempt(alone, {&chapter, kernels[i], kPublicSeed, measured, starter});
+      attempts[i] = run_attempt(alone, {&chapter, checked.kernels[i], kPublicSeed, measured, starter});
     } else if (const std::size_t h = i - files.size(); h < sizes.size()) {
       const Problem problem = exercise->problem(sizes[h], kPublicSeed);
       halves[h] = check_half(chapter, *exercise, sizes[h], problem, exercise->reference(sizes[h], problem));
@@ -235,12 +260,14 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   for (std::size_t i = 0; i < files.size(); ++i) {
     ROOFWALK_TRY(const Attempt attempt, *std::move(attempts[i]));
     const std::string stem = files[i].stem().string();
-    const bool is_step = i >= 1 && i <= steps.size();
+    const bool is_step = i >= 1 && i <= steps;
     shown[i == 0 ? "starter" : is_step ? stem.substr(0, stem.find('_')) : stem] = to_json(attempt);
     if (i == 0) {
       check_starter(rig.machine.name, attempt, lines);
     } else if (is_step) {
-      check_step(files[i], rig.machine.name, attempt, i == steps.size(), lines);
+      check_step(files[i], rig.machine.name, attempt, i == steps, lines);
+    } else if (i <= steps + idioms) {
+      check_idiom(files[i], rig.machine.chip_name(), attempt, lines);
     } else {
       check_wrong(files[i], attempt, lines);
     }

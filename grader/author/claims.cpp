@@ -51,6 +51,22 @@ Result<StepClaim> step_claim_on(const std::string& machine, const std::string& s
   return claim;
 }
 
+Result<Grade> idiom_grade_on(const std::string& machine, const std::string& source) {
+  static const Pattern kFirst(R"(// grade: (none|pass|ace))"), kOn(R"(// on ([a-z0-9-]+): (none|pass|ace))");
+  std::istringstream lines(source);
+  std::string line;
+  std::getline(lines, line);
+  const auto first = kFirst.match(line);
+  if (!first) return Error{.message = "the first line must read `// grade: none`, `// grade: pass` or `// grade: ace`"};
+  Grade grade = grade_from_name((*first)[1]);
+  while (std::getline(lines, line) && line.starts_with("// on ")) {
+    const auto on = kOn.match(line);
+    if (!on) return Error{.message = "a line about one machine must read `// on MACHINE: GRADE`"};
+    if ((*on)[1] == machine) grade = grade_from_name((*on)[2]);
+  }
+  return grade;
+}
+
 Result<WrongClaim> parse_wrong_claim(const std::string& first_line) {
   static const Pattern kLine(R"(// verdict(?: on ([a-z0-9-]+))?: ([a-z_]+)(?:, (.+))?)");
   const auto groups = kLine.match(first_line);

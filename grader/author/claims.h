@@ -1,4 +1,4 @@
-// Claims in the first lines of solution steps and wrong solutions; `dev check` proves them.
+// Claims in the first lines of solution steps, idioms and wrong solutions; `dev check` proves them.
 #pragma once
 
 #include <optional>
@@ -35,6 +35,10 @@ Result<StepClaim> parse_step_claim(const std::string& first_line);
 // directly below may be about other machines: "// on h100-sxm: right x20 (l1), up x3.9". If no line is about this
 // machine, the claim has no factors.
 Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source);
+
+// The grade that an idiom must get on a machine. The first line is about all machines: "// grade: pass". Lines directly
+// below may be about one: "// on h100-sxm: ace".
+Result<Grade> idiom_grade_on(const std::string& machine, const std::string& source);
 
 Result<WrongClaim> parse_wrong_claim(const std::string& first_line);
 

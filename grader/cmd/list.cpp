@@ -26,14 +26,14 @@ Json json_of(const Chapter& chapter, const Progress& progress) {
 
 int list(Session& session) {
   Json rows = Json::array();
-  std::string text = fmt::format("{:<3} {:<20} {:<12} {:<6} {}\n", "", "chapter", "state", "grade", "best dot");
+  std::string text = fmt::format("{:<3} {:<18} {:<12} {:<6} {}\n", "", "chapter", "state", "grade", "best dot");
   for (const Chapter& chapter : session.course().chapters) {
     const Progress row = session.progress(chapter);
     rows.push_back(json_of(chapter, row));
     const std::string best = row.best ? fmt::format("{} at {} ({})", si_text(row.best->flops_per_s, "FLOP/s"),
                                                     si_text(row.best->ai, "FLOP/B"), walk_level(chapter))
                                       : std::string("-");
-    text += fmt::format("{:<3} {:<20} {:<12} {:<6} {}\n", chapter.number, chapter.name, row.state,
+    text += fmt::format("{:<3} {:<18} {:<12} {:<6} {}\n", chapter.number, chapter.name, row.state,
                         row.grade == Grade::none ? "-" : grade_name(row.grade), best);
   }
   if (session.options.json) {

@@ -184,8 +184,8 @@ class WatchLoop {
       hint();
     } else if (key == 'p') {
       toggle_plot();
-    } else if (key == 'n' && has_passed_) {
-      next();
+    } else if (key == 'n') {
+      has_passed_ ? next() : tell("the next chapter opens here when this one is passed");
     } else if (key == 'r') {
       asks_reset_ = true;
       draw();

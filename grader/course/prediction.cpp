@@ -176,7 +176,7 @@ Prediction ask_prediction(const std::string& level, Prediction known, std::istre
     known.ai = ai;
   }
   if (const auto bound = ask(
-          "2  What takes its time? [memory, compute, latency (waiting or launching)]", "m, c or l",
+          "2  What takes its time? [memory (at any level), compute, latency (waiting)]", "m, c or l",
           [](const std::string& line) { return bound_from_text(line); }, in, out)) {
     known.bound = bound;
   }

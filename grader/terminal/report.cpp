@@ -117,21 +117,19 @@ void small_sizes(const Attempt& attempt, Page& page) {
                               : fmt::format("wrong at {} of the {} small sizes that ran", wrong, all));
 }
 
-// Shows the gaps at DRAM, and at the level of the chart's axis.
+// Shows the gaps at DRAM, and the gap to the roof at the level of the chart's axis. The algorithm's AI is about DRAM:
+// at L1 each thread asks for its own values, so no kernel comes near.
 void gaps(const Attempt& attempt, Page& page) {
   const Measurement& m = *attempt.measurement;
-  const auto words = [](double vertical, double horizontal) {
-    return fmt::format("{} below the roof, {} left of the algorithm's AI", factor(vertical), factor(horizontal));
-  };
   if (m.vertical_gap.known() && m.horizontal_gap.known()) {
-    page.row("gaps", words(m.vertical_gap.value, m.horizontal_gap.value));
+    page.row("gaps", fmt::format("{} below the roof, {} left of the algorithm's AI", factor(m.vertical_gap.value),
+                                 factor(m.horizontal_gap.value)));
   }
   const LevelMeasurement& level = m.level(attempt.walk_level);
   const auto point = m.point(attempt.walk_level);
   if (attempt.walk_level == "dram" || !point || !level.roof.known()) return;
-  page.row(
-      "", fmt::format("at {} {}", level_title(attempt.walk_level),
-                      words(level.roof.value / point->flops_per_s, horizontal_gap(point->ai, m.algorithmic_ai.value))));
+  page.row("", fmt::format("at {} {} below the roof", level_title(attempt.walk_level),
+                           factor(level.roof.value / point->flops_per_s)));
 }
 
 std::string pairs_text(const PairedTimes& times) {
@@ -155,9 +153,13 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   if (m.atomic_flops.get().value_or(0) > 0) {
     page.row("", fmt::format("{} more by atomics, which add in L2 or in shared memory", count(m.atomic_flops)));
   }
+  if (m.tensor_integer_operations.get().value_or(0) > 0) {
+    page.row("", fmt::format("and {} operations on integers by tensor cores", count(m.tensor_integer_operations)));
+  }
   page.row("DRAM", fmt::format("{} bytes{}, {} compulsory{}", count(dram.bytes),
                                attempt.bytes_are_modelled ? " (modelled)" : "", count(m.compulsory_bytes),
                                m.horizontal_gap.known() ? fmt::format(" ({})", factor(m.horizontal_gap.value)) : ""));
+  if (attempt.finding && !attempt.finding->filling.empty()) page.row("SMs", attempt.finding->filling);
   page.section(Worth::figures);
   std::string at_level;
   if (attempt.walk_level != "dram") {
@@ -184,7 +186,11 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
 // "met", or by how much the goal is missed. A missed goal is red only if the pass depends on it.
 std::string goal_outcome(const GoalResult& row, const Colors& colors) {
   if (row.met) return colors.good("met");
-  const std::string by = *row.reached > 0 ? factor(row.wanted / *row.reached) : std::string();
+  const double times = *row.reached > 0 ? row.wanted / *row.reached : 0;
+  const bool nearly = times > 0 && factor(times) == factor(1);
+  const std::string by = nearly      ? fmt::format("{:.2g} %", 100 * (times - 1))
+                         : times > 0 ? factor(times)
+                                     : std::string();
   if (row.wanted_for == Grade::ace) return colors.faint(by.empty() ? "to go" : by + " to go");
   return colors.bad(by.empty() ? "missed" : "missed by " + by);
 }
@@ -294,6 +300,17 @@ void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
 
 }  // namespace
 
+namespace {
+
+// Shows the source line to which the first reason points.
+void line_of_end(const Attempt& attempt, Page& page) {
+  if (attempt.ended_source.empty()) return;
+  page.row(fmt::format("line {}", attempt.ended_line),
+           shortened(printable(attempt.ended_source), page.columns() - kLabel));
+}
+
+}  // namespace
+
 std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const Colors& colors, std::size_t columns) {
   Page page(columns);
   page.section(Worth::advice);
@@ -303,7 +320,10 @@ std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const C
   page.section(Worth::verdict);
   page.line(headline(attempt, colors));
   if (!attempt.measurement || attempt.judgement.verdict == Verdict::not_graded) {
-    for (const std::string& reason : attempt.judgement.reasons) page.prose("", reason, 12);
+    for (std::size_t i = 0; i < attempt.judgement.reasons.size(); ++i) {
+      page.prose("", attempt.judgement.reasons[i], 12);
+      if (i == 0) line_of_end(attempt, page);
+    }
     if (attempt.judgement.verdict == Verdict::incorrect && attempt.small_sizes > 0) small_sizes(attempt, page);
   }
   if (!attempt.measurement && attempt.finding) page.prose("look at", attempt.finding->diagnosis.text, kAdviceLines);

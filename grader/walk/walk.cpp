@@ -26,7 +26,7 @@ LevelPoints stored_points(const Json& attempt) {
 }
 
 GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, double algorithmic_ai,
-                     const LevelPoints& starter, Grade grade) {
+                     double peak_flops_per_s, const LevelPoints& starter, Grade grade) {
   GoalRegion region;
   region.label = grade_name(grade);
   const auto from = starter.find(level);
@@ -35,7 +35,8 @@ GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, d
     const auto wanted = grade == Grade::ace && goal.ace ? goal.ace : goal.pass;
     // A goal about another level's bytes has no place on this axis. A goal about FLOP/s has, because FLOP/s are the
     // same at all levels.
-    if (!wanted || (goal.level != level && goal.what != Goal::What::flops_over_starter)) continue;
+    const bool is_flops = goal.what == Goal::What::flops_over_starter || goal.what == Goal::What::share_of_peak;
+    if (!wanted || (goal.level != level && !is_flops)) continue;
     switch (goal.what) {
       case Goal::What::ai_over_starter:
         region.min_ai = std::max(region.min_ai, *wanted * start.ai);
@@ -43,8 +44,13 @@ GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, d
       case Goal::What::share_of_algorithmic_ai:
         region.min_ai = std::max(region.min_ai, *wanted * algorithmic_ai);
         break;
+      case Goal::What::sector_use:
+        break;  // has no place in a roofline
       case Goal::What::share_of_roof:
         region.share_of_roof = std::max(region.share_of_roof, *wanted);
+        break;
+      case Goal::What::share_of_peak:
+        region.min_flops_per_s = std::max(region.min_flops_per_s, *wanted * peak_flops_per_s);
         break;
       case Goal::What::flops_over_starter:
         region.min_flops_per_s = std::max(region.min_flops_per_s, *wanted * start.flops_per_s);
@@ -54,6 +60,10 @@ GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, d
   return region;
 }
 
+double algorithmic_ai_of(const Work& work) {
+  return static_cast<double>(work.useful_flops) / static_cast<double>(work.compulsory_bytes);
+}
+
 Chart empty_chart(const Rig& rig, const std::string& names, const std::string& level, const Size& size,
                   const Work& work) {
   Chart chart;
@@ -61,7 +71,7 @@ Chart empty_chart(const Rig& rig, const std::string& names, const std::string& l
   chart.level = level;
   chart.roofs = rig.roofs;
   chart.time_is_modelled = rig.device_kind == "virtual";
-  chart.algorithmic_ai = static_cast<double>(work.useful_flops) / static_cast<double>(work.compulsory_bytes);
+  if (level == "dram") chart.algorithmic_ai = algorithmic_ai_of(work);  // at other levels no kernel comes near
   return chart;
 }
 
@@ -109,8 +119,9 @@ const Dot* best_dot(const std::vector<Dot>& dots) {
 Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& level, const Size& size, const Work& work,
                  const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for) {
   Chart chart = empty_chart(rig, chapter.name, level, size, work);
-  chart.goal =
-      region_of(goals_on(rig.machine, chapter, work).asked, chart.level, *chart.algorithmic_ai, starter, goal_for);
+  const double peak = rig.roofs.compute.empty() ? 0 : rig.roofs.compute.front().flops_per_s;
+  chart.goal = region_of(goals_on(rig.machine, chapter, work).asked, chart.level, algorithmic_ai_of(work), peak,
+                         starter, goal_for);
   add_starter(rig, starter, chart);
   for (const Dot& dot : dots) add_dot(dot.label, dot, chart);
   return chart;

@@ -1,4 +1,4 @@
-// step 1: right x6.6 (l1), up x7.36: threadIdx.x runs along a row, so that a warp reads and writes consecutive addresses
+// step 1: right x6.6 (l1), up x7.43: threadIdx.x runs along a row, so that a warp reads and writes consecutive addresses
 #include <roofwalk.cuh>
 
 // One element of c for each thread.

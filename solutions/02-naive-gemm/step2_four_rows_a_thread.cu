@@ -1,4 +1,4 @@
-// step 2: right x16.5 (l1), up x10.3: a thread computes four rows of its column, so that a value of b serves four FMAs
+// step 2: right x16.5 (l1), up x10.4: a thread computes four rows of its column, so that a value of b serves four FMAs
 #include <roofwalk.cuh>
 
 constexpr int kRows = 4;  // adjacent rows of c for each thread

@@ -1,4 +1,4 @@
-// step 2: right x1 (l1), up x2.82: 16 bytes at a time, laid out so that no bank is asked for two words
+// step 2: right x1 (l1), up x2.8: 16 bytes at a time, laid out so that no bank is asked for two words
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 

@@ -1,4 +1,4 @@
-// step 1: right x3 (dram), up x2.94: one kernel does a row from end to end, so that x - mean never travels to DRAM
+// step 1: right x3 (dram), up x2.9: one kernel does a row from end to end, so that x - mean never travels to DRAM
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;  // per block; block r works on row r

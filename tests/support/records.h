@@ -12,6 +12,7 @@ inline Machine test_machine() {
   m.arch = "compute_80";
   m.compute_capability = 80;
   m.sms = 8;
+  m.max_threads_per_sm = 1024;
   m.clock_hz = 1e9;
   m.fp32_lanes_per_sm = 128;
   m.dram_bytes_per_s = 128e9;

@@ -26,6 +26,7 @@ const Cause cause::no_reuse = {
                          bool) { return is_redundancy_behind_wait(in, wait, MissingReuse::within_block); },
     .evidence = [](const DiagnosisInput& in) { return evidence_of_redundancy(in, MissingReuse::within_block); },
     .explain = explain_no_reuse,
+    .moves_right = true,
     .hints =
         {"How often is one element of the input needed, and how often is it loaded?",
          "Data that many threads of a block need can be loaded once into shared memory; data that one thread needs "

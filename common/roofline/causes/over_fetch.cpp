@@ -66,6 +66,7 @@ const Cause cause::over_fetch = {
     .evidence = [](const DiagnosisInput& in) { return over_fetches(in) ? 110 : 0; },
     .explain = explain_over_fetch,
     .figure = "sectors",
+    .moves_right = true,
     .hints =
         {"Take the line on the card and write down the addresses that threads 0, 1 and 2 of a warp touch. How many "
          "bytes lie between them?",

@@ -27,6 +27,7 @@ const Cause cause::redundant_loads = {
                          bool) { return is_redundancy_behind_wait(in, wait, MissingReuse::between_blocks); },
     .evidence = [](const DiagnosisInput& in) { return evidence_of_redundancy(in, MissingReuse::between_blocks); },
     .explain = explain_redundant_loads,
+    .moves_right = true,
     .hints =
         {"Which bytes come a second time: for a neighbouring block, or for the same one after its cache lost them?",
          "Blocks share nothing but L2: what several of them need is loaded by each. And what one reads again comes "

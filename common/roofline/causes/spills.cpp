@@ -60,6 +60,7 @@ const Cause cause::spills = {
     .report_unmeasured = report_spills,
     .explain = explain_spills,
     .figure = "L1",
+    .moves_right = true,
     .hints = {
         "The kernel uses memory that you never asked for. Which values of a thread have no register?",
         "A thread has at most 255 registers, fewer where many threads share an SM. What does not fit goes to local "

@@ -33,6 +33,7 @@ const Cause cause::unfused = {
     .explain = explain_unfused,
     .figure = "DRAM",
     .goes_beyond_roof = true,
+    .moves_right = true,
     .hints =
         {"Count the kernels, and the arrays that travel between them. Who reads what the first one wrote?",
          "What one kernel writes and the next one reads crosses DRAM twice. Inside one kernel it could stay on the "

@@ -141,6 +141,51 @@ TEST(Settle, LeavesWhatTheDotDoesNotShow) {
   EXPECT_THAT(finding.diagnosis.text, HasSubstr("What limits the kernel now: Much."));
 }
 
+TEST(LeadWithMissed, PutsBytesFirstWhereOnlyTheyAreMissed) {
+  const Diagnosis waits{.cause = "latency", .text = "Waits.", .share = 0.5};
+  const Diagnosis reuse{.cause = "no_reuse", .text = "Reuse.", .share = 0.2, .moves_right = true};
+  GoalResult right, up;
+  right.goal.axis = Goal::Axis::right;
+  right.wanted_for = up.wanted_for = Grade::pass;
+  up.met = true;
+  Judgement judgement;
+  judgement.goals = {right, up};
+  Finding finding;
+  finding.diagnoses = {waits, reuse};
+  lead_with_missed(judgement, finding);
+  EXPECT_EQ(finding.diagnosis.cause, "no_reuse");
+  EXPECT_EQ(finding.diagnoses[1].cause, "latency");
+
+  finding.diagnoses = {waits};  // a cure would hardly save time, but the goal is missed
+  finding.of_bytes = {reuse, Diagnosis{.cause = "over_fetch", .text = "Sectors.", .moves_right = true}};
+  lead_with_missed(judgement, finding);
+  EXPECT_EQ(finding.diagnosis.cause, "no_reuse");
+  judgement.goals[0].goal.what = Goal::What::sector_use;
+  lead_with_missed(judgement, finding);
+  EXPECT_EQ(finding.diagnosis.cause, "over_fetch");
+
+  judgement.goals[1].met = false;
+  finding.diagnoses = {waits, reuse};
+  finding.diagnosis = waits;
+  lead_with_missed(judgement, finding);
+  EXPECT_EQ(finding.diagnosis.cause, "latency");
+}
+
+TEST(Inspect, SaysWhatIsNotFilled) {
+  RunRecord record = vector_add_record();
+  KernelRecord& kernel = record.kernels[0];
+  kernel.grid = {static_cast<std::uint32_t>(8 * test_machine().sms), 1, 1};
+  kernel.block = {256, 1, 1};
+  kernel.resident_blocks_per_sm = 4;
+  EXPECT_EQ(inspect_record(record, "").filling, "");
+  kernel.resident_blocks_per_sm = 1;
+  EXPECT_EQ(inspect_record(record, "").filling, "each with 8 of 32 warps");
+  kernel.grid = {3, 1, 1};
+  EXPECT_EQ(inspect_record(record, "").filling, "3 of 8 at work, with 8 of 32 warps");
+  kernel.block = {1024, 1, 1};
+  EXPECT_EQ(inspect_record(record, "").filling, "3 of 8 at work");
+}
+
 TEST(Inspect, OfARecordWithoutLinesNamesNone) {
   RunRecord record = vector_add_record();
   record.kernels.clear();

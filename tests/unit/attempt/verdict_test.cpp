@@ -45,6 +45,19 @@ TEST(Judge, FailsWhatMissesOneGoalAndSaysByHowMuch) {
   EXPECT_FALSE(j.goals[1].met);
 }
 
+TEST(Judge, SectorUseAndTheFlatRoofAreRatiosOfTheirOwn) {
+  Evidence evidence = measured_evidence();
+  evidence.measurement->sector_use = {0.25, "ratio", Obtained::counted};
+  evidence.goals = {{Goal::Axis::right, "l1", Goal::What::sector_use, 0.9, std::nullopt},
+                    {Goal::Axis::up, "l1", Goal::What::share_of_peak, 0.1, std::nullopt}};
+  const Judgement j = judge(evidence);
+  EXPECT_THAT(j.reasons, ElementsAre("right: 25 % of the L1 sectors needed, a pass wants 90 %",
+                                     "up: 0.427 % of the flat roof, a pass wants 10 %"));
+  evidence.measurement->sector_use = {0.9, "ratio", Obtained::counted};
+  evidence.goals.pop_back();
+  EXPECT_EQ(judge(evidence).verdict, Verdict::pass);
+}
+
 TEST(Judge, AThresholdIsMetByReachingItExactly) {
   Evidence evidence = measured_evidence();
   evidence.goals = {{Goal::Axis::right, "dram", Goal::What::share_of_algorithmic_ai, 1.0, std::nullopt}};

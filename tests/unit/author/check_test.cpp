@@ -56,6 +56,17 @@ TEST(StepClaim, OfAnotherMachineStandsBelow) {
   EXPECT_FALSE(step_claim_on("h100-sxm", "// no step\n"));
 }
 
+TEST(IdiomGrade, IsThatOfTheMachineOrOfAll) {
+  const std::string source =
+      "// grade: pass\n// on h100-sxm: ace\n// on rtx4090: none\n// Words.\n// on a100-80: ace\n";
+  EXPECT_EQ(*idiom_grade_on("classroom", source), Grade::pass);
+  EXPECT_EQ(*idiom_grade_on("h100-sxm", source), Grade::ace);
+  EXPECT_EQ(*idiom_grade_on("rtx4090", source), Grade::none);
+  EXPECT_EQ(*idiom_grade_on("a100-80", source), Grade::pass);  // below the words, a line is no claim
+  EXPECT_FALSE(idiom_grade_on("classroom", "// verdict: pass\n"));
+  EXPECT_FALSE(idiom_grade_on("classroom", "// grade: pass\n// on h100-sxm: good\n"));
+}
+
 TEST(WrongClaim, IsAVerdictAndWords) {
   const auto claim = parse_wrong_claim("// verdict: incorrect, was never written");
   ASSERT_TRUE(claim);

@@ -64,8 +64,10 @@ TEST_F(Chapters, StepsAndWrongSolutionsAreFound) {
   for (const char* file : {"tail.cu", "no_guard.patch", "a.cu", "a.patch.orig", "notes.md"}) {
     write(fs::path("tests/grader/wrong/01-first") / file);
   }
+  write("tests/grader/idioms/01-first/plain.cu");
   const auto chapters = load_chapters(root_);
   ASSERT_TRUE(chapters.ok()) << chapters.error().text();
+  EXPECT_THAT(chapters->front().idioms(), ElementsAre(root_ / "tests/grader/idioms/01-first/plain.cu"));
   const fs::path steps = root_ / "solutions/01-first", wrong = root_ / "tests/grader/wrong/01-first";
   EXPECT_THAT(chapters->front().solution_steps(),
               ElementsAre(steps / "step1_a.cu", steps / "step2_b.cu", steps / "step10_last.cu"));

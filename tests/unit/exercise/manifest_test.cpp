@@ -125,6 +125,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"axis", "\"right\"", "\"left\"", 12, "`axis` must be"},
         Mistake{"level", "\"l1\"", "\"l3\"", 13, "`level` must be"},
         Mistake{"what_of_the_other_axis", "\"ai_over_starter\"", "\"share_of_roof\"", 14, "`what` of a goal right"},
+        Mistake{"sector_use_elsewhere", "\"l1\"\nwhat = \"ai_over_starter\"", "\"l2\"\nwhat = \"sector_use\"", 13,
+                "`sector_use` is counted at \"l1\""},
         Mistake{"negative_goal", "pass = 4", "pass = -4", 15, "`pass` must be a ratio above 0"},
         Mistake{"ace_below_pass", "ace = 6.5", "ace = 3", 11, "`ace` asks for less"},
         Mistake{"ace_below_pass_on_a_machine", "ace = 6.5", "ace = 6.5\non.mini = { ace = 3 }", 17,

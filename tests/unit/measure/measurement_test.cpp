@@ -42,6 +42,22 @@ TEST(Measurement, OfAVectorAddIsExact) {
   EXPECT_DOUBLE_EQ(m.vertical_gap.value, 120.0 / 98.304);
 }
 
+TEST(Measurement, SectorUseIsOfGlobalMemoryAlone) {
+  RunRecord record = vector_add_record();
+  const auto use = [&](std::uint64_t ideal, std::uint64_t read, std::uint64_t written, std::uint64_t local) {
+    record.counters.set(Counter::l1_ideal_sectors, ideal);
+    record.counters.set(Counter::l1_read_sectors, read);
+    record.counters.set(Counter::l1_write_sectors, written);
+    record.counters.set(Counter::local_sectors, local);
+    return measure(record, vector_add_work(), roofs_of(test_machine())).sector_use.value;
+  };
+  EXPECT_EQ(use(5, 33, 0, 0), 5.0 / 33);
+  EXPECT_EQ(use(8, 20, 4, 16), 1);
+  EXPECT_EQ(use(0, 16, 0, 16), 1);  // no access to global memory
+  RunRecord uncounted;
+  EXPECT_FALSE(measure(uncounted, vector_add_work(), roofs_of(test_machine())).sector_use.known());
+}
+
 TEST(Measurement, SaysHowEachNumberWasObtained) {
   const Measurement m = vector_add_measurement();
   EXPECT_EQ(m.useful_flops.obtained, Obtained::formula);

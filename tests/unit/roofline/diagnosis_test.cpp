@@ -499,8 +499,8 @@ TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
   in.vertical_gap = 62.3;
   const auto found = diagnose(in);
   ASSERT_THAT(causes(in), ElementsAre("over_fetch", "no_reuse"));
-  EXPECT_THAT(found[0].text,
-              HasSubstr("The dot is x62.3 too low: line 17 asks for 16.5 sectors a load on average where 4"));
+  EXPECT_THAT(found[0].text, HasSubstr("The dot is x62.3 too low, and x4.12 is to be had here: line 17 asks for 16.5 "
+                                       "sectors a load on average where 4"));
   EXPECT_THAT(found[0].text, HasSubstr("L1 is busy 100 % of the time, answering 16 lines a load."));
   EXPECT_NEAR(found[0].share, 0.76, 0.01);
   EXPECT_NEAR(found[0].share + found[1].share, 1, 0.05);  // the shares do not overlap

@@ -1,4 +1,4 @@
-// verdict: fail, right
+// verdict: fail, up
 // quick
 #include <roofwalk.cuh>
 

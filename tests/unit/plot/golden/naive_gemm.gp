@@ -17,15 +17,13 @@ set ytics nomirror out scale 0.8,0.4 textcolor rgb '#222222' ('1 G' 1e+09, '' 2e
 set label 'arithmetic intensity, useful FLOP / L1 byte' at screen 0.52917,0.05000 center font 'sans-serif,13' textcolor rgb '#222222' front
 set label 'useful FLOP/s' at screen 0.01458,0.49667 center rotate by 90.00 font 'sans-serif,13' textcolor rgb '#222222' front
 set arrow from 0.0647128,1.71951e+10 to 0.360784,2.19685e+11 head filled size screen 0.01042,18 fixed front lw 2.2 lc rgb 14382630
-set label 'DRAM 128 GB/s' at screen 0.13877,0.22269 center rotate by 35.70 font 'sans-serif,13' textcolor rgb '#0072b2' front
-set label 'L2 384 GB/s' at screen 0.14959,0.33112 center rotate by 35.70 font 'sans-serif,13' textcolor rgb '#a34d7e' front
 set label 'L1 1.02 TB/s' at screen 0.14842,0.41547 center rotate by 35.70 font 'sans-serif,13' textcolor rgb '#2a7aab' front
 set label 'FP32 2.05 TFLOP/s' at screen 0.89760,0.80873 center font 'sans-serif,13' textcolor rgb '#222222' front
 set label 'algorithmic AI 85.3' at screen 0.86545,0.14667 center font 'sans-serif,12' textcolor rgb '#666666' front
 set label 'ridge 2 FLOP/B' at screen 0.56143,0.14667 center font 'sans-serif,12' textcolor rgb '#666666' front
 set label 'pass' at screen 0.75711,0.76819 center font 'sans-serif,13' textcolor rgb '#00755a' front
-set label '1' at screen 0.38546,0.63317 center font 'sans-serif,15' textcolor rgb '#00755a' front
-set label 'starter' at screen 0.18829,0.39162 center font 'sans-serif,13' textcolor rgb '#666666' front
+set label '1' at screen 0.38546,0.58250 center font 'sans-serif,15' textcolor rgb '#00755a' front
+set label 'starter' at screen 0.26391,0.34246 center font 'sans-serif,13' textcolor rgb '#666666' front
 set label 'naive-gemm on virtual:classroom (m=n=k=512)' at screen 0.09167,0.96000 left font 'sans-serif,18' textcolor rgb '#222222' front
 set label 'times are modelled (hollow dots); green: goals met' at screen 0.09167,0.92000 left font 'sans-serif,12' textcolor rgb '#666666' front
 set label 'roofs: data sheet' at screen 0.96667,0.01667 right font 'sans-serif,11' textcolor rgb '#666666' front
@@ -179,14 +177,6 @@ $ridge << EOD
 2 1e+09
 2 2.048e+12
 EOD
-$roof_dram << EOD
-0.01 1.28e+09
-16 2.048e+12
-EOD
-$roof_l2 << EOD
-0.01 3.84e+09
-5.33333 2.048e+12
-EOD
 $roof_peak << EOD
 2 2.048e+12
 1000 2.048e+12
@@ -206,8 +196,6 @@ plot $goal using 1:2 with filledcurves closed fs solid 1 noborder fc rgb '#def3e
      $hatch using 1:2 with lines lw 1 lc rgb '#7a7a7a', \
      $wall using 1:2 with lines lw 2 lc rgb '#7a7a7a', \
      $ridge using 1:2 with lines dt 3 lw 1.5 lc rgb '#666666', \
-     $roof_dram using 1:2 with lines lw 1.2 lc rgb '#0072b2', \
-     $roof_l2 using 1:2 with lines lw 1.2 lc rgb '#cc79a7', \
      $roof_peak using 1:2 with lines lw 2.5 lc rgb '#222222', \
      $roof_l1 using 1:2 with lines lw 3 lc rgb '#56b4e9', \
      $dots using 1:2:3:4:5 with points ps variable pt variable lc rgb variable
