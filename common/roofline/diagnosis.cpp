@@ -29,16 +29,15 @@ std::string capitalised(std::string text) {
 }
 
 // Returns the gap, if there is one, followed by the cause: "The dot is x4.3 too low: ...". `share`: of the time, which
-// a cure saves. If that is much less than the gap, the text says so: "The dot is x63 too low, and x6 is to be had
-// here:".
+// a cure saves. If that is much less than the gap, the text says so: "The dot is x63 too low, about x6 of it for one
+// reason:".
 std::string with_gap(const DiagnosisInput& in, bool is_bytes, double share, const std::string& why) {
   constexpr double kMuchLess = 0.7;
   const double gap = is_bytes ? in.horizontal_gap : in.vertical_gap;
   if (gap < kNearRoof) return capitalised(why);
   const double gain = share < 1 ? 1 / (1 - share) : gap;
-  const std::string part = !is_bytes && gain < kMuchLess * gap
-                               ? fmt::format(", and x{} is to be had here", number_text(gain))
-                               : std::string();
+  const std::string part =
+      !is_bytes && gain < kMuchLess * gap ? fmt::format(", about x{:.2g} of it for one reason", gain) : std::string();
   return fmt::format("The dot is x{} too {}{}: {}", number_text(gap), is_bytes ? "far left" : "low", part, why);
 }
 
@@ -80,7 +79,7 @@ std::vector<Diagnosis> of_losses(const DiagnosisInput& in) {
 std::string standing(const DiagnosisInput& in) {
   const std::string share = percent_text(1 / std::max(1.0, in.vertical_gap));
   if (in.vertical_gap <= 0 || has_gap(in)) {
-    return fmt::format("No single cause stands out at {} of the roof.", share);
+    return fmt::format("No single cause stands out at {} of the roof; the profile shows where the time goes.", share);
   }
   const bool close = in.vertical_gap <= kNearRoof;
   if (in.observed_ai >= in.ridge) {
@@ -88,9 +87,10 @@ std::string standing(const DiagnosisInput& in) {
                        close ? "well placed. Only another algorithm or a lower precision goes further."
                              : "little is left. More independent arithmetic a thread may give the rest.");
   }
-  return fmt::format("The dot is at {} of the memory roof and moves hardly a byte too many: {}", share,
-                     close ? "well placed. Only fusion with a neighbouring kernel goes further."
-                           : "little is left. 128-bit accesses (float4) may give the rest.");
+  return fmt::format(
+      "The dot is at {} of the memory roof and moves hardly a byte too many: {}", share,
+      close ? "well placed. Only fusion with a neighbouring kernel goes further."
+            : "little is left. More loads in flight a thread (float4), or fewer barriers, may give the rest.");
 }
 
 }  // namespace

@@ -292,6 +292,9 @@ void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
   }
   if (!news.joined && !news.unchanged) return;  // a file outside the walk does not unlock the next chapter
   page.row("solutions", fmt::format("`./roofwalk solution {}` shows the steps", on_device));
+  if (attempt.judgement.grade != Grade::ace) {
+    page.row("ace", fmt::format("edit the file and run again; `./roofwalk hint {}` helps", on_device));
+  }
   page.row("next",
            news.next_chapter.empty()
                ? fmt::format("every chapter is passed; `./roofwalk list{}` shows the grades", attempt.device_option)

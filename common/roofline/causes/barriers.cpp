@@ -54,7 +54,7 @@ Explanation explain_barriers(const DiagnosisInput& in) {
   if (in.resident_blocks_per_sm > kFewBlocksToSwitchTo) {
     const std::string share = percent_text(wait ? wait->share : 0);
     return {fmt::format("warps wait at barriers {} of their time{}, until the slowest warp of their block arrives. Use "
-                        "fewer barriers: what stays within a warp needs none (__shfl_down_sync).",
+                        "fewer barriers: what stays within a warp needs none (__shfl_xor_sync).",
                         share, place_text(barrier_line)),
             barrier_line, fmt::format("warps wait here {} of their time", share)};
   }
@@ -91,9 +91,10 @@ const Cause cause::barriers = {
     .is_behind_wait = is_barrier_behind_wait,
     .evidence = evidence_of_barriers,
     .explain = explain_barriers,
-    .hints = {"What do the warps of a block do between the loads of a tile and the barrier?",
-              "At __syncthreads() everybody waits for the slowest load. Work that does not need this tile could go on.",
-              "Use two buffers: start the loads of the next tile (cp.async, or into registers), compute on this one, "
-              "then wait. Or let two blocks share an SM."}};
+    .hints = {
+        "What does each warp do before it comes to the barrier, and which of them comes last?",
+        "At __syncthreads() everybody waits for the slowest warp. Work that needs nothing of the others could go on.",
+        "Sums within a warp take shuffles and no barrier. For tiles use two buffers: start the loads of the next "
+        "tile (cp.async, or into registers), compute on this one, then wait. Or let two blocks share an SM."}};
 
 }  // namespace roofwalk

@@ -9,8 +9,8 @@ namespace {
 
 Explanation explain_latency(const DiagnosisInput& in) {
   const auto* wait = wait_for_memory(in);
-  return {fmt::format("too few bytes are in flight{}. Use 128-bit accesses (float4) and several independent loads a "
-                      "thread.",
+  return {fmt::format("too few bytes are in flight{}. Let each thread ask for more before it waits: several "
+                      "independent loads, or 128-bit ones (float4).",
                       wait && in.latency_ns > 0 ? fmt::format(", and warps wait for {} {} of their time{}", wait->what,
                                                               percent_text(wait->share), place_text(wait->line))
                                                 : ""),

@@ -1,4 +1,6 @@
 // grade: pass
+// on a100-80: none
+// on h100-sxm: none
 // Asynchronous copies of 4 bytes fill one of two buffers while the block multiplies with the other.
 #include <roofwalk.cuh>
 #include <cuda_pipeline.h>

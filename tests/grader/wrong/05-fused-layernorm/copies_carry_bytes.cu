@@ -1,4 +1,4 @@
-// verdict: fail, right
+// verdict on classroom: fail, right
 // Two kernels work only on a slot that stays in the L2; copies bring x there and y back, in the hope of not counting.
 #include <roofwalk.cuh>
 
