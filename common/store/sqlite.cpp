@@ -10,8 +10,8 @@ namespace roofwalk {
 Database::Database(const std::filesystem::path& file, int busy_ms) : busy_ms_(busy_ms) {
   sqlite3* handle = nullptr;
   // The path is made absolute and URIs are off, so that a name starting with a dash or "file:" is an ordinary name.
-  code_ = sqlite3_open_v2(std::filesystem::absolute(file).c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                          nullptr);
+  const std::string path = file.empty() ? ":memory:" : std::filesystem::absolute(file).string();
+  code_ = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   handle_.reset(handle);
   if (code_ != SQLITE_OK) return;
   sqlite3_extended_result_codes(handle, 0);

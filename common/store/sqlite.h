@@ -29,7 +29,8 @@ inline bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLIT
 // One connection. Errors are SQLite's codes; the store translates them for learners.
 class Database {
  public:
-  // Opens or creates the file; later calls wait up to `busy_ms` for other processes. For errors see code().
+  // Opens or creates the file, or a database in memory if the path is empty; later calls wait up to `busy_ms` for other
+  // processes. For errors see code().
   Database(const std::filesystem::path& file, int busy_ms);
 
   // Returns the result code of the last call.

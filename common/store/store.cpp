@@ -56,6 +56,20 @@ constexpr const char* kUpgrade = R"sql(
 
 constexpr const char* kNow = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
 
+Error disk_is_full(const fs::path& file) {
+  return {.message = "the disk is full: nothing can be added to the record of attempts",
+          .file = file.string(),
+          .advice = "free some space there, then run again"};
+}
+
+// Without room for its log, SQLite reports an input or output error.
+bool is_disk_full(const fs::path& file) {
+  constexpr std::uintmax_t kLeastBytes = 64 << 10;
+  std::error_code error;
+  const fs::space_info space = fs::space(file.has_parent_path() ? file.parent_path() : fs::path("."), error);
+  return !error && space.available < kLeastBytes;
+}
+
 Error failure(const Database& database, const fs::path& file) {
   Error error{.message = database.message(), .file = file.string()};
   switch (database.code()) {
@@ -71,8 +85,10 @@ Error failure(const Database& database, const fs::path& file) {
       error.advice = "check the owner and the permissions of the file and its folder";
       break;
     case SQLITE_FULL:
-      error.message = "the disk is full: the attempt is not in the record";
-      error.advice = "free some space, then run it again";
+      error = disk_is_full(file);
+      break;
+    case SQLITE_IOERR:
+      if (is_disk_full(file)) error = disk_is_full(file);
       break;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -191,6 +207,12 @@ Result<Store> Store::open(const fs::path& file) {
     if (folder >= 0) ::close(folder);
   }
   if (!ready) return ready.error();
+  return Store(std::move(impl));
+}
+
+Result<Store> Store::in_memory() {
+  auto impl = std::make_unique<Impl>(fs::path(), Database(fs::path(), kBusyMs));
+  ROOFWALK_TRY_STATUS(bring_up_to_date(impl->database, {}));
   return Store(std::move(impl));
 }
 

@@ -20,6 +20,8 @@ class Store {
   // Opens or creates the file and its folders. Errors: a damaged file (it is renamed as the message says, and the
   // next open creates a new one), a newer schema, not a store, no permission.
   static Result<Store> open(const std::filesystem::path& file);
+  // A store that ends with this process, for runs whose record cannot be written.
+  static Result<Store> in_memory();
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;

@@ -102,8 +102,10 @@ void add_run_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
   const Option timings = command.add_flag("--timings", options->timings, "show where the time went, up to this report");
   command.add_flag("--all", options->all, "run every chapter that has a file in my/").excludes({name, kernel, timings});
-  command.callback(
-      [options, &session, &exit_code] { exit_code = options->all ? run_all(session) : run_one(session, *options); });
+  command.callback([options, &session, &exit_code] {
+    session.go_on_unrecorded();
+    exit_code = options->all ? run_all(session) : run_one(session, *options);
+  });
 }
 
 ROOFWALK_VERB(30, add_run_command);

@@ -45,7 +45,9 @@ Store& Session::store() {
     const fs::path file = course().database();
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
-    store_ = value_or_fail(Store::open(file));
+    auto opened = Store::open(file);
+    if (!opened && goes_on_unrecorded_) record_trouble_ = opened.error().text();
+    store_ = value_or_fail(record_trouble_.empty() ? std::move(opened) : Store::in_memory());
   }
   return *store_;
 }
@@ -115,7 +117,10 @@ Outcome Session::check(const Chapter& chapter, const fs::path& file, bool joins,
   outcome.attempt = value_or_fail(
       run_attempt(rig, {.chapter = &chapter, .file = file, .seed = options.seed, .measured = std::move(measured)}));
   const PhaseTimer timer(phases, "record and plot");
-  outcome.news = value_or_fail(record(rig, chapter, store(), joins, outcome.attempt));
+  auto news = record(rig, chapter, store(), joins, outcome.attempt);
+  if (!news && !goes_on_unrecorded_) throw Failure{news.error(), kOurFault};
+  if (news) outcome.news = *std::move(news);
+  outcome.news.record_trouble = news ? record_trouble_ : news.error().text();
   outcome.attempt.prediction = prediction(chapter).value_or(Prediction{});
   if (outcome.attempt.judgement.verdict == Verdict::pass) {
     const Chapter* next = next_chapter();

@@ -64,6 +64,9 @@ class Session {
   // An empty name means the next chapter; the chapter must be offered on this machine.
   const Chapter& chapter_or_next(const std::string& name);
   Store& store();
+  // From now on, where the record of attempts cannot be written, an attempt is measured and shown all the same, and its
+  // card says that it is not kept.
+  void go_on_unrecorded() { goes_on_unrecorded_ = true; }
   const Rig& rig();
   const Rig& measured_bench();  // with measured roofs, for all code that judges or draws
 
@@ -101,6 +104,8 @@ class Session {
   std::optional<Store> store_;
   std::optional<Rig> rig_;
   bool has_measured_roofs_ = false;
+  bool goes_on_unrecorded_ = false;
+  std::string record_trouble_;  // why the record cannot be written; empty if it can
 };
 
 // Returns the value, or throws the error as a Failure.

@@ -337,6 +337,7 @@ int watch(Session& session, const std::string& name) {
                    .advice = "`--format json` prints one line an attempt anywhere"},
                   kUsage};
   }
+  session.go_on_unrecorded();
   const Chapter& chapter = session.chapter_or_next(name);
   return session.options.json ? watch_as_json(session, chapter) : WatchLoop(session, chapter).run();
 }

@@ -278,6 +278,8 @@ void places(const Attempt& attempt, const WalkNews& news, Page& page) {
     page.row("plot", "none: not kept in your walk; --save keeps it");
   }
   if (!news.plot_trouble.empty()) page.prose("plot", "none: " + news.plot_trouble, 2);
+  page.section(Worth::verdict);
+  if (!news.record_trouble.empty()) page.prose("not kept", news.record_trouble, 3);
 }
 
 void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {

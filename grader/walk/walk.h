@@ -54,6 +54,7 @@ struct WalkNews {
   bool first_move = false;             // the walk's first dot that moved away from the starter
   std::optional<Chart> chart;          // the walk with this attempt's dot; nullopt if the attempt has none
   std::string next_chapter;            // after a pass: the next chapter of the course; empty: none is left
+  std::string record_trouble;          // why the attempt is not kept; empty if it is, or need not be
   std::string plot_trouble;            // the reason why there is no picture; empty if there is one, or nothing to
                                        // draw
 };

@@ -334,5 +334,17 @@ TEST_F(StoreTest, KillingTheWriterLosesNothingThatWasAcknowledged) {
   EXPECT_EQ(run_sql("SELECT CASE WHEN (SELECT * FROM pragma_integrity_check) = 'ok' THEN 1 ELSE json('no') END"), "");
 }
 
+TEST(Store, InMemoryHoldsAttemptsUntilItsEnd) {
+  auto store = Store::in_memory();
+  ASSERT_TRUE(store.ok()) << store.error().text();
+  StoredAttempt attempt;
+  attempt.chapter = "vector-add";
+  attempt.device = "virtual:classroom";
+  attempt.attempt = Json{{"verdict", "pass"}};
+  ASSERT_TRUE(store->add(attempt).ok());
+  EXPECT_EQ(store->walk("vector-add", "virtual:classroom")->size(), 1u);
+  EXPECT_TRUE(Store::in_memory()->walk("vector-add", "virtual:classroom")->empty());
+}
+
 }  // namespace
 }  // namespace roofwalk
