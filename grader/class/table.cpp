@@ -128,9 +128,8 @@ std::string same_files(const Gradebook& book) {
   return text;
 }
 
-}  // namespace
-
-std::string table(const Gradebook& book, const Colors& colors, std::size_t columns) {
+// One line a student: points and verdict by chapter, and the total.
+std::string rows_of(const Gradebook& book, const Colors& colors) {
   const std::vector<std::string> names = shown_names(book);
   std::size_t name_width = width_of("student");
   for (const std::string& name : names) name_width = std::max(name_width, width_of(name));
@@ -153,6 +152,13 @@ std::string table(const Gradebook& book, const Colors& colors, std::size_t colum
     text += aligned(row.total_percent ? points_text(*row.total_percent) + " %" : "?", 8, true) + "\n";
   }
   text += "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string table(const Gradebook& book, const Colors& colors, std::size_t columns) {
+  std::string text = book.columns.empty() ? "no file was graded\n" : rows_of(book, colors);
   for (std::size_t i = 0; i < book.columns.size(); ++i) {
     for (const std::string& line :
          wrapped(fmt::format("{}: {}", book.columns[i].chapter, statistics(book, i)), columns))

@@ -76,7 +76,7 @@ cd "$work"
 # A container is the box here: most give no right to make another inside.
 printf '%s' "$secrets" | "${as_user[@]}" "${verb[@]}" grade "$work/class" "${places[@]}" --unsandboxed --workers 1
 graded=$?
-if ((graded == 0)); then
+if ((graded <= 1)); then  # 1: files were left out; the results say which
   printf '%s' "$secrets" | "${as_user[@]}" "${verb[@]}" export gradescope "${places[@]}" >"$work/results.json" &&
     cp "$work/results.json" "$results"
 fi

@@ -261,7 +261,7 @@ int grade_class(Session& session, const GradeCommand& command) {
     tell(summary.last_trouble);
     return kOurFault;
   }
-  return kAccepted;
+  return book.left_out.empty() ? kAccepted : kNotAccepted;  // so that a script does not overlook them
 }
 
 void add_grade_command(Verb& program, Session& session, int& exit_code) {
