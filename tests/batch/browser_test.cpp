@@ -54,7 +54,7 @@ class BrowserTest : public ClassTest {
 TEST_F(BrowserTest, LongPagesFitAPhoneAndAskNobody) {
   if (browser().empty()) GTEST_SKIP() << "skipped: there is no Chromium here";
   make({.students = 20, .seed = 5, .bytes_of_large = 2u << 20});
-  ASSERT_EQ(grade("grades", 2).exit_code, 0);
+  ASSERT_LE(grade("grades", 2).exit_code, 1);  // 1: the class holds files that are left out
   std::vector<fs::path> pages{folder_ / "grades/report/index.html"};
   for (const char* folder : {"students", "profiles"}) {
     for (const auto& entry : fs::directory_iterator(folder_ / "grades/report" / folder)) {

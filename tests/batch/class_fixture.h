@@ -133,7 +133,7 @@ class ClassTest : public ::testing::Test {
     }
     EXPECT_EQ(done, kills);
     const CommandResult end = grade(grades, workers);
-    EXPECT_EQ(end.exit_code, 0) << end.output;
+    EXPECT_LE(end.exit_code, 1) << end.output;  // 1: the class holds files that are left out
     EXPECT_EQ(results(grades), results("undisturbed"));
     expect_nothing_twice(grades);
   }
@@ -158,7 +158,7 @@ class ClassTest : public ::testing::Test {
     EXPECT_TRUE(run_command({.arguments = {TEST_PROGRAM, "roofs"}, .timeout_s = 300}));  // later calls reuse them
     const auto begin = std::chrono::steady_clock::now();
     const CommandResult result = grade("undisturbed", workers);
-    EXPECT_EQ(result.exit_code, 0) << result.output;
+    EXPECT_LE(result.exit_code, 1) << result.output;
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
