@@ -66,7 +66,7 @@ foreach(folder IN LISTS chapter_folders)
       list(APPEND tests dev_check/${name}/${chip})
     endif()
     set_tests_properties(${tests} PROPERTIES LABELS "dev_check-long" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR}
-      TIMEOUT 3600 PROCESSORS 2 SKIP_RETURN_CODE 4)
+      COST 50 TIMEOUT 3600 PROCESSORS 2 SKIP_RETURN_CODE 4)
   endforeach()
 endforeach()
 add_custom_target(grade COMMAND roofwalk run --all WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
