@@ -60,7 +60,7 @@ int hint(Session& session, const HintCommand& command) {
   }
   if (command.all) {
     for (std::size_t i = 0; i < offered.size(); ++i) {
-      const bool is_next = i > 0 && offered[i].cause == offered[i - 1].cause && !offered[i - 1].leads_on;
+      const bool is_next = i > 0 && offered[i].cause == offered[i - 1].cause;
       if (!is_next) print_about(offered[i]);
       print_hint(offered[i]);
     }

@@ -145,20 +145,14 @@ std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situ
   if (fitting.empty()) add_general(situation.trouble, fitting);
   // After a pass, drops the chapter's own hints. If the ace is not reached yet, keeps the last one, because it leads to
   // the ace.
-  std::vector<OfferedHint> offered;
   if (situation.has_passed && !own.empty()) {
-    if (!situation.has_ace) {
-      offered.push_back(std::move(own.back()));
-      offered.back().leads_on = true;
-      number(offered);
-    }
-    own.clear();
+    own.erase(own.begin(), situation.has_ace ? own.end() : own.end() - 1);
+    for (OfferedHint& hint : own) hint.leads_on = true;
   }
   number(fitting);
   number(own);
-  offered.insert(offered.end(), fitting.begin(), fitting.end());
-  offered.insert(offered.end(), own.begin(), own.end());
-  return offered;
+  fitting.insert(fitting.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+  return fitting;
 }
 
 HintGiver::HintGiver(Store& store, const Chapter& chapter, const std::string& device)
