@@ -15,6 +15,7 @@
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
 #include "common/exercise/chapter.h"
+#include "common/plot/dark.h"
 #include "tests/support/temporary_course.h"
 
 namespace roofwalk::book {
@@ -110,7 +111,7 @@ Status copied(const fs::path& course, const Mark& mark) {
 Result<Output> drawn(const fs::path& course, const Mark& mark) {
   fs::path script = course / mark.subject;
   script.replace_extension(".gp");
-  const Output output{text_of(course / mark.subject), text_of(script)};
+  const Output output{without_dark_scheme(text_of(course / mark.subject)), text_of(script)};
   if (output.text.empty() || output.script.empty()) {
     return Error{fmt::format("no command above draws {}", mark.subject), "", mark.line};
   }

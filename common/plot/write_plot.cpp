@@ -1,7 +1,9 @@
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "common/base/subprocess.h"
+#include "common/plot/dark.h"
 #include "common/plot/plot.h"
 
 namespace roofwalk {
@@ -13,6 +15,11 @@ Status write_text(const std::filesystem::path& path, const std::string& text) {
   file.close();
   if (!file) return Error{.message = "cannot write " + path.string(), .advice = "is the folder yours, the disk full?"};
   return kOk;
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Returns the last non-empty line: gnuplot repeats the faulty line of the script, then names the error.
@@ -51,7 +58,7 @@ Status write_plot(const Chart& chart, const std::filesystem::path& path) {
   if (!std::filesystem::exists(path) || std::filesystem::file_size(path, failed) == 0) {
     return Error{.message = "gnuplot drew nothing: " + last_line(run->output), .file = script.string()};
   }
-  return kOk;
+  return ending == ".svg" ? write_text(path, with_dark_scheme(read_text(path))) : kOk;
 }
 
 }  // namespace roofwalk

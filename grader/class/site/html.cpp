@@ -31,7 +31,6 @@ caption { text-align: left; color: var(--quiet); padding-bottom: .5rem; }
 th, td { padding: .2rem .6rem .2rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--rule); }
 thead th { color: var(--quiet); font-weight: 600; }
 .roofline, .plot { display: block; width: 100%; max-width: 45rem; height: auto; margin: 1rem 0; }
-.plot { background: #ffffff; }
 .wide { overflow-x: auto; }
 .wide > .plot { min-width: 40rem; }
 figure { margin: 1rem 0; }
@@ -49,7 +48,6 @@ figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
 .dot { stroke: var(--ground); stroke-width: 1; fill-opacity: .75; }
 .dot.starter { fill: var(--ground); stroke: var(--starter); stroke-width: 2; }
 .dot.none { fill: var(--none); } .dot.pass { fill: var(--pass); } .dot.ace { fill: var(--ace); }
-@media (prefers-color-scheme: dark) { .plot { filter: invert(.92) hue-rotate(180deg); } }
 @media (max-width: 40rem) {
   body { padding: 1rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -58,6 +56,8 @@ figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
   th, td { border: 0; padding: 0; }
   td[data-name]::before { content: attr(data-name) ": "; color: var(--quiet); }
   .roofline text { font-size: 24px; }
+  .wide::after { content: "\2190\00a0scroll\00a0\2192"; position: sticky; left: 0; display: block; color: var(--quiet);
+    font-size: .8rem; text-align: center; }
   .dot { r: 9px; stroke-width: 2; } .roof { stroke-width: 4; }
 }
 )";

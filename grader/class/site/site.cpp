@@ -220,7 +220,7 @@ Result<std::string> entries_html(const Cell& cell, const Column& column, const S
     html += fmt::format(
         "<div class=\"wide\"><img class=\"plot\" src=\"../{}\" alt=\"the roofline of {} with the starter, this "
         "submission and the "
-        "goal\">\n",
+        "goal\"></div>\n",
         path, escaped(column.chapter));
   }
   return html;

@@ -166,6 +166,7 @@ TEST_F(WritePlot, SvgAndTheScriptBesideIt) {
                            ">starter<", "times are modelled", "FLOP / DRAM byte"}) {
     EXPECT_THAT(svg, HasSubstr(text));
   }
+  EXPECT_THAT(svg, HasSubstr("[fill=\"#ffffff\"] { fill: #141414 }"));  // the ground, where dark is preferred
   EXPECT_EQ(read(folder_ / "new" / "vector-add.gp"), gnuplot_script(vector_add_chart(), path, "svg"));
 }
 
