@@ -179,17 +179,32 @@ void for_each_named_function(const Module& module, const Function& function, Vis
 
 }  // namespace
 
-const Error* why_unsupported(const Module& module, const Function& kernel) {
+const Function* find_reachable(const Module& module, const Function& kernel,
+                               const std::function<bool(const Function&)>& is_wanted) {
   std::vector<const Function*> reached{&kernel};
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < reached.size(); ++i) {
-    if (reached[i]->unsupported) return &*reached[i]->unsupported;
+    if (is_wanted(*reached[i])) return reached[i];
     for_each_named_function(module, *reached[i], [&](const std::string& name) {
       const Function* function = seen.insert(name).second ? module.find_function(name) : nullptr;
       if (function != nullptr && !function->is_entry) reached.push_back(function);
     });
   }
   return nullptr;
+}
+
+const Error* why_unsupported(const Module& module, const Function& kernel) {
+  const Function* found =
+      find_reachable(module, kernel, [](const Function& function) { return function.unsupported.has_value(); });
+  return found == nullptr ? nullptr : &*found->unsupported;
+}
+
+bool multiplies_matrices(const Module& module, const Function& kernel) {
+  return find_reachable(module, kernel, [](const Function& function) {
+           return std::any_of(function.instructions.begin(), function.instructions.end(), [](const Instruction& in) {
+             return info(in.opcode).form == Form::matrix_multiply;
+           });
+         }) != nullptr;
 }
 
 Result<Module> parse(std::string_view text, std::string_view source_name, const Limits& limits) {

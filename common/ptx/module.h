@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -255,6 +256,14 @@ struct Limits {
   std::uint64_t variable_bytes = 1ull << 40;  // limit for parsing; the device checks against its memory
   std::size_t initializer_bytes = 16u << 20;
 };
+
+// Returns the first function with the property among the kernel and the functions that it may call, by name or through
+// a pointer. Null if there is none.
+const Function* find_reachable(const Module& module, const Function& kernel,
+                               const std::function<bool(const Function&)>& is_wanted);
+
+// Whether the kernel may execute a matrix product on tensor cores (mma, wmma.mma), of floats or of integers.
+bool multiplies_matrices(const Module& module, const Function& kernel);
 
 // Returns why the virtual GPU cannot run a kernel: Function::unsupported of the kernel or of a function that it may
 // call, by name or through a pointer. Null if it can.

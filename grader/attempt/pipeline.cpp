@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "common/base/hash.h"
+#include "common/plan/matrix_products.h"
 #include "grader/attempt/goals.h"
 #include "grader/attempt/inspect.h"
 #include "grader/attempt/measured_size.h"
@@ -137,6 +138,11 @@ std::future<Result<StarterDot>> starter_dot(const Rig& rig, const Request& reque
   });
 }
 
+bool counts_tensor_products(const RunRecord& record) {
+  return record.counters[Counter::flops_tensor].value_or(0) > 0 ||
+         record.counters[Counter::tensor_integer_operations].value_or(0) > 0;
+}
+
 // Features that a kernel uses. The virtual GPU finds them at the small sizes, because a real GPU may have no counter
 // for them.
 struct Habits {
@@ -145,20 +151,22 @@ struct Habits {
   void add(const std::vector<Trial>& trials) {
     for (const Trial& trial : trials) {
       adds_by_atomics |= trial.record.counters[Counter::atomic_flops].value_or(0) > 0;
-      multiplies_on_tensor_cores |= trial.record.counters[Counter::flops_tensor].value_or(0) > 0;
+      multiplies_on_tensor_cores |= counts_tensor_products(trial.record);
     }
   }
 };
 
-// Whether the code holds a product on tensor cores (mma, wmma.mma, mma.sp): of floats, whose FLOPs are counted, or of
-// integers, which have none.
-bool names_tensor_cores(const Artifact& artifact) {
-  return artifact.ptx.find("mma.sync") != std::string::npos || artifact.ptx.find("mma.sp") != std::string::npos;
+// Whether the measured run multiplied on tensor cores. A real GPU does not count products of integers, so there the
+// code of the launched kernels decides.
+Result<bool> multiplies_on_tensor_cores(const Rig& rig, const RunRecord& record, const Artifact& artifact,
+                                        const Habits& habits) {
+  if (counts_tensor_products(record) || habits.multiplies_on_tensor_cores) return true;
+  return rig.is_real() ? multiply_matrices(artifact, record.kernels) : Result<bool>(false);
 }
 
 // Records the figures of the measured trial; its correctness is recorded elsewhere.
-void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifact, const Work& work,
-                     const Habits& habits, Evidence& evidence, Attempt& attempt) {
+Status add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifact, const Work& work,
+                       const Habits& habits, Evidence& evidence, Attempt& attempt) {
   attempt.measurement = measure(trial.record, work, rig.roofs);
   attempt.time_is_modelled = trial.record.time_is_modelled;
   attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
@@ -175,12 +183,12 @@ void add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifac
                   {.dram_bytes = counts_by_card ? static_cast<double>(rig.machine.l2_bytes) : 0,
                    .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
   // Every exercise is in FP32, and so is the compute roof.
-  const auto tensor_flops = trial.record.counters[Counter::flops_tensor];
-  const bool has_tensor_flops = tensor_flops ? *tensor_flops > 0 : habits.multiplies_on_tensor_cores;
-  if (has_tensor_flops || names_tensor_cores(artifact)) {
+  ROOFWALK_TRY(const bool has_tensor_products, multiplies_on_tensor_cores(rig, trial.record, artifact, habits));
+  if (has_tensor_products) {
     evidence.implausible.push_back(
         "the kernel multiplies on tensor cores, whose roof is not the one it is measured against: use FP32 arithmetic");
   }
+  return kOk;
 }
 
 // The part of an attempt on a real GPU that needs no GPU. It is done before the attempt's turn, so that other users
@@ -428,7 +436,8 @@ class AttemptInTheMaking {
     if (ready) {
       ROOFWALK_TRY_STATUS(time_and_model(rig_, *measured_, artifact_, *ready, evidence_, trial, attempt_));
     }
-    add_measurement(rig_, trial, artifact_, measured_->work, habits_, evidence_, attempt_);
+    ROOFWALK_TRY_STATUS(
+        add_measurement(rig_, trial, artifact_, measured_->work, habits_, evidence_, attempt_));
     return true;
   }
 
