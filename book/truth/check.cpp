@@ -9,8 +9,8 @@
 
 #include "book/truth/drawings.h"
 #include "book/truth/pictures.h"
-#include "common/plot/dark.h"
 #include "common/base/json.h"
+#include "common/plot/dark.h"
 #include "grader/author/figures.h"
 
 namespace roofwalk::book {

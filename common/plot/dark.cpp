@@ -48,7 +48,8 @@ Color color_of(const Pattern::Groups& match) {
 }
 
 // A colour as gnuplot and our own drawings write it. Groups: hexadecimal digits; red, green, blue; a name.
-const std::string kColor = R"((?:#([0-9a-fA-F]{6})\b|rgb\(\s*(\d{1,3}),\s*(\d{1,3}),\s*(\d{1,3})\s*\)|\b(black|white)\b))";
+const std::string kColor =
+    R"((?:#([0-9a-fA-F]{6})\b|rgb\(\s*(\d{1,3}),\s*(\d{1,3}),\s*(\d{1,3})\s*\)|\b(black|white)\b))";
 
 std::string dark_of_match(const Pattern::Groups& match) { return hex_of(turned(color_of(match))); }
 

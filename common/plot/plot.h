@@ -46,9 +46,9 @@ struct Chart {
 // and writes to `output`'s file name in gnuplot's working folder. `terminal` is "svg" or "pngcairo".
 std::string gnuplot_script(const Chart& chart, const std::filesystem::path& output, const std::string& terminal);
 
-// Writes PATH (.svg or .png) and the script next to it (.gp), creating folders. An SVG has light and dark colours, as the
-// reader prefers. Errors: another extension; a folder
-// that cannot be written; gnuplot is missing or fails, with its message.
+// Writes PATH (.svg or .png) and the script next to it (.gp), creating folders. An SVG has light and dark colours, as
+// the reader prefers. Errors: another extension; a folder that cannot be written; gnuplot is missing or fails, with its
+// message.
 Status write_plot(const Chart& chart, const std::filesystem::path& path);
 
 // Returns a plot of exactly `columns` x `rows` ASCII characters (at least 40 x 12), with a newline after each row;

@@ -201,9 +201,8 @@ const Error* why_unsupported(const Module& module, const Function& kernel) {
 
 bool multiplies_matrices(const Module& module, const Function& kernel) {
   return find_reachable(module, kernel, [](const Function& function) {
-           return std::any_of(function.instructions.begin(), function.instructions.end(), [](const Instruction& in) {
-             return info(in.opcode).form == Form::matrix_multiply;
-           });
+           return std::any_of(function.instructions.begin(), function.instructions.end(),
+                              [](const Instruction& in) { return info(in.opcode).form == Form::matrix_multiply; });
          }) != nullptr;
 }
 

@@ -436,8 +436,7 @@ class AttemptInTheMaking {
     if (ready) {
       ROOFWALK_TRY_STATUS(time_and_model(rig_, *measured_, artifact_, *ready, evidence_, trial, attempt_));
     }
-    ROOFWALK_TRY_STATUS(
-        add_measurement(rig_, trial, artifact_, measured_->work, habits_, evidence_, attempt_));
+    ROOFWALK_TRY_STATUS(add_measurement(rig_, trial, artifact_, measured_->work, habits_, evidence_, attempt_));
     return true;
   }
 
