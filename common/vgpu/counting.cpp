@@ -41,24 +41,13 @@ void add_traffic(const InstructionCounters& site, const InstructionTraffic& traf
   out.add(Counter::dram_write_bytes, traffic.dram_write_sectors * kSectorBytes);
 }
 
-// Returns the number of bytes that each active lane of a request accesses.
-std::uint64_t lane_bytes(const Instruction& in) {
-  if (ptx::info(in.opcode).form == Form::async_copy) return in.operands[2].bits;
-  return static_cast<std::uint64_t>(ptx::size_bytes(in.type)) * in.vector;
-}
-
-// Returns the fewest sectors that could hold the requested bytes if no two lanes shared a byte, but at least one per
-// request. If the actual sectors are fewer, because lanes do share bytes, returns their number. For fragments it always
-// returns the actual number, because the machine, not the kernel, chooses how lanes access the rows.
-std::uint64_t ideal_sectors(const Instruction& in, const InstructionCounters& site, std::uint64_t requests,
-                            std::uint64_t threads) {
+// For fragments, the machine, not the kernel, chooses how lanes access the rows.
+std::uint64_t ideal_sectors(const Instruction& in, const InstructionCounters& site) {
   const Form form = ptx::info(in.opcode).form;
-  if (form == Form::fragment_load || form == Form::fragment_store) return site.sectors;
-  const std::uint64_t side_by_side = (threads * lane_bytes(in) + kSectorBytes - 1) / kSectorBytes;
-  return std::min(site.sectors, std::max(requests, side_by_side));
+  return form == Form::fragment_load || form == Form::fragment_store ? site.sectors : site.ideal_sectors;
 }
 
-void add_memory(const Instruction& in, const InstructionCounters& site, std::uint64_t threads, Counters& out) {
+void add_memory(const Instruction& in, const InstructionCounters& site, Counters& out) {
   if (site.requests == 0 && site.bytes == 0) return;
   const Form form = ptx::info(in.opcode).form;
   const bool atomic = form == Form::atomic || form == Form::reduction;
@@ -83,7 +72,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, std::uin
     out.add(Counter::shared_store_requests, site.requests - loads);
     out.add(Counter::l1_read_sectors, site.sectors);
     out.add(Counter::l1_read_hit_sectors, site.hit_sectors);
-    out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site, loads, threads));
+    out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site));
     return;
   }
   // A generic access may go to shared memory. Accesses to shared memory have wavefronts but no sectors.
@@ -95,7 +84,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, std::uin
   if (in.space == Space::local) {
     out.add(Counter::local_sectors, site.sectors);
   } else {
-    out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site, site.requests, threads));
+    out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site));
   }
   if (load) {
     out.add(Counter::l1_read_sectors, site.sectors);
@@ -187,7 +176,7 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
         counters->add(Counter::thread_instructions, threads);
         add_flops(in, threads, *counters);
         if (input.counted == Counted::everything) {
-          add_memory(in, site, threads, *counters);
+          add_memory(in, site, *counters);
           add_traffic(site, input.traffic[pc], *counters);
         }
         const Form form = ptx::info(in.opcode).form;

@@ -41,6 +41,9 @@ void count_side(Do what, Space space, const Request& request, LineCounts& out) {
     if (!is_load) out.local_write_sectors += footprint.sectors;
     return;
   }
+  // Side by side, the lanes' bytes would fill this many sectors.
+  const std::uint64_t side_by_side = (request.bytes * request.lanes.size() + 31) / 32;
+  out.l1_ideal_sectors += std::min<std::uint64_t>(footprint.sectors, side_by_side);
   ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
 }
 

@@ -22,12 +22,18 @@
 //   half. Memsets and copies ask as SM 0 does.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace roofwalk::vgpu {
 
 inline constexpr int kSectorBytes = 32;
 inline constexpr int kLineBytes = 128;
+
+// Returns the fewest sectors that hold `bytes` adjacent bytes, at most the `actual` sectors of the request.
+inline constexpr std::uint64_t fewest_sectors(std::uint64_t bytes, std::uint64_t actual) {
+  return std::min(actual, (bytes + kSectorBytes - 1) / kSectorBytes);
+}
 
 // Identifies a site, which is a PTX instruction of one launch, or a memset or copy: its index in the plan's list of
 // counters.

@@ -22,6 +22,7 @@ struct Access {
   std::uint32_t mask = 0;
   std::uint32_t bytes = 0;          // per lane, 1 to 16
   std::uint32_t align_bytes = 0;    // required alignment; 0: `bytes`
+  std::uint32_t read_bytes = 0;     // of all lanes, if some read less than `bytes`; 0: each reads `bytes`
   std::uint64_t low = 0, high = 0;  // lowest and highest address
   // For alignment checks: low bits that are 0 here are 0 in every address; low bits that are 1 here tell nothing. ~0:
   // each address must be checked.

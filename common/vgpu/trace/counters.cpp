@@ -7,6 +7,7 @@ void InstructionCounters::add(const InstructionCounters& other) {
   sectors += other.sectors;
   lines += other.lines;
   hit_sectors += other.hit_sectors;
+  ideal_sectors += other.ideal_sectors;
   l2_read_sectors += other.l2_read_sectors;
   l2_write_sectors += other.l2_write_sectors;
   l2_hit_sectors += other.l2_hit_sectors;

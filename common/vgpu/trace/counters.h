@@ -7,6 +7,9 @@ namespace roofwalk::vgpu {
 
 struct InstructionCounters {
   std::uint64_t requests = 0, sectors = 0, lines = 0, hit_sectors = 0;
+  // The sectors of its requests if no two lanes shared a byte and the lanes' bytes were adjacent; where lanes share
+  // bytes, no more than the actual sectors.
+  std::uint64_t ideal_sectors = 0;
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
   // Requests of loads and atomics, by the farthest level that served a part of them.
   std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;

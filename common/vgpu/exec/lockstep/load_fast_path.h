@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/memory/sectors.h"
 #include "common/vgpu/requests/global_flow.h"
 #include "common/vgpu/state/launch.h"
 
@@ -23,14 +24,15 @@ inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::
          (!launch.sanitized || launch.memory.surely_defined(low, end - low));
 }
 
-// Adds the counts of a load of `lines` lines, `sectors` sectors and `wavefronts` wavefronts of L1. `missed`: how many
-// of these sectors missed L1.
-inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t wavefronts,
-                     std::uint64_t missed) {
+// Adds the counts of a load of `lines` lines, `sectors` sectors and `wavefronts` wavefronts of L1. `bytes`: of all
+// lanes. `missed`: how many of these sectors missed L1.
+inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t bytes,
+                     std::uint64_t wavefronts, std::uint64_t missed) {
   Multiprocessor& sm = *launch.sm;
   InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
   site.sectors += sectors;
+  site.ideal_sectors += fewest_sectors(bytes, sectors);
   site.lines += lines;
   site.hit_sectors += sectors - missed;
   sm.l1_lines += lines;
@@ -60,7 +62,7 @@ inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::u
   for (std::uint64_t i = 0; i < lines; ++i) {
     missed += read_line(*launch.sm, line + i, 0xfu & (i == 0 ? from_first : 0xfu) & (i + 1 == lines ? to_last : 0xfu));
   }
-  add_load(launch, op, lines, total, std::max(bytes / 4, 1u), missed);
+  add_load(launch, op, lines, total, kWarpSize * bytes, std::max(bytes / 4, 1u), missed);
 }
 
 // Lockstep loads (lockstep.h) on the fast path. Each function counts the load and returns the host address of its data;
@@ -115,7 +117,7 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
   }
   std::uint64_t missed = 0;
   for (int i = 0; i < count; ++i) missed += read_line(*launch.sm, lines[i], sectors[i]);
-  add_load(launch, op, static_cast<std::uint64_t>(count), total, offsets.word_wavefronts, missed);
+  add_load(launch, op, static_cast<std::uint64_t>(count), total, kWarpSize * 4, offsets.word_wavefronts, missed);
 }
 
 // The byte range of a load of `bytes` per lane; `first`: lane 0's address.
@@ -163,7 +165,7 @@ inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op*
   if (launch.counts) {
     const unsigned sector = 1u << (first / kSectorBytes % 4);
     if (!launch.sm->l1.read_again(first / kLineBytes, offsets.stride / kLineBytes, sector)) return nullptr;
-    add_load(launch, op, kWarpSize, kWarpSize, offsets.word_wavefronts, 0);
+    add_load(launch, op, kWarpSize, kWarpSize, kWarpSize * kBytes, offsets.word_wavefronts, 0);
   }
   return reinterpret_cast<const std::uint8_t*>(copies.words[offset / kBytes]);
 }

@@ -106,7 +106,8 @@ inline bool load_row(Launch& launch, const Warp& warp, const Op* op) {
     std::uint64_t missed = 0, lines = 0;
     if (const unsigned lower = touched & 0xfu; lower != 0) missed += read_line(*launch.sm, line, lower), ++lines;
     if (const unsigned upper = touched >> 4; upper != 0) missed += read_line(*launch.sm, line + 1, upper), ++lines;
-    add_load(launch, op, lines, static_cast<std::uint64_t>(std::popcount(touched)), 1, missed);
+    const auto bytes = 4 * static_cast<std::uint64_t>(std::popcount(mask));
+    add_load(launch, op, lines, static_cast<std::uint64_t>(std::popcount(touched)), bytes, 1, missed);
   }
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   move_row_in(warp.lanes<std::uint32_t>(op->s[0]), mask, memo.data + (first - memo.low));

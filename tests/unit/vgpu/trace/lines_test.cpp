@@ -131,6 +131,40 @@ SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
   EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u);  // the second 4 are the store of c
 }
 
+// One instruction loads a column, and then a word for all lanes: the sectors that the second request shares do not make
+// up for those that the first one wastes. One cp.async reads a column of a, half of each copy's bytes, and then none.
+TEST(LinesOfMixedRequests, HaveTheFewestSectorsOfEachRequest) {
+  const std::string& kMix = JOINT(R"(#include <roofwalk.cuh>
+__global__ void mix(const float* a, float* c) {
+  __shared__ alignas(8) float s[64];
+  const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&s[threadIdx.x * 2]));
+  float sum = 0;
+#pragma unroll 1
+  for (int i = 8; i >= 0; i -= 8) {
+    sum += a[threadIdx.x * i];
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(a + threadIdx.x * 8), "r"(i / 2));
+    asm volatile("cp.async.wait_all;" ::: "memory");
+  }
+  c[threadIdx.x] = sum + s[threadIdx.x * 2];
+}
+SOLVE(const float* a, float* c) { mix<<<1, 32>>>(a, c); }
+)");
+  Buffer a{"a", numbers(256)}, c{"c", std::vector<float>(32)};
+  const auto record = Runner().run(kMix, {&a, &c});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  const auto count = [&](int number, Counter counter) {
+    for (const LineCounters& line : record->kernels[0].lines) {
+      if (line.line == number) return line.counters[counter].value_or(0);
+    }
+    return std::uint64_t{0};
+  };
+  EXPECT_EQ(count(8, Counter::l1_read_sectors), 32u + 1u);
+  EXPECT_EQ(count(8, Counter::l1_ideal_sectors), 4u + 1u);
+  EXPECT_EQ(count(9, Counter::l1_read_sectors), 32u);
+  EXPECT_EQ(count(9, Counter::l1_ideal_sectors), 4u);
+}
+
 // At each barrier one warp is late: at the first because of a load; at the second, long after all loads, because of a
 // dependent chain through shared memory.
 TEST(LinesOfBarriers, KnowWhatTheLastWarpWaitedFor) {
