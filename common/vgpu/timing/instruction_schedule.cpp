@@ -44,7 +44,7 @@ ProgramSchedule StaticScheduler::run() {
     add_merged(code, out);
     for (std::uint32_t b = 0; b < out.blocks.size(); ++b) {
       hold({b, 1, program_.blocks[b]});
-      add_forms(code.forms[b], out);
+      add_forms(code.forms[b], code.lost[b], out);
     }
   }
   out.slots = slots_;
@@ -59,22 +59,25 @@ void StaticScheduler::hold(MergedBlock merged) {
 // Adds the schedules of a basic block. If the machine code lacks some of the PTX's operations, they are added; if it
 // lacks most of them, the rules of ptxas_rules.cpp give the operations instead. Code can be missing because ptxas
 // merges two equal arms of a branch into one, and its line information names only one of the two.
-void StaticScheduler::add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out) {
+void StaticScheduler::add_forms(const std::vector<BlockCode>& forms, const IssuesOfUnits& lost, ProgramSchedule& out) {
   for (const BlockCode& form : forms) {
-    if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
+    if (const Lack lack = lack_of(form); !lack.most) add(form, lack, lost, out);
   }
   std::vector<Schedule>& schedules = out.blocks[merged_.first];
   if (!schedules.empty() && schedules.back().copies == 1 && schedules.back().members == 1) return;
   find_sources(1);
   std::vector<Item> items = items_by_rules();
-  fill_up(forms, items);
+  fill_up(forms, lost, items);
   schedules.push_back(emit(std::move(items)));
 }
 
-void StaticScheduler::add(const BlockCode& form, const Lack& lack, ProgramSchedule& out) {
+void StaticScheduler::add(const BlockCode& form, const Lack& lack, const IssuesOfUnits& lost, ProgramSchedule& out) {
   find_sources(form.copies);
   if (merged_.members > 1 && merged_waits_left_ == 0) return;  // the merged block's members then run one by one
-  Schedule schedule = emit(items_of(form, lack));
+  std::vector<Item> items = items_of(form, lack);
+  for (std::size_t unit = 0; unit < kUnitCount; ++unit)
+    add_issues(static_cast<Unit>(unit), lost[unit] * form.copies, items);
+  Schedule schedule = emit(std::move(items));
   schedule.copies = form.copies;
   schedule.members = merged_.members;
   out.parts = std::max(out.parts, form.copies * merged_.members);
@@ -98,7 +101,7 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
     hold(merged[i]);
     for (const BlockCode& form : code.forms[i]) {
       if (accesses_of(form) != wanted || !is_straight(form) || !has_short_arms(form)) continue;
-      if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
+      if (const Lack lack = lack_of(form); !lack.most) add(form, lack, code.lost[i], out);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -70,7 +71,10 @@ class CodeMap {
     place_extras();
     find_ptx_branches();
     FoundCode out;
-    for (std::uint32_t b = 0; b < blocks_.size(); ++b) out.forms.push_back(forms_of(b));
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      out.forms.push_back(forms_of(b));
+      out.lost.push_back(lost_of(b));
+    }
     out.branches = find_branches();
     return out;
   }
@@ -124,28 +128,38 @@ class CodeMap {
     return code_[i].target >= 0 && static_cast<std::size_t>(code_[i].target) < code_.size();
   }
 
+  // Backward branches, by target: the last place that branches back to it.
+  using LastLatches = std::map<std::size_t, std::size_t>;
+
+  // Returns the loop depth of `count` places. Backward branches to one target are one loop, however many they are.
+  static std::vector<int> depths(const LastLatches& loops, std::size_t count) {
+    std::vector<int> change(count + 1);
+    for (const auto& [header, latch] : loops) ++change[header], --change[latch + 1];
+    std::partial_sum(change.begin(), change.end(), change.begin());
+    change.pop_back();
+    return change;
+  }
+
   // Finds the loop depth of each machine instruction. Backward branches from rare code do not make a loop.
   void find_loops() {
-    std::vector<int> change(code_.size() + 1);
+    LastLatches loops;
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (!has_target(i) || rare_[i]) continue;
       const auto target = static_cast<std::size_t>(code_[i].target);
-      if (target <= i) ++change[target], --change[i + 1];
+      if (target <= i) loops[target] = i;
     }
-    int depth = 0;
-    for (std::size_t i = 0; i < code_.size(); ++i) depth_.push_back(depth += change[i]);
+    depth_ = depths(loops, code_.size());
   }
 
   // Finds the loop depth of each PTX basic block.
   void find_ptx_loops() {
-    std::vector<int> change(blocks_.size() + 1);
+    LastLatches loops;
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
       for (const std::uint32_t to : blocks_[b].successors) {
-        if (to <= b) ++change[to], --change[b + 1];
+        if (to <= b) loops[to] = b;
       }
     }
-    int depth = 0;
-    for (std::size_t b = 0; b < blocks_.size(); ++b) ptx_depth_.push_back(depth += change[b]);
+    ptx_depth_ = depths(loops, blocks_.size());
   }
 
   // Finds the PTX basic block of each machine instruction, and which machine instructions are rarely executed.
@@ -280,12 +294,18 @@ class CodeMap {
     // Drops machine code that lies inside a loop although its PTX instruction does not: the code layout put it there by
     // chance. (Retries of atomics are kept: they are such loops.) If most of the code would be dropped, the layout does
     // not follow the control flow, so all of it is dropped and rules give the operations.
-    const std::size_t all = ops.size();
-    const std::size_t by_chance = std::erase_if(ops, [&](std::uint32_t i) {
+    std::vector<std::uint32_t> dropped, kept;
+    for (const std::uint32_t i : ops) {
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
-      return depth_[i] > ptx_depth_[b] && form != Form::atomic && form != Form::reduction;
-    });
-    if (2 * by_chance > all) ops.clear();
+      const bool by_chance = depth_[i] > ptx_depth_[b] && form != Form::atomic && form != Form::reduction;
+      (by_chance ? dropped : kept).push_back(i);
+    }
+    if (dropped.size() > kept.size()) {
+      dropped = std::exchange(ops, {});
+    } else {
+      ops = std::move(kept);
+    }
+    dropped_.push_back(std::move(dropped));
     for (std::size_t from = 0, to = 0; from < ops.size(); from = to) {
       while (to < ops.size() && piece_[ops[to]] == piece_[ops[from]]) ++to;
       bool again = versions.empty();
@@ -381,6 +401,22 @@ class CodeMap {
     for (Version* version : grown) std::sort(version->ops.begin(), version->ops.end());
   }
 
+  // Counts the dropped code of a basic block, per copy, that is no extra of another one.
+  IssuesOfUnits lost_of(std::uint32_t b) const {
+    const BasicBlock& block = blocks_[b];
+    const auto begin = ptx_.begin() + block.first;
+    const bool plain = std::none_of(begin, begin + block.count, is_countable);
+    IssuesOfUnits lost{};
+    std::map<std::uint32_t, std::uint32_t> times;  // by PTX instruction
+    std::uint32_t copies = 1;
+    for (const std::uint32_t i : dropped_[b]) {
+      if (counts(i, plain)) copies = std::max(copies, ++times[pc_[i]] / of_a_copy(pc_[i], plain));
+      if (!extra_[i]) ++lost[place_of(operation_info(code_[i].operation).unit)];
+    }
+    for (std::uint64_t& issues : lost) issues /= copies;
+    return lost;
+  }
+
   std::vector<BlockCode> forms_of(std::uint32_t b) const {
     const BasicBlock& block = blocks_[b];
     const bool loop = std::find(block.successors.begin(), block.successors.end(), b) != block.successors.end();
@@ -443,11 +479,16 @@ class CodeMap {
   std::vector<int> ptx_depth_;      // by basic block
   std::vector<bool> extra_, rare_;  // by machine instruction
   std::uint32_t pieces_ = 0;
-  std::vector<std::vector<std::uint32_t>> by_block_;
+  std::vector<std::vector<std::uint32_t>> by_block_, dropped_;  // machine instructions of each basic block
   std::vector<std::vector<Version>> versions_;
 };
 
 }  // namespace
+
+std::size_t place_of(Unit unit) {
+  const bool integer = unit == Unit::multiply || unit == Unit::half;
+  return static_cast<std::size_t>(integer ? Unit::integer : unit);
+}
 
 std::optional<Operation> single_operation(const Instruction& in) {
   switch (ptx::info(in.opcode).form) {

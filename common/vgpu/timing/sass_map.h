@@ -2,6 +2,8 @@
 // order, and the number of copies if ptxas unrolled it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -52,11 +54,19 @@ struct BlockCode {
   std::vector<BlockOp> ops;
 };
 
+// Numbers of machine instructions by unit. Integer, multiply and half count as one unit, because multipliers do some of
+// the integer work.
+using IssuesOfUnits = std::array<std::uint64_t, ptx::kUnitCount>;
+std::size_t place_of(ptx::Unit unit);
+
 struct FoundCode {
   // By basic block: the forms of its machine code, in decreasing number of copies; the last form has one copy. A form
   // has several copies only if the basic block is a loop by itself; of a block that was copied along with a loop around
   // it, one copy is kept. Code that was hoisted out of a loop is not included.
   std::vector<std::vector<BlockCode>> forms;
+  // By basic block: machine instructions of a copy that are in no form, since they lie inside loops that the PTX does
+  // not have.
+  std::vector<IssuesOfUnits> lost;
   // By PTX instruction: whether at least half of the copies of its code contain a branch; branches around rare code are
   // ignored.
   std::vector<bool> branches;

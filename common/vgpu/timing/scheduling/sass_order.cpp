@@ -126,21 +126,18 @@ void StaticScheduler::add_issues(Unit unit, std::uint64_t count, std::vector<Ite
 }
 
 // Adds issue slots to operations that came from rules, until they have at least as many on each unit as the machine
-// code that was found: the machine code has spills and other work that the PTX does not show. (Integer, multiply and
-// half count as one unit, because multipliers do some of the integer work.)
-void StaticScheduler::fill_up(std::span<const BlockCode> forms, std::vector<Item>& items) const {
-  const auto place = [](Unit unit) {
-    const bool integer = unit == Unit::multiply || unit == Unit::half;
-    return static_cast<std::size_t>(integer ? Unit::integer : unit);
-  };
-  std::array<std::uint64_t, kUnitCount> wanted{}, issued{};
+// code that was found, or as what is `lost` of it: the machine code has spills and other work that the PTX does not
+// show.
+void StaticScheduler::fill_up(std::span<const BlockCode> forms, const IssuesOfUnits& lost,
+                              std::vector<Item>& items) const {
+  IssuesOfUnits wanted = lost, issued{};
   for (const BlockCode& form : forms) {
-    std::array<std::uint64_t, kUnitCount> count{};
-    for (const BlockOp& op : form.ops) ++count[place(operation_info(op.operation).unit)];
+    IssuesOfUnits count{};
+    for (const BlockOp& op : form.ops) ++count[place_of(operation_info(op.operation).unit)];
     for (std::size_t unit = 0; unit < kUnitCount; ++unit)
-      wanted[unit] = std::max(wanted[unit], count[unit] / form.copies);
+      wanted[unit] = std::max(wanted[unit], count[unit] / form.copies + lost[unit]);
   }
-  for (const Item& item : items) issued[place(item.op.unit)] += item.op.issues;
+  for (const Item& item : items) issued[place_of(item.op.unit)] += item.op.issues;
   for (std::size_t unit = 0; unit < kUnitCount; ++unit) {
     if (wanted[unit] > issued[unit]) add_issues(static_cast<Unit>(unit), wanted[unit] - issued[unit], items);
   }

@@ -87,8 +87,8 @@ class StaticScheduler {
 
   // instruction_schedule.cpp: schedules a basic block, or several that run as one, in each of its forms.
   void hold(MergedBlock merged);
-  void add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out);
-  void add(const BlockCode& form, const Lack& lack, ProgramSchedule& out);
+  void add_forms(const std::vector<BlockCode>& forms, const IssuesOfUnits& lost, ProgramSchedule& out);
+  void add(const BlockCode& form, const Lack& lack, const IssuesOfUnits& lost, ProgramSchedule& out);
   void add_merged(const FoundCode& alone, ProgramSchedule& out);
   Lack lack_of(const BlockCode& form) const;
   bool is_straight(const BlockCode& form) const;
@@ -102,7 +102,7 @@ class StaticScheduler {
   std::vector<Item> items_of(const BlockCode& form, const Lack& lack) const;
   void add_steps(std::span<const Cost> steps, const Item& of, std::vector<Item>& items) const;
   void add_issues(Unit unit, std::uint64_t count, std::vector<Item>& items) const;
-  void fill_up(std::span<const BlockCode> forms, std::vector<Item>& items) const;
+  void fill_up(std::span<const BlockCode> forms, const IssuesOfUnits& lost, std::vector<Item>& items) const;
   bool is_main(const BlockOp& op) const;
   std::uint32_t copy_of(std::uint32_t pc, std::uint32_t k, std::uint32_t total, std::uint32_t copies) const;
   void add_missing(std::uint32_t copies, const std::vector<bool>& has_main, std::vector<std::uint32_t> singles,

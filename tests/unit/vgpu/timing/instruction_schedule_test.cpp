@@ -158,7 +158,7 @@ constexpr const char* kLoop =
     "L:\nld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f1, %f1, %f2;\nadd.s64 %rd1, %rd1, 4;\nadd.s32 %r1, %r1, -1;\n"
     "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\nst.global.f32 [%rd2], %f2;\n";
 constexpr std::uint16_t kLoad = 0x181, kStore = 0x186, kFma = 0x023, kAdd = 0x010, kCompare = 0x00c, kBranch = 0x147,
-                        kExit = 0x14d, kMove = 0x002, kFloatAdd = 0x021;
+                        kExit = 0x14d, kMove = 0x002, kFloatAdd = 0x021, kStoreLocal = 0x187;
 
 std::vector<MachineOp> at_lines(const Scheduled& s, const std::vector<MachineOp>& by_pc) {
   std::vector<MachineOp> out = by_pc;
@@ -228,6 +228,48 @@ TEST(ScheduleByCode, WhatWasHoistedOutOfALoopIsNotInIt) {
       {{2, kMove, -1}, {0, kLoad, -1}, {1, kFma, -1}, {3, kAdd, -1}, {5, kBranch, 1}, {6, kStore, -1}, {7, kExit, -1}});
   const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
   EXPECT_EQ(s->text(schedule.blocks[0][0]), "ld fma add bra");
+}
+
+std::uint32_t issues_on(Unit unit, const Schedule& schedule) {
+  std::uint32_t issues = 0;
+  for (const TimedOp& op : schedule.ops) issues += op.unit == unit ? op.issues : 0;
+  return issues;
+}
+
+// ptxas put registers into local memory, which the PTX does not show.
+TEST(ScheduleByCode, ALoopWithTwoWaysBackToItsStartIsOneLoop) {
+  const auto s = scheduled(kLoop);
+  const auto code = at_lines(*s, {{0, kLoad, -1},
+                                  {1, kStoreLocal, -1},
+                                  {1, kFma, -1},
+                                  {3, kAdd, -1},
+                                  {5, kBranch, 0},
+                                  {4, kCompare, -1},
+                                  {5, kBranch, 0},
+                                  {6, kStore, -1},
+                                  {7, kExit, -1}});
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
+  EXPECT_EQ(s->text(schedule.blocks[0][0]), "ld fma fma add bra setp bra");
+  EXPECT_EQ(issues_on(Unit::memory, schedule.blocks[0][0]), 2u);
+}
+
+// The second way back leads into the middle, so that a part of the body seems to be in two loops.
+TEST(ScheduleByCode, WhatSeemsToBeInAnotherLoopTakesIssueSlotsAllTheSame) {
+  const auto s = scheduled(kLoop);
+  for (const std::int32_t middle : {1, 3, 5}) {
+    const auto code = at_lines(*s, {{0, kLoad, -1},
+                                    {1, kStoreLocal, -1},
+                                    {1, kStoreLocal, -1},
+                                    {1, kStoreLocal, -1},
+                                    {1, kFma, -1},
+                                    {1, kStoreLocal, -1},
+                                    {5, kBranch, 0},
+                                    {6, kStore, -1},
+                                    {7, kBranch, middle},
+                                    {7, kExit, -1}});
+    const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
+    EXPECT_EQ(issues_on(Unit::memory, schedule.blocks[0][0]), 5u) << middle;
+  }
 }
 
 // Two guarded loads and a sum: %f1 stays 0 if %p1 holds, %f2 if %p2 holds.
