@@ -174,7 +174,7 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
       for (Counters* counters : {&out.counters, &it->second.counters}) {
         counters->add(Counter::warp_instructions, executions);
         counters->add(Counter::thread_instructions, threads);
-        add_flops(in, threads, *counters);
+        if (input.has_use[pc]) add_flops(in, threads, *counters);
         if (input.counted == Counted::everything) {
           add_memory(in, site, *counters);
           add_traffic(site, input.traffic[pc], *counters);

@@ -25,6 +25,7 @@ void set_to_zero(Counters& counters, Counted counted);
 struct CountingInput {
   const ptx::Function& function;
   std::span<const BasicBlock> blocks;
+  const std::vector<bool>& has_use;  // by PTX instruction: FLOPs of others do not count
   const LaunchTotals& totals;
   std::span<const std::uint64_t> block_threads;
   std::span<const InstructionTraffic> traffic;  // by PTX instruction, including write-backs

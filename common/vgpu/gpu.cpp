@@ -133,8 +133,8 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
         step.local_bytes_per_thread - std::min(step.local_bytes_per_thread, step.local_bytes);
     out.resident_blocks_per_sm = step.occupancy.blocks_per_sm;
     out.occupancy = step.occupancy.warps_share;
-    count_kernel({*code.function, code.blocks, step.totals, step.block_threads, traffic, step.reading, *module_,
-                  source_name_, counted},
+    count_kernel({*code.function, code.blocks, code.has_use, step.totals, step.block_threads, traffic, step.reading,
+                  *module_, source_name_, counted},
                  out);
   } else {
     count_transfer(step.totals.sites[0], traffic[0], counted, out.counters);

@@ -5,6 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "common/vgpu/program/operands.h"
+#include "common/vgpu/program/uses.h"
+
 namespace roofwalk::vgpu {
 namespace {
 
@@ -28,7 +31,7 @@ std::uint64_t host_bytes_of(const std::vector<Operand>& operands) {
 }
 
 std::uint64_t host_bytes_of(const KernelCode& code) {
-  std::uint64_t bytes = code.blocks.capacity() * sizeof(BasicBlock);
+  std::uint64_t bytes = code.blocks.capacity() * sizeof(BasicBlock) + code.has_use.capacity() / 8;
   for (const BasicBlock& block : code.blocks)
     bytes += (block.successors.capacity() + block.memory.capacity()) * sizeof(std::uint32_t);
   for (const auto& [name, offset] : code.shared.offsets) bytes += sizeof name + sizeof offset + name.capacity();
@@ -78,6 +81,13 @@ Result<KernelCode> code_of(const ptx::Module& module, const Function& kernel) {
   ROOFWALK_TRY(out.linked, link_kernel(module, kernel));
   out.function = out.linked.function != nullptr ? out.linked.function.get() : &kernel;
   out.blocks = find_blocks(*out.function);
+  std::vector<int> handed;
+  for (const LinkedPart& part : out.linked.parts) {
+    for (const auto* list : {&part.parameters, &part.results}) {
+      for (const Operand& operand : *list) for_each_register(operand, [&](int reg) { handed.push_back(reg); });
+    }
+  }
+  out.has_use = instructions_with_use(*out.function, out.blocks, handed);
   out.shared = shared_layout(module, *out.function);
   out.host_bytes = host_bytes_of(out);
   return out;

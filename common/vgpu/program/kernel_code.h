@@ -25,6 +25,7 @@ struct KernelCode {
   LinkedKernel linked;
   const ptx::Function* function = nullptr;  // the linked kernel with its callees, or else the module's function
   std::vector<BasicBlock> blocks;
+  std::vector<bool> has_use;  // by instruction, see uses.h
   SharedLayout shared;
   std::uint64_t host_bytes = 0;  // host memory that these members take, without the module's
 };

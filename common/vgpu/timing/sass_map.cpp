@@ -21,13 +21,6 @@ constexpr std::uint32_t kMaxCopies = 64;  // ptxas unrolls less than this
 
 using Class = Operation::Class;
 
-// Whether costs.def lists the type of an arithmetic instruction as `kept`: every copy has equally many machine
-// instructions.
-bool is_kept(const Instruction& in) {
-  const ptx::OpcodeInfo& row = ptx::info(in.opcode);
-  return row.form == Form::alu && (ptx::kept_types(row.cost) & ptx::bit(in.type)) != 0;
-}
-
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
 // Returns how many machine instructions, not counting constants, each copy of the code has for an integer instruction
@@ -484,32 +477,6 @@ class CodeMap {
 };
 
 }  // namespace
-
-std::size_t place_of(Unit unit) {
-  const bool integer = unit == Unit::multiply || unit == Unit::half;
-  return static_cast<std::size_t>(integer ? Unit::integer : unit);
-}
-
-std::optional<Operation> single_operation(const Instruction& in) {
-  switch (ptx::info(in.opcode).form) {
-    case Form::load:
-    case Form::store:
-    case Form::matrix_load:
-    case Form::async_copy:
-      if (is_memory(in)) return Operation{Unit::memory, Class::memory};
-      return std::nullopt;
-    case Form::shuffle:
-      return Operation{Unit::memory, Class::shuffle};
-    case Form::matrix_multiply:
-      return Operation{Unit::tensor, Class::other};
-    case Form::alu:
-      break;
-    default:
-      return std::nullopt;
-  }
-  if (!is_kept(in) || !ptx::is_float(in.type)) return std::nullopt;
-  return Operation{ptx::unit_of(ptx::info(in.opcode).units, in.type), Class::other};
-}
 
 FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,
                           std::span<const MachineOp> code) {

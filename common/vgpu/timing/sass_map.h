@@ -38,6 +38,10 @@ Operation operation_info(std::uint16_t operation);
 // code, and each of them ends with this instruction.
 bool ends_collective(std::uint16_t operation);
 
+// Whether costs.def lists the type of an arithmetic instruction as `kept`: every copy has equally many machine
+// instructions.
+bool is_kept(const ptx::Instruction& in);
+
 // Returns the operation of an instruction that ptxas turns into exactly one machine instruction in every copy of a loop
 // body; nullopt for all other instructions.
 std::optional<Operation> single_operation(const ptx::Instruction& in);

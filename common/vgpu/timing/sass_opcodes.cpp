@@ -1,11 +1,15 @@
 // The opcodes of SASS: unit and class of each machine instruction.
 #include <array>
 
+#include "common/ptx/table/costs.h"
+#include "common/vgpu/timing/instruction_cost.h"
 #include "common/vgpu/timing/sass_map.h"
 
 namespace roofwalk::vgpu {
 namespace {
 
+using ptx::Form;
+using ptx::Instruction;
 using Class = Operation::Class;
 
 constexpr std::size_t kOperations = 512;
@@ -134,5 +138,36 @@ constexpr auto kOperationTable = [] {
 Operation operation_info(std::uint16_t operation) { return kOperationTable[operation % kOperations]; }
 
 bool ends_collective(std::uint16_t operation) { return operation % kOperations == kEndCollective; }
+
+bool is_kept(const Instruction& in) {
+  const ptx::OpcodeInfo& row = ptx::info(in.opcode);
+  return row.form == Form::alu && (ptx::kept_types(row.cost) & ptx::bit(in.type)) != 0;
+}
+
+std::size_t place_of(Unit unit) {
+  const bool integer = unit == Unit::multiply || unit == Unit::half;
+  return static_cast<std::size_t>(integer ? Unit::integer : unit);
+}
+
+std::optional<Operation> single_operation(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::load:
+    case Form::store:
+    case Form::matrix_load:
+    case Form::async_copy:
+      if (is_memory(in)) return Operation{Unit::memory, Class::memory};
+      return std::nullopt;
+    case Form::shuffle:
+      return Operation{Unit::memory, Class::shuffle};
+    case Form::matrix_multiply:
+      return Operation{Unit::tensor, Class::other};
+    case Form::alu:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (!is_kept(in) || !ptx::is_float(in.type)) return std::nullopt;
+  return Operation{ptx::unit_of(ptx::info(in.opcode).units, in.type), Class::other};
+}
 
 }  // namespace roofwalk::vgpu

@@ -1,0 +1,91 @@
+// Instructions whose results come to nothing, by hand.
+#include "common/vgpu/program/uses.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Returns the mnemonics of the instructions that have no use.
+std::vector<std::string> unused(const std::string& body, const std::vector<std::string>& handed = {}) {
+  const auto module = ptx::parse(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %p<4>;\n.reg .b64 %rd<4>;\n"
+      ".reg .f32 %f<9>;\n.reg .b32 %r<9>;\n" +
+          body + "ret;\n}\n",
+      "kernel.cu");
+  EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
+  if (!module) return {};
+  const ptx::Function& function = module->functions[0];
+  std::vector<int> registers;
+  for (std::size_t i = 0; i < function.registers.size(); ++i) {
+    for (const std::string& name : handed) {
+      if (function.registers[i].name == name) registers.push_back(static_cast<int>(i));
+    }
+  }
+  const std::vector<bool> used = instructions_with_use(function, find_blocks(function), registers);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) out.emplace_back(ptx::info(function.instructions[i].opcode).mnemonic);
+  }
+  return out;
+}
+
+TEST(Uses, AChainThatEndsInNothingHasNone) {
+  EXPECT_THAT(unused("ex2.approx.f32 %f1, %f2;\nfma.rn.f32 %f3, %f1, %f1, %f1;\nneg.f32 %f4, %f3;\n"
+                     "add.f32 %f5, %f2, %f2;\nst.global.f32 [%rd1], %f5;\n"),
+              ElementsAre("ex2", "fma", "neg"));
+}
+
+TEST(Uses, AValueThatIsOverwrittenHasNone) {
+  EXPECT_THAT(unused("fma.rn.f32 %f1, %f2, %f2, %f2;\nmov.f32 %f1, %f2;\nst.global.f32 [%rd1], %f1;\n"),
+              ElementsAre("fma"));
+  // In another basic block, on each way.
+  EXPECT_THAT(unused("fma.rn.f32 %f1, %f2, %f2, %f2;\n@%p1 bra L;\nmov.f32 %f1, %f2;\nbra E;\nL:\nneg.f32 %f1, %f2;\n"
+                     "E:\nst.global.f32 [%rd1], %f1;\n"),
+              ElementsAre("fma"));
+  EXPECT_THAT(
+      unused("fma.rn.f32 %f1, %f2, %f2, %f2;\n@%p1 bra E;\nmov.f32 %f1, %f2;\nE:\nst.global.f32 [%rd1], %f1;\n"),
+      IsEmpty());
+  EXPECT_THAT(unused("fma.rn.f32 %f1, %f2, %f2, %f2;\n@%p1 mov.f32 %f1, %f2;\nst.global.f32 [%rd1], %f1;\n"),
+              IsEmpty());
+}
+
+TEST(Uses, ASumThatOnlyALoopReadsHasNone) {
+  const std::string loop =
+      "L:\nfma.rn.f32 %f1, %f2, %f2, %f1;\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 9;\n"
+      "@%p1 bra L;\n";
+  EXPECT_THAT(unused(loop), ElementsAre("fma"));
+  EXPECT_THAT(unused(loop + "st.global.f32 [%rd1], %f1;\n"), IsEmpty());
+}
+
+TEST(Uses, LoadsHaveNoneOfTheirOwnUnlessTheyAreVolatile) {
+  EXPECT_THAT(unused("cvt.rzi.s32.f32 %r1, %f1;\nld.global.f32 %f2, [%rd1];\n"), ElementsAre("cvt", "ld"));
+  EXPECT_THAT(unused("mul.wide.s32 %rd2, %r1, 4;\nld.volatile.global.f32 %f2, [%rd2];\n"), IsEmpty());
+}
+
+TEST(Uses, BranchesGuardsOtherLanesAndOtherFunctionsAreUses) {
+  EXPECT_THAT(unused("add.f32 %f1, %f2, %f2;\nsetp.gt.f32 %p1, %f1, %f2;\n@%p1 bra L;\nL:\n"), IsEmpty());
+  EXPECT_THAT(unused("add.f32 %f1, %f2, %f2;\nsetp.gt.f32 %p1, %f1, %f2;\n@%p1 bar.sync 0;\n"), IsEmpty());
+  EXPECT_THAT(unused("mul.f32 %f1, %f2, %f2;\nshfl.sync.bfly.b32 %f3, %f1, 1, 31, -1;\n"), IsEmpty());
+  EXPECT_THAT(unused("mul.f32 %f1, %f2, %f2;\n"), ElementsAre("mul"));
+  EXPECT_THAT(unused("mul.f32 %f1, %f2, %f2;\n", {"%f1"}), IsEmpty());
+}
+
+// Code of a million steps of search ends, whatever it is taken for.
+TEST(Uses, ALongChainOfBlocksAgainstTheirOrderEnds) {
+  std::string body = "bra B0;\n";
+  constexpr int kBlocks = 3000;
+  for (int i = kBlocks; i-- > 0;) body += fmt::format("B{}:\nadd.f32 %f1, %f2, %f2;\n@%p1 bra B{};\n", i, i + 1);
+  EXPECT_FALSE(unused(body + fmt::format("B{}:\n", kBlocks)).empty());
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
