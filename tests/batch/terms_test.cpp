@@ -84,6 +84,37 @@ TEST_F(TermsTest, NoFileIsAnOption) {
   EXPECT_THAT(refused.output, HasSubstr("write ./* in place of *"));
 }
 
+// Files that students mailed are saved where somebody may save a course.toml, too.
+TEST_F(TermsTest, NoDefaultLiesBesideHandIns) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  for (const char* file : {"ann.cu", "ann.zip", "bob.zip"}) std::ofstream(folder_ / file) << "no zip";
+  const auto grade = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {TEST_PROGRAM, "grade"});
+    if (!boxed_) words.emplace_back("--unsandboxed");
+    return *run_command({.arguments = words, .working_directory = folder_, .timeout_s = 300});
+  };
+  using Words = std::vector<std::string>;
+  for (Words words : {Words{"ann.zip", "bob.zip"},
+                      {"ann.cu"},
+                      {"ann.zip", "--each"},
+                      {"../" + folder_.filename().string() + "/ann.cu"}}) {
+    const CommandResult refused = grade(words);
+    EXPECT_EQ(refused.exit_code, 2) << words.front();
+    EXPECT_THAT(refused.output, HasSubstr("course.toml: lies beside the hand-ins, so a student may have put it there "
+                                          "(choose it with --course, or move the hand-ins to a folder of their own)"));
+    for (const char* word : {"--course", "course.toml"}) words.emplace_back(word);
+    EXPECT_THAT(grade(words).output, HasSubstr("grades: would lie beside the hand-ins (choose it with --grades, or"));
+  }
+  // A single archive is the class, and so are folders side by side: both are what a platform gives.
+  EXPECT_THAT(grade({"ann.zip"}).output, HasSubstr("is not a readable zip"));
+  for (const char* student : {"ann", "bob"}) {
+    hand_in(student);
+    fs::rename(folder_ / "submissions" / student, folder_ / student);
+  }
+  EXPECT_THAT(grade({"ann", "bob"}).output, HasSubstr("2 graded now, 0 before"));
+  EXPECT_THAT(grade({"ann.zip", "bob.zip"}).output, HasSubstr("lies beside the hand-ins"));
+}
+
 TEST_F(TermsTest, ARegradeThatWasCutOffGoesOn) {
   set_terms("[[chapter]]\nname = \"vector-add\"\n");
   hand_in("ann");

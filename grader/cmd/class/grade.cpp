@@ -11,6 +11,7 @@
 #include "grader/class/batch/compare.h"
 #include "grader/class/batch/grade_all.h"
 #include "grader/class/batch/progress_bar.h"
+#include "grader/class/hand_ins/found_file.h"
 #include "grader/class/hand_ins/late_marks.h"
 #include "grader/class/results.h"
 #include "grader/class/table.h"
@@ -156,25 +157,39 @@ void show_results(const Session& session, const GradeCommand& command, const Gra
   print(text);
 }
 
-// Refuses a course.toml or a folder of grades that is taken by default and lies among the hand-ins: a student may have
-// put it there.
-void require_own_places(const ClassOptions& options, const BatchPlaces& places, const std::vector<fs::path>& paths) {
+// The absolute path, of which the name itself may be a link.
+fs::path full_path(const fs::path& path) {
+  std::error_code error;
+  return fs::weakly_canonical(fs::absolute(path, error).parent_path(), error) / path.filename();
+}
+
+// Refuses a course.toml or a folder of grades that is taken by default and lies among the hand-ins, or beside files
+// that are hand-ins: a student may have put it there. Beside a single archive, nobody hands in; and folders are put
+// side by side by a platform or by the instructor.
+void require_own_places(const GradeCommand& command, const BatchPlaces& places, const std::vector<fs::path>& paths) {
+  const bool is_archive = paths.size() == 1 && is_zip(paths.front().filename().string()) && !command.each;
   const auto require = [&](const fs::path& place, const std::string& option) {
     std::error_code error;
-    const fs::path full = fs::weakly_canonical(fs::absolute(place, error).parent_path(), error) / place.filename();
+    const fs::path full = full_path(place);
     for (const fs::path& path : paths) {
       const fs::path below = full.lexically_relative(fs::weakly_canonical(path, error));
-      if (below.empty() || *below.begin() == "..") continue;
+      const bool is_among = !below.empty() && *below.begin() != "..";
+      const bool is_beside = !is_among && !is_archive && fs::exists(path, error) && !fs::is_directory(path, error) &&
+                             full_path(path).parent_path() == full.parent_path();
+      if (!is_among && !is_beside) continue;
+      const char* where = is_among ? "among" : "beside";
       throw Failure{{.message = fs::exists(fs::symlink_status(full, error))
-                                    ? "lies among the hand-ins, so a student may have put it there"
-                                    : "would lie among the hand-ins",
+                                    ? fmt::format("lies {} the hand-ins, so a student may have put it there", where)
+                                    : fmt::format("would lie {} the hand-ins", where),
                      .file = place.string(),
-                     .advice = fmt::format("choose it with {}, or grade the folder of the submissions alone", option)},
+                     .advice = fmt::format("choose it with {}, or {}", option,
+                                           is_among ? "grade the folder of the submissions alone"
+                                                    : "move the hand-ins to a folder of their own")},
                     kUsage};
     }
   };
-  if (options.course_file.empty() && !places.course_file.empty()) require(places.course_file, "--course");
-  if (options.grades.empty()) require(places.folder, "--grades");
+  if (command.places.course_file.empty() && !places.course_file.empty()) require(places.course_file, "--course");
+  if (command.places.grades.empty()) require(places.folder, "--grades");
 }
 
 const Rig& bench_for(Session& session, Batch& batch) {
@@ -232,7 +247,7 @@ int grade_class(Session& session, const GradeCommand& command) {
   BatchPlaces places = places_of(session, command.places);
   if (command.compares) places.model_pin = ModelPin::ignored;
   if (paths.empty() && !fs::exists(places.folder / "grades.db")) throw nothing_before();
-  require_own_places(command.places, places, paths);
+  require_own_places(command, places, paths);
   Batch batch = value_or_fail(Batch::open(session.course(), places), kUsage);
   if (!batch.told().empty()) tell(batch.told());
   use_device_of(session, batch.terms());
