@@ -60,6 +60,7 @@ struct Attempt {
   std::optional<Movement> moved;    // relative to the starter, on that axis
   Roofs roofs;
   LevelPoints starter;
+  std::optional<double> starter_sector_use;  // as Measurement::sector_use
   std::vector<KernelRecord> kernels;
   std::optional<Finding> finding;
   std::optional<MeasuredBound> bound;

@@ -10,6 +10,10 @@
 
 namespace roofwalk {
 
+StarterDot starter_dot_of(const Measurement& starter, bool bytes_are_modelled) {
+  return {points_of(starter), bytes_are_modelled, starter.sector_use.get()};
+}
+
 std::string baseline_key(const Rig& rig, const Chapter& chapter, const Size& size, std::uint64_t seed) {
   return "starter " + sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", chapter.name, folder_hash(chapter.folder),
                                              identity(rig), size.text(), seed, rig.counts_bytes));
@@ -39,7 +43,7 @@ Result<StarterDot> measure_starter(const Rig& rig, const Chapter& chapter, const
   if (trial.record.fault) return ours(trial.record.fault->message);
   if (modelled) take_bytes(*modelled, trial.record);
   ROOFWALK_TRY_STATUS(model_bytes(rig, *artifact, problem, trial.record));
-  return StarterDot{points_of(measure(trial.record, work, rig.roofs)), trial.record.bytes_are_modelled};
+  return starter_dot_of(measure(trial.record, work, rig.roofs), trial.record.bytes_are_modelled);
 }
 
 std::optional<StarterDot> kept_starter(const Rig& rig, const std::string& key) {
@@ -65,6 +69,7 @@ Result<StarterDot> baseline_of(const Rig& rig, const Chapter& chapter, const Mea
 Json to_json(const StarterDot& starter) {
   Json json = {{"levels", Json::object()}, {"bytes_are_modelled", starter.bytes_are_modelled}};
   for (const auto& [level, point] : starter.points) json["levels"][level] = {point.ai, point.flops_per_s};
+  if (starter.sector_use) json["sector_use"] = *starter.sector_use;
   return json;
 }
 
@@ -74,7 +79,7 @@ std::optional<StarterDot> starter_from_json(const std::string& text) {
       !json.contains("bytes_are_modelled") || !json["bytes_are_modelled"].is_boolean()) {
     return std::nullopt;
   }
-  StarterDot starter{{}, json["bytes_are_modelled"].get<bool>()};
+  StarterDot starter{{}, json["bytes_are_modelled"].get<bool>(), json.number_of("sector_use")};
   for (const auto& [level, point] : json["levels"].items()) {
     if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) return std::nullopt;
     starter.points[level] = {point[0].get<double>(), point[1].get<double>()};

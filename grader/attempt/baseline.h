@@ -18,7 +18,10 @@ struct Measured;  // grader/attempt/pipeline.h
 struct StarterDot {
   LevelPoints points;
   bool bytes_are_modelled = false;
+  std::optional<double> sector_use = {};  // as Measurement::sector_use; nullopt if unknown
 };
+
+StarterDot starter_dot_of(const Measurement& starter, bool bytes_are_modelled);
 
 // A hash of everything on which the starter's dot depends: the chapter's folder, the kernel header, the machine, this
 // program, the toolkit, the size, the seed, and whether a GPU's counters can be read.

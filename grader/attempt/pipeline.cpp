@@ -214,7 +214,7 @@ Result<WithoutGpu> do_without_gpu(const Rig& rig, const Chapter& chapter, const 
 // A GPU's counted bytes and the virtual GPU's modelled ones are not comparable. So if counting fails for the starter or
 // for the attempt, the bytes of both are modelled.
 Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Artifact& artifact,
-                             const WithoutGpu& ready, Evidence& evidence, RunRecord& record) {
+                             const WithoutGpu& ready, Evidence& evidence, Attempt& attempt, RunRecord& record) {
   if (ready.modelled) take_bytes(*ready.modelled, record);
   ROOFWALK_TRY_STATUS(model_bytes(rig, artifact, measured.problem, record));
   if (record.bytes_are_modelled == ready.dot.bytes_are_modelled) return kOk;
@@ -228,6 +228,7 @@ Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Art
   if (!modelled) return kOk;
   const Measurement starter = measure(*modelled, measured.work, rig.roofs);
   for (auto& [level, point] : evidence.starter) point.ai = starter.level(level).ai.get().value_or(point.ai);
+  attempt.starter_sector_use = starter.sector_use.get();
   return kOk;
 }
 
@@ -236,7 +237,7 @@ Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Art
 Status time_and_model(const Rig& rig, const Measured& measured, const Artifact& artifact, const WithoutGpu& ready,
                       Evidence& evidence, Trial& trial, Attempt& attempt) {
   attempt.notes = trial.record.notes;
-  ROOFWALK_TRY_STATUS(use_bytes_of_one_kind(rig, measured, artifact, ready, evidence, trial.record));
+  ROOFWALK_TRY_STATUS(use_bytes_of_one_kind(rig, measured, artifact, ready, evidence, attempt, trial.record));
   if (trial.record.bytes_are_modelled) attempt.notes.push_back("the bytes are the virtual GPU's, not this GPU's");
   const Measurement first = measure(trial.record, measured.work, rig.roofs);
   const auto goals = timed_goals(evidence.goals, first);
@@ -409,7 +410,7 @@ class AttemptInTheMaking {
   // The starter's dot from the attempt's own run. Measures the starter if the file has been changed meanwhile.
   Result<StarterDot> dot_of(const Trial& trial) const {
     if (!attempt_.is_starter) return measure_starter(rig_, chapter_, measured_->problem, measured_->work);
-    return StarterDot{points_of(measure(trial.record, measured_->work, rig_.roofs)), trial.record.bytes_are_modelled};
+    return starter_dot_of(measure(trial.record, measured_->work, rig_.roofs), trial.record.bytes_are_modelled);
   }
 
   Result<bool> run_measured_size() {
@@ -423,14 +424,12 @@ class AttemptInTheMaking {
     note_measured(trial);
     if (trial.refusal || trial.record.fault) return false;
 
-    if (ready) {
-      evidence_.starter = ready->dot.points;
-    } else {
-      ROOFWALK_TRY(const StarterDot dot, starter_.valid() ? starter_.get() : dot_of(trial));
-      ROOFWALK_TRY_STATUS(keep_starter(rig_, key_, dot));
-      evidence_.starter = dot.points;
-    }
-    attempt_.starter = evidence_.starter;
+    ROOFWALK_TRY(const StarterDot dot, ready              ? Result<StarterDot>(ready->dot)
+                                       : starter_.valid() ? starter_.get()
+                                                          : dot_of(trial));
+    ROOFWALK_TRY_STATUS(keep_starter(rig_, key_, dot));
+    evidence_.starter = attempt_.starter = dot.points;
+    attempt_.starter_sector_use = dot.sector_use;
     // A wrong answer has no figures: its dot would mean nothing.
     if (!trial.correctness->correct) return false;
     if (ready) {

@@ -31,7 +31,7 @@ std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) 
       return algorithmic && *algorithmic > 0 ? std::optional<double>(ai / *algorithmic) : std::nullopt;
     }
     case Goal::What::sector_use:
-      return std::nullopt;
+      return attempt.starter_sector_use;
     case Goal::What::share_of_peak:
       if (attempt.roofs.compute.empty()) return std::nullopt;
       return flops_per_s / attempt.roofs.compute.front().flops_per_s;

@@ -225,5 +225,28 @@ TEST_F(Pipeline, KeepsTheStartersDot) {
   for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix);
 }
 
+TEST_F(Pipeline, KeepsTheStartersSectorUse) {
+  const test::ScratchFolder folder;
+  Store store = *Store::open(folder.path() / "roofwalk.db");
+  rig_.store = &store;
+  const auto device_with_ideal_sectors_over = [this](std::uint64_t divisor) {
+    script([divisor, machine = rig_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+      const auto x = memory.floats("x"), y = memory.floats("y");
+      for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+      RunRecord record = record_of(static_cast<double>(y.size()), machine, 0.6);
+      const auto moved = *record.counters[Counter::l1_read_sectors] + *record.counters[Counter::l1_write_sectors];
+      record.counters.set(Counter::l1_ideal_sectors, moved / divisor);
+      record.counters.set(Counter::local_sectors, 0);
+      return record;
+    });
+  };
+  device_with_ideal_sectors_over(4);
+  EXPECT_EQ(run("mini-double").starter_sector_use, 0.25);
+  device_with_ideal_sectors_over(2);
+  const Attempt attempt = run("mini-double");
+  EXPECT_EQ(attempt.measurement->sector_use.get(), 0.5);
+  EXPECT_EQ(attempt.starter_sector_use, 0.25);
+}
+
 }  // namespace
 }  // namespace roofwalk

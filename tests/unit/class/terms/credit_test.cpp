@@ -2,6 +2,7 @@
 #include "grader/class/terms/credit.h"
 #include "common/base/json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -63,6 +64,22 @@ TEST(Credit, ScalesSurviveTheirJson) {
   const std::vector<GoalScale> scales{scale(1, 2, std::nullopt, 3), scale(0.5, std::nullopt, 0.25, std::nullopt)};
   EXPECT_EQ(to_json(scales_from_json(to_json(scales))), to_json(scales));
   EXPECT_TRUE(scales_from_json(parse_json(R"([1, {}, {"pass": "x"}])")).empty());
+}
+
+TEST(Credit, OfSectorUseBeginsAtTheStarter) {
+  Attempt attempt;
+  attempt.measurement.emplace();
+  attempt.starter["l1"] = {0.1, 1e9};
+  GoalResult row;
+  row.goal = {Goal::Axis::right, "l1", Goal::What::sector_use, 0.9, std::nullopt};
+  row.reached = std::sqrt(0.1 * 0.9);
+  attempt.judgement.goals = {row};
+  attempt.starter_sector_use = 0.1;
+  const std::vector<GoalScale> scales = scales_of(attempt);
+  EXPECT_DOUBLE_EQ(credit(scales, 0.7), 0.35);
+  EXPECT_THAT(words_of(scales[0], 0.7), ::testing::HasSubstr("(starter 10 %, pass 90 %), 35 % of the credit"));
+  attempt.starter_sector_use.reset();  // a grade of a version that did not keep it
+  EXPECT_EQ(credit(scales_of(attempt), 0.7), 0);
 }
 
 TEST(Credit, IsToldInWords) {
