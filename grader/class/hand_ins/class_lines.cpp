@@ -42,4 +42,12 @@ std::string line_about_times(const std::string& top, const Listing& listing, con
       listing.metadata.front().parts.front());
 }
 
+std::string line_about_class(const std::string& top, std::size_t count, std::size_t known,
+                             const std::string& namesake) {
+  return fmt::format(
+      "{} is treated as a class of {} student{}{}{}; if it is one student's, add --each", top, count,
+      count == 1 ? "" : "s", namesake,
+      2 * count <= known ? fmt::format(", but the record has {}: check that a platform made it", known) : "");
+}
+
 }  // namespace roofwalk

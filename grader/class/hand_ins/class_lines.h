@@ -18,4 +18,7 @@ std::string line_about_unpacked(const std::string& top, const Listing& listing);
 // The platform's records give no time for some of the folders.
 std::string line_about_times(const std::string& top, const Listing& listing, const LmsRecords& records);
 
+// The path is taken for a class of `count` students, while the record has `known`. `namesake`: see ClassNames.
+std::string line_about_class(const std::string& top, std::size_t count, std::size_t known, const std::string& namesake);
+
 }  // namespace roofwalk

@@ -12,6 +12,12 @@ bool ClassOrStudent::is_known_student(const std::string& folder) const {
   return known_students_.contains(owner_of_folder(folder).owner.student);
 }
 
+bool ClassOrStudent::is_students_link(const std::filesystem::path& full) const {
+  std::error_code error;
+  const std::string name = full.filename().string();
+  return std::filesystem::is_symlink(full, error) && is_known_student(is_zip(name) ? full.stem().string() : name);
+}
+
 bool ClassOrStudent::is_platforms(const std::string& folder) { return owner_of_folder(folder).by == NamedBy::platform; }
 
 bool ClassOrStudent::looks_like_class(const Listing& listing) {

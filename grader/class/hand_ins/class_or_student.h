@@ -1,6 +1,7 @@
 // Decides whether a path is a class or one student's hand-in, from the names in it and the students on record.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -20,6 +21,11 @@ class ClassOrStudent {
       : chapters_(chapters), known_students_(known_students) {}
 
   bool is_known_student(const std::string& folder) const;
+
+  // Whether a folder or zip is a link that is named like a known student. Whoever names a class chose the name of any
+  // other link.
+  bool is_students_link(const std::filesystem::path& full) const;
+
   const std::set<std::string>& known_students() const { return known_students_; }
   static bool is_platforms(const std::string& folder);
   static bool is_platforms_file(const std::string& name);

@@ -71,6 +71,8 @@ class Collector {
     if (is_one && is_debris(name)) return kOk;
     if (is_one || !(fs::is_directory(status) || is_zip(name))) {
       add_one(full, name, status);
+    } else if (guess_.is_students_link(full)) {
+      add_one(full, name, fs::symlink_status(full, error));
     } else {
       top_ = plain_name(name);
       ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
@@ -93,19 +95,34 @@ class Collector {
   }
 
  private:
+  // Adds the line about a file in a student's folder that is a link. What is behind the link is not even looked at,
+  // because it may be anything that the caller can read.
+  void add_behind_link(const fs::path& full) {
+    const fs::path folder = full.parent_path();
+    const std::string called = folder.filename().string(), name = full.filename().string();
+    // A link whose name a student may have chosen gets no row.
+    if (guess_.is_platforms(called)) return leave_out(label_of(top_, {name}), kIsLink);
+    Pile pile;
+    pile.tell({{name}, kIsLink, written_at(folder)});
+    add_named(names().owner_of_folder(called), std::move(pile), top_);
+  }
+
   // Adds a path as if it were in the class's folder.
   void add_one(const fs::path& full, const std::string& name, const fs::file_status& status) {
     constexpr const char* kIsNoClass =
         "is treated as one student's hand-in, since it is given as one; if it is a class, give it as the only path";
     top_ = plain_name(full.parent_path().filename().string());
     if (const std::string* why = named_.why_left_out(full)) return leave_out(label_of(top_, {name}), *why);
+    std::error_code error;
+    const bool is_folders = named_.is_folders(full);
+    if (is_folders && fs::is_symlink(full.parent_path(), error)) return add_behind_link(full);
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full, chapters_, grades_);
       classes_.add(label_of(top_, {name}), name, &listing, guess_);
       if (guess_.looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
       Pile pile = pile_of(std::move(listing));
       if (!listing.trouble.empty()) pile.tell({{}, listing.trouble, written_at(full)});
-      if (named_.is_folders(full)) {
+      if (is_folders) {
         add_named(names().owner_of_folder(full.parent_path().filename().string()), std::move(pile),
                   label_of(top_, {name}));
       } else {
@@ -130,7 +147,6 @@ class Collector {
     Listing listing;
     listing.top.push_back(file_at(full, {name}));
     const fs::path folder = full.parent_path();
-    const bool is_folders = named_.is_folders(full);
     if (!is_folders && zipped && guess_.looks_like_class(*zipped)) tell(label_of(top_, {name}), kIsNoClass);
     if (is_folders) {
       add_named(names().owner_of_folder(folder.filename().string()), pile_of(std::move(listing)), top_);
@@ -217,11 +233,7 @@ class Collector {
 
   // Says that the only path is taken for a class, because it may be one student's: then its owner chose all names.
   void tell_of_class() {
-    const std::size_t count = students_.size(), known = guess_.known_students().size();
-    handed_.told_class = fmt::format(
-        "{} is treated as a class of {} student{}{}{}; if it is one student's, add --each", top_, count,
-        count == 1 ? "" : "s", namesake_,
-        2 * count <= known ? fmt::format(", but the record has {}: check that a platform made it", known) : "");
+    handed_.told_class = line_about_class(top_, students_.size(), guess_.known_students().size(), namesake_);
   }
 
   void leave_out(const std::string& label, std::string reason) { unowned_.add(label, std::move(reason)); }

@@ -808,6 +808,46 @@ TEST_F(NamedPaths, ALinkInAClassIsItsStudents) {
   EXPECT_THAT(left_out(handed), ElementsAreArray({"c/eve: is a link, and links are not followed"}));
 }
 
+// The link that stands in place of eve's folder may lead to anything that the instructor can read.
+TEST_F(NamedPaths, FilesBehindAStudentsLinkAreLeftOut) {
+  hand_in("c/ada/vector-add.cu", "A");
+  hand_in("private/vector-add.cu", "the instructor's");
+  hand_in("private/vector-add.zip", zip_of({{"vector-add.cu", "the instructor's"}}));
+  fs::create_symlink(at("private"), at("c/eve"));
+  Wanted each = {{"vector-add", "tiled-gemm"}};
+  each.each_is_one = true;
+  const Handed several = collect_all({at("c/ada/vector-add.cu"), at("c/eve/vector-add.cu")});
+  EXPECT_THAT(lines(several), ElementsAreArray({"ada vector-add ada/vector-add.cu"}));
+  EXPECT_THAT(students(several), ElementsAreArray({"ada", "eve"}));
+  EXPECT_THAT(left_out(several), ElementsAreArray({"eve/vector-add.cu: is a link, and links are not followed"}));
+  for (const char* file : {"c/eve/vector-add.cu", "c/eve/vector-add.zip"}) {
+    const Handed single = collect_all(at(file), each);
+    EXPECT_THAT(lines(single), IsEmpty()) << file;
+    EXPECT_THAT(left_out(single), ElementsAre(HasSubstr("is a link, and links are not followed"))) << file;
+  }
+  // Whoever names the class chooses its links.
+  fs::create_symlink(at("c"), at("shown"));
+  EXPECT_THAT(lines(collect_all({at("shown/ada/vector-add.cu"), at("shown/eve/vector-add.cu")})),
+              ElementsAreArray({"ada vector-add ada/vector-add.cu"}));
+  EXPECT_THAT(lines(collect_all(at("shown"))), ElementsAreArray({"ada vector-add shown/ada/vector-add.cu"}));
+}
+
+// class/* with a single path, which would count as the class, is a known student's.
+TEST_F(NamedPaths, AKnownStudentsLinkIsNotFollowed) {
+  hand_in("private/vector-add.cu", "the instructor's");
+  folder_.write("private.zip", zip_of({{"vector-add.cu", "the instructor's"}}));
+  fs::create_directories(at("c"));
+  fs::create_symlink(at("private"), at("c/eve"));
+  fs::create_symlink(at("private.zip"), at("c/eve.zip"));
+  const Wanted wanted = {{"vector-add", "tiled-gemm"}, {}, {"eve"}};
+  for (const char* path : {"c/eve", "c/eve/", "c/eve.zip"}) {
+    const Handed handed = collect_all(at(path), wanted);
+    EXPECT_THAT(lines(handed), IsEmpty()) << path;
+    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("is a link, and links are not followed"))) << path;
+  }
+  for (const char* path : {"c/eve", "c/eve.zip"}) EXPECT_EQ(lines(collect_all(at(path))).size(), 1u) << path;
+}
+
 // Inside a student's folder, a folder named like Gradescope's export is the student's own work. A link of that name is
 // not followed.
 TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
