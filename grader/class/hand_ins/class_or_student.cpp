@@ -7,6 +7,19 @@
 #include "grader/class/hand_ins/lms_names.h"
 
 namespace roofwalk {
+namespace {
+
+// The name that a browser gave the file before it numbered it as a copy: "vector-add.cu" for "vector-add (1).cu".
+std::string without_copy_number(const std::string& name) {
+  constexpr std::size_t kMostDigits = 4;
+  const std::size_t bracket = name.rfind(" ("), end = name.rfind(").");
+  if (bracket == std::string::npos || end == std::string::npos || end < bracket + 3) return {};
+  const std::string number = name.substr(bracket + 2, end - bracket - 2);
+  const bool is_number = number.size() <= kMostDigits && number.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? name.substr(0, bracket) + name.substr(end + 1) : std::string();
+}
+
+}  // namespace
 
 bool ClassOrStudent::is_known_student(const std::string& folder) const {
   return known_students_.contains(owner_of_folder(folder).owner.student);
@@ -156,6 +169,10 @@ std::set<std::string> ClassOrStudent::chapters_files_in(const std::vector<std::s
       const bool is_chapters = is_chapters_alone(name, chapters_.known()) || is_only;
       if (chapters_.is_chapter(name) || (is_chapters && !known_students_.contains(named.owner.student)))
         all.insert(name);
+    }
+    for (const std::string& name : files) {
+      const bool is_known = known_students_.contains(owner_of_file(name, chapters_.known()).owner.student);
+      if (!is_known && all.contains(without_copy_number(name))) all.insert(name);
     }
   }
   return all;

@@ -64,7 +64,8 @@ class ClassOrStudent {
 
   // The files whose names tell a chapter but no student: the chapter's name alone, or with parts that programs add. A
   // short number in a name is usually taken for a student's. It counts as added by a program only if the chapter has no
-  // other file, and the number follows the chapter's name or there are files of other chapters, too.
+  // other file, and the number follows the chapter's name or there are files of other chapters, too; or if it is the
+  // number in brackets that a browser adds, and the file without it is there.
   std::set<std::string> chapters_files_in(const std::vector<std::string>& names) const;
 
   // Those folders of a class that may be students' and contain files that may be graded.

@@ -23,6 +23,7 @@ using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 using test::kHandedIn;
 using test::kLongBefore;
@@ -684,6 +685,20 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
   for (const Handed& handed : {collect_all(at("d")), collect_all({at("d/ada_vector-add.cu"), at("d/vector_add.cu")})}) {
     EXPECT_THAT(students(handed), ElementsAreArray({"ada"}));
     EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("vector_add.cu: is next to the students' hand-ins")));
+  }
+}
+
+// A browser adds " (1)" to the name of a file that it downloads once more.
+TEST_F(NamedPaths, ACopyOfAChaptersFileTellsNobody) {
+  for (const char* file : {"c/ada_vector-add.cu", "c/vector-add.cu", "c/vector-add (1).cu", "c/vector-add (12).cu"})
+    hand_in(file, file);
+  const std::vector<fs::path> paths = {at("c/ada_vector-add.cu"), at("c/vector-add.cu"), at("c/vector-add (1).cu"),
+                                       at("c/vector-add (12).cu")};
+  for (const Handed& handed : {collect_all(at("c")), collect_all(paths)}) {
+    EXPECT_THAT(students(handed), ElementsAreArray({"ada"}));
+    EXPECT_THAT(left_out(handed), UnorderedElementsAre(HasSubstr("c/vector-add.cu: is next to"),
+                                                       HasSubstr("c/vector-add (1).cu: is next to"),
+                                                       HasSubstr("c/vector-add (12).cu: is next to")));
   }
 }
 
