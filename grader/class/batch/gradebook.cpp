@@ -20,8 +20,8 @@ double two_decimals(double value) { return std::round(value * 100) / 100; }
 int days_late(const Submission& submission, const Column& column) {
   constexpr std::int64_t kDay = 86400;
   if (submission.owner.mark != LateMark::none) return submission.owner.mark == LateMark::late ? 1 : 0;
-  const std::int64_t at_s = std::min(submission.submitted_at_s, kLatestMoment);
-  if (!column.deadline_s || at_s <= *column.deadline_s) return 0;
+  const std::int64_t at_s = submission.submitted_at_s;
+  if (!column.deadline_s || !is_known_time(at_s) || at_s <= *column.deadline_s) return 0;
   return static_cast<int>((at_s - *column.deadline_s + kDay - 1) / kDay);
 }
 

@@ -22,11 +22,14 @@ struct Submission {
   std::int64_t submitted_at_s = 0;
 };
 
-// Whether a file's time may be true. Programs that know no time write the first moment that they can: that of Unix, or
-// the first day of 1980 in zips, in any time zone.
+// Whether a file's time may be true. Programs that know no time write the first or the last moment that they can: in
+// zips the first day of 1980, or zeros, which are read as the last day of the month before the first (1979-11-30), or
+// ones, which are read as a day in 2108; elsewhere the first or the last second of Unix in 32 bits. Each of them in any
+// time zone.
 inline bool is_known_time(std::int64_t submitted_at_s) {
-  constexpr std::int64_t kUnixDay_s = 86'400, kZips_s = 315'532'800, kZone_s = 86'400;
-  return submitted_at_s > kUnixDay_s && (submitted_at_s < kZips_s - kZone_s || submitted_at_s > kZips_s + 2 * kZone_s);
+  constexpr std::int64_t kDay_s = 86'400, kZeros_s = 312'768'000, kZips_s = 315'532'800, kLast_s = 0xffff'ffff;
+  const bool is_of_zips = submitted_at_s >= kZeros_s - kDay_s && submitted_at_s <= kZips_s + 2 * kDay_s;
+  return submitted_at_s > kDay_s && !is_of_zips && submitted_at_s < kLast_s - kDay_s;
 }
 
 // The beginning of a LeftOut's reason if --chapter would help.

@@ -433,13 +433,28 @@ TEST_F(LateMarks, TimesThatNobodyKnowsAreTold) {
     hand_in("cid", "second", LateMark::on_time);
     handed_.submissions[1].submitted_at_s = handed_.submissions[2].submitted_at_s = time_s;
     handed_.submissions[0].submitted_at_s = 1'790'000'000;
-    EXPECT_THAT(unknown_times_text(handed_, terms_), HasSubstr("hw.zip/bob_first has a date of 1970 or 1980"));
+    EXPECT_THAT(unknown_times_text(handed_, terms_),
+                HasSubstr("hw.zip/bob_first has a date around 1970, 1980 or 2107"));
     handed_.submissions[0].submitted_at_s = time_s;
     EXPECT_THAT(unknown_times_text(handed_, terms_), HasSubstr("hw.zip/ada_first and 1 more files have a date"));
     terms_.chapters[0].deadline_s.reset();
     EXPECT_EQ(unknown_times_text(handed_, terms_), "");
     terms_.chapters[0].deadline_s = 100;
   }
+}
+
+// What programs write that know no time: the first and the last moment of a file system or a zip, and a zip's zeros for
+// the day and the month (the last day of the month before the first). Zips give a local time, in any time zone.
+TEST(Times, ThatAProgramMadeUpAreUnknown) {
+  constexpr std::int64_t kHour = 3600, kFirst = 315'532'800, kZeros = 312'768'000, kLast = 4'362'595'200;
+  for (int hours = -12; hours <= 14; ++hours) {
+    for (const std::int64_t time_s : {kFirst, kZeros, kLast, std::int64_t{0}})
+      EXPECT_FALSE(is_known_time(time_s - hours * kHour)) << time_s << " " << hours;
+  }
+  EXPECT_FALSE(is_known_time(0xffff'ffff));
+  EXPECT_FALSE(is_known_time(-1));
+  for (const std::int64_t time_s : {1'000'000'000LL, 1'790'000'000LL, 4'000'000'000LL})
+    EXPECT_TRUE(is_known_time(time_s));
 }
 
 // `team_1` may be the team `team_1`, or the team `team` with the number 1, so these files get no number. Although Eve's
