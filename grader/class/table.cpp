@@ -149,7 +149,7 @@ std::string rows_of(const Gradebook& book, const Colors& colors) {
       const std::string cell = cell_text(row.cells[i]);
       text += "  " + painted(row.cells[i], cell, colors) + std::string(widths[i] - cell.size(), ' ');
     }
-    text += aligned(row.total_percent ? points_text(*row.total_percent) + " %" : "?", 8, true) + "\n";
+    text += aligned(total_text(book, row), 8, true) + "\n";
   }
   text += "\n";
   return text;

@@ -59,4 +59,17 @@ inline Gradebook small_class() {
   return book;
 }
 
+// The same class before any deadline.
+inline Gradebook small_class_before_it_is_due() {
+  Gradebook book = small_class();
+  for (Column& column : book.columns) column.is_due = false;
+  for (StudentRow& row : book.rows) {
+    row.total_percent.reset();
+    for (Cell& cell : row.cells) {
+      if (cell.entries.empty()) cell.state = Cell::State::not_due;
+    }
+  }
+  return book;
+}
+
 }  // namespace roofwalk::test

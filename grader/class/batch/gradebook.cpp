@@ -88,7 +88,9 @@ void choose(Cell& cell, CourseTerms::Counts counts) {
 std::optional<double> total_of(const std::vector<Cell>& cells, const std::vector<Column>& columns) {
   double reached = 0, weights = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (cells[i].state == Cell::State::not_due) continue;
+    // Not even a hand-in counts before the deadline: one that is unfinished would lower the total below that of a
+    // student who has not handed in yet.
+    if (!columns[i].is_due) continue;
     const auto points = cells[i].points();
     if (!points) return std::nullopt;
     if (columns[i].points > 0) reached += columns[i].weight * *points / columns[i].points;
@@ -355,6 +357,15 @@ std::size_t Gradebook::graded_by(GradedBy who) const {
   return count;
 }
 
+bool Gradebook::has_due() const {
+  return std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.is_due; });
+}
+
+std::string total_text(const Gradebook& book, const StudentRow& row) {
+  if (row.total_percent) return points_text(*row.total_percent) + " %";
+  return book.has_due() ? "?" : "not due";
+}
+
 std::optional<double> Cell::points() const {
   if (state == State::nothing) return 0;
   return state == State::not_due ? std::nullopt : counting()->points;
@@ -369,7 +380,8 @@ Gradebook make_gradebook(const GradebookInput& input) {
     const Chapter& chapter = input.chapters[i];
     const ChapterTerms& terms = input.terms.chapters[i];
     book.columns.push_back({chapter.name, chapter.title, terms.points, terms.weight, terms.pass_share, terms.deadline_s,
-                            walk_level(chapter), terms.deadline_offset_min, sha256_hex(file_text(chapter.starter()))});
+                            walk_level(chapter), terms.deadline_offset_min, sha256_hex(file_text(chapter.starter())),
+                            !terms.deadline_s || *terms.deadline_s <= input.now_s});
   }
   Rows rows;
   for (const Owner& owner : input.students) {
@@ -413,8 +425,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
       std::stable_sort(cell.entries.begin(), cell.entries.end(),
                        [](const Entry& a, const Entry& b) { return a.submitted_at_s < b.submitted_at_s; });
       choose(cell, input.terms.counts);
-      const auto& deadline_s = book.columns[i].deadline_s;
-      if (cell.entries.empty() && deadline_s && *deadline_s > input.now_s) cell.state = Cell::State::not_due;
+      if (cell.entries.empty() && !book.columns[i].is_due) cell.state = Cell::State::not_due;
     }
     row.total_percent = total_of(row.cells, book.columns);
   }

@@ -23,6 +23,7 @@ struct Column {
   std::string level;            // the memory level whose AI is on the axis of the chapter's chart
   int deadline_offset_min = 0;  // see ChapterTerms
   std::string starter_sha256 = {};
+  bool is_due = true;  // what is not due yet shows points, but counts in nobody's total
 };
 
 // Whether this program made a grade under the present terms and, if not, what differs.
@@ -54,7 +55,7 @@ inline constexpr std::size_t kMostSameNamed = 5;
 
 struct Cell {
   // not_graded: an instructor must look; has no points, not even 0. nothing: nothing was handed in. not_due: nor was
-  // it, but there is time left; has no points, and does not count in the total.
+  // it, but there is time left; has no points.
   enum class State { graded, not_graded, nothing, not_due };
   State state = State::nothing;
   std::vector<Entry> entries;         // all submissions, in the order of hand-in
@@ -71,7 +72,7 @@ struct Cell {
 struct StudentRow {
   Owner owner;
   std::vector<Cell> cells;              // one per column
-  std::optional<double> total_percent;  // of what is due or handed in; nullopt if some cell of it is not graded
+  std::optional<double> total_percent;  // of what is due; nullopt if nothing is, or if some cell of it is not graded
   std::vector<LeftOut> left_out = {};   // the student's files that could not be graded
   std::vector<Owner> also_called = {};  // other names with the same number, because names change
 };
@@ -84,9 +85,13 @@ struct Gradebook {
   bool all_boxed = true;  // whether compilers always ran in a sandbox
 
   std::size_t graded_by(GradedBy who) const;  // the number of counting grades with this GradedBy
+  bool has_due() const;                       // whether some column is due
 };
 
 std::string_view state_name(Cell::State state);
+
+// The row's total: "56.67 %", "?" if something of it is not graded, "not due" if nothing counts yet.
+std::string total_text(const Gradebook& book, const StudentRow& row);
 
 // The verdict for people: "ace", "pass", "goal missed", "wrong result", "does not compile", ...
 std::string verdict_words(const std::string& verdict, const std::string& grade);

@@ -419,10 +419,13 @@ Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& expor
     found_ones.insert(found);
     const auto points = cell_of(*found);
     if (!points) {
-      const bool is_due = chapter.empty() || found->cells[static_cast<std::size_t>(at - book.columns.begin())].state !=
-                                                 Cell::State::not_due;
+      const bool is_early =
+          !chapter.empty() &&
+          found->cells[static_cast<std::size_t>(at - book.columns.begin())].state == Cell::State::not_due;
       result.notes.push_back(fmt::format("{}: {}; the cell stays as it was", row[heads.student],
-                                         is_due ? "not graded yet" : "nothing handed in, and not due yet"));
+                                         is_early                             ? "nothing handed in, and not due yet"
+                                         : chapter.empty() && !book.has_due() ? "nothing is due yet"
+                                                                              : "not graded yet"));
       continue;
     }
     row.resize(std::max(row.size(), heads.column + 1));

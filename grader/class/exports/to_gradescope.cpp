@@ -14,7 +14,10 @@ namespace {
 std::string output_of(const Cell& cell, const Column& column, const StudentRow& row) {
   const Entry* entry = cell.counting();
   if (entry == nullptr) {
-    std::string text = fmt::format("Nothing was handed in: {}.cu was not among the files.", column.chapter);
+    std::string text = fmt::format(
+        "{}: {}.cu was not among the files.",
+        cell.state == Cell::State::not_due ? "Nothing was handed in yet, and nothing is due" : "Nothing was handed in",
+        column.chapter);
     for (const std::string& line : left_out_words(row)) text += "\n" + line;
     return text;
   }
@@ -37,14 +40,16 @@ Json to_gradescope(const Gradebook& book, const StudentRow& row) {
     const double points = cell.points().value_or(0);
     const Entry* entry = cell.counting();
     score += points;
-    tests.push_back({{"name", fmt::format("{}: {}", column.chapter, column.title)},
-                     {"number", std::to_string(i + 1)},
-                     {"score", points},
-                     {"max_score", column.points},
-                     {"status", entry != nullptr && entry->verdict == "pass" ? "passed" : "failed"},
-                     {"output", output_of(cell, column, row)},
-                     {"output_format", "text"},
-                     {"visibility", "visible"}});
+    Json test{{"name", fmt::format("{}: {}", column.chapter, column.title)},
+              {"number", std::to_string(i + 1)},
+              {"score", points},
+              {"max_score", column.points}};
+    if (cell.state != Cell::State::not_due)
+      test["status"] = entry != nullptr && entry->verdict == "pass" ? "passed" : "failed";
+    test["output"] = output_of(cell, column, row);
+    test["output_format"] = "text";
+    test["visibility"] = "visible";
+    tests.push_back(std::move(test));
     if (entry != nullptr && entry->dot) {
       leaderboard.push_back({{"name", fmt::format("{} GFLOP/s", column.chapter)},
                              {"value", std::round(entry->dot->flops_per_s / 1e7) / 100},

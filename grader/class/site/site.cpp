@@ -45,6 +45,7 @@ std::string verdict_html(const Entry* entry, const Cell& cell) {
 
 std::string points_html(const Cell& cell, const Column& column) {
   const auto points = cell.points();
+  if (cell.state == Cell::State::not_due) return "-";
   return points ? fmt::format("{} of {}", points_text(*points), points_text(column.points)) : "?";
 }
 
@@ -161,8 +162,7 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
       body += fmt::format("<td data-name=\"{}\">{} {}{}</td>", escaped(book.columns[i].chapter),
                           points_html(cell, book.columns[i]), verdict_html(entry, cell), late);
     }
-    const auto& total = book.rows[row].total_percent;
-    body += fmt::format("<td data-name=\"total\">{}</td></tr>\n", total ? points_text(*total) + " %" : "?");
+    body += fmt::format("<td data-name=\"total\">{}</td></tr>\n", total_text(book, book.rows[row]));
   }
   return class_page(title, body + "</tbody>\n</table>\n");
 }
@@ -238,8 +238,9 @@ Result<std::string> student_html(const SiteInput& input, const StudentRow& row, 
   std::string body = fmt::format("<h1>{}</h1>\n", escaped(shown));
   if (!input.book.title.empty()) body += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(input.book.title));
   body += notices(input.book);
-  body += row.total_percent ? fmt::format("<p>Total: {} %.</p>\n", points_text(*row.total_percent))
-                            : "<p>There is no total yet.</p>\n";
+  body += row.total_percent      ? fmt::format("<p>Total: {} %.</p>\n", points_text(*row.total_percent))
+          : input.book.has_due() ? "<p>There is no total yet.</p>\n"
+                                 : "<p>There is no total yet: nothing is due.</p>\n";
   for (std::size_t i = 0; i < input.book.columns.size(); ++i) {
     const Column& column = input.book.columns[i];
     const Cell& cell = row.cells[i];

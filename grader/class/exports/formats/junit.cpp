@@ -69,7 +69,7 @@ std::string testcase(const StudentRow& row, std::size_t at, const Column& column
   const Entry* entry = cell.counting();
   if (entry == nullptr) {
     ++counts.skipped;
-    return text + "      <skipped message=\"nothing submitted\"/>\n    </testcase>\n";
+    return text + fmt::format("      <skipped message=\"{}\"/>\n    </testcase>\n", state_name(cell.state));
   }
   text += properties_of(*entry, column);
   const std::string reason = entry->reasons.empty() ? "" : entry->reasons.front();

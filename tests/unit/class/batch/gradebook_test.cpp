@@ -104,11 +104,29 @@ TEST_F(Book, WhatIsNotDueYetCountsForNobody) {
   EXPECT_EQ(early.rows[0].cells[0].points(), std::nullopt);
   EXPECT_EQ(early.rows[0].total_percent, 0);  // of the other chapter, which has no deadline
   hand_in("ann", "ace");
+  hand_in("bob", "half");
   graded("ace", "pass", 20);
-  EXPECT_EQ(make().rows[0].total_percent, 50);
+  graded("half", "fail", 2);
+  // An early hand-in neither raises nor lowers a total; its points are shown.
+  const Gradebook handed_in = make();
+  EXPECT_EQ(handed_in.rows[0].cells[0].points(), 10);
+  EXPECT_EQ(handed_in.rows[1].cells[0].points(), 3.5);
+  for (const StudentRow& row : handed_in.rows) EXPECT_EQ(row.total_percent, 0) << row.owner.student;
+  chapters_.pop_back();
+  terms_.chapters.pop_back();
+  EXPECT_EQ(make().rows[0].total_percent, std::nullopt);  // nothing is due
   now_s_ = kDue + 1;
-  EXPECT_EQ(make().rows[1].cells[0].state, Cell::State::nothing);
-  EXPECT_EQ(make().rows[1].cells[0].points(), 0);
+  EXPECT_EQ(make().rows[0].total_percent, 100);
+  EXPECT_EQ(make().rows[2].cells[0].state, Cell::State::nothing);
+  EXPECT_EQ(make().rows[2].cells[0].points(), 0);
+}
+
+TEST_F(Book, AnUnknownTimeIsNotLate) {
+  hand_in("ann", "ace", 4'362'595'200);  // the last date that a zip can hold, which stands for none
+  hand_in("bob", "ace", kDue + 1);
+  graded("ace", "pass", 20);
+  EXPECT_EQ(make().rows[0].cells[0].counting()->late_days, 0);
+  EXPECT_EQ(make().rows[1].cells[0].counting()->late_days, 1);
 }
 
 TEST_F(Book, AFaultOfOursOrADoubtIsNeverAZero) {

@@ -238,6 +238,13 @@ TEST(Canvas, WhoChangedTheirNameIsTheOneWithTheNumber) {
   EXPECT_NE(read_csv(result->csv)->rows[2][6], "");
 }
 
+TEST(Canvas, ATotalOfWhatIsNotDueIsNone) {
+  const auto result = fill_canvas(test::small_class_before_it_is_due(), kExported, {"Roofwalk (43)"});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[2][7], "");
+  EXPECT_THAT(result->notes, Contains(HasSubstr("nothing is due yet; the cell stays as it was")));
+}
+
 TEST(Canvas, TheTotalIsScaledToWhatIsPossible) {
   const auto result = fill_canvas(test::small_class(), kExported, {"Roofwalk (43)"});
   ASSERT_TRUE(result);

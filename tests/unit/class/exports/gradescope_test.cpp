@@ -69,6 +69,15 @@ TEST(Gradescope, OfEachStudent) {
   testing::expect_golden(TEST_GOLDEN_DIR "/gradescope.json", json_text(all) + "\n");
 }
 
+TEST(Gradescope, WhatIsNotDueHasNotFailed) {
+  const Gradebook book = test::small_class_before_it_is_due();
+  const Json json = to_gradescope(book, book.rows[3]);
+  EXPECT_THAT(broken_rules(json), IsEmpty());
+  EXPECT_FALSE(json["tests"][0].contains("status"));
+  EXPECT_EQ(json["tests"][0]["output"],
+            "Nothing was handed in yet, and nothing is due: vector-add.cu was not among the files.");
+}
+
 TEST(Gradescope, TheRulesSeeWhatIsBroken) {
   const Gradebook book = test::small_class();
   const auto broken = [&](auto change) {

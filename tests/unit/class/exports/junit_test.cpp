@@ -114,6 +114,13 @@ TEST(JUnit, OfAClass) {
   testing::expect_golden(TEST_GOLDEN_DIR "/junit.xml", xml);
 }
 
+TEST(JUnit, SaysWhatIsNotDue) {
+  const std::string xml = find_exporter("junit")->text(test::small_class_before_it_is_due());
+  EXPECT_THAT(rules_broken_by(xml), IsEmpty());
+  EXPECT_THAT(xml, ::testing::HasSubstr("<skipped message=\"not due\"/>"));
+  EXPECT_THAT(xml, ::testing::Not(::testing::HasSubstr("nothing submitted")));
+}
+
 TEST(JUnit, SaysWhatWasHandedIn) {
   pugi::xml_document document;
   ASSERT_TRUE(document.load_string(find_exporter("junit")->text(test::small_class()).c_str()));

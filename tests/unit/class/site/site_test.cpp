@@ -60,6 +60,14 @@ TEST(Site, NamesNobodyUnlessAsked) {
   EXPECT_THAT(named.files.at("index.html"), HasSubstr("Ada Lovelace (17)</a>"));
 }
 
+TEST(Site, SaysWhatIsNotDue) {
+  const Site site = site_of(test::small_class_before_it_is_due(), false);
+  const std::string& index = site.files.at("index.html");
+  EXPECT_THAT(index, HasSubstr(">- <span class=\"quiet\">not due</span></td>"));
+  EXPECT_THAT(index, HasSubstr("<td data-name=\"total\">not due</td>"));
+  EXPECT_THAT(site.files.at(std::get<2>(site.names[0])), HasSubstr("There is no total yet: nothing is due."));
+}
+
 TEST(Site, PagesOfStudentsAreFoundOnlyByThoseWhoAreTold) {
   const Site site = site_of(test::small_class(), false);
   ASSERT_EQ(site.names.size(), 5u);
