@@ -297,8 +297,8 @@ Result<std::vector<Owner>> GradeStore::students() const {
   while (row.step()) {
     Owner owner{row.text(0), row.text(1), {}};
     const auto found = proven.find(owner.student);
-    if (found != proven.end() && owner.lms_id != found->second && number_of(owner.lms_id) == found->second)
-      owner.lms_id = found->second;
+    const bool is_same = found != proven.end() && number_of(owner.lms_id) == found->second;
+    if (is_same || (found != proven.end() && owner.lms_id.empty())) owner.lms_id = found->second;
     all.push_back(std::move(owner));
   }
   if (!row.done()) return impl_->failed();

@@ -36,7 +36,7 @@ class GradeStore {
   Status add(const Handed& handed);
   Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
   // The students, in the order in which they were added. A number that a student may have typed becomes the student's
-  // proven number if a later submission proves it.
+  // proven number if a later submission proves it. A student without a number gets the one that a submission proves.
   Result<std::vector<Owner>> students() const;
   // Files that were left out, by label. A file is not listed if the same student handed in a file of that name that
   // became a submission, unless the left-out file was handed in later, or at the same time in another place.

@@ -183,6 +183,17 @@ TEST_F(Grades, ANumberIsProvenByALaterSubmission) {
   EXPECT_EQ(students[2].lms_id, "8");
 }
 
+// The student's first hand-in came in a folder, whose name proves no number.
+TEST_F(Grades, ANumberThatComesLaterIsTheStudents) {
+  GradeStore store = open();
+  const Owner plain = {"doejane (7)", "", {}}, proven = owner_with_id("doejane", "7");
+  ASSERT_EQ(plain.student, proven.student);
+  ASSERT_TRUE(store.add(Handed{{{plain, "vector-add", "c/a.cu", "sha", 1}}, {plain}, {}}));
+  EXPECT_EQ(store.students()->front().lms_id, "");
+  ASSERT_TRUE(store.add(Handed{{{proven, "vector-add", "c.zip/b.cu", "sha2", 2}}, {proven}, {}}));
+  EXPECT_EQ(store.students()->front().lms_id, "7");
+}
+
 TEST_F(Grades, WhatWasLeftOutIsKeptUntilItIsHandedIn) {
   GradeStore store = open();
   const LeftOut out{"c/bob/odd.cu", "its name tells no chapter", "bob"};
