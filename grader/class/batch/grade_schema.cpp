@@ -70,6 +70,23 @@ constexpr const char* kSubmissions = R"sql(
   ) STRICT;
 )sql";
 
+// Added by schema 5. `unowned`: [label, reason] of each left-out file whose owner is unknown. A row counts until its
+// path or a folder around it has a later one.
+constexpr const char* kCollected = R"sql(
+  CREATE TABLE collected (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    path TEXT NOT NULL,
+    unowned TEXT NOT NULL CHECK (json_valid(unowned))
+  ) STRICT;
+)sql";
+
+// Before schema 5, left_out had these files, without their paths. So each label's first part stands for a path.
+constexpr const char* kMoveUnowned = R"sql(
+  INSERT INTO collected (path, unowned)
+  SELECT substr(label, 1, instr(label || '/', '/') - 1) AS top, json_group_array(json_array(label, reason))
+  FROM (SELECT DISTINCT label, reason FROM left_out WHERE student = '') GROUP BY top;
+)sql";
+
 constexpr std::array kTables = {"students", "grades", "faults", "settings"};
 constexpr std::array kSecondTables = {"exported"};
 
@@ -105,7 +122,8 @@ bool make_grade_schema(Database& database, std::int64_t from) {
   made = made && (from >= 2 || make_tables(database, kLeftOut, std::array{"left_out"}));
   made = made && (from != 2 || make_anew(database, "left_out", kLeftOut, "label, reason, student, 0"));
   made = made && (from >= 1 || make_tables(database, kSubmissions, std::array{"submissions"}));
-  made = made && (from < 1 || make_anew(database, "submissions", kSubmissions, "*"));
+  made = made && (from < 1 || from > 3 || make_anew(database, "submissions", kSubmissions, "*"));
+  made = made && make_tables(database, kCollected, std::array{"collected"}) && database.run(kMoveUnowned);
   return made && database.run(fmt::format("PRAGMA user_version = {}", kGradeSchema).c_str());
 }
 

@@ -7,7 +7,7 @@
 
 namespace roofwalk {
 
-inline constexpr std::int64_t kGradeSchema = 4;
+inline constexpr std::int64_t kGradeSchema = 5;
 
 // Upgrades a database from schema `from` (0: an empty database) within the caller's transaction. False on failure:
 // the database's message gives the reason.

@@ -32,7 +32,8 @@ class GradeStore {
   ~GradeStore();
   GradeStore(GradeStore&&) noexcept;
 
-  // Adds submissions, students and left-out files. Rows that exist already are unchanged.
+  // Adds submissions, students and left-out files. Rows that exist already are unchanged. The left-out files of a path
+  // whose owner is unknown take the place of those that the path, or anything in it, had before.
   Status add(const Handed& handed);
   Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
   // The students, in the order in which they were added. A number that a student may have typed becomes the student's

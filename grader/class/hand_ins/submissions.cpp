@@ -77,7 +77,9 @@ class Collector {
       top_ = plain_name(name);
       ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
     }
-    unowned_.take(top_, handed_.left_out);
+    // The name itself may be a link, which may lead to another place when the path is given again.
+    handed_.paths.push_back((fs::weakly_canonical(full.parent_path(), error) / name).string());
+    unowned_.take(top_, handed_.paths.back(), handed_.left_out);
     return kOk;
   }
 

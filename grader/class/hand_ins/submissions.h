@@ -48,6 +48,8 @@ struct LeftOut {
   std::string label, reason;
   std::string student = {};         // owner; empty if unknown
   std::int64_t handed_in_at_s = 0;  // 0 if unknown
+  std::string path = {};            // if the owner is unknown: the given path in which it lies, as in Handed::paths
+  bool may_be_hand_in = true;       // false: what programs or an instructor add to folders; not recorded
 };
 
 // A student with files that a platform marked as late or on time. There is one entry without a chapter, and one more
@@ -65,6 +67,7 @@ struct Handed {
   std::string told_class = {};         // a line that says that the only path is taken for a class; not recorded
   std::vector<std::string> told = {};  // further lines on how the given paths were understood; not recorded
   std::vector<MarkedStudent> marked = {};
+  std::vector<std::string> paths = {};  // the given paths, absolute
 };
 
 // Stores the bytes of a file under their hash.

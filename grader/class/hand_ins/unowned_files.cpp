@@ -24,18 +24,19 @@ bool is_other_archive(const std::string& small) {
   return std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) { return small.ends_with(end); });
 }
 
-}  // namespace
-
-void UnownedFiles::add(std::vector<LeftOut>& lines, std::size_t most, const std::string& label, std::string reason) {
+// Adds a line unless there are `most`; then counts it in `more`.
+void add_line(std::vector<LeftOut>& lines, std::size_t most, std::size_t& more, LeftOut line) {
   if (lines.size() < most) {
-    lines.push_back({label, std::move(reason)});
+    lines.push_back(std::move(line));
   } else {
-    ++more_;
+    ++more;
   }
 }
 
+}  // namespace
+
 void UnownedFiles::add(const std::string& label, std::string reason) {
-  add(lines_, kMostLines, label, std::move(reason));
+  add_line(lines_, kMostLines, more_, {label, std::move(reason)});
 }
 
 void UnownedFiles::add_undecided(const std::string& label, const std::string& alike, std::string reason) {
@@ -52,13 +53,15 @@ void UnownedFiles::add_stray(const std::string& label, const std::string& name,
                              const std::vector<std::string>& chapters) {
   const std::string small = small_letters(name);
   if (is_other_archive(small) || (!is_junk(small) && chapter_of_file(name, chapters))) {
-    add(wrong_forms_, kMostLines, label, kIsUnknown);
+    add_line(wrong_forms_, kMostLines, more_, {label, kIsUnknown});
   } else {
-    add(strays_, is_junk(small) ? 0 : kMostStrays, label, kIsUnknown);
+    add_line(strays_, is_junk(small) ? 0 : kMostStrays, more_strays_, {label, kIsUnknown});
   }
 }
 
-void UnownedFiles::take(const std::string& top, std::vector<LeftOut>& left_out) {
+void UnownedFiles::take(const std::string& top, const std::string& path, std::vector<LeftOut>& left_out) {
+  const std::size_t before = left_out.size();
+  for (LeftOut& line : strays_) line.may_be_hand_in = false;
   for (auto* lines : {&lines_, &wrong_forms_, &strays_}) {
     for (LeftOut& line : *lines) left_out.push_back(std::move(line));
   }
@@ -66,7 +69,11 @@ void UnownedFiles::take(const std::string& top, std::vector<LeftOut>& left_out) 
     if (one.more > 0) one.first.reason += fmt::format(" ({} more files with such a name are left out, too)", one.more);
     left_out.push_back(std::move(one.first));
   }
-  if (more_ > 0) left_out.push_back({top, fmt::format("holds {} more that belong to no known student", more_)});
+  if (const std::size_t more = more_ + more_strays_; more > 0) {
+    left_out.push_back({top, fmt::format("holds {} more that belong to no known student", more)});
+    left_out.back().may_be_hand_in = more_ > 0;
+  }
+  for (std::size_t i = before; i < left_out.size(); ++i) left_out[i].path = path;
 }
 
 }  // namespace roofwalk

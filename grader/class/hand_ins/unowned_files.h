@@ -21,16 +21,14 @@ class UnownedFiles {
   void add_undecided(const std::string& label, const std::string& alike, std::string reason);
 
   // Adds a file that is neither a source nor a zip. One that is an archive of another kind, or is named after a
-  // chapter, may be a hand-in in the wrong form, so other files never crowd out its line. A file that a program adds to
-  // folders has no line.
+  // chapter, may be a hand-in in the wrong form, so other files, which are none, never crowd out its line. A file that
+  // a program adds to folders has no line.
   void add_stray(const std::string& label, const std::string& name, const std::vector<std::string>& chapters);
 
-  // Moves the lines to `left_out`; one more line counts those that have none. `top`: the path's label.
-  void take(const std::string& top, std::vector<LeftOut>& left_out);
+  // Moves the lines to `left_out`; one more line counts those that have none. `top`: the label of `path`.
+  void take(const std::string& top, const std::string& path, std::vector<LeftOut>& left_out);
 
  private:
-  void add(std::vector<LeftOut>& lines, std::size_t most, const std::string& label, std::string reason);
-
   struct Undecided {
     LeftOut first;
     std::size_t more = 0;
@@ -38,7 +36,7 @@ class UnownedFiles {
 
   std::vector<LeftOut> lines_, wrong_forms_, strays_;
   std::map<std::string, Undecided> undecided_;  // by Owner::alike
-  std::size_t more_ = 0;
+  std::size_t more_ = 0, more_strays_ = 0;
 };
 
 }  // namespace roofwalk

@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 StoredGrade grade(int number) {
@@ -64,7 +65,7 @@ TEST_F(Grades, ARecordOfTheFirstSchemaIsKeptAndGetsTheNewTables) {
   fill(2);
   {
     Database old(file_, 1000);
-    ASSERT_TRUE(old.run("DROP TABLE left_out; DROP TABLE exported; PRAGMA user_version = 1"));
+    ASSERT_TRUE(old.run("DROP TABLE left_out; DROP TABLE exported; DROP TABLE collected; PRAGMA user_version = 1"));
   }
   GradeStore store = open();
   EXPECT_EQ(store.grades()->size(), 2u);
@@ -79,7 +80,8 @@ TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
   {
     Database old(file_, 1000);
     ASSERT_TRUE(
-        old.run("DROP TABLE left_out; CREATE TABLE left_out (label TEXT NOT NULL, reason TEXT NOT NULL, student "
+        old.run("DROP TABLE collected; DROP TABLE left_out; CREATE TABLE left_out (label TEXT NOT NULL, reason TEXT "
+                "NOT NULL, student "
                 "TEXT NOT NULL, UNIQUE (label, reason, student)) STRICT; INSERT INTO left_out VALUES ('c/bob', "
                 "'holds notes.txt', 'bob'); PRAGMA user_version = 2"));
   }
@@ -116,7 +118,8 @@ TEST_F(Grades, AMarkMayComeLater) {
     // An old database, with schema 3.
     Database old(file_, 1000);
     ASSERT_TRUE(old.run(
-        "DROP TRIGGER submissions_are_kept; DROP TRIGGER submissions_stay; ALTER TABLE submissions RENAME TO "
+        "DROP TABLE collected; DROP TRIGGER submissions_are_kept; DROP TRIGGER submissions_stay; ALTER TABLE "
+        "submissions RENAME TO "
         "s4; CREATE TABLE submissions (student TEXT NOT NULL, lms_id TEXT NOT NULL, late_mark INTEGER NOT NULL, "
         "chapter TEXT NOT NULL, label TEXT NOT NULL, source_sha256 TEXT NOT NULL, submitted_at_s INTEGER NOT "
         "NULL, UNIQUE (student, chapter, source_sha256, submitted_at_s, label)) STRICT; INSERT INTO submissions "
@@ -194,6 +197,58 @@ TEST_F(Grades, ANumberThatComesLaterIsTheStudents) {
   EXPECT_EQ(store.students()->front().lms_id, "7");
 }
 
+TEST_F(Grades, UnownedFilesOfTheFourthSchemaStayUntilTheirPathIsCollected) {
+  fill(1);
+  {
+    Database old(file_, 1000);
+    ASSERT_TRUE(
+        old.run("DROP TABLE collected; INSERT INTO left_out VALUES ('c/b.rar', 'is no zip', '', 0), "
+                "('c/d.rar', 'is no zip', '', 0), ('e/b.rar', 'is no zip', '', 0); PRAGMA user_version = 4"));
+  }
+  GradeStore store = open();
+  EXPECT_EQ(store.left_out()->size(), 3u);
+  Handed handed;
+  handed.paths = {"/in/c"};
+  ASSERT_TRUE(store.add(handed));
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().label, "e/b.rar");
+}
+
+// A line about a file without an owner stays only until its path is collected again.
+TEST_F(Grades, UnownedFilesOfAPathAreThoseOfItsLastCollection) {
+  GradeStore store = open();
+  const auto hand_in = [&](const std::vector<fs::path>& paths) {
+    const auto handed =
+        collect(paths, {{"vector-add"}}, [](const std::string&, const std::string&) -> Status { return kOk; });
+    ASSERT_TRUE(handed) << handed.error().text();
+    ASSERT_TRUE(store.add(*handed));
+  };
+  const auto labels = [&] {
+    std::vector<std::string> all;
+    const auto left_out = *store.left_out();
+    for (const LeftOut& out : left_out) all.push_back(out.label);
+    return all;
+  };
+  for (const char* homework : {"hw1", "hw2"}) {
+    folder_.write(fmt::format("{}/in/ada/vector-add.cu", homework), "A");
+    folder_.write(fmt::format("{}/in/bob/notes.txt", homework), "B");
+    folder_.write(fmt::format("{}/in/{}.rar", homework, homework), "R");
+    hand_in({folder_.path() / homework / "in"});
+  }
+  EXPECT_THAT(labels(), ElementsAre("in/bob", "in/hw1.rar", "in/hw2.rar"));
+  fs::remove(folder_.path() / "hw1/in/hw1.rar");
+  hand_in({folder_.path() / "hw1/in"});
+  EXPECT_THAT(labels(), ElementsAre("in/bob", "in/hw2.rar"));
+  // A path that is given as one of several stands for itself alone.
+  folder_.write("hw2/in/other.rar", "R");
+  hand_in({folder_.path() / "hw2/in/ada", folder_.path() / "hw2/in/other.rar"});
+  EXPECT_THAT(labels(), ElementsAre("in/bob", "in/hw2.rar", "in/other.rar"));
+  fs::remove(folder_.path() / "hw2/in/hw2.rar");
+  fs::remove(folder_.path() / "hw2/in/other.rar");
+  hand_in({folder_.path() / "hw2/in"});
+  EXPECT_THAT(labels(), ElementsAre("in/bob"));
+}
+
 TEST_F(Grades, WhatWasLeftOutIsKeptUntilItIsHandedIn) {
   GradeStore store = open();
   const LeftOut out{"c/bob/odd.cu", "its name tells no chapter", "bob"};
@@ -239,12 +294,14 @@ TEST_F(Grades, CannotBeChangedOrDeletedByAnyStatement) {
   fill(2);
   { ASSERT_TRUE(open().add(StoredFault{"key", "reason", "", 1})); }
   ASSERT_TRUE(open().salt());
-  ASSERT_TRUE(open().add(Handed{{{{"a", "", {}}, "vector-add", "a", "sha", 1}}, {{"a", "", {}}}, {}}));
+  Handed handed{{{{"a", "", {}}, "vector-add", "a", "sha", 1}}, {{"a", "", {}}}, {{"c/b.rar", "is no zip"}}};
+  handed.paths = {handed.left_out[0].path = "/c"};
+  ASSERT_TRUE(open().add(handed));
   Database database(file_, 0);
   ASSERT_TRUE(database.run("PRAGMA recursive_triggers = ON"));
   for (const char* sql :
        {"UPDATE grades SET result = '{}'", "DELETE FROM grades", "DELETE FROM faults", "UPDATE students SET lms_id = 1",
-        "DELETE FROM submissions", "UPDATE settings SET value = 1",
+        "DELETE FROM submissions", "UPDATE settings SET value = 1", "DELETE FROM collected",
         "INSERT OR REPLACE INTO grades SELECT * FROM grades", "UPDATE submissions SET submitted_at_s = 0"}) {
     EXPECT_FALSE(database.run(sql)) << sql;
   }

@@ -437,7 +437,8 @@ TEST_F(Submissions, NoStrayFileHidesAnArchive) {
       "ada.rar", "bob.7z", "cid.tar.gz", "dan.tgz", "eve.tar.bz2", "fay_vector-add.cu.txt", "vector_add (1).c"};
   for (const char* name : named) folder_.write(std::string("c/") + name, "x");
   folder_.write("c/ann/vector-add.cu", "A");
-  const std::vector<std::string> lines = left_out(collect_all(folder_.path() / "c"));
+  const Handed handed = collect_all(folder_.path() / "c");
+  const std::vector<std::string> lines = left_out(handed);
   for (const char* name : named)
     EXPECT_THAT(lines, Contains(HasSubstr(std::string("c/") + name + ": is neither a .cu file nor")));
   EXPECT_THAT(lines, Each(::testing::Not(::testing::AnyOf(HasSubstr("README"), HasSubstr("Thumbs"),
@@ -445,14 +446,17 @@ TEST_F(Submissions, NoStrayFileHidesAnArchive) {
   ASSERT_EQ(lines.size(), 7u + 5u + 1u);
   EXPECT_THAT(lines[6], HasSubstr("vector_add (1).c"));
   EXPECT_EQ(lines.back(), "c: holds 6 more that belong to no known student");  // two of the texts, four of the junk
+  for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(handed.left_out[i].may_be_hand_in, i < 7) << lines[i];
 }
 
 // An archive in a wrong form takes at most so many lines.
 TEST_F(Submissions, ManyArchivesAreCounted) {
   for (int i = 10; i < 40; ++i) folder_.write(fmt::format("c/a{}.rar", i), "x");
-  const std::vector<std::string> lines = left_out(collect_all(folder_.path() / "c"));
+  const Handed handed = collect_all(folder_.path() / "c");
+  const std::vector<std::string> lines = left_out(handed);
   EXPECT_EQ(lines.size(), 21u);
   EXPECT_EQ(lines.back(), "c: holds 10 more that belong to no known student");
+  EXPECT_TRUE(handed.left_out.back().may_be_hand_in);
 }
 
 // macOS puts such a file beside each file, and a platform puts its own prefix before both names.
