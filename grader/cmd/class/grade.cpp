@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "common/record/model_version.h"
 #include "common/sandbox/probe.h"
@@ -192,6 +195,29 @@ void require_own_places(const GradeCommand& command, const BatchPlaces& places, 
   if (command.places.grades.empty()) require(places.folder, "--grades");
 }
 
+// Whether this call left out hand-ins that have a line in the gradebook. Others came in another way meanwhile.
+bool leaves_out(const Handed& handed, const Gradebook& book) {
+  const auto place = [](const LeftOut& out) { return std::tie(out.label, out.reason, out.student); };
+  return std::any_of(handed.left_out.begin(), handed.left_out.end(), [&](const LeftOut& out) {
+    const auto is_same = [&](const LeftOut& line) { return place(line) == place(out); };
+    return out.may_be_hand_in && std::any_of(book.left_out.begin(), book.left_out.end(), is_same);
+  });
+}
+
+// Whether somebody has to look at one of these submissions before its student has points.
+bool needs_look(const std::vector<Submission>& named, const Gradebook& book) {
+  std::set<std::pair<std::string, std::string>> files;  // chapters and hashes
+  for (const Submission& s : named) files.emplace(s.chapter, s.source_sha256);
+  return std::any_of(book.rows.begin(), book.rows.end(), [&](const StudentRow& row) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const Cell& cell = row.cells[i];
+      if (cell.state != Cell::State::not_graded) continue;
+      if (files.contains({book.columns[i].chapter, cell.counting()->source_sha256})) return true;
+    }
+    return false;
+  });
+}
+
 const Rig& bench_for(Session& session, Batch& batch) {
   const Rig& rig = session.measured_bench();
   for (const Chapter& chapter : batch.chapters()) {
@@ -276,7 +302,8 @@ int grade_class(Session& session, const GradeCommand& command) {
     tell(summary.last_trouble);
     return kOurFault;
   }
-  return book.left_out.empty() ? kAccepted : kNotAccepted;  // so that a script does not overlook them
+  // A script should overlook nothing that a person has to see.
+  return named.empty() || leaves_out(handed, book) || needs_look(named, book) ? kNotAccepted : kAccepted;
 }
 
 void add_grade_command(Verb& program, Session& session, int& exit_code) {
