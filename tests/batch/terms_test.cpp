@@ -67,6 +67,20 @@ TEST_F(TermsTest, TheMeasuredSizeIsSanitized) {
   EXPECT_EQ(at_home->exit_code, 0) << at_home->output;
 }
 
+TEST_F(TermsTest, TheExitCodeTellsOfASubmissionThatSomebodyHasToLookAt) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  const fs::path file = folder_ / "submissions/ann/vector-add.cu";
+  fs::create_directories(file.parent_path());
+  fs::copy_file(fs::path(TEST_SOURCE_DIR) / "tests/grader/exploits/01-vector-add/code_beside_matrix_products.cu", file);
+  const CommandResult result = type({"grade", "submissions"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.output, HasSubstr("needs a look: ann, vector-add: "));
+  hand_in("bob");
+  const CommandResult other = type({"grade", "submissions/bob", "--each"});
+  EXPECT_EQ(other.exit_code, 0);
+  EXPECT_THAT(other.output, HasSubstr("needs a look: ann, vector-add: "));
+}
+
 TEST_F(TermsTest, WithoutAPathSomethingMustHaveBeenHandedInBefore) {
   set_terms("[[chapter]]\nname = \"vector-add\"\n");
   const CommandResult result = type({"grade"});
