@@ -5,10 +5,12 @@
 #include <wctype.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "common/base/hash.h"
 #include "common/base/pattern.h"
@@ -103,10 +105,22 @@ NamedFile named_by_moodle(const MoodleMark& mark) {
   return {owner, mark.rest, NamedBy::platform};
 }
 
-// Characters that do not show, or show as a space: no-break space, joiners and non-joiners, variation selectors.
+// Characters that do not show, or show as a space: Unicode's Space_Separator, joiners and non-joiners, variation
+// selectors (Mongolian ones, too), and the format characters of musical notation.
 bool is_unseen(char32_t code) {
-  return code == 0xa0 || code == 0xad || (code >= 0x200b && code <= 0x200f) || code == 0x202f || code == 0x2060 ||
-         code == 0xfeff || (code >= 0xfe00 && code <= 0xfe0f);
+  constexpr std::array<std::pair<char32_t, char32_t>, 10> kUnseen = {{{0xa0, 0xa0},
+                                                                      {0x1680, 0x1680},
+                                                                      {0x180b, 0x180f},
+                                                                      {0x2000, 0x200f},
+                                                                      {0x202f, 0x202f},
+                                                                      {0x205f, 0x205f},
+                                                                      {0x3000, 0x3000},
+                                                                      {0xfe00, 0xfe0f},
+                                                                      {0x1d173, 0x1d17a},
+                                                                      {0xe0100, 0xe01ef}}};
+  return !is_harmless(code) || std::any_of(kUnseen.begin(), kUnseen.end(), [&](const auto& range) {
+    return code >= range.first && code <= range.second;
+  });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "grader/class/hand_ins/canvas/canvas_names.h"
+#include "grader/text/characters.h"
 
 namespace roofwalk {
 namespace {
@@ -231,7 +232,12 @@ TEST(Names, OfTwoSpellingsHaveTheSameLetters) {
   EXPECT_EQ(name_letters("\u0418\u0412\u0410\u041d\u041e\u0412"), "\u0438\u0432\u0430\u043d\u043e\u0432");
   EXPECT_EQ(name_letters("\u03a3\u03bf\u03c6\u03af\u03b1 \u03a0\u03b1\u03c0\u03ac\u03c2"),
             name_letters("\u03a3\u039f\u03a6\u038a\u0391 \u03a0\u0391\u03a0\u0386\u03a3"));
-  EXPECT_EQ(name_letters("a\u200dd\u200ca\ufe0f\u00a0"), "ada");  // characters that do not show
+  // Characters that do not show.
+  EXPECT_EQ(name_letters("a\u200dd\u200ca\ufe0f\u00a0"), "ada");
+  for (const char32_t code :
+       {0x1680, 0x180b, 0x180f, 0x2000, 0x200a, 0x2060, 0x3000, 0x1d173, 0x1d17a, 0xe0100, 0xe01ef})
+    EXPECT_EQ(name_letters("a" + utf8_of(code) + "da"), "ada") << static_cast<std::uint32_t>(code);
+  EXPECT_NE(name_letters("a\u180ada"), "ada");
   EXPECT_EQ(small_letters("\U00010400 \u1e9e A\xff"), "\U00010428 \u00df a\xff");
 }
 
