@@ -106,6 +106,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   // Fills shared memory with NaNs, so that a read before any write shows up instead of finding a lucky zero.
   std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
   block.turns = 0;
+  block.worked = true;
   block.is_watched = watched_blocks_.hold(linear);
   block.shadow = block.is_watched ? block.own_shadow : nullptr;
   if (block.shadow != nullptr) block.shadow->begin_block();
@@ -124,7 +125,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.copy_batches = 0;
     forget_local(launch, warp, 0, program_.local_bytes);
     warp.executed = 0;
-    warp.swaps = 0;
+    warp.swaps = warp.vain_turn = warp.vain_polls = 0;
     warp.path = {};
     warp.trace = is_traced ? &block.trace->warps[warp.index] : nullptr;
     warp.state = Warp::State::ready;

@@ -14,7 +14,7 @@
 #include "common/vgpu/exec/runs_alone.h"
 #include "common/vgpu/exec/subnormals.h"
 #include "common/vgpu/exec/thread_team.h"
-#include "common/vgpu/sanitizer/watched_blocks.h"
+#include "common/vgpu/exec/turns.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
@@ -198,12 +198,12 @@ class GridRunner {
       // other SMs, depending on when earlier blocks end. But if code reads %smid, each block is counted for the SM that
       // it has in this run.
       sm.l2_log.count_requests(block.linear_index < bound_blocks_);
-      bool moves = turn(launch, sm, block);
+      bool moves = take_turns(launch, sm, block, turns_seed_);
       const auto goes_on = [&] {
         return blocks_go_on_ && moves && block.live_warps != 0 && !sm.fault && share - launch.work_left < most &&
                sm.stores.lines() < kRoundLines;
       };
-      while (goes_on()) moves = turn(launch, sm, block);
+      while (goes_on()) moves = take_turns(launch, sm, block, turns_seed_);
       block.memory_work += sm.memory_work() - before;
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
@@ -214,40 +214,6 @@ class GridRunner {
                   sm.stores.lines() * work::kStoredLine);
     sm.work = share - launch.work_left;
     sm.issued = launch.issued - issued_before;
-  }
-
-  // Gives a warp one turn. False if the launch ends.
-  static bool turn(Launch& launch, Multiprocessor& sm, Warp& warp) {
-    sm.l2_log.begin_turn(warp.slot);
-    for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
-    if (launch.refusal) return false;
-    if (!launch.fault) return true;
-    std::swap(sm.fault, launch.fault);
-    sm.fault_pc = launch.fault_pc;
-    return false;
-  }
-
-  // Gives each ready warp of a block one turn, but for those that miss it. Returns whether any warp was ready.
-  bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) const {
-    bool moved = false, missed = false;
-    ++block.turns;
-    for (Warp& warp : block.warps) {
-      if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
-      sm.moved = true;
-      if (block.is_watched &&
-          misses_turn(turns_seed_, block.linear_index, block.turns, warp.index, block.warps.size())) {
-        missed = true;
-        continue;
-      }
-      moved = true;
-      if (!turn(launch, sm, warp)) return false;
-    }
-    if (moved || !missed) return moved;
-    // All others wait for the warps that missed their turns.
-    for (Warp& warp : block.warps) {
-      if (warp.state == Warp::State::ready && !turn(launch, sm, warp)) return false;
-    }
-    return true;
   }
 
   // Updates the state that SMs share, SM by SM. False if the launch ends early.

@@ -2,6 +2,7 @@
 // miss a turn.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/base/mix.h"
@@ -33,7 +34,8 @@ class WatchedBlocks {
 // order knows nothing of the next turn; then one warp misses 1,024 turns. Otherwise, one warp misses all turns of every
 // other span of 1,024, by chance, so that a warp that waits by counting turns waits in vain; and in half of the spans
 // of 64 turns, one warp misses all of them, or each warp one in four. A warp has its turn nevertheless if all others of
-// its block wait. `turn`: how many the block has had; `warps`: of the block.
+// its block wait: at once if they wait at barriers, after a few polls if they poll (patience()). `turn`: how many the
+// block has had; `warps`: of the block.
 inline bool misses_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp,
                         std::uint64_t warps) {
   constexpr std::uint64_t kLongSpan = 1024, kShortSpan = 64, kLeastQuiet = 8, kQuietLengths = 9;
@@ -50,6 +52,21 @@ inline bool misses_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t t
   if (is_long && one_of(in_long)) return true;
   if (in_short % 4 == 0) return one_of(in_short);
   return in_short % 4 == 1 && mix(own ^ mix(turn << 16 ^ warp)) % 4 == 0;
+}
+
+// How many times in a row a warp may poll in vain while all others of its block poll, too, or miss their turns. Nearly
+// always once, because nothing comes of it and each poll costs work; sometimes more often, for a warp that polls a
+// number of times and then goes on as if it had seen what it waited for.
+inline std::uint32_t patience(std::uint64_t seed, std::uint64_t block, std::uint64_t turn) {
+  constexpr std::uint64_t kSpan = 1024, kOneOf = 16;
+  return mix(seed + mix(block ^ ~(turn / kSpan))) % kOneOf == 0 ? 64 : 1;
+}
+
+// Whether a warp that has polled in vain `polls` times in a row leaves out a turn while another warp of its block
+// works. It never leaves out the first turns: cuda::barrier polls 16 times before it sleeps.
+inline bool rests(std::uint32_t polls, std::uint32_t patience, std::uint64_t turn, std::uint32_t warp) {
+  constexpr std::uint32_t kFirst = 16, kOneOf = 32;
+  return polls > std::max(kFirst, patience) && (turn + warp) % kOneOf != 0;
 }
 
 }  // namespace roofwalk::vgpu

@@ -76,6 +76,8 @@ struct alignas(64) Warp {
   std::uint64_t executed = 0;        // instructions so far
   PathSums path;                     // path through the basic blocks so far
   std::uint64_t swaps = 0;           // turns in compare-and-swap loops on shared memory so far (count_swaps())
+  std::uint64_t vain_turn = 0;       // the block's turn in which it last polled in vain; 0: none since a success
+  std::uint32_t vain_polls = 0;      // in a row
   std::uint32_t copy_batches = 0;    // cp.async groups and arrivals of copies so far
   ResidentBlock* block = nullptr;
   UnitTimes* busy = nullptr;                 // of its scheduler, in ResidentBlock::busy
@@ -89,6 +91,17 @@ struct alignas(64) Warp {
   std::vector<StandingLanes> standing;     // live lanes that are neither in `here` nor in any call frame
 
   std::vector<MeetingLanes> meeting;  // lanes that do not run because they are at a __syncwarp()
+
+  // Whether the warp has done little but poll in vain, as of a turn of its block. A loop that polls may take more turns
+  // than it makes polls, because each sleep ends one.
+  bool polls_in_vain(std::uint64_t turn) const {
+    constexpr std::uint64_t kTurnsOfAPoll = 4;
+    return vain_turn != 0 && turn - vain_turn < kTurnsOfAPoll;
+  }
+  void note_poll(std::uint64_t turn, bool in_vain) {
+    vain_polls = !in_vain ? 0 : polls_in_vain(turn) ? vain_polls + 1 : 1;
+    vain_turn = in_vain ? turn : 0;
+  }
 
   // Where the cost of a memory instruction is recorded. For traced warps only.
   Outcome& outcome(const Op* op) const { return trace->outcomes[first_outcome + op->memory]; }

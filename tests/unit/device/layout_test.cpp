@@ -1,5 +1,6 @@
 // Buffers have different addresses in every run. No figure and no result may depend on the addresses, nor on which
 // blocks the sanitizer watches.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "common/base/json.h"
@@ -158,6 +159,55 @@ SOLVE(float* a, int first) { k<<<1024, 64>>>(a, first); }
   EXPECT_GE(racing_block(512, 1), 512);
   EXPECT_NE(racing_block(512, 1), racing_block(512, 2));
   EXPECT_EQ(racing_block(1024, 1), -1);
+}
+
+// The warps of a block poll an mbarrier until the slowest has come. One that misses a thousand turns must not cost a
+// thousand polls of each other warp: the budget is that of small trials, for a quarter of the largest one's blocks.
+TEST(MissedTurns, LeaveTheBudgetToTheWarpsThatWork) {
+  const auto text = [](int arrivals) {
+    return fmt::format(R"(#include <roofwalk.cuh>
+#include <cuda/barrier>
+__global__ void k(float* a) {{
+  __shared__ float s[2][256];
+  #pragma nv_diag_suppress static_var_with_dynamic_init
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  if (threadIdx.x == 0) init(&barrier, {});
+  __syncthreads();
+  float x = threadIdx.x;
+  if (threadIdx.x < 32) {{
+    #pragma unroll 1
+    for (int i = 0; i < 300; ++i) x += a[blockIdx.x * 256 + threadIdx.x];
+  }}
+  for (int round = 0; round < 4; ++round) {{
+    s[round % 2][threadIdx.x] = x;
+    barrier.arrive_and_wait();
+    x = s[round % 2][255 - threadIdx.x];
+  }}
+  a[blockIdx.x * 256 + threadIdx.x] = x;
+}}
+SOLVE(float* a) {{ k<<<64, 256>>>(a); }}
+)",
+                       arrivals);
+  };
+  const auto fault_of = [](const std::string& kernel, std::uint64_t seed) -> std::optional<Fault> {
+    Buffer a{"a", std::vector<float>(64 * 256)};
+    const auto record = Runner().run(kernel, {&a},
+                                     {.max_work = 25'000'000,
+                                      .threads = 1,
+                                      .sanitize = true,
+                                      .sanitized_seed = seed,
+                                      .time = RunOptions::Time::least,
+                                      .figures = RunOptions::Figures::none});
+    EXPECT_TRUE(record.ok()) << record.error().text();
+    return record->fault;
+  };
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const auto fault = fault_of(text(256), seed);
+    EXPECT_FALSE(fault) << seed << ": " << fault->message;
+    const auto endless = fault_of(text(257), seed);  // nobody is the last to come
+    ASSERT_TRUE(endless) << seed;
+    EXPECT_EQ(endless->kind, FaultKind::runaway);
+  }
 }
 
 }  // namespace

@@ -240,6 +240,7 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
     const std::uint32_t waited = copies->second.arrived[warp.index];
     if (waited != 0) add_to(warp.outcome(op).copies, 1 + warp.copy_batches - waited);
   });
+  warp.note_poll(warp.block->turns, over == 0);
   set_predicate(warp.predicate(op->s[0]), warp.mask, over);
   if (over != 0 || op->instruction->mbarrier == MbarrierMode::test_wait) return op + 1;
   warp.next = op + 1;  // ends the turn

@@ -1,0 +1,38 @@
+#include "common/vgpu/exec/turns.h"
+
+#include "common/vgpu/sanitizer/watched_blocks.h"
+
+namespace roofwalk::vgpu {
+
+bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block, std::uint64_t seed) {
+  const std::uint32_t polls = patience(seed, block.linear_index, block.turns);
+  const bool may_rest = std::exchange(block.worked, false);
+  bool any = false, polls_on = false;
+  std::uint32_t missed = 0;
+  for (Warp& warp : block.warps) {
+    if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
+    sm.moved = any = true;
+    const bool waits = warp.polls_in_vain(block.turns);
+    if (waits && may_rest && rests(warp.vain_polls, polls, block.turns, warp.index)) {
+      ++warp.vain_turn;  // it has polled in vain just before the turns that it leaves out
+      continue;
+    }
+    if (misses_turn(seed, block.linear_index, block.turns, warp.index, block.warps.size())) {
+      missed |= 1u << warp.index;
+      continue;
+    }
+    if (!take_turn(launch, sm, warp)) return false;
+    block.worked |= !warp.polls_in_vain(block.turns);
+    polls_on |= warp.vain_polls < polls;
+  }
+  if (block.worked || polls_on) return any;
+  // All others wait for the warps that missed their turns.
+  for (Warp& warp : block.warps) {
+    const bool did_miss = (missed >> warp.index & 1u) != 0;
+    if (did_miss && !take_turn(launch, sm, warp)) return false;
+    block.worked |= did_miss && !warp.polls_in_vain(block.turns);
+  }
+  return any;
+}
+
+}  // namespace roofwalk::vgpu

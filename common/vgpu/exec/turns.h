@@ -1,0 +1,41 @@
+// The turns of a block's warps within a round.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "common/vgpu/program/program.h"
+#include "common/vgpu/state/block.h"
+#include "common/vgpu/state/launch.h"
+
+namespace roofwalk::vgpu {
+
+// Gives a warp one turn. False if the launch ends.
+inline bool take_turn(Launch& launch, Multiprocessor& sm, Warp& warp) {
+  sm.l2_log.begin_turn(warp.slot);
+  for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
+  if (launch.refusal) return false;
+  if (!launch.fault) return true;
+  std::swap(sm.fault, launch.fault);
+  sm.fault_pc = launch.fault_pc;
+  return false;
+}
+
+// The same for a block of which some warps miss their turns (watched_blocks.h).
+bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block, std::uint64_t seed);
+
+// Gives each ready warp of a block one turn. Returns whether any warp was ready. `seed`: decides which warps of a
+// watched block miss it; 0: none.
+inline bool take_turns(Launch& launch, Multiprocessor& sm, ResidentBlock& block, std::uint64_t seed) {
+  ++block.turns;
+  if (block.is_watched && seed != 0) return take_turns_of_some(launch, sm, block, seed);
+  bool moved = false;
+  for (Warp& warp : block.warps) {
+    if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
+    sm.moved = moved = true;
+    if (!take_turn(launch, sm, warp)) return false;
+  }
+  return moved;
+}
+
+}  // namespace roofwalk::vgpu
