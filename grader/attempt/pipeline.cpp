@@ -43,6 +43,7 @@ int host_threads(const Rig& rig) { return rig.is_real() ? rig.virtual_threads : 
 struct SmallCase {
   Size size;
   std::uint64_t seed = 0;
+  bool is_instructors = false;  // not one of the chapter's sizes; may be as large as the measured one
 };
 
 std::vector<SmallCase> public_cases(const Chapter& chapter, std::uint64_t seed) {
@@ -56,22 +57,21 @@ std::vector<SmallCase> hidden_cases(const Chapter& chapter, const Request& reque
   std::vector<SmallCase> cases;
   for (const std::uint64_t seed : request.hidden.seeds) {
     for (const Size& size : chapter.correctness_sizes) cases.push_back({size, seed});
-    for (const Size& size : request.hidden.sizes) cases.push_back({size, seed});
+    for (const Size& size : request.hidden.sizes) cases.push_back({size, seed, true});
   }
   if (!request.hidden.seeds.empty()) return cases;
-  for (const Size& size : request.hidden.sizes) cases.push_back({size, request.seed});
+  for (const Size& size : request.hidden.sizes) cases.push_back({size, request.seed, true});
   return cases;
 }
 
 RunOptions limits_of(RunOptions options, const Request& request) {
-  constexpr double kDays = 30 * 86400.0;
-  if (request.ignores_clock) options.max_seconds = kDays;
+  if (request.ignores_clock) options.max_seconds = 30 * 86400.0;  // days
   return options;
 }
 
 // Runs the cases, and returns their trials in order, up to the first one in which the kernel was stopped.
 Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, const Exercise& exercise,
-                                        const Artifact& artifact, const Request& request,
+                                        const Work& measured_work, const Artifact& artifact, const Request& request,
                                         const std::vector<SmallCase>& cases) {
   std::vector<std::optional<Result<Trial>>> results(cases.size());
   std::atomic<std::size_t> first_stopped{results.size()};
@@ -79,11 +79,14 @@ Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, 
     // After a stopped kernel, no later case is begun, so that an endless loop is not waited for in every case. After
     // wrong values, all cases still run.
     if (i > first_stopped) return;
-    const auto& [size, seed] = cases[i];
+    const auto& [size, seed, is_instructors] = cases[i];
     const Problem problem = exercise.problem(size, seed);
     const std::vector<Expected> expected = exercise.reference(size, problem);
-    results[i] = run_trial(open, artifact, problem, case_name(size, seed), limits_of(kSmallTrial, request),
-                           [&]() -> const std::vector<Expected>& { return expected; });
+    const auto run = [&, &size = size, &seed = seed](const RunOptions& limits) {
+      return run_trial(open, artifact, problem, case_name(size, seed), limits_of(limits, request),
+                       [&]() -> const std::vector<Expected>& { return expected; });
+    };
+    results[i] = is_instructors ? run_hidden_size(exercise.work(size), measured_work, run) : run(kSmallTrial);
     if (results[i]->ok() && !(*results[i])->was_stopped()) return;
     for (std::size_t before = first_stopped; i < before && !first_stopped.compare_exchange_weak(before, i);) {
     }
@@ -342,11 +345,11 @@ class AttemptInTheMaking {
   // thread of a failure.
   Result<std::vector<Trial>> trials_of(const std::vector<SmallCase>& cases) {
     const PhaseTimer timer(rig_.phases, "small sizes");
-    ROOFWALK_TRY(auto trials,
-                 small_trials(host_threads(rig_), rig_.virtual_devices(), exercise_, artifact_, request_, cases));
+    ROOFWALK_TRY(auto trials, small_trials(host_threads(rig_), rig_.virtual_devices(), exercise_, measured_->work,
+                                           artifact_, request_, cases));
     habits_.add(trials);
     if (rig_.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
-      return small_trials(rig_.threads, rig_.open, exercise_, artifact_, request_, cases);
+      return small_trials(rig_.threads, rig_.open, exercise_, measured_->work, artifact_, request_, cases);
     }
     return trials;
   }
@@ -370,9 +373,7 @@ class AttemptInTheMaking {
     ROOFWALK_TRY(auto trials, trials_of(cases));
     attempt_.hidden_cases = static_cast<int>(trials.size());
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      const auto& sizes = chapter_.correctness_sizes;
-      const bool is_public = std::find(sizes.begin(), sizes.end(), cases[i].size) != sizes.end();
-      hide(trials[i], is_public ? Hidden::seed : Hidden::size);
+      hide(trials[i], cases[i].is_instructors ? Hidden::size : Hidden::seed);
       attempt_.wrong_hidden_cases += trials[i].went_wrong() ? 1 : 0;
     }
     for (const Trial& trial : trials) {

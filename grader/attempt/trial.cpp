@@ -59,21 +59,24 @@ void look_again(Workspace& workspace, const Artifact& artifact, bool was_counted
   if (!was_counted) trial.record.kernels = std::move(record->kernels);
 }
 
+// Where some blocks are watched, about this many are. All are watched up to the work of a GEMM of 512 x 512 x 512,
+// which is classroom's largest measured size.
+constexpr std::uint64_t kWatchedBlocks = 64;
+constexpr std::int64_t kMostWatchedFlops = std::int64_t{1} << 28;
+
 // The same for some blocks only, with the whole budget. For a kernel whose sanitized run exceeded its half of the
 // budget, although it may end without the sanitizer.
 RunOptions sanitized_in_part(RunOptions measured) {
-  constexpr std::uint64_t kBlocks = 64;
   measured.sanitize = true;
   measured.figures = RunOptions::Figures::none;
-  measured.sanitized_blocks = kBlocks;
+  measured.sanitized_blocks = kWatchedBlocks;
   return measured;
 }
 
 // Sanitizes a measured trial without figures, on one thread. If there is more work than at classroom's sizes, only some
 // blocks are watched (RunOptions::sanitized_blocks); otherwise all are, with half of the budget.
 RunOptions sanitized(RunOptions measured, const Work& work) {
-  constexpr std::int64_t kMostFlops = std::int64_t{1} << 28;  // a GEMM of 512 x 512 x 512
-  if (work.useful_flops > kMostFlops) return sanitized_in_part(measured);
+  if (work.useful_flops > kMostWatchedFlops) return sanitized_in_part(measured);
   measured.sanitize = true;
   measured.figures = RunOptions::Figures::none;
   measured.max_work /= 2;
@@ -124,6 +127,29 @@ Result<Trial> run_sanitized(const RunOptions& measured, const Work& work, bool o
   trial.record.warnings.insert(trial.record.warnings.end(), watched.record.warnings.begin(),
                                watched.record.warnings.end());
   return trial;
+}
+
+double share_of(const Work& work, const Work& measured) {
+  const auto share = [](std::int64_t part, std::int64_t whole) {
+    return whole <= 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  return std::max(share(work.useful_flops, measured.useful_flops),
+                  share(work.compulsory_bytes, measured.compulsory_bytes));
+}
+
+Result<Trial> run_hidden_size(const Work& work, const Work& measured, const RunWith& run) {
+  const RunOptions whole = measured_trial(measured, 1);
+  const double share = std::min(1.0, share_of(work, measured));
+  const auto more = static_cast<std::uint64_t>(share * static_cast<double>(whole.max_work));
+  RunOptions options = kSmallTrial;
+  options.max_work += more;
+  options.max_seconds += share * whole.max_seconds;
+  if (work.useful_flops > kMostWatchedFlops) options.sanitized_blocks = kWatchedBlocks;
+  ROOFWALK_TRY(Trial trial, run(options));
+  const bool is_large = more > kSmallTrial.max_work;
+  if (!is_large || !runs_too_long(trial) || options.sanitized_blocks != 0) return trial;
+  options.sanitized_blocks = kWatchedBlocks;
+  return run(options);
 }
 
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,

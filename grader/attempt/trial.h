@@ -54,6 +54,14 @@ RunOptions measured_trial(const Work& work, int threads);
 using RunWith = std::function<Result<Trial>(const RunOptions&)>;
 Result<Trial> run_sanitized(const RunOptions& measured, const Work& work, bool on_gpu, const RunWith& run);
 
+// Runs a trial of a size that an instructor chose: at most the work of the measured size. Its limit is a small trial's
+// and, of a measured trial's, as large a share as its work is of `measured`. If a large one reaches the limit with all
+// blocks watched, some are watched in a second run.
+Result<Trial> run_hidden_size(const Work& work, const Work& measured, const RunWith& run);
+
+// The share of the work of `measured`: of its operations or of its bytes, whichever is larger.
+double share_of(const Work& work, const Work& measured);
+
 // Limits for the course's own starter. They are wide enough for a slow and busy machine, because the starter always
 // ends.
 inline RunOptions starter_trial(int threads) {

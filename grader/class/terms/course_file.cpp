@@ -13,6 +13,8 @@
 #include <limits>
 
 #include "common/record/model_version.h"
+#include "grader/attempt/measured_size.h"
+#include "grader/attempt/trial.h"
 
 namespace roofwalk {
 namespace {
@@ -368,16 +370,27 @@ Status use_secrets(const std::string& text, const std::string& what, const Cours
   }
 }
 
-Status check_memory(const CourseTerms& terms, const Machine& machine) {
-  for (const auto& [chapter, sizes] : terms.hidden_sizes) {
-    const Exercise* const exercise = find_exercise(chapter);
-    if (exercise == nullptr) continue;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (exercise->work(sizes[i]).compulsory_bytes <= machine.memory_bytes) continue;
-      const auto& [file, line] = terms.hidden_sizes_at.at(chapter);
-      return Error{fmt::format("hidden size {} of {} does not fit into the memory of {}, {} MiB", i + 1, chapter,
-                               machine.name, machine.memory_bytes >> 20),
-                   file, line, "take a smaller size: hidden sizes need only be odd, not large"};
+Status check_hidden_sizes(const CourseTerms& terms, const std::vector<Chapter>& chapters, const Machine& machine) {
+  for (const Chapter& chapter : chapters) {
+    const auto sizes = terms.hidden_sizes.find(chapter.name);
+    const Exercise* const exercise = find_exercise(chapter.name);
+    if (exercise == nullptr || sizes == terms.hidden_sizes.end()) continue;
+    const Size largest = measured_size(chapter, machine);
+    const Work measured = exercise->work(largest);
+    const auto refuse = [&](std::size_t i, const std::string& why) {
+      const auto& [file, line] = terms.hidden_sizes_at.at(chapter.name);
+      return Error{fmt::format("hidden size {} of {} {}", i + 1, chapter.name, why), file, line,
+                   "take a smaller size: hidden sizes need only be odd, not large"};
+    };
+    for (std::size_t i = 0; i < sizes->second.size(); ++i) {
+      const Work work = exercise->work(sizes->second[i]);
+      if (work.compulsory_bytes > machine.memory_bytes) {
+        return refuse(
+            i, fmt::format("does not fit into the memory of {}, {} MiB", machine.name, machine.memory_bytes >> 20));
+      }
+      if (share_of(work, measured) > 1) {
+        return refuse(i, fmt::format("is more work than the size measured on {}, {}", machine.name, largest.text()));
+      }
     }
   }
   return kOk;

@@ -70,8 +70,9 @@ Result<CourseTerms> read_terms(const std::filesystem::path& file, const Course& 
 // Replaces the secrets of the terms by those in `text`. Errors name the text by `what`.
 Status use_secrets(const std::string& text, const std::string& what, const Course& course, CourseTerms& terms);
 
-// Error if a hidden size does not fit into the device's memory. It names the file and the line, but no size.
-Status check_memory(const CourseTerms& terms, const Machine& machine);
+// Error if a hidden size does not fit into the device's memory, or is more work than the measured size, by which the
+// time for it is bounded. It names the file and the line, but no size.
+Status check_hidden_sizes(const CourseTerms& terms, const std::vector<Chapter>& chapters, const Machine& machine);
 
 // The chapter with the instructor's thresholds in place of its own. Errors: `ace` requires less than `pass`.
 Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& terms);

@@ -223,7 +223,7 @@ const Rig& bench_for(Session& session, Batch& batch) {
   for (const Chapter& chapter : batch.chapters()) {
     if (const auto why = not_offered(chapter, rig.machine)) throw Failure{{*why}, kSkipped};
   }
-  value_or_fail(check_memory(batch.terms(), rig.machine), kUsage);
+  value_or_fail(check_hidden_sizes(batch.terms(), batch.chapters(), rig.machine), kUsage);
   batch.use_bench(rig);
   return rig;
 }

@@ -44,6 +44,14 @@ TEST(Hide, LeavesTheKindAndForAPublicSizeTheLine) {
   EXPECT_EQ(of_hidden_size.record.fault->line, 0);
 }
 
+// A budget says that a kernel was slow or endless, not which.
+TEST(Hide, OfABudgetClaimsNoEndlessLoop) {
+  Trial trial;
+  trial.record.fault.emplace().kind = FaultKind::runaway;
+  hide(trial, Hidden::size);
+  EXPECT_EQ(trial.record.fault->message, "a run that does not end within its budget of work");
+}
+
 TEST(Hide, OfAWrongValueLeavesTheBuffer) {
   Trial trial;
   trial.correctness = Correctness{.wrong = Wrong::nan,

@@ -135,6 +135,42 @@ TEST(Sizes, OfEveryMachineLeaveTimeForSlowKernels) {
   }
 }
 
+// A hidden size may be as large as the measured one, so its limit grows with its work. One as small as a chapter's own
+// has a small trial's limit, and an endless loop there is run once.
+TEST(Sizes, OfAnInstructorLeaveTimeForTheirWork) {
+  const auto runs_of = [](const Work& work, const Work& measured) {
+    std::vector<RunOptions> runs;
+    const auto trial = run_hidden_size(work, measured, [&](const RunOptions& options) -> Result<Trial> {
+      runs.push_back(options);
+      Trial endless;
+      endless.record.fault.emplace().kind = FaultKind::runaway;
+      return endless;
+    });
+    EXPECT_TRUE(trial.ok() && trial->record.fault);
+    return runs;
+  };
+  for (const Chapter& chapter : chapters()) {
+    for (const std::string& name : machine_names()) {
+      SCOPED_TRACE(chapter.name + " on " + name);
+      const Exercise& exercise = *find_exercise(chapter.name);
+      const Work measured = exercise.work(measured_size(chapter, *load_machine(name)));
+      const RunOptions whole = measured_trial(measured, 1);
+      const auto largest = runs_of(measured, measured);
+      for (const RunOptions& run : largest) {
+        EXPECT_TRUE(run.sanitize);
+        EXPECT_EQ(run.max_work, kSmallTrial.max_work + whole.max_work);
+      }
+      EXPECT_GT(largest.back().sanitized_blocks, 0u);
+      const auto smallest = runs_of(exercise.work(chapter.correctness_sizes.front()), measured);
+      ASSERT_EQ(smallest.size(), 1u);
+      EXPECT_EQ(smallest[0].sanitized_blocks, 0u);
+      EXPECT_LT(smallest[0].max_work, kSmallTrial.max_work * 11 / 10);
+    }
+  }
+  const Work half = {.useful_flops = 1 << 20, .compulsory_bytes = 1 << 19};
+  EXPECT_EQ(runs_of(half, {.useful_flops = 1 << 22, .compulsory_bytes = 1 << 20})[0].max_work, 1'100'000'000u);
+}
+
 TEST(Sizes, AStreamIsTheSmallestPowerOfTwoThatFillsTheMachine) {
   int streaming = 0;
   for (const Chapter& chapter : chapters()) {

@@ -172,8 +172,9 @@ TEST_F(CourseFile, SecretsLieElsewhereAndFit) {
   EXPECT_THAT(trouble(std::string("secrets = \"none.toml\"\n") + kChapter), HasSubstr(":1: there is no file"));
 }
 
-// A size that no device holds would cost minutes for each submission, and end in a fault of the grader.
-TEST_F(CourseFile, HiddenSizesFitTheDevice) {
+// A size that no device holds would cost minutes for each submission, and end in a fault of the grader. One larger than
+// the measured size has no bounded time.
+TEST_F(CourseFile, HiddenSizesFitTheDeviceAndTheTime) {
   const auto with = [&](const std::string& secrets) {
     folder_.write("class/secrets.toml", secrets);
     return read(std::string("secrets = \"secrets.toml\"\n") + kChapter);
@@ -187,14 +188,22 @@ TEST_F(CourseFile, HiddenSizesFitTheDevice) {
   Machine machine;
   machine.name = "classroom";
   machine.memory_bytes = std::int64_t{1} << 30;
-  const auto large = with("seeds = [5]\n\n[sizes.vector-add]\nn = [77, 300000000]\n");
-  ASSERT_TRUE(large) << large.error().text();
-  const Status fits = check_memory(*large, machine);
-  ASSERT_FALSE(fits);
-  EXPECT_THAT(fits.error().text(),
-              HasSubstr("secrets.toml:3: hidden size 2 of vector-add does not fit into the memory"));
-  EXPECT_THAT(fits.error().text(), ::testing::Not(HasSubstr("300000000")));
-  EXPECT_TRUE(check_memory(*with("[sizes.vector-add]\nn = [77, 4099]\n"), machine));
+  const auto check = [&](const std::string& sizes) {
+    const auto terms = with("seeds = [5]\n\n" + sizes);
+    EXPECT_TRUE(terms) << terms.error().text();
+    const Status status = check_hidden_sizes(*terms, course_.chapters, machine);
+    return status ? "" : status.error().text();
+  };
+  EXPECT_THAT(check("[sizes.vector-add]\nn = [77, 300000000]\n"),
+              AllOf(HasSubstr("secrets.toml:3: hidden size 2 of vector-add does not fit into the memory"),
+                    ::testing::Not(HasSubstr("300000000"))));
+  EXPECT_THAT(
+      check("[sizes.vector-add]\nn = [1048577]\n"),
+      HasSubstr(
+          "secrets.toml:3: hidden size 1 of vector-add is more work than the size measured on classroom, n=1048576"));
+  EXPECT_THAT(check("[sizes.tiled-gemm]\nm = [512]\nn = [512]\nk = [513]\n"), HasSubstr("is more work than the size"));
+  EXPECT_THAT(check("[sizes.tiled-gemm]\nm = [3, 100000]\nn = [3, 1]\nk = [3, 100]\n"), HasSubstr("hidden size 2"));
+  EXPECT_EQ(check("[sizes.vector-add]\nn = [77, 1048576]\n[sizes.tiled-gemm]\nm = [512]\nn = [512]\nk = [512]\n"), "");
 }
 
 TEST_F(CourseFile, NoWeightWithoutPoints) {
