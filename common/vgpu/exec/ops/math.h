@@ -70,8 +70,7 @@ inline double log2_double(double x) {
   return exponent + 2 * s * sum * 1.44269504088896340736;
 }
 
-// sin and cos in double: Cody and Waite reduction, then Taylor series. The reduction is accurate for moderate |x| only;
-// fmod finds the quadrant for any finite x.
+// sin and cos in double: reduction of x to n * pi/2 + r with |r| of at most about pi/4, then Taylor series.
 inline double sin_reduced(double r) {
   const double r2 = r * r;
   double sum = 1;
@@ -84,11 +83,45 @@ inline double cos_reduced(double r) {
   for (int k = 19; k >= 1; k -= 2) sum = 1 - sum * r2 / (k * (k + 1));
   return sum;
 }
-inline double sin_quadrant(double x, int shift) {
-  if (!std::isfinite(x)) return std::numeric_limits<double>::quiet_NaN();
+
+struct Reduced {
+  std::int64_t n = 0;  // for huge x modulo 4
+  double r = 0;
+};
+
+// By Cody and Waite, with pi/2 in two parts. Accurate for moderate |x| only.
+inline Reduced reduce_moderate(double x) {
   const double n = std::nearbyint(x * 0.636619772367581343076);
-  const double r = (x - n * 1.5707963267341256142) - n * 6.0771005065061922e-11;  // pi/2 in two parts
-  switch ((static_cast<long long>(std::fmod(n, 4.0)) + shift + 8) & 3) {
+  return {static_cast<std::int64_t>(n), (x - n * 1.5707963267341256142) - n * 6.0771005065061922e-11};
+}
+
+// By Payne and Hanek, for finite floats of at least 2^25. Such a float is a whole number of 24 bits times 2^power, so
+// in x * 2/pi modulo 4, only 128 bits of 2/pi matter. Constant time: a remainder by division (std::fmod) takes longer
+// the larger x is, up to a hundred times, and the budget of work charges each sine the same.
+inline Reduced reduce_huge(float x) {
+  constexpr std::uint64_t kTwoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
+                                          0xfe5163abdebbc561};  // the first bit is 1/2
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint64_t whole = (bits & 0x7f'ffffu) | 0x80'0000u;
+  const std::uint32_t power = (bits >> 23 & 0xffu) - 150;  // 2 to 104
+  const std::uint32_t word = (power - 2) / 64, shift = (power - 2) % 64;
+  const auto from = [&](std::uint32_t at) {
+    return shift == 0 ? kTwoOverPi[at] : kTwoOverPi[at] << shift | kTwoOverPi[at + 1] >> (64 - shift);
+  };
+  // In units of 2^-62: 2^power * 2/pi modulo 4, its product with `whole`, and that rounded to a whole number.
+  const std::uint64_t high = from(word), low = from(word + 1);
+  const std::uint64_t product = whole * high + (((whole * (low >> 32)) + (whole * (low & 0xffff'ffffu) >> 32)) >> 32);
+  const std::uint64_t n = (product + (std::uint64_t{1} << 61)) >> 62;
+  const double r =
+      static_cast<double>(static_cast<std::int64_t>(product - (n << 62))) * (0x1p-62 * 1.57079632679489662);
+  if (std::signbit(x)) return {-static_cast<std::int64_t>(n), -r};
+  return {static_cast<std::int64_t>(n), r};
+}
+
+inline double sin_quadrant(float x, int shift) {
+  if (!std::isfinite(x)) return std::numeric_limits<double>::quiet_NaN();
+  const auto [n, r] = std::fabs(x) < 0x1p30f ? reduce_moderate(x) : reduce_huge(x);
+  switch ((n + shift) & 3) {
     case 0:
       return sin_reduced(r);
     case 1:

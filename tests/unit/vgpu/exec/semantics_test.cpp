@@ -59,6 +59,38 @@ TEST(Math, DirectedRoundingBracketsTheExactValue) {
   EXPECT_TRUE(std::signbit(fma_directed(1.0f, 1.0f, -1.0f, Direction::down)));
 }
 
+// The remainder of a huge argument must neither be garbage nor take longer than that of others: the budget of work
+// charges all the same. Expected values from 400-bit arithmetic.
+TEST(Math, SinesOfHugeArguments) {
+  struct Known {
+    float x;
+    double sine, cosine;
+  };
+  for (const auto& [x, sine, cosine] : {
+           Known{0x1p30f, -0.617326415046042, 0.786707122941188},
+           Known{0x1.8p31f, -0.910946852717084, -0.412523734498804},
+           Known{0x1.2a05f2p33f, -0.487506025087511, 0.873119622676856},
+           Known{0x1.93e594p99f, -0.791163438521984, -0.611604785417897},
+           Known{0x1.921fb6p60f, 0.108281717145402, -0.99412024913088},
+           Known{0x1.fffffep127f, -0.521876523333659, 0.853021039830304},
+           Known{0x1.0p127f, 0.62338551295587, 0.78191463871496},
+           Known{0x1.6ac5b2p89f, -0.626491063368548, 0.779428603221197},
+       }) {
+    EXPECT_NEAR(sin_approx(x), sine, 0x1p-24) << x;
+    EXPECT_NEAR(cos_approx(x), cosine, 0x1p-24) << x;
+    EXPECT_EQ(sin_approx(-x), -sin_approx(x)) << x;
+    EXPECT_EQ(cos_approx(-x), cos_approx(x)) << x;
+  }
+  // Both reductions agree where both are accurate, and next to the limit between them.
+  for (std::uint32_t bits = 0x4c00'0000; bits < 0x4e80'0000; bits += 4999) {
+    const float x = std::bit_cast<float>(bits);
+    const auto [n, r] = reduce_moderate(x);
+    const auto [huge_n, huge_r] = reduce_huge(x);
+    ASSERT_EQ((n - huge_n) & 3, 0) << x;
+    ASSERT_NEAR(r, huge_r, 0x1p-23) << x;
+  }
+}
+
 TEST(Math, ApproximationsAreWithinTheirDocumentedErrors) {
   for (int i = -4000; i <= 4000; ++i) {
     const float x = static_cast<float>(i) * 0.0071f;
