@@ -13,7 +13,10 @@ class Rng {
 
   // A separate stream for each name, so that adding an input does not change the values of other inputs.
   Rng(std::uint64_t seed, std::string_view stream) : state_(seed) {
-    for (const char c : stream) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ull + next();
+    for (const char c : stream) {
+      const std::uint64_t mixed = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+      state_ = mixed + next();  // next() changes state_, so it comes second
+    }
   }
 
   std::uint64_t next() {
