@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "common/base/mix.h"
 #include "common/vgpu/exec/lockstep/lockstep.h"
 #include "common/vgpu/requests/local_memory.h"
 #include "common/vgpu/requests/shared_memory.h"
@@ -14,6 +15,21 @@ namespace {
 
 void broadcast(Warp& warp, Slot at, std::uint32_t value) {
   if (at != kNoSlot) std::fill_n(warp.lanes<std::uint32_t>(at), kWarpSize, value);
+}
+
+// Fills the registers that the kernel may read unwritten, so that one which counts on a lucky zero is wrong, as it may
+// be on hardware. The halves of each word are NaNs, of both formats with 16 bits, and so are floats and doubles made of
+// them. As integers, they are odd and large. All lanes hold the same, or else warps could not begin in lockstep.
+void fill_unwritten(const Program& program, Warp& warp, std::uint64_t seed) {
+  for (const Program::Unwritten& reg : program.unwritten) {
+    const std::uint64_t chance = mix(seed ^ mix(reg.slot));
+    if (reg.bytes == 0) {
+      warp.predicate(reg.slot) = chance % 2 == 0 ? kAllLanes : 0;
+      continue;
+    }
+    const auto half = static_cast<std::uint16_t>(0x7ff1u | (chance & 0xeu));
+    std::fill_n(warp.lanes<std::uint16_t>(reg.slot), reg.bytes / sizeof half, half);
+  }
 }
 
 }  // namespace
@@ -32,6 +48,7 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
       grid_(shape.grid),
       block_(shape.block),
       watched_blocks_(limits.sanitized_blocks, limits.sanitized_seed, shape.grid.count()),
+      seed_(limits.sanitized_seed),
       lockstep_(limits.lockstep && !program.lockstep.ops.empty()),
       warps_per_block_(static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize)) {
   const std::uint64_t total = shape.grid.count();
@@ -124,6 +141,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.stack_top = program_.stack_start;
     warp.copy_batches = 0;
     forget_local(launch, warp, 0, program_.local_bytes);
+    if (!program_.unwritten.empty()) fill_unwritten(program_, warp, mix(seed_ ^ mix(linear)) + warp.index);
     warp.executed = 0;
     warp.swaps = warp.vain_turn = warp.vain_polls = 0;
     warp.path = {};

@@ -441,7 +441,8 @@ class GridRunner {
 
 std::uint64_t work_of_block(const Program& program, std::uint64_t warps, bool sanitized) {
   const std::uint64_t held = sanitized ? std::uint64_t{program.local_bytes} * kWarpSize / work::kHeldBytes : 0;
-  return work::kBlock + warps * (work::kWarp + held) + program.shared_bytes / work::kSharedBytes +
+  return work::kBlock + warps * (work::kWarp + work::kUnwritten * program.unwritten.size() + held) +
+         program.shared_bytes / work::kSharedBytes +
          (sanitized ? program.shared_bytes / work::kSanitizedSharedBytes : 0);
 }
 

@@ -27,6 +27,7 @@ Lowering::Lowering(const LoweringInput& input, const KernelCode& code)
       linked_(code.linked),
       function_(*code.function),
       shared_(code.shared),
+      unwritten_(code.unwritten),
       parameters_(parameter_layout(*input.function)) {
   program_.linked = linked_.function;
   program_.function = &function_;
@@ -45,6 +46,11 @@ Result<Program> Lowering::run() {
   ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   note_polls_by_plain_reads();
+  for (const int reg : unwritten_) {
+    if (slots_.is_fixed(reg) || slots_.of_register(reg) == kNoSlot) continue;
+    const int bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(reg)].type);
+    program_.unwritten.push_back({slots_.of_register(reg), static_cast<std::uint32_t>(bytes) * kWarpSize});
+  }
   program_.naps_ns = find_naps(function_, program_.blocks);
   slots_.finish();
   program_.lockstep = make_lockstep_code(program_);

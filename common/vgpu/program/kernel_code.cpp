@@ -34,6 +34,7 @@ std::uint64_t host_bytes_of(const KernelCode& code) {
   std::uint64_t bytes = code.blocks.capacity() * sizeof(BasicBlock) + code.has_use.capacity() / 8;
   for (const BasicBlock& block : code.blocks)
     bytes += (block.successors.capacity() + block.memory.capacity()) * sizeof(std::uint32_t);
+  bytes += code.unwritten.capacity() * sizeof(int);
   for (const auto& [name, offset] : code.shared.offsets) bytes += sizeof name + sizeof offset + name.capacity();
   if (code.linked.function == nullptr) return bytes;
   bytes += code.linked.function->instructions.capacity() * sizeof(Instruction);
@@ -89,6 +90,14 @@ Result<KernelCode> code_of(const ptx::Module& module, const Function& kernel) {
   }
   out.has_use = instructions_with_use(*out.function, out.blocks, handed);
   out.shared = shared_layout(module, *out.function);
+  std::vector<std::uint32_t> entries;
+  for (const LinkedPart& part : out.linked.parts) entries.push_back(part.first);
+  out.unwritten = registers_read_unwritten(*out.function, out.blocks, entries);
+  // A call writes its callee's parameters.
+  for (const LinkedPart& part : out.linked.parts) {
+    for (const Operand& parameter : part.parameters)
+      for_each_register(parameter, [&](int reg) { std::erase(out.unwritten, reg); });
+  }
   out.host_bytes = host_bytes_of(out);
   return out;
 }

@@ -27,6 +27,7 @@ struct KernelCode {
   std::vector<BasicBlock> blocks;
   std::vector<bool> has_use;  // by instruction, see uses.h
   SharedLayout shared;
+  std::vector<int> unwritten;    // registers_read_unwritten()
   std::uint64_t host_bytes = 0;  // host memory that these members take, without the module's
 };
 

@@ -1,5 +1,6 @@
 #include "common/vgpu/program/operands.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -130,6 +131,62 @@ std::vector<bool> registers_across_blocks(const ptx::Function& function, const s
     }
   }
   return crosses;
+}
+
+BlockUses::BlockUses(const ptx::Function& function, const std::vector<BasicBlock>& blocks)
+    : blocks_(blocks), readers_(function.registers.size()), writers_(readers_.size()), seen_(blocks.size()) {
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc) {
+      const ptx::Instruction& in = function.instructions[pc];
+      const auto has_block = [&](const std::vector<std::uint32_t>& of) { return !of.empty() && of.back() == b; };
+      for_each_source(in, [&](int reg) {
+        const auto r = static_cast<std::size_t>(reg);
+        if (!has_block(writers_[r]) && !has_block(readers_[r])) readers_[r].push_back(b);
+      });
+      if (in.guard >= 0) continue;
+      for_each_result(in, [&](int reg) {
+        const auto r = static_cast<std::size_t>(reg);
+        if (!has_block(writers_[r])) writers_[r].push_back(b);
+      });
+    }
+  }
+}
+
+bool BlockUses::is_wanted_in(std::size_t reg, std::uint32_t block) {
+  const auto has = [](const std::vector<std::uint32_t>& list, std::uint32_t b) {
+    return std::binary_search(list.begin(), list.end(), b);
+  };
+  std::vector<std::uint32_t> ahead;
+  ++searches_;
+  const auto visit = [&](std::uint32_t b) {
+    if (b == kExitBlock || std::exchange(seen_[b], searches_) == searches_) return;
+    ahead.push_back(b);
+  };
+  for (visit(block); !ahead.empty();) {
+    const std::uint32_t b = ahead.back();
+    ahead.pop_back();
+    if (has(readers_[reg], b) || ++steps_ > kMostSteps) return true;
+    if (has(writers_[reg], b)) continue;
+    for (const std::uint32_t to : blocks_[b].successors) visit(to);
+  }
+  return false;
+}
+
+std::vector<int> registers_read_unwritten(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
+                                          const std::vector<std::uint32_t>& entries) {
+  BlockUses uses(function, blocks);
+  std::vector<int> out;
+  if (blocks.empty()) return out;
+  std::vector<std::uint32_t> starts{0};
+  for (std::uint32_t b = 1; b < blocks.size(); ++b) {
+    if (std::find(entries.begin(), entries.end(), blocks[b].first) != entries.end()) starts.push_back(b);
+  }
+  for (std::size_t r = 0; r < function.registers.size(); ++r) {
+    const auto is_wanted = [&](std::uint32_t b) { return uses.is_wanted_in(r, b); };
+    if (uses.is_read_across_blocks(r) && std::any_of(starts.begin(), starts.end(), is_wanted))
+      out.push_back(static_cast<int>(r));
+  }
+  return out;
 }
 
 }  // namespace roofwalk::vgpu

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "common/ptx/module.h"
@@ -45,6 +46,31 @@ std::vector<bool> registers_that_decide(const ptx::Function& function, States st
 
 // By register: whether it may carry a value from one basic block to another.
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
+
+// Which basic blocks read a register before they write it, and which write it. A write with a guard does not count,
+// because lanes may keep the old value.
+class BlockUses {
+ public:
+  BlockUses(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
+
+  // Whether some path from the start of a block leads to a read of the register's present value. After many steps in
+  // all searches together, the answer is always yes.
+  bool is_wanted_in(std::size_t reg, std::uint32_t block);
+  bool is_read_across_blocks(std::size_t reg) const { return !readers_[reg].empty(); }
+
+ private:
+  static constexpr std::uint32_t kMostSteps = 1u << 24;
+
+  const std::vector<BasicBlock>& blocks_;
+  std::vector<std::vector<std::uint32_t>> readers_, writers_;  // by register, in ascending order
+  std::vector<std::uint32_t> seen_;                            // by block: the last search that has visited it
+  std::uint32_t searches_ = 0, steps_ = 0;
+};
+
+// Returns the registers, in ascending order, that some path reads before anything has been written to them. Paths begin
+// with the function's first instruction, and with `entries`.
+std::vector<int> registers_read_unwritten(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
+                                          const std::vector<std::uint32_t>& entries);
 
 // Kernels with more registers that cross basic blocks are refused. Kernels of a chapter have a few hundred.
 inline constexpr std::size_t kMaxRegistersAcrossBlocks = 30'000;

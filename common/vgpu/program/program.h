@@ -204,6 +204,12 @@ struct Program {
   std::vector<Slot> register_slots;  // by PTX register
   // By PTX register: whether its value is fixed before a block starts; its slot then holds that value.
   std::vector<bool> fixed_registers;
+  // Registers that may be read before they are written: on hardware, whatever a former thread left there.
+  struct Unwritten {
+    Slot slot = kNoSlot;
+    std::uint32_t bytes = 0;  // of all lanes
+  };
+  std::vector<Unwritten> unwritten;
   std::uint32_t register_bytes = 0;          // per warp
   std::vector<Slot> matrix_slots;            // operands of mma (d, a, b, c) and wmma, too many for an Op
   std::vector<std::uint8_t> constants;       // each broadcast to 32 lanes

@@ -30,8 +30,9 @@ inline constexpr std::uint64_t kPatternTouch = 4;
 inline constexpr std::uint64_t kJoined = 4, kJoinedRow = 1, kMetLane = 1;
 // Per round of the grid, even if a single warp has a turn; number of working SMs per unit.
 inline constexpr std::uint64_t kRound = 6, kRoundSms = 16;
-// Per block; per warp of a block. Bytes of shared memory per unit: plain and sanitized.
-inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSanitizedSharedBytes = 32;
+// Per block; per warp of a block; per warp and register that it may read unwritten. Bytes of shared memory per unit:
+// plain and sanitized.
+inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kUnwritten = 2, kSharedBytes = 128, kSanitizedSharedBytes = 32;
 // Per launch; per operation, variable and register of the launch's code. Bytes per unit: of the machine's L1; of the
 // registers and local memory of the resident warps.
 inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kVariable = 20, kRegister = 1, kL1Bytes = 1024,

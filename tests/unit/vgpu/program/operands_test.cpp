@@ -86,5 +86,33 @@ TEST(Operands, ValuesDecideThroughMemoryAndGuards) {
   EXPECT_FALSE(decides("add.u32 %r2, %r1, 1;\n"));
 }
 
+// The registers, by name, that the body of a kernel may read unwritten.
+std::vector<std::string> read_unwritten(const std::string& body) {
+  const ptx::Module module = parse_body(body);
+  const ptx::Function& kernel = module.functions.at(0);
+  std::vector<std::string> out;
+  for (const int reg : registers_read_unwritten(kernel, find_blocks(kernel), {}))
+    out.push_back(kernel.registers[static_cast<std::size_t>(reg)].name);
+  return out;
+}
+
+TEST(Operands, RegistersReadUnwrittenAreThoseThatSomePathReadsFirst) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(read_unwritten("mov.u32 %r1, 0;\nadd.u32 %r2, %r1, 1;\nadd.u32 %r1, %r2, %r1;\n"), Names{});
+  EXPECT_EQ(read_unwritten("add.u32 %r2, %r1, 1;\nmov.u32 %r1, 0;\n"), Names{"%r1"});
+  EXPECT_EQ(read_unwritten("add.u32 %r1, %r1, 1;\n"), Names{"%r1"});
+  const std::string condition = "mov.u32 %r0, %tid.x;\nsetp.eq.u32 %p1, %r0, 0;\n";
+  EXPECT_EQ(read_unwritten(condition + "@%p1 bra L;\nmov.u32 %r1, 0;\nL:\nmov.u32 %r2, %r1;\n"), Names{"%r1"});
+  EXPECT_EQ(read_unwritten(condition + "mov.u32 %r1, 7;\n@%p1 bra L;\nmov.u32 %r1, 0;\nL:\nmov.u32 %r2, %r1;\n"),
+            Names{});
+  EXPECT_EQ(read_unwritten(condition + "@%p1 mov.u32 %r1, 7;\nmov.u32 %r2, %r1;\n"), Names{"%r1"});
+  EXPECT_EQ(read_unwritten(condition + "L:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 9;\n@%p2 bra L;\n"),
+            Names{"%r1"});
+  EXPECT_EQ(read_unwritten(condition + "mov.u32 %r1, 0;\nL:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 9;\n"
+                                       "@%p2 bra L;\n"),
+            Names{});
+  EXPECT_EQ(read_unwritten("bra L;\nmov.u32 %r2, %r1;\nL:\n"), Names{});  // nothing leads there
+}
+
 }  // namespace
 }  // namespace roofwalk::vgpu

@@ -1,0 +1,81 @@
+// Registers that a kernel reads before it writes them hold what no kernel can count on.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <set>
+
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+std::string unwritten_text(const std::string& body) {
+  return "#include <roofwalk.cuh>\n__global__ void k(float* c) {\n  const unsigned t = threadIdx.x;\n  float x = 0;\n" +
+         body + "  c[t] = x;\n}\nSOLVE(float* c) { k<<<1, 40>>>(c); }\n";
+}
+
+const std::string kSumFromNowhere = unwritten_text(R"(
+  asm volatile("{.reg .f32 sum; .reg .u32 i; .reg .pred p; mov.u32 i, 0;\nAGAIN: add.f32 sum, sum, 0f3f800000;"
+               "add.u32 i, i, 1; setp.lt.u32 p, i, 4; @p bra AGAIN; mov.f32 %0, sum;}" : "=f"(x));
+)");
+const std::string kNumberFromNowhere = unwritten_text(R"(
+  asm volatile("{.reg .u32 i; add.u32 i, i, %1; cvt.rn.f32.u32 %0, i;}" : "=f"(x) : "r"(t));
+)");
+const std::string kDoubleFromNowhere = unwritten_text(R"(
+  asm volatile("{.reg .f64 d; add.f64 d, d, 0d3ff0000000000000; cvt.rn.f32.f64 %0, d;}" : "=f"(x));
+)");
+const std::string kGuardedWrite = unwritten_text(R"(
+  asm volatile("{.reg .f32 v; .reg .pred p; setp.lt.u32 p, %1, 8; @p mov.f32 v, 0f3f800000; mov.f32 %0, v;}"
+               : "=f"(x) : "r"(t));
+)");
+const std::string kUnwanted = unwritten_text(R"(
+  asm volatile("{.reg .f32 v; .reg .pred p; setp.lt.u32 p, %1, 8; @p mov.f32 v, 0f3f800000;"
+               "selp.f32 %0, v, 0f40000000, p;}" : "=f"(x) : "r"(t));
+)");
+const bool kUnwrittenJoined = join({kSumFromNowhere, kNumberFromNowhere, kDoubleFromNowhere, kGuardedWrite, kUnwanted});
+
+std::vector<float> run_unwritten(const std::string& text, const RunOptions& options) {
+  Buffer c{"c", std::vector<float>(40)};
+  const auto record = Runner().run(text, {&c}, options);
+  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+  EXPECT_FALSE(record.ok() && record->fault.has_value()) << record->fault->message;
+  return c.values;
+}
+
+class Unwritten : public testing::TestWithParam<RunOptions> {};
+
+TEST_P(Unwritten, FloatsAreNoNumbers) {
+  EXPECT_THAT(run_unwritten(kSumFromNowhere, GetParam()), testing::Each(testing::IsNan()));
+  EXPECT_THAT(run_unwritten(kDoubleFromNowhere, GetParam()), testing::Each(testing::IsNan()));
+}
+
+TEST_P(Unwritten, WholeNumbersAreLarge) {
+  EXPECT_THAT(run_unwritten(kNumberFromNowhere, GetParam()), testing::Each(testing::Gt(2e9f)));
+}
+
+TEST_P(Unwritten, WritesOfOtherLanesDoNotCount) {
+  const std::vector<float> c = run_unwritten(kGuardedWrite, GetParam());
+  for (std::size_t t = 0; t < c.size(); ++t) EXPECT_EQ(std::isnan(c[t]), t >= 8) << t;
+}
+
+TEST_P(Unwritten, ValuesThatNobodyWantsChangeNothing) {
+  const std::vector<float> c = run_unwritten(kUnwanted, GetParam());
+  for (std::size_t t = 0; t < c.size(); ++t) EXPECT_EQ(c[t], t < 8 ? 1 : 2) << t;
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, Unwritten,
+                         testing::Values(RunOptions{}, RunOptions{.lockstep = false}, kSanitized,
+                                         RunOptions{.sanitize = true, .sanitized_seed = 77}));
+
+TEST(Unwritten, EachSeedFillsInOthersAndAlwaysTheSame) {
+  const auto of_seed = [](std::uint64_t seed) {
+    return run_unwritten(kNumberFromNowhere, {.sanitize = true, .sanitized_seed = seed});
+  };
+  std::set<std::vector<float>> all;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) all.insert(of_seed(seed));
+  EXPECT_GT(all.size(), 3u);
+  EXPECT_EQ(of_seed(1), of_seed(1));
+}
+
+}  // namespace
+}  // namespace roofwalk::test
