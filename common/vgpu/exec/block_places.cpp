@@ -137,6 +137,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.frames.clear();
     warp.standing.clear();
     warp.meeting.clear();
+    warp.held_loads.clear();
     warp.frame = 0;
     warp.stack_top = program_.stack_start;
     warp.copy_batches = 0;

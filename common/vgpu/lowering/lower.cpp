@@ -44,6 +44,10 @@ Result<Program> Lowering::run() {
   program_.fixed_registers.assign(function_.registers.size(), false);
   find_fixed_registers();
   ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
+  if (input_.work_mode.sanitized) {
+    const std::uint32_t called_from = linked_.parts.empty() ? ~0u : linked_.parts[0].count;
+    speculation_ = find_speculation(function_, program_.blocks, called_from);
+  }
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   note_polls_by_plain_reads();
   for (const int reg : unwritten_) {
@@ -225,6 +229,7 @@ Status Lowering::lower_block(std::uint32_t index) {
   program_.ops.push_back(entry);
   for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
     const Instruction& in = function_.instructions[pc];
+    emit_picks(pc, index);
     if (const Status status = lower_instruction(in, pc, index); !status) {
       Error error = status.error();
       error.line = input_.module->line_in(in, input_.source_name);
@@ -238,6 +243,24 @@ Status Lowering::lower_block(std::uint32_t index) {
   fall.next_block = index + 1 < program_.blocks.size() ? index + 1 : kExitBlock;
   program_.ops.push_back(fall);
   return kOk;
+}
+
+// The operations come before the instruction that picks, because its predicate's slot may be free after it.
+void Lowering::emit_picks(std::uint32_t pc, std::uint32_t block) {
+  const auto found = speculation_.picks.find(pc);
+  if (found == speculation_.picks.end()) return;
+  for (const Pick& pick : found->second) {
+    Op op;
+    op.run = op_pick;
+    op.pc = pc;
+    op.block = block;
+    op.s[0] = slots_.of_register(pick.predicate);
+    op.target = speculation_.loads.at(pick.load).number;
+    op.count = pick.if_true;
+    op.next_block = pick.if_false;
+    op.speculative = pick.is_last;
+    program_.ops.push_back(op);
+  }
 }
 
 std::uint32_t Lowering::block_at(std::uint32_t pc) const {

@@ -73,6 +73,11 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   op.past_l1 = passes_l1(in);
   op.spins = !store && in.is_volatile && load_polls(op.pc);
   program_.polls_global |= op.spins && reaches_global(in);
+  if (const auto held = speculation_.loads.find(op.pc); held != speculation_.loads.end()) {
+    op.speculative = true;
+    op.target = held->second.number;
+    op.next_block = held->second.ways;
+  }
   note_flag_reader(in, !store && in.is_volatile && decides_way(in, States::followed));
   emit(op, handler);
   return kOk;

@@ -13,6 +13,7 @@
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/lowering/lower.h"
 #include "common/vgpu/lowering/register_layout.h"
+#include "common/vgpu/lowering/speculation.h"
 #include "common/vgpu/program/kernel_code.h"
 #include "common/vgpu/program/operands.h"
 #include "common/vgpu/program/program.h"
@@ -55,6 +56,7 @@ class Lowering {
   Op base_op(const Instruction& in, std::uint32_t pc, std::uint32_t block);
   void emit(Op op, Handler handler);
   Status lower_block(std::uint32_t index);
+  void emit_picks(std::uint32_t pc, std::uint32_t block);
   std::uint32_t block_at(std::uint32_t pc) const;
   Status lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block);
   Status lower_control(const Instruction& in, Op op, std::uint32_t pc, std::uint32_t block);
@@ -148,6 +150,7 @@ class Lowering {
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
+  Speculation speculation_;          // of sanitized runs
   std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
 };
 

@@ -43,19 +43,22 @@ struct Op {
   std::array<Slot, 6> s{kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // results first, then sources
   Slot guard = kNoSlot;                                                         // the instruction's guard predicate
   bool guard_negated = false;
-  bool past_l1 = false;     // load: passes_l1()
-  bool spins = false;       // atomic, load: polls memory in a loop until another thread changes it
-  bool decides = false;     // atomic, mbarrier: its result decides a way (registers_that_decide)
-  bool back_edge = false;   // branch: its target is not ahead of it, so taking it ends the turn
-  std::int64_t offset = 0;  // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
-                            // handler
-  const ptx::Instruction* instruction = nullptr;  // nullptr for block entries
+  bool past_l1 = false;      // load: passes_l1()
+  bool spins = false;        // atomic, load: polls memory in a loop until another thread changes it
+  bool decides = false;      // atomic, mbarrier: its result decides a way (registers_that_decide)
+  bool speculative = false;  // load: checked by picks (lowering/speculation.h); pick: the last one of its load
+  bool back_edge = false;    // branch: its target is not ahead of it, so taking it ends the turn
+  std::int64_t offset = 0;   // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
+                             // handler
+  const ptx::Instruction* instruction = nullptr;  // nullptr for block entries and picks
   std::uint32_t pc = 0;                           // index of the PTX instruction, which is its counter site
   std::uint32_t block = 0;                        // basic block that contains it
-  std::uint32_t count = 0;         // block entry: number of instructions; memory: bytes of the address register
-  std::uint32_t memory = 0;        // memory: index in BasicBlock::memory; block entry: length of that list
-  std::uint32_t target = 0;        // branch: block of the lanes that take it; block entry: work of the block (work.h)
-  std::uint32_t next_block = 0;    // branch: block of the other lanes; fall-through: the next block
+  std::uint32_t count = 0;   // block entry: number of instructions; memory: bytes of the address register
+  std::uint32_t memory = 0;  // memory: index in BasicBlock::memory; block entry: length of that list
+  // branch: block of the lanes that take it; block entry: work of the block (work.h); speculative load: its number
+  std::uint32_t target = 0;
+  // branch: block of the other lanes; fall-through: the next block; speculative load: its ways
+  std::uint32_t next_block = 0;
   std::uint32_t meet = 0;          // branch: block where both sides reconverge; block entry: least_issue_slots()
   std::uint32_t lane_offsets = 0;  // lockstep code: index of the LaneOffsets of its address or register
 };

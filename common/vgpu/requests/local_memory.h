@@ -28,6 +28,8 @@ const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access,
   if (counted) count_local(launch, warp, op, access, store);
   if constexpr (store) {
     define_local(launch, warp, access);
+  } else if (op->speculative) {
+    hold_load(warp, op, access, true);
   } else if (counted && !check_local_defined(launch, warp, op, access)) {
     return nullptr;
   }

@@ -28,7 +28,7 @@ inline bool is_watched(const Launch& launch, const Warp& warp) {
 // Records a lockstep load or store of a watched block if it is certainly ordered after all earlier touches; else false.
 inline bool touches_in_order(Launch& launch, const Warp& warp, const Op* op, std::uint64_t first,
                              const LaneOffsets& offsets, std::uint32_t bytes, SharedTouch touch) {
-  if (op->instruction->is_volatile) return false;
+  if (op->instruction->is_volatile || op->speculative) return false;
   const bool are_in_order = warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, offsets, bytes, touch);
   charge_for_clocks(launch, warp);
   return are_in_order;
@@ -42,6 +42,11 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
   const auto move = [&](const Access& to, const Pointers& pointers) { mover(warp, op, to, pointers); };
   const bool is_volatile = op->instruction->is_volatile;
   if constexpr (!store) {
+    if (op->speculative) {
+      hold_load(warp, op, access, false);
+      move(access, at);
+      return op + 1;
+    }
     const SharedTouch touch = !is_volatile ? SharedTouch::read : op->spins ? SharedTouch::acquire : SharedTouch::glance;
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
     move(access, at);

@@ -1,6 +1,7 @@
 // A warp: its lanes, where they are in the program, and their calls.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -58,6 +59,16 @@ struct MeetingLanes {
   std::size_t first_outcome = 0;  // Warp::first_outcome of their basic block
 };
 
+// A load whose lanes are checked only when it is known which of them want the value (lowering/speculation.h).
+struct HeldLoad {
+  static constexpr std::size_t kMostWays = 8;  // Pick
+  const Op* op = nullptr;                      // null: none is held
+  bool is_local = false;
+  std::uint32_t mask = 0, bytes = 0;
+  std::array<std::uint64_t, kWarpSize> address{};  // offsets in shared or local memory
+  std::array<std::uint32_t, kMostWays> lanes{};    // by way: the lanes in which its conditions hold so far
+};
+
 struct ResidentBlock;
 
 struct alignas(64) Warp {
@@ -89,6 +100,8 @@ struct alignas(64) Warp {
   WarpTrace* trace = nullptr;              // trace of the warp; nullptr if it is not sampled
   std::size_t first_outcome = 0;           // index of the first outcome of the current basic block
   std::vector<StandingLanes> standing;     // live lanes that are neither in `here` nor in any call frame
+
+  std::vector<HeldLoad> held_loads;  // by SpeculativeLoad::number
 
   std::vector<MeetingLanes> meeting;  // lanes that do not run because they are at a __syncwarp()
 

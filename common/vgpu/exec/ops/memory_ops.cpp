@@ -365,7 +365,36 @@ Handler atomic_of(const Instruction& in) {
   return in.atomic == AtomicOp::add ? op_atomic<T, AtomicOp::add> : op_atomic<T, AtomicOp::none>;
 }
 
+// Checks the lanes of a held load that want its value, as if it had loaded in these only.
+bool check_held(Launch& launch, const Warp& warp, const HeldLoad& held) {
+  std::uint32_t wanted = 0;
+  for (const std::uint32_t lanes : held.lanes) wanted |= lanes;
+  if (wanted == 0) return true;
+  alignas(64) std::uint64_t address[kWarpSize];
+  std::copy(held.address.begin(), held.address.end(), address);
+  Access access;
+  make_access(address, wanted, held.bytes, access);
+  access.spell_out();
+  return held.is_local ? check_local_defined(launch, warp, held.op, access)
+                       : check_shared(launch, warp, held.op, access, SharedTouch::read);
+}
+
 }  // namespace
+
+const Op* op_pick(Launch& launch, Warp& warp, const Op* op) {
+  if (op->target >= warp.held_loads.size()) return op + 1;
+  HeldLoad& held = warp.held_loads[op->target];
+  if (held.op == nullptr) return op + 1;
+  const std::uint32_t predicate = warp.predicate(op->s[0]);
+  for (std::size_t way = 0; way < held.lanes.size(); ++way) {
+    if ((op->count >> way & 1u) != 0) held.lanes[way] &= predicate;
+    if ((op->next_block >> way & 1u) != 0) held.lanes[way] &= ~predicate;
+  }
+  if (!op->speculative) return op + 1;
+  const bool is_fine = check_held(launch, warp, held);
+  held.op = nullptr;
+  return is_fine ? op + 1 : nullptr;
+}
 
 Handler load_handler(const Instruction& in, int register_bytes) { return by_form<Loads>(in, register_bytes); }
 Handler store_handler(const Instruction& in, int register_bytes) { return by_size<Stores>(in, register_bytes); }
