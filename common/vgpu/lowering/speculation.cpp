@@ -82,7 +82,7 @@ struct Demand {
 class BlockDemands {
  public:
   BlockDemands(const ptx::Function& function, const std::vector<BasicBlock>& blocks, std::uint32_t index,
-               BlockUses& uses, Speculation& out)
+               const BlockUses& uses, Speculation& out)
       : code_(function.instructions), block_(blocks[index]), index_(index), uses_(uses), out_(out) {
     find_loaded();
   }
@@ -224,7 +224,7 @@ class BlockDemands {
   const std::vector<Instruction>& code_;
   const BasicBlock& block_;
   std::uint32_t index_ = 0;  // of the block
-  BlockUses& uses_;
+  const BlockUses& uses_;
   Speculation& out_;
   bool any_ = false;               // whether the block has a load that may be speculative
   std::map<int, bool> loaded_;     // registers whose value depends on such a load
@@ -239,7 +239,7 @@ Speculation find_speculation(const ptx::Function& function, const std::vector<Ba
   Speculation out;
   const auto is_one = [](const Instruction& in) { return may_be_speculative(in); };
   if (std::none_of(function.instructions.begin(), function.instructions.end(), is_one)) return out;
-  BlockUses uses(function, blocks);
+  const BlockUses uses(function, blocks);
   for (std::uint32_t b = 0; b < blocks.size() && blocks[b].first < called_from; ++b)
     BlockDemands(function, blocks, b, uses, out).run();
   return out;

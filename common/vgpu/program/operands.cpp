@@ -134,57 +134,65 @@ std::vector<bool> registers_across_blocks(const ptx::Function& function, const s
 }
 
 BlockUses::BlockUses(const ptx::Function& function, const std::vector<BasicBlock>& blocks)
-    : blocks_(blocks), readers_(function.registers.size()), writers_(readers_.size()), seen_(blocks.size()) {
-  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    : place_(function.registers.size(), kNoPlace) {
+  constexpr std::size_t kMostSteps = 1u << 26;
+  const std::vector<bool> crosses = registers_across_blocks(function, blocks);
+  for (std::size_t reg = 0; reg < crosses.size(); ++reg) {
+    if (!crosses[reg]) continue;
+    place_[reg] = registers_.size();
+    registers_.push_back(static_cast<int>(reg));
+  }
+  words_ = (registers_.size() + kWordBits - 1) / kWordBits;
+  is_known_ = words_ * blocks.size() <= kMostSteps;
+  if (!is_known_) return;
+  wanted_.resize(words_ * blocks.size());
+  std::vector<std::uint64_t> written(wanted_.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
     for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc) {
       const ptx::Instruction& in = function.instructions[pc];
-      const auto has_block = [&](const std::vector<std::uint32_t>& of) { return !of.empty() && of.back() == b; };
-      for_each_source(in, [&](int reg) {
-        const auto r = static_cast<std::size_t>(reg);
-        if (!has_block(writers_[r]) && !has_block(readers_[r])) readers_[r].push_back(b);
+      for_each_source(in, [&](std::size_t reg) {
+        if (crosses[reg]) wanted_[word(reg, b)] |= bit(reg) & ~written[word(reg, b)];
       });
       if (in.guard >= 0) continue;
-      for_each_result(in, [&](int reg) {
-        const auto r = static_cast<std::size_t>(reg);
-        if (!has_block(writers_[r])) writers_[r].push_back(b);
+      for_each_result(in, [&](std::size_t reg) {
+        if (crosses[reg]) written[word(reg, b)] |= bit(reg);
       });
     }
   }
+  // What a later block wants, this one wants, too, unless it writes it.
+  std::size_t steps = 0;
+  for (bool again = true; std::exchange(again, false);) {
+    for (std::size_t b = blocks.size(); b-- > 0;) {
+      for (const std::uint32_t to : blocks[b].successors) {
+        if (to == kExitBlock) continue;
+        for (std::size_t w = 0; w < words_; ++w) {
+          const std::uint64_t more = wanted_[to * words_ + w] & ~written[b * words_ + w] & ~wanted_[b * words_ + w];
+          wanted_[b * words_ + w] |= more;
+          again = again || more != 0;
+        }
+        steps += words_;
+      }
+    }
+    is_known_ = is_known_ && steps <= kMostSteps;
+    if (!is_known_) return;
+  }
 }
 
-bool BlockUses::is_wanted_in(std::size_t reg, std::uint32_t block) {
-  const auto has = [](const std::vector<std::uint32_t>& list, std::uint32_t b) {
-    return std::binary_search(list.begin(), list.end(), b);
-  };
-  std::vector<std::uint32_t> ahead;
-  ++searches_;
-  const auto visit = [&](std::uint32_t b) {
-    if (b == kExitBlock || std::exchange(seen_[b], searches_) == searches_) return;
-    ahead.push_back(b);
-  };
-  for (visit(block); !ahead.empty();) {
-    const std::uint32_t b = ahead.back();
-    ahead.pop_back();
-    if (has(readers_[reg], b) || ++steps_ > kMostSteps) return true;
-    if (has(writers_[reg], b)) continue;
-    for (const std::uint32_t to : blocks_[b].successors) visit(to);
-  }
-  return false;
+bool BlockUses::is_wanted_in(std::size_t reg, std::size_t block) const {
+  return place_[reg] != kNoPlace && (!is_known_ || (wanted_[word(reg, block)] & bit(reg)) != 0);
 }
 
 std::vector<int> registers_read_unwritten(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
                                           const std::vector<std::uint32_t>& entries) {
-  BlockUses uses(function, blocks);
-  std::vector<int> out;
-  if (blocks.empty()) return out;
-  std::vector<std::uint32_t> starts{0};
-  for (std::uint32_t b = 1; b < blocks.size(); ++b) {
-    if (std::find(entries.begin(), entries.end(), blocks[b].first) != entries.end()) starts.push_back(b);
+  const BlockUses uses(function, blocks);
+  std::vector<std::size_t> starts;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (b == 0 || std::find(entries.begin(), entries.end(), blocks[b].first) != entries.end()) starts.push_back(b);
   }
-  for (std::size_t r = 0; r < function.registers.size(); ++r) {
-    const auto is_wanted = [&](std::uint32_t b) { return uses.is_wanted_in(r, b); };
-    if (uses.is_read_across_blocks(r) && std::any_of(starts.begin(), starts.end(), is_wanted))
-      out.push_back(static_cast<int>(r));
+  std::vector<int> out;
+  for (const int reg : uses.registers()) {
+    const auto is_wanted = [&](std::size_t b) { return uses.is_wanted_in(static_cast<std::size_t>(reg), b); };
+    if (std::any_of(starts.begin(), starts.end(), is_wanted)) out.push_back(reg);
   }
   return out;
 }

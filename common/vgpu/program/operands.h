@@ -47,24 +47,29 @@ std::vector<bool> registers_that_decide(const ptx::Function& function, States st
 // By register: whether it may carry a value from one basic block to another.
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
 
-// Which basic blocks read a register before they write it, and which write it. A write with a guard does not count,
-// because lanes may keep the old value.
+// Which values of registers are wanted at the start of a basic block. A write with a guard does not end the former
+// value, because lanes may keep it.
 class BlockUses {
  public:
   BlockUses(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
 
-  // Whether some path from the start of a block leads to a read of the register's present value. After many steps in
-  // all searches together, the answer is always yes.
-  bool is_wanted_in(std::size_t reg, std::uint32_t block);
-  bool is_read_across_blocks(std::size_t reg) const { return !readers_[reg].empty(); }
+  // Whether some path from the start of a block leads to a read of the register's present value. For code that would
+  // take too long to search, the answer is always yes.
+  bool is_wanted_in(std::size_t reg, std::size_t block) const;
+  // The registers that may carry a value from one basic block to another, or from before the code into it; ascending.
+  const std::vector<int>& registers() const { return registers_; }
 
  private:
-  static constexpr std::uint32_t kMostSteps = 1u << 24;
+  static constexpr std::size_t kWordBits = 64, kNoPlace = ~std::size_t{0};
 
-  const std::vector<BasicBlock>& blocks_;
-  std::vector<std::vector<std::uint32_t>> readers_, writers_;  // by register, in ascending order
-  std::vector<std::uint32_t> seen_;                            // by block: the last search that has visited it
-  std::uint32_t searches_ = 0, steps_ = 0;
+  std::size_t word(std::size_t reg, std::size_t block) const { return block * words_ + place_[reg] / kWordBits; }
+  std::uint64_t bit(std::size_t reg) const { return std::uint64_t{1} << (place_[reg] % kWordBits); }
+
+  std::vector<int> registers_;
+  std::vector<std::size_t> place_;  // by register: in registers_, or kNoPlace
+  std::size_t words_ = 0;           // per block
+  std::vector<std::uint64_t> wanted_;
+  bool is_known_ = false;
 };
 
 // Returns the registers, in ascending order, that some path reads before anything has been written to them. Paths begin

@@ -100,7 +100,7 @@ class LiveRegisters {
 
   const std::vector<ptx::Instruction>& code_;
   const std::vector<BasicBlock>& blocks_;
-  std::vector<bool> live_, always_;          // by register
+  std::vector<char> live_, always_;          // by register
   std::vector<int> crossing_;                // registers
   std::vector<std::vector<bool>> at_begin_;  // by basic block and place in crossing_
 };
