@@ -4,6 +4,17 @@
 
 namespace roofwalk::vgpu {
 
+// Gives a warp a turn. A warp that writes to global memory, or executes much, does more than poll, even if it polls in
+// vain, too.
+static bool take_turn_and_judge(Launch& launch, Multiprocessor& sm, Warp& warp, std::uint64_t turn) {
+  constexpr std::uint64_t kMuch = 256;  // instructions; a poll of cuda::barrier takes some 20
+  const std::uint64_t before = warp.executed;
+  sm.wrote_global = false;
+  if (!take_turn(launch, sm, warp)) return false;
+  if (sm.wrote_global || warp.executed - before > kMuch) warp.note_poll(turn, false);
+  return true;
+}
+
 bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block, std::uint64_t seed) {
   const std::uint32_t polls = patience(seed, block.linear_index, block.turns);
   const bool may_rest = std::exchange(block.worked, false);
@@ -21,7 +32,7 @@ bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block
       missed |= 1u << warp.index;
       continue;
     }
-    if (!take_turn(launch, sm, warp)) return false;
+    if (!take_turn_and_judge(launch, sm, warp, block.turns)) return false;
     block.worked |= !warp.polls_in_vain(block.turns);
     polls_on |= warp.vain_polls < polls;
   }
@@ -29,7 +40,7 @@ bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   // All others wait for the warps that missed their turns.
   for (Warp& warp : block.warps) {
     const bool did_miss = (missed >> warp.index & 1u) != 0;
-    if (did_miss && !take_turn(launch, sm, warp)) return false;
+    if (did_miss && !take_turn_and_judge(launch, sm, warp, block.turns)) return false;
     block.worked |= did_miss && !warp.polls_in_vain(block.turns);
   }
   return any;

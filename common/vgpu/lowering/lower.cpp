@@ -27,6 +27,7 @@ Lowering::Lowering(const LoweringInput& input, const KernelCode& code)
       linked_(code.linked),
       function_(*code.function),
       shared_(code.shared),
+      uses_(*code.uses),
       unwritten_(code.unwritten),
       parameters_(parameter_layout(*input.function)) {
   program_.linked = linked_.function;
@@ -46,7 +47,7 @@ Result<Program> Lowering::run() {
   ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
   if (input_.work_mode.sanitized) {
     const std::uint32_t called_from = linked_.parts.empty() ? ~0u : linked_.parts[0].count;
-    speculation_ = find_speculation(function_, program_.blocks, called_from);
+    speculation_ = find_speculation(function_, program_.blocks, uses_, called_from);
   }
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   note_polls_by_plain_reads();

@@ -138,6 +138,7 @@ class Lowering {
   const LinkedKernel& linked_;
   const Function& function_;  // with its callees, if it has any
   const SharedLayout& shared_;
+  const BlockUses& uses_;
   const std::vector<int>& unwritten_;  // KernelCode::unwritten
   ParameterLayout parameters_;
   std::map<std::string_view, std::size_t> parameter_numbers_;  // by name

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "common/vgpu/program/instructions.h"
@@ -89,7 +90,7 @@ class BlockDemands {
 
   void run() {
     if (!any_) return;
-    for (const auto& [reg, is_loaded] : loaded_) demands_[reg] = demand_of_next_blocks(reg);
+    for (const auto& [reg, is_loaded] : loaded_) use(reg, demand_of_next_blocks(reg));
     for (std::uint32_t pc = block_.first + block_.count; pc-- > block_.first;) visit(pc);
   }
 
@@ -118,20 +119,22 @@ class BlockDemands {
       return to != kExitBlock && uses_.is_wanted_in(static_cast<std::size_t>(reg), to);
     };
     const auto& next = block_.successors;
+    if (next.size() > 2) return {.all = true};
     const std::uint32_t pc = block_.first + block_.count - 1;
     const Instruction& last = code_[pc];
     const bool any = std::any_of(next.begin(), next.end(), wants);
     const bool all = std::all_of(next.begin(), next.end(), wants);
     const bool picks = ptx::info(last.opcode).form == Form::branch && last.guard >= 0 && next.size() == 2;
     if (!any || all || !picks) return {.all = any};
-    const bool wants_next = wants(index_ + 1);
+    const bool wants_next = wants(next[1]);  // where lanes go that do not take the branch
     return {.ways = {{Condition{pc, last.guard, wants_next == last.guard_negated}}}};
   }
 
   void use(int reg, const Demand& demand) {
-    Demand sum = demand_for(reg);
+    if (!loaded_.contains(reg)) return;
+    Demand& sum = demands_[reg];
     sum.add(demand);
-    demands_[reg] = std::move(sum);
+    if (!sum.ways.empty()) conditional_.insert(reg);
   }
   void use(const Operand& operand, const Demand& demand) {
     for_each_register(operand, [&](int reg) { use(reg, demand); });
@@ -149,9 +152,10 @@ class BlockDemands {
   void visit(std::uint32_t pc) {
     const Instruction& in = code_[pc];
     if (!leaves_memory_alone(in)) {
-      for (auto& [reg, demand] : demands_) {
-        if (!demand.is_none()) demand = {.all = true};
+      for (const int reg : conditional_) {
+        if (!demands_[reg].is_none()) demands_[reg] = {.all = true};
       }
+      conditional_.clear();
     }
     const Demand demand = take_results(in);
     if (may_be_speculative(in) && !demand.all && !demand.ways.empty()) note_load(pc, demand);
@@ -228,18 +232,18 @@ class BlockDemands {
   Speculation& out_;
   bool any_ = false;               // whether the block has a load that may be speculative
   std::map<int, bool> loaded_;     // registers whose value depends on such a load
-  std::map<int, Demand> demands_;  // by register that the block uses
+  std::map<int, Demand> demands_;  // by such a register: the uses of its value
+  std::set<int> conditional_;      // registers whose demand has ways, or has had some
   std::uint32_t number_ = 0;
 };
 
 }  // namespace
 
 Speculation find_speculation(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
-                             std::uint32_t called_from) {
+                             const BlockUses& uses, std::uint32_t called_from) {
   Speculation out;
   const auto is_one = [](const Instruction& in) { return may_be_speculative(in); };
   if (std::none_of(function.instructions.begin(), function.instructions.end(), is_one)) return out;
-  const BlockUses uses(function, blocks);
   for (std::uint32_t b = 0; b < blocks.size() && blocks[b].first < called_from; ++b)
     BlockDemands(function, blocks, b, uses, out).run();
   return out;

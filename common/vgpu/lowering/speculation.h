@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "common/vgpu/program/operands.h"
 #include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
@@ -38,6 +39,6 @@ struct Speculation {
 // Volatile loads and loads with a guard are what the source says. `called_from`: the first instruction of the functions
 // that the kernel calls, whose loads are left out, because their results reach the caller unseen.
 Speculation find_speculation(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
-                             std::uint32_t called_from);
+                             const BlockUses& uses, std::uint32_t called_from);
 
 }  // namespace roofwalk::vgpu

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/vgpu/program/operands.h"
 #include "common/vgpu/program/uses.h"
 
@@ -32,6 +34,7 @@ std::uint64_t host_bytes_of(const std::vector<Operand>& operands) {
 
 std::uint64_t host_bytes_of(const KernelCode& code) {
   std::uint64_t bytes = code.blocks.capacity() * sizeof(BasicBlock) + code.has_use.capacity() / 8;
+  if (code.uses) bytes += code.uses->host_bytes();
   for (const BasicBlock& block : code.blocks)
     bytes += (block.successors.capacity() + block.memory.capacity()) * sizeof(std::uint32_t);
   bytes += code.unwritten.capacity() * sizeof(int);
@@ -88,11 +91,20 @@ Result<KernelCode> code_of(const ptx::Module& module, const Function& kernel) {
       for (const Operand& operand : *list) for_each_register(operand, [&](int reg) { handed.push_back(reg); });
     }
   }
-  out.has_use = instructions_with_use(*out.function, out.blocks, handed);
+  out.uses.emplace(*out.function, out.blocks);
+  std::optional<std::vector<bool>> has_use;
+  if (out.uses->is_known()) has_use = instructions_with_use(*out.function, out.blocks, *out.uses, handed);
+  if (!has_use) {
+    return Error{.message =
+                     fmt::format("a kernel with {} basic blocks and {} registers that carry values between them: "
+                                 "that is more than the virtual GPU takes",
+                                 out.blocks.size(), out.uses->registers().size())};
+  }
+  out.has_use = std::move(*has_use);
   out.shared = shared_layout(module, *out.function);
   std::vector<std::uint32_t> entries;
   for (const LinkedPart& part : out.linked.parts) entries.push_back(part.first);
-  out.unwritten = registers_read_unwritten(*out.function, out.blocks, entries);
+  out.unwritten = registers_read_unwritten(*out.uses, out.blocks, entries);
   // A call writes its callee's parameters.
   for (const LinkedPart& part : out.linked.parts) {
     for (const Operand& parameter : part.parameters)

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/result.h"
 #include "common/ptx/module.h"
 #include "common/vgpu/program/link.h"
+#include "common/vgpu/program/operands.h"
 #include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
@@ -25,6 +27,7 @@ struct KernelCode {
   LinkedKernel linked;
   const ptx::Function* function = nullptr;  // the linked kernel with its callees, or else the module's function
   std::vector<BasicBlock> blocks;
+  std::optional<BlockUses> uses;
   std::vector<bool> has_use;  // by instruction, see uses.h
   SharedLayout shared;
   std::vector<int> unwritten;    // registers_read_unwritten()

@@ -135,7 +135,7 @@ std::vector<bool> registers_across_blocks(const ptx::Function& function, const s
 
 BlockUses::BlockUses(const ptx::Function& function, const std::vector<BasicBlock>& blocks)
     : place_(function.registers.size(), kNoPlace) {
-  constexpr std::size_t kMostSteps = 1u << 26;
+  constexpr std::size_t kMostWords = 1u << 22, kMostSteps = 1u << 26;
   const std::vector<bool> crosses = registers_across_blocks(function, blocks);
   for (std::size_t reg = 0; reg < crosses.size(); ++reg) {
     if (!crosses[reg]) continue;
@@ -143,7 +143,7 @@ BlockUses::BlockUses(const ptx::Function& function, const std::vector<BasicBlock
     registers_.push_back(static_cast<int>(reg));
   }
   words_ = (registers_.size() + kWordBits - 1) / kWordBits;
-  is_known_ = words_ * blocks.size() <= kMostSteps;
+  is_known_ = words_ * blocks.size() <= kMostWords;
   if (!is_known_) return;
   wanted_.resize(words_ * blocks.size());
   std::vector<std::uint64_t> written(wanted_.size());
@@ -159,32 +159,41 @@ BlockUses::BlockUses(const ptx::Function& function, const std::vector<BasicBlock
       });
     }
   }
-  // What a later block wants, this one wants, too, unless it writes it.
-  std::size_t steps = 0;
-  for (bool again = true; std::exchange(again, false);) {
-    for (std::size_t b = blocks.size(); b-- > 0;) {
-      for (const std::uint32_t to : blocks[b].successors) {
-        if (to == kExitBlock) continue;
-        for (std::size_t w = 0; w < words_; ++w) {
-          const std::uint64_t more = wanted_[to * words_ + w] & ~written[b * words_ + w] & ~wanted_[b * words_ + w];
-          wanted_[b * words_ + w] |= more;
-          again = again || more != 0;
-        }
-        steps += words_;
-      }
+  // What a block wants, those before it want, too, unless they write it.
+  std::vector<std::vector<std::uint32_t>> before(blocks.size());
+  std::vector<std::uint32_t> ahead;
+  std::vector<bool> waits(blocks.size(), true);
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    ahead.push_back(b);
+    for (const std::uint32_t to : blocks[b].successors) {
+      if (to != kExitBlock) before[to].push_back(b);
     }
-    is_known_ = is_known_ && steps <= kMostSteps;
-    if (!is_known_) return;
+  }
+  for (std::size_t steps = 0; !ahead.empty() && is_known_; is_known_ = steps <= kMostSteps) {
+    const std::uint32_t to = ahead.back();
+    ahead.pop_back();
+    waits[to] = false;
+    for (const std::uint32_t b : before[to]) {
+      bool any = false;
+      for (std::size_t w = 0; w < words_; ++w) {
+        const std::uint64_t more = wanted_[to * words_ + w] & ~written[b * words_ + w] & ~wanted_[b * words_ + w];
+        wanted_[b * words_ + w] |= more;
+        any = any || more != 0;
+      }
+      steps += words_;
+      if (any && !waits[b]) ahead.push_back(b);
+      waits[b] = waits[b] || any;
+    }
   }
 }
 
-bool BlockUses::is_wanted_in(std::size_t reg, std::size_t block) const {
-  return place_[reg] != kNoPlace && (!is_known_ || (wanted_[word(reg, block)] & bit(reg)) != 0);
+std::uint64_t BlockUses::host_bytes() const {
+  return registers_.capacity() * sizeof(int) + place_.capacity() * sizeof(std::size_t) +
+         wanted_.capacity() * sizeof(std::uint64_t);
 }
 
-std::vector<int> registers_read_unwritten(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
+std::vector<int> registers_read_unwritten(const BlockUses& uses, const std::vector<BasicBlock>& blocks,
                                           const std::vector<std::uint32_t>& entries) {
-  const BlockUses uses(function, blocks);
   std::vector<std::size_t> starts;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (b == 0 || std::find(entries.begin(), entries.end(), blocks[b].first) != entries.end()) starts.push_back(b);

@@ -53,14 +53,23 @@ class BlockUses {
  public:
   BlockUses(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
 
-  // Whether some path from the start of a block leads to a read of the register's present value. For code that would
-  // take too long to search, the answer is always yes.
-  bool is_wanted_in(std::size_t reg, std::size_t block) const;
+  // Whether the code was small enough to search. If not, only is_known() may be called.
+  bool is_known() const { return is_known_; }
+  // Whether some path from the start of a block leads to a read of the register's present value.
+  bool is_wanted_in(std::size_t reg, std::size_t block) const {
+    return place_[reg] != kNoPlace && (wanted_[word(reg, block)] & bit(reg)) != 0;
+  }
   // The registers that may carry a value from one basic block to another, or from before the code into it; ascending.
   const std::vector<int>& registers() const { return registers_; }
+  // The register's place in registers(); kNoPlace: it is not one of them.
+  std::size_t place(std::size_t reg) const { return place_[reg]; }
+  std::size_t words() const { return words_; }  // of 64 bits, for one bit of each of registers()
+  std::uint64_t host_bytes() const;
+
+  static constexpr std::size_t kNoPlace = ~std::size_t{0};
 
  private:
-  static constexpr std::size_t kWordBits = 64, kNoPlace = ~std::size_t{0};
+  static constexpr std::size_t kWordBits = 64;
 
   std::size_t word(std::size_t reg, std::size_t block) const { return block * words_ + place_[reg] / kWordBits; }
   std::uint64_t bit(std::size_t reg) const { return std::uint64_t{1} << (place_[reg] % kWordBits); }
@@ -73,8 +82,8 @@ class BlockUses {
 };
 
 // Returns the registers, in ascending order, that some path reads before anything has been written to them. Paths begin
-// with the function's first instruction, and with `entries`.
-std::vector<int> registers_read_unwritten(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
+// with the first block, and with the instructions `entries`.
+std::vector<int> registers_read_unwritten(const BlockUses& uses, const std::vector<BasicBlock>& blocks,
                                           const std::vector<std::uint32_t>& entries);
 
 // Kernels with more registers that cross basic blocks are refused. Kernels of a chapter have a few hundred.

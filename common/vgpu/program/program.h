@@ -53,11 +53,15 @@ struct Op {
   const ptx::Instruction* instruction = nullptr;  // nullptr for block entries and picks
   std::uint32_t pc = 0;                           // index of the PTX instruction, which is its counter site
   std::uint32_t block = 0;                        // basic block that contains it
-  std::uint32_t count = 0;   // block entry: number of instructions; memory: bytes of the address register
+  // block entry: number of instructions; memory: bytes of the address register; pick: ways on which its predicate must
+  // be true (bits)
+  std::uint32_t count = 0;
   std::uint32_t memory = 0;  // memory: index in BasicBlock::memory; block entry: length of that list
-  // branch: block of the lanes that take it; block entry: work of the block (work.h); speculative load: its number
+  // branch: block of the lanes that take it; block entry: work of the block (work.h); speculative load and its
+  // picks: its number
   std::uint32_t target = 0;
-  // branch: block of the other lanes; fall-through: the next block; speculative load: its ways
+  // branch: block of the other lanes; fall-through: the next block; speculative load: its ways; pick: ways on
+  // which its predicate must be false (bits)
   std::uint32_t next_block = 0;
   std::uint32_t meet = 0;          // branch: block where both sides reconverge; block entry: least_issue_slots()
   std::uint32_t lane_offsets = 0;  // lockstep code: index of the LaneOffsets of its address or register

@@ -483,6 +483,7 @@ bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access,
   if (!resolve(launch, warp, op, access, "writes", out)) return false;
   if (access.mask != kAllLanes) access.spell_out();
   define(launch, op, access);
+  launch.sm->wrote_global = true;
   count_store(launch, warp, op, access);
   if (records_global_flow(launch, warp)) note_global_store(launch, warp, op, access);
   return true;

@@ -119,9 +119,6 @@ inline void make_access(const Warp& warp, const Op* op, bool wide_address, std::
   make_access(warp, warp.mask, op->s[4], op->offset, wide_address, bytes, out);
 }
 
-// Keeps a load for the picks that check it (lowering/speculation.h).
-void hold_load(Warp& warp, const Op* op, const Access& access, bool is_local);
-
 // This make_access() takes the addresses instead of computing them.
 void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, std::uint32_t bytes, Access& out);
 

@@ -64,7 +64,7 @@ void hold_load(Warp& warp, const Op* op, const Access& access, bool is_local) {
   const std::size_t number = op->target;
   if (number >= warp.held_loads.size()) warp.held_loads.resize(number + 1);
   HeldLoad& held = warp.held_loads[number];
-  held = {.op = op, .is_local = is_local, .mask = access.mask, .bytes = access.bytes};
+  held = {.op = op, .is_local = is_local, .bytes = access.bytes};
   for (std::size_t l = 0; l < kWarpSize; ++l) held.address[l] = access.of(static_cast<int>(l));
   for (std::size_t way = 0; way < held.lanes.size(); ++way)
     held.lanes[way] = (op->next_block >> way & 1u) != 0 ? access.mask : 0;

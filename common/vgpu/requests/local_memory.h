@@ -15,6 +15,8 @@ bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access,
 void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 void define_local(const Launch& launch, Warp& warp, const Access& access);
+// Keeps a load of shared or local memory for the picks that check it (lowering/speculation.h).
+void hold_load(Warp& warp, const Op* op, const Access& access, bool is_local);
 // Counts the request word by word, like requests to global memory: the i-th words of all lanes are contiguous.
 void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store);
 // Copies between the interleaved words and one buffer of 16 bytes per lane.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/vgpu/requests/local_memory.h"
 #include "common/vgpu/requests/memory_moves.h"
 #include "common/vgpu/requests/shared_memory.h"
 #include "common/vgpu/sanitizer/race_detector.h"

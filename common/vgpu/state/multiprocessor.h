@@ -46,6 +46,7 @@ struct alignas(64) Multiprocessor {
   std::uint64_t work = 0;            // work done (work.h)
   std::uint64_t issued = 0;          // lower bound of the issue slots taken in this round
   bool moved = false;                // whether any warp had a turn
+  bool wrote_global = false;         // set by stores and atomics, for take_turns_of_some()
   std::vector<std::uint32_t> ended;  // indices in `blocks` of the blocks that ended
   std::optional<Fault> fault;        // a fault ends the SM's round
   std::uint32_t fault_pc = 0;

@@ -61,10 +61,10 @@ struct MeetingLanes {
 
 // A load whose lanes are checked only when it is known which of them want the value (lowering/speculation.h).
 struct HeldLoad {
-  static constexpr std::size_t kMostWays = 8;  // Pick
+  static constexpr std::size_t kMostWays = 8;  // Pick::if_true
   const Op* op = nullptr;                      // null: none is held
   bool is_local = false;
-  std::uint32_t mask = 0, bytes = 0;
+  std::uint32_t bytes = 0;  // per lane
   std::array<std::uint64_t, kWarpSize> address{};  // offsets in shared or local memory
   std::array<std::uint32_t, kMostWays> lanes{};    // by way: the lanes in which its conditions hold so far
 };

@@ -43,16 +43,13 @@ Handler float_handler(const ptx::Instruction& instruction);
 // carry_ops.cpp: add.cc, addc and the other carry instructions.
 Handler carry_handler(const ptx::Instruction& instruction);
 
-// move_ops.cpp: mov, selp, cvta, shfl, vote, activemask, picks of held loads, and copies of whole slots.
+// move_ops.cpp: mov, selp, cvta, shfl, vote, activemask, and copies of whole slots.
 Handler move_handler(int size_bytes);               // s[0] = s[1]; 0 bytes: predicates
 Handler pack_handler(int parts, int part_bytes);    // mov.b64 d, {a, b}
 Handler unpack_handler(int parts, int part_bytes);  // mov.b64 {a, b}, d
 Handler select_handler(int size_bytes);             // s[0] = s[3] ? s[1] : s[2]
 Handler add_offset_handler(int size_bytes);         // s[0] = s[1] + offset (cvta)
 const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op);
-// Narrows the lanes of the held load `target` by a predicate, s[0]: it must be true on the ways `count`, false on the
-// ways `next_block` (bits). The load's last pick (`speculative`) checks the lanes that want the value on any way.
-const Op* op_pick(Launch& launch, Warp& warp, const Op* op);
 const Op* op_vote(Launch& launch, Warp& warp, const Op* op);
 const Op* op_active_mask(Launch& launch, Warp& warp, const Op* op);
 
@@ -80,6 +77,9 @@ Handler load_handler(const ptx::Instruction& instruction, int register_bytes);
 Handler store_handler(const ptx::Instruction& instruction, int register_bytes);
 // s[0]: the old value, or kNoSlot; s[1], s[2]: the operands; s[4]: the address.
 Handler atomic_handler(const ptx::Instruction& instruction);
+// Narrows the lanes of the held load `target` by a predicate, s[0]: it must be true on the ways `count`, false on the
+// ways `next_block` (bits). The load's last pick (`speculative`) checks the lanes that want the value on any way.
+const Op* op_pick(Launch& launch, Warp& warp, const Op* op);
 
 // matrix_ops.cpp: all 32 threads of the warp must execute these.
 // ldmatrix: s[0] to s[3] are the results, s[4] is the address.

@@ -120,7 +120,7 @@ inline Reduced reduce_huge(float x) {
 
 inline double sin_quadrant(float x, int shift) {
   if (!std::isfinite(x)) return std::numeric_limits<double>::quiet_NaN();
-  const auto [n, r] = std::fabs(x) < 0x1p30f ? reduce_moderate(x) : reduce_huge(x);
+  const auto [n, r] = std::fabs(x) < 0x1p25f ? reduce_moderate(x) : reduce_huge(x);
   switch ((n + shift) & 3) {
     case 0:
       return sin_reduced(r);

@@ -345,6 +345,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if ((in.atomic != ptx::AtomicOp::exch || fetches) && !check_defined(launch, warp, op, access, "updates"))
       return nullptr;
     define(launch, op, access);
+    launch.sm->wrote_global = true;
     count_atomic(launch, warp, op, access);
     if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
     is_retried(in, false) ? count_swaps(launch, warp, op, access, false) : count_updates(launch, warp, op, access);

@@ -91,7 +91,8 @@ std::vector<std::string> read_unwritten(const std::string& body) {
   const ptx::Module module = parse_body(body);
   const ptx::Function& kernel = module.functions.at(0);
   std::vector<std::string> out;
-  for (const int reg : registers_read_unwritten(kernel, find_blocks(kernel), {}))
+  const std::vector<BasicBlock> blocks = find_blocks(kernel);
+  for (const int reg : registers_read_unwritten(BlockUses(kernel, blocks), blocks, {}))
     out.push_back(kernel.registers[static_cast<std::size_t>(reg)].name);
   return out;
 }
