@@ -176,6 +176,8 @@ std::string table(const Gradebook& book, const Colors& colors, std::size_t colum
                                                            printable(reason.substr(0, reason.find('\n'))));
     }
   }
+  for (const RowDoubt& doubt : book.doubts)
+    text += colors.caution("look at") + fmt::format(": {}: {}\n", printable(doubt.student), printable(doubt.reason));
   for (const LeftOut& out : book.left_out)
     text += fmt::format("left out: {}: {}\n", printable(out.label), printable(out.reason));
   if (std::any_of(book.left_out.begin(), book.left_out.end(),

@@ -81,6 +81,17 @@ TEST_F(TermsTest, TheExitCodeTellsOfASubmissionThatSomebodyHasToLookAt) {
   EXPECT_THAT(other.output, HasSubstr("needs a look: ann, vector-add: "));
 }
 
+TEST_F(TermsTest, TheExitCodeTellsOfRowsThatMayBeOnePersons) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  hand_in("Ada Lovelace");
+  EXPECT_EQ(type({"grade", "submissions"}).exit_code, 0);
+  hand_in("ada_lovelace");
+  const CommandResult result = type({"grade", "submissions"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.output, HasSubstr("look at: ada_lovelace: has a row next to that of Ada Lovelace, who has a "
+                                       "similar name: are they one person?\n"));
+}
+
 TEST_F(TermsTest, WithoutAPathSomethingMustHaveBeenHandedInBefore) {
   set_terms("[[chapter]]\nname = \"vector-add\"\n");
   const CommandResult result = type({"grade"});

@@ -9,6 +9,7 @@
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
+#include "grader/class/batch/doubts.h"
 #include "grader/class/batch/stored_grade.h"
 #include "grader/course/course.h"
 
@@ -187,60 +188,6 @@ struct Rows {
   }
 };
 
-// The name without the platform's number, which follows it in parentheses.
-std::string without_number(const std::string& student) {
-  const std::size_t bracket = student.rfind(" (");
-  return student.ends_with(')') && bracket != std::string::npos ? student.substr(0, bracket) : student;
-}
-
-// Adds a line for each row whose name is spelt like that of a row before it, with or without the platform's number,
-// unless their numbers prove that they are two persons. A name that could not be decided ends with the number:
-// group_3_123567 for group_3 (123567).
-void note_namesakes(const Rows& rows, Gradebook& book) {
-  std::map<std::string, const StudentRow*> by_letters, with_number;
-  for (const auto& [student, row] : rows.by_student) {
-    const std::string letters = name_letters(without_number(student));
-    if (letters.empty()) continue;
-    auto [first, is_new] = by_letters.try_emplace(letters, &row);
-    const auto [same, is_first] = with_number.try_emplace(name_letters(student), &row);
-    if (is_new) std::tie(first, is_new) = std::pair(same, is_first);
-    if (is_new || (is_persons(row.owner.lms_id) && is_persons(first->second->owner.lms_id))) continue;
-    const bool is_moodles = is_participants(row.owner.lms_id);
-    book.left_out.push_back(
-        {student,
-         fmt::format(
-             "has a row next to that of {}{}", first->second->owner.student,
-             is_moodles
-                 ? ": Moodle gives people new numbers in each assignment, so give each assignment its own --grades"
-                 : ", who has a similar name: are they one person?"),
-         student});
-  }
-}
-
-// Adds a line if rows have a participant's number in common: Moodle writes a group's name before a person's if a
-// download is filtered by groups.
-void note_shared_numbers(const Rows& rows, Gradebook& book) {
-  std::map<std::string, std::string> first;  // students by number
-  std::vector<std::pair<std::string, std::string>> shared;
-  for (const auto& [student, row] : rows.by_student) {
-    if (!is_participants(row.owner.lms_id)) continue;
-    const auto [known, is_new] = first.try_emplace(row.owner.lms_id, student);
-    if (!is_new) shared.emplace_back(student, known->second);
-  }
-  if (shared.empty()) return;
-  const std::size_t more = shared.size() - 1;
-  const auto& [student, other] = shared.front();
-  book.left_out.push_back(
-      {student,
-       fmt::format("has the same participant number as {}{}: give each assignment its own --grades, and download it "
-                   "always with the groups' names or always without",
-                   other,
-                   more == 0   ? ""
-                   : more == 1 ? ", and 1 more row shares its number, too"
-                               : fmt::format(", and {} more rows share their numbers, too", more)),
-       student});
-}
-
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 std::string_view graded_by_name(GradedBy who) {
@@ -387,11 +334,8 @@ Gradebook make_gradebook(const GradebookInput& input) {
   for (const Owner& owner : input.students) {
     const std::string& first = rows.add(owner, book.columns.size());
     if (name_letters(first) != name_letters(owner.student))
-      book.left_out.push_back(
-          {owner.student, fmt::format("has the same number as {}: both are one row", first), first});
+      book.doubts.push_back({owner.student, fmt::format("has the same number as {}: both are one row", first)});
   }
-  note_namesakes(rows, book);
-  note_shared_numbers(rows, book);
   for (const LeftOut& out : input.left_out) {
     if (StudentRow* row = rows.of(out.student)) row->left_out.push_back(out);
   }
@@ -437,6 +381,8 @@ Gradebook make_gradebook(const GradebookInput& input) {
       book.left_out.push_back(out);
   }
   for (auto& [student, row] : rows.by_student) book.rows.push_back(std::move(row));
+  const std::vector<RowDoubt> doubts = doubts_about(book.rows);
+  book.doubts.insert(book.doubts.end(), doubts.begin(), doubts.end());
   note_same_files(book);
   return book;
 }
@@ -479,6 +425,9 @@ Json to_json(const Gradebook& book) {
   }
   json["left_out"] = Json::array();
   for (const LeftOut& out : book.left_out) json["left_out"].push_back({{"file", out.label}, {"reason", out.reason}});
+  json["doubts"] = Json::array();
+  for (const RowDoubt& doubt : book.doubts)
+    json["doubts"].push_back({{"student", doubt.student}, {"reason", doubt.reason}});
   return json;
 }
 

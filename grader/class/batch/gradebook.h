@@ -77,11 +77,17 @@ struct StudentRow {
   std::vector<Owner> also_called = {};  // other names with the same number, because names change
 };
 
+// What only a person can tell about a row: whether it is the same person's as another.
+struct RowDoubt {
+  std::string student, reason;
+};
+
 struct Gradebook {
   std::string title, device, counts;  // counts: "best" or "last"
   std::vector<Column> columns;
   std::vector<StudentRow> rows;  // by student
   std::vector<LeftOut> left_out;
+  std::vector<RowDoubt> doubts = {};
   bool all_boxed = true;  // whether compilers always ran in a sandbox
 
   std::size_t graded_by(GradedBy who) const;  // the number of counting grades with this GradedBy

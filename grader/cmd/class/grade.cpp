@@ -303,7 +303,8 @@ int grade_class(Session& session, const GradeCommand& command) {
     return kOurFault;
   }
   // A script should overlook nothing that a person has to see.
-  return named.empty() || leaves_out(handed, book) || needs_look(named, book) ? kNotAccepted : kAccepted;
+  const bool is_clear = !named.empty() && !leaves_out(handed, book) && !needs_look(named, book) && book.doubts.empty();
+  return is_clear ? kAccepted : kNotAccepted;
 }
 
 void add_grade_command(Verb& program, Session& session, int& exit_code) {

@@ -306,9 +306,9 @@ TEST_F(Book, MoodlesNumbersJoinNobody) {
                {"adab (1201)", "1201", {}}};
   const Gradebook book = make();
   EXPECT_EQ(book.rows.size(), 4u);
-  ASSERT_EQ(book.left_out.size(), 3u);  // the last one is about the two that have 1201
-  EXPECT_EQ(book.left_out[0].label, "Ada B (1301)");
-  EXPECT_EQ(book.left_out[0].reason,
+  ASSERT_EQ(book.doubts.size(), 3u);  // the last one is about the two that have 1201
+  EXPECT_EQ(book.doubts[0].student, "Ada B (1301)");
+  EXPECT_EQ(book.doubts[0].reason,
             "has a row next to that of Ada B (1201): Moodle gives people new numbers in each assignment, so give each "
             "assignment its own --grades");
 }
@@ -322,9 +322,9 @@ TEST_F(Book, OneNumberOfMoodlesWithTwoNamesIsTold) {
                {"Bo (14)", "Participant 14", {}}};
   const Gradebook book = make();
   EXPECT_EQ(book.rows.size(), 5u);
-  ASSERT_EQ(book.left_out.size(), 1u);
-  EXPECT_EQ(book.left_out[0].label, "Group A-Al Roe (13)");
-  EXPECT_EQ(book.left_out[0].reason,
+  ASSERT_EQ(book.doubts.size(), 1u);
+  EXPECT_EQ(book.doubts[0].student, "Group A-Al Roe (13)");
+  EXPECT_EQ(book.doubts[0].reason,
             "has the same participant number as Al Roe (13), and 1 more row shares its number, too: give each "
             "assignment its own --grades, and download it always with the groups' names or always without");
 }
@@ -336,7 +336,7 @@ TEST_F(Book, UnprovenNumbersJoinNobody) {
                owner_with_unproven_id("Ada", "77"), owner_with_id("Cy", "77")};
   const Gradebook book = make();
   EXPECT_EQ(book.rows.size(), 3u);
-  EXPECT_TRUE(book.left_out.empty());
+  EXPECT_TRUE(book.doubts.empty());
   EXPECT_EQ(to_json(book)["students"][0]["lms_id"], "77");
 }
 
@@ -344,8 +344,8 @@ TEST_F(Book, ANameThatEndsWithAnothersNumberIsTold) {
   students_ = {{"group_3 (123567)", "123567", {}}, {"group_3_123567", "", {}}, {"group_3_123568", "", {}}};
   const Gradebook book = make();
   EXPECT_EQ(book.rows.size(), 3u);
-  ASSERT_EQ(book.left_out.size(), 1u);
-  EXPECT_EQ(book.left_out[0].reason,
+  ASSERT_EQ(book.doubts.size(), 1u);
+  EXPECT_EQ(book.doubts[0].reason,
             "has a row next to that of group_3 (123567), who has a similar name: are they one person?");
 }
 
@@ -353,8 +353,8 @@ TEST_F(Book, NamesakesAreTold) {
   students_ = {{"Jos\u00e9", "", {}}, {"Jose\u0301", "", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
   const Gradebook book = make();
   EXPECT_EQ(book.rows.size(), 4u);
-  ASSERT_EQ(book.left_out.size(), 1u);  // not about Jane Doe: two numbers are two people
-  EXPECT_EQ(book.left_out[0].reason,
+  ASSERT_EQ(book.doubts.size(), 1u);  // not about Jane Doe: two numbers are two people
+  EXPECT_EQ(book.doubts[0].reason,
             "has a row next to that of Jose\u0301, who has a similar name: are they one person?");
 }
 
@@ -406,12 +406,12 @@ TEST_F(Book, OfOneNumberThereIsOneRow) {
   EXPECT_EQ(book.rows[1].cells[0].entries.size(), 2u);
   EXPECT_EQ(book.rows[1].cells[0].points(), 10);
   EXPECT_EQ(book.rows[1].left_out.size(), 1u);
-  ASSERT_EQ(book.left_out.size(), 2u);
-  EXPECT_EQ(book.left_out[0].label, "Jane Doe (7)");
-  EXPECT_EQ(book.left_out[0].reason, "has the same number as Jane Roe (7): both are one row");
-  left_out_.clear();
+  EXPECT_EQ(book.left_out.size(), 1u);
+  ASSERT_EQ(book.doubts.size(), 1u);
+  EXPECT_EQ(book.doubts[0].student, "Jane Doe (7)");
+  EXPECT_EQ(book.doubts[0].reason, "has the same number as Jane Roe (7): both are one row");
   students_ = {{"Jos\u00e9 (7)", "7", {}}, {"Jose\u0301 (7)", "7", {}}};  // they look the same
-  EXPECT_TRUE(make().left_out.empty());
+  EXPECT_TRUE(make().doubts.empty());
 }
 
 TEST_F(Book, NoTimeIsTooFarAwayToBeShown) {
@@ -506,6 +506,15 @@ TEST(FindStudent, ANameIsNoNumber) {
 
 TEST(Table, ShowsTheClass) {
   testing::expect_golden(TEST_GOLDEN_DIR "/table.txt", table(test::small_class(), Colors(false), 80));
+}
+
+TEST(Table, ADoubtAboutARowIsNoFileThatWasLeftOut) {
+  Gradebook book = test::small_class();
+  book.doubts = {{"ada_lovelace", "has a row next to that of Ada Lovelace (17)"}};
+  const std::string text = table(book, Colors(false), 80);
+  EXPECT_THAT(text, ::testing::HasSubstr("\nlook at: ada_lovelace: has a row next to that of Ada Lovelace (17)\n"));
+  EXPECT_EQ(text.find("left out"), std::string::npos);
+  EXPECT_EQ(to_json(book)["doubts"][0]["student"], "ada_lovelace");
 }
 
 TEST(Table, NamesAreHarmlessAndStayApart) {
