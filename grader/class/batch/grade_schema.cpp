@@ -80,11 +80,11 @@ constexpr const char* kCollected = R"sql(
   ) STRICT;
 )sql";
 
-// Before schema 5, left_out had these files, without their paths. So each label's first part stands for a path.
+// Before schema 5, left_out had these files, without their paths. So each label stands for a path.
 constexpr const char* kMoveUnowned = R"sql(
   INSERT INTO collected (path, unowned)
-  SELECT substr(label, 1, instr(label || '/', '/') - 1) AS top, json_group_array(json_array(label, reason))
-  FROM (SELECT DISTINCT label, reason FROM left_out WHERE student = '') GROUP BY top;
+  SELECT label, json_group_array(json_array(label, reason))
+  FROM (SELECT DISTINCT label, reason FROM left_out WHERE student = '') GROUP BY label;
 )sql";
 
 constexpr std::array kTables = {"students", "grades", "faults", "settings"};
@@ -116,6 +116,11 @@ bool make_anew(Database& database, const std::string& table, const char* schema,
 
 }  // namespace
 
+bool move_unowned(Database& database, std::int64_t from) {
+  constexpr std::int64_t kFirstCollected = 5;
+  return from >= kFirstCollected || database.run(kMoveUnowned);
+}
+
 bool make_grade_schema(Database& database, std::int64_t from) {
   bool made = from >= 1 || make_tables(database, kSchema, kTables);
   made = made && (from >= 2 || make_tables(database, kSecondSchema, kSecondTables));
@@ -123,7 +128,7 @@ bool make_grade_schema(Database& database, std::int64_t from) {
   made = made && (from != 2 || make_anew(database, "left_out", kLeftOut, "label, reason, student, 0"));
   made = made && (from >= 1 || make_tables(database, kSubmissions, std::array{"submissions"}));
   made = made && (from < 1 || from > 3 || make_anew(database, "submissions", kSubmissions, "*"));
-  made = made && make_tables(database, kCollected, std::array{"collected"}) && database.run(kMoveUnowned);
+  made = made && make_tables(database, kCollected, std::array{"collected"}) && move_unowned(database, from);
   return made && database.run(fmt::format("PRAGMA user_version = {}", kGradeSchema).c_str());
 }
 

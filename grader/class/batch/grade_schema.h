@@ -13,4 +13,8 @@ inline constexpr std::int64_t kGradeSchema = 5;
 // the database's message gives the reason.
 bool make_grade_schema(Database& database, std::int64_t from);
 
+// Files of unknown owner were in another table before schema 5. Copies them to where they are now, if the rows are from
+// schema `from`, an older one.
+bool move_unowned(Database& database, std::int64_t from);
+
 }  // namespace roofwalk

@@ -13,6 +13,7 @@
 #include "common/base/json.h"
 #include "common/store/sqlite.h"
 #include "common/store/store.h"
+#include "grader/class/batch/collected.h"
 #include "grader/class/batch/grade_schema.h"
 #include "grader/class/batch/stored_grade.h"
 #include "grader/walk/walk.h"
@@ -35,8 +36,6 @@ constexpr const char* kSelectLeftOut =
 constexpr const char* kSelectLastLeftOut =
     "SELECT label, reason, student, MAX(handed_in_at_s) FROM left_out WHERE student <> '' "
     "GROUP BY label, reason, student ORDER BY label, reason, student";
-constexpr const char* kInsertCollected = "INSERT INTO collected (path, unowned) VALUES (?, ?)";
-constexpr const char* kSelectCollected = "SELECT path, unowned FROM collected ORDER BY id";
 constexpr const char* kInsertExported = "INSERT INTO exported (head, student_id, cell) VALUES (?, ?, ?)";
 constexpr const char* kInsertFault = "INSERT INTO faults (key, round, reason, at) VALUES (?, ?, ?, ?)";
 
@@ -107,7 +106,10 @@ Status prepare(Database& database, const fs::path& file) {
       return Error{
           .message = "this is a database of some other program", .file = file.string(), .advice = "move it away"};
     }
-    if (!make_grade_schema(database, version) || !transaction.commit()) return failure(database, file);
+    if (!make_grade_schema(database, version) || !transaction.commit()) {
+      if (is_damage(database.code())) return Error{.message = "damaged", .file = file.string()};
+      return failure(database, file);
+    }
     if (version == 0) return kOk;
   }
   Statement check(database, "PRAGMA quick_check(1)");
@@ -161,47 +163,6 @@ struct GradeStore::Impl {
     return !insert.step() && insert.done();
   }
 
-  // By path: the files of unknown owner that it had when it was collected last, as in the table.
-  std::map<std::string, std::string> unowned() const {
-    std::map<std::string, std::string> by_path;
-    for (Statement row(database, kSelectCollected); row.step();) {
-      drop_in(row.text(0), by_path);
-      by_path[row.text(0)] = row.text(1);
-    }
-    return by_path;
-  }
-
-  // Removes a path and everything in it, and what an older schema recorded under the path's name. Returns the texts
-  // that were removed.
-  static std::vector<std::string> drop_in(const std::string& path, std::map<std::string, std::string>& by_path) {
-    std::vector<std::string> dropped;
-    std::erase_if(by_path, [&](const auto& one) {
-      const bool is_in = one.first == path || one.first.starts_with(path + "/") || path.ends_with("/" + one.first);
-      if (is_in) dropped.push_back(one.second);
-      return is_in;
-    });
-    return dropped;
-  }
-
-  // Must be called in the caller's transaction. A row that would change nothing is not written: a class may have
-  // hundreds of paths, each given again with every call.
-  bool insert_unowned(const Handed& handed) {
-    const std::string none = json_line(Json::array());
-    std::map<std::string, std::string> known = unowned();
-    for (const std::string& path : handed.paths) {
-      Json lines = Json::array();
-      for (const LeftOut& out : handed.left_out) {
-        if (out.path == path) lines.push_back({out.label, out.reason});
-      }
-      const std::string text = json_line(lines);
-      const std::vector<std::string> dropped = drop_in(path, known);
-      known[path] = text;
-      const bool is_same = dropped.empty() ? text == none : dropped == std::vector{text};
-      if (!is_same && !insert(kInsertCollected, {path, text})) return false;
-    }
-    return true;
-  }
-
   static StoredGrade grade_of(const Statement& row) {
     StoredGrade grade;
     grade.id = row.number(0);
@@ -245,12 +206,13 @@ struct GradeStore::Impl {
          row.step();) {
       insert(submission_of(row));
     }
-    const bool has_times = old.number("PRAGMA user_version", 0) >= 3;
-    for (Statement row(old, has_times ? kSelectLeftOut : "SELECT label, reason, student, 0 FROM left_out");
+    const std::int64_t schema = old.number("PRAGMA user_version", 0);
+    for (Statement row(old, schema >= 3 ? kSelectLeftOut : "SELECT label, reason, student, 0 FROM left_out");
          row.step();) {
       insert(left_out_of(row));
     }
-    for (Statement row(old, kSelectCollected); row.step();) insert(kInsertCollected, {row.text(0), row.text(1)});
+    Collected(database).copy(old);
+    move_unowned(database, schema);
     for (Statement row(old, "SELECT head, student_id, cell FROM exported ORDER BY id"); row.step();) {
       insert(kInsertExported, {row.text(0), row.text(1), row.text(2)});
     }
@@ -314,7 +276,7 @@ Status GradeStore::add(const Handed& handed) {
     added = added && impl_->insert(kInsertStudent, {owner.student, owner.lms_id});
   for (const Submission& submission : handed.submissions) added = added && impl_->insert(submission);
   for (const LeftOut& out : handed.left_out) added = added && (out.student.empty() || impl_->insert(out));
-  added = added && impl_->insert_unowned(handed);
+  added = added && Collected(impl_->database).add(handed);
   if (!added || !transaction.commit()) return impl_->failed();
   return kOk;
 }
@@ -375,10 +337,7 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
     if (is_last) all.push_back(std::move(out));
   }
   if (!row.done()) return impl_->failed();
-  for (const auto& [path, lines] : impl_->unowned()) {
-    for (const Json& line : parse_json(lines))
-      all.push_back({line.at(0).get<std::string>(), line.at(1).get<std::string>()});
-  }
+  for (LeftOut& out : Collected(impl_->database).left_out()) all.push_back(std::move(out));
   const auto place = [](const LeftOut& out) { return std::tie(out.label, out.reason, out.student); };
   std::sort(all.begin(), all.end(), [&](const LeftOut& a, const LeftOut& b) { return place(a) < place(b); });
   const auto is_same = [&](const LeftOut& a, const LeftOut& b) { return place(a) == place(b); };

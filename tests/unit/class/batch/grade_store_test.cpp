@@ -38,6 +38,20 @@ class Grades : public ::testing::Test {
     GradeStore store = open();
     for (int i = 0; i < count; ++i) ASSERT_TRUE(store.add(grade(i)));
   }
+  // Hands in paths as `grade` does.
+  static void hand_in(GradeStore& store, const std::vector<fs::path>& paths) {
+    const auto handed =
+        collect(paths, {{"vector-add"}}, [](const std::string&, const std::string&) -> Status { return kOk; });
+    ASSERT_TRUE(handed) << handed.error().text();
+    ASSERT_TRUE(store.add(*handed));
+  }
+  // What was left out.
+  static std::vector<std::string> labels(const GradeStore& store) {
+    std::vector<std::string> all;
+    const auto left_out = *store.left_out();
+    for (const LeftOut& out : left_out) all.push_back(out.label);
+    return all;
+  }
 
   const test::ScratchFolder folder_;
   const fs::path file_ = folder_.path() / "class" / "grades.db";
@@ -214,39 +228,72 @@ TEST_F(Grades, UnownedFilesOfTheFourthSchemaStayUntilTheirPathIsCollected) {
   EXPECT_EQ(store.left_out()->front().label, "e/b.rar");
 }
 
+// Where several paths were given, each left-out file is a path itself.
+TEST_F(Grades, UnownedFilesOfTheFourthSchemaStayUntilTheyAreCollectedThemselves) {
+  fill(1);
+  {
+    Database old(file_, 1000);
+    ASSERT_TRUE(
+        old.run("DROP TABLE collected; INSERT INTO left_out VALUES ('hw/a.rar', 'is no zip', '', 0), "
+                "('hw/b.rar', 'is no zip', '', 0); PRAGMA user_version = 4"));
+  }
+  GradeStore store = open();
+  folder_.write("hw/ada/vector-add.cu", "A");
+  folder_.write("hw/a.rar", "R");
+  hand_in(store, {folder_.path() / "hw/ada", folder_.path() / "hw/a.rar"});
+  EXPECT_THAT(labels(store), ElementsAre("hw/a.rar", "hw/b.rar"));  // a.rar once, for the reason that it has now
+  folder_.write("hw/b.rar/vector-add.cu", "B");                     // now a folder, and a student's
+  hand_in(store, {folder_.path() / "hw/ada", folder_.path() / "hw/b.rar"});
+  EXPECT_THAT(labels(store), ElementsAre("hw/a.rar"));
+}
+
 // A line about a file without an owner stays only until its path is collected again.
 TEST_F(Grades, UnownedFilesOfAPathAreThoseOfItsLastCollection) {
   GradeStore store = open();
-  const auto hand_in = [&](const std::vector<fs::path>& paths) {
-    const auto handed =
-        collect(paths, {{"vector-add"}}, [](const std::string&, const std::string&) -> Status { return kOk; });
-    ASSERT_TRUE(handed) << handed.error().text();
-    ASSERT_TRUE(store.add(*handed));
-  };
-  const auto labels = [&] {
-    std::vector<std::string> all;
-    const auto left_out = *store.left_out();
-    for (const LeftOut& out : left_out) all.push_back(out.label);
-    return all;
-  };
   for (const char* homework : {"hw1", "hw2"}) {
     folder_.write(fmt::format("{}/in/ada/vector-add.cu", homework), "A");
     folder_.write(fmt::format("{}/in/bob/notes.txt", homework), "B");
     folder_.write(fmt::format("{}/in/{}.rar", homework, homework), "R");
-    hand_in({folder_.path() / homework / "in"});
+    hand_in(store, {folder_.path() / homework / "in"});
   }
-  EXPECT_THAT(labels(), ElementsAre("in/bob", "in/hw1.rar", "in/hw2.rar"));
+  EXPECT_THAT(labels(store), ElementsAre("in/bob", "in/hw1.rar", "in/hw2.rar"));
   fs::remove(folder_.path() / "hw1/in/hw1.rar");
-  hand_in({folder_.path() / "hw1/in"});
-  EXPECT_THAT(labels(), ElementsAre("in/bob", "in/hw2.rar"));
+  hand_in(store, {folder_.path() / "hw1/in"});
+  EXPECT_THAT(labels(store), ElementsAre("in/bob", "in/hw2.rar"));
   // A path that is given as one of several stands for itself alone.
   folder_.write("hw2/in/other.rar", "R");
-  hand_in({folder_.path() / "hw2/in/ada", folder_.path() / "hw2/in/other.rar"});
-  EXPECT_THAT(labels(), ElementsAre("in/bob", "in/hw2.rar", "in/other.rar"));
+  hand_in(store, {folder_.path() / "hw2/in/ada", folder_.path() / "hw2/in/other.rar"});
+  EXPECT_THAT(labels(store), ElementsAre("in/bob", "in/hw2.rar", "in/other.rar"));
   fs::remove(folder_.path() / "hw2/in/hw2.rar");
   fs::remove(folder_.path() / "hw2/in/other.rar");
-  hand_in({folder_.path() / "hw2/in"});
-  EXPECT_THAT(labels(), ElementsAre("in/bob"));
+  hand_in(store, {folder_.path() / "hw2/in"});
+  EXPECT_THAT(labels(store), ElementsAre("in/bob"));
+}
+
+// Several paths are given, and one of them lies beside the students' folders. Whoever moves it as its line says names
+// it no more.
+TEST_F(Grades, ALineAboutAPathThatWasMovedAwayIsGone) {
+  GradeStore store = open();
+  const fs::path in = folder_.path() / "hw";
+  folder_.write("hw/ada/vector-add.cu", "A");
+  folder_.write("hw/vector-add.cu", "B");
+  hand_in(store, {in / "ada", in / "vector-add.cu"});
+  EXPECT_THAT(labels(store), ElementsAre("hw/vector-add.cu"));
+  fs::create_directories(in / "bob");
+  fs::rename(in / "vector-add.cu", in / "bob/vector-add.cu");
+  hand_in(store, {in / "ada", in / "bob"});
+  EXPECT_THAT(labels(store), ElementsAre());
+}
+
+// An instructor may delete a class's zip once it is graded. Nobody has looked after what was left out of it.
+TEST_F(Grades, ALineAboutADeletedZipStays) {
+  GradeStore store = open();
+  Handed handed{{}, {}, {{"hw1.zip/work.rar", "is no zip"}}};
+  handed.paths = {handed.left_out[0].path = (folder_.path() / "hw1.zip").string()};
+  ASSERT_TRUE(store.add(handed));
+  folder_.write("hw2/ada/vector-add.cu", "A");
+  hand_in(store, {folder_.path() / "hw2"});
+  EXPECT_THAT(labels(store), ElementsAre("hw1.zip/work.rar"));
 }
 
 TEST_F(Grades, WhatWasLeftOutIsKeptUntilItIsHandedIn) {
@@ -345,6 +392,30 @@ TEST_F(Grades, ThatAreDamagedAreKeptAndWholeRowsSaved) {
   EXPECT_TRUE(store.verify());
   EXPECT_EQ((*store.submissions()).size(), 1u);
   EXPECT_EQ(*open().salt(), salt);
+}
+
+// The damage is where the upgrade reads.
+TEST_F(Grades, OfAnOlderSchemaThatAreDamagedAreSaved) {
+  fill(1);
+  {
+    Database old(file_, 1000);
+    ASSERT_TRUE(old.run(
+        "DROP TABLE collected; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400) "
+        "INSERT INTO left_out SELECT printf('c/w%04d.rar', i), 'is no zip', '', 0 FROM n; PRAGMA user_version = 4"));
+  }
+  constexpr std::size_t kPage = 4096;
+  std::string bytes = file_text(file_);
+  std::size_t damaged = 0;
+  for (std::size_t at = bytes.find("c/w0390.rar"); at != std::string::npos; at = bytes.find("c/w0390.rar")) {
+    bytes.replace(at / kPage * kPage, kPage, kPage, '\x5a');
+    ++damaged;
+  }
+  ASSERT_EQ(damaged, 2u);  // of the table and of its index
+  folder_.write("class/grades.db", bytes);
+  const GradeStore store = open();
+  EXPECT_THAT(told_, HasSubstr("grades.db was damaged and is kept as grades.db.damaged-1; 1 grade of it is intact"));
+  ASSERT_FALSE(labels(store).empty());
+  EXPECT_EQ(labels(store).front(), "c/w0001.rar");
 }
 
 TEST_F(Grades, WhateverAFileHoldsOpeningItNeverCrashes) {
