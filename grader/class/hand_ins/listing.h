@@ -46,6 +46,7 @@ inline constexpr std::size_t kMostTold = 10;       // limit of lines about one h
 inline constexpr std::size_t kMostFiles = 10'000;  // limit for one hand-in, including the files in its zips
 
 inline constexpr const char* kIsLink = "is a link, and links are not followed";
+inline constexpr const char* kIsBehindLink = "lies behind a link, and links are not followed";
 
 // The contents of a class.
 struct Listing {

@@ -97,15 +97,16 @@ class Collector {
   }
 
  private:
-  // Adds the line about a file in a student's folder that is a link. What is behind the link is not even looked at,
-  // because it may be anything that the caller can read.
+  // Adds the line about a file in a folder that is a link. What is behind the link is not even looked at, because it
+  // may be anything that the caller can read.
   void add_behind_link(const fs::path& full) {
     const fs::path folder = full.parent_path();
     const std::string called = folder.filename().string(), name = full.filename().string();
     // A link whose name a student may have chosen gets no row.
-    if (guess_.is_platforms(called)) return leave_out(label_of(top_, {name}), kIsLink);
+    if (!named_.is_folders(full) || guess_.is_platforms(called))
+      return leave_out(label_of(top_, {name}), kIsBehindLink);
     Pile pile;
-    pile.tell({{name}, kIsLink, written_at(folder)});
+    pile.tell({{name}, kIsBehindLink, written_at(folder)});
     add_named(names().owner_of_folder(called), std::move(pile), top_);
   }
 
@@ -115,9 +116,8 @@ class Collector {
         "is treated as one student's hand-in, since it is given as one; if it is a class, give it as the only path";
     top_ = plain_name(full.parent_path().filename().string());
     if (const std::string* why = named_.why_left_out(full)) return leave_out(label_of(top_, {name}), *why);
-    std::error_code error;
+    if (named_.is_behind_link(full)) return add_behind_link(full);
     const bool is_folders = named_.is_folders(full);
-    if (is_folders && fs::is_symlink(full.parent_path(), error)) return add_behind_link(full);
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full, chapters_, grades_);
       classes_.add(label_of(top_, {name}), name, &listing, guess_);

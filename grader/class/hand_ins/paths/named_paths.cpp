@@ -57,6 +57,7 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
     const fs::path folder = full.parent_path();
     std::error_code error;
     if (is_debris(name)) continue;
+    parents_.insert(folder);
     if (is_source(name) || is_zip(name)) {
       named_files_[folder].push_back(name);
     } else {
@@ -264,6 +265,11 @@ void NamedPaths::tell_of_alike() {
 bool NamedPaths::is_folders(const fs::path& full) const {
   const std::string name = full.filename().string();
   return by_folder_.contains(full.parent_path()) && (is_source(name) || is_zip(name));
+}
+
+bool NamedPaths::is_behind_link(const fs::path& full) const {
+  std::error_code error;
+  return (parents_.size() > 1 || is_folders(full)) && fs::is_symlink(full.parent_path(), error);
 }
 
 std::vector<std::string> NamedPaths::told_of_names(const std::string& top) const {

@@ -41,6 +41,10 @@ class NamedPaths {
   // Whether the files in this folder belong to the folder's student.
   bool is_students(const std::filesystem::path& folder) const { return by_folder_.contains(folder); }
 
+  // Whether the path's folder is a link that a student may have made. The only folder in which paths are given is the
+  // caller's choice, unless it is named after the student whose files they are.
+  bool is_behind_link(const std::filesystem::path& full) const;
+
   // The files that are given in a folder and have names like chapters.
   const std::set<std::string>& chapters_files(const std::filesystem::path& folder) { return chapters_files_[folder]; }
 
@@ -69,6 +73,7 @@ class NamedPaths {
   const std::filesystem::path& grades_;
   const std::set<std::string>& proven_;
   std::map<std::filesystem::path, std::vector<std::string>> named_files_;  // by folder
+  std::set<std::filesystem::path> parents_;                                // folders in which paths are given
   // By folder: those of named_files_ that are named like chapters.
   std::map<std::filesystem::path, std::set<std::string>> chapters_files_;
   // Folders whose files belong to the folder's student.

@@ -834,17 +834,30 @@ TEST_F(NamedPaths, FilesBehindAStudentsLinkAreLeftOut) {
   const Handed several = collect_all({at("c/ada/vector-add.cu"), at("c/eve/vector-add.cu")});
   EXPECT_THAT(lines(several), ElementsAreArray({"ada vector-add ada/vector-add.cu"}));
   EXPECT_THAT(students(several), ElementsAreArray({"ada", "eve"}));
-  EXPECT_THAT(left_out(several), ElementsAreArray({"eve/vector-add.cu: is a link, and links are not followed"}));
+  EXPECT_THAT(left_out(several),
+              ElementsAreArray({"eve/vector-add.cu: lies behind a link, and links are not followed"}));
   for (const char* file : {"c/eve/vector-add.cu", "c/eve/vector-add.zip"}) {
     const Handed single = collect_all(at(file), each);
     EXPECT_THAT(lines(single), IsEmpty()) << file;
-    EXPECT_THAT(left_out(single), ElementsAre(HasSubstr("is a link, and links are not followed"))) << file;
+    EXPECT_THAT(left_out(single), ElementsAre(HasSubstr("lies behind a link, and links are not followed"))) << file;
   }
   // Whoever names the class chooses its links.
   fs::create_symlink(at("c"), at("shown"));
   EXPECT_THAT(lines(collect_all({at("shown/ada/vector-add.cu"), at("shown/eve/vector-add.cu")})),
               ElementsAreArray({"ada vector-add ada/vector-add.cu"}));
   EXPECT_THAT(lines(collect_all(at("shown"))), ElementsAreArray({"ada vector-add shown/ada/vector-add.cu"}));
+}
+
+// The files' names tell the students here, and any student may have made the link.
+TEST_F(NamedPaths, NoFileBehindALinkAmongFoldersIsRead) {
+  hand_in("c/s1/ada_vector-add.cu", "A");
+  hand_in("private/eve_vector-add.cu", "the instructor's");
+  fs::create_symlink(at("private"), at("c/s3"));
+  const Handed handed = collect_all({at("c/s1/ada_vector-add.cu"), at("c/s3/eve_vector-add.cu")});
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada"}));
+  EXPECT_THAT(left_out(handed),
+              ElementsAreArray({"s3/eve_vector-add.cu: lies behind a link, and links are not followed"}));
+  EXPECT_THAT(students(collect_all({at("c/s3/eve_vector-add.cu")})), ElementsAreArray({"eve"}));  // the caller's choice
 }
 
 // class/* with a single path, which would count as the class, is a known student's.
