@@ -115,18 +115,18 @@ class Collector {
     constexpr const char* kIsNoClass =
         "is treated as one student's hand-in, since it is given as one; if it is a class, give it as the only path";
     top_ = plain_name(full.parent_path().filename().string());
-    if (const std::string* why = named_.why_left_out(full)) return leave_out(label_of(top_, {name}), *why);
+    const std::string label = label_of(top_, {name});
+    if (const std::string* why = named_.why_left_out(full)) return leave_out(label, *why);
     if (named_.is_behind_link(full)) return add_behind_link(full);
     const bool is_folders = named_.is_folders(full);
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full, chapters_, grades_);
-      classes_.add(label_of(top_, {name}), name, &listing, guess_);
-      if (guess_.looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
+      classes_.add(label, name, &listing, guess_);
+      if (guess_.looks_like_class(listing)) tell(label, kIsNoClass);
       Pile pile = pile_of(std::move(listing));
       if (!listing.trouble.empty()) pile.tell({{}, listing.trouble, written_at(full)});
       if (is_folders) {
-        add_named(names().owner_of_folder(full.parent_path().filename().string()), std::move(pile),
-                  label_of(top_, {name}));
+        add_named(names().owner_of_folder(full.parent_path().filename().string()), std::move(pile), label);
       } else {
         add_folder(name, std::move(pile), {}, names());
       }
@@ -134,22 +134,23 @@ class Collector {
     }
     const bool may_be_class = is_zip(name) && fs::is_regular_file(status);
     const auto zipped = may_be_class ? list_of_zip(full) : std::nullopt;
-    classes_.add(label_of(top_, {name}), full.stem().string(), zipped ? &*zipped : nullptr, guess_);
+    classes_.add(label, full.stem().string(), zipped ? &*zipped : nullptr, guess_);
     if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {
       // A link whose name a student may have chosen gets no row.
-      if (guess_.is_platforms(name) || named_.is_students(full.parent_path()))
-        return leave_out(label_of(top_, {name}), kIsLink);
+      if (guess_.is_platforms(name) || named_.is_students(full.parent_path())) return leave_out(label, kIsLink);
       Pile pile;
       pile.tell({{}, kIsLink, written_at(full)});
       add_folder(name, std::move(pile), {}, names());
       return;
     }
-    if (name == kGradescopeExport) return leave_out(label_of(top_, {name}), kIsUnproven);
-    if (!is_source(name) && !is_zip(name)) return leave_out(label_of(top_, {name}), kIsUnknown);
+    if (name == kGradescopeExport) return leave_out(label, kIsUnproven);
+    const bool is_other = !is_source(name) && !is_zip(name);
+    if (is_other && named_.are_in_several_folders()) return leave_out(label, kIsUnknown);
+    if (is_other) return unowned_.add_stray(label, name, chapters_.known());
     Listing listing;
     listing.top.push_back(file_at(full, {name}));
     const fs::path folder = full.parent_path();
-    if (!is_folders && zipped && guess_.looks_like_class(*zipped)) tell(label_of(top_, {name}), kIsNoClass);
+    if (!is_folders && zipped && guess_.looks_like_class(*zipped)) tell(label, kIsNoClass);
     if (is_folders) {
       add_named(names().owner_of_folder(folder.filename().string()), pile_of(std::move(listing)), top_);
     } else {

@@ -269,7 +269,7 @@ bool NamedPaths::is_folders(const fs::path& full) const {
 
 bool NamedPaths::is_behind_link(const fs::path& full) const {
   std::error_code error;
-  return (parents_.size() > 1 || is_folders(full)) && fs::is_symlink(full.parent_path(), error);
+  return (are_in_several_folders() || is_folders(full)) && fs::is_symlink(full.parent_path(), error);
 }
 
 std::vector<std::string> NamedPaths::told_of_names(const std::string& top) const {

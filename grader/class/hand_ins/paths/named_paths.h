@@ -41,6 +41,9 @@ class NamedPaths {
   // Whether the files in this folder belong to the folder's student.
   bool is_students(const std::filesystem::path& folder) const { return by_folder_.contains(folder); }
 
+  // Whether paths in several folders are given, each of which may be a student's.
+  bool are_in_several_folders() const { return parents_.size() > 1; }
+
   // Whether the path's folder is a link that a student may have made. The only folder in which paths are given is the
   // caller's choice, unless it is named after the student whose files they are.
   bool is_behind_link(const std::filesystem::path& full) const;

@@ -508,6 +508,23 @@ TEST_F(NamedPaths, AFileOfAnotherKindMakesNobody) {
   EXPECT_THAT(left_out(handed), Contains("eve/zoe_LATE_78_2_x: is a link, and links are not followed"));
 }
 
+// As if a shell had expanded class/*. An instructor's own files are nobody's hand-in, here as in a class.
+TEST_F(NamedPaths, FilesThatNobodyHandedInAreNone) {
+  for (const char* file : {"c/ada/vector-add.cu", "c/lesson.pdf", "c/README.md", "c/desktop.ini", "c/bob.rar"})
+    hand_in(file, file);
+  const Handed handed =
+      collect_all({at("c/ada"), at("c/lesson.pdf"), at("c/README.md"), at("c/desktop.ini"), at("c/bob.rar")});
+  EXPECT_THAT(students(handed), ElementsAreArray({"ada"}));
+  EXPECT_THAT(left_out(handed), Contains("c/lesson.pdf: is neither a .cu file nor a folder nor a zip"));
+  ASSERT_THAT(left_out(handed), Contains("c/bob.rar: is neither a .cu file nor a folder nor a zip"));
+  for (const LeftOut& out : handed.left_out) EXPECT_EQ(out.may_be_hand_in, out.label == "c/bob.rar") << out.label;
+  // In a folder that may be a student's, the same file may be the whole hand-in.
+  hand_in("c/cid/notes.txt", "N");
+  const Handed deeper = collect_all({at("c/ada/vector-add.cu"), at("c/cid/notes.txt")});
+  ASSERT_EQ(deeper.left_out.size(), 1u);
+  EXPECT_TRUE(deeper.left_out[0].may_be_hand_in);
+}
+
 // A few names may all be one student's invention.
 TEST_F(NamedPaths, AFewNamesOfCanvasAreTold) {
   const char* const kFew = "by the names of 2 people only: if Canvas did not name them, one student may have";
