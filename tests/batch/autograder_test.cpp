@@ -76,6 +76,19 @@ TEST_F(AutograderTest, GradesOneSubmissionAndTheNext) {
   EXPECT_THAT(log_, HasSubstr("the hidden cases are gone"));
 }
 
+TEST_F(AutograderTest, HiddenSizesThatGradeRefusesAreRefusedHere) {
+  std::ofstream(folder_ / "secrets.toml") << "[sizes.vector-add]\nn = [77, 1048577]\n";
+  std::ofstream(folder_ / "course.toml") << "secrets = \"secrets.toml\"\n[[chapter]]\nname = \"vector-add\"\n";
+  const auto refused =
+      run_command({.arguments = {TEST_PROGRAM, "export", "autograder", "--course", (folder_ / "course.toml").string(),
+                                 "--out", (folder_ / "a.zip").string()},
+                   .working_directory = folder_});
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->exit_code, 2) << refused->output;
+  EXPECT_THAT(refused->output, HasSubstr("secrets.toml:1: hidden size 2 of vector-add "));
+  EXPECT_FALSE(fs::exists(folder_ / "a.zip"));
+}
+
 TEST_F(AutograderTest, NoCompilerReadsTheSecrets) {
   unpack("exec '" TEST_PROGRAM "' \"$@\"\n");
   submit("#if __has_include(\"" + (folder_ / "autograder/source/secrets.toml").string() + "\")\n" +

@@ -83,6 +83,10 @@ int autograder(Session& session, const ExportCommand& command) {
   const BatchPlaces places = places_of(session, command.places);
   need(places.course_file.string(), "--course", "a course.toml says what is graded");
   const CourseTerms terms = value_or_fail(read_terms(places.course_file, session.course(), fs::current_path()), kUsage);
+  use_device_of(session, terms);
+  // In the container, `grade` would refuse them for every submission.
+  if (!terms.hidden_sizes.empty())
+    value_or_fail(check_hidden_sizes(terms, session.course().chapters, session.rig().machine), kUsage);
   value_or_fail(
       write_autograder(fs::absolute(session.from_caller(command.out)), session.course(), terms, places.course_file));
   std::string what;
