@@ -119,19 +119,27 @@ TEST_F(TermsTest, NoDefaultLiesBesideHandIns) {
     return *run_command({.arguments = words, .working_directory = folder_, .timeout_s = 300});
   };
   using Words = std::vector<std::string>;
-  for (Words words : {Words{"ann.zip", "bob.zip"},
-                      {"ann.cu"},
-                      {"ann.zip", "--each"},
-                      {"../" + folder_.filename().string() + "/ann.cu"}}) {
+  const std::string lies_beside = "lies beside the hand-ins, so a student may have put it there (choose it with ";
+  const std::vector<Words> calls = {
+      {"ann.zip", "bob.zip"}, {"ann.cu"}, {"../" + folder_.filename().string() + "/ann.cu"}};
+  for (const Words& words : calls) {
     const CommandResult refused = grade(words);
     EXPECT_EQ(refused.exit_code, 2) << words.front();
-    EXPECT_THAT(refused.output, HasSubstr("course.toml: lies beside the hand-ins, so a student may have put it there "
-                                          "(choose it with --course, or move the hand-ins to a folder of their own)"));
-    for (const char* word : {"--course", "course.toml"}) words.emplace_back(word);
-    EXPECT_THAT(grade(words).output, HasSubstr("grades: would lie beside the hand-ins (choose it with --grades, or"));
+    EXPECT_THAT(refused.output, HasSubstr("course.toml: " + lies_beside +
+                                          "--course, and the folder of the grades with --grades, or move the "
+                                          "hand-ins to a folder of their own)"));
   }
-  // A single archive is the class, and so are folders side by side: both are what a platform gives.
+  // Nobody can have put there what is not there.
+  Words named = {"ann.zip", "bob.zip", "--course", "course.toml"};
+  EXPECT_THAT(grade(named).output, HasSubstr("left out: "));
+  EXPECT_TRUE(fs::exists(folder_ / "grades/grades.db"));
+  EXPECT_THAT(grade(named).output, HasSubstr("grades: " + lies_beside + "--grades, or move the hand-ins"));
+  for (const char* word : {"--grades", "grades"}) named.emplace_back(word);
+  EXPECT_THAT(grade(named).output, HasSubstr("left out: "));
+  fs::remove_all(folder_ / "grades");
+  // A single archive is the class's or one student's, and folders side by side are the class: platforms give both.
   EXPECT_THAT(grade({"ann.zip"}).output, HasSubstr("is not a readable zip"));
+  EXPECT_THAT(grade({"ann.zip", "--each"}).output, HasSubstr("is not a readable zip"));
   for (const char* student : {"ann", "bob"}) {
     hand_in(student);
     fs::rename(folder_ / "submissions" / student, folder_ / student);

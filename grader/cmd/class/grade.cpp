@@ -168,31 +168,37 @@ fs::path full_path(const fs::path& path) {
 
 // Refuses a course.toml or a folder of grades that is taken by default and lies among the hand-ins, or beside files
 // that are hand-ins: a student may have put it there. Beside a single archive, nobody hands in; and folders are put
-// side by side by a platform or by the instructor.
+// side by side by a platform or by the instructor. Where nothing lies beside files, nobody has put anything there, and
+// the folder of the grades is made.
 void require_own_places(const GradeCommand& command, const BatchPlaces& places, const std::vector<fs::path>& paths) {
-  const bool is_archive = paths.size() == 1 && is_zip(paths.front().filename().string()) && !command.each;
-  const auto require = [&](const fs::path& place, const std::string& option) {
+  const bool is_archive = paths.size() == 1 && is_zip(paths.front().filename().string());
+  const auto require = [&](const fs::path& place, const std::string& options) {
     std::error_code error;
     const fs::path full = full_path(place);
+    const bool is_there = fs::exists(fs::symlink_status(full, error));
     for (const fs::path& path : paths) {
       const fs::path below = full.lexically_relative(fs::weakly_canonical(path, error));
       const bool is_among = !below.empty() && *below.begin() != "..";
-      const bool is_beside = !is_among && !is_archive && fs::exists(path, error) && !fs::is_directory(path, error) &&
-                             full_path(path).parent_path() == full.parent_path();
+      const bool is_beside = !is_among && !is_archive && is_there && fs::exists(path, error) &&
+                             !fs::is_directory(path, error) && full_path(path).parent_path() == full.parent_path();
       if (!is_among && !is_beside) continue;
       const char* where = is_among ? "among" : "beside";
-      throw Failure{{.message = fs::exists(fs::symlink_status(full, error))
-                                    ? fmt::format("lies {} the hand-ins, so a student may have put it there", where)
-                                    : fmt::format("would lie {} the hand-ins", where),
-                     .file = place.string(),
-                     .advice = fmt::format("choose it with {}, or {}", option,
-                                           is_among ? "grade the folder of the submissions alone"
-                                                    : "move the hand-ins to a folder of their own")},
-                    kUsage};
+      throw Failure{
+          {.message = is_there ? fmt::format("lies {} the hand-ins, so a student may have put it there", where)
+                               : fmt::format("would lie {} the hand-ins", where),
+           .file = place.string(),
+           .advice = fmt::format(
+               "choose {}, or {}", options,
+               is_among ? "grade the folder of the submissions alone" : "move the hand-ins to a folder of their own")},
+          kUsage};
     }
   };
-  if (command.places.course_file.empty() && !places.course_file.empty()) require(places.course_file, "--course");
-  if (command.places.grades.empty()) require(places.folder, "--grades");
+  const bool chooses_grades = !command.places.grades.empty();
+  if (command.places.course_file.empty() && !places.course_file.empty()) {
+    require(places.course_file,
+            chooses_grades ? "it with --course" : "it with --course, and the folder of the grades with --grades");
+  }
+  if (!chooses_grades) require(places.folder, "it with --grades");
 }
 
 // Whether this call left out hand-ins that have a line in the gradebook. Others came in another way meanwhile.
