@@ -9,14 +9,17 @@
 namespace roofwalk {
 namespace {
 
-// The name that a browser gave the file before it numbered it as a copy: "vector-add.cu" for "vector-add (1).cu".
+// The name that a browser gave the file before it numbered it as a copy: "vector-add.cu" for "vector-add (1).cu" and,
+// in Firefox, for "vector-add(1).cu".
 std::string without_copy_number(const std::string& name) {
   constexpr std::size_t kMostDigits = 4;
-  const std::size_t bracket = name.rfind(" ("), end = name.rfind(").");
-  if (bracket == std::string::npos || end == std::string::npos || end < bracket + 3) return {};
-  const std::string number = name.substr(bracket + 2, end - bracket - 2);
+  const std::size_t bracket = name.rfind('('), end = name.rfind(").");
+  if (bracket == std::string::npos || end == std::string::npos || end < bracket + 2) return {};
+  const std::string number = name.substr(bracket + 1, end - bracket - 1);
   const bool is_number = number.size() <= kMostDigits && number.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? name.substr(0, bracket) + name.substr(end + 1) : std::string();
+  if (!is_number) return {};
+  const bool has_space = bracket > 0 && name[bracket - 1] == ' ';
+  return name.substr(0, has_space ? bracket - 1 : bracket) + name.substr(end + 1);
 }
 
 }  // namespace
@@ -170,9 +173,9 @@ std::set<std::string> ClassOrStudent::chapters_files_in(const std::vector<std::s
       if (chapters_.is_chapter(name) || (is_chapters && !known_students_.contains(named.owner.student)))
         all.insert(name);
     }
+    // Also if a student of that name is on record: an earlier version made one of such a copy.
     for (const std::string& name : files) {
-      const bool is_known = known_students_.contains(owner_of_file(name, chapters_.known()).owner.student);
-      if (!is_known && all.contains(without_copy_number(name))) all.insert(name);
+      if (all.contains(without_copy_number(name))) all.insert(name);
     }
   }
   return all;
