@@ -67,12 +67,13 @@ std::vector<std::string> shown_names(const Gradebook& book) {
   return names;
 }
 
-std::string cell_text(const Cell& cell) {
+std::string cell_text(const Cell& cell, const Column& column) {
   const Entry* entry = cell.counting();
   if (entry == nullptr) return cell.state == Cell::State::not_due ? "not due" : "-";
   const std::string late = entry->late_days > 0 ? fmt::format(", {} d late", entry->late_days) : "";
   const std::string points = entry->points ? points_text(*entry->points) : "?";
-  return fmt::format("{} {}{}", points, entry->is_starter ? "starter" : verdict_words(*entry), late);
+  return fmt::format("{} {}{}{}", points, entry->is_starter ? "starter" : verdict_words(*entry), late,
+                     column.is_due ? "" : ", not due yet");
 }
 
 std::string painted(const Cell& cell, const std::string& text, const Colors& colors) {
@@ -136,7 +137,7 @@ std::string rows_of(const Gradebook& book, const Colors& colors) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < book.columns.size(); ++i) {
     std::size_t width = book.columns[i].chapter.size();
-    for (const StudentRow& row : book.rows) width = std::max(width, cell_text(row.cells[i]).size());
+    for (const StudentRow& row : book.rows) width = std::max(width, cell_text(row.cells[i], book.columns[i]).size());
     widths.push_back(width);
   }
   std::string text = aligned("student", name_width);
@@ -146,7 +147,7 @@ std::string rows_of(const Gradebook& book, const Colors& colors) {
     const StudentRow& row = book.rows[at];
     text += aligned(names[at], name_width);
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const std::string cell = cell_text(row.cells[i]);
+      const std::string cell = cell_text(row.cells[i], book.columns[i]);
       text += "  " + painted(row.cells[i], cell, colors) + std::string(widths[i] - cell.size(), ' ');
     }
     text += aligned(total_text(book, row), 8, true) + "\n";

@@ -308,6 +308,10 @@ bool Gradebook::has_due() const {
   return std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.is_due; });
 }
 
+bool Gradebook::all_due() const {
+  return std::all_of(columns.begin(), columns.end(), [](const Column& column) { return column.is_due; });
+}
+
 std::string total_text(const Gradebook& book, const StudentRow& row) {
   if (row.total_percent) return points_text(*row.total_percent) + " %";
   return book.has_due() ? "?" : "not due";
@@ -401,6 +405,7 @@ Json to_json(const Gradebook& book) {
                                 {"weight", column.weight},
                                 {"pass_share", column.pass_share},
                                 {"deadline_s", column.deadline_s ? Json(*column.deadline_s) : Json(nullptr)},
+                                {"due", column.is_due},
                                 {"level", column.level}});
   }
   json["students"] = Json::array();

@@ -92,6 +92,7 @@ struct Gradebook {
 
   std::size_t graded_by(GradedBy who) const;  // the number of counting grades with this GradedBy
   bool has_due() const;                       // whether some column is due
+  bool all_due() const;                       // whether every column is due
 };
 
 std::string_view state_name(Cell::State state);

@@ -49,6 +49,11 @@ std::string points_html(const Cell& cell, const Column& column) {
   return points ? fmt::format("{} of {}", points_text(*points), points_text(column.points)) : "?";
 }
 
+// Marks points that do not count yet.
+std::string not_due_html(const Cell& cell, const Column& column) {
+  return column.is_due || cell.entries.empty() ? "" : ", <span class=\"quiet\">not due yet</span>";
+}
+
 std::string kind_of(const Entry& entry) { return entry.grade.empty() ? "none" : entry.grade; }
 
 std::vector<ClassDot> class_dots(const SiteInput& input, std::size_t column) {
@@ -159,8 +164,9 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
       const std::string late = entry != nullptr && entry->late_days > 0
                                    ? fmt::format(", <span class=\"caution\">{} d late</span>", entry->late_days)
                                    : std::string();
-      body += fmt::format("<td data-name=\"{}\">{} {}{}</td>", escaped(book.columns[i].chapter),
-                          points_html(cell, book.columns[i]), verdict_html(entry, cell), late);
+      body += fmt::format("<td data-name=\"{}\">{} {}{}{}</td>", escaped(book.columns[i].chapter),
+                          points_html(cell, book.columns[i]), verdict_html(entry, cell), late,
+                          not_due_html(cell, book.columns[i]));
     }
     body += fmt::format("<td data-name=\"total\">{}</td></tr>\n", total_text(book, book.rows[row]));
   }
@@ -238,14 +244,15 @@ Result<std::string> student_html(const SiteInput& input, const StudentRow& row, 
   std::string body = fmt::format("<h1>{}</h1>\n", escaped(shown));
   if (!input.book.title.empty()) body += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(input.book.title));
   body += notices(input.book);
-  body += row.total_percent      ? fmt::format("<p>Total: {} %.</p>\n", points_text(*row.total_percent))
+  const char* total = input.book.all_due() ? "Total" : "Total of what is due";
+  body += row.total_percent      ? fmt::format("<p>{}: {} %.</p>\n", total, points_text(*row.total_percent))
           : input.book.has_due() ? "<p>There is no total yet.</p>\n"
-                                 : "<p>There is no total yet: nothing is due.</p>\n";
+                                 : "<p>There is no total yet: nothing is due yet.</p>\n";
   for (std::size_t i = 0; i < input.book.columns.size(); ++i) {
     const Column& column = input.book.columns[i];
     const Cell& cell = row.cells[i];
-    body += fmt::format("<h2>{}: {}</h2>\n<p>{}, {}.</p>\n", escaped(column.chapter), escaped(column.title),
-                        points_html(cell, column), verdict_html(cell.counting(), cell));
+    body += fmt::format("<h2>{}: {}</h2>\n<p>{}, {}{}.</p>\n", escaped(column.chapter), escaped(column.title),
+                        points_html(cell, column), verdict_html(cell.counting(), cell), not_due_html(cell, column));
     body += due_html(column);
     if (cell.entries.empty()) {
       body += left_out_html(row);

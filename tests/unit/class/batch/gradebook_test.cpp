@@ -508,6 +508,15 @@ TEST(Table, ShowsTheClass) {
   testing::expect_golden(TEST_GOLDEN_DIR "/table.txt", table(test::small_class(), Colors(false), 80));
 }
 
+TEST(Table, PointsThatDoNotCountYetAreMarked) {
+  Gradebook book = test::small_class();
+  book.columns[1].is_due = false;
+  const std::string text = table(book, Colors(false), 80);
+  EXPECT_THAT(text, ::testing::HasSubstr("10 ace              7 goal missed, not due yet "));
+  EXPECT_TRUE(to_json(book)["chapters"][0]["due"].get<bool>());
+  EXPECT_FALSE(to_json(book)["chapters"][1]["due"].get<bool>());
+}
+
 TEST(Table, ADoubtAboutARowIsNoFileThatWasLeftOut) {
   Gradebook book = test::small_class();
   book.doubts = {{"ada_lovelace", "has a row next to that of Ada Lovelace (17)"}};

@@ -65,7 +65,21 @@ TEST(Site, SaysWhatIsNotDue) {
   const std::string& index = site.files.at("index.html");
   EXPECT_THAT(index, HasSubstr(">- <span class=\"quiet\">not due</span></td>"));
   EXPECT_THAT(index, HasSubstr("<td data-name=\"total\">not due</td>"));
-  EXPECT_THAT(site.files.at(std::get<2>(site.names[0])), HasSubstr("There is no total yet: nothing is due."));
+  EXPECT_THAT(site.files.at(std::get<2>(site.names[0])), HasSubstr("There is no total yet: nothing is due yet."));
+}
+
+// Ada has handed in both chapters, but only the first one counts.
+TEST(Site, SaysWhichPointsDoNotCountYet) {
+  Gradebook book = test::small_class();
+  book.columns[1].is_due = false;
+  book.rows[1].total_percent = 100;
+  const Site site = site_of(book, false);
+  const std::string& page = site.files.at(std::get<2>(site.names[1]));
+  EXPECT_THAT(page, HasSubstr("<p>Total of what is due: 100 %.</p>"));
+  EXPECT_THAT(page, HasSubstr("<p>10 of 10, <span class=\"ace\">ace</span>.</p>"));
+  EXPECT_THAT(page, HasSubstr("<p>7 of 20, goal missed, <span class=\"quiet\">not due yet</span>.</p>"));
+  EXPECT_THAT(site.files.at("index.html"),
+              HasSubstr("7 of 20 goal missed, <span class=\"quiet\">not due yet</span></td>"));
 }
 
 TEST(Site, PagesOfStudentsAreFoundOnlyByThoseWhoAreTold) {
