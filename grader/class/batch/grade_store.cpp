@@ -323,7 +323,7 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
   for (const Submission& s : handed_in) {
     labels.insert(s.label);
     std::int64_t& last_s = placed.try_emplace(file_of(s.owner.student, s.label), s.submitted_at_s).first->second;
-    last_s = std::max(last_s, s.submitted_at_s);
+    last_s = std::max(last_s, s.submitted_at_s, is_before);
   }
   Statement row(impl_->database, kSelectLastLeftOut);
   std::vector<LeftOut> all;
@@ -333,6 +333,7 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
     // If the left-out file and the submission have the same time, they are different files unless they have the same
     // label: all files of a hand-in have the same time, and two of its folders may contain files with the same name.
     const bool is_last = place == placed.end() || out.handed_in_at_s > place->second ||
+                         is_before(place->second, out.handed_in_at_s) ||
                          (out.handed_in_at_s == place->second && !labels.contains(out.label));
     if (is_last) all.push_back(std::move(out));
   }

@@ -67,11 +67,12 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
 }
 
 // Chooses the entry that counts. With "best", the one with the most points; of equals, the earliest. With "last", the
-// one handed in last, graded or not; of several with the same time, as in a zip, the best.
+// one handed in last, graded or not; of several with the same time, as in a zip, the best. One whose time is unknown is
+// the last only if no time is known.
 void choose(Cell& cell, CourseTerms::Counts counts) {
   if (cell.entries.empty()) return;
   const auto is_earlier = [](const Entry& a, const Entry& b) {
-    return a.submitted_again_at_s < b.submitted_again_at_s;
+    return is_before(a.submitted_again_at_s, b.submitted_again_at_s);
   };
   const auto last = std::max_element(cell.entries.begin(), cell.entries.end(), is_earlier);
   for (std::size_t i = 0; i < cell.entries.size(); ++i) {
@@ -146,8 +147,8 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     if (chapter && *chapter != chapters[i]) continue;
     std::int64_t last_s = 0;
-    for (const Entry& entry : row.cells[i].entries) last_s = std::max(last_s, entry.submitted_again_at_s);
-    if (out.handed_in_at_s >= last_s) return true;
+    for (const Entry& entry : row.cells[i].entries) last_s = std::max(last_s, entry.submitted_again_at_s, is_before);
+    if (out.handed_in_at_s >= last_s || is_before(last_s, out.handed_in_at_s)) return true;
   }
   return false;
 }
@@ -363,7 +364,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
     // An entry with the same bytes is already there. Keeps the one that is_earlier() prefers, because a row may have
     // several names, and submissions are sorted by name, so they may not come in order of time.
     Entry& known = entries[place->second];
-    const std::int64_t again_at_s = std::max(known.submitted_again_at_s, entry.submitted_again_at_s);
+    const std::int64_t again_at_s = std::max(known.submitted_again_at_s, entry.submitted_again_at_s, is_before);
     if (is_earlier(entry, known)) known = std::move(entry);
     known.submitted_again_at_s = again_at_s;
   }

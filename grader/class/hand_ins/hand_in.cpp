@@ -158,8 +158,8 @@ void HandIn::open_zips() {
     std::vector<Candidate> zips;
     zips.swap(zips_);
     std::stable_sort(zips.begin(), zips.end(), [](const Candidate& a, const Candidate& b) {
-      return std::make_tuple(-a.found.written_at_s, a.found.parts) <
-             std::make_tuple(-b.found.written_at_s, b.found.parts);
+      const std::int64_t a_s = a.found.written_at_s, b_s = b.found.written_at_s;
+      return a_s != b_s ? is_before(b_s, a_s) : a.found.parts < b.found.parts;
     });
     for (const Candidate& zip : zips) {
       const std::string label = zip.full_label();
@@ -223,13 +223,14 @@ void HandIn::note_marks(Handed& handed) const {
   }
 }
 
-// If a chapter has more files than are graded, the newest files count; of equally old ones, those whose names are most
-// like the chapter's.
+// If a chapter has more files than are graded, the newest files with a date count; of equally old ones, those whose
+// names are most like the chapter's.
 Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*>& files, const KeepSource& keep,
                               Handed& handed) {
   const auto order = [&](const Candidate* one) {
-    return std::make_tuple(-one->found.written_at_s, one->called != chapter + ".cu", one->zips, one->found.parts.size(),
-                           std::cref(one->label), std::cref(one->found.parts));
+    const std::int64_t at_s = one->found.written_at_s;
+    return std::make_tuple(!is_known_time(at_s), -at_s, one->called != chapter + ".cu", one->zips,
+                           one->found.parts.size(), std::cref(one->label), std::cref(one->found.parts));
   };
   std::sort(files.begin(), files.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
   std::vector<std::string> kept;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -24,12 +25,20 @@ struct Submission {
 
 // Whether a file's time may be true. Programs that know no time write the first or the last moment that they can: in
 // zips the first day of 1980, or zeros, which are read as the last day of the month before the first (1979-11-30), or
-// ones, which are read as a day in 2108; elsewhere the first or the last second of Unix in 32 bits. Each of them in any
-// time zone.
+// ones, which are read as a day in 2108; elsewhere the first second of Unix, or its last one in 32 bits, with a sign
+// (2038-01-19) or without. Each of them in any time zone.
 inline bool is_known_time(std::int64_t submitted_at_s) {
-  constexpr std::int64_t kDay_s = 86'400, kZeros_s = 312'768'000, kZips_s = 315'532'800, kLast_s = 0xffff'ffff;
+  constexpr std::int64_t kDay_s = 86'400, kZeros_s = 312'768'000, kZips_s = 315'532'800, kLastSigned_s = 0x7fff'ffff,
+                         kLast_s = 0xffff'ffff;
   const bool is_of_zips = submitted_at_s >= kZeros_s - kDay_s && submitted_at_s <= kZips_s + 2 * kDay_s;
-  return submitted_at_s > kDay_s && !is_of_zips && submitted_at_s < kLast_s - kDay_s;
+  const bool is_last_signed = submitted_at_s >= kLastSigned_s - kDay_s && submitted_at_s <= kLastSigned_s + kDay_s;
+  return submitted_at_s > kDay_s && !is_of_zips && !is_last_signed && submitted_at_s < kLast_s - kDay_s;
+}
+
+// Whether a time counts as earlier than another. An unknown time is earlier than any known one, so that no file without
+// a date hides a later hand-in.
+inline bool is_before(std::int64_t a_s, std::int64_t b_s) {
+  return std::pair(is_known_time(a_s), a_s) < std::pair(is_known_time(b_s), b_s);
 }
 
 // The beginning of a LeftOut's reason if --chapter would help.

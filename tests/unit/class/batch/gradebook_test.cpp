@@ -157,6 +157,18 @@ TEST_F(Book, TheBestOrTheLastCounts) {
   EXPECT_EQ(make().rows[0].cells[0].points(), std::nullopt);  // the newest one has no grade yet
 }
 
+TEST_F(Book, AnUnknownTimeHidesNoHandIn) {
+  terms_.chapters.resize(1);
+  chapters_.resize(1);
+  terms_.counts = CourseTerms::Counts::last;
+  hand_in_graded("undated", 4'362'595'200, 16);
+  hand_in_graded("dated", kDue, 2);
+  hand_in("ann", "dated", 4'362'595'200);
+  EXPECT_EQ(counting(), "dated");
+  left_out_ = {{"ann/w.zip", "is no zip", "ann", kDue + 1}};
+  EXPECT_EQ(make().left_out.size(), 1u);
+}
+
 // All files of a zip have the zip's time. If several files share the latest time, the best of them counts.
 TEST_F(Book, OfSeveralAtTheLastMomentTheBestCounts) {
   terms_.counts = CourseTerms::Counts::last;

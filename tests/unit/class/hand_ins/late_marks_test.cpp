@@ -434,7 +434,7 @@ TEST_F(LateMarks, TimesThatNobodyKnowsAreTold) {
     handed_.submissions[1].submitted_at_s = handed_.submissions[2].submitted_at_s = time_s;
     handed_.submissions[0].submitted_at_s = 1'790'000'000;
     EXPECT_THAT(unknown_times_text(handed_, terms_),
-                HasSubstr("hw.zip/bob_first has a date around 1970, 1980 or 2107"));
+                HasSubstr("hw.zip/bob_first has a date around 1970, 1980, 2038 or 2107"));
     handed_.submissions[0].submitted_at_s = time_s;
     EXPECT_THAT(unknown_times_text(handed_, terms_), HasSubstr("hw.zip/ada_first and 1 more files have a date"));
     terms_.chapters[0].deadline_s.reset();
@@ -452,6 +452,7 @@ TEST(Times, ThatAProgramMadeUpAreUnknown) {
       EXPECT_FALSE(is_known_time(time_s - hours * kHour)) << time_s << " " << hours;
   }
   EXPECT_FALSE(is_known_time(0xffff'ffff));
+  EXPECT_FALSE(is_known_time(0x7fff'ffff));
   EXPECT_FALSE(is_known_time(-1));
   for (const std::int64_t time_s : {1'000'000'000LL, 1'790'000'000LL, 4'000'000'000LL})
     EXPECT_TRUE(is_known_time(time_s));

@@ -1243,6 +1243,18 @@ TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
   EXPECT_GT(links.left_out[1].handed_in_at_s, test::kHandedIn);
 }
 
+// Three files are graded.
+TEST_F(Submissions, AFileWithoutADateTakesNoOthersPlace) {
+  const auto hand_in = [&](const std::string& name, std::int64_t at_s) {
+    const std::chrono::sys_seconds time{std::chrono::seconds(at_s)};
+    fs::last_write_time(folder_.write("c/ada/" + name, name), std::chrono::file_clock::from_sys(time));
+  };
+  for (int i = 1; i <= 3; ++i) hand_in(fmt::format("vector-add-{}.cu", i), 0x7fff'ffff);
+  hand_in("vector-add-4.cu", kHandedIn);
+  folder_.write("c/bob/vector-add.cu", "B");
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c")), Contains("ada vector-add c/ada/vector-add-4.cu"));
+}
+
 TEST_F(Submissions, NoTimeIsTooFarAway) {
   for (const std::int64_t at : {std::int64_t{1} << 60, -(std::int64_t{1} << 60)}) {
     Found file{{"vector-add.cu"}, at, [](std::size_t, std::size_t&) { return Result<std::string>(std::string("A")); }};
