@@ -22,7 +22,7 @@ const char* words_of(FaultKind kind) {
     case FaultKind::missing_wait:
       return "a missing wait for an asynchronous copy";
     case FaultKind::runaway:
-      return "a run that does not end within its budget of work";
+      return "a run that exceeds its work limit";
     case FaultKind::barrier_deadlock:
       return "threads that wait at a barrier forever";
     case FaultKind::assertion:

@@ -360,10 +360,8 @@ std::string unknown_times_text(const Handed& handed, const CourseTerms& terms) {
   }
   if (labels.empty()) return {};
   return fmt::format(
-      "{} a date around 1970, 1980, 2038 or 2107, as programs write that know no time: {} as on time; to count "
-      "lateness, "
-      "give {} the "
-      "time of the hand-in (touch -d)",
+      "{} a date around 1970, 1980, 2038 or 2107, which is what programs write when they do not know the time: {} as "
+      "on time; to count lateness, give {} the time of the hand-in (touch -d)",
       labels.size() > 1 ? fmt::format("{} and {} more files have", labels.front(), labels.size() - 1)
                         : labels.front() + " has",
       labels.size() > 1 ? "they count" : "it counts", labels.size() > 1 ? "them" : "it");

@@ -23,10 +23,10 @@ struct Submission {
   std::int64_t submitted_at_s = 0;
 };
 
-// Whether a file's time may be true. Programs that know no time write the first or the last moment that they can: in
-// zips the first day of 1980, or zeros, which are read as the last day of the month before the first (1979-11-30), or
-// ones, which are read as a day in 2108; elsewhere the first second of Unix, or its last one in 32 bits, with a sign
-// (2038-01-19) or without. Each of them in any time zone.
+// Whether a file's time may be true. Programs that do not know the time write the first or the last moment that they
+// can: in zips the first day of 1980, or zeros, which are read as the last day of the month before the first
+// (1979-11-30), or ones, which are read as a day in 2108; elsewhere the first second of Unix, or its last one in 32
+// bits, with a sign (2038-01-19) or without. Each of them in any time zone.
 inline bool is_known_time(std::int64_t submitted_at_s) {
   constexpr std::int64_t kDay_s = 86'400, kZeros_s = 312'768'000, kZips_s = 315'532'800, kLastSigned_s = 0x7fff'ffff,
                          kLast_s = 0xffff'ffff;

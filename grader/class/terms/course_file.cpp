@@ -389,7 +389,8 @@ Status check_hidden_sizes(const CourseTerms& terms, const std::vector<Chapter>& 
             i, fmt::format("does not fit into the memory of {}, {} MiB", machine.name, machine.memory_bytes >> 20));
       }
       if (share_of(work, measured) > 1) {
-        return refuse(i, fmt::format("is more work than the size measured on {}, {}", machine.name, largest.text()));
+        return refuse(
+            i, fmt::format("needs more work than the size that is measured on {} ({})", machine.name, largest.text()));
       }
     }
   }

@@ -49,7 +49,7 @@ TEST(Hide, OfABudgetClaimsNoEndlessLoop) {
   Trial trial;
   trial.record.fault.emplace().kind = FaultKind::runaway;
   hide(trial, Hidden::size);
-  EXPECT_EQ(trial.record.fault->message, "a run that does not end within its budget of work");
+  EXPECT_EQ(trial.record.fault->message, "a run that exceeds its work limit");
 }
 
 TEST(Hide, OfAWrongValueLeavesTheBuffer) {
