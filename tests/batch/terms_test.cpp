@@ -79,6 +79,11 @@ TEST_F(TermsTest, TheExitCodeTellsOfASubmissionThatSomebodyHasToLookAt) {
   const CommandResult other = type({"grade", "submissions/bob", "--each"});
   EXPECT_EQ(other.exit_code, 0);
   EXPECT_THAT(other.output, HasSubstr("needs a look: ann, vector-add: "));
+  // An earlier file, which does not count beside the later one, needs a look as well.
+  fs::create_directories(folder_ / "earlier/ann");
+  std::ofstream(folder_ / "earlier/ann/vector-add.cu") << file_text(file) << "// the first try\n";
+  fs::last_write_time(folder_ / "earlier/ann/vector-add.cu", fs::last_write_time(file) - std::chrono::hours(1));
+  EXPECT_EQ(type({"grade", "earlier/ann", "--each"}).exit_code, 1);
 }
 
 TEST_F(TermsTest, TheExitCodeTellsOfRowsThatMayBeOnePersons) {

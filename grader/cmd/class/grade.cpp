@@ -217,8 +217,10 @@ bool needs_look(const std::vector<Submission>& named, const Gradebook& book) {
   return std::any_of(book.rows.begin(), book.rows.end(), [&](const StudentRow& row) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const Cell& cell = row.cells[i];
-      if (cell.state != Cell::State::not_graded) continue;
-      if (files.contains({book.columns[i].chapter, cell.counting()->source_sha256})) return true;
+      const bool is_named = std::any_of(cell.entries.begin(), cell.entries.end(), [&](const Entry& entry) {
+        return files.contains({book.columns[i].chapter, entry.source_sha256});
+      });
+      if (is_named && cell.state == Cell::State::not_graded) return true;
     }
     return false;
   });
