@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "grader/class/hand_ins/canvas/canvas_names.h"
+#include "grader/class/hand_ins/name_letters.h"
 
 namespace roofwalk {
 
@@ -138,17 +139,6 @@ Owner owner_with_id(const std::string& name, const std::string& id);
 // Like owner_with_id(), for a number that a student may have typed.
 Owner owner_with_unproven_id(const std::string& name, const std::string& id);
 
-// The text in small letters, for all alphabets. Invalid UTF-8 is unchanged.
-std::string small_letters(const std::string& text);
-
-// An address in small letters. Only A to Z have one: a letter of another alphabet whose small letter is Latin, such as
-// the Kelvin sign, makes another address.
-std::string small_address(const std::string& address);
-
-// A name's letters and digits in small letters, Latin ones without accents, so that different spellings give the same
-// text.
-std::string name_letters(const std::string& name);
-
 // A text that is safe to show: characters that are not harmless (characters.h) become "?", invalid UTF-8 becomes
 // U+FFFD; at most 200 bytes, then "...". Never empty.
 std::string plain_name(const std::string& name);
@@ -156,5 +146,9 @@ std::string plain_name(const std::string& name);
 // Like plain_name(), but different names give different texts: if the conversion changes the name, a hash of the full
 // name is appended.
 std::string student_name(const std::string& name);
+
+// A student without the hash that student_name() appended, if the hash stands for characters that do not show. It stays
+// if it stands for a part of the name that is lost: the end of a long one, or what is no UTF-8.
+std::string without_hash(const std::string& student);
 
 }  // namespace roofwalk

@@ -370,6 +370,20 @@ TEST_F(Book, NamesakesAreTold) {
             "has a row next to that of Jose\u0301, who has a similar name: are they one person?");
 }
 
+TEST_F(Book, NamesThatLookTheSameAreTold) {
+  students_ = {{"ada", "", {}}};
+  for (const char* name : {"a\u200bda", "\ufeffada", "ad\u00ada", "ada\u200e"})
+    students_.push_back({student_name(name), "", {}});
+  EXPECT_EQ(make().rows.size(), 5u);
+  EXPECT_EQ(make().doubts.size(), 4u);
+  // Of these, only what they have in common can be shown.
+  students_ = {{student_name("\x93\xfa"), "", {}},
+               {student_name("\x8e\x9f"), "", {}},
+               {student_name(std::string(300, 'x')), "", {}},
+               {student_name(std::string(301, 'x')), "", {}}};
+  EXPECT_TRUE(make().doubts.empty());
+}
+
 // In a later download, the same bytes may be late because the student sent them again, or on time because the deadline
 // was moved. Either way they count as on time.
 TEST_F(Book, OfTheSameBytesOnTimeStays) {
