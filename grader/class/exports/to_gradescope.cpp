@@ -14,10 +14,10 @@ namespace {
 std::string output_of(const Cell& cell, const Column& column, const StudentRow& row) {
   const Entry* entry = cell.counting();
   if (entry == nullptr) {
-    std::string text = fmt::format(
-        "{}: {}.cu was not among the files.",
-        cell.state == Cell::State::not_due ? "Nothing was handed in yet, and nothing is due" : "Nothing was handed in",
-        column.chapter);
+    std::string text =
+        fmt::format("{}: {}.cu was not among the files.",
+                    cell.state == Cell::State::not_due ? "Not handed in yet; it is not due" : "Nothing was handed in",
+                    column.chapter);
     for (const std::string& line : left_out_words(row)) text += "\n" + line;
     return text;
   }
@@ -40,12 +40,13 @@ Json to_gradescope(const Gradebook& book, const StudentRow& row) {
     const double points = cell.points().value_or(0);
     const Entry* entry = cell.counting();
     score += points;
-    Json test{{"name", fmt::format("{}: {}", column.chapter, column.title)},
-              {"number", std::to_string(i + 1)},
-              {"score", points},
-              {"max_score", column.points}};
-    if (cell.state != Cell::State::not_due)
+    Json test{{"name", fmt::format("{}: {}", column.chapter, column.title)}, {"number", std::to_string(i + 1)}};
+    // Without a status, Gradescope would derive "failed" from a score of 0.
+    if (cell.state != Cell::State::not_due) {
+      test["score"] = points;
+      test["max_score"] = column.points;
       test["status"] = entry != nullptr && entry->verdict == "pass" ? "passed" : "failed";
+    }
     test["output"] = output_of(cell, column, row);
     test["output_format"] = "text";
     test["visibility"] = "visible";
