@@ -87,12 +87,14 @@ void choose(Cell& cell, CourseTerms::Counts counts) {
   cell.state = cell.counting()->points ? Cell::State::graded : Cell::State::not_graded;
 }
 
+// Whether a column is part of the total. Not even a hand-in counts before the deadline: one that is unfinished would
+// lower the total below that of a student who has not handed in yet.
+bool counts_now(const Column& column) { return column.is_due && column.weight > 0; }
+
 std::optional<double> total_of(const std::vector<Cell>& cells, const std::vector<Column>& columns) {
   double reached = 0, weights = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    // Not even a hand-in counts before the deadline: one that is unfinished would lower the total below that of a
-    // student who has not handed in yet.
-    if (!columns[i].is_due) continue;
+    if (!counts_now(columns[i])) continue;
     const auto points = cells[i].points();
     if (!points) return std::nullopt;
     if (columns[i].points > 0) reached += columns[i].weight * *points / columns[i].points;
@@ -306,7 +308,7 @@ std::size_t Gradebook::graded_by(GradedBy who) const {
 }
 
 bool Gradebook::has_due() const {
-  return std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.is_due; });
+  return std::any_of(columns.begin(), columns.end(), [](const Column& column) { return counts_now(column); });
 }
 
 bool Gradebook::all_due() const {

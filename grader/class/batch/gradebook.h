@@ -91,7 +91,7 @@ struct Gradebook {
   bool all_boxed = true;  // whether compilers always ran in a sandbox
 
   std::size_t graded_by(GradedBy who) const;  // the number of counting grades with this GradedBy
-  bool has_due() const;                       // whether some column is due
+  bool has_due() const;                       // whether some column that has a weight is due
   bool all_due() const;                       // whether every column is due
 };
 

@@ -121,6 +121,19 @@ TEST_F(Book, WhatIsNotDueYetCountsForNobody) {
   EXPECT_EQ(make().rows[2].cells[0].points(), 0);
 }
 
+TEST_F(Book, AChapterWithoutWeightIsNoPartOfTheTotal) {
+  terms_.chapters[1].weight = 0;
+  hand_in("ann", "odd");
+  submissions_.back().chapter = chapters_[1].name;
+  graded("odd", "not_graded");
+  hand_in("bob", "ace");
+  graded("ace", "pass", 20);
+  EXPECT_EQ(make().rows[0].total_percent, 0);
+  EXPECT_EQ(make().rows[1].total_percent, 100);
+  now_s_ = kDue - 1;
+  EXPECT_EQ(total_text(make(), make().rows[1]), "not due");
+}
+
 TEST_F(Book, AnUnknownTimeIsNotLate) {
   hand_in("ann", "ace", 4'362'595'200);  // the last date that a zip can hold, which stands for none
   hand_in("bob", "ace", kDue + 1);
