@@ -64,7 +64,7 @@ struct HeldLoad {
   static constexpr std::size_t kMostWays = 8;  // Pick::if_true
   const Op* op = nullptr;                      // null: none is held
   bool is_local = false;
-  std::uint32_t bytes = 0;  // per lane
+  std::uint32_t bytes = 0;                         // per lane
   std::array<std::uint64_t, kWarpSize> address{};  // offsets in shared or local memory
   std::array<std::uint32_t, kMostWays> lanes{};    // by way: the lanes in which its conditions hold so far
 };
