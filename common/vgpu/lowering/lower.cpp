@@ -67,7 +67,7 @@ void Lowering::lay_out_memory() {
   for (const auto& [name, offset] : shared_.offsets) program_.shared_variables.emplace(offset, name);
   program_.shared_bytes = shared_.static_bytes;
   if (input_.dynamic_shared_bytes != 0) {
-    const std::uint64_t wanted = std::uint64_t{round_up(shared_.static_bytes, 16)} + input_.dynamic_shared_bytes;
+    const std::uint64_t wanted = std::uint64_t{shared_.dynamic_at} + input_.dynamic_shared_bytes;
     program_.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~0u));
   }
   // Call parameters come first, so that recursive calls can save them in one piece. Local variables of recursive

@@ -1,6 +1,7 @@
 #include "common/vgpu/program/kernel_code.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,8 @@ std::uint64_t host_bytes_of(const KernelCode& code) {
   return bytes;
 }
 
+constexpr std::uint64_t kLeastSharedAlignBytes = 16;
+
 }  // namespace
 
 SharedLayout shared_layout(const ptx::Module& module, const Function& function) {
@@ -76,7 +79,13 @@ SharedLayout shared_layout(const ptx::Module& module, const Function& function) 
   for (const Instruction& in : function.instructions) {
     for (const Operand& operand : in.operands) for_each_symbol(operand, place);
   }
-  for (const Variable* variable : dynamic) out.offsets[variable->name] = (out.static_bytes + 15) / 16 * 16;
+  // nvcc pads the static variables to the largest alignment of all, so that the dynamic ones have theirs.
+  std::uint64_t align = kLeastSharedAlignBytes;
+  for (const auto& [name, offset] : out.offsets)
+    align = std::max<std::uint64_t>(align, static_cast<std::uint64_t>(std::max(variables.at(name)->align_bytes, 1)));
+  out.dynamic_at = static_cast<std::uint32_t>(std::min<std::uint64_t>((out.static_bytes + align - 1) / align * align,
+                                                                      std::numeric_limits<std::int32_t>::max()));
+  for (const Variable* variable : dynamic) out.offsets[variable->name] = out.dynamic_at;
   return out;
 }
 

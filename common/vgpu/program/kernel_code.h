@@ -20,6 +20,7 @@ namespace roofwalk::vgpu {
 struct SharedLayout {
   std::map<std::string, std::uint32_t> offsets;
   std::uint32_t static_bytes = 0;
+  std::uint32_t dynamic_at = 0;  // where dynamic shared memory begins
 };
 SharedLayout shared_layout(const ptx::Module& module, const ptx::Function& function);
 

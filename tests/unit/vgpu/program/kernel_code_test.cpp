@@ -39,6 +39,24 @@ TEST(KernelCode, KernelsThatCallNothingKeepTheCodeOfTheirModule) {
   EXPECT_LT(code->host_bytes, 4096u);
 }
 
+// As in the cubin of a kernel with `__shared__ int` and `extern __shared__ __align__(128) float[]`: .nv.shared has 128
+// bytes and this alignment.
+TEST(KernelCode, DynamicSharedMemoryBeginsAtTheLargestAlignment) {
+  const auto dynamic_at = [](const std::string& one, const std::string& dynamic) {
+    const ptx::Module module =
+        parse(".shared .align " + one + " .b8 one[4];\n.extern .shared .align " + dynamic + " .b8 tile[];\n",
+              "mov.u32 %r1, one;\nmov.u32 %r2, tile;\n");
+    const SharedLayout layout = shared_layout(module, module.functions.at(0));
+    EXPECT_EQ(layout.offsets.at("one"), 0u);
+    EXPECT_EQ(layout.offsets.at("tile"), layout.dynamic_at);
+    EXPECT_EQ(layout.static_bytes, 4u);
+    return layout.dynamic_at;
+  };
+  EXPECT_EQ(dynamic_at("4", "4"), 16u);
+  EXPECT_EQ(dynamic_at("4", "128"), 128u);
+  EXPECT_EQ(dynamic_at("1024", "16"), 1024u);
+}
+
 TEST(KernelCode, LinkedCodeIsCounted) {
   std::string body;
   for (int i = 0; i < 1000; ++i) body += "add.u32 %r1, %r1, %r1;\n";
