@@ -428,7 +428,7 @@ class AttemptInTheMaking {
     ROOFWALK_TRY(const StarterDot dot, ready              ? Result<StarterDot>(ready->dot)
                                        : starter_.valid() ? starter_.get()
                                                           : dot_of(trial));
-    ROOFWALK_TRY_STATUS(keep_starter(rig_, key_, dot));
+    if (!ready) ROOFWALK_TRY_STATUS(keep_starter(rig_, key_, dot));
     evidence_.starter = attempt_.starter = dot.points;
     attempt_.starter_sector_use = dot.sector_use;
     // A wrong answer has no figures: its dot would mean nothing.

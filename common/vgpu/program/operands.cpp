@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/vgpu/program/backward.h"
+
 namespace roofwalk::vgpu {
 
 std::size_t result_count(const ptx::Instruction& in) {
@@ -159,32 +161,21 @@ BlockUses::BlockUses(const ptx::Function& function, const std::vector<BasicBlock
       });
     }
   }
-  // What a block wants, those before it want, too, unless they write it.
-  std::vector<std::vector<std::uint32_t>> before(blocks.size());
-  std::vector<std::uint32_t> ahead;
-  std::vector<bool> waits(blocks.size(), true);
-  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-    ahead.push_back(b);
+  // What the next blocks want, a block wants, too, unless it writes it.
+  std::size_t steps = 0;
+  walk_backward(blocks, [&](std::uint32_t b) {
+    bool more_than_before = false;
+    is_known_ = (steps += words_ * blocks[b].successors.size()) <= kMostSteps;
+    if (!is_known_) return false;
     for (const std::uint32_t to : blocks[b].successors) {
-      if (to != kExitBlock) before[to].push_back(b);
-    }
-  }
-  for (std::size_t steps = 0; !ahead.empty() && is_known_; is_known_ = steps <= kMostSteps) {
-    const std::uint32_t to = ahead.back();
-    ahead.pop_back();
-    waits[to] = false;
-    for (const std::uint32_t b : before[to]) {
-      bool any = false;
-      for (std::size_t w = 0; w < words_; ++w) {
+      for (std::size_t w = 0; to != kExitBlock && w < words_; ++w) {
         const std::uint64_t more = wanted_[to * words_ + w] & ~written[b * words_ + w] & ~wanted_[b * words_ + w];
         wanted_[b * words_ + w] |= more;
-        any = any || more != 0;
+        more_than_before = more_than_before || more != 0;
       }
-      steps += words_;
-      if (any && !waits[b]) ahead.push_back(b);
-      waits[b] = waits[b] || any;
     }
-  }
+    return more_than_before;
+  });
 }
 
 std::uint64_t BlockUses::host_bytes() const {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
+#include "common/vgpu/program/backward.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
@@ -56,30 +58,14 @@ class LiveRegisters {
 
   std::optional<std::vector<bool>> instructions_with_use() {
     constexpr std::uint64_t kMostSteps = 50'000'000;
-    std::vector<bool> used(code_.size()), waits(blocks_.size(), true);
-    std::vector<std::vector<std::uint32_t>> before(blocks_.size());
-    std::vector<std::uint32_t> ahead;
-    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
-      ahead.push_back(b);
-      for (const std::uint32_t to : blocks_[b].successors) {
-        if (to != kExitBlock) before[to].push_back(b);
-      }
-    }
+    std::vector<bool> used(code_.size());
     at_begin_.resize(blocks_.size() * words_);
     std::uint64_t steps = 0;
-    while (!ahead.empty()) {
-      const std::uint32_t b = ahead.back();
-      ahead.pop_back();
-      waits[b] = false;
+    walk_backward(blocks_, [&](std::uint32_t b) {
       steps += words_ * (blocks_[b].successors.size() + 1) + blocks_[b].count;
-      if (steps > kMostSteps) return std::nullopt;
-      if (!walk(b, used)) continue;
-      for (const std::uint32_t from : before[b]) {
-        if (!waits[from]) ahead.push_back(from);
-        waits[from] = true;
-      }
-    }
-    return used;
+      return steps <= kMostSteps && walk(b, used);
+    });
+    return steps <= kMostSteps ? std::optional(std::move(used)) : std::nullopt;
   }
 
  private:
