@@ -113,6 +113,8 @@ TEST(Operands, RegistersReadUnwrittenAreThoseThatSomePathReadsFirst) {
                                        "@%p2 bra L;\n"),
             Names{});
   EXPECT_EQ(read_unwritten("bra L;\nmov.u32 %r2, %r1;\nL:\n"), Names{});  // nothing leads there
+  // Each block leads to the one before it in the text.
+  EXPECT_EQ(read_unwritten("bra C;\nA:\nmov.u32 %r2, %r1;\nret;\nB:\nbra A;\nC:\nbra B;\n"), Names{"%r1"});
 }
 
 }  // namespace

@@ -68,6 +68,12 @@ TEST(Uses, ASumThatOnlyALoopReadsHasNone) {
   EXPECT_THAT(unused(loop + "st.global.f32 [%rd1], %f1;\n"), IsEmpty());
 }
 
+// The use comes in the next iteration, in a block that stands before the sum's in the text.
+TEST(Uses, AValueIsUsedByWayOfALoop) {
+  EXPECT_THAT(unused("L:\nst.global.f32 [%rd1], %f1;\n@%p2 bra E;\nfma.rn.f32 %f1, %f2, %f2, %f2;\nbra L;\nE:\n"),
+              IsEmpty());
+}
+
 TEST(Uses, LoadsHaveNoneOfTheirOwnUnlessTheyAreVolatile) {
   EXPECT_THAT(unused("cvt.rzi.s32.f32 %r1, %f1;\nld.global.f32 %f2, [%rd1];\n"), ElementsAre("cvt", "ld"));
   EXPECT_THAT(unused("mul.wide.s32 %rd2, %r1, 4;\nld.volatile.global.f32 %f2, [%rd2];\n"), IsEmpty());
