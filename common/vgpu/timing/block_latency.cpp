@@ -66,12 +66,16 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const S
     now += op.issues;
     const std::uint32_t done = now + latency_of(machine, program, op);
     if (op.kind == TimedKind::compute && waits_for_stores(program, op)) now = done;  // later operations wait as well
-    for (const std::uint16_t result : operands.first(op.result_count)) ready[result] = result == 0 ? 0 : done;
+    for (const std::uint16_t result : operands.first(op.result_count)) {
+      if (result >= kFirstFreeSlot) ready[result] = done;
+      ready[kEverythingSlot] = std::max(ready[kEverythingSlot], done);
+    }
     end = std::max(end, done);
   }
   for (const TimedOp& op : schedule.ops) {
     for (std::uint32_t i = 0; i < op.result_count; ++i) ready[schedule.operands[op.first_operand + i]] = 0;
   }
+  ready[kEverythingSlot] = 0;
   return end;
 }
 

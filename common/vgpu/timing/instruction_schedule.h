@@ -35,6 +35,10 @@ enum class TimedKind : std::uint8_t {
 
 inline constexpr std::uint8_t kAllGroups = 255;  // for TimedOp::groups of async_wait
 
+// Scoreboard slots: that of values which are always ready (constants, parameters), and that of everything in flight:
+// ready when the latest result so far is. Slots from kFirstFreeSlot on hold one value at a time.
+inline constexpr std::uint16_t kReadySlot = 0, kEverythingSlot = 1, kFirstFreeSlot = 2;
+
 struct TimedOp {
   TimedKind kind = TimedKind::compute;
   Unit unit = Unit::integer;
@@ -85,8 +89,8 @@ struct ProgramSchedule {
   // By basic block: the schedules that begin with the block, longest first. The last schedule contains only this block,
   // in one copy.
   std::vector<std::vector<Schedule>> blocks;
-  std::uint32_t slots = 0;  // scoreboard slots of a warp; slot 0 is always ready
-  std::uint32_t parts = 1;  // largest number of parts of a schedule
+  std::uint32_t slots = kFirstFreeSlot;  // scoreboard slots of a warp
+  std::uint32_t parts = 1;               // largest number of parts of a schedule
 };
 
 // Schedules a kernel. `code` is empty and `registers_per_thread` is 0 if unknown. Never fails: machine code that does

@@ -20,6 +20,7 @@ constexpr std::uint64_t kLeastWaits = 2'000'000, kWaitsOfAnInstruction = 32;
 // Executes the basic blocks symbolically, on value numbers, in PTX order.
 void StaticScheduler::find_sources(std::uint32_t copies) {
   sources_.assign(static_cast<std::size_t>(copies) * block_->count, {});
+  waits_for_all_.assign(sources_.size(), false);
   now_.clear();
   since_stop_.clear();
   last_stop_ = kNoValue;
@@ -115,11 +116,10 @@ void StaticScheduler::find_stops() {
     stopping += stops;
   }
   for (std::size_t reg = 0; reg < flies.size(); ++reg) {
-    if (flies[reg] && slot_of_[reg] != kReady) flying_.push_back(static_cast<int>(reg));
+    if (flies[reg] && slot_of_[reg] != kReadySlot) flying_.push_back(static_cast<int>(reg));
   }
-  // Thousands of registers, waited for in thousands of basic blocks, would exhaust memory. In such code, a stop waits
-  // only for values of its own block.
-  if (flying_.size() * stopping > most_waits()) flying_.clear();
+  // Lists of thousands of registers for thousands of basic blocks would exhaust memory.
+  too_many_fly_ = flying_.size() * stopping > most_waits();
   merged_waits_left_ = most_waits();
 }
 
@@ -140,7 +140,8 @@ void StaticScheduler::read_what_flies(std::uint32_t node) {
   };
   if (first) {
     for (const auto& [reg, values] : now_) read(values);
-    for (const int reg : flying_) {
+    waits_for_all_[node] = too_many_fly_;
+    for (const int reg : too_many_fly_ ? std::span<const int>() : flying_) {
       if (!now_.contains(reg)) sources.push_back(~reg);
     }
   } else {

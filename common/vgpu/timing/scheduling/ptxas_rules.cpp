@@ -91,7 +91,7 @@ void StaticScheduler::find_folded() {
   };
   const auto one_result = [&](const Instruction& in) {
     return in.guard < 0 && !in.operands.empty() && in.operands[0].kind == Operand::Kind::reg &&
-           slot_of_[result_of(in)] == kReady;
+           slot_of_[result_of(in)] == kReadySlot;
   };
   for (auto pc = static_cast<std::uint32_t>(code().size()); pc-- > 0;) {
     const Instruction& in = code()[pc];
@@ -128,7 +128,7 @@ void StaticScheduler::find_fused() {
   for (std::uint32_t pc = 0; pc < code().size(); ++pc) {
     if (!may_fuse(code()[pc], ptx::kMultiplies)) continue;
     const auto product = static_cast<std::size_t>(result_of(code()[pc]));
-    fused_[pc] = is_summed[product] && !is_read_otherwise[product] && slot_of_[product] == kReady;
+    fused_[pc] = is_summed[product] && !is_read_otherwise[product] && slot_of_[product] == kReadySlot;
   }
 }
 

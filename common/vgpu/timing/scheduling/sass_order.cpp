@@ -159,7 +159,7 @@ std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::u
   }
   if (total >= copies) return static_cast<std::uint32_t>(std::uint64_t{k} * copies / total);
   bool around = kind_of(code()[pc]) == TimedKind::branch || ptx::info(code()[pc].opcode).form == Form::compare;
-  for_each_result(code()[pc], [&](int reg) { around = around || slot_of_[reg] != kReady; });
+  for_each_result(code()[pc], [&](int reg) { around = around || slot_of_[reg] != kReadySlot; });
   return around ? copies - total + k : k;
 }
 

@@ -13,8 +13,8 @@ void StaticScheduler::find_slots() {
   std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
   crosses.insert(crosses.end(), handed_.across_blocks().begin(), handed_.across_blocks().end());
   const std::size_t count = crosses.size();
-  slot_of_.assign(count, kReady);
-  slots_ = 1;
+  slot_of_.assign(count, kReadySlot);
+  slots_ = kFirstFreeSlot;
   for (std::size_t reg = 0; reg < count; ++reg) {
     if (crosses[reg]) slot_of_[reg] = static_cast<std::uint16_t>(slots_++);
   }
@@ -24,8 +24,8 @@ void StaticScheduler::find_slots() {
 }
 
 // Finds the values that an operation at `place` waits for if it reads `values`: each of them that is made before
-// `place`; for every other one, the values that it is made of.
-void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out) {
+// `place`; for every other one, the values that it is made of. Returns false if these are too many to find.
+bool StaticScheduler::resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out) {
   constexpr std::size_t kMost = 4096;  // limit on values that are made only after `place`
   const std::size_t start = out.size();
   // A call may read thousands of values that are all made of the same few, so each value is visited only once.
@@ -37,7 +37,7 @@ void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, 
     std::uint32_t& seen = v < 0 ? register_seen_[static_cast<std::size_t>(~v)] : seen_[static_cast<std::size_t>(v)];
     if (std::exchange(seen, search_) == search_) continue;
     if (v < 0) {
-      if (slot_of_[static_cast<std::size_t>(~v)] != kReady) out.push_back(v);
+      if (slot_of_[static_cast<std::size_t>(~v)] != kReadySlot) out.push_back(v);
       continue;
     }
     const std::size_t made_at = made_at_[static_cast<std::size_t>(v)];
@@ -50,6 +50,7 @@ void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, 
     }
   }
   std::sort(out.begin() + static_cast<std::ptrdiff_t>(start), out.end());
+  return late <= kMost;
 }
 
 // Returns the node whose machine instruction performs this node's access to shared memory; kNowhere if that is its own.
@@ -146,7 +147,7 @@ std::vector<StaticScheduler::Links> StaticScheduler::link(const std::vector<Item
     if (handed[node] != kNoValue) links[i].sources.push_back(handed[node]);
     if (!has_read[node] && (!items[i].constant || maker)) {
       has_read[node] = true;
-      resolve(sources_[node], i, links[i].sources);
+      links[i].everything = !resolve(sources_[node], i, links[i].sources) || waits_for_all_[node];
     }
     handed[node] = links[i].result = maker ? static_cast<Value>(node) : next++;
   }
@@ -173,7 +174,7 @@ StaticScheduler::Lifetimes StaticScheduler::lifetimes_of(const std::vector<Links
     for (const Value value : links[i].sources) read(value, i);
   }
   for (const auto& [reg, values] : now_) {
-    if (slot_of_[static_cast<std::size_t>(reg)] == kReady) continue;
+    if (slot_of_[static_cast<std::size_t>(reg)] == kReadySlot) continue;
     std::vector<Value> made;
     resolve(values, kNever, made);
     if (made.size() == 1 && made[0] == ~reg) continue;
@@ -190,9 +191,7 @@ StaticScheduler::Lifetimes StaticScheduler::lifetimes_of(const std::vector<Links
 }
 
 std::uint16_t StaticScheduler::new_slot(std::uint32_t& next) {
-  const std::uint32_t slot = std::min(next, kMaxSlots);
-  next = slot + 1;
-  return static_cast<std::uint16_t>(slot);
+  return next < kMaxSlots ? static_cast<std::uint16_t>(next++) : kEverythingSlot;
 }
 
 std::uint16_t StaticScheduler::slot_now(Value value, const Slots& slots) const {
@@ -212,18 +211,18 @@ void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes
       slots.in_place.insert(reg);
       operands.push_back(slot_of_[static_cast<std::size_t>(reg)]);
       ++op.result_count;
-      if (slots.of_value[number] == kReady) slots.of_value[number] = operands.back();
+      if (slots.of_value[number] == kReadySlot) slots.of_value[number] = operands.back();
     }
   }
   const bool kept = wanted != lives.ends_of.end() || lives.last_read[number] != kNever;
-  if (slots.of_value[number] != kReady || !kept) return;
+  if (slots.of_value[number] != kReadySlot || !kept) return;
   if (!slots.unused.empty()) {
     slots.of_value[number] = slots.unused.back();
     slots.unused.pop_back();
   } else {
     slots.of_value[number] = new_slot(slots.next);
   }
-  if (wanted == lives.ends_of.end() && slots.of_value[number] != kReady)
+  if (wanted == lives.ends_of.end() && slots.of_value[number] >= kFirstFreeSlot)
     slots.freed[lives.last_read[number] + 1].push_back(slots.of_value[number]);
   operands.push_back(slots.of_value[number]);
   ++op.result_count;
@@ -234,10 +233,13 @@ void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes
 void StaticScheduler::rename_at_the_end(const Lifetimes& lives, Slots& slots, std::vector<Rename>& renames) const {
   std::vector<Rename> moves;
   for (const auto& [reg, values] : lives.ends) {
-    std::uint16_t from = values.empty() ? kReady : slot_now(values[0], slots);
+    std::uint16_t from = values.empty() ? kReadySlot : slot_now(values[0], slots);
     if (values.size() > 1) {
       const std::uint16_t all = new_slot(slots.next);
-      for (const Value value : values) renames.push_back({all, slot_now(value, slots), value != values[0]});
+      for (const Value value : values) {
+        const bool joins = value != values[0] || all == kEverythingSlot;
+        renames.push_back({all, slot_now(value, slots), joins});
+      }
       from = all;
     }
     if (!slots.in_place.contains(reg)) moves.push_back({slot_of_[static_cast<std::size_t>(reg)], from});
@@ -251,7 +253,7 @@ Schedule StaticScheduler::emit(std::vector<Item> items) {
   const std::vector<Links> links = link(items);
   const Lifetimes lives = lifetimes_of(links);
   Schedule out;
-  Slots slots{.of_value = std::vector<std::uint16_t>(values_, kReady),
+  Slots slots{.of_value = std::vector<std::uint16_t>(values_, kReadySlot),
               .unused = {},
               .freed = std::vector<std::vector<std::uint16_t>>(items.size() + 2),
               .in_place = {},
@@ -262,8 +264,12 @@ Schedule StaticScheduler::emit(std::vector<Item> items) {
     op.first_operand = static_cast<std::uint32_t>(out.operands.size());
     if (links[i].result != kNoValue) give_slots(links[i].result, i, lives, slots, op, out.operands);
     for (const Value value : links[i].sources) {
-      if (slot_now(value, slots) == kReady) continue;
+      if (slot_now(value, slots) == kReadySlot) continue;
       out.operands.push_back(slot_now(value, slots));
+      ++op.source_count;
+    }
+    if (links[i].everything) {
+      out.operands.push_back(kEverythingSlot);
       ++op.source_count;
     }
     const bool last = op.pc == block_->first + block_->count - 1;
@@ -303,7 +309,7 @@ void StaticScheduler::append_in_sequence(std::span<const Rename> moves, std::uin
   while (!from_of.empty()) {
     const std::uint16_t saved = from_of.begin()->first;
     const std::uint16_t spare = new_slot(next);
-    out.push_back({spare, saved});
+    out.push_back({spare, saved, spare == kEverythingSlot});
     from_of[reader_of[saved]] = spare;
     readers[spare] = 1;
     free.push_back(saved);

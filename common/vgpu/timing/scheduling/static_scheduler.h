@@ -46,9 +46,8 @@ class StaticScheduler {
   static constexpr Value kNoValue = std::numeric_limits<Value>::min();
   static constexpr std::int32_t kNowhere = -1;
   static constexpr std::size_t kNever = ~std::size_t{0};
-  static constexpr std::uint16_t kReady = 0;          // slot of values that are always ready: constants, parameters
-  static constexpr std::uint32_t kMaxSlots = 60'000;  // all values beyond this limit share one more slot
-  static_assert(kMaxSlots > 1 + kMaxRegistersAcrossBlocks + kMostHandedWords);
+  static constexpr std::uint32_t kMaxSlots = 60'000;  // reads of values beyond this limit wait for everything
+  static_assert(kMaxSlots > kFirstFreeSlot + kMaxRegistersAcrossBlocks + kMostHandedWords);
 
   struct Item {
     TimedOp op;
@@ -65,6 +64,7 @@ class StaticScheduler {
   struct Links {
     std::vector<Value> sources;
     Value result = kNoValue;
+    bool everything = false;  // whether it waits for everything in flight, beside its sources
   };
   struct Lifetimes {
     std::vector<std::size_t> last_read;         // by value: the operation that reads it last; kNever: none
@@ -131,7 +131,7 @@ class StaticScheduler {
 
   // scoreboard_slots.cpp
   void find_slots();
-  void resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out);
+  bool resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out);
   std::int32_t node_merged_into(std::uint32_t node) const;
   void find_what_vanished(std::vector<Item>& items);
   void find_makers(const std::vector<Item>& items);
@@ -150,13 +150,14 @@ class StaticScheduler {
   std::span<const MachineOp> machine_code_;
   std::uint32_t most_hoisted_ = std::numeric_limits<std::uint32_t>::max();  // words that hoisted loads may occupy
   std::vector<std::uint16_t> slot_of_;                                      // by register: its slot between blocks
-  std::uint32_t slots_ = 1, shared_slots_ = 1;
+  std::uint32_t slots_ = kFirstFreeSlot, shared_slots_ = kFirstFreeSlot;
 
   const HandedWords handed_;
   std::vector<bool> stops_;      // by PTX instruction: whether it waits for everything in flight (a "stop")
   Value last_stop_ = 0;          // node of the basic block's last stop so far; kNoValue: none
   std::vector<int> since_stop_;  // registers written since the last stop
   std::vector<int> flying_;      // registers live across basic blocks whose values may be in flight
+  bool too_many_fly_ = false;    // the first stop of each block does not list them
   // The number of values that stops of merged blocks may still wait for. There is a limit because each stop in a merged
   // block waits for all values before it.
   std::uint64_t merged_waits_left_ = 0;
@@ -164,6 +165,7 @@ class StaticScheduler {
   MergedBlock merged_;                       // the block that is being scheduled
   const BasicBlock* block_ = nullptr;        // all members of merged_
   std::vector<std::vector<Value>> sources_;  // by node: the values that it reads
+  std::vector<bool> waits_for_all_;          // by node: whether it waits for everything in flight, listed or not
   State now_;                                // register values reached so far
   std::vector<std::size_t> made_at_;         // by node: index of the operation that makes its value
   std::vector<std::vector<Value>> made_of_;  // by node without an operation: the values that it is made of

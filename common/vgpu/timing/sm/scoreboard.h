@@ -9,9 +9,12 @@
 namespace roofwalk::vgpu {
 
 inline void Simulation::set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score) {
+  if (op.result_count == 0) return;
+  const Score latest = warp.scores[kEverythingSlot];
   for (std::uint32_t i = 0; i < op.result_count; ++i) {
     warp.scores[schedule.operands[op.first_operand + i]] = score;
   }
+  warp.scores[kEverythingSlot] = score.ready > latest.ready ? score : latest;
 }
 
 inline void Simulation::set_results(SimWarp& warp, const TimedOp& op, const Score& score) {

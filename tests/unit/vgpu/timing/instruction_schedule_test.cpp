@@ -621,7 +621,7 @@ TEST(Schedule, ARegisterOfSeveralValuesWaitsForTheLatest) {
 
 // A delay line: in each iteration, every register takes the value of the register before it.
 TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
-  constexpr int kRegisters = 20'000;
+  static constexpr int kRegisters = 20'000;
   std::string body = ".reg .b32 %d<" + std::to_string(kRegisters + 1) + ">;\nL:\n";
   for (int i = kRegisters; i > 0; --i)
     body += "mov.b32 %d" + std::to_string(i) + ", %d" + std::to_string(i - 1) + ";\n";
@@ -631,6 +631,47 @@ TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
   const double took_s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   EXPECT_GE(s->schedule.blocks[0][0].renames.size(), 20'000u);
   EXPECT_LT(took_s, 5);  // would be minutes if each move searched all others
+}
+
+bool waits_for_everything(const Schedule& schedule, const TimedOp& op) {
+  const auto sources = schedule.operands.begin() + op.first_operand + op.result_count;
+  return std::find(sources, sources + op.source_count, kEverythingSlot) != sources + op.source_count;
+}
+
+// Where fences times registers are too many to list what each fence waits for, the first fence of a block waits for
+// everything in flight.
+TEST(Schedule, FencesWaitForMoreThanCanBeListed) {
+  static constexpr int kRegisters = 2'000;
+  const auto with_fences = [](int fences) {
+    std::string uses, body = fmt::format(".reg .b32 %z<{}>;\n", int{kRegisters});
+    for (int i = 0; i < kRegisters; ++i) {
+      body += fmt::format("ld.global.u32 %z{}, [%rd1];\n", i);
+      uses += fmt::format("add.u32 %r1, %r1, %z{};\n", i);
+    }
+    for (int i = 0; i < fences; ++i) body += fmt::format("bra.uni L{0};\nL{0}:\nfence.acq_rel.cta;\n", i);
+    return scheduled(body + uses);
+  };
+  const auto few = with_fences(2), many = with_fences(1'100);
+  const Schedule &listed = few->schedule.blocks[1][0], &block = many->schedule.blocks[1][0];
+  EXPECT_FALSE(waits_for_everything(listed, listed.ops[0]));
+  EXPECT_GE(listed.ops[0].source_count, kRegisters);
+  EXPECT_TRUE(waits_for_everything(block, block.ops[0]));
+  EXPECT_EQ(block.ops[0].source_count, 1);
+}
+
+// More values live at once than a scoreboard has slots.
+TEST(Schedule, ReadersOfValuesWithoutASlotWaitForEverything) {
+  constexpr int kValues = 60'500;
+  std::string uses, body = fmt::format(".reg .b32 %z<{}>;\n", kValues);
+  for (int i = 0; i < kValues; ++i) {
+    body += fmt::format("ld.volatile.global.u32 %z{}, [%rd1];\n", i);
+    uses += fmt::format("add.u32 %r1, %r1, %z{};\n", i);
+  }
+  const auto s = scheduled(body + uses);
+  const Schedule& block = s->schedule.blocks[0][0];
+  EXPECT_FALSE(waits_for_everything(block, block.ops[kValues]));
+  EXPECT_TRUE(waits_for_everything(block, block.ops[2 * kValues - 1]));
+  EXPECT_LE(s->schedule.slots, 60'000u);
 }
 
 // Code that does not match the PTX must still give schedules that the clock can run.

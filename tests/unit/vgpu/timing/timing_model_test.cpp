@@ -42,7 +42,9 @@ Machine machine() {
 // One basic block of hand-made operations, executed by each warp of each block of a grid.
 class Clock : public testing::Test {
  protected:
-  // Results and sources are scoreboard slots; -1 means none.
+  static std::uint16_t slot_of(int value) { return static_cast<std::uint16_t>(kFirstFreeSlot + value); }
+
+  // Results and sources are values, from 0 on, each in a scoreboard slot of its own; result -1 means none.
   void add(TimedKind kind, Unit unit, int result, std::vector<std::uint16_t> sources, Outcome outcome = {}) {
     TimedOp op;
     op.kind = kind;
@@ -50,8 +52,8 @@ class Clock : public testing::Test {
     op.latency_cycles = 4;
     op.pc = static_cast<std::uint32_t>(schedule_.ops.size());
     op.first_operand = static_cast<std::uint32_t>(schedule_.operands.size());
-    if (result >= 0) schedule_.operands.push_back(static_cast<std::uint16_t>(result)), op.result_count = 1;
-    for (const std::uint16_t source : sources) schedule_.operands.push_back(source), ++op.source_count;
+    if (result >= 0) schedule_.operands.push_back(slot_of(result)), op.result_count = 1;
+    for (const std::uint16_t source : sources) schedule_.operands.push_back(slot_of(source)), ++op.source_count;
     const bool copies = kind == TimedKind::async_copy;
     if (copies || kind == TimedKind::load || kind == TimedKind::store || kind == TimedKind::load_constant) {
       op.memory = static_cast<std::int16_t>(outcomes_.size());
@@ -520,16 +522,30 @@ TEST_F(Clock, CodeThatNobodyRunsIsNotPaidForByEachBlock) {
   EXPECT_LT(least_seconds(read), 4 * without + 0.1);
 }
 
+// The slot of everything in flight is ready when the latest result is, not when the last one to be issued is.
+TEST_F(Clock, EverythingIsReadyWhenTheLatestResultIs) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  fma(2, {});
+  const std::size_t end = schedule_.operands.size();
+  fma(-1, {2});
+  const double before = run(1, 1, 1).cycles;
+  schedule_.operands[end] = kEverythingSlot;
+  const double waits = run(1, 1, 1).cycles;
+  schedule_.operands[end] = slot_of(1);
+  EXPECT_EQ(waits, run(1, 1, 1).cycles);
+  EXPECT_GT(waits, before);
+}
+
 // A fence may wait for thousands of registers. The charged work must equal the estimate that limits the traces.
 TEST_F(Clock, ManyOperandsAreManyOperations) {
   constexpr std::uint16_t kSources = 20'000, kRenames = 160;
   constexpr std::uint64_t kTimes = 500;
-  slots_ = kSources + 1;
+  slots_ = slot_of(kSources + 1);
   std::vector<std::uint16_t> sources(kSources);
   std::iota(sources.begin(), sources.end(), std::uint16_t{1});
   fma(1, {});
   fma(-1, sources);
-  for (std::uint16_t i = 1; i <= kRenames; ++i) schedule_.renames.push_back({i, static_cast<std::uint16_t>(i + 1)});
+  for (std::uint16_t i = 1; i <= kRenames; ++i) schedule_.renames.push_back({slot_of(i), slot_of(i + 1)});
   EXPECT_GE(operations_of(schedule_), 2 + kSources / 20 + kRenames / 20);
   const std::uint64_t once = run(1, 1, 1, kTimes).operations, twice = run(1, 1, 1, 2 * kTimes).operations;
   EXPECT_EQ(twice - once, kTimes * operations_of(schedule_));

@@ -187,12 +187,13 @@ class BlockLatency : public testing::Test {
     op.result_count = 1;
     op.source_count = static_cast<std::uint16_t>(sources.size());
     op.first_operand = static_cast<std::uint32_t>(schedule_.operands.size());
-    schedule_.operands.push_back(result);
-    schedule_.operands.insert(schedule_.operands.end(), sources.begin(), sources.end());
+    schedule_.operands.push_back(static_cast<std::uint16_t>(kFirstFreeSlot + result));
+    for (const std::uint16_t source : sources)
+      schedule_.operands.push_back(static_cast<std::uint16_t>(kFirstFreeSlot + source));
     schedule_.ops.push_back(op);
   }
 
-  ProgramSchedule whole() const { return {{{schedule_}}, 8}; }
+  ProgramSchedule whole() const { return {{{schedule_}}, 10}; }
   std::uint32_t latency() const { return block_latencies(machine_, program_, whole()).at(0); }
 
   static constexpr std::uint32_t kGlobal = 0, kShared = 1;  // instructions
