@@ -71,6 +71,7 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   m.compulsory_bytes = {static_cast<double>(work.compulsory_bytes), "B", Obtained::formula};
   m.executed_flops = sum(c, {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor}, "FLOP",
                          Obtained::counted);
+  m.half_flops = sum(c, {Counter::flops_f16}, "FLOP", Obtained::counted);
   m.atomic_flops = sum(c, {Counter::atomic_flops}, "FLOP", Obtained::counted);
   m.tensor_integer_operations = sum(c, {Counter::tensor_integer_operations}, "operations", Obtained::counted);
   m.dram_read_bytes = sum(c, {Counter::dram_read_bytes}, "B", bytes);
@@ -115,10 +116,11 @@ std::vector<std::string> implausible(const Measurement& m, const Roofs& roofs, c
   input.compulsory_bytes = m.compulsory_bytes.value;
   input.useful_flops = m.useful_flops.value;
   // If a device cannot count all FLOPs, exactly the useful FLOPs are assumed to be executed. Float additions by atomics
-  // are executed work, too.
+  // are executed work, too. Half precision is not: every algorithm is in FP32, and half precision has twice its rate.
   const bool has_all_flops = m.executed_flops.known() && !uncounted.has_atomic_flops;
+  input.half_flops = m.half_flops.get().value_or(0);
   input.executed_flops =
-      has_all_flops ? m.executed_flops.value + m.atomic_flops.get().value_or(0) : m.useful_flops.value;
+      has_all_flops ? m.executed_flops.value + m.atomic_flops.get().value_or(0) - input.half_flops : input.useful_flops;
   input.bytes_per_s = dram->bytes_per_s;
   input.peak_flops_per_s = roofs.compute.front().flops_per_s;
   return implausible(input);

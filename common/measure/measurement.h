@@ -39,6 +39,7 @@ struct LevelMeasurement {
 
 struct Measurement {
   Quantity useful_flops, executed_flops, compulsory_bytes;
+  Quantity half_flops;                 // the part of executed_flops in half precision (FP16 and BF16), without tensors
   Quantity atomic_flops;               // float additions by atomics, which executed_flops does not include
   Quantity tensor_integer_operations;  // of tensor cores on 8-bit integers, which executed_flops does not include
   Quantity dram_read_bytes, dram_write_bytes, l2_bytes, l1_bytes, l1_read_sectors, l1_write_sectors;

@@ -45,8 +45,10 @@ std::vector<std::string> implausible(const SanityInput& input) {
         si_text(input.bytes, "B"), si_text(input.compulsory_bytes, "B")));
   }
   if (!(input.executed_flops >= kLeastOfUsefulFlops * input.useful_flops)) {
-    reasons.push_back(fmt::format("{} executed, but the algorithm needs {}: work was skipped",
-                                  si_text(input.executed_flops, "FLOP"), si_text(input.useful_flops, "FLOP")));
+    const std::string halves =
+        input.half_flops > 0 ? fmt::format(" (besides {} in half precision)", si_text(input.half_flops, "FLOP")) : "";
+    reasons.push_back(fmt::format("{} executed{}, but the algorithm needs {}: work was skipped",
+                                  si_text(input.executed_flops, "FLOP"), halves, si_text(input.useful_flops, "FLOP")));
   }
   return reasons;
 }

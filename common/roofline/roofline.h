@@ -64,6 +64,7 @@ struct SanityInput {
   Point point;
   double bytes = 0, compulsory_bytes = 0;
   double executed_flops = 0, useful_flops = 0;
+  double half_flops = 0;  // in half precision, which executed_flops does not include
   double bytes_per_s = 0, peak_flops_per_s = 0;
 };
 std::vector<std::string> implausible(const SanityInput& input);

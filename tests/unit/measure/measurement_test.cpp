@@ -157,6 +157,9 @@ TEST(Measurement, OfTooFewBytesOrFlopsOrTooLittleTimeIsImplausible) {
   RunRecord few_flops = vector_add_record();
   few_flops.counters.set(Counter::flops_f32, 1 << 19);
   EXPECT_EQ(implausible(measure(few_flops, vector_add_work(), roofs), roofs).size(), 1u);
+  few_flops.counters.set(Counter::flops_f16, 1 << 19);  // half precision is not the algorithm's
+  EXPECT_THAT(implausible(measure(few_flops, vector_add_work(), roofs), roofs),
+              ::testing::ElementsAre(::testing::HasSubstr("(besides 524 kFLOP in half precision)")));
   RunRecord too_fast = vector_add_record();
   too_fast.elapsed_ns = 90'000;
   EXPECT_EQ(implausible(measure(too_fast, vector_add_work(), roofs), roofs).size(), 1u);
