@@ -41,12 +41,6 @@ void add_traffic(const InstructionCounters& site, const InstructionTraffic& traf
   out.add(Counter::dram_write_bytes, traffic.dram_write_sectors * kSectorBytes);
 }
 
-// For fragments, the machine, not the kernel, chooses how lanes access the rows.
-std::uint64_t ideal_sectors(const Instruction& in, const InstructionCounters& site) {
-  const Form form = ptx::info(in.opcode).form;
-  return form == Form::fragment_load || form == Form::fragment_store ? site.sectors : site.ideal_sectors;
-}
-
 void add_memory(const Instruction& in, const InstructionCounters& site, Counters& out) {
   if (site.requests == 0 && site.bytes == 0) return;
   const Form form = ptx::info(in.opcode).form;
@@ -72,7 +66,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, Counters
     out.add(Counter::shared_store_requests, site.requests - loads);
     out.add(Counter::l1_read_sectors, site.sectors);
     out.add(Counter::l1_read_hit_sectors, site.hit_sectors);
-    out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site));
+    out.add(Counter::l1_ideal_sectors, site.ideal_sectors);
     return;
   }
   // A generic access may go to shared memory. Accesses to shared memory have wavefronts but no sectors.
@@ -84,7 +78,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, Counters
   if (in.space == Space::local) {
     out.add(Counter::local_sectors, site.sectors);
   } else {
-    out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site));
+    out.add(Counter::l1_ideal_sectors, site.ideal_sectors);
   }
   if (load) {
     out.add(Counter::l1_read_sectors, site.sectors);

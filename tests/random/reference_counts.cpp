@@ -41,8 +41,12 @@ void count_side(Do what, Space space, const Request& request, LineCounts& out) {
     if (!is_load) out.local_write_sectors += footprint.sectors;
     return;
   }
-  // Side by side, the lanes' bytes would fill this many sectors.
-  const std::uint64_t side_by_side = (request.bytes * request.lanes.size() + 31) / 32;
+  // Side by side, the lanes' bytes would fill this many sectors. Of what several lanes access, each lane has a word.
+  std::set<std::uint64_t> addresses;
+  for (const auto& lane : request.lanes) addresses.insert(lane.address);
+  const std::uint64_t bytes =
+      std::max(request.bytes * addresses.size(), std::min<std::uint64_t>(request.bytes, 4) * request.lanes.size());
+  const std::uint64_t side_by_side = (bytes + 31) / 32;
   out.l1_ideal_sectors += std::min<std::uint64_t>(footprint.sectors, side_by_side);
   ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
 }

@@ -9,6 +9,7 @@
 #include "common/vgpu/memory/sectors.h"
 #include "common/vgpu/requests/bounds_check.h"
 #include "common/vgpu/requests/global_flow.h"
+#include "common/vgpu/requests/ideal_sectors.h"
 #include "common/vgpu/requests/l1_wavefronts.h"
 
 namespace roofwalk::vgpu {
@@ -53,16 +54,12 @@ void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& ac
   }
 }
 
-std::uint64_t bytes_of_lanes(const Access& access) {
-  return static_cast<std::uint64_t>(std::popcount(access.mask)) * access.bytes;
-}
-
 // Updates the counts that stores and atomics have in common.
 void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
   site.sectors += access.total_sectors;
-  site.ideal_sectors += fewest_sectors(bytes_of_lanes(access), access.total_sectors);
+  site.ideal_sectors += ideal_sectors(access);
   site.lines += static_cast<std::uint64_t>(access.lines);
   site.l2_write_sectors += access.total_sectors;
   const std::uint64_t wavefronts = l1_wavefronts(access);
@@ -343,8 +340,7 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
   site.sectors += access.total_sectors;
-  site.ideal_sectors +=
-      fewest_sectors(access.read_bytes != 0 ? access.read_bytes : bytes_of_lanes(access), access.total_sectors);
+  site.ideal_sectors += ideal_sectors(access);
   site.lines += static_cast<std::uint64_t>(access.lines);
   site.hit_sectors += access.total_sectors - missed;
   site.l2_read_sectors += missed;

@@ -131,6 +131,23 @@ SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
   EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u);  // the second 4 are the store of c
 }
 
+// Groups of four lanes load the same vector, which is half a sector; groups of eight lanes load the same word.
+TEST(LinesOfSharedElements, CountWhatLanesShareOnce) {
+  const std::string& kShared = JOINT(R"(#include <roofwalk.cuh>
+__global__ void share(const float* a, float* c) {
+  const float4 v = *(const float4*)(a + threadIdx.x % 8 * 32);
+  const float w = a[threadIdx.x % 4 * 32];
+  c[threadIdx.x] = v.x + v.y + v.z + v.w + w;
+}
+SOLVE(const float* a, float* c) { share<<<1, 32>>>(a, c); }
+)");
+  Buffer a{"a", numbers(256)}, c{"c", std::vector<float>(32)};
+  const auto record = Runner().run(kShared, {&a, &c});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(record->counters[Counter::l1_read_sectors], 8u + 4u);
+  EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u + 4u);  // the last 4 are the store of c
+}
+
 // One instruction loads a column, and then a word for all lanes: the sectors that the second request shares do not make
 // up for those that the first one wastes. One cp.async reads a column of a, half of each copy's bytes, and then none.
 TEST(LinesOfMixedRequests, HaveTheFewestSectorsOfEachRequest) {
