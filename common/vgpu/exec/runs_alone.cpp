@@ -24,14 +24,7 @@ bool runs_alone(const Program& program) {
       default:
         break;
     }
-    for (const ptx::Operand& operand : in.operands) {
-      if (operand.kind != ptx::Operand::Kind::special) continue;
-      if (operand.special == ptx::SpecialRegister::clock || operand.special == ptx::SpecialRegister::clock64 ||
-          operand.special == ptx::SpecialRegister::clock_hi || operand.special == ptx::SpecialRegister::globaltimer ||
-          operand.special == ptx::SpecialRegister::globaltimer_lo ||
-          operand.special == ptx::SpecialRegister::globaltimer_hi)
-        return true;
-    }
+    if (reads_clock(in)) return true;
   }
   return false;
 }

@@ -9,7 +9,7 @@
 #include "common/vgpu/exec/divergent_barrier.h"
 #include "common/vgpu/lowering/lockstep_code.h"
 #include "common/vgpu/lowering/lowering.h"
-#include "common/vgpu/lowering/polling.h"
+#include "common/vgpu/lowering/naps.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
@@ -56,7 +56,8 @@ Result<Program> Lowering::run() {
     const int bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(reg)].type);
     program_.unwritten.push_back({slots_.of_register(reg), static_cast<std::uint32_t>(bytes) * kWarpSize});
   }
-  program_.naps_ns = find_naps(function_, program_.blocks);
+  program_.naps = find_naps(function_, program_.blocks,
+                            [this](int reg) { return slots_.of_register(static_cast<std::size_t>(reg)); });
   slots_.finish();
   program_.lockstep = make_lockstep_code(program_);
   return std::move(program_);

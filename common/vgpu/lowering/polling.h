@@ -1,8 +1,7 @@
-// Which loads poll: they wait for a value that another thread stores. And how long their loops sleep between two tries.
+// Which loads poll: they wait for a value that another thread stores.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "common/vgpu/program/program.h"
@@ -16,8 +15,5 @@ namespace roofwalk::vgpu {
 // `called_from`: the first instruction of the functions that the kernel calls.
 std::vector<bool> find_polling_loads(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
                                      std::uint32_t called_from);
-
-// Returns, by instruction that accesses memory in a loop that sleeps: the longest sleep in ns (Program::naps_ns).
-std::map<std::uint32_t, std::uint32_t> find_naps(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
 
 }  // namespace roofwalk::vgpu

@@ -27,16 +27,6 @@ std::uint32_t work_of_access(const Instruction& in, const WorkMode& mode) {
   }
 }
 
-bool reads_clock(const Instruction& in) {
-  using ptx::SpecialRegister;
-  return std::any_of(in.operands.begin(), in.operands.end(), [](const ptx::Operand& operand) {
-    if (operand.kind != ptx::Operand::Kind::special) return false;
-    return operand.special == SpecialRegister::clock || operand.special == SpecialRegister::clock64 ||
-           operand.special == SpecialRegister::clock_hi || operand.special == SpecialRegister::globaltimer ||
-           operand.special == SpecialRegister::globaltimer_lo || operand.special == SpecialRegister::globaltimer_hi;
-  });
-}
-
 std::uint32_t work_of_call(const Instruction& in) {
   const ptx::Operand::Kind callee = in.operands[0].kind;
   if (callee == ptx::Operand::Kind::reg) return 400;

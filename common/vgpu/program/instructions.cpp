@@ -31,6 +31,16 @@ bool is_memory(const Instruction& instruction) {
   }
 }
 
+bool reads_clock(const Instruction& in) {
+  using ptx::SpecialRegister;
+  return std::any_of(in.operands.begin(), in.operands.end(), [](const ptx::Operand& operand) {
+    if (operand.kind != ptx::Operand::Kind::special) return false;
+    return operand.special == SpecialRegister::clock || operand.special == SpecialRegister::clock64 ||
+           operand.special == SpecialRegister::clock_hi || operand.special == SpecialRegister::globaltimer ||
+           operand.special == SpecialRegister::globaltimer_lo || operand.special == SpecialRegister::globaltimer_hi;
+  });
+}
+
 bool passes_l1(const Instruction& in) {
   if (ptx::info(in.opcode).form != ptx::Form::load) return false;
   if (!reaches_global(in)) return false;

@@ -1,6 +1,8 @@
 // Properties of single PTX instructions.
 #pragma once
 
+#include <cstdint>
+
 #include "common/ptx/module.h"
 
 namespace roofwalk::vgpu {
@@ -29,6 +31,9 @@ bool loads_indexed_constant(const ptx::Instruction& instruction);
 // its number or count in a register, and the arrival of asynchronous copies at an mbarrier (cp.async.mbarrier.arrive).
 bool meets_by_value(const ptx::Instruction& instruction);
 inline bool sleeps(const ptx::Instruction& in) { return ptx::info(in.opcode).form == ptx::Form::sleep; }
+inline constexpr std::uint32_t kMostSleepNs = 1'000'000;  // PTX ISA 9.0, nanosleep
+// Whether an instruction reads a clock or a timer.
+bool reads_clock(const ptx::Instruction& instruction);
 // Whether an instruction has an Outcome in traces: is_memory(), loads_constant(), meets_by_value() or sleeps().
 inline bool leaves_outcome(const ptx::Instruction& in) {
   return is_memory(in) || loads_constant(in) || meets_by_value(in) || sleeps(in);

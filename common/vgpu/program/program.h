@@ -87,6 +87,12 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
                              const std::function<bool(const BasicBlock&)>& passes);
 
+// The sleep that follows a poll if it fails: the longer of a constant, and of what a register holds at the poll.
+struct Nap {
+  std::uint32_t least_ns = 0;
+  Slot length = kNoSlot;  // register, in ns; kNoSlot: none
+};
+
 // A call instruction together with one of its possible callees: where arguments and results are.
 struct CallSite {
   struct Place {          // location of an argument or a result
@@ -217,20 +223,18 @@ struct Program {
     std::uint32_t bytes = 0;  // of all lanes
   };
   std::vector<Unwritten> unwritten;
-  std::uint32_t register_bytes = 0;          // per warp
-  std::vector<Slot> matrix_slots;            // operands of mma (d, a, b, c) and wmma, too many for an Op
-  std::vector<std::uint8_t> constants;       // each broadcast to 32 lanes
-  std::vector<std::uint8_t> warp_constants;  // thread indices and similar values, one section per warp of the block
-  std::uint32_t warp_constant_bytes = 0;     // size of one section
-  std::uint32_t static_shared_bytes = 0;     // dynamic shared memory follows, 16-byte aligned
-  std::uint32_t shared_bytes = 0;            // static and dynamic
-  bool has_fences = false;                   // whether the code has memory fences
-  bool polls_global = false;                 // whether an operation that may reach global memory spins
-  bool reads_flags = false;                  // whether warps may wait for each other elsewhere than at barriers
-  bool reads_global_flags = false;           // the same, by an operation that may reach global memory
-  // By instruction that may read a flag: the longest sleep, in ns, of a loop with it, if that is a constant (naps in
-  // trace.h).
-  std::map<std::uint32_t, std::uint32_t> naps_ns;
+  std::uint32_t register_bytes = 0;             // per warp
+  std::vector<Slot> matrix_slots;               // operands of mma (d, a, b, c) and wmma, too many for an Op
+  std::vector<std::uint8_t> constants;          // each broadcast to 32 lanes
+  std::vector<std::uint8_t> warp_constants;     // thread indices and similar values, one section per warp of the block
+  std::uint32_t warp_constant_bytes = 0;        // size of one section
+  std::uint32_t static_shared_bytes = 0;        // dynamic shared memory follows, 16-byte aligned
+  std::uint32_t shared_bytes = 0;               // static and dynamic
+  bool has_fences = false;                      // whether the code has memory fences
+  bool polls_global = false;                    // whether an operation that may reach global memory spins
+  bool reads_flags = false;                     // whether warps may wait for each other elsewhere than at barriers
+  bool reads_global_flags = false;              // the same, by an operation that may reach global memory
+  std::map<std::uint32_t, Nap> naps;            // by instruction that polls (lowering/naps.h)
   std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
   std::vector<UnitTimes> unit_times;            // by basic block, see block_latency.h; all 0 without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset

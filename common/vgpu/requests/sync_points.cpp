@@ -18,9 +18,19 @@ bool only_looks(const ptx::Instruction& in) {
          in.mbarrier == ptx::MbarrierMode::test_wait || in.mbarrier == ptx::MbarrierMode::try_wait;
 }
 
+std::uint32_t longest_ns(const Warp& warp, const Nap& nap) {
+  std::uint32_t longest = nap.least_ns;
+  if (nap.length == kNoSlot) return longest;
+  // In lockstep, some registers hold lane 0 only.
+  const std::uint32_t lanes = warp.in_lockstep ? 1u : warp.mask;
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+    longest = std::max(longest, std::min(warp.lanes<std::uint32_t>(nap.length)[std::countr_zero(left)], kMostSleepNs));
+  return longest;
+}
+
 // Makes naps of the sleeps between the tries of an instruction that has just seen the flag: those after an earlier try,
 // if the warp has only looked since. The other sleeps are final. If the first try has succeeded, there is one nap as
-// long as the loop's sleep, because on a GPU the first try may fail.
+// long as the sleep that would have followed (Program::naps), because on a GPU the first try may fail.
 void note_naps(Launch& launch, const Warp& warp, const Op* op) {
   const auto& code = launch.program.function->instructions;
   const auto is_try = [&](std::uint32_t pc) { return &code[pc] == op->instruction; };
@@ -44,9 +54,10 @@ void note_naps(Launch& launch, const Warp& warp, const Op* op) {
     trace.sleeps.erase(nap, trace.sleeps.end());
     trace.final_sleeps = trace.sleeps.size();
   }
-  const auto usual = launch.program.naps_ns.find(op->pc);
-  if (trace.naps.size() != before || usual == launch.program.naps_ns.end()) return;
-  trace.naps.push_back({outcome, static_cast<std::uint32_t>(usual->second * launch.machine.clock_hz * 1e-9)});
+  const auto usual = launch.program.naps.find(op->pc);
+  if (trace.naps.size() != before || usual == launch.program.naps.end()) return;
+  const double nap_ns = longest_ns(warp, usual->second);
+  trace.naps.push_back({outcome, static_cast<std::uint32_t>(nap_ns * launch.machine.clock_hz * 1e-9)});
   launch.sm->traced.bytes += sizeof(Sleep);
 }
 
@@ -59,7 +70,7 @@ void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32
   for (auto at = all.rbegin(); at != all.rend() && at->outcome == point.outcome; ++at) {
     if (*at == point) return;
   }
-  const bool may_nap = warp.trace->sleeps.size() > warp.trace->final_sleeps || launch.program.naps_ns.contains(op->pc);
+  const bool may_nap = warp.trace->sleeps.size() > warp.trace->final_sleeps || launch.program.naps.contains(op->pc);
   if (kind == SyncPoint::Kind::waits && may_nap) {
     const auto last = std::find_if(all.rbegin(), all.rend(),
                                    [](const SyncPoint& past) { return past.kind == SyncPoint::Kind::waits; });

@@ -424,11 +424,10 @@ const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op) {
 }
 
 const Op* op_sleep(Launch& launch, Warp& warp, const Op* op) {
-  constexpr std::uint32_t kMost = 1'000'000;  // ns (PTX ISA 9.0, nanosleep)
   std::uint32_t longest = 0;
   const std::uint32_t* times = warp.lanes<std::uint32_t>(op->s[0]);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1)
-    longest = std::max(longest, std::min(times[std::countr_zero(left)], kMost));
+    longest = std::max(longest, std::min(times[std::countr_zero(left)], kMostSleepNs));
   const auto cycles = static_cast<std::uint32_t>(longest * launch.machine.clock_hz * 1e-9);
   warp.path.latency_cycles += cycles;
   if (warp.trace != nullptr && cycles != 0) {
