@@ -54,12 +54,13 @@ double unit_cycles(const Machine& machine, const TimedOp& op) {
 // `ready`: scratch memory for the cycle when each slot is ready; all 0 on entry and on return.
 std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
                          std::vector<std::uint32_t>& ready) {
-  std::uint32_t now = 0, end = 0;
-  std::array<double, kUnitCount> opens{};  // by unit: when it can take another operation
+  std::uint32_t now = 0, end = 0, latest = 0;  // latest: when all results so far are ready
+  std::array<double, kUnitCount> opens{};      // by unit: when it can take another operation
   for (const TimedOp& op : schedule.ops) {
     const std::span operands(schedule.operands.data() + op.first_operand,
                              std::size_t{op.result_count} + op.source_count);
     for (const std::uint16_t source : operands.subspan(op.result_count)) now = std::max(now, ready[source]);
+    if (op.waits_for_all) now = std::max(now, latest);
     double& opens_at = opens[static_cast<std::size_t>(op.unit)];
     now = std::max(now, static_cast<std::uint32_t>(opens_at));
     opens_at = std::max(opens_at, static_cast<double>(now)) + unit_cycles(machine, op);
@@ -67,15 +68,14 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const S
     const std::uint32_t done = now + latency_of(machine, program, op);
     if (op.kind == TimedKind::compute && waits_for_stores(program, op)) now = done;  // later operations wait as well
     for (const std::uint16_t result : operands.first(op.result_count)) {
-      if (result >= kFirstFreeSlot) ready[result] = done;
-      ready[kEverythingSlot] = std::max(ready[kEverythingSlot], done);
+      if (result != kReadySlot) ready[result] = result == kOverflowSlot ? std::max(ready[result], done) : done;
+      latest = std::max(latest, done);
     }
     end = std::max(end, done);
   }
   for (const TimedOp& op : schedule.ops) {
     for (std::uint32_t i = 0; i < op.result_count; ++i) ready[schedule.operands[op.first_operand + i]] = 0;
   }
-  ready[kEverythingSlot] = 0;
   return end;
 }
 

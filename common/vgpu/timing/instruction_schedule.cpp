@@ -226,7 +226,7 @@ TimedOp StaticScheduler::main_op(std::uint32_t pc, std::uint32_t copy) const {
 
 std::uint32_t operations_of(const Schedule& schedule) {
   std::uint32_t operations = operations_for_renames(schedule);
-  for (const TimedOp& op : schedule.ops) operations += 1 + operations_for_operands(op);
+  for (const TimedOp& op : schedule.ops) operations += 1 + operations_for_operands(schedule, op);
   return operations;
 }
 

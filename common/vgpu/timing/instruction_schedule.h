@@ -35,9 +35,9 @@ enum class TimedKind : std::uint8_t {
 
 inline constexpr std::uint8_t kAllGroups = 255;  // for TimedOp::groups of async_wait
 
-// Scoreboard slots: that of values which are always ready (constants, parameters), and that of everything in flight:
-// ready when the latest result so far is. Slots from kFirstFreeSlot on hold one value at a time.
-inline constexpr std::uint16_t kReadySlot = 0, kEverythingSlot = 1, kFirstFreeSlot = 2;
+// Scoreboard slots: that of values which are always ready (constants, parameters), and that of all values for which
+// there is no slot, ready when the latest of them is. Slots from kFirstFreeSlot on hold one value at a time.
+inline constexpr std::uint16_t kReadySlot = 0, kOverflowSlot = 1, kFirstFreeSlot = 2;
 
 struct TimedOp {
   TimedKind kind = TimedKind::compute;
@@ -47,6 +47,7 @@ struct TimedOp {
   std::uint16_t part = 0;            // part of the schedule, see Schedule
   std::uint16_t issues = 1;          // issue slots (a 64-bit add has two)
   std::uint8_t register_reads = 0;   // FFMA: registers that it reads from the register file; else 0
+  bool waits_for_all = false;        // waits for everything in flight, beside its sources
   std::uint16_t latency_cycles = 0;  // compute: cycles from the last issue until the results are readable
   std::int32_t memory = -1;          // ordinal among the memory instructions of its basic block
   std::uint16_t result_count = 0, source_count = 0;
@@ -71,13 +72,15 @@ struct Schedule {
   std::vector<TimedOp> ops;
   std::vector<std::uint16_t> operands;  // scoreboard slots
   std::vector<Rename> renames;          // applied in order
+  std::uint32_t slots = 0;              // of the values that may be in flight
 };
 
 // To process this many operands, or this many renames, takes the model as much host time as to issue one operation.
 inline constexpr std::uint32_t kOperandsOfAnOperation = 16, kRenamesOfAnOperation = 16;
 
-inline std::uint32_t operations_for_operands(const TimedOp& op) {
-  return (std::uint32_t{op.result_count} + op.source_count) / kOperandsOfAnOperation;
+inline std::uint32_t operations_for_operands(const Schedule& schedule, const TimedOp& op) {
+  const std::uint32_t others = op.waits_for_all ? schedule.slots : 0;
+  return (std::uint32_t{op.result_count} + op.source_count + others) / kOperandsOfAnOperation;
 }
 inline std::uint32_t operations_for_renames(const Schedule& schedule) {
   return static_cast<std::uint32_t>(schedule.renames.size()) / kRenamesOfAnOperation;

@@ -191,7 +191,7 @@ StaticScheduler::Lifetimes StaticScheduler::lifetimes_of(const std::vector<Links
 }
 
 std::uint16_t StaticScheduler::new_slot(std::uint32_t& next) {
-  return next < kMaxSlots ? static_cast<std::uint16_t>(next++) : kEverythingSlot;
+  return next < kMaxSlots ? static_cast<std::uint16_t>(next++) : kOverflowSlot;
 }
 
 std::uint16_t StaticScheduler::slot_now(Value value, const Slots& slots) const {
@@ -237,7 +237,7 @@ void StaticScheduler::rename_at_the_end(const Lifetimes& lives, Slots& slots, st
     if (values.size() > 1) {
       const std::uint16_t all = new_slot(slots.next);
       for (const Value value : values) {
-        const bool joins = value != values[0] || all == kEverythingSlot;
+        const bool joins = value != values[0] || all == kOverflowSlot;
         renames.push_back({all, slot_now(value, slots), joins});
       }
       from = all;
@@ -268,15 +268,13 @@ Schedule StaticScheduler::emit(std::vector<Item> items) {
       out.operands.push_back(slot_now(value, slots));
       ++op.source_count;
     }
-    if (links[i].everything) {
-      out.operands.push_back(kEverythingSlot);
-      ++op.source_count;
-    }
+    op.waits_for_all = links[i].everything;
     const bool last = op.pc == block_->first + block_->count - 1;
     out.ends_in_branch = out.ends_in_branch || (op.kind == TimedKind::branch && last);
     out.ops.push_back(op);
   }
   rename_at_the_end(lives, slots, out.renames);
+  out.slots = slots.next;
   slots_ = std::max(slots_, slots.next);
   return out;
 }
@@ -309,7 +307,7 @@ void StaticScheduler::append_in_sequence(std::span<const Rename> moves, std::uin
   while (!from_of.empty()) {
     const std::uint16_t saved = from_of.begin()->first;
     const std::uint16_t spare = new_slot(next);
-    out.push_back({spare, saved, spare == kEverythingSlot});
+    out.push_back({spare, saved, spare == kOverflowSlot});
     from_of[reader_of[saved]] = spare;
     readers[spare] = 1;
     free.push_back(saved);

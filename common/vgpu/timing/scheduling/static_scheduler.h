@@ -46,7 +46,7 @@ class StaticScheduler {
   static constexpr Value kNoValue = std::numeric_limits<Value>::min();
   static constexpr std::int32_t kNowhere = -1;
   static constexpr std::size_t kNever = ~std::size_t{0};
-  static constexpr std::uint32_t kMaxSlots = 60'000;  // reads of values beyond this limit wait for everything
+  static constexpr std::uint32_t kMaxSlots = 60'000;  // values beyond this limit share the overflow slot
   static_assert(kMaxSlots > kFirstFreeSlot + kMaxRegistersAcrossBlocks + kMostHandedWords);
 
   struct Item {

@@ -9,12 +9,11 @@
 namespace roofwalk::vgpu {
 
 inline void Simulation::set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score) {
-  if (op.result_count == 0) return;
-  const Score latest = warp.scores[kEverythingSlot];
   for (std::uint32_t i = 0; i < op.result_count; ++i) {
-    warp.scores[schedule.operands[op.first_operand + i]] = score;
+    const std::uint16_t slot = schedule.operands[op.first_operand + i];
+    if (slot == kOverflowSlot && warp.scores[slot].ready > score.ready) continue;
+    warp.scores[slot] = score;
   }
-  warp.scores[kEverythingSlot] = score.ready > latest.ready ? score : latest;
 }
 
 inline void Simulation::set_results(SimWarp& warp, const TimedOp& op, const Score& score) {
@@ -73,11 +72,16 @@ inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
     }
   }
   const TimedOp& op = warp.schedule->ops[warp.op];
-  operations_ += operations_for_operands(op);
+  operations_ += operations_for_operands(*warp.schedule, op);
   Score blocked = warp.blocked;
   for (std::uint32_t i = 0; i < op.source_count; ++i) {
     const Score& score = warp.scores[warp.schedule->operands[op.first_operand + op.result_count + i]];
     if (score.ready > blocked.ready) blocked = score;
+  }
+  if (op.waits_for_all) {
+    for (std::uint32_t slot = 0; slot < warp.schedule->slots; ++slot) {
+      if (warp.scores[slot].ready > blocked.ready) blocked = warp.scores[slot];
+    }
   }
   if (op.kind == TimedKind::async_wait && entered(warp, op)) {
     const bool all = op.groups == kAllGroups;

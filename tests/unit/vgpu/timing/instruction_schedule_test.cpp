@@ -633,11 +633,6 @@ TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
   EXPECT_LT(took_s, 5);  // would be minutes if each move searched all others
 }
 
-bool waits_for_everything(const Schedule& schedule, const TimedOp& op) {
-  const auto sources = schedule.operands.begin() + op.first_operand + op.result_count;
-  return std::find(sources, sources + op.source_count, kEverythingSlot) != sources + op.source_count;
-}
-
 // Where fences times registers are too many to list what each fence waits for, the first fence of a block waits for
 // everything in flight.
 TEST(Schedule, FencesWaitForMoreThanCanBeListed) {
@@ -653,14 +648,15 @@ TEST(Schedule, FencesWaitForMoreThanCanBeListed) {
   };
   const auto few = with_fences(2), many = with_fences(1'100);
   const Schedule &listed = few->schedule.blocks[1][0], &block = many->schedule.blocks[1][0];
-  EXPECT_FALSE(waits_for_everything(listed, listed.ops[0]));
+  EXPECT_FALSE(listed.ops[0].waits_for_all);
   EXPECT_GE(listed.ops[0].source_count, kRegisters);
-  EXPECT_TRUE(waits_for_everything(block, block.ops[0]));
-  EXPECT_EQ(block.ops[0].source_count, 1);
+  EXPECT_TRUE(block.ops[0].waits_for_all);
+  EXPECT_EQ(block.ops[0].source_count, 0);
+  EXPECT_GE(block.slots, kRegisters);
 }
 
 // More values live at once than a scoreboard has slots.
-TEST(Schedule, ReadersOfValuesWithoutASlotWaitForEverything) {
+TEST(Schedule, ValuesWithoutASlotShareOne) {
   constexpr int kValues = 60'500;
   std::string uses, body = fmt::format(".reg .b32 %z<{}>;\n", kValues);
   for (int i = 0; i < kValues; ++i) {
@@ -669,8 +665,10 @@ TEST(Schedule, ReadersOfValuesWithoutASlotWaitForEverything) {
   }
   const auto s = scheduled(body + uses);
   const Schedule& block = s->schedule.blocks[0][0];
-  EXPECT_FALSE(waits_for_everything(block, block.ops[kValues]));
-  EXPECT_TRUE(waits_for_everything(block, block.ops[2 * kValues - 1]));
+  const auto value_of = [&](int op) { return block.operands[block.ops[static_cast<std::size_t>(op)].first_operand]; };
+  EXPECT_GE(value_of(0), kFirstFreeSlot);
+  EXPECT_EQ(value_of(kValues - 1), kOverflowSlot);
+  EXPECT_EQ(value_of(kValues - 2), kOverflowSlot);
   EXPECT_LE(s->schedule.slots, 60'000u);
 }
 

@@ -522,18 +522,28 @@ TEST_F(Clock, CodeThatNobodyRunsIsNotPaidForByEachBlock) {
   EXPECT_LT(least_seconds(read), 4 * without + 0.1);
 }
 
-// The slot of everything in flight is ready when the latest result is, not when the last one to be issued is.
-TEST_F(Clock, EverythingIsReadyWhenTheLatestResultIs) {
+TEST_F(Clock, WaitsForEverythingInFlight) {
   add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
   fma(2, {});
-  const std::size_t end = schedule_.operands.size();
   fma(-1, {2});
   const double before = run(1, 1, 1).cycles;
-  schedule_.operands[end] = kEverythingSlot;
+  schedule_.ops.back().waits_for_all = true;
+  schedule_.slots = slots_;
   const double waits = run(1, 1, 1).cycles;
-  schedule_.operands[end] = slot_of(1);
+  schedule_.ops.back().waits_for_all = false;
+  schedule_.operands.back() = slot_of(1);
   EXPECT_EQ(waits, run(1, 1, 1).cycles);
   EXPECT_GT(waits, before);
+}
+
+// The overflow slot is ready when the latest of its values is, not when the last one is that issues.
+TEST_F(Clock, ValuesOfTheOverflowSlotWaitForTheLatest) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  fma(2, {});
+  fma(-1, {2});
+  const double before = run(1, 1, 1).cycles;
+  std::fill(schedule_.operands.begin(), schedule_.operands.end(), kOverflowSlot);
+  EXPECT_GT(run(1, 1, 1).cycles, before);
 }
 
 // A fence may wait for thousands of registers. The charged work must equal the estimate that limits the traces.
