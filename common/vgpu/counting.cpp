@@ -75,6 +75,9 @@ void add_memory(const Instruction& in, const InstructionCounters& site, Counters
     out.add(load ? Counter::shared_load_requests : Counter::shared_store_requests, site.requests);
     return;
   }
+  const std::uint64_t requests = site.requests - site.shared_requests;
+  if (site.shared_requests != 0)
+    out.add(load ? Counter::shared_load_requests : Counter::shared_store_requests, site.shared_requests);
   if (in.space == Space::local) {
     out.add(Counter::local_sectors, site.sectors);
   } else {
@@ -83,19 +86,19 @@ void add_memory(const Instruction& in, const InstructionCounters& site, Counters
   if (load) {
     out.add(Counter::l1_read_sectors, site.sectors);
     out.add(Counter::l1_read_hit_sectors, site.hit_sectors);
-    if (in.space != Space::local) out.add(Counter::global_load_requests, site.requests);
+    if (in.space != Space::local) out.add(Counter::global_load_requests, requests);
   } else {
     out.add(Counter::l1_write_sectors, site.sectors);
     if (in.space == Space::local)
       out.add(Counter::local_write_sectors, site.sectors);
     else
-      out.add(atomic ? Counter::atomic_requests : Counter::global_store_requests, site.requests);
+      out.add(atomic ? Counter::atomic_requests : Counter::global_store_requests, requests);
   }
 }
 
 void add_load(const Instruction& in, const InstructionCounters& site, LineCounters& line) {
   if (ptx::info(in.opcode).form != Form::load || in.space == Space::local || site.sectors == 0) return;
-  line.loads.push_back({static_cast<double>(site.sectors), static_cast<double>(site.requests)});
+  line.loads.push_back({static_cast<double>(site.sectors), static_cast<double>(site.requests - site.shared_requests)});
 }
 
 // Sets held_up of each line with a barrier: at which lines, and for what, the last warp to arrive had waited while the

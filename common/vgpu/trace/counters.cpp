@@ -17,6 +17,7 @@ void InstructionCounters::add(const InstructionCounters& other) {
   bytes += other.bytes;
   wavefronts += other.wavefronts;
   conflicts += other.conflicts;
+  shared_requests += other.shared_requests;
   predicated_off += other.predicated_off;
   divergent += other.divergent;
 }

@@ -16,8 +16,9 @@ struct InstructionCounters {
   // Of accesses to shared memory. But for loads of constant memory, `wavefronts` counts passes, and `conflicts` counts
   // passes that missed the first cache.
   std::uint64_t bytes = 0, wavefronts = 0, conflicts = 0;
-  std::uint64_t predicated_off = 0;  // thread instructions skipped by a guard
-  std::uint64_t divergent = 0;       // branches and calls that split a warp
+  std::uint64_t shared_requests = 0;  // of `requests` by generic addresses: those to shared memory
+  std::uint64_t predicated_off = 0;   // thread instructions skipped by a guard
+  std::uint64_t divergent = 0;        // branches and calls that split a warp
 
   void add(const InstructionCounters& other);
 };

@@ -25,22 +25,45 @@ using ptx::Instruction;
 using ptx::Space;
 using ptx::Type;
 
-// The memory that an instruction's generic addresses point to. `mixed`: more than one, which is a fault.
+// The memory that an instruction's generic addresses point to. `mixed`: more than one.
 enum class Where { global, shared, local, mixed };
+Where window_of(std::uint64_t address) {
+  if (address - kSharedWindow < kWindowBytes) return Where::shared;
+  if (address - kLocalWindow < kWindowBytes) return Where::local;
+  return Where::global;
+}
 Where window_of(const Access& access) {
-  const auto one = [](std::uint64_t address) {
-    if (address - kSharedWindow < kWindowBytes) return Where::shared;
-    if (address - kLocalWindow < kWindowBytes) return Where::local;
-    return Where::global;
-  };
-  const Where where = one(access.low);
-  return one(access.high) == where ? where : Where::mixed;
+  const Where where = window_of(access.low);
+  return window_of(access.high) == where ? where : Where::mixed;
 }
 
-const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
+// Executes an instruction whose generic addresses point to several memories: one after the other, each for its lanes
+// only, as a request of its own. `run()` executes it for the lanes of `warp.mask`.
+template <class Run>
+[[gnu::noinline]] const Op* visit_each_memory(const Launch& launch, Warp& warp, const Op* op, Access& access,
+                                              Run&& run) {
+  access.spell_out();
+  const std::uint32_t all = warp.mask;
+  bool ends_turn = false;
+  // Shared memory comes after local memory, since a held load (HeldLoad) is of one memory: that with races.
+  for (const Where where : {Where::local, Where::shared, Where::global}) {
+    warp.mask = all & lane_bits([&](int l) { return window_of(access.address[l]) == where; });
+    if (warp.mask == 0) continue;
+    ends_turn |= run() == nullptr;
+    if (launch.fault) break;
+  }
+  warp.mask = all;
+  return ends_turn ? nullptr : op + 1;
+}
+
+// Counts a request to shared memory by generic addresses apart from those to other memories.
+void note_shared(Launch& launch, const Op* op) {
+  if (launch.counts) ++launch.sites[op->pc].shared_requests;
+}
+
+const Op* no_atomics_there(Launch& launch, const Warp& warp, const Op* op) {
   return launch.stop(warp, op, FaultKind::unsupported, -1,
-                     "one instruction reaches shared and global memory through generic pointers at once, which the "
-                     "virtual GPU does not support");
+                     "an atomic on a variable of the thread's own: PTX has atomics on shared and global memory only");
 }
 
 // Executes one load or store: finds its memory, checks and counts the access, and calls `mover` to move the data.
@@ -56,7 +79,10 @@ template <bool store, Space space>
   Where where = space == Space::shared ? Where::shared : kNear ? Where::local : Where::global;
   if constexpr (space == Space::generic) {
     where = window_of(access);
-    if (where == Where::mixed) return mixed_windows(launch, warp, op);
+    if (where == Where::mixed) {
+      return visit_each_memory(launch, warp, op, access,
+                               [&] { return access_memory<store, space>(launch, warp, op, bytes, mover); });
+    }
     if (where != Where::global) access.spell_out();
   }
   Pointers at;
@@ -73,6 +99,7 @@ template <bool store, Space space>
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
       count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
+      if constexpr (space == Space::generic) note_shared(launch, op);
       if (warp.block->follows_flags && op->instruction->is_volatile)
         note_flags(launch, warp, op, access, {.reads = !store, .writes = store});
       if (warp.block->shadow != nullptr) return move_checked<store>(launch, warp, op, access, at, mover);
@@ -324,7 +351,9 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   Where where = in.space == Space::shared ? Where::shared : Where::global;
   if (in.space == Space::generic) {
     where = window_of(access);
-    if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
+    if (where == Where::mixed)
+      return visit_each_memory(launch, warp, op, access, [&] { return op_atomic<T, known>(launch, warp, op); });
+    if (where == Where::local) return no_atomics_there(launch, warp, op);
   }
   const bool fetches = op->s[0] != kNoSlot;
   // In traces, an atomic whose result decides a way waits for the write whose value it read.
@@ -332,6 +361,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
+    if (in.space == Space::generic) note_shared(launch, op);
     if (is_retried(in, true)) count_swaps(launch, warp, op, access, true);
     if (warp.block->follows_flags || warp.block->shadow != nullptr) {
       const bool writes = change_lanes<T, known>(warp, op, access, at, false);
