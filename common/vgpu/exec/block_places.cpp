@@ -137,6 +137,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.frames.clear();
     warp.standing.clear();
     warp.meeting.clear();
+    warp.unmet = nullptr;
     warp.held_loads.clear();
     warp.frame = 0;
     warp.stack_top = program_.stack_start;

@@ -158,12 +158,23 @@ const Op* barrier_behind(const Op* entry) {
 }
 
 std::uint32_t leaving_lanes(const Program& program, const Warp& warp) {
-  if (!warp.frames.empty()) return 0;
   std::uint32_t leaving = 0, seen = warp.mask;
   for (const StandingLanes& standing : warp.standing) seen |= standing.lanes;
-  for (auto entry = warp.stack.rbegin(); entry != warp.stack.rend(); ++entry) {
-    if (leads_out(program, entry->block)) leaving |= entry->mask & ~seen;
-    seen |= entry->mask;
+  // Lanes in a call have further to go than to the end of the function. Those of the kernel itself that took no part
+  // in the outermost call have entries below it.
+  std::size_t end = warp.stack.size();
+  if (!warp.frames.empty()) {
+    const CallFrame& call = warp.frames.front();
+    end = call.depth;
+    seen |= call.now.lanes;
+    for (const auto* ways : {&call.ahead, &call.done}) {
+      for (const CallWay& way : *ways) seen |= way.lanes;
+    }
+  }
+  while (end-- > 0) {
+    const ReconvergenceEntry& entry = warp.stack[end];
+    if (leads_out(program, entry.block)) leaving |= entry.mask & ~seen;
+    seen |= entry.mask;
   }
   return leaving & warp.live;
 }

@@ -27,8 +27,8 @@ struct Waiting {
 Waiting who_waits(const Warp& warp) {
   Waiting out;
   for (const MeetingLanes& meeting : warp.meeting) {
-    if (meeting.met) continue;
-    const std::uint32_t* masks = warp.lanes<std::uint32_t>(meeting.at->s[0]);
+    if (meeting.met || meeting.kind != MeetingLanes::Kind::sync) continue;
+    const std::uint32_t* masks = warp.lanes<std::uint32_t>(meeting.masks);
     out.lanes |= meeting.lanes;
     for (std::uint32_t left = meeting.lanes; left != 0; left &= left - 1)
       out.masks[std::countr_zero(left)] = masks[std::countr_zero(left)];
@@ -58,7 +58,11 @@ void release_those_who_met(Launch& launch, Warp& warp) {
       changed = true;
     }
   }
-  for (MeetingLanes& meeting : warp.meeting) meeting.met = meeting.met || (meeting.lanes & waiting.lanes) != 0;
+  for (MeetingLanes& meeting : warp.meeting) {
+    const bool have_ended = meeting.kind == MeetingLanes::Kind::exchange &&
+                            named_of(warp, meeting.lanes, meeting.masks, expected & ~meeting.lanes) == 0;
+    meeting.met = meeting.met || have_ended || (meeting.lanes & waiting.lanes) != 0;
+  }
   if (warp.block->shadow == nullptr) return;
   for (std::uint32_t left = waiting.lanes; left != 0;) {
     const std::uint32_t same = waiting.with_mask(waiting.masks[std::countr_zero(left)]);
@@ -87,26 +91,45 @@ bool choose_other_way(Warp& warp) {
   return false;
 }
 
-// Records the fault that the executing lanes wait in vain.
-void stop_in_vain(Launch& launch, const Warp& warp, const Op* op) {
-  const Waiting waiting = who_waits(warp);
+// Records the fault that lanes wait in vain: at an exchange, if there is one, else where the executing lanes wait.
+void stop_in_vain(Launch& launch, const Warp& warp, const MeetingLanes& own) {
+  using Kind = MeetingLanes::Kind;
   const std::uint32_t expected = warp.live & ~leaving_lanes(launch.program, warp);
+  for (const MeetingLanes& each : warp.meeting) {
+    if (each.met || each.kind != Kind::exchange) continue;
+    for (std::uint32_t left = each.lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      const std::uint32_t mask = warp.lanes<std::uint32_t>(each.masks)[lane], missing = mask & expected & ~each.lanes;
+      if (missing != 0) return stop_without_members(launch, warp, each.at, lane, mask, missing, each.what);
+    }
+  }
+  const Waiting waiting = who_waits(warp);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const std::uint32_t mask = waiting.masks[lane], missing = mask & expected & ~waiting.with_mask(mask);
-    if (missing != 0) return stop_without_members(launch, warp, op, lane, mask, missing, "__syncwarp()");
+    if (missing != 0) return stop_without_members(launch, warp, own.at, lane, mask, missing, own.what);
   }
   // Their own masks are complete, but lanes with which they share a mask wait in vain.
   const int lane = std::countr_zero(warp.mask);
-  stop_without_members(launch, warp, op, lane, waiting.masks[lane], waiting.masks[lane] & ~warp.mask, "__syncwarp()");
+  stop_without_members(launch, warp, own.at, lane, waiting.masks[lane], waiting.masks[lane] & ~warp.mask, own.what);
+}
+
+// Makes the lanes that have met go on.
+const Op* leave_meeting(Warp& warp, std::vector<MeetingLanes>::iterator own) {
+  // An exchange has not taken place yet.
+  const Op* const next = own->kind == MeetingLanes::Kind::exchange ? own->at : own->at + 1;
+  warp.first_outcome = own->first_outcome;
+  warp.meeting.erase(own);
+  return next;
 }
 
 }  // namespace
 
-const Op* wait_in_warp(Launch& launch, Warp& warp, const Op* op) {
-  warp.meeting.push_back({.at = op, .lanes = warp.mask, .first_outcome = warp.first_outcome});
+const Op* wait_in_warp(Launch& launch, Warp& warp, const Op* op, MeetingLanes::Kind kind, Slot masks,
+                       const char* what) {
+  warp.meeting.push_back(
+      {.at = op, .kind = kind, .masks = masks, .what = what, .lanes = warp.mask, .first_outcome = warp.first_outcome});
   warp.stack.back().block = op->block;
-  release_those_who_met(launch, warp);
   return go_on_in_warp(launch, warp);
 }
 
@@ -116,18 +139,14 @@ const Op* go_on_in_warp(Launch& launch, Warp& warp) {
                                   [&](const MeetingLanes& each) { return (each.lanes & warp.mask) != 0; });
     if (own == warp.meeting.end()) return enter_block(launch, warp, warp.stack.back().block);
     if (!own->met) release_those_who_met(launch, warp);
-    if (own->met) {
-      const Op* const next = own->at + 1;
-      warp.first_outcome = own->first_outcome;
-      warp.meeting.erase(own);
-      return next;
-    }
+    if (own->met) return leave_meeting(warp, own);
     if (choose_other_way(warp)) {
       resume_top(launch, warp);
     } else if (launch.sanitized || !warp.standing.empty()) {
-      stop_in_vain(launch, warp, own->at);
+      stop_in_vain(launch, warp, *own);
       return nullptr;
     } else {
+      if (own->kind == MeetingLanes::Kind::exchange) warp.unmet = own->at;
       own->met = true;
     }
   }

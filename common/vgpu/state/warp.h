@@ -50,12 +50,16 @@ struct StandingLanes {
   std::vector<CallFrame> frames;
 };
 
-// Lanes of a warp that are at a __syncwarp() whose mask names other lanes, too (divergent_syncwarp.h). They are all
-// lanes of one entry of the reconvergence stack.
+// Lanes of a warp that wait for others at an operation, while the warp runs these (divergent_syncwarp.h). They are all
+// lanes of one entry of the reconvergence stack. `sync`: at a __syncwarp() whose mask names other lanes, too;
+// `exchange`: at a shuffle, vote, match or reduction whose mask does.
 struct MeetingLanes {
   const Op* at = nullptr;
+  enum class Kind : std::uint8_t { sync, exchange } kind = Kind::sync;
+  Slot masks = kNoSlot;   // of the members, by lane
+  const char* what = "";  // the name in the source
   std::uint32_t lanes = 0;
-  bool met = false;               // all lanes of their masks have come, so these may go on
+  bool met = false;               // those they wait for have come, or ended, so these may go on
   std::size_t first_outcome = 0;  // Warp::first_outcome of their basic block
 };
 
@@ -103,7 +107,8 @@ struct alignas(64) Warp {
 
   std::vector<HeldLoad> held_loads;  // by SpeculativeLoad::number
 
-  std::vector<MeetingLanes> meeting;  // lanes that do not run because they are at a __syncwarp()
+  std::vector<MeetingLanes> meeting;  // lanes that do not run because they wait for others at an operation
+  const Op* unmet = nullptr;          // an exchange that its lanes execute although they wait for others in vain
 
   // Whether the warp has done little but poll in vain, as of a turn of its block. A loop that polls may take more turns
   // than it makes polls, because each sleep ends one.

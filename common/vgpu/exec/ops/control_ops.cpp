@@ -202,7 +202,7 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   warp.stack.pop_back();
   if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
   if (!warp.standing.empty() && !may_go_on(launch, warp)) return nullptr;
-  if (are_at_syncwarp(warp)) return go_on_in_warp(launch, warp);
+  if (are_waiting(warp)) return go_on_in_warp(launch, warp);
   if (warp.stack.back().block != op->block) return enter_block(launch, warp, warp.stack.back().block);
   if (op->run == op_enter_block_with_barrier && warp.mask != warp.live) return wait_for_others(launch, warp, op);
   return enter_together(launch, warp, op);
@@ -260,7 +260,7 @@ std::uint32_t guard_mask(const Warp& warp, const Op* op) {
 const Op* go_on(Launch& launch, Warp& warp) {
   if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
   if (!warp.standing.empty() && !may_go_on(launch, warp)) return nullptr;
-  if (are_at_syncwarp(warp)) return go_on_in_warp(launch, warp);
+  if (are_waiting(warp)) return go_on_in_warp(launch, warp);
   return enter_block(launch, warp, warp.stack.back().block);
 }
 
@@ -419,7 +419,8 @@ const Op* op_fence(Launch& launch, Warp& warp, const Op* op) {
 
 const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op) {
   const bool is_guarded = op->guard != kNoSlot;  // only lanes of a whole stack entry can wait
-  if (!is_guarded && misses_members(warp, warp.lanes<std::uint32_t>(op->s[0]))) return wait_in_warp(launch, warp, op);
+  if (!is_guarded && misses_members(warp, warp.lanes<std::uint32_t>(op->s[0])))
+    return wait_in_warp(launch, warp, op, MeetingLanes::Kind::sync, op->s[0], "__syncwarp()");
   return meet_members(launch, warp, op, op->s[0], "__syncwarp()") ? op + 1 : nullptr;
 }
 

@@ -23,6 +23,11 @@ void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit)
 // absent thread or omits the thread that uses it; `what` is the instruction's name in the source.
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what);
 
+// The same for an exchange of values, which only those lanes execute that are here. False also if the executing lanes
+// must wait for lanes that may yet end (divergent_syncwarp.h). `next`: where the warp continues then; after a fault,
+// nullptr.
+bool meet_to_exchange(Launch& launch, Warp& warp, const Op* op, Slot masks, const char* what, const Op*& next);
+
 // Records the fault that the mask of a lane names threads (`missing`) that took another way.
 void stop_without_members(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint32_t mask,
                           std::uint32_t missing, const char* what);

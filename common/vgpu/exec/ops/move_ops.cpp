@@ -162,7 +162,8 @@ Handler add_offset_handler_of_lane_0(int size_bytes) {
 }
 
 const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op) {
-  if (!meet_members(launch, warp, op, op->s[5], "__shfl_..._sync()")) return nullptr;
+  const Op* next = nullptr;
+  if (!meet_to_exchange(launch, warp, op, op->s[5], "__shfl_..._sync()", next)) return next;
   std::array<std::uint32_t, kWarpSize> values;
   std::memcpy(values.data(), warp.lanes<std::uint32_t>(op->s[2]), sizeof values);
   const std::uint32_t* b = warp.lanes<std::uint32_t>(op->s[3]);
@@ -201,7 +202,8 @@ const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op) {
 }
 
 const Op* op_vote(Launch& launch, Warp& warp, const Op* op) {
-  if (!meet_members(launch, warp, op, op->s[2], "the vote")) return nullptr;
+  const Op* next = nullptr;
+  if (!meet_to_exchange(launch, warp, op, op->s[2], "the vote", next)) return next;
   const std::uint32_t holds = warp.predicate(op->s[1]) ^ (op->offset != 0 ? kAllLanes : 0u);
   for_each_group(warp, warp.lanes<std::uint32_t>(op->s[2]), [&](std::uint32_t members) {
     const std::uint32_t bits = holds & members;

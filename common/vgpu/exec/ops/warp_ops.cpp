@@ -1,10 +1,12 @@
 // Handlers of exchanges within a warp (redux, match) and of queries (isspacep, clocks).
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/vgpu/exec/divergent_barrier.h"
+#include "common/vgpu/exec/divergent_syncwarp.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
 #include "common/vgpu/requests/lanes.h"
@@ -39,7 +41,8 @@ T reduce(AtomicOp operation, T a, T b) {
 
 template <class T>
 const Op* op_warp_reduce(Launch& launch, Warp& warp, const Op* op) {
-  if (!meet_members(launch, warp, op, op->s[2], "__reduce_..._sync()")) return nullptr;
+  const Op* next = nullptr;
+  if (!meet_to_exchange(launch, warp, op, op->s[2], "__reduce_..._sync()", next)) return next;
   const T* a = warp.lanes<T>(op->s[1]);
   T out[kWarpSize] = {};
   for_each_group(warp, warp.lanes<std::uint32_t>(op->s[2]), [&](std::uint32_t lanes) {
@@ -57,7 +60,8 @@ const Op* op_warp_reduce(Launch& launch, Warp& warp, const Op* op) {
 // none.
 template <class T>
 const Op* op_warp_match(Launch& launch, Warp& warp, const Op* op) {
-  if (!meet_members(launch, warp, op, op->s[3], "__match_..._sync()")) return nullptr;
+  const Op* next = nullptr;
+  if (!meet_to_exchange(launch, warp, op, op->s[3], "__match_..._sync()", next)) return next;
   const T* a = warp.lanes<T>(op->s[2]);
   std::uint32_t out[kWarpSize] = {}, whole = 0;
   for_each_group(warp, warp.lanes<std::uint32_t>(op->s[3]), [&](std::uint32_t lanes) {
@@ -145,6 +149,20 @@ bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at,
     charge_for_clocks(launch, warp);
   }
   return true;
+}
+
+bool meet_to_exchange(Launch& launch, Warp& warp, const Op* op, Slot masks, const char* what, const Op*& next) {
+  next = nullptr;
+  if (warp.mask != warp.live && std::exchange(warp.unmet, nullptr) != op && op->guard == kNoSlot &&
+      misses_members(warp, warp.lanes<std::uint32_t>(masks))) {
+    const std::uint32_t expected = warp.live & ~warp.mask & ~leaving_lanes(launch.program, warp);
+    if (named_of(warp, warp.mask, masks, expected) != 0) {
+      launch.charge(work::kStanding);
+      next = wait_in_warp(launch, warp, op, MeetingLanes::Kind::exchange, masks, what);
+      return false;
+    }
+  }
+  return meet_members(launch, warp, op, masks, what);
 }
 
 Handler warp_reduce_handler(const ptx::Instruction& in) {
