@@ -28,7 +28,7 @@ Reason read_barrier(ModifierReader& reader, Instruction& i) {
   } else {
     return kUnsupported;
   }
-  if (has_trait(i, kMayBeAligned)) reader.take(".aligned");
+  if (has_trait(i, kMayBeAligned)) i.unaligned = !reader.take(".aligned");
   if (i.barrier == BarrierMode::red_popc && !reader.take_type(kU32, i.type)) return kUnsupported;
   if ((i.barrier == BarrierMode::red_and || i.barrier == BarrierMode::red_or) && !reader.take_type(kPred, i.type)) {
     return kUnsupported;

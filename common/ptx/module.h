@@ -154,6 +154,7 @@ struct Instruction {
   bool releases = false;      // .release, .acq_rel: earlier accesses stay before it
   bool of_block = false;      // .cta: orders accesses as seen within a block
   bool no_allocate = false;   // .L1::no_allocate
+  bool unaligned = false;     // barrier without .aligned: threads of a warp may come from different places
   bool to = false;            // cvta.to
   bool transposed = false;    // ldmatrix.trans
   bool needs_count = false;   // mbarrier.arrive.noComplete

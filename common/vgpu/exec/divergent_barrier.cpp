@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
@@ -91,6 +92,31 @@ bool join(StandingLanes& lanes, const StandingLanes& others) {
   return true;
 }
 
+// Puts the entries of lanes that stand back on the warp's stack. Those below the last one, where the lanes reconverge
+// with others, become one with an entry of the others for the same place. The last one is the lanes' own.
+void put_on_stack(Warp& warp, const StandingLanes& standing) {
+  std::vector<ReconvergenceEntry>& stack = warp.stack;
+  // Whether all lanes of an entry have others further up, so that it only tells where they go on afterwards.
+  const auto waits_for_others = [&](std::size_t at) {
+    std::uint32_t above = 0;
+    for (std::size_t i = at + 1; i < stack.size(); ++i) above |= stack[i].mask;
+    return (stack[at].mask & warp.live & ~above) == 0;
+  };
+  std::size_t first = 0;
+  for (const ReconvergenceEntry& entry : standing.stack) {
+    if (&entry == &standing.stack.back()) {
+      stack.push_back({entry.mask, standing.entry->block, entry.reconvergence});
+      return;
+    }
+    std::size_t at = first;
+    while (at < stack.size() &&
+           (stack[at].block != entry.block || stack[at].reconvergence != entry.reconvergence || !waits_for_others(at)))
+      ++at;
+    first = at + 1;
+    at == stack.size() ? stack.push_back(entry) : void(stack[at].mask |= entry.mask);
+  }
+}
+
 }  // namespace
 
 bool stand_aside(Warp& warp, const Op* entry) {
@@ -117,6 +143,32 @@ bool stand_aside(Warp& warp, const Op* entry) {
   warp.here &= ~lanes;
   keep_lanes(warp.frames, ~lanes);
   return true;
+}
+
+bool stand_apart(const Warp& warp) {
+  return std::any_of(warp.standing.begin(), warp.standing.end(),
+                     [&](const StandingLanes& each) { return each.entry != warp.standing.front().entry; });
+}
+
+bool may_come_apart(const Warp& warp, const Op* barrier) {
+  const auto is_alike = [&](const Op& other) {
+    return other.run == op_unaligned_barrier && other.offset == barrier->offset;
+  };
+  return is_alike(*barrier) && std::all_of(warp.standing.begin(), warp.standing.end(), [&](const StandingLanes& each) {
+           return each.frames.empty() && is_alike(*barrier_behind(each.entry));
+         });
+}
+
+void let_in_apart(Launch& launch, Warp& warp) {
+  for (ReconvergenceEntry& entry : warp.stack) entry.mask &= warp.here;  // those that stand have entries of their own
+  for (const StandingLanes& standing : warp.standing) {
+    launch.charge(work::kStanding);
+    put_on_stack(warp, standing);
+    warp.here |= standing.lanes;
+    warp.let_in |= standing.lanes;
+  }
+  warp.standing.clear();
+  resume_top(launch, warp);
 }
 
 const Op* bring_together(Warp& warp) {

@@ -9,6 +9,12 @@
 // sanitized runs stop at that point. Two cases are tolerated: a barrier in a loop that some lanes leave early, and
 // lanes whose path leads straight to the exit, because nvcc generates the same code for `if (i >= n) { c[i] = 0;
 // return; }` in front of a barrier.
+//
+// Lanes that stand in front of different barriers are a mistake, too, unless these are barriers without .aligned, as
+// nvcc makes them for block.sync() of cooperative groups: "For conditionally executed code, barrier{.cta}.sync and
+// barrier{.cta}.red may only be used with .aligned if it is known that all threads evaluate the condition identically"
+// (PTX ISA, barrier). Then each group enters its own block and waits at its barrier (divergent_syncwarp.h); when all
+// live lanes do, the warp arrives once.
 #pragma once
 
 #include "common/vgpu/state/launch.h"
@@ -24,10 +30,20 @@ bool stand_aside(Warp& warp, const Op* entry);
 // Called when all live lanes stand. If they stand at the same place, they execute together from now on; returns the
 // entry operation of the block there. Otherwise returns nullptr.
 const Op* bring_together(Warp& warp);
+// Whether not all lanes that stand do so at the same place.
+bool stand_apart(const Warp& warp);
+// Whether the groups that stand may each go to its barrier, because these and `barrier` are one barrier of the whole
+// block, without .aligned.
+bool may_come_apart(const Warp& warp, const Op* barrier);
+// Lets each group that stands enter its block, one after the other. The lanes of the last one execute.
+void let_in_apart(Launch& launch, Warp& warp);
 // Called when the warp continues at a reconvergence point: from now on it does not wait there for standing lanes.
 // Returns some of the lanes that it leaves behind if that is a mistake in the kernel; otherwise, and in runs that are
 // not sanitized, nullptr.
 const StandingLanes* who_is_missed(Launch& launch, Warp& warp);
+
+// Reports a barrier that only `lanes` have reached (or stand in front of), not the warp's other lanes.
+const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes);
 
 // Returns the barrier operation of the block whose entry operation is `entry`.
 const Op* barrier_behind(const Op* entry);

@@ -103,6 +103,7 @@ void stop_in_vain(Launch& launch, const Warp& warp, const MeetingLanes& own) {
       if (missing != 0) return stop_without_members(launch, warp, each.at, lane, mask, missing, each.what);
     }
   }
+  if (own.kind == Kind::barrier) return void(stop_at_barrier(launch, warp, own.at, own.lanes));
   const Waiting waiting = who_waits(warp);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
@@ -121,6 +122,27 @@ const Op* leave_meeting(Warp& warp, std::vector<MeetingLanes>::iterator own) {
   warp.first_outcome = own->first_outcome;
   warp.meeting.erase(own);
   return next;
+}
+
+// Whether all live lanes of the warp wait at barriers of the block with one number.
+bool all_at_barrier(const Warp& warp, const MeetingLanes& own) {
+  std::uint32_t lanes = 0;
+  for (const MeetingLanes& each : warp.meeting) {
+    if (each.kind == MeetingLanes::Kind::barrier && each.at->offset == own.at->offset) lanes |= each.lanes;
+  }
+  return lanes == warp.live;
+}
+
+// Makes the warp arrive at the barrier at which its lanes wait, at different places. Behind it, these lanes go on
+// first.
+const Op* arrive_together(Launch& launch, Warp& warp, std::vector<MeetingLanes>::iterator own) {
+  for (MeetingLanes& each : warp.meeting) each.met = true;
+  const std::uint32_t lanes = std::exchange(warp.mask, warp.live);
+  warp.first_outcome = own->first_outcome;
+  op_barrier(launch, warp, own->at);
+  warp.mask = lanes;
+  if (!launch.fault) warp.next = leave_meeting(warp, own);
+  return nullptr;
 }
 
 }  // namespace
@@ -142,7 +164,11 @@ const Op* go_on_in_warp(Launch& launch, Warp& warp) {
     if (own->met) return leave_meeting(warp, own);
     if (choose_other_way(warp)) {
       resume_top(launch, warp);
-    } else if (launch.sanitized || !warp.standing.empty()) {
+    } else if (own->kind == MeetingLanes::Kind::barrier && all_at_barrier(warp, *own)) {
+      return arrive_together(launch, warp, own);
+    } else if (own->kind == MeetingLanes::Kind::barrier && !warp.standing.empty() && may_come_apart(warp, own->at)) {
+      let_in_apart(launch, warp);
+    } else if (own->kind == MeetingLanes::Kind::barrier || launch.sanitized || !warp.standing.empty()) {
       stop_in_vain(launch, warp, *own);
       return nullptr;
     } else {

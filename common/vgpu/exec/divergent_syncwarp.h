@@ -8,6 +8,9 @@
 // A shuffle, vote, match or reduction waits for all lanes of its mask that have not ended, too (PTX ISA, shfl.sync).
 // Here these must come along the same path, so it waits only for others to end.
 //
+// A barrier of the block without .aligned may have lanes of one warp at different places (PTX ISA, barrier). They wait
+// here until all have come to one; then the warp arrives (divergent_barrier.h).
+//
 // Lanes that wait at the end of their path for the others, in front of a barrier of the block, or outside of a function
 // that was called, never come. That is a mistake in the kernel in the first two cases; sanitized runs stop there.
 #pragma once

@@ -284,7 +284,8 @@ Status Lowering::lower_barrier(const Instruction& in, Op op) {
   // An immediate barrier number is below 16 (validate.h).
   const bool of_block =
       in.barrier == ptx::BarrierMode::sync && op.s[0] == kNoSlot && op.s[1] == kNoSlot && in.guard < 0;
-  return emit_ok(op, of_block ? op_block_barrier : op_barrier);
+  const Handler whole = in.unaligned ? op_unaligned_barrier : op_block_barrier;
+  return emit_ok(op, of_block ? whole : op_barrier);
 }
 
 Status Lowering::lower_mbarrier(const Instruction& in, Op op) {

@@ -60,7 +60,7 @@ bool loads_constant(const Instruction& in) {
 bool meets_by_value(const Instruction& in) {
   if (in.async == ptx::AsyncMode::mbarrier_arrive) return true;
   if (ptx::info(in.opcode).form != Form::barrier || in.barrier == ptx::BarrierMode::warp_sync) return false;
-  if (in.guard >= 0) return true;
+  if (in.guard >= 0 || (in.unaligned && in.barrier == ptx::BarrierMode::sync)) return true;
   // The operands that follow the results: barrier number, thread count (optional), predicate (reductions only).
   const bool reduces = result_count(in) != 0;
   const auto end = in.operands.end() - (reduces ? 1 : 0);

@@ -28,7 +28,8 @@ bool empties_l1(const ptx::Instruction& instruction);
 bool loads_constant(const ptx::Instruction& instruction);
 bool loads_indexed_constant(const ptx::Instruction& instruction);
 // Whether it is known only at run time which barrier an instruction reaches, if any: a barrier with a guard, or with
-// its number or count in a register, and the arrival of asynchronous copies at an mbarrier (cp.async.mbarrier.arrive).
+// its number or count in a register, or without .aligned, as a warp that comes to several of these at once arrives at
+// the last one; and the arrival of asynchronous copies at an mbarrier (cp.async.mbarrier.arrive).
 bool meets_by_value(const ptx::Instruction& instruction);
 inline bool sleeps(const ptx::Instruction& in) { return ptx::info(in.opcode).form == ptx::Form::sleep; }
 inline constexpr std::uint32_t kMostSleepNs = 1'000'000;  // PTX ISA 9.0, nanosleep

@@ -50,13 +50,13 @@ struct StandingLanes {
   std::vector<CallFrame> frames;
 };
 
-// Lanes of a warp that wait for others at an operation, while the warp runs these (divergent_syncwarp.h). They are all
-// lanes of one entry of the reconvergence stack. `sync`: at a __syncwarp() whose mask names other lanes, too;
-// `exchange`: at a shuffle, vote, match or reduction whose mask does.
+// Lanes of a warp that wait at an operation for others of the warp, which run meanwhile (divergent_syncwarp.h). They
+// are all lanes of one entry of the reconvergence stack. `sync`: at a __syncwarp() whose mask names other lanes, too;
+// `exchange`: at a shuffle, vote, match or reduction whose mask does; `barrier`: at a barrier of the block.
 struct MeetingLanes {
   const Op* at = nullptr;
-  enum class Kind : std::uint8_t { sync, exchange } kind = Kind::sync;
-  Slot masks = kNoSlot;   // of the members, by lane
+  enum class Kind : std::uint8_t { sync, exchange, barrier } kind = Kind::sync;
+  Slot masks = kNoSlot;   // of the members, by lane; barrier: none
   const char* what = "";  // the name in the source
   std::uint32_t lanes = 0;
   bool met = false;               // those they wait for have come, or ended, so these may go on
@@ -108,6 +108,7 @@ struct alignas(64) Warp {
   std::vector<HeldLoad> held_loads;  // by SpeculativeLoad::number
 
   std::vector<MeetingLanes> meeting;  // lanes that do not run because they wait for others at an operation
+  std::uint32_t let_in = 0;           // lanes that enter a block with a barrier without the warp's other lanes
   const Op* unmet = nullptr;          // an exchange that its lanes execute although they wait for others in vain
 
   // Whether the warp has done little but poll in vain, as of a turn of its block. A loop that polls may take more turns

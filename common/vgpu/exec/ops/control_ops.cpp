@@ -156,14 +156,6 @@ const Op* finish_warp(Warp& warp) {
   return nullptr;
 }
 
-// Reports a barrier that only `lanes` have reached (or stand in front of), not the warp's other lanes.
-const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
-  return launch.stop(warp, op, FaultKind::barrier_deadlock, std::countr_zero(lanes),
-                     fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
-                                 "reach the same __syncthreads()",
-                                 std::popcount(lanes), std::popcount(warp.live)));
-}
-
 // Enters a basic block with reconverged lanes; they run in lockstep if possible.
 const Op* enter_together(Launch& launch, Warp& warp, const Op* op) {
   if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
@@ -172,6 +164,10 @@ const Op* enter_together(Launch& launch, Warp& warp, const Op* op) {
 
 // Called when no lane can run, because all that have not exited stand in front of a barrier.
 [[gnu::noinline]] const Op* settle(Launch& launch, Warp& warp) {
+  if (stand_apart(warp) && may_come_apart(warp, barrier_behind(warp.standing.front().entry))) {
+    let_in_apart(launch, warp);
+    return enter_block(launch, warp, warp.stack.back().block);
+  }
   if (const Op* entry = bring_together(warp)) return enter_together(launch, warp, entry);
   const StandingLanes& first = warp.standing.front();
   return stop_at_barrier(launch, warp, barrier_behind(first.entry), first.lanes);
@@ -237,6 +233,13 @@ inline const Op* run_without(std::uint32_t off, Launch& launch, Warp& warp, cons
 
 }  // namespace
 
+const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
+  return launch.stop(warp, op, FaultKind::barrier_deadlock, std::countr_zero(lanes),
+                     fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
+                                 "reach the same __syncthreads()",
+                                 std::popcount(lanes), std::popcount(warp.live)));
+}
+
 bool resume_top(const Launch& launch, Warp& warp) {
   for (;;) {
     const std::size_t depth = warp.frames.empty() ? 0 : warp.frames.back().depth;
@@ -276,7 +279,8 @@ const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
 
 const Op* op_enter_block_with_barrier(Launch& launch, Warp& warp, const Op* op) {
   if (warp.stack.back().reconvergence == op->block) return meet(launch, warp, op);
-  if (warp.mask != warp.live) return wait_for_others(launch, warp, op);
+  if (warp.mask != warp.live && (warp.mask & warp.let_in) == 0) return wait_for_others(launch, warp, op);
+  warp.let_in &= ~warp.mask;
   return count_entry(launch, warp, op);
 }
 
@@ -358,6 +362,11 @@ const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op) {
   arrive(block, warp, barrier);
   if (barrier_is_full(block, warp.barrier)) release_barrier(block, warp.barrier);
   return nullptr;
+}
+
+const Op* op_unaligned_barrier(Launch& launch, Warp& warp, const Op* op) {
+  if (warp.mask == warp.live || !warp.frames.empty()) return op_barrier(launch, warp, op);
+  return wait_in_warp(launch, warp, op, MeetingLanes::Kind::barrier, kNoSlot, "");
 }
 
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
