@@ -43,8 +43,8 @@ struct Measurement {
   Quantity atomic_flops;               // float additions by atomics, which executed_flops does not include
   Quantity tensor_integer_operations;  // of tensor cores on 8-bit integers, which executed_flops does not include
   Quantity dram_read_bytes, dram_write_bytes, l2_bytes, l1_bytes, l1_read_sectors, l1_write_sectors;
-  // Sectors that global accesses would need if the lanes of each request were contiguous, over those they move; 1 if
-  // there are none.
+  // Sectors that global accesses would need if the lanes of each request were contiguous (ideal_sectors.h), over those
+  // they move; 1 if there are none.
   Quantity sector_use;
   Quantity shared_bytes, shared_wavefronts, warp_instructions;
   Quantity constant_requests, constant_passes, constant_bytes;
