@@ -101,6 +101,25 @@ Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Inst
   return memory.address;
 }
 
+// Returns the table (tables.h) that contains an address; nullptr if none does.
+const vgpu::Buffer* table_at(const PlanBuilder& builder, std::uint64_t address) {
+  const vgpu::Buffer* buffer = builder.memory.find(address);
+  return buffer != nullptr && buffer->read_only ? buffer : nullptr;
+}
+
+// Refuses arguments that are addresses of tables: these are not the addresses that the tables have on the device.
+Status refuse_tables(const PlanBuilder& builder, const ptx::Instruction& in, const KernelLaunch& launch) {
+  std::uint64_t word = 0;
+  for (std::size_t at = 0; at + sizeof word <= launch.arguments.size(); at += sizeof word) {
+    std::memcpy(&word, launch.arguments.data() + at, sizeof word);
+    if (const vgpu::Buffer* table = table_at(builder, word)) {
+      return builder.refuse(in, fmt::format("solve passes the address of `{}` to a kernel", table->name),
+                            "a kernel may use such a table by its name");
+    }
+  }
+  return kOk;
+}
+
 Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
   const auto address = argument<std::uint64_t>(arguments, 0);
   const auto it = builder.open_launches.find(address);
@@ -114,12 +133,13 @@ Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction
   builder.memory.release(buffer->id);
   KernelLaunch launch = std::move(it->second);
   builder.open_launches.erase(it);
+  ROOFWALK_TRY_STATUS(refuse_tables(builder, in, launch));
   ROOFWALK_TRY_STATUS(add_step(builder, in, std::move(launch)));
   return std::uint64_t{0};
 }
 
-// Refuses a memset or copy whose address is in constant memory. Constants must keep the values from the source, because
-// a device's constant caches would not see a write to constant memory.
+// Refuses a memset or copy whose address is in constant memory or in a table of SOLVE's. Constants must keep the values
+// from the source, because a device's constant caches would not see a write to constant memory.
 Status refuse_constants(const PlanBuilder& builder, const ptx::Instruction& in, std::uint64_t address,
                         const char* verb) {
   const auto behind = builder.constants.upper_bound(address);
@@ -129,6 +149,8 @@ Status refuse_constants(const PlanBuilder& builder, const ptx::Instruction& in, 
     if (address - number < kMostConstantBytes)
       what = fmt::format("`{}`, a __constant__ variable", vgpu::display_name(name));
   }
+  if (const vgpu::Buffer* table = table_at(builder, address))
+    what = fmt::format("`{}`, a table that no kernel writes", table->name);
   if (what == "constant memory" && !vgpu::Memory::is_constant(address)) return kOk;
   return builder.refuse(in, fmt::format("solve {} {}", verb, what),
                         "such a variable holds what it is compiled with, and kernels read it by its name; pass data to "

@@ -1,12 +1,15 @@
 #include "common/plan/plan.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/base/json.h"
 #include "common/plan/externs.h"
 #include "common/plan/parse_artifact.h"
+#include "common/plan/tables.h"
 #include "common/vgpu/exec/grid.h"
 #include "common/vgpu/gpu.h"
 #include "common/vgpu/lowering/lower.h"
@@ -70,31 +73,31 @@ PlanAddresses addresses_of(const ptx::Module& module, const ptx::Function& solve
   return out;
 }
 
-// True if an instruction takes the address of a variable as a value, so that a kernel may get it.
-bool has_address_taken(const ptx::Module& module, const std::string& variable) {
-  const auto takes = [&variable](const ptx::Operand& operand) {
-    return operand.kind == ptx::Operand::Kind::variable && operand.symbol == variable;
-  };
-  return std::any_of(module.functions.begin(), module.functions.end(), [&takes](const ptx::Function& function) {
-    return std::any_of(
-        function.instructions.begin(), function.instructions.end(),
-        [&takes](const ptx::Instruction& in) { return std::any_of(in.operands.begin(), in.operands.end(), takes); });
-  });
-}
-
-// Puts constants that the compiler made into the memory that SOLVE reads: the dim3 of a launch in an inlined function
-// is such a constant. Their names contain a `$`, as do those of string literals, whose addresses mean nothing to a
-// kernel and are left out.
-Status place_constants(const ptx::Module& module, vgpu::Memory& memory, PlanAddresses& addresses) {
-  for (const ptx::Variable& variable : module.variables) {
-    const bool is_made = variable.name.find('$') != std::string::npos && !variable.is_extern;
-    if (variable.space != ptx::Space::global || !is_made || variable.size_bytes == 0) continue;
-    if (has_address_taken(module, variable.name)) continue;
-    ROOFWALK_TRY(const int id, memory.allocate(variable.name, variable.size_bytes, 1, vgpu::Memory::Region::buffers));
+// Puts the tables into the memory that SOLVE reads, where it may not write them. The compiler makes such tables, too:
+// the dim3 of a launch in an inlined function is one.
+Status place_tables(const ptx::Module& module, const ptx::Function& solve, vgpu::Memory& memory,
+                    PlanAddresses& addresses) {
+  constexpr std::uint64_t kMostBytes = 16 << 20;
+  std::uint64_t bytes = 0;
+  std::vector<std::pair<const ptx::Variable*, int>> placed;
+  for (const ptx::Variable* table : tables_of(module, solve)) {
+    if (table->size_bytes > kMostBytes - bytes) continue;
+    bytes += table->size_bytes;
+    ROOFWALK_TRY(const int id, memory.allocate(vgpu::display_name(table->name), table->size_bytes, 1,
+                                               vgpu::Memory::Region::arguments));
+    memory.protect(id);
     const vgpu::Buffer& buffer = memory.buffer(id);
-    std::fill_n(buffer.data, variable.size_bytes, std::uint8_t{0});
-    std::copy(variable.initial.begin(), variable.initial.end(), buffer.data);
-    addresses.of_name[variable.name] = buffer.address;
+    std::copy_n(table->initial.begin(), std::min<std::uint64_t>(table->initial.size(), table->size_bytes), buffer.data);
+    addresses.of_name[table->name] = buffer.address;
+    placed.emplace_back(table, id);
+  }
+  for (const auto& [table, id] : placed) {
+    for (const ptx::Variable::Fixup& fixup : table->fixups) {
+      const auto to = addresses.of_name.find(fixup.symbol);
+      if (to == addresses.of_name.end() || fixup.offset_bytes + 8 > table->size_bytes) continue;
+      const std::uint64_t value = to->second + static_cast<std::uint64_t>(fixup.addend);
+      std::memcpy(memory.buffer(id).data + fixup.offset_bytes, &value, sizeof value);
+    }
   }
   return kOk;
 }
@@ -122,8 +125,8 @@ Result<vgpu::Program> lower_solve(const Artifact& artifact, const ptx::Module& m
   return error;
 }
 
-// Explains why a plan is refused. SOLVE's own loads and stores may access only the arguments of launches and constants
-// that the compiler made; all other memory is data, which only kernels may access.
+// Explains why a plan is refused. SOLVE's own loads and stores may access only the arguments of launches and, to read
+// them, tables; all other memory is data, which only kernels may access.
 Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
                  const vgpu::Launch& launch) {
   Error error{.message = launch.fault->message, .file = artifact.source_path};
@@ -132,8 +135,10 @@ Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx:
   if (in != nullptr) error.line = module.line_in(*in, artifact.source_name);
   switch (launch.fault->kind) {
     case FaultKind::out_of_bounds:
+    case FaultKind::read_only:
     case FaultKind::misaligned: {
-      const bool store = in != nullptr && ptx::info(in->opcode).form == ptx::Form::store;
+      const bool store = launch.fault->kind == FaultKind::read_only ||
+                         (in != nullptr && ptx::info(in->opcode).form == ptx::Form::store);
       error.message = store ? "solve writes data" : "solve reads data";
       error.advice = "solve only plans launches; its pointers may be passed to kernels, not used";
       break;
@@ -165,7 +170,7 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
 
   PlanAddresses addresses = addresses_of(module, *solve);
   vgpu::Memory memory(limits.max_steps << 16);
-  ROOFWALK_TRY_STATUS(place_constants(module, memory, addresses));
+  ROOFWALK_TRY_STATUS(place_tables(module, *solve, memory, addresses));
   ROOFWALK_TRY(const vgpu::Program program, lower_solve(artifact, module, *solve, addresses.of_name, block));
 
   const Machine machine = plan_machine();

@@ -4,10 +4,11 @@
 namespace roofwalk::test {
 namespace {
 
-// Returns a file with the kernel on lines 2 to 4 and SOLVE's body from line 6 on.
-std::string file(const std::string& body) {
-  return "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n  c[threadIdx.x] = a[0] + "
-         "n;\n}\n"
+// Returns a file with the kernel on lines 2 to 4 and SOLVE's body from line 6 on. `head` stands on the kernel's first
+// line.
+std::string file(const std::string& body, const std::string& head = {}) {
+  return "#include <roofwalk.cuh>\n" + head +
+         "__global__ void k(const float* a, float* c, int n) {\n  c[threadIdx.x] = a[0] + n;\n}\n"
          "SOLVE(const float* a, float* c, int n) {\n" +
          body + "\n}\n";
 }
@@ -17,16 +18,16 @@ struct Planned {
   std::uint64_t a = 0, c = 0;
 };
 
-Planned plan_of(const std::string& body, int n = 100, const PlanLimits& limits = {}) {
-  const auto artifact = compile(file(body));
+Planned plan_of(const std::string& body, int n = 100, const PlanLimits& limits = {}, const std::string& head = {}) {
+  const auto artifact = compile(file(body, head));
   if (!artifact) return {artifact.error()};
   Runner runner;
   Buffer a{"a", numbers(100)}, c{"c", std::vector<float>(100)};
   return {runner.plan(*artifact, {&a, &c, n}, limits)};
 }
 
-std::string refusal(const std::string& body, const PlanLimits& limits = {}) {
-  const auto planned = plan_of(body, 100, limits);
+std::string refusal(const std::string& body, const PlanLimits& limits = {}, const std::string& head = {}) {
+  const auto planned = plan_of(body, 100, limits, head);
   EXPECT_FALSE(planned.plan.ok());
   return planned.plan ? "" : std::to_string(planned.plan.error().line) + ": " + planned.plan.error().message;
 }
@@ -86,6 +87,61 @@ SOLVE(float* c) { k<<<1, 32>>>(c, "text"); }
   ASSERT_TRUE(record.ok()) << record.error().text();
   ASSERT_TRUE(record->fault);
   EXPECT_NE(record->fault->message.find("a null pointer?"), std::string::npos) << record->fault->message;
+}
+
+// Returns the threads a block with which SOLVE launches k for n = 100; 0 if the plan is refused.
+std::uint32_t threads_of(const std::string& body, const std::string& head = {}) {
+  const auto planned = plan_of(body, 100, {}, head);
+  EXPECT_TRUE(planned.plan.ok()) << planned.plan.error().text();
+  return planned.plan ? std::get<KernelLaunch>(planned.plan->steps.at(0)).block.x : 0;
+}
+
+TEST(Plan, ReadsTablesThatNoKernelWrites) {
+  const std::string search = "  int i = 0;\n  while (i < 2 && n > kLimits[i]) ++i;\n  k<<<1, 32 << i>>>(a, c, n);";
+  EXPECT_EQ(threads_of("  static constexpr int kLimits[] = {9, 99};\n" + search), 128u);
+  EXPECT_EQ(threads_of(search, "__device__ const int kLimits[] = {9, 101}; "), 64u);
+  // Kernels may read the table, too, by its name or through a pointer in a loop.
+  EXPECT_EQ(
+      threads_of(search,
+                 "__device__ int kLimits[] = {101, 99}; __global__ void reads(int* out) { int sum = 0; for (const "
+                 "int* at = kLimits; at < kLimits + out[1]; ++at) sum += *at; *out = sum; } "),
+      32u);
+  EXPECT_EQ(
+      threads_of("  k<<<1, threads_for(n)>>>(a, c, n);",
+                 "struct Row { int limit, threads; }; __device__ __noinline__ int find(const Row* row, int n) { "
+                 "while (n > row->limit) ++row; return row->threads; } __device__ int threads_for(int n) { static "
+                 "const Row kRows[] = {{9, 32}, {99, 64}, {1 << 30, 96}}; return find(kRows, n); } "),
+      96u);
+  // A table of addresses: of another table.
+  EXPECT_EQ(threads_of("  k<<<1, kTables[n > 99][n % 2]>>>(a, c, n);",
+                       "__device__ const int kFew[] = {32, 33}, kMany[] = {160, 161}; __device__ const int* const "
+                       "kTables[] = {kFew, kMany}; "),
+            160u);
+}
+
+TEST(Plan, OtherVariablesOfTheDeviceAreData) {
+  const std::string reads = "  k<<<1, threads[n % 2]>>>(a, c, n);", threads = "__device__ int threads[] = {32, 64}; ";
+  const std::string refused = "6: solve reads data";
+  EXPECT_EQ(refusal(reads, {}, threads + "__global__ void w() { threads[threadIdx.x] = 96; } "), refused);
+  EXPECT_EQ(refusal(reads, {}, threads + "__global__ void w() { atomicAdd(&threads[1], 1); } "), refused);
+  EXPECT_EQ(
+      refusal(reads, {},
+              threads + "__device__ __noinline__ void set(int* at) { *at = 3; } __global__ void w() { set(threads "
+                        "+ threadIdx.x); } "),
+      refused);
+  EXPECT_EQ(refusal(reads, {}, threads + "__global__ void w(int** out) { *out = threads; } "), refused);
+  EXPECT_EQ(refusal(reads, {}, threads + "__device__ int* at = threads; __global__ void w() { *at = 3; } "), refused);
+  EXPECT_EQ(refusal("  k<<<1, threads[n - 98]>>>(a, c, n);", {}, threads), refused);  // behind its end
+  EXPECT_EQ(refusal("  static int calls = 31;\n  k<<<1, ++calls>>>(a, c, n);"), "7: solve writes data");
+}
+
+// On the device, a table has another address than in the plan.
+TEST(Plan, TablesAreUsedByTheirNames) {
+  const std::string table = "  static const float kTable[] = {1, 2, 3};\n  const int i = kTable[n % 3];\n";
+  EXPECT_EQ(refusal(table + "  k<<<1, 32>>>(kTable + i, c, n);").substr(3),
+            "solve passes the address of `solve::kTable` to a kernel");
+  EXPECT_EQ(refusal(table + "  cudaMemcpyAsync(c, kTable + i, 4, cudaMemcpyDeviceToDevice);").substr(3),
+            "solve copies from `solve::kTable`, a table that no kernel writes");
 }
 
 TEST(Plan, ScratchMemsetAndCopy) {
