@@ -129,6 +129,7 @@ class AddressFlow {
       case Form::load:
       case Form::compare:
       case Form::set:
+      case Form::number_test:
       case Form::prefetch:
         return false;
       case Form::alu:

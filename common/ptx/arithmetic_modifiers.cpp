@@ -142,6 +142,11 @@ Reason read_carry(ModifierReader& reader, Instruction& i) {
   return reader.take_type(info(i.opcode).types, i.type) ? reader.finish() : kUnsupported;
 }
 
+Reason read_number_test(ModifierReader& reader, Instruction& i) {
+  if (!reader.take(kNumberTestNames, i.test)) return kUnsupported;
+  return reader.take_type(info(i.opcode).types, i.type) ? reader.finish() : kUnsupported;
+}
+
 Reason read_convert(ModifierReader& reader, Instruction& i) {
   reader.take(kRoundingNames, i.rounding);
   i.ftz = reader.take(".ftz");

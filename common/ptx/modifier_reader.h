@@ -80,6 +80,7 @@ inline bool take_shared(ModifierReader& reader) { return reader.take_any({".shar
 // arithmetic_modifiers.cpp
 Reason read_arithmetic(ModifierReader& reader, Instruction& i);
 Reason read_carry(ModifierReader& reader, Instruction& i);
+Reason read_number_test(ModifierReader& reader, Instruction& i);
 Reason read_convert(ModifierReader& reader, Instruction& i);
 Reason read_compare(ModifierReader& reader, Instruction& i);
 Reason read_set(ModifierReader& reader, Instruction& i);

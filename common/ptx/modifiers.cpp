@@ -107,6 +107,8 @@ Reason read_modifiers(std::span<const std::string_view> words, Instruction& i) {
       return read_compare(reader, i);
     case Form::set:
       return read_set(reader, i);
+    case Form::number_test:
+      return read_number_test(reader, i);
     case Form::load:
     case Form::store:
       return read_memory(reader, i);

@@ -39,6 +39,7 @@ enum class Compare : std::uint8_t {
   num,
   nan
 };
+enum class NumberTest : std::uint8_t { none, finite, infinite, number, notanumber, normal, subnormal };  // testp
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomicOp : std::uint8_t { none, add, min, max, and_, or_, xor_, exch, cas, inc, dec };
 enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
@@ -122,6 +123,7 @@ struct Instruction {
   Rounding rounding = Rounding::none;
   MulMode mul = MulMode::none;
   Compare compare = Compare::none;
+  NumberTest test = NumberTest::none;
   BoolOp bool_op = BoolOp::none;     // setp with a third source
   AtomicOp atomic = AtomicOp::none;  // also redux
   ShuffleMode shuffle = ShuffleMode::none;

@@ -21,6 +21,9 @@ constexpr Name<Compare> kCompares[] = {{".eq", Compare::eq},   {".ne", Compare::
                                        {".hs", Compare::hs},   {".equ", Compare::equ}, {".neu", Compare::neu},
                                        {".ltu", Compare::ltu}, {".leu", Compare::leu}, {".gtu", Compare::gtu},
                                        {".geu", Compare::geu}, {".num", Compare::num}, {".nan", Compare::nan}};
+constexpr Name<NumberTest> kNumberTests[] = {{".finite", NumberTest::finite}, {".infinite", NumberTest::infinite},
+                                             {".number", NumberTest::number}, {".notanumber", NumberTest::notanumber},
+                                             {".normal", NumberTest::normal}, {".subnormal", NumberTest::subnormal}};
 constexpr Name<BoolOp> kBoolOps[] = {{".and", BoolOp::and_}, {".or", BoolOp::or_}, {".xor", BoolOp::xor_}};
 constexpr Name<AtomicOp> kAtomicOps[] = {{".add", AtomicOp::add},   {".min", AtomicOp::min}, {".max", AtomicOp::max},
                                          {".and", AtomicOp::and_},  {".or", AtomicOp::or_},  {".xor", AtomicOp::xor_},
@@ -84,6 +87,7 @@ const std::span<const Name<Type>> kTypeNames = kTypes;
 const std::span<const Name<Rounding>> kRoundingNames = kRoundings;
 const std::span<const Name<MulMode>> kMulModeNames = kMulModes;
 const std::span<const Name<Compare>> kCompareNames = kCompares;
+const std::span<const Name<NumberTest>> kNumberTestNames = kNumberTests;
 const std::span<const Name<BoolOp>> kBoolOpNames = kBoolOps;
 const std::span<const Name<AtomicOp>> kAtomicOpNames = kAtomicOps;
 const std::span<const Name<ShuffleMode>> kShuffleModeNames = kShuffleModes;

@@ -19,6 +19,7 @@ extern const std::span<const Name<Type>> kTypeNames;
 extern const std::span<const Name<Rounding>> kRoundingNames;
 extern const std::span<const Name<MulMode>> kMulModeNames;
 extern const std::span<const Name<Compare>> kCompareNames;
+extern const std::span<const Name<NumberTest>> kNumberTestNames;
 extern const std::span<const Name<BoolOp>> kBoolOpNames;
 extern const std::span<const Name<AtomicOp>> kAtomicOpNames;
 extern const std::span<const Name<ShuffleMode>> kShuffleModeNames;

@@ -39,6 +39,7 @@ constexpr Shape kShapes[] = {
     {Form::compare,
      "`.comparison[.{and,or,xor}][.ftz].type`; of pairs two predicates, of others the second is the opposite"},
     {Form::set, "`.comparison.to.from` of floats"},
+    {Form::number_test, "`.{finite,infinite,number,notanumber,normal,subnormal}.type`; zeros are normal"},
     {Form::carry,
      "a sum or difference that reads the carry flag; `.cc` sets it, which `add`, `sub` and `mad` can as well; "
      "`madc` with `.lo .hi`"},

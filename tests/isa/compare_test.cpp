@@ -1,5 +1,7 @@
 // Comparisons, selections and moves.
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -74,6 +76,31 @@ ROW_TEST(Setp, ComparesFloats) {
               return compare.holds(order_of(type.format, a, b));
             });
       }
+    }
+  }
+}
+
+// Zeros of both signs count as normal.
+ROW_TEST(Testp, TellsKindsOfNumbersApart) {
+  for (const FloatType& type : {kFloats[2], kFloats[3]}) {
+    const Format& f = type.format;
+    Values x = samples(type.kind, kSamples);
+    const std::uint64_t least_normal = std::uint64_t{1} << f.fraction_bits;
+    for (const std::uint64_t edge : {std::uint64_t{0}, std::uint64_t{1}, least_normal - 1, least_normal,
+                                     f.infinity() - 1, f.infinity(), f.infinity() + 1, f.sign() - 1}) {
+      x.push_back(edge);
+      x.push_back(edge | f.sign());
+    }
+    const std::pair<const char*, std::function<bool(std::uint64_t)>> tests[] = {
+        {"finite", [&](std::uint64_t a) { return !f.is_nan(a) && !f.is_infinite(a); }},
+        {"infinite", [&](std::uint64_t a) { return f.is_infinite(a); }},
+        {"number", [&](std::uint64_t a) { return !f.is_nan(a); }},
+        {"notanumber", [&](std::uint64_t a) { return f.is_nan(a); }},
+        {"normal", [&](std::uint64_t a) { return !f.is_nan(a) && !f.is_infinite(a) && !f.is_subnormal(a); }},
+        {"subnormal", [&](std::uint64_t a) { return f.is_subnormal(a); }}};
+    for (const auto& [test, holds] : tests) {
+      expect_lanes(fmt::format("testp.{}.{} =p, ${}", test, type.name, type.reg), {x},
+                   [&, &is = holds](std::size_t i) { return is(x[i]); });
     }
   }
 }

@@ -1,4 +1,6 @@
 // Comparisons and selections.
+#include <cmath>
+
 #include "tests/random/forms.h"
 #include "tests/random/numbers.h"
 
@@ -144,6 +146,26 @@ void add_compare_forms(std::vector<Form>& out) {
         }
       }
       add_sets(out, of, compare);
+    }
+  }
+  for (const char* test : {"finite", "infinite", "number", "notanumber", "normal", "subnormal"}) {
+    for (const char* type : {"f32", "f64"}) {
+      Form form;
+      form.mnemonic = "testp";
+      form.text = std::string("testp.") + test + "." + type;
+      form.results = {Kind::pred};
+      form.sources = {type[1] == '3' ? Kind::b32 : Kind::b64};
+      form.numbers = {""};
+      form.apply = [name = std::string(test), single = type[1] == '3'](const Bits* s, Bits* r) {
+        const int kind = single ? std::fpclassify(as<float>(s[0])) : std::fpclassify(as<double>(s[0]));
+        const bool of_all = kind == FP_NAN        ? name == "notanumber"
+                            : kind == FP_INFINITE ? name == "infinite" || name == "number"
+                                                  : name == "finite" || name == "number";
+        r[0] = name == "subnormal" ? kind == FP_SUBNORMAL
+               : name == "normal"  ? kind == FP_NORMAL || kind == FP_ZERO
+                                   : of_all;
+      };
+      out.push_back(std::move(form));
     }
   }
   for (const char* type : {"b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"}) {

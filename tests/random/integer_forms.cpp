@@ -180,6 +180,19 @@ void add_bit_searches(Adder& add, const IntegerType& type) {
   }
 }
 
+// Follows the pseudocode of fns in the PTX ISA. Bases above 31 are undefined.
+Bits nth_bit(Bits mask, Bits base, Bits offset) {
+  const auto steps = static_cast<std::int32_t>(offset);
+  const auto first = static_cast<std::int64_t>(base);
+  if (first > 31) return 0xffff'ffff;
+  if (steps == 0) return (mask >> first & 1u) != 0 ? base : 0xffff'ffff;
+  std::int64_t count = std::abs(std::int64_t{steps}) - 1;
+  for (std::int64_t at = first; at >= 0 && at<32; at += steps> 0 ? 1 : -1) {
+    if ((mask >> at & 1u) != 0 && count-- == 0) return static_cast<Bits>(at);
+  }
+  return 0xffff'ffff;
+}
+
 void add_24_bit_products(Adder& add, const IntegerType& type) {
   for (const bool high : {false, true}) {
     const auto part = [type, high](const Wide* in) {
@@ -362,6 +375,12 @@ void add_integer_forms(std::vector<Form>& out) {
   for (const Kind kind : {Kind::pred, Kind::b16, Kind::b32, Kind::b64}) add_logic(add, kind);
   for (const int n : {32, 64}) add_fields(add, n);
   add_bytes_and_funnels(add);
+  for (const int n : {16, 32, 64}) {
+    add.bits("cnot.b" + std::to_string(n), {kind_of(n)}, {kind_of(n)}, {"b" + std::to_string(n)},
+             [](const Bits* s, Bits* r) { r[0] = s[0] == 0 ? 1 : 0; });
+  }
+  add.bits("fns.b32", {Kind::b32}, std::vector<Kind>(3, Kind::b32), {"b32", "u32", "s32"},
+           [](const Bits* s, Bits* r) { r[0] = nth_bit(s[0], s[1], s[2]); });
   add_moves(add);
 }
 

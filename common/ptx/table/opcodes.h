@@ -19,6 +19,7 @@ enum class Form : std::uint8_t {
   select,
   compare,
   set,
+  number_test,
   carry,
   load,
   store,

@@ -168,6 +168,10 @@ void add_values(Signature& s, const Instruction& i) {
       s.source(i.source_type);
       s.source(i.source_type);
       break;
+    case Form::number_test:
+      s.destination(Type::pred);
+      s.source(i.type);
+      break;
     default:
       break;
   }

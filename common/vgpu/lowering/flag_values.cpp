@@ -24,6 +24,7 @@ bool carries_flag(const Instruction& in) {
     case Form::select:
     case Form::compare:
     case Form::set:
+    case Form::number_test:
     case Form::barrier:
     case Form::shuffle:
     case Form::vote:

@@ -295,6 +295,8 @@ Status Lowering::lower_instruction(const Instruction& in, std::uint32_t pc, std:
       return lower_compare(in, op);
     case Form::set:
       return lower_set(in, op);
+    case Form::number_test:
+      return lower_number_test(in, op);
     case Form::load:
     case Form::store:
       return lower_memory(in, op);

@@ -188,6 +188,13 @@ Status Lowering::lower_set(const Instruction& in, Op op) {
   return kOk;
 }
 
+Status Lowering::lower_number_test(const Instruction& in, Op op) {
+  op.s[0] = result(in.operands[0]);
+  op.s[1] = source(in.operands[1], static_cast<std::uint32_t>(ptx::size_bytes(in.type)));
+  if (op.s[0] == kNoSlot || op.s[1] == kNoSlot) return unsupported(in);
+  return emit_ok(op, number_test_handler(in));
+}
+
 Status Lowering::lower_exchange(const Instruction& in, Op op) {
   const bool match = ptx::info(in.opcode).form == Form::warp_match;
   const std::size_t results = match ? 2 : 1;

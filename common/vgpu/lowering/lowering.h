@@ -89,6 +89,7 @@ class Lowering {
   Status lower_select(const Instruction& in, Op op);
   Status lower_compare(const Instruction& in, Op op);
   Status lower_set(const Instruction& in, Op op);
+  Status lower_number_test(const Instruction& in, Op op);
   Status lower_exchange(const Instruction& in, Op op);
   Status lower_shuffle(const Instruction& in, Op op);
   Status lower_vote(const Instruction& in, Op op);

@@ -37,6 +37,7 @@ bool is_pure(const Instruction& in) {
     case Form::select:
     case Form::compare:
     case Form::set:
+    case Form::number_test:
       return in.guard < 0;
     default:
       return false;

@@ -41,6 +41,7 @@ bool may_meet_others(const Instruction& in) {
     case Form::select:
     case Form::compare:
     case Form::set:
+    case Form::number_test:
     case Form::carry:
     case Form::load:
     case Form::store:

@@ -22,6 +22,7 @@ bool is_removable(const ptx::Instruction& in) {
     case ptx::Form::select:
     case ptx::Form::compare:
     case ptx::Form::set:
+    case ptx::Form::number_test:
     case ptx::Form::carry:
     case ptx::Form::matrix_multiply:
     case ptx::Form::space_query:

@@ -150,9 +150,14 @@ std::optional<Counts> counts_of_conversion(const Instruction& in) {
 }
 
 // Counts the machine instructions of comparisons that take several: `set` is a comparison and a selection, and 16-bit
-// integers must first be extended in their registers.
+// integers must first be extended in their registers. Those of testp are counted as in costs.def.
 std::optional<Counts> counts_of_comparison(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
+  if (form == Form::number_test) {  // the sign is masked off; each bound takes an ISETP for 32 bits
+    const bool normal = in.test == ptx::NumberTest::normal, subnormal = in.test == ptx::NumberTest::subnormal;
+    const int bounds = normal ? 3 : subnormal ? 2 : 1;
+    return Counts{.integer = 1 + bounds * ptx::size_bytes(in.type) / 4};
+  }
   if (form == Form::set && in.source_type == Type::f32) return Counts{.integer = 2};
   if (form == Form::compare && ptx::size_bytes(in.type) == 2 && !ptx::is_float(in.type))
     return Counts{.integer = 2, .multiply = 1};
@@ -164,6 +169,7 @@ std::optional<Counts> counts_of(const Instruction& in) {
     case Form::convert:
       return counts_of_conversion(in);
     case Form::set:
+    case Form::number_test:
     case Form::compare:
       return counts_of_comparison(in);
     case Form::alu:

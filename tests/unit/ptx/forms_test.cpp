@@ -84,6 +84,10 @@ void every_integer_form(const Visit& visit) {
     const std::string source = type[1] == '6' ? "%rd2" : type[1] == '1' ? "%h2" : "%r2";
     for (const char* shift : {"", ".shiftamt"}) visit(fmt::format("bfind{}.{} %r1, {};", shift, type, source));
   }
+  for (const char* operands :
+       {"%r2, 3, -1", "%r2, %u3, %s4", "%r2, %r3, %r4", "0xaaaaaaaa, %s3, 1", "%f1, 3, 1", "%r2, 3"}) {
+    visit(fmt::format("fns.b32 %r1, {};", operands));
+  }
   for (const char* direction : {".l", ".r"}) {
     for (const char* mode : {".wrap", ".clamp", ""}) {
       visit(fmt::format("shf{}{}.b32 %r1, %r2, %r3, %r4;", direction, mode));
@@ -134,6 +138,13 @@ void every_comparison(const Visit& visit) {
         visit(fmt::format("setp.{}{}.{} %p1, {}1, {}2;", compare, ftz, type, own, own));
       }
     }
+  }
+}
+
+void every_number_test(const Visit& visit) {
+  for (const auto& [type, own] : kRegisterOf) {
+    for (const char* test : {"finite", "infinite", "number", "notanumber", "normal", "subnormal", "nan", "ftz.normal"})
+      visit(fmt::format("testp.{}.{} %p1, {}1;", test, type, own));
   }
 }
 
@@ -402,7 +413,12 @@ void check_forms(const std::string& file, const std::function<void(const Visit&)
 
 TEST(Forms, OfArithmetic) { check_forms("forms-arithmetic.ptx", every_arithmetic_form); }
 TEST(Forms, OfConversions) { check_forms("forms-convert.ptx", every_conversion); }
-TEST(Forms, OfComparisons) { check_forms("forms-compare.ptx", every_comparison); }
+TEST(Forms, OfComparisons) {
+  check_forms("forms-compare.ptx", [](const Visit& visit) {
+    every_comparison(visit);
+    every_number_test(visit);
+  });
+}
 TEST(Forms, OfSet) { check_forms("forms-set.ptx", every_set); }
 TEST(Forms, OfIntegers) { check_forms("forms-integer.ptx", every_integer_form); }
 TEST(Forms, OfFragments) { check_forms("forms-fragment.ptx", every_fragment_form); }

@@ -46,6 +46,12 @@ struct Not {
     return static_cast<T>(~a);
   }
 };
+struct Cnot {
+  template <class T>
+  static T apply(T a) {
+    return static_cast<T>(a == 0);
+  }
+};
 
 // Shift amounts are 32-bit and clamp at the width.
 struct Shl {
@@ -92,6 +98,27 @@ struct Bfind {  // index of the highest bit that differs from the sign; all ones
   static std::uint32_t apply(T a) {
     const auto bits = static_cast<Unsigned<T>>(std::is_signed_v<T> && a < 0 ? ~a : a);
     return bits == 0 ? ~0u : static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
+  }
+};
+// Position of the n-th set bit from bit `base` on: upwards, or downwards if n is negative; n = 0 is bit `base` itself.
+// All ones if there is no such bit. Bases above 31 are undefined in PTX; here, as in ptxas' code, nothing is found.
+struct Fns {
+  static std::uint32_t apply(std::uint32_t mask, std::uint32_t base, std::uint32_t offset) {
+    if (base > 31) return ~0u;
+    const bool down = static_cast<std::int32_t>(offset) < 0;
+    if (down) mask = Brev::apply(mask), base = 31 - base, offset = 0 - offset;
+    mask &= offset == 0 ? 1u << base : ~0u << base;
+    std::uint32_t left = offset == 0 ? 1 : offset;
+    if (left > Popc::apply(mask)) return ~0u;
+    std::uint32_t place = 0;
+    for (std::uint32_t width = 16; width != 0; width /= 2) {
+      const std::uint32_t below = Popc::apply(mask & ((1u << width) - 1));
+      if (below >= left) continue;
+      left -= below;
+      mask >>= width;
+      place += width;
+    }
+    return down ? 31 - place : place;
   }
 };
 struct Lop3 {  // each bit of the result: the bit of `table` at the index formed by the bits of a, b, c

@@ -1,4 +1,4 @@
-// Handlers of comparisons that set predicates (setp) and that write a value (set).
+// Handlers of comparisons that set predicates (setp) and that write a value (set), and of tests of numbers (testp).
 
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/semantics.h"
@@ -209,7 +209,51 @@ Handler compare_for(Compare compare) {
   return nullptr;
 }
 
+// The exponent's bits are all ones for infinities and NaNs; with a fraction, it is a NaN. PTX counts zeros as normal.
+template <ptx::NumberTest test, class Bits, Bits kInfinity, Bits kLeastNormal>
+const Op* op_number_test(Launch&, Warp& warp, const Op* op) {
+  const Bits* a = warp.lanes<Bits>(op->s[1]);
+  set_predicate(warp.predicate(op->s[0]), warp.mask, lane_bits([&](int l) {
+                  const Bits magnitude = a[l] & static_cast<Bits>(~Bits{0} >> 1);
+                  using enum ptx::NumberTest;
+                  if constexpr (test == finite) return magnitude < kInfinity;
+                  if constexpr (test == infinite) return magnitude == kInfinity;
+                  if constexpr (test == number) return magnitude <= kInfinity;
+                  if constexpr (test == notanumber) return magnitude > kInfinity;
+                  const bool is_subnormal = magnitude != 0 && magnitude < kLeastNormal;
+                  return test == subnormal ? is_subnormal : magnitude < kInfinity && !is_subnormal;
+                }));
+  return op + 1;
+}
+
+template <class Bits, Bits kInfinity, Bits kLeastNormal>
+Handler number_test_for(ptx::NumberTest test) {
+  using enum ptx::NumberTest;
+  switch (test) {
+    case finite:
+      return op_number_test<finite, Bits, kInfinity, kLeastNormal>;
+    case infinite:
+      return op_number_test<infinite, Bits, kInfinity, kLeastNormal>;
+    case number:
+      return op_number_test<number, Bits, kInfinity, kLeastNormal>;
+    case notanumber:
+      return op_number_test<notanumber, Bits, kInfinity, kLeastNormal>;
+    case normal:
+      return op_number_test<normal, Bits, kInfinity, kLeastNormal>;
+    case subnormal:
+      return op_number_test<subnormal, Bits, kInfinity, kLeastNormal>;
+    case none:
+      return nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+Handler number_test_handler(const Instruction& in) {
+  if (in.type == Type::f32) return number_test_for<std::uint32_t, 0x7f80'0000, 0x0080'0000>(in.test);
+  return number_test_for<std::uint64_t, 0x7ff0'0000'0000'0000, 0x0010'0000'0000'0000>(in.test);
+}
 
 Handler compare_handler(const Instruction& in) {
   switch (in.type) {

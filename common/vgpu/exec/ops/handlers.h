@@ -59,11 +59,12 @@ Handler convert_handler(const ptx::Instruction& instruction, int result_bytes, i
 // Whether the conversion runs as vector code; all other conversions run lane by lane.
 bool converts_quickly(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
 
-// compare_ops.cpp: setp, set.
+// compare_ops.cpp: setp, set, testp.
 // setp compares s[2] with s[3]. s[0] gets the result and s[1] its negation, each combined with s[4] by bool_op, if
 // any. For packed floats, s[0] gets the comparison of the lower halves, s[1] that of the upper halves.
 Handler compare_handler(const ptx::Instruction& instruction);
 Handler set_handler(const ptx::Instruction& instruction);  // s[0] = `offset` if s[1] and s[2] compare true, else 0
+Handler number_test_handler(const ptx::Instruction& instruction);  // testp: s[0], s[1]
 
 // Variants that compute lane 0 only, for lockstep code (lockstep.h). nullptr: there is none.
 Handler alu_handler_of_lane_0(const ptx::Instruction& instruction);
