@@ -45,10 +45,7 @@ Result<Program> Lowering::run() {
   program_.fixed_registers.assign(function_.registers.size(), false);
   find_fixed_registers();
   ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
-  if (input_.work_mode.sanitized) {
-    const std::uint32_t called_from = linked_.parts.empty() ? ~0u : linked_.parts[0].count;
-    speculation_ = find_speculation(function_, program_.blocks, uses_, called_from);
-  }
+  if (input_.work_mode.sanitized) speculation_ = find_speculation(function_, program_.blocks, uses_, linked_.parts);
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   note_polls_by_plain_reads();
   for (const int reg : unwritten_) {
@@ -229,6 +226,7 @@ Status Lowering::lower_block(std::uint32_t index) {
   }
   next_memory_ = 0;
   program_.ops.push_back(entry);
+  emit_taken_up(entry);
   for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
     const Instruction& in = function_.instructions[pc];
     emit_picks(pc, index);
@@ -247,6 +245,21 @@ Status Lowering::lower_block(std::uint32_t index) {
   return kOk;
 }
 
+void Lowering::emit_taken_up(const Op& entry) {
+  const auto found = speculation_.taken_up.find(entry.block);
+  if (found == speculation_.taken_up.end()) return;
+  for (const TakenUp& load : found->second) {
+    Op op;
+    op.run = op_take_up;
+    op.pc = entry.pc;
+    op.block = entry.block;
+    op.target = load.number;
+    op.count = load.number_here;
+    op.next_block = load.ways;
+    program_.ops.push_back(op);
+  }
+}
+
 // The operations come before the instruction that picks, because its predicate's slot may be free after it.
 void Lowering::emit_picks(std::uint32_t pc, std::uint32_t block) {
   const auto found = speculation_.picks.find(pc);
@@ -257,7 +270,7 @@ void Lowering::emit_picks(std::uint32_t pc, std::uint32_t block) {
     op.pc = pc;
     op.block = block;
     op.s[0] = slots_.of_register(pick.predicate);
-    op.target = speculation_.loads.at(pick.load).number;
+    op.target = pick.number;
     op.count = pick.if_true;
     op.next_block = pick.if_false;
     op.speculative = pick.is_last;

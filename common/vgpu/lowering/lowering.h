@@ -56,6 +56,7 @@ class Lowering {
   Op base_op(const Instruction& in, std::uint32_t pc, std::uint32_t block);
   void emit(Op op, Handler handler);
   Status lower_block(std::uint32_t index);
+  void emit_taken_up(const Op& entry);
   void emit_picks(std::uint32_t pc, std::uint32_t block);
   std::uint32_t block_at(std::uint32_t pc) const;
   Status lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "common/vgpu/program/instructions.h"
 #include "common/vgpu/program/operands.h"
@@ -80,26 +81,80 @@ struct Demand {
   bool is_none() const { return !all && ways.empty(); }
 };
 
+constexpr std::uint32_t kMostLoads = 64;  // of a block, and across blocks: each is held until its last pick
+
+// Adds the picks of a held load.
+void add_picks(const Demand& demand, std::uint32_t number, Speculation& out) {
+  std::map<std::uint32_t, Pick> at;
+  for (std::uint32_t w = 0; w < demand.ways.size(); ++w) {
+    for (const Condition& condition : demand.ways[w]) {
+      Pick& pick = at.try_emplace(condition.at, Pick{.number = number, .predicate = condition.predicate}).first->second;
+      (condition.value ? pick.if_true : pick.if_false) |= 1u << w;
+    }
+  }
+  at.rbegin()->second.is_last = true;
+  for (const auto& [where, pick] : at) out.picks[where].push_back(pick);
+}
+std::uint32_t ways_of(const Demand& demand) { return (1u << demand.ways.size()) - 1; }
+
+struct Code {
+  const std::vector<Instruction>& instructions;
+  const std::vector<BasicBlock>& blocks;
+  const BlockUses& uses;
+  std::vector<bool> is_handed_on;  // by register: it passes values from function to function, unseen by `uses`
+
+  bool is_wanted_in(int reg, std::uint32_t block) const {
+    return block != kExitBlock && uses.is_wanted_in(static_cast<std::size_t>(reg), block);
+  }
+  bool is_wanted_behind(int reg, const BasicBlock& block) const {
+    return std::any_of(block.successors.begin(), block.successors.end(),
+                       [&](std::uint32_t to) { return is_wanted_in(reg, to); });
+  }
+};
+
 // Visits a basic block backwards, and keeps for each register who uses its value.
 class BlockDemands {
  public:
-  BlockDemands(const ptx::Function& function, const std::vector<BasicBlock>& blocks, std::uint32_t index,
-               const BlockUses& uses, Speculation& out)
-      : code_(function.instructions), block_(blocks[index]), index_(index), uses_(uses), out_(out) {
+  // `incoming`: registers that were loaded in other blocks and are checked here.
+  BlockDemands(const Code& code, std::uint32_t index, Speculation& out, const std::set<int>& incoming = {})
+      : all_(code), code_(code.instructions), block_(code.blocks[index]), out_(out), incoming_(incoming) {
     find_loaded();
   }
 
-  void run() {
-    if (!any_) return;
-    for (const auto& [reg, is_loaded] : loaded_) use(reg, demand_of_next_blocks(reg));
-    for (std::uint32_t pc = block_.first + block_.count; pc-- > block_.first;) visit(pc);
+  // Finds the block's own loads that may be speculative. Returns their number.
+  std::uint32_t find_held() {
+    if (any_) visit_all();
+    return number_;
+  }
+
+  // Returns the uses of each incoming register in this block. If the block does what a check must not follow, it makes
+  // the checks for the next blocks.
+  std::map<int, Demand> incoming_demands() {
+    notes_loads_ = false;
+    visit_all();
+    std::map<int, Demand> out;
+    for (const int reg : incoming_) out[reg] = demand_for(reg);
+    return out;
   }
 
  private:
+  void visit_all() {
+    const auto first = code_.begin() + block_.first;
+    const bool is_still = std::all_of(first, first + block_.count, leaves_memory_alone);
+    for (const auto& [reg, is_loaded] : loaded_) {
+      if (!incoming_.contains(reg))
+        use(reg, demand_of_next_blocks(reg));
+      else if (!is_still)
+        use(reg, {.all = all_.is_wanted_behind(reg, block_)});
+    }
+    for (std::uint32_t pc = block_.first + block_.count; pc-- > block_.first;) visit(pc);
+  }
+
   static constexpr std::size_t kMostConditions = 4;  // of a way; more are left out, so that more lanes are checked
 
-  // Finds the registers whose value depends on a load of this block.
+  // Finds the registers whose value depends on a load of this block, or on an incoming one.
   void find_loaded() {
+    for (const int reg : incoming_) loaded_[reg] = true;
     for (std::uint32_t pc = block_.first; pc < block_.first + block_.count; ++pc) {
       const Instruction& in = code_[pc];
       bool is_loaded = may_be_speculative(in);
@@ -116,11 +171,9 @@ class BlockDemands {
 
   // A branch picks, too: the compiler may move a load ahead of a branch of which one side does not want it.
   Demand demand_of_next_blocks(int reg) const {
-    const auto wants = [&](std::uint32_t to) {
-      return to != kExitBlock && uses_.is_wanted_in(static_cast<std::size_t>(reg), to);
-    };
+    const auto wants = [&](std::uint32_t to) { return all_.is_wanted_in(reg, to); };
     const auto& next = block_.successors;
-    if (next.size() > 2) return {.all = true};
+    if (next.size() > 2 || all_.is_handed_on[static_cast<std::size_t>(reg)]) return {.all = true};
     const std::uint32_t pc = block_.first + block_.count - 1;
     const Instruction& last = code_[pc];
     const bool any = std::any_of(next.begin(), next.end(), wants);
@@ -211,26 +264,17 @@ class BlockDemands {
   }
 
   void note_load(std::uint32_t pc, const Demand& demand) {
-    if (number_ == kMostLoads) return;
-    std::map<std::uint32_t, Pick> at;
-    for (std::uint32_t w = 0; w < demand.ways.size(); ++w) {
-      for (const Condition& condition : demand.ways[w]) {
-        Pick& pick = at.try_emplace(condition.at, Pick{.load = pc, .predicate = condition.predicate}).first->second;
-        (condition.value ? pick.if_true : pick.if_false) |= 1u << w;
-      }
-    }
-    at.rbegin()->second.is_last = true;
-    for (const auto& [where, pick] : at) out_.picks[where].push_back(pick);
-    out_.loads[pc] = {number_++, (1u << demand.ways.size()) - 1};
+    if (!notes_loads_ || number_ == kMostLoads) return;
+    add_picks(demand, number_, out_);
+    out_.loads[pc] = {number_++, ways_of(demand)};
   }
 
-  static constexpr std::uint32_t kMostLoads = 64;  // of a block: each is held until its last pick
-
+  const Code& all_;
   const std::vector<Instruction>& code_;
   const BasicBlock& block_;
-  std::uint32_t index_ = 0;  // of the block
-  const BlockUses& uses_;
   Speculation& out_;
+  const std::set<int> incoming_;
+  bool notes_loads_ = true;
   bool any_ = false;               // whether the block has a load that may be speculative
   std::map<int, bool> loaded_;     // registers whose value depends on such a load
   std::map<int, Demand> demands_;  // by such a register: the uses of its value
@@ -238,15 +282,120 @@ class BlockDemands {
   std::uint32_t number_ = 0;
 };
 
+// Finds loads whose value only other blocks use, at least one of them for some lanes only.
+class AcrossBlocks {
+ public:
+  // `numbers`: by block, how many loads are held there.
+  AcrossBlocks(const Code& code, const std::vector<LinkedPart>& parts, std::vector<std::uint32_t> numbers,
+               Speculation& out)
+      : code_(code), numbers_(std::move(numbers)), out_(out), writes_(code.is_handed_on.size()) {
+    for (const Instruction& in : code.instructions)
+      for_each_result(in, [&](int reg) { ++writes_[static_cast<std::size_t>(reg)]; });
+    std::set<std::uint32_t> starts{0};
+    for (const LinkedPart& part : parts) starts.insert(part.first);
+    for (std::uint32_t b = 0; b < code.blocks.size(); ++b) {
+      if (starts.contains(code.blocks[b].first)) entries_.push_back(b);
+    }
+  }
+
+  void run() {
+    find_candidates();
+    if (candidates_.empty()) return;
+    for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
+      std::set<int> incoming;
+      for (const auto& [reg, candidate] : candidates_) {
+        if (code_.is_wanted_in(reg, b)) incoming.insert(reg);
+      }
+      if (incoming.empty()) continue;
+      for (auto& [reg, demand] : BlockDemands(code_, b, out_, incoming).incoming_demands()) {
+        if (!demand.is_none()) candidates_.at(reg).demands.emplace_back(b, std::move(demand));
+      }
+    }
+    hold();
+  }
+
+ private:
+  struct Candidate {
+    std::uint32_t load = 0;
+    std::vector<std::pair<std::uint32_t, Demand>> demands;  // by block
+  };
+
+  void find_candidates() {
+    for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
+      const BasicBlock& block = code_.blocks[b];
+      for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+        if (candidates_.size() == kMostLoads) return;
+        if (may_be_held(pc, b)) candidates_[code_.instructions[pc].operands[0].index].load = pc;
+      }
+    }
+  }
+
+  // A register with another writer, or one that is read before it is written, may hold another value than the load's.
+  bool may_be_held(std::uint32_t pc, std::uint32_t b) const {
+    const Instruction& in = code_.instructions[pc];
+    if (!may_be_speculative(in) || in.space == Space::generic || in.vector != 1 || out_.loads.contains(pc))
+      return false;
+    if (!is_register(in.operands[0])) return false;
+    const int reg = in.operands[0].index;
+    const BasicBlock& block = code_.blocks[b];
+    if (writes_[static_cast<std::size_t>(reg)] != 1 || code_.is_handed_on[static_cast<std::size_t>(reg)]) return false;
+    if (!code_.is_wanted_behind(reg, block) || code_.is_wanted_in(reg, b)) return false;
+    if (std::any_of(entries_.begin(), entries_.end(), [&](std::uint32_t e) { return code_.is_wanted_in(reg, e); }))
+      return false;
+    const auto first = code_.instructions.begin() + pc + 1, end = first + (block.first + block.count - pc - 1);
+    return std::all_of(first, end, [&](const Instruction& behind) {
+      bool is_used = false;
+      for_each_source(behind, [&](int source) { is_used = is_used || source == reg; });
+      return !is_used && leaves_memory_alone(behind);
+    });
+  }
+
+  void hold() {
+    struct Held {
+      std::uint32_t load, block, number;
+      const Demand* demand;
+    };
+    std::vector<Held> held;
+    for (const auto& [reg, candidate] : candidates_) {
+      const auto& demands = candidate.demands;
+      if (std::all_of(demands.begin(), demands.end(), [](const auto& each) { return each.second.all; })) continue;
+      for (const auto& [b, demand] : demands) held.push_back({candidate.load, b, numbers_[b]++, &demand});
+    }
+    // Behind the numbers of loads that are held within a block.
+    std::uint32_t number = numbers_.empty() ? 0 : *std::max_element(numbers_.begin(), numbers_.end());
+    for (const Held& each : held) {
+      const auto [load, is_new] = out_.loads.try_emplace(each.load, SpeculativeLoad{.number = number, .ways = 0});
+      number += is_new ? 1 : 0;
+      out_.taken_up[each.block].push_back({load->second.number, each.number, ways_of(*each.demand)});
+      if (!each.demand->all) add_picks(*each.demand, each.number, out_);
+    }
+  }
+
+  const Code& code_;
+  std::vector<std::uint32_t> numbers_;
+  Speculation& out_;
+  std::vector<std::uint32_t> writes_;    // by register: the instructions that write it
+  std::vector<std::uint32_t> entries_;   // the first blocks of the kernel and of functions
+  std::map<int, Candidate> candidates_;  // by the register with the value
+};
+
 }  // namespace
 
 Speculation find_speculation(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
-                             const BlockUses& uses, std::uint32_t called_from) {
+                             const BlockUses& uses, const std::vector<LinkedPart>& parts) {
   Speculation out;
   const auto is_one = [](const Instruction& in) { return may_be_speculative(in); };
   if (std::none_of(function.instructions.begin(), function.instructions.end(), is_one)) return out;
-  for (std::uint32_t b = 0; b < blocks.size() && blocks[b].first < called_from; ++b)
-    BlockDemands(function, blocks, b, uses, out).run();
+  Code code{function.instructions, blocks, uses, std::vector<bool>(function.registers.size())};
+  for (const LinkedPart& part : parts) {
+    for (const auto* list : {&part.parameters, &part.results}) {
+      for (const Operand& operand : *list)
+        for_each_register(operand, [&](int reg) { code.is_handed_on[static_cast<std::size_t>(reg)] = true; });
+    }
+  }
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) numbers.push_back(BlockDemands(code, b, out).find_held());
+  AcrossBlocks(code, parts, std::move(numbers), out).run();
   return out;
 }
 

@@ -1,12 +1,14 @@
 // Loads that the compiler has moved ahead of their condition. nvcc loads shared memory although only some threads want
-// the value, and picks the wanted lanes afterwards (selp, and.pred, or a branch of which one side wants none). The
-// source reads nothing in the other lanes, so the sanitizer must check the wanted ones only.
+// the value, and picks the wanted lanes afterwards (selp, and.pred, or a branch of which one side wants none), maybe in
+// a loop behind the load. The source reads nothing in the other lanes, so the sanitizer must check the wanted ones
+// only.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
+#include "common/vgpu/program/link.h"
 #include "common/vgpu/program/operands.h"
 #include "common/vgpu/program/program.h"
 
@@ -15,7 +17,7 @@ namespace roofwalk::vgpu {
 // An instruction that uses what a load brought only in the lanes where a predicate has one of its two values. A value
 // may reach its uses on several ways; a lane wants it if all conditions of one way hold.
 struct Pick {
-  std::uint32_t load = 0;      // instruction
+  std::uint32_t number = 0;    // of the held load, in the basic block
   int predicate = 0;           // register
   std::uint32_t if_true = 0;   // the ways on which the predicate must be true: bits
   std::uint32_t if_false = 0;  // ... false
@@ -25,20 +27,30 @@ struct Pick {
 // A load whose value only some lanes may want.
 struct SpeculativeLoad {
   std::uint32_t number = 0;  // within its basic block
-  std::uint32_t ways = 0;    // bits
+  std::uint32_t ways = 0;    // bits; none: other blocks take it up
+};
+
+// At the start of a basic block that uses the value of a load of another block: the lanes that have not been checked
+// yet are held in this block, too, or checked at once.
+struct TakenUp {
+  std::uint32_t number = 0;       // of the load; larger than all numbers in blocks
+  std::uint32_t number_here = 0;  // in this block
+  std::uint32_t ways = 0;         // bits; none: all lanes want the value
 };
 
 struct Speculation {
-  std::map<std::uint32_t, SpeculativeLoad> loads;    // by instruction
-  std::map<std::uint32_t, std::vector<Pick>> picks;  // by instruction that picks
+  std::map<std::uint32_t, SpeculativeLoad> loads;          // by instruction
+  std::map<std::uint32_t, std::vector<Pick>> picks;        // by instruction that picks
+  std::map<std::uint32_t, std::vector<TakenUp>> taken_up;  // by basic block
 };
 
 // Finds the loads of shared and local memory that may be speculative: all uses of the value lead, in the load's basic
 // block, through instructions without other effects to picks, such as the branch at the block's end. In between lies
 // nothing that a later check could mistake for an earlier event: no store to these memories and no synchronization.
-// Volatile loads and loads with a guard are what the source says. `called_from`: the first instruction of the functions
-// that the kernel calls, whose loads are left out, because their results reach the caller unseen.
+// If only other blocks use the value, and one of them picks, the same holds for each of these, and nothing of the kind
+// lies on the way to them. Volatile loads and loads with a guard are what the source says. `parts`: the functions that
+// `function` is linked of; a value that is handed from one to the other is wanted.
 Speculation find_speculation(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
-                             const BlockUses& uses, std::uint32_t called_from);
+                             const BlockUses& uses, const std::vector<LinkedPart>& parts);
 
 }  // namespace roofwalk::vgpu

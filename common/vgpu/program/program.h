@@ -50,11 +50,11 @@ struct Op {
   bool back_edge = false;    // branch: its target is not ahead of it, so taking it ends the turn
   std::int64_t offset = 0;   // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
                              // handler
-  const ptx::Instruction* instruction = nullptr;  // nullptr for block entries and picks
+  const ptx::Instruction* instruction = nullptr;  // nullptr for block entries, picks and loads taken up
   std::uint32_t pc = 0;                           // index of the PTX instruction, which is its counter site
   std::uint32_t block = 0;                        // basic block that contains it
   // block entry: number of instructions; memory: bytes of the address register; pick: ways on which its predicate must
-  // be true (bits)
+  // be true (bits); load taken up: its number in this block
   std::uint32_t count = 0;
   std::uint32_t memory = 0;  // memory: index in BasicBlock::memory; block entry: length of that list
   // branch: block of the lanes that take it; block entry: work of the block (work.h); speculative load and its

@@ -64,6 +64,14 @@ void hold_load(Warp& warp, const Op* op, const Access& access, bool is_local) {
   const std::size_t number = op->target;
   if (number >= warp.held_loads.size()) warp.held_loads.resize(number + 1);
   HeldLoad& held = warp.held_loads[number];
+  if (op->next_block == 0) {  // other blocks take it up, maybe for lanes that loaded earlier
+    held.op = op, held.is_local = is_local, held.bytes = access.bytes;
+    held.lanes[0] |= access.mask;
+    for (int l = 0; l < kWarpSize; ++l) {
+      if ((access.mask >> l & 1u) != 0) held.address[static_cast<std::size_t>(l)] = access.of(l);
+    }
+    return;
+  }
   held = {.op = op, .is_local = is_local, .bytes = access.bytes};
   for (std::size_t l = 0; l < kWarpSize; ++l) held.address[l] = access.of(static_cast<int>(l));
   for (std::size_t way = 0; way < held.lanes.size(); ++way)

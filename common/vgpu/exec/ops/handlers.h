@@ -82,6 +82,9 @@ Handler atomic_handler(const ptx::Instruction& instruction);
 // Narrows the lanes of the held load `target` by a predicate, s[0]: it must be true on the ways `count`, false on the
 // ways `next_block` (bits). The load's last pick (`speculative`) checks the lanes that want the value on any way.
 const Op* op_pick(Launch& launch, Warp& warp, const Op* op);
+// Takes up the held load `target` of another block: its lanes that are not checked yet wait for the picks of the held
+// load `count` of this block, with the ways `next_block` (bits). No way: they are checked at once.
+const Op* op_take_up(Launch& launch, Warp& warp, const Op* op);
 
 // matrix_ops.cpp: all 32 threads of the warp must execute these.
 // ldmatrix: s[0] to s[3] are the results, s[4] is the address.

@@ -397,10 +397,9 @@ Handler atomic_of(const Instruction& in) {
 }
 
 // Checks the lanes of a held load that want its value, as if it had loaded in these only.
-bool check_held(Launch& launch, const Warp& warp, const HeldLoad& held) {
-  std::uint32_t wanted = 0;
-  for (const std::uint32_t lanes : held.lanes) wanted |= lanes;
+bool check_held(Launch& launch, Warp& warp, const HeldLoad& held, std::uint32_t wanted) {
   if (wanted == 0) return true;
+  if (held.number_before != HeldLoad::kNone) warp.held_loads[held.number_before].lanes[0] &= ~wanted;
   alignas(64) std::uint64_t address[kWarpSize];
   std::copy(held.address.begin(), held.address.end(), address);
   Access access;
@@ -422,7 +421,28 @@ const Op* op_pick(Launch& launch, Warp& warp, const Op* op) {
     if ((op->next_block >> way & 1u) != 0) held.lanes[way] &= ~predicate;
   }
   if (!op->speculative) return op + 1;
-  const bool is_fine = check_held(launch, warp, held);
+  std::uint32_t wanted = 0;
+  for (const std::uint32_t lanes : held.lanes) wanted |= lanes;
+  const bool is_fine = check_held(launch, warp, held, wanted);
+  held.op = nullptr;
+  return is_fine ? op + 1 : nullptr;
+}
+
+const Op* op_take_up(Launch& launch, Warp& warp, const Op* op) {
+  const std::size_t here = op->count;
+  if (here < warp.held_loads.size()) warp.held_loads[here].op = nullptr;
+  if (op->target >= warp.held_loads.size()) return op + 1;
+  const std::uint32_t lanes = warp.held_loads[op->target].lanes[0] & warp.mask;
+  if (lanes == 0) return op + 1;
+  HeldLoad& held = warp.held_loads[here];  // smaller than `target`
+  held = warp.held_loads[op->target];
+  held.number_before = op->target;
+  if (op->next_block != 0) {
+    for (std::size_t way = 0; way < held.lanes.size(); ++way)
+      held.lanes[way] = (op->next_block >> way & 1u) != 0 ? lanes : 0;
+    return op + 1;
+  }
+  const bool is_fine = check_held(launch, warp, held, lanes);
   held.op = nullptr;
   return is_fine ? op + 1 : nullptr;
 }

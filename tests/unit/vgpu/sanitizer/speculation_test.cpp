@@ -11,11 +11,12 @@ namespace {
 
 // The body of a kernel after `float s[64]`, run with 64 threads and two blocks; `at` is the thread's element, `first`
 // that of thread 0. The assembly is what nvcc makes of guarded reads, whatever its version. `// @` marks the faulty
-// line.
+// line. `callee` is the body of `__noinline__ float call(unsigned t, unsigned at)`, in which `x` is 0, too.
 struct Picking {
   const char* name;
   const char* body;
   FaultKind kind = FaultKind::race;
+  const char* callee = "";
 };
 
 const Picking kHonestPicks[] = {
@@ -81,6 +82,36 @@ const Picking kHonestPicks[] = {
   if (t < 8) m[t % 4] = 1;
   asm volatile("{.reg .pred p; .reg .f32 v; setp.lt.u32 p, %1, 8; ld.f32 v, [%2]; selp.f32 %0, v, 0f00000000, p;}"
                : "=f"(x) : "r"(t), "l"(&m[t % 4]) : "memory");
+)"},
+    {"in_a_called_function", R"(
+  if (t < 8) s[t] = 1;
+  x = call(t, at);
+)",
+     FaultKind::race, R"(
+  asm volatile("{.reg .pred p; .reg .f32 v; setp.lt.u32 p, %1, 8; ld.shared.f32 v, [%2];"
+               "selp.f32 %0, v, 0f00000000, p;}" : "=f"(x) : "r"(t), "r"(at));
+)"},
+    {"in_a_loop_behind_the_load", R"(
+  if (t < 8) s[t] = 1;
+  asm volatile("{.reg .pred p, q; .reg .f32 v, w; .reg .b32 i; ld.shared.f32 v, [%2]; mov.u32 i, 0;\n"
+               "AGAIN: add.f32 w, v, 0f3f800000; setp.lt.u32 p, %1, 8; selp.f32 w, w, 0f00000000, p;"
+               "add.f32 %0, %0, w; add.u32 i, i, 1; setp.lt.u32 q, i, 3; @q bra AGAIN;}" : "+f"(x) : "r"(t), "r"(at));
+)"},
+    {"a_pick_on_both_sides_of_a_branch", R"(
+  if (t < 8) s[t] = 1;
+  asm volatile("{.reg .pred p, q, r; .reg .f32 v; setp.lt.u32 p, %1, 4; setp.lt.u32 q, %1, 8; setp.gt.u32 r, %1, 5;"
+               "ld.shared.f32 v, [%2]; @r bra OTHER; selp.f32 %0, v, 0f00000000, p; bra AFTER;\n"
+               "OTHER: selp.f32 %0, v, 0f00000000, q;\nAFTER: }" : "=f"(x) : "r"(t), "r"(at));
+)"},
+    // The next turn of the outer loop loads anew; what is unwanted may be written in between.
+    {"in_the_inner_of_two_loops", R"(
+  for (int round = 0; round < 2; ++round) {
+    if (t / 8 == round) s[t] = 1;
+    __syncthreads();
+    asm volatile("{.reg .pred p, q; .reg .f32 v, w; .reg .b32 i; ld.shared.f32 v, [%2]; mov.u32 i, 0;\n"
+                 "AGAIN: setp.eq.u32 p, %1, 0; selp.f32 w, v, 0f00000000, p; add.f32 %0, %0, w; add.u32 i, i, 1;"
+                 "setp.lt.u32 q, i, 3; @q bra AGAIN;}" : "+f"(x) : "r"(t / 8 - round), "r"(at));
+  }
 )"},
 };
 
@@ -149,10 +180,78 @@ const Picking kWrongPicks[] = {
       : "=f"(x) : "r"(t), "r"(at));  // @
 )",
      FaultKind::out_of_bounds},
+    {"returned_from_a_called_function", R"(
+  if (t < 8) s[t] = 1;
+  x = call(t, at);
+  if (t > 8) x = 0;
+)",
+     FaultKind::uninitialized, R"(
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(at));  // @
+)"},
+    {"one_lane_too_many_in_a_called_function", R"(
+  if (t < 8) s[t] = 1;
+  x = call(t, at);
+)",
+     FaultKind::uninitialized, R"(
+  asm volatile(
+      "{.reg .pred p; .reg .f32 v; setp.le.u32 p, %1, 8; ld.shared.f32 v, [%2]; "
+      "selp.f32 %0, v, 0f00000000, p; }"
+      : "=f"(x) : "r"(t), "r"(at));  // @
+)"},
+    {"one_lane_too_many_in_a_loop", R"(
+  if (t < 8) s[t] = 1;
+  asm volatile(
+      "{.reg .pred p, q; .reg .f32 v, w; .reg .b32 i; ld.shared.f32 v, [%2]; mov.u32 i, 0;\n"
+      "AGAIN: add.u32 i, i, 1; setp.lt.u32 p, %1, i; selp.f32 w, v, 0f00000000, p; add.f32 %0, %0, w; "
+      "setp.lt.u32 q, i, 9; @q bra AGAIN; }"
+      : "+f"(x) : "r"(t), "r"(at));  // @
+)",
+     FaultKind::uninitialized},
+    {"picked_on_one_side_of_a_branch_only", R"(
+  if (t < 8) s[t] = 1;
+  asm volatile(
+      "{.reg .pred p, r; .reg .f32 v; setp.lt.u32 p, %1, 4; setp.gt.u32 r, %1, 7; ld.shared.f32 v, [%2]; "
+      "@r bra OTHER; selp.f32 %0, v, 0f00000000, p; bra AFTER;\nOTHER: mov.f32 %0, v;\nAFTER: }"
+      : "=f"(x) : "r"(t), "r"(at));  // @
+)",
+     FaultKind::uninitialized},
+    {"another_threads_element_in_a_loop", R"(
+  if (t == 0) s[0] = 1;
+  asm volatile(
+      "{.reg .pred p, q; .reg .f32 v, w; .reg .b32 i; ld.shared.f32 v, [%2]; mov.u32 i, 0;\n"
+      "AGAIN: setp.le.u32 p, %1, 1; selp.f32 w, v, 0f00000000, p; add.f32 %0, %0, w; add.u32 i, i, 1; "
+      "setp.lt.u32 q, i, 3; @q bra AGAIN; }"
+      : "+f"(x) : "r"(t), "r"(first));  // @
+)",
+     FaultKind::race},
+    // The barrier comes too late for the load.
+    {"a_barrier_before_the_pick", R"(
+  if (t == 0) s[0] = 1;
+  asm volatile(
+      "{.reg .pred p; .reg .f32 v; ld.shared.f32 v, [%2]; bra NEXT;\nNEXT: bar.sync 0; bra LAST;\n"
+      "LAST: setp.eq.u32 p, %1, 33; selp.f32 %0, v, 0f00000000, p; }"
+      : "=f"(x) : "r"(t), "r"(first));  // @
+)",
+     FaultKind::race},
+    {"before_another_thread_writes_in_a_loop", R"(
+  s[t] = 1;
+  __syncthreads();
+  asm volatile("{.reg .pred p, q; .reg .f32 v, w; .reg .b32 i; ld.shared.f32 v, [%2]; mov.u32 i, 0;\n"
+               "AGAIN: setp.le.u32 p, %1, 1; selp.f32 w, v, 0f00000000, p; add.f32 %0, %0, w; add.u32 i, i, 1;"
+               "setp.lt.u32 q, i, 3; @q bra AGAIN;}" : "+f"(x) : "r"(t), "r"(first));
+  if (t == 0) s[0] = 2;  // @
+)",
+     FaultKind::race},
 };
 
 std::string picking_text(const Picking& each) {
-  return "#include <roofwalk.cuh>\n__global__ void k(float* c) { __shared__ float s[64];\n"
+  const std::string callee = *each.callee == 0 ? ""
+                                               : std::string(
+                                                     "__device__ __noinline__ float call(unsigned t, unsigned at) "
+                                                     "{ float x = 0;") +
+                                                     each.callee + "  return x;\n}\n";
+  return "#include <roofwalk.cuh>\n" + callee +
+         "__global__ void k(float* c) { __shared__ float s[64];\n"
          "  const unsigned t = threadIdx.x, first = __cvta_generic_to_shared(s), at = first + 4 * t;\n  float x = 0;" +
          std::string(each.body) + "  c[64 * blockIdx.x + t] = x;\n}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
 }
