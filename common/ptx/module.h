@@ -162,6 +162,7 @@ struct Instruction {
   bool needs_count = false;   // mbarrier.arrive.noComplete
   bool parity = false;        // mbarrier waits: for a parity, not a state
   bool no_increment = false;  // cp.async.mbarrier.arrive.noinc
+  bool may_ignore = false;    // cp.async: the fourth operand is a predicate; where it holds, nothing is read
   int guard = -1;             // register of @p; -1: none
   int prototype = -1;         // for a call through a pointer: index into Function::prototypes
   bool guard_negated = false;

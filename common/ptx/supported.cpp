@@ -52,8 +52,8 @@ constexpr Shape kShapes[] = {
     {Form::fragment_load, "`.{a,b,c}.sync.aligned.{row,col}.shape[.space].type`, with a distance or without"},
     {Form::fragment_store, "`.d.sync.aligned.{row,col}.shape[.space].type`, with a distance or without"},
     {Form::async_copy,
-     "`.async.{ca,cg}.shared.global` of 4, 8 or 16 bytes, the rest zeros; `.commit_group`, `.wait_group`, "
-     "`.wait_all`"},
+     "`.async.{ca,cg}.shared.global` of 4, 8 or 16 bytes, the rest zeros, or with a predicate all of them; "
+     "`.commit_group`, `.wait_group`, `.wait_all`"},
     {Form::atomic, "`[.order][.scope][.space].operation[.noftz].type`"},
     {Form::reduction, "`[.order][.scope][.space].operation[.noftz].type`"},
     {Form::branch, "`[.uni]` to a label"},

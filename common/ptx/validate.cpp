@@ -29,6 +29,7 @@ class Checker {
       : instruction_(instruction), registers_(registers), text_(text) {}
 
   void run() {
+    instruction_.may_ignore = has_ignore_predicate();
     const Signature signature = signature_of(instruction_);
     std::vector<Operand>& operands = instruction_.operands;
     if (operands.size() != signature.count) {
@@ -54,6 +55,13 @@ class Checker {
  private:
   Form form() const { return info(instruction_.opcode).form; }
   static bool is_vector(const Operand& operand) { return operand.kind == Operand::Kind::vector; }
+
+  // cp.async takes the number of bytes to read, or a predicate that tells whether to read none.
+  bool has_ignore_predicate() const {
+    const auto& o = instruction_.operands;
+    return instruction_.async == AsyncMode::copy && o.size() > 3 && o[3].kind == Operand::Kind::reg &&
+           declared(o[3]) == Type::pred;
+  }
 
   bool has_second_result() const { return ptx::has_second_result(instruction_); }
   std::size_t written_count(const std::vector<Operand>& operands) const {

@@ -320,6 +320,40 @@ ROW_TEST(Cp, CopiesAndFillsWithZeros) {
   }
 }
 
+// Lanes that ignore their source need no address, and count no bytes.
+ROW_TEST(Cp, IgnoresTheSourceWhereAPredicateHolds) {
+  struct Case {
+    const char* predicate;
+    std::uint32_t reading;  // lanes
+  };
+  for (const Case& c : {Case{"%p2", 0x0000ffff}, Case{"!%p2", 0xffff0000}, Case{"%p3", 0}, Case{"!%p3", 0xffffffff}}) {
+    const std::vector<std::uint8_t> in = numbered(512);
+    // The lanes with %p2 point 1 MiB behind the buffer, if they ignore it.
+    const bool far = c.reading == 0x0000ffff || c.reading == 0;
+    std::string body = fmt::format(
+        "mul.wide.u32 %rd1, %r63, 16;\nadd.u64 %rd2, %rd62, %rd1;\nadd.u64 %rd3, %rd63, %rd1;\nmov.u32 %r1, s;\n"
+        "mad.lo.u32 %r2, %r63, 16, %r1;\nsetp.gt.u32 %p2, %r63, 15;\nsetp.gt.u32 %p3, 3, 2;\n"
+        "selp.b64 %rd4, {}, 0, %p2;\nadd.u64 %rd2, %rd2, %rd4;\n"
+        "cp.async.cg.shared.global [%r2], [%rd2], 16, {};\ncp.async.wait_all;\n",
+        far ? 1 << 20 : 0, c.predicate);
+    for (int i = 0; i < 16; i += 4)
+      body += fmt::format("ld.shared.u32 %r4, [%r2+{0}];\nst.global.u32 [%rd3+{0}], %r4;\n", i);
+    const Outcome outcome = run({.body = body, .in = in, .out_bytes = 512});
+    ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
+    for (std::size_t i = 0; i < 512; ++i)
+      ASSERT_EQ(outcome.out[i], (c.reading >> (i / 16) & 1u) != 0 ? in[i] : 0) << c.predicate << i;
+    const auto lanes = static_cast<std::uint64_t>(std::popcount(c.reading));
+    EXPECT_EQ(outcome.count(Counter::global_load_requests), c.reading != 0 ? 1u : 0u) << c.predicate;
+    EXPECT_EQ(outcome.count(Counter::l1_read_sectors), lanes / 2) << c.predicate;
+  }
+  // The lanes that read must be in bounds.
+  const Outcome outside = run({.body = "mov.u32 %r1, s;\nsetp.ne.u32 %p1, %r63, 5;\nadd.u64 %rd1, %rd62, 1048576;\n"
+                                       "cp.async.ca.shared.global [%r1], [%rd1], 4, %p1;\ncp.async.wait_all;\n",
+                               .in = numbered(512)});
+  ASSERT_TRUE(outside.record.fault);
+  EXPECT_EQ(outside.record.fault->kind, FaultKind::out_of_bounds);
+}
+
 // The ISA's table: thread l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4, or with .trans of column l / 4, of
 // every matrix.
 ROW_TEST(Ldmatrix, GivesEachThreadTwoNeighbours) {

@@ -95,7 +95,10 @@ void add_async_copy(Signature& s, const Instruction& i) {
   s.address(Space::shared);
   s.address(Space::global);
   s.number();
-  if (i.operands.size() > (i.has_policy ? 4u : 3u)) s.source(Type::u32);
+  if (i.may_ignore)
+    s.predicate();
+  else if (i.operands.size() > (i.has_policy ? 4u : 3u))
+    s.source(Type::u32);
 }
 
 void add_mbarrier(Signature& s, const Instruction& i) {

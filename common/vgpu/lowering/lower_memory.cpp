@@ -196,7 +196,7 @@ Status Lowering::lower_async_copy(const Instruction& in, Op op) {
   op.count = width;
   op.target = static_cast<std::uint32_t>(offset);
   if (in.operands.size() > (in.has_policy ? 4u : 3u)) {
-    op.s[0] = source(in.operands[3], 4);
+    op.s[0] = source(in.operands[3], in.may_ignore ? 0 : 4);
     if (op.s[0] == kNoSlot) return unsupported(in, "with this operand");
   }
   return emit_ok(op, async_copy_handler(in));

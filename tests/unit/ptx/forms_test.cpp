@@ -371,13 +371,18 @@ void every_async_form(const Visit& visit) {
     for (const char* to : {".shared", ".shared::cta", ".global"}) {
       for (const char* prefetch : {"", ".L2::64B", ".L2::128B", ".L2::256B", ".L2::512B"}) {
         for (const char* bytes : {"4", "8", "12", "16", "%r3"}) {
-          for (const char* read : {"", ", 4", ", 16", ", %r2"}) {
+          for (const char* read : {"", ", 4", ", 16", ", %r2", ", %p1"}) {
             visit(fmt::format("cp.async{}{}.global{} [%r1], [%rd1], {}{};", cache, to, prefetch, bytes, read));
           }
         }
       }
     }
   }
+  for (const char* operands :
+       {"16, !%p1", "16, 1, %p1", "16, %r2, %p1", "16, %p1, 16", "%p1", "16, %p1, %p2", "16, %h1", "16, %rd2"})
+    visit(fmt::format("cp.async.cg.shared.global [%r1], [%rd1], {};", operands));
+  visit("cp.async.cg.shared.global.L2::cache_hint [%r1], [%rd1], 16, %p1, %rd2;");
+  visit("cp.async.cg.shared.global.L2::cache_hint [%r1], [%rd1], 16, %p1;");
   for (const char* rest : {"commit_group;", "commit_group 1;", "wait_group;", "wait_group 0;", "wait_group 3;",
                            "wait_group %r1;", "wait_all;", "wait_all 0;"}) {
     visit(fmt::format("cp.async.{}", rest));

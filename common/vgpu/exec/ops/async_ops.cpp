@@ -7,8 +7,8 @@
 // - The global side counts as a load of the same width: one request, its lines, its sectors. With .ca the sectors are
 //   looked up in L1 and fill it; with .cg every sector is requested from L2, and L1 is neither read nor changed.
 // - The shared side counts as a store of the same width, zero-filled bytes included.
-// - Lanes that read no byte (a source size of 0) do not count on the global side; if no lane reads, there is no
-//   global request.
+// - Lanes that read no byte (a source size of 0, or a source that is ignored) do not count on the global side; if no
+//   lane reads, there is no global request.
 #include <bit>
 #include <cstring>
 #include <iterator>
@@ -56,6 +56,11 @@ bool resolve_source(Launch& launch, Warp& warp, const Op* op, std::uint32_t mask
 
 bool resolve_sources(Launch& launch, Warp& warp, const Op* op, std::uint32_t bytes, Source& out) {
   if (op->s[0] == kNoSlot) return resolve_source(launch, warp, op, warp.mask, bytes, bytes, out);
+  if (op->instruction->may_ignore) {
+    const std::uint32_t ignored = warp.predicate(op->s[0]) ^ (op->instruction->operands[3].negated ? kAllLanes : 0u);
+    const std::uint32_t reading = warp.mask & ~ignored;
+    return reading == 0 || resolve_source(launch, warp, op, reading, bytes, bytes, out);
+  }
   const std::uint32_t* wanted = warp.lanes<std::uint32_t>(op->s[0]);
   for (std::uint32_t left = warp.mask; left != 0;) {
     const int first = std::countr_zero(left);

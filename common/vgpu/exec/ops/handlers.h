@@ -98,7 +98,8 @@ Handler fragment_handler(const ptx::Instruction& instruction);
 Handler fragment_multiply_handler(const ptx::Instruction& instruction);  // as matrix_multiply_handler
 
 // async_ops.cpp: cp.async. The global address is s[4] plus `offset`; the shared address is s[5], a register of `count`
-// bytes, plus `target` as a signed number. s[0]: the number of bytes to read; kNoSlot: all.
+// bytes, plus `target` as a signed number. s[0]: the number of bytes to read, or the predicate of lanes that read none;
+// kNoSlot: all.
 Handler async_copy_handler(const ptx::Instruction& instruction);
 // Closes a group of copies, or waits until at most `offset` groups are in flight.
 Handler async_group_handler(const ptx::Instruction& instruction);
