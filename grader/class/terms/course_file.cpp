@@ -89,7 +89,33 @@ class Reader {
     return kOk;
   }
 
+  // Chapters are an array of tables. A table instead is the likely slip: [chapters.vector-add], or [chapter].
+  Status chapters_are_listed(const toml::table& root) const {
+    for (const std::string_view key : {"chapters", "chapter"}) {
+      const toml::node* node = root.get(key);
+      if (node == nullptr || (key == "chapter" && node->is_array_of_tables())) continue;
+      std::string written(key), name = "vector-add";
+      if (const toml::table* table = node->as_table()) {
+        for (const auto& [of, inner] : *table) {
+          if (!inner.is_table()) continue;
+          node = &inner;
+          name = of.str();
+          written += "." + name;
+          break;
+        }
+        written = "[" + written + "]";
+      } else if (node->is_array_of_tables()) {
+        node = &node->as_array()->front();
+        written = "[[" + written + "]]";
+      }
+      return error(*node, fmt::format("`{}` lists no chapter", written),
+                   fmt::format("write [[chapter]], and below it name = \"{}\"", name));
+    }
+    return kOk;
+  }
+
   Result<CourseTerms> terms(const toml::table& root, const fs::path& repository, ModelPin pin) {
+    ROOFWALK_TRY_STATUS(chapters_are_listed(root));
     ROOFWALK_TRY_STATUS(only_keys(
         root, {"title", "device", "model_version", "counts", "pass_share", "deadline", "late", "secrets", "chapter"}));
     CourseTerms terms;

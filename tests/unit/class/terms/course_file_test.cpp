@@ -123,6 +123,12 @@ TEST_F(CourseFile, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(trouble("tilte = \"x\"\n[[chapter]]\nname = \"vector-add\"\n"),
               HasSubstr(":1: unknown key `tilte` (known here: title,"));
   EXPECT_THAT(trouble(""), HasSubstr("there is no [[chapter]]"));
+  const std::string advice = " lists no chapter (write [[chapter]], and below it name = \"vector-add\")";
+  EXPECT_EQ(trouble("title = \"x\"\n[chapters.vector-add]\npoints = 3\n"), ":2: `[chapters.vector-add]`" + advice);
+  EXPECT_EQ(trouble("\n[chapter.vector-add]\npoints = 3\n"), ":2: `[chapter.vector-add]`" + advice);
+  EXPECT_EQ(trouble("\n[chapter]\nname = \"vector-add\"\n"), ":2: `[chapter]`" + advice);
+  EXPECT_EQ(trouble("\n[[chapters]]\nname = \"vector-add\"\n"), ":2: `[[chapters]]`" + advice);
+  EXPECT_EQ(trouble("chapters = [\"vector-add\"]\n"), ":1: `chapters`" + advice);
   EXPECT_THAT(trouble("[[chapter]]\nname = \"vector-ad\"\n"),
               HasSubstr(":2: there is no chapter `vector-ad` (did you mean vector-add?)"));
   EXPECT_THAT(trouble("[[chapter]]\npoints = 3\n"), HasSubstr(":1: a [[chapter]] needs a `name`"));
