@@ -75,7 +75,12 @@ enum class SpecialRegister : std::uint8_t {
   globaltimer_lo,
   globaltimer_hi,
   dynamic_smem_size,
-  total_smem_size
+  total_smem_size,
+  reserved_smem_begin,  // these five: %reserved_smem_offset_...
+  reserved_smem_end,
+  reserved_smem_cap,
+  reserved_smem_0,
+  reserved_smem_1
 };
 
 struct Operand {

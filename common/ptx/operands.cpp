@@ -8,15 +8,12 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Returns why this machine lacks a special register of PTX. Registers are recognised by their prefixes. The first two
-// prefixes are those of registers that cooperative groups read.
+// Returns why this machine lacks a special register of PTX. Registers are recognised by their prefixes. The first
+// prefix is that of registers that cooperative groups read.
 std::string_view why_missing(std::string_view name) {
   if (name.starts_with("%envreg"))
     return "what only the driver sets, for grid.sync(): a grid does not wait for itself here; end the kernel, and go "
            "on in the next";
-  if (name.starts_with("%reserved_smem"))
-    return "what the system keeps in shared memory, for tiles of more than 32 threads: use tiles of at most a warp, or "
-           "the whole block";
   if (name.starts_with("%cluster") || name.starts_with("%is_explicit_cluster") || name.starts_with("%nclusterid"))
     return "of clusters, which are of sm_90";
   return {};

@@ -161,13 +161,13 @@ Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call, std
   if (!program) return in_source(program.error());
   step->program = std::move(*program);
   step->program->shared_accesses = (*kernel)->shared_accesses.of;
-  step->shared_bytes = step->program->shared_bytes;
+  step->shared_bytes = step->program->shared_bytes - step->program->reserved_shared_bytes;
   step->local_bytes = step->program->local_bytes;
   return step;
 }
 
 std::optional<std::uint64_t> Gpu::resident_bytes(Step& step) {
-  auto occupancy = occupancy_of(machine_, {step.block.count(), step.registers_per_thread, step.program->shared_bytes});
+  auto occupancy = occupancy_of(machine_, {step.block.count(), step.registers_per_thread, step.shared_bytes});
   const auto refuse = [&](std::string message) {
     too_much(step, std::move(message));
     return std::nullopt;

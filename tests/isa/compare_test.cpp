@@ -80,6 +80,24 @@ ROW_TEST(Setp, ComparesFloats) {
   }
 }
 
+// The block has the 16 KiB of `s`; the system's 1 KiB lies behind, and what is behind that is out of bounds.
+ROW_TEST(Mov, ReadsWhereTheSystemsSharedMemoryIs) {
+  std::string body = "mov.u32 %r20, s;\n";
+  const char* const names[] = {"reserved_smem_offset_begin", "reserved_smem_offset_end", "reserved_smem_offset_cap",
+                               "reserved_smem_offset_0",     "reserved_smem_offset_1",   "total_smem_size"};
+  int at = 0;
+  for (const char* name : names)
+    body += fmt::format("mov.u32 %r{0}, %{1};\nst.global.u32 [%rd63+{2}], %r{0};\n", at / 4 + 1, name, at), at += 4;
+  const std::string in_bounds = body + "ld.shared.u32 %r9, [%r2+-4];\nst.global.u32 [%rd63+24], %r9;\n";
+  const Outcome outcome = run({.body = in_bounds, .threads = 1, .out_bytes = 28});
+  ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
+  const std::uint32_t own = 16384, end = own + 1024, wanted[] = {own, end, end, own, end - 288, own, 0};
+  for (std::size_t i = 0; i < std::size(wanted); ++i) EXPECT_EQ(outcome.at<std::uint32_t>(i), wanted[i]) << i;
+  const Outcome outside = run({.body = body + "ld.shared.u32 %r9, [%r2];\n", .threads = 1, .out_bytes = 28});
+  ASSERT_TRUE(outside.record.fault);
+  EXPECT_EQ(outside.record.fault->kind, FaultKind::out_of_bounds);
+}
+
 // Zeros of both signs count as normal.
 ROW_TEST(Testp, TellsKindsOfNumbersApart) {
   for (const FloatType& type : {kFloats[2], kFloats[3]}) {

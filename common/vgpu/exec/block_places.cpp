@@ -75,8 +75,8 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
     for (ResidentBlock& block : sm.blocks) {
       block.shared.assign(program_.shared_bytes + 16, 0);
       if (limits.sanitize && program_.shared_bytes != 0) {
-        block.own_shadow =
-            std::make_shared<RaceDetector>(program_.shared_bytes, word_bytes, warps_per_block_, patterns);
+        block.own_shadow = std::make_shared<RaceDetector>(program_.shared_bytes, word_bytes, warps_per_block_, patterns,
+                                                          program_.reserved_shared_bytes);
       }
       block.warps.resize(warps_per_block_);
       block.busy.resize(static_cast<std::size_t>(std::max(schedulers, 1)));  // a plan runs without a machine
@@ -121,7 +121,9 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   block.most_swaps = 0;
   block.sync_points = block.followed = block.last_flag_write = 0;
   // Fills shared memory with NaNs, so that a read before any write shows up instead of finding a lucky zero.
+  const std::uint32_t own_bytes = program_.shared_bytes - program_.reserved_shared_bytes;
   std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
+  std::fill_n(block.shared.begin() + own_bytes, program_.reserved_shared_bytes, std::uint8_t{0});
   block.turns = 0;
   block.worked = true;
   block.is_watched = watched_blocks_.hold(linear);

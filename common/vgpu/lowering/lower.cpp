@@ -68,6 +68,7 @@ void Lowering::lay_out_memory() {
     const std::uint64_t wanted = std::uint64_t{shared_.dynamic_at} + input_.dynamic_shared_bytes;
     program_.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~0u));
   }
+  reserve_shared();
   // Call parameters come first, so that recursive calls can save them in one piece. Local variables of recursive
   // functions are on a stack, at offsets within their frame.
   find_frames();
@@ -89,6 +90,20 @@ void Lowering::lay_out_memory() {
     if (variable.space != Space::local) continue;
     if (std::uint32_t* frame = frame_of(variable.name)) place_local(variable, *frame);
   }
+}
+
+// As on sm_80, the system's part of shared memory lies behind the block's own, at the next unit of allocation.
+void Lowering::reserve_shared() {
+  const auto& code = function_.instructions;
+  const bool is_used = std::any_of(code.begin(), code.end(), [](const Instruction& in) {
+    return std::any_of(in.operands.begin(), in.operands.end(), [](const Operand& operand) {
+      return operand.kind == Operand::Kind::special && operand.special >= ptx::SpecialRegister::reserved_smem_begin;
+    });
+  });
+  const std::uint32_t own = program_.shared_bytes;
+  if (!is_used || own >= 1u << 30) return;
+  program_.shared_bytes = round_up(own, kSharedUnitBytes) + kReservedSharedBytes;
+  program_.reserved_shared_bytes = program_.shared_bytes - own;
 }
 
 void Lowering::place_local(const Variable& variable, std::uint32_t& at) {

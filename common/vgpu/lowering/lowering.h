@@ -36,6 +36,7 @@ class Lowering {
   using Variable = ptx::Variable;
 
   void lay_out_memory();
+  void reserve_shared();
   void place_local(const Variable& variable, std::uint32_t& at);
   void find_frames();
   // The current size of the stack frame that contains a local variable of a recursive function; nullptr for other

@@ -1,6 +1,5 @@
 #include "common/vgpu/lowering/polling.h"
 
-#include <algorithm>
 #include "common/vgpu/lowering/flag_values.h"
 #include "common/vgpu/program/instructions.h"
 

@@ -188,7 +188,15 @@ Slot Slots::special(const Operand& operand) {
     case SpecialRegister::dynamic_smem_size:
       return constant(input_.dynamic_shared_bytes, 4);
     case SpecialRegister::total_smem_size:
+      return constant(program_.shared_bytes - program_.reserved_shared_bytes, 4);
+    case SpecialRegister::reserved_smem_begin:
+    case SpecialRegister::reserved_smem_0:
+      return constant(program_.shared_bytes - kReservedSharedBytes, 4);
+    case SpecialRegister::reserved_smem_end:
+    case SpecialRegister::reserved_smem_cap:
       return constant(program_.shared_bytes, 4);
+    case SpecialRegister::reserved_smem_1:  // what cooperative groups may use
+      return constant(program_.shared_bytes - kSharedBytesOfGroups, 4);
     case SpecialRegister::nsmid:
       return constant(static_cast<std::uint64_t>(input_.sms), 4);
     case SpecialRegister::clock:

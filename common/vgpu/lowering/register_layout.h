@@ -12,6 +12,10 @@ namespace roofwalk::vgpu {
 
 inline std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
+// The system's shared memory: its size (programming guide, compute capability 8.0), the unit by which the block's own
+// is allocated, and the part for cooperative groups (static_assert in cooperative_groups/details/memory.h).
+inline constexpr std::uint32_t kReservedSharedBytes = 1024, kSharedUnitBytes = 128, kSharedBytesOfGroups = 288;
+
 class Slots {
  public:
   // The functions below fill in the program's slots, constants and sizes; the program's function and blocks must be set

@@ -229,7 +229,8 @@ struct Program {
   std::vector<std::uint8_t> warp_constants;     // thread indices and similar values, one section per warp of the block
   std::uint32_t warp_constant_bytes = 0;        // size of one section
   std::uint32_t static_shared_bytes = 0;        // dynamic shared memory follows, 16-byte aligned
-  std::uint32_t shared_bytes = 0;               // static and dynamic
+  std::uint32_t shared_bytes = 0;               // static, dynamic and reserved
+  std::uint32_t reserved_shared_bytes = 0;      // the last bytes, for the system; none if the code does not ask where
   bool has_fences = false;                      // whether the code has memory fences
   bool polls_global = false;                    // whether an operation that may reach global memory spins
   bool reads_flags = false;                     // whether warps may wait for each other elsewhere than at barriers

@@ -57,8 +57,9 @@ class SamePlaces {
 }  // namespace
 
 RaceDetector::RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps,
-                           std::shared_ptr<TouchPatterns> patterns)
+                           std::shared_ptr<TouchPatterns> patterns, std::uint32_t reserved_bytes)
     : word_shift_(std::countr_zero(word_bytes)),
+      reserved_words_(reserved_bytes / word_bytes),
       writes_((bytes + word_bytes - 1) / word_bytes),
       reads_(writes_.size()),
       older_reads_(writes_.size()),
@@ -70,6 +71,7 @@ RaceDetector::RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::u
 
 void RaceDetector::begin_block() {
   for (auto* ids : {&writes_, &reads_, &older_reads_}) std::fill(ids->begin(), ids->end(), 0);
+  std::fill(writes_.end() - static_cast<std::ptrdiff_t>(reserved_words_), writes_.end(), kForgotten);
   log_.clear();
   first_kept_ = (kForgotten >> kIdShift) + 1;
   most_kept_ = std::max(kFewKept, writes_.size());

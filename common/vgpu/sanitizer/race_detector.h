@@ -58,9 +58,9 @@ struct SharedWrites {
 class RaceDetector {
  public:
   // `word_bytes` is the granularity of detection: 1, 2 or 4. `patterns`: of the launch, with the same `word_bytes`; if
-  // null, the detector makes its own.
+  // null, the detector makes its own. The last `reserved_bytes` are written before a block begins.
   RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps,
-               std::shared_ptr<TouchPatterns> patterns = nullptr);
+               std::shared_ptr<TouchPatterns> patterns = nullptr, std::uint32_t reserved_bytes = 0);
 
   void begin_block();
 
@@ -232,6 +232,7 @@ class RaceDetector {
 
   std::uint64_t work_ = 0;  // for the next take_work()
   int word_shift_;          // from byte offset to word index
+  std::size_t reserved_words_ = 0;
   // By word: the latest write; the latest read since that write; and an older read that a write may also race with.
   std::vector<Id> writes_, reads_, older_reads_;
   std::vector<Record> log_;     // touches by number, beginning with first_kept_

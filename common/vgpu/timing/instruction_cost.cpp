@@ -41,7 +41,8 @@ Cost cost_of_move(const Instruction& in) {
   if (const int packs = packs_of(in); packs != 0) return {Unit::integer, packs};
   if (from.kind != Operand::Kind::special) return {Unit::integer, 0};
   const bool in_constant_bank =
-      from.special == ptx::SpecialRegister::ntid || from.special == ptx::SpecialRegister::nctaid;
+      from.special == ptx::SpecialRegister::ntid || from.special == ptx::SpecialRegister::nctaid ||
+      from.special == ptx::SpecialRegister::reserved_smem_end || from.special == ptx::SpecialRegister::reserved_smem_1;
   return in_constant_bank ? Cost{Unit::integer, 0} : Cost{Unit::special, 1};
 }
 
