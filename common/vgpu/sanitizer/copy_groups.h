@@ -2,9 +2,12 @@
 // are matters of each thread, so lanes that once closed or waited without the others are counted apart from then on.
 //
 // A batch ends where a group does, and where copies arrive at an mbarrier: the phase waits for the copies so far, but
-// cp.async.wait_group counts only groups, and an arrival forms none (PTX ISA, cp.async.mbarrier.arrive).
+// cp.async.wait_group counts only groups, and an arrival forms none (PTX ISA, cp.async.mbarrier.arrive). A batch may be
+// waited for in several ways: by the thread itself, and at one or more mbarriers. Each way is enough for those who take
+// it.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -19,9 +22,21 @@ class CopyGroups {
   // Lanes that have always closed batches and waited together.
   struct Part {
     std::uint32_t lanes = kAllLanes;
-    std::uint32_t closed = 0;           // number of closed batches
-    std::vector<Clock> waited;          // by batch: the warp's time when the lanes waited for it
+    std::uint32_t closed = 0;  // number of closed batches
+    // By batch: the earliest time of the warp that orders whoever knows it after the batch. Never decreases from batch
+    // to batch.
+    std::vector<Clock> waited;
     std::vector<std::uint32_t> groups;  // by group: `closed` at its end
+
+    // The first `batches` batches are over for whoever knows time `at` of the warp. Returns how many of them were known
+    // to be over, but for a later time only.
+    std::size_t end(std::uint32_t batches, Clock at) {
+      std::size_t earlier = 0;
+      for (std::size_t i = std::min<std::size_t>(batches, waited.size()); i > 0 && waited[i - 1] > at; --i, ++earlier)
+        waited[i - 1] = at;
+      while (waited.size() < batches) waited.push_back(at);
+      return earlier;
+    }
   };
 
   const Part& of(int lane) const {

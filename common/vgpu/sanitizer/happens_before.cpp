@@ -231,8 +231,7 @@ void RaceDetector::complete(std::uint64_t byte) {
   Mbarrier& barrier = at->second;
   for (const Mbarrier::Copies& each : barrier.copies) {
     warps_[each.warp].copies.for_each(each.lanes, [&](CopyGroups::Part& part) {
-      const Clock arrived = barrier.arriving.of_lane(each.warp, std::countr_zero(part.lanes));
-      while (part.waited.size() < each.batches) part.waited.push_back(arrived);
+      work_ += part.end(each.batches, barrier.arriving.of_lane(each.warp, std::countr_zero(part.lanes)));
     });
   }
   barrier.copies.clear();
@@ -262,8 +261,7 @@ void RaceDetector::wait_for_copies(std::uint32_t warp, std::uint32_t lanes, std:
   WarpClocks& clocks = warps_[warp];
   clocks.copies.for_each(lanes, [&](CopyGroups::Part& part) {
     if (part.groups.size() <= left) return;
-    const std::uint32_t last = part.groups[part.groups.size() - 1 - left];
-    while (part.waited.size() < last) part.waited.push_back(clocks.now);
+    part.end(part.groups[part.groups.size() - 1 - left], clocks.now);
   });
   work_ += work::kMetLane * (clocks.copies.parts() - 1);
 }

@@ -25,6 +25,9 @@ __device__ void begin(unsigned gate, int arrivals) {
 __device__ void arrive(unsigned gate) {
   asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(gate) : "memory");
 }
+__device__ void arrive_behind_copies(unsigned gate) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+}
 __device__ void wait(unsigned gate) {
   unsigned over = 0;
   while (over == 0)
@@ -102,7 +105,7 @@ const LanesApart kApart[] = {
   __syncthreads();
   __pipeline_memcpy_async(&s[t], &c[t], 4);
   __pipeline_commit();
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+  arrive_behind_copies(gate);
   __pipeline_wait_prior(1);
   __syncthreads();
   c[t] = s[t];  // @
@@ -112,11 +115,33 @@ const LanesApart kApart[] = {
   if (t == 0) begin(gate, 32);
   __syncthreads();
   __pipeline_memcpy_async(&s[t], &c[t], 4);
-  if (lane < 16) asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+  if (lane < 16) arrive_behind_copies(gate);
   wait(gate);
   c[t] = s[t];  // @
 )",
      FaultKind::missing_wait, "reads element 48 of s"},
+    {"CopiesThatArriveAreWaitedForByTheirThreadsOnly", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  if (t >= 32) c[t] = s[t - 32];  // @
+)",
+     FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) copies into"},
+    {"CopiesThatArriveAtTheOtherBarrier", R"(
+  if (t == 0) begin(gate, 64), begin(other, 32);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  if (t < 32) __pipeline_memcpy_async(&s[64 + t], &c[t], 4);
+  if (t < 32) arrive_behind_copies(other);
+  wait(gate);
+  c[t] = s[t ^ 32];
+  if (t >= 32) c[t] += s[t + 32];  // @
+)",
+     FaultKind::race, "reads element 64 of s, which thread (0, 0, 0) copies into"},
 };
 
 const LanesApart kApartInOrder[] = {
@@ -222,7 +247,7 @@ const LanesApart kApartInOrder[] = {
   if (t == 0) begin(gate, 128);
   __syncthreads();
   __pipeline_memcpy_async(&s[t], &c[t], 4);
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+  arrive_behind_copies(gate);
   __pipeline_memcpy_async(&s[64 + t], &c[t], 4);
   __pipeline_commit();
   __pipeline_wait_prior(0);
@@ -232,10 +257,33 @@ const LanesApart kApartInOrder[] = {
   if (t == 0) begin(gate, 64);
   __syncthreads();
   __pipeline_memcpy_async(&s[t], &c[t], 4);
-  if (lane < 16) asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
-  else asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+  if (lane < 16) arrive_behind_copies(gate);
+  else arrive_behind_copies(gate);
   wait(gate);
   c[t] = s[63 - t];
+)"},
+    {"CopiesArriveAndTheirThreadsWait", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  c[t] = s[t];
+  wait(gate);
+  c[t] += s[63 - t];
+)"},
+    {"LaterCopiesArriveFirst", R"(
+  if (t == 0) begin(gate, 64), begin(other, 32);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  if (t < 32) __pipeline_memcpy_async(&s[64 + t], &c[t], 4);
+  if (t < 32) arrive_behind_copies(other);
+  wait(gate);
+  c[t] = s[t ^ 32];
+  wait(other);
+  c[t] += s[64 + t % 32];
 )"},
 };
 
