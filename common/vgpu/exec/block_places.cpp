@@ -145,6 +145,8 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.frame = 0;
     warp.stack_top = program_.stack_start;
     warp.copy_batches = 0;
+    warp.unset.reset();
+    warp.local_unset.clear();
     forget_local(launch, warp, 0, program_.local_bytes);
     if (!program_.unwritten.empty()) fill_unwritten(program_, warp, mix(seed_ ^ mix(linear)) + warp.index);
     warp.executed = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/vgpu/exec/follow_unset.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/state/block.h"
 #include "common/vgpu/state/launch.h"
@@ -13,7 +14,8 @@ namespace roofwalk::vgpu {
 // Gives a warp one turn. False if the launch ends.
 inline bool take_turn(Launch& launch, Multiprocessor& sm, Warp& warp) {
   sm.l2_log.begin_turn(warp.slot);
-  for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
+  const Op* op = warp.unset == nullptr ? warp.next : follow_unset(launch, warp, warp.next);
+  while (op != nullptr) op = op->run(launch, warp, op);
   if (launch.refusal) return false;
   if (!launch.fault) return true;
   std::swap(sm.fault, launch.fault);

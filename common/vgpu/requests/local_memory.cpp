@@ -38,25 +38,76 @@ void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::ui
   if (!launch.sanitized || launch.program.local_bytes == 0) return;
   warp.local_written.resize(launch.program.local_bytes);
   std::fill_n(warp.local_written.begin() + first, bytes, 0u);
+  if (!warp.local_unset.empty()) std::fill_n(warp.local_unset.begin() + first, bytes, 0u);
 }
 
-// Records a fault only if all bytes that a lane loads are unwritten: a load may move a whole structure of which some
-// members are not set.
-bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  if (!launch.sanitized) return true;
-  std::uint32_t written = ~access.mask;
+namespace {
+
+// Whether a byte that a lane loads holds no value. Parameters of calls count as written, unless such a value was stored
+// there.
+bool is_unset(const Warp& warp, std::uint64_t byte, int lane, bool is_parameter) {
+  const bool is_written = is_parameter || (warp.local_written[byte] >> lane & 1u) != 0;
+  return !is_written || (!warp.local_unset.empty() && (warp.local_unset[byte] >> lane & 1u) != 0);
+}
+
+}  // namespace
+
+bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, const Access& access, PartLanes& unset) {
+  const bool is_parameter = op->instruction->space == ptx::Space::param;
+  if (!launch.sanitized || (is_parameter && warp.local_unset.empty())) return false;
+  const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
+  bool any = false;
   for (int l = 0; l < kWarpSize; ++l) {
     if (!active(access, l)) continue;
-    for (std::uint32_t b = 0; b < access.bytes; ++b) written |= warp.local_written[access.address[l] + b] & 1u << l;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const std::uint64_t first = access.address[l] + part * bytes;
+      std::uint64_t byte = first;
+      while (byte < first + bytes && is_unset(warp, byte, l, is_parameter)) ++byte;
+      if (byte < first + bytes) continue;
+      unset[part] |= 1u << l;
+      any = true;
+    }
   }
-  if (written == kAllLanes) return true;
-  const int lane = std::countr_one(written);
+  return any;
+}
+
+void store_unset_local(const Launch& launch, Warp& warp, const Op* op, const Access& access) {
+  const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
+  warp.local_unset.resize(launch.program.local_bytes);
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (!active(access, l)) continue;
+    for (std::size_t part = 0; part < parts; ++part) {
+      if ((warp.unset->stored[part] >> l & 1u) == 0) continue;
+      for (std::size_t b = 0; b < bytes; ++b) warp.local_unset[access.address[l] + part * bytes + b] |= 1u << l;
+    }
+  }
+}
+
+void pass_unset_local(Warp& warp, std::uint32_t from, std::uint32_t to, std::uint32_t bytes, std::uint32_t lanes) {
+  for (std::uint32_t b = 0; b < bytes; ++b) {
+    const std::uint32_t passed = from == kNoLocal ? 0 : warp.local_unset[from + b] & lanes;
+    warp.local_unset[to + b] = (warp.local_unset[to + b] & ~lanes) | passed;
+  }
+}
+
+void report_unset_local(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t offset,
+                        std::uint32_t bytes) {
   launch.stop(
       warp, op, FaultKind::uninitialized, lane,
       fmt::format("uninitialized: reads {} bytes of a local array (byte {} of the thread's local memory) that the "
                   "thread has not written: give it a value first",
-                  access.bytes, access.address[lane]));
+                  bytes, offset));
   launch.fault->buffer = "local memory";
+}
+
+bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  PartLanes unset{};
+  if (!find_unset_local(launch, warp, op, access, unset)) return true;
+  std::uint32_t lanes = kAllLanes;
+  for (std::size_t part = 0; part < part_count(*op->instruction); ++part) lanes &= unset[part];
+  if (lanes == 0) return true;
+  const int lane = std::countr_zero(lanes);
+  report_unset_local(launch, warp, op, lane, access.address[lane], access.bytes);
   return false;
 }
 
@@ -83,6 +134,8 @@ void define_local(const Launch& launch, Warp& warp, const Access& access) {
   for (int l = 0; l < kWarpSize; ++l) {
     if (!active(access, l)) continue;
     for (std::uint32_t b = 0; b < access.bytes; ++b) warp.local_written[access.address[l] + b] |= 1u << l;
+    if (warp.local_unset.empty()) continue;
+    for (std::uint32_t b = 0; b < access.bytes; ++b) warp.local_unset[access.address[l] + b] &= ~(1u << l);
   }
 }
 

@@ -4,16 +4,27 @@
 #include <cstdint>
 
 #include "common/vgpu/requests/coalescer.h"
+#include "common/vgpu/requests/unset_loads.h"
 
 namespace roofwalk::vgpu {
 
 // Checks bounds and alignment in local memory, which includes .param locals. Turns generic addresses into offsets.
 // False if a fault was recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
-// For the sanitizer. forget_local marks bytes of the warp's local memory as unwritten. check_local_defined is false,
-// with a fault recorded, if a lane loads only unwritten bytes. define_local marks the bytes of a store as written.
+// For the sanitizer. forget_local marks bytes of the warp's local memory as unwritten; define_local marks the bytes of
+// a store as written. find_unset_local finds the registers that a load fills with unwritten bytes only (one with some
+// written bytes counts as set: a load may move a structure together with its padding), and returns whether there are
+// any. check_local_defined is false, with a fault recorded, if a lane loads nothing else.
 void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, const Access& access, PartLanes& unset);
+void report_unset_local(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t offset,
+                        std::uint32_t bytes);
+// Marks what a store leaves of UnsetValues::stored, and what a call copies from parameter to parameter (`from`
+// kNoLocal: from elsewhere). The latter needs Warp::local_unset.
+inline constexpr std::uint32_t kNoLocal = ~0u;
+void store_unset_local(const Launch& launch, Warp& warp, const Op* op, const Access& access);
+void pass_unset_local(Warp& warp, std::uint32_t from, std::uint32_t to, std::uint32_t bytes, std::uint32_t lanes);
 void define_local(const Launch& launch, Warp& warp, const Access& access);
 // Keeps a load of shared or local memory for the picks that check it (lowering/speculation.h).
 void hold_load(Warp& warp, const Op* op, const Access& access, bool is_local);
@@ -28,12 +39,15 @@ template <bool store, class Move>
 const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access, bool counted, Move&& move) {
   if (!check_local(launch, warp, op, access, store ? "writes" : "reads")) return nullptr;
   if (counted) count_local(launch, warp, op, access, store);
+  PartLanes unset{};
+  bool is_unset = false;
   if constexpr (store) {
     define_local(launch, warp, access);
+    if (warp.unset != nullptr) store_unset_local(launch, warp, op, access);
   } else if (op->speculative) {
     hold_load(warp, op, access, true);
-  } else if (counted && !check_local_defined(launch, warp, op, access)) {
-    return nullptr;
+  } else {
+    is_unset = find_unset_local(launch, warp, op, access, unset);
   }
   alignas(16) std::uint8_t bytes[kWarpSize][16];
   if constexpr (!store) gather_local(warp, access, bytes);
@@ -41,7 +55,8 @@ const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access,
   for (int l = 0; l < kWarpSize; ++l) at.lane[l] = bytes[l];
   move(at);
   if constexpr (store) scatter_local(warp, access, bytes);
-  return after_memory(launch, warp, op);
+  const Op* const next = after_memory(launch, warp, op);
+  return is_unset ? mark_unset(launch, warp, op, access, unset, true, next) : next;
 }
 
 }  // namespace roofwalk::vgpu

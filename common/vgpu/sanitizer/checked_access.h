@@ -15,6 +15,14 @@ namespace roofwalk::vgpu {
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
 
+// race_report.cpp. Loads and stores of values that nobody has written: report_unset_shared reports a use of one that a
+// load of `byte` has found; the others find the registers that a load fills with such values only, and mark what a
+// store leaves of UnsetValues::stored.
+void report_unset_shared(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t byte,
+                         const char* verb);
+PartLanes find_unset_shared(const Warp& warp, const Op* op, const Access& access);
+void store_unset_shared(const Warp& warp, const Op* op, const Access& access);
+
 // Charges what the warp's block spent on vector clocks and patterns, if it is watched.
 inline void charge_for_clocks(Launch& launch, const Warp& warp) {
   if (warp.block->shadow != nullptr) launch.charge(warp.block->shadow->take_work());
@@ -49,8 +57,10 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
       return op + 1;
     }
     const SharedTouch touch = !is_volatile ? SharedTouch::read : op->spins ? SharedTouch::acquire : SharedTouch::glance;
-    if (!check_shared(launch, warp, op, access, touch)) return nullptr;
+    if (!check_shared(launch, warp, op, access, touch, {.carries = touch == SharedTouch::read})) return nullptr;
     move(access, at);
+    if (warp.block->shadow->take_unset())
+      return mark_unset(launch, warp, op, access, find_unset_shared(warp, op, access), false, op + 1);
   } else {
     LaneBytes own;
     move(access, own.pointers(access));
@@ -68,6 +78,7 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
     }
     if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, writes))
       return nullptr;
+    if (warp.unset != nullptr) store_unset_shared(warp, op, access);
   }
   return op + 1;
 }

@@ -79,6 +79,7 @@ void RaceDetector::begin_block() {
   for (WarpClocks& warp : warps_)
     warp = {.lanes = {}, .known = Knowledge(warps_.size()), .fenced = Knowledge(), .fenced_lanes = {}, .copies = {}};
   forget_locks();
+  unset_.clear();
   work_ = 0;
   mbarriers_.clear();
   for (auto& barrier : barriers_) barrier = Knowledge(warps_.size());
@@ -183,7 +184,8 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
                    .touch = record.touch};
   };
   const bool reads = reads_only(touch) || touch == SharedTouch::atomic || touch == SharedTouch::lock || writes.fetches;
-  if (writes_[word] == 0 && reads) return found(Finding::Kind::uninitialized, {}, 0);
+  const bool is_set = writes_[word] != 0 && (writes.carries || !unset_.hold(word));
+  if (!is_set && reads) return found(Finding::Kind::uninitialized, {}, 0);
   const Record write = recall(writes_[word], word);
   int writer = -1;
   if (writes_[word] != 0) {
@@ -375,7 +377,7 @@ bool RaceDetector::read_in_lockstep(std::uint32_t warp, std::size_t number, std:
   if (log_.size() >= most_kept_) forget_the_old();
   const std::int64_t low = side.low;
   const Pattern& pattern = patterns_->of_side(number, offsets, side, work_);
-  if (pattern.words.empty() || !warps_[warp].lanes.empty()) return false;
+  if (pattern.words.empty() || !warps_[warp].lanes.empty() || !unset_.empty()) return false;
   const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
   const std::size_t first = (base + static_cast<std::uint64_t>(low)) >> word_shift_;
   const auto next = [](std::size_t i) { return i; };
@@ -394,7 +396,7 @@ bool RaceDetector::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::
   if (log_.size() >= most_kept_) forget_the_old();
   const Pattern& pattern = patterns_->of(pc, offsets, bytes, work_);
   const bool reads = touch == SharedTouch::read;
-  if (!warps_[warp].lanes.empty() || (!reads && !pattern.apart)) return false;
+  if (!warps_[warp].lanes.empty() || (!reads && !pattern.apart) || !unset_.empty()) return false;
   const std::size_t low = (first + static_cast<std::uint64_t>(offsets.low)) >> word_shift_;
   const auto next = [](std::size_t i) { return i; };
   const auto listed = [&pattern](std::size_t i) { return static_cast<std::size_t>(pattern.words[i]); };
@@ -456,10 +458,13 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
     if (touch == SharedTouch::atomic) publish(warp, lane, first);
     // A load may move a whole structure although some members, or the padding, were never written.
     const auto is_written = [](Id write) { return write != 0; };
-    const bool moves_some = touch == SharedTouch::read && std::any_of(&writes_[first], &writes_[last] + 1, is_written);
+    const bool moves_some =
+        touch == SharedTouch::read && (writes.carries || std::any_of(&writes_[first], &writes_[last] + 1, is_written));
     Id id = 0;
     for (std::size_t i = first; i <= last; ++i) {
-      if (in_order && touch_in_order(i, now, id)) continue;
+      const bool was_unset = unset_.hold(i);
+      if (writes.carries && (writes_[i] == 0 || was_unset)) unset_.meet();
+      if (in_order && !was_unset && touch_in_order(i, now, id)) continue;
       if (i != first) work_ += work::kCheckedWord * static_cast<std::uint64_t>(std::popcount(now.lanes));
       if (moves_some && writes_[i] == 0) {
         for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1)
@@ -472,6 +477,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
         if (finding->kind != Finding::Kind::same_value) return finding;
         if (!warning) warning = finding;
       }
+      if (was_unset && !reads_only(touch)) unset_.remove(i);
     }
   }
   return warning;

@@ -3,7 +3,7 @@
 // with and without it.
 //
 // It finds:
-// - reads of words of which no byte has been written;
+// - reads of words of which no byte has been written (of plain loads, those whose values are used);
 // - two unordered touches of a word by different threads, at least one of them a write. Touches are ordered by a
 //   barrier of the block; by a __syncwarp, shuffle, vote, match or reduction whose mask names both lanes; by a lock,
 //   by an mbarrier, or by an atomic after a fence;
@@ -35,6 +35,7 @@
 #include "common/vgpu/sanitizer/copy_groups.h"
 #include "common/vgpu/sanitizer/knowledge.h"
 #include "common/vgpu/sanitizer/touch_patterns.h"
+#include "common/vgpu/sanitizer/unset_words.h"
 
 namespace roofwalk::vgpu {
 
@@ -50,9 +51,10 @@ inline bool reads_only(SharedTouch touch) {
 
 // `unchanged`: the lanes of a store that write the value that memory already holds. `replaced`: the lanes whose value
 // is overwritten by a different value from another lane of the same instruction. `fetches`: the old value is used, too.
+// `carries`: a load that may carry on what is in unwritten words, as it is followed from there (exec/follow_unset.h).
 struct SharedWrites {
   std::uint32_t unchanged = 0, replaced = 0;
-  bool fetches = false;
+  bool fetches = false, carries = false;
 };
 
 class RaceDetector {
@@ -76,6 +78,12 @@ class RaceDetector {
   // with a warning is still recorded.
   std::optional<Finding> touch(std::uint32_t warp, std::uint32_t pc, const Access& access, SharedTouch touch,
                                const SharedWrites& writes = {});
+
+  // Whether loads that carry on what they find have found unwritten words since the last take_unset(). is_unset:
+  // whether no byte of these words holds a value; leave_unset: a store has left none there.
+  bool take_unset() { return unset_.take_met(); }
+  bool is_unset(std::uint64_t byte, std::size_t bytes) const;
+  void leave_unset(std::uint64_t byte, std::size_t bytes);
 
   // Returns the work (work.h) of all calls since the last take_work(). Does not include work::kCheckedLane for each
   // lane passed to touch().
@@ -235,6 +243,7 @@ class RaceDetector {
   std::size_t reserved_words_ = 0;
   // By word: the latest write; the latest read since that write; and an older read that a write may also race with.
   std::vector<Id> writes_, reads_, older_reads_;
+  UnsetWords unset_;
   std::vector<Record> log_;     // touches by number, beginning with first_kept_
   std::size_t first_kept_ = 0;  // the number of the first touch in log_
   std::size_t most_kept_ = 0;   // forget_the_old() runs at this size

@@ -58,14 +58,11 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
 
 // Reports any finding. False if a fault was recorded; true after a warning.
 bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, const RaceDetector::Finding& finding) {
-  const std::string place = shared_place(launch.program, *op->instruction, finding.byte);
   if (finding.kind == RaceDetector::Finding::Kind::uninitialized) {
-    launch.stop(warp, op, FaultKind::uninitialized, finding.lane,
-                fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier "
-                            "missing, or an edge not filled?",
-                            verb_of(touch), place));
+    report_unset_shared(launch, warp, op, finding.lane, finding.byte, verb_of(touch));
     return false;
   }
+  const std::string place = shared_place(launch.program, *op->instruction, finding.byte);
   if (finding.kind == RaceDetector::Finding::Kind::together) {
     launch.stop(warp, op, FaultKind::race, finding.lane,
                 fmt::format("race: writes {}, and so does another thread of its warp in the same instruction, with "
@@ -77,6 +74,50 @@ bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, c
 }
 
 }  // namespace
+
+void report_unset_shared(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t byte,
+                         const char* verb) {
+  launch.stop(warp, op, FaultKind::uninitialized, lane,
+              fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier "
+                          "missing, or an edge not filled?",
+                          verb, shared_place(launch.program, *op->instruction, byte)));
+}
+
+bool RaceDetector::is_unset(std::uint64_t byte, std::size_t bytes) const {
+  const std::size_t last = (byte + bytes - 1) >> word_shift_;
+  for (std::size_t i = byte >> word_shift_; i <= last; ++i) {
+    if (writes_[i] != 0 && !unset_.hold(i)) return false;
+  }
+  return true;
+}
+
+void RaceDetector::leave_unset(std::uint64_t byte, std::size_t bytes) {
+  const std::size_t last = (byte + bytes - 1) >> word_shift_;
+  for (std::size_t i = byte >> word_shift_; i <= last; ++i) unset_.add(i);
+}
+
+PartLanes find_unset_shared(const Warp& warp, const Op* op, const Access& access) {
+  PartLanes unset{};
+  const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    for (std::size_t part = 0; part < parts; ++part) {
+      if (warp.block->shadow->is_unset(access.of(lane) + part * bytes, bytes)) unset[part] |= 1u << lane;
+    }
+  }
+  return unset;
+}
+
+void store_unset_shared(const Warp& warp, const Op* op, const Access& access) {
+  const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    for (std::size_t part = 0; part < parts; ++part) {
+      if ((warp.unset->stored[part] >> lane & 1u) != 0)
+        warp.block->shadow->leave_unset(access.of(lane) + part * bytes, bytes);
+    }
+  }
+}
 
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes) {

@@ -83,6 +83,7 @@ class Launch {
   std::uint64_t clock = 0;      // value of %clock: warp instructions executed so far
   std::uint64_t issued = 0;     // lower bound of the issue slots taken so far; 0 without the timing model
   std::unique_ptr<GridFlow> grid_flow;  // null: blocks do not wait for each other, or are not traced
+  Handler follow_unset = nullptr;       // UnsetValues::detour
   CallHook call_hook;
   Printer* printer = nullptr;                    // printf output; nullptr: discarded
   std::function<int(std::uint32_t pc)> line_of;  // line in the learner's file, 0 = unknown; for faults

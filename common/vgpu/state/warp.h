@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/vgpu/program/program.h"
@@ -78,6 +79,7 @@ struct HeldLoad {
 };
 
 struct ResidentBlock;
+struct UnsetValues;
 
 struct alignas(64) Warp {
   std::uint8_t* bases[3] = {};
@@ -110,6 +112,11 @@ struct alignas(64) Warp {
   std::vector<StandingLanes> standing;     // live lanes that are neither in `here` nor in any call frame
 
   std::vector<HeldLoad> held_loads;  // by SpeculativeLoad::number
+
+  // Sanitized: registers that hold values that nobody has written; null: none.
+  std::shared_ptr<UnsetValues> unset;
+  // By byte of local memory: the lanes in which such a value was stored there. Empty: none so far.
+  std::vector<std::uint32_t> local_unset;
 
   std::vector<MeetingLanes> meeting;  // lanes that do not run because they wait for others at an operation
   std::uint32_t let_in = 0;           // lanes that enter a block with a barrier without the warp's other lanes

@@ -198,7 +198,8 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   const std::uint64_t first = first_address(warp, op);
   if (!is_usual_in_shared(launch, warp, op, offsets, first, kBytes) ||
       (is_watched(launch, warp) &&
-       !touches_in_order(launch, warp, op, first, offsets, kBytes, store ? SharedTouch::write : SharedTouch::read))) {
+       ((store && warp.unset != nullptr) ||
+        !touches_in_order(launch, warp, op, first, offsets, kBytes, store ? SharedTouch::write : SharedTouch::read)))) {
     Access access;
     make_access_from_lane_0(launch, warp, op, kBytes, access);
     access.spell_out();

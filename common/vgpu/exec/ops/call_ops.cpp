@@ -57,9 +57,12 @@ Values read_values(const Warp& warp, const std::vector<std::pair<CallSite::Place
 }
 
 void write_values(Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
-                  std::uint32_t lanes, const Values& values) {
+                  std::uint32_t lanes, const Values& values, bool recursive) {
   std::size_t at = 0;
   for (const auto& [from, to] : copies) {
+    if (!warp.local_unset.empty() && to.slot == kNoSlot)
+      pass_unset_local(warp, from.slot == kNoSlot && !recursive ? from.local : kNoLocal, to.local,
+                       std::min(from.bytes, to.bytes), lanes);
     for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
       for (std::uint32_t b = 0; b < from.bytes; ++b) {
         const std::uint8_t value = values[at++];
@@ -89,7 +92,7 @@ void enter_function(const Launch& launch, Warp& warp) {
     warp.stack_top += site.frame_bytes;
     forget_local(launch, warp, warp.frame, site.frame_bytes);
   }
-  write_values(warp, site.arguments, frame.now.lanes, values);
+  write_values(warp, site.arguments, frame.now.lanes, values, site.recursive);
   warp.stack.push_back({frame.now.lanes, frame.now.block, kExitBlock});
   warp.here = warp.mask = frame.now.lanes;
 }
@@ -195,6 +198,9 @@ void end_call(const Launch& launch, Warp& warp) {
   if (site.recursive) {
     std::copy(frame.registers.begin(), frame.registers.end(), warp.bases[0]);
     std::copy(frame.parameters.begin(), frame.parameters.end(), warp.local);
+    // What has become of values that nobody has written is not saved: they count as set from here on.
+    warp.unset.reset();
+    if (!warp.local_unset.empty()) std::fill_n(warp.local_unset.begin(), launch.program.parameter_bytes, 0u);
     warp.stack_top = warp.frame;
     warp.frame = frame.caller_frame;
   }
@@ -207,7 +213,7 @@ void end_call(const Launch& launch, Warp& warp) {
   const CallFrame ended = std::move(frame);
   warp.frames.pop_back();
   launch.sm->saved_bytes -= ended.saved_bytes();
-  for (const CallWay& way : ended.done) write_values(warp, way.site->results, way.lanes, way.results);
+  for (const CallWay& way : ended.done) write_values(warp, way.site->results, way.lanes, way.results, false);
   warp.here = ended.caller_lanes;
 }
 

@@ -1,0 +1,210 @@
+// Values that nobody has written may be copied, but not used.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "common/base/json.h"
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+// The body of a kernel after `kUnsetHead`, run with 64 threads and two blocks; n is 3. `// @` marks the load that is
+// reported, if any.
+struct Unset {
+  const char* name;
+  const char* body;
+  const char* says = "";
+};
+
+constexpr const char* kUnsetHead = R"(#include <roofwalk.cuh>
+struct Few { int count; float v[7]; };
+__device__ __noinline__ Few few_of(const float* c, int n) {
+  Few few;
+  few.count = n;
+  for (int i = 0; i < n; ++i) few.v[i] = c[i];
+  return few;
+}
+__device__ __noinline__ Few doubled(Few few) {
+  for (int i = 0; i < few.count; ++i) few.v[i] *= 2;
+  return few;
+}
+__device__ __noinline__ float sum_of(Few few, int count) {
+  float sum = 0;
+  for (int i = 0; i < count; ++i)
+    sum += few.v[i];  // sum
+  return sum;
+}
+__global__ void k(float* c, int n) {
+  __shared__ Few box[64];
+  __shared__ float s[64];
+  const int t = threadIdx.x;
+  const unsigned at = (unsigned)__cvta_generic_to_shared(&s[t]);
+  float x = 0;
+)";
+
+const Unset kCopied[] = {
+    {"ThroughCalls", R"(
+  const Few few = doubled(few_of(c, n));
+  x = sum_of(few, n);
+)"},
+    {"ThroughArrays", R"(
+  float from[8], to[8];
+  for (int i = 0; i < n; ++i) from[i] = c[i];
+  for (int i = 0; i < 8; ++i) to[(i + n) % 8] = from[i];
+  x = to[(1 + n) % 8];
+)"},
+    {"ThroughSharedMemory", R"(
+  box[t].count = n;
+  for (int i = 0; i < n; ++i) box[t].v[i] = c[i];
+  __syncthreads();
+  Few other = box[t ^ 40];
+  __syncthreads();
+  other.v[n] = 4;
+  box[t] = other;
+  __syncthreads();
+  for (int i = 0; i <= n; ++i) x += box[t ^ 1].v[i];
+)"},
+    {"SetInSomeLanes", R"(
+  if (t % 3 == 0) s[t] = 1;
+  const float v = s[t];
+  if (t % 3 == 0) x = v;
+)"},
+    {"ComputedAndPickedAway", R"(
+  if (t < 8) s[t] = 1;
+  asm volatile("{.reg .pred p; .reg .f32 v; ld.shared.f32 v, [%2]; add.f32 v, v, v; st.shared.f32 [%2], v;"
+               "ld.shared.f32 v, [%2]; fma.rn.f32 v, v, v, v; setp.lt.s32 p, %1, 8; selp.f32 %0, v, 0f00000000, p;}"
+               : "=f"(x) : "r"(t), "r"(at));
+)"},
+    {"SetAnew", R"(
+  asm volatile("{.reg .f32 v; ld.shared.f32 v, [%1]; st.shared.f32 [%1], v; mov.f32 v, 0f3f800000;"
+               "st.shared.f32 [%1], v; ld.shared.f32 %0, [%1];}" : "=f"(x) : "r"(at));
+)"},
+    {"HalfOfAPair", R"(
+  if (t % 2 == 0) s[t] = 1;
+  __syncthreads();
+  const float2 pair = *(const float2*)&s[t & ~1];
+  x = pair.x;
+)"},
+    {"PutTogetherAndTakenApart", R"(
+  if (t < 32) s[t] = 1;
+  __syncthreads();
+  asm volatile("{.reg .f32 a, b; .reg .b64 d; ld.shared.f32 a, [%1]; ld.shared.f32 b, [%1+128]; mov.b64 d, {a, b};"
+               "mov.b64 {%0, b}, d;}" : "=f"(x) : "r"(at & ~128u));
+)"},
+};
+
+const Unset kUsed[] = {
+    {"MemberOfAnArgument", R"(
+  x = sum_of(few_of(c, n), n + 1);
+)",
+     "of a local array"},
+    {"MemberBehindTwoCalls", R"(
+  x = sum_of(doubled(few_of(c, n)), n + 1);
+)",
+     "of a local array"},
+    {"ElementOfAnArray", R"(
+  float from[8], to[8];
+  for (int i = 0; i < n; ++i) from[i] = c[i];
+  for (int i = 0; i < 8; ++i)
+    to[(i + n) % 8] = from[i];
+  x = to[(n + n) % 8];  // @
+)",
+     "of a local array"},
+    {"CopyInSharedMemory", R"(
+  for (int i = 0; i < n; ++i) box[t].v[i] = c[i];
+  __syncthreads();
+  box[t ^ 32].v[n + 2] = box[t ^ 32].v[n + 1];
+  __syncthreads();
+  x = box[t].v[n + 2];  // @
+)",
+     "shared memory that no thread of the block has written"},
+    {"CopyThatAnAtomicAddsTo", R"(
+  asm volatile("{.reg .f32 v; ld.shared.f32 v, [%0]; st.shared.f32 [%0], v;}" ::"r"(at));
+  x = atomicAdd(&s[t], 1.0f);  // @
+)",
+     "updates element 0 of s"},
+    {"Branch", R"(
+  if (s[t] > 1) x = 1;  // @
+)",
+     "reads element 0 of s"},
+    {"Address", R"(
+  const int i = reinterpret_cast<const int*>(s)[t];  // @
+  x = c[i & 1];
+)",
+     "reads element 0 of s"},
+    {"ResultOfArithmetic", R"(
+  const float v = s[t];  // @
+  x = sqrtf(v + 1) * 0;
+)",
+     "reads element 0 of s"},
+    {"PickedInOneLane", R"(
+  if (t < 8) s[t] = 1;
+  float v = s[t];  // @
+  asm volatile("{.reg .pred p; setp.lt.s32 p, %2, 9; selp.f32 %0, %1, 0f00000000, p;}" : "=f"(x) : "f"(v), "r"(t));
+)",
+     "reads element 8 of s"},
+    {"ToldToOtherLanes", R"(
+  if (t != 5) s[t] = 1;
+  const float v = s[t];  // @
+  x = __shfl_down_sync(~0u, v, 3);
+)",
+     "reads element 5 of s"},
+};
+
+void PrintTo(const Unset& unset, std::ostream* out) { *out << unset.name; }
+
+std::string unset_text(const Unset& unset) {
+  return std::string(kUnsetHead) + unset.body + "  c[t] = x;\n}\nSOLVE(float* c) { k<<<2, 64>>>(c, 3); }\n";
+}
+
+RunRecord run_unset(const std::string& text, const RunOptions& options) {
+  Buffer c{"c", std::vector<float>(64, 1.0f)};
+  auto record = Runner().run(text, {&c}, options);
+  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+  return record.ok() ? std::move(*record) : RunRecord{};
+}
+
+const bool kUnsetJoined = join(map_to_text(kCopied, unset_text)) && join(map_to_text(kUsed, unset_text));
+
+class ValuesThatNobodyWrote : public testing::TestWithParam<Unset> {};
+
+TEST_P(ValuesThatNobodyWrote, MayBeCopied) {
+  const std::string text = unset_text(GetParam());
+  const RunRecord plain = run_unset(text, {});
+  ASSERT_FALSE(plain.fault.has_value()) << plain.fault->message;
+  for (const bool lockstep : {false, true}) {
+    RunOptions options = kSanitized;
+    options.lockstep = lockstep;
+    const RunRecord sanitized = run_unset(text, options);
+    ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
+    EXPECT_EQ(to_json(sanitized), to_json(plain));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, ValuesThatNobodyWrote, testing::ValuesIn(kCopied),
+                         [](const auto& each) { return each.param.name; });
+
+class UsesOfValuesThatNobodyWrote : public testing::TestWithParam<Unset> {};
+
+TEST_P(UsesOfValuesThatNobodyWrote, AreFound) {
+  const std::string text = unset_text(GetParam());
+  std::size_t mark = text.find("// @");
+  if (mark == std::string::npos) mark = text.find("// sum");
+  for (const bool lockstep : {false, true}) {
+    RunOptions options = kSanitized;
+    options.lockstep = lockstep;
+    const RunRecord record = run_unset(text, options);
+    ASSERT_TRUE(record.fault.has_value());
+    EXPECT_EQ(record.fault->kind, FaultKind::uninitialized);
+    EXPECT_THAT(record.fault->message, testing::HasSubstr(GetParam().says));
+    EXPECT_EQ(record.fault->line, 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(mark), '\n'))
+        << record.fault->message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, UsesOfValuesThatNobodyWrote, testing::ValuesIn(kUsed),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace roofwalk::test
