@@ -46,18 +46,64 @@ void RaceDetector::forget_locks() {
   are_locks_one_ = false;
 }
 
-void RaceDetector::order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch) {
+bool RaceDetector::order_by_lock(std::uint32_t warp, int lane, std::size_t word, SharedTouch touch) {
   WarpClocks& clocks = warps_[warp];
   Knowledge& lock = lock_of(word);
   const std::size_t rows = lock.rows();
+  bool is_news = false;
   if (touch != SharedTouch::publish) {
+    is_news = learn_of_own(warp, lane, word);
     work_ += work::kJoinedRow * clocks.known.join(lock);
     clocks.learned = true;
   }
-  if (touch == SharedTouch::acquire) return;
+  if (touch == SharedTouch::acquire) return is_news;
   work_ += work::kJoined + work::kJoinedRow * lock.join(clocks.known);
   lock.warps[warp] = clocks.now++;
+  clocks.publishers |= 1u << lane;
   count_lock(lock, rows);
+  return is_news;
+}
+
+bool RaceDetector::learn_of_own(std::uint32_t warp, int lane, std::size_t word) {
+  WarpClocks& clocks = warps_[warp];
+  const std::uint32_t others = clocks.publishers & ~(1u << lane);
+  const auto at = locks_.find(are_locks_one_ ? 0 : word);
+  if (others == 0 || at == locks_.end()) return false;
+  const Knowledge& lock = at->second;
+  if (lock.rows() == 0 && lock.warps[warp] < std::max<Clock>(clocks.met, 1)) return false;
+  work_ += work::kJoined;
+  // A lock tells a time of the warp, not which lanes have published by then: all that ever have count.
+  bool is_news = false;
+  for (std::uint32_t left = others; left != 0; left &= left - 1) {
+    const int other = std::countr_zero(left);
+    const Clock told = lock.of_lane(warp, other) + 1;
+    const auto place = static_cast<std::size_t>(lane * kWarpSize + other);
+    if (told == 1 || told <= clocks.met || (!clocks.lanes.empty() && told <= clocks.lanes[place])) continue;
+    if (clocks.lanes.empty()) clocks.lanes.assign(std::size_t{kWarpSize} * kWarpSize, 0);
+    // What the other lane has learned of its warp, it has passed on.
+    for (std::size_t third = 0; third < kWarpSize; ++third) {
+      Clock& known = clocks.lanes[static_cast<std::size_t>(lane * kWarpSize) + third];
+      known = std::max(known, std::min(told, clocks.lanes[static_cast<std::size_t>(other * kWarpSize) + third]));
+    }
+    clocks.lanes[place] = told;
+    is_news = true;
+    work_ += work::kJoinedRow;
+  }
+  return is_news;
+}
+
+void RaceDetector::meet_if_all_know(std::uint32_t warp) {
+  WarpClocks& clocks = warps_[warp];
+  Clock least = ~Clock{0}, most = 0;
+  for (std::size_t i = 0; i < clocks.lanes.size(); ++i) {
+    if (i % (kWarpSize + 1) == 0) continue;  // a lane of itself
+    least = std::min(least, clocks.lanes[i]);
+    most = std::max(most, clocks.lanes[i]);
+  }
+  work_ += work::kMetLane * kWarpSize;
+  if (least != most) return;
+  clocks.met = std::max(clocks.met, least);
+  clocks.lanes.clear();
 }
 
 void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
@@ -99,6 +145,7 @@ void RaceDetector::publish(std::uint32_t warp, int lane, std::size_t word) {
     const LaneClocks& own = clocks.fenced_lanes[static_cast<std::size_t>(lane)];
     if (own[static_cast<std::size_t>(lane)] != 0) work_ += work::kJoinedRow * lock.join_lanes(warp, own);
   }
+  warps_[warp].publishers |= 1u << lane;
   count_lock(lock, rows);
 }
 
@@ -145,6 +192,7 @@ void RaceDetector::forget_what_all_know() {
     clocks.known.forget_lanes();
     clocks.fenced = Knowledge();
     clocks.fenced_lanes.clear();
+    clocks.publishers = 0;
   }
 }
 

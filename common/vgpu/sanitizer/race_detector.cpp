@@ -445,6 +445,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
   const bool is_plain = touch <= SharedTouch::write;
   Record now{.clock = clocks.now, .pc = pc, .lanes = 0, .warp = warp, .touch = touch};
   const SamePlaces same(access);
+  bool has_learned = false;
   for (std::uint32_t left = access.mask; left != 0;) {
     const int lane = std::countr_zero(left);
     // Lanes with the same address are checked together.
@@ -454,7 +455,8 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
     const bool in_order = is_plain && clocks.lanes.empty() && writes.replaced == 0;
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
-    if (is_of_lock(touch)) order_by_lock(warp, first, touch);
+    if (writes.learns) has_learned = learn_of_own(warp, lane, first) || has_learned;
+    if (is_of_lock(touch)) has_learned = order_by_lock(warp, lane, first, touch) || has_learned;
     if (touch == SharedTouch::atomic) publish(warp, lane, first);
     // A load may move a whole structure although some members, or the padding, were never written.
     const auto is_written = [](Id write) { return write != 0; };
@@ -480,6 +482,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
       if (was_unset && !reads_only(touch)) unset_.remove(i);
     }
   }
+  if (has_learned) meet_if_all_know(warp);
   return warning;
 }
 

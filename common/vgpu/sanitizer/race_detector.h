@@ -13,11 +13,12 @@
 //
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
 // instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
-// another order; races within a warp that one of its lanes would order by arriving at an mbarrier for the others; races
-// in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands of locks (kLockBytes), all of
-// them count as one. Atomics, volatile stores and volatile loads that poll do not race with each other. Other files
-// check reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks
-// that name absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
+// another order; races within a warp that one of its lanes would order by arriving at an mbarrier for the others, or
+// that another of its lanes' atomics would order if it had made them later; races in global memory; plain loads of an
+// mbarrier's own 8 bytes. In a block with thousands of locks (kLockBytes), all of them count as one. Atomics, volatile
+// stores and volatile loads that poll do not race with each other. Other files check reads of unwritten global memory
+// (memory.h) and local memory (local_memory.h; registers are not watched), masks that name absent threads (members.h),
+// and barriers that some threads of a warp bypass (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -52,9 +53,10 @@ inline bool reads_only(SharedTouch touch) {
 // `unchanged`: the lanes of a store that write the value that memory already holds. `replaced`: the lanes whose value
 // is overwritten by a different value from another lane of the same instruction. `fetches`: the old value is used, too.
 // `carries`: a load that may carry on what is in unwritten words, as it is followed from there (exec/follow_unset.h).
+// `learns`: an atomic that tells its thread what other threads' atomics have published there.
 struct SharedWrites {
   std::uint32_t unchanged = 0, replaced = 0;
-  bool fetches = false, carries = false;
+  bool fetches = false, carries = false, learns = false;
 };
 
 class RaceDetector {
@@ -163,6 +165,7 @@ class RaceDetector {
     // By lane: what the lane knew of its warp's lanes at its last fence. Empty unless some lanes have fenced without
     // the others since the last fence by all lanes.
     std::vector<LaneClocks> fenced_lanes;
+    std::uint32_t publishers = 0;  // lanes that have published something since the last barrier of the whole block
     CopyGroups copies;
   };
 
@@ -171,7 +174,12 @@ class RaceDetector {
   void publish(std::uint32_t warp, int lane, std::size_t word);
   // Passes on what some lanes know of their own warp. Returns how many rows of lanes were compared or copied.
   std::size_t tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes, Knowledge& to) const;
-  void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
+  // Returns whether the lane has learned something of its own warp.
+  bool order_by_lock(std::uint32_t warp, int lane, std::size_t word, SharedTouch touch);
+  // A lane learns what a lock has of other lanes of its own warp. Returns whether that was news.
+  bool learn_of_own(std::uint32_t warp, int lane, std::size_t word);
+  // If each lane of the warp knows the same of all others, this is as if they had met.
+  void meet_if_all_know(std::uint32_t warp);
   Knowledge& lock_of(std::size_t word);
   // Counts the bytes by which a lock has grown since it had `rows_before` rows. If all locks together take too many
   // bytes, merges them into one.

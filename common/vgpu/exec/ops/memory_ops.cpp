@@ -332,12 +332,12 @@ bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& 
   } else if (exchanges && writes) {
     touch = SharedTouch::publish;
   }
-  if (!check_shared(launch, warp, op, access, touch, {.fetches = op->s[0] != kNoSlot})) return false;
   // A value orders two threads if it tells one how far the other has got. A value that decides no way tells nothing. Of
   // the others, in code with fences, any may; in other code, only if the atomic polls or has left memory unchanged.
   const bool polls = exchanges || op->spins || !writes;
-  if (touch != SharedTouch::lock && tells && (polls || launch.program.has_fences))
-    warp.block->shadow->see(warp.index, access);
+  const bool learns = touch != SharedTouch::lock && tells && (polls || launch.program.has_fences);
+  if (!check_shared(launch, warp, op, access, touch, {.fetches = op->s[0] != kNoSlot, .learns = learns})) return false;
+  if (learns) warp.block->shadow->see(warp.index, access);
   return true;
 }
 

@@ -28,6 +28,12 @@ __device__ void arrive(unsigned gate) {
 __device__ void arrive_behind_copies(unsigned gate) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
 }
+__device__ int count_in(int* count) {
+  int before;
+  asm volatile("atom.acq_rel.cta.shared.add.s32 %0, [%1], 1;"
+               : "=r"(before) : "r"((unsigned)__cvta_generic_to_shared(count)) : "memory");
+  return before;
+}
 __device__ void wait(unsigned gate) {
   unsigned over = 0;
   while (over == 0)
@@ -142,6 +148,64 @@ const LanesApart kApart[] = {
   if (t >= 32) c[t] += s[t + 32];  // @
 )",
      FaultKind::race, "reads element 64 of s, which thread (0, 0, 0) copies into"},
+    {"TheFirstToCountInReads", R"(
+  __shared__ int count;
+  if (t == 0) count = 0;
+  __syncthreads();
+  s[t] = t;
+  if (count_in(&count) == 0) c[t] = s[1];  // @
+)",
+     FaultKind::race, "reads element 1 of s, which thread (1, 0, 0) writes"},
+    {"TheFirstToCountInBehindAFenceReads", R"(
+  __shared__ int count;
+  if (t == 0) count = 0;
+  __syncthreads();
+  s[t] = t;
+  __threadfence_block();
+  if (atomicAdd(&count, 1) == 0) c[t] = s[1];  // @
+)",
+     FaultKind::race, "reads element 1 of s, which thread (1, 0, 0) writes"},
+    {"LanesCountInAndOrderNothing", R"(
+  __shared__ int count;
+  if (t == 0) count = 0;
+  __syncthreads();
+  s[t] = t;
+  if (atomicAdd(&count, 1) == 63) c[t] = s[62];  // @
+)",
+     FaultKind::race, "reads element 62 of s, which thread (62, 0, 0) writes"},
+    {"OneLaneCountsInForItsWarp", R"(
+  __shared__ int count;
+  if (t == 0) count = 0;
+  __syncthreads();
+  s[t] = t;
+  if (lane == 0 && count_in(&count) == 1) c[t] = s[t + 1];  // @
+)",
+     FaultKind::race, "race: reads element"},
+    {"OneLaneLocksTwice", R"(
+  __shared__ int lock;
+  if (t == 0) lock = 0;
+  __syncthreads();
+  s[t] = t;
+  if (lane == 0) {
+    for (int i = 0; i < 2; ++i) {
+      while (atomicCAS(&lock, 0, 1) != 0) {}
+      __threadfence_block();
+      c[t] = s[t + i];  // @
+      __threadfence_block();
+      atomicExch(&lock, 0);
+    }
+  }
+)",
+     FaultKind::race, "race: reads element"},
+    {"LanesCountInTooEarly", R"(
+  __shared__ int count;
+  if (t == 0) count = 0;
+  __syncthreads();
+  const bool is_last = count_in(&count) == 63;
+  s[t] = t;
+  if (is_last) c[t] = s[62];  // @
+)",
+     FaultKind::race, "reads element 62 of s, which thread (62, 0, 0) writes"},
 };
 
 const LanesApart kApartInOrder[] = {
@@ -284,6 +348,58 @@ const LanesApart kApartInOrder[] = {
   c[t] = s[t ^ 32];
   wait(other);
   c[t] += s[64 + t % 32];
+)"},
+    {"TheLastToCountInReads", R"(
+  __shared__ int count;
+  if (t == 0) count = 0;
+  __syncthreads();
+  s[t] = t;
+  if (count_in(&count) == 63)
+    for (int i = 0; i < 64; ++i) c[i] = s[i];
+)"},
+    {"TheLastToCountInBehindAFenceReads", R"(
+  __shared__ int count;
+  if (t == 0) count = 0;
+  __syncthreads();
+  s[t] = t;
+  __threadfence_block();
+  if (atomicAdd(&count, 1) == 63) {
+    __threadfence_block();
+    for (int i = 0; i < 64; ++i) c[i] = s[i];
+  }
+)"},
+    {"TheLastToCountInTellsAllOthers", R"(
+  __shared__ int count, flag;
+  if (t == 0) count = flag = 0;
+  __syncthreads();
+  const unsigned at = (unsigned)__cvta_generic_to_shared(&flag);
+  for (int round = 1; round < 4; ++round) {
+    s[t] = t;
+    if (count_in(&count) == 64 * round - 1) {
+      s[64] = s[t ^ 1] + s[t ^ 32];
+      asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(at), "r"(round) : "memory");
+    }
+    int seen = 0;
+    while (seen != round) asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(seen) : "r"(at) : "memory");
+    c[t] = s[64] + s[t ^ 2];
+    __syncthreads();
+  }
+)"},
+    {"LanesTakeALockInTurn", R"(
+  __shared__ int lock;
+  if (t == 0) lock = 0, s[0] = 0;
+  __syncthreads();
+  for (bool is_done = false; !is_done;) {
+    if (atomicCAS(&lock, 0, 1) == 0) {
+      __threadfence_block();
+      s[0] += 1;
+      __threadfence_block();
+      atomicExch(&lock, 0);
+      is_done = true;
+    }
+  }
+  __syncthreads();
+  c[t] = s[0];
 )"},
 };
 
