@@ -17,6 +17,34 @@ Clock known_of(const std::vector<Clock>& met, std::size_t lane, std::size_t othe
   return met.empty() ? 0 : std::max<Clock>(met[lane * kWarpSize + other], 1) - 1;
 }
 
+// Each of these lanes is now ordered after everything that any of them did or was ordered after.
+void meet_at(Clock now, std::uint32_t lanes, std::vector<Clock>& met) {
+  if (met.empty()) met.assign(std::size_t{kWarpSize} * kWarpSize, 0);
+  Clock known[kWarpSize] = {};
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    if ((lanes >> lane & 1u) == 0) continue;
+    for (std::size_t other = 0; other < kWarpSize; ++other)
+      known[other] = std::max(known[other], met[lane * kWarpSize + other]);
+    known[lane] = now;
+  }
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    if ((lanes >> lane & 1u) != 0) std::copy_n(known, kWarpSize, &met[lane * kWarpSize]);
+  }
+}
+
+// A lane learns of another one what that did before time `told`, and what that has learned itself. Returns whether that
+// was news.
+bool learn_at(Clock told, int lane, int other, std::vector<Clock>& met) {
+  const auto row = static_cast<std::size_t>(lane * kWarpSize), from = static_cast<std::size_t>(other * kWarpSize);
+  const std::size_t place = row + static_cast<std::size_t>(other);
+  if (met.empty()) met.assign(std::size_t{kWarpSize} * kWarpSize, 0);
+  if (told <= met[place]) return false;
+  for (std::size_t third = 0; third < kWarpSize; ++third)
+    met[row + third] = std::max(met[row + third], std::min(told, met[from + third]));
+  met[place] = told;
+  return true;
+}
+
 }  // namespace
 
 Knowledge& RaceDetector::lock_of(std::size_t word) {
@@ -70,26 +98,19 @@ bool RaceDetector::learn_of_own(std::uint32_t warp, int lane, std::size_t word) 
   const auto at = locks_.find(are_locks_one_ ? 0 : word);
   if (others == 0 || at == locks_.end()) return false;
   const Knowledge& lock = at->second;
-  if (lock.rows() == 0 && lock.warps[warp] < std::max<Clock>(clocks.met, 1)) return false;
+  if (lock.rows() == 0 && lock.warps[warp] < std::max<Clock>(clocks.synced, 1)) return false;
   work_ += work::kJoined;
   // A lock tells a time of the warp, not which lanes have published by then: all that ever have count.
-  bool is_news = false;
+  std::size_t news = 0;
   for (std::uint32_t left = others; left != 0; left &= left - 1) {
     const int other = std::countr_zero(left);
     const Clock told = lock.of_lane(warp, other) + 1;
-    const auto place = static_cast<std::size_t>(lane * kWarpSize + other);
-    if (told == 1 || told <= clocks.met || (!clocks.lanes.empty() && told <= clocks.lanes[place])) continue;
-    if (clocks.lanes.empty()) clocks.lanes.assign(std::size_t{kWarpSize} * kWarpSize, 0);
-    // What the other lane has learned of its warp, it has passed on.
-    for (std::size_t third = 0; third < kWarpSize; ++third) {
-      Clock& known = clocks.lanes[static_cast<std::size_t>(lane * kWarpSize) + third];
-      known = std::max(known, std::min(told, clocks.lanes[static_cast<std::size_t>(other * kWarpSize) + third]));
-    }
-    clocks.lanes[place] = told;
-    is_news = true;
-    work_ += work::kJoinedRow;
+    if (told == 1) continue;
+    if (told > clocks.met) news += learn_at(told, lane, other, clocks.lanes);
+    if (clocks.exchanged && told > clocks.synced) news += learn_at(told, lane, other, clocks.synced_lanes);
   }
-  return is_news;
+  work_ += work::kJoinedRow * news;
+  return news != 0;
 }
 
 void RaceDetector::meet_if_all_know(std::uint32_t warp) {
@@ -104,6 +125,7 @@ void RaceDetector::meet_if_all_know(std::uint32_t warp) {
   if (least != most) return;
   clocks.met = std::max(clocks.met, least);
   clocks.lanes.clear();
+  if (!clocks.exchanged) clocks.synced = clocks.met;
 }
 
 void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
@@ -196,28 +218,26 @@ void RaceDetector::forget_what_all_know() {
   }
 }
 
-void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
+void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes, bool exchange) {
   WarpClocks& clocks = warps_[warp];
   const Clock now = ++clocks.now;
+  if (exchange && !clocks.exchanged) {
+    clocks.exchanged = true;
+    clocks.synced_lanes = clocks.lanes;
+  }
   if (lanes == kAllLanes) {
     clocks.met = now;
-    clocks.met_id = next_id();
     clocks.lanes.clear();
+    if (exchange) return;
+    clocks.synced = now;
+    clocks.synced_id = next_id();
+    clocks.exchanged = false;
+    clocks.synced_lanes.clear();
     return;
   }
   work_ += work::kMetLane * static_cast<std::uint64_t>(std::popcount(lanes));
-  if (clocks.lanes.empty()) clocks.lanes.assign(std::size_t{kWarpSize} * kWarpSize, 0);
-  // Each of these lanes is now ordered after everything that any of them did or was ordered after.
-  Clock known[kWarpSize] = {};
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    if ((lanes >> lane & 1u) == 0) continue;
-    for (std::size_t other = 0; other < kWarpSize; ++other)
-      known[other] = std::max(known[other], clocks.lanes[lane * kWarpSize + other]);
-    known[lane] = now;
-  }
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    if ((lanes >> lane & 1u) != 0) std::copy_n(known, kWarpSize, &clocks.lanes[lane * kWarpSize]);
-  }
+  meet_at(now, lanes, clocks.lanes);
+  if (clocks.exchanged && !exchange) meet_at(now, lanes, clocks.synced_lanes);
 }
 
 void RaceDetector::begin_mbarrier(std::uint64_t byte) {
@@ -296,7 +316,7 @@ void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp) {
   const Knowledge& arrived = at->second.arrived;
   Clock met = arrived.warps[warp];
   for (int lane = 0; lane < kWarpSize && arrived.rows() != 0; ++lane) met = std::max(met, arrived.of_lane(warp, lane));
-  warps_[warp].met = std::max(warps_[warp].met, met + 1);
+  for (Clock* const own : {&warps_[warp].met, &warps_[warp].synced}) *own = std::max(*own, met + 1);
 }
 
 void RaceDetector::commit_copies(std::uint32_t warp, std::uint32_t lanes) {

@@ -123,7 +123,7 @@ void RaceDetector::forget_the_old() {
   };
   each_id(renumber);
   renumber(whole_block_met_);
-  for (WarpClocks& warp : warps_) renumber(warp.met_id);
+  for (WarpClocks& warp : warps_) renumber(warp.synced_id);
   log_.resize(kept);
   most_kept_ = std::max({kFewKept, writes_.size(), 2 * kept});
 }
@@ -147,7 +147,7 @@ bool RaceDetector::is_under_way(const Record& record) const {
   return record.clock > warps_[record.warp].copies.of(std::countr_zero(record.lanes)).waited.size();
 }
 
-int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane) const {
+int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane, bool by_exchange) const {
   Clock clock = record.clock;
   if (record.touch == SharedTouch::copy)
     clock = warps_[record.warp].copies.of(std::countr_zero(record.lanes)).waited[record.clock - 1];
@@ -162,8 +162,9 @@ int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane) cons
     return unknown == 0 ? -1 : newest(unknown);
   }
   std::uint32_t others = record.lanes & ~(1u << lane);
-  if (others == 0 || clock < warps_[warp].met) return -1;
-  const std::vector<Clock>& lanes = warps_[warp].lanes;
+  const WarpClocks& own = warps_[warp];
+  if (others == 0 || clock < (by_exchange ? own.met : own.synced)) return -1;
+  const std::vector<Clock>& lanes = by_exchange || !own.exchanged ? own.lanes : own.synced_lanes;
   while (others != 0) {
     const int other = newest(others);
     if (lanes.empty() || clock >= lanes[static_cast<std::size_t>(lane * kWarpSize + other)]) return other;
@@ -188,6 +189,12 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
   if (!is_set && reads) return found(Finding::Kind::uninitialized, {}, 0);
   const Record write = recall(writes_[word], word);
   int writer = -1;
+  std::optional<Finding> exchange;
+  const auto check_exchange = [&](const Record& record) {
+    if (record.warp != warp || !warps_[warp].exchanged) return;
+    if (const int other = rival(record, warp, lane, false); other >= 0)
+      exchange = found(Finding::Kind::exchange, record, other);
+  };
   if (writes_[word] != 0) {
     if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
     // Lanes of one instruction are not reported here: `writes.replaced` tells which of them write different values.
@@ -196,6 +203,7 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     const bool harmless = together || (is_atomic(write.touch) && (is_atomic(touch) || glances));
     if (!harmless) writer = rival(write, warp, lane);
     if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
+    if (!harmless && !unchanged) check_exchange(write);
   }
   if (!reads_only(touch)) {
     for (const Id id : {reads_[word], older_reads_[word]}) {
@@ -203,10 +211,11 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
       const Record read = recall(id, word);
       if (read.touch == SharedTouch::glance && bears_glance(touch, read.warp == warp)) continue;
       if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);
+      check_exchange(read);
     }
   }
   if (writer >= 0) return found(Finding::Kind::same_value, write, writer);
-  return std::nullopt;
+  return exchange;
 }
 
 void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
@@ -245,9 +254,9 @@ bool RaceDetector::is_over(Id id, std::size_t word, std::uint32_t warp, std::uin
       known = known && record.clock <= clocks.known.of_lane(other, std::countr_zero(left));
     return known;
   }
-  if (id < clocks.met_id) return true;
+  if (id < clocks.synced_id) return true;
   const Record record = recall(id, word);
-  return record.clock < clocks.met || (std::has_single_bit(lanes) && record.lanes == lanes);
+  return record.clock < clocks.synced || (std::has_single_bit(lanes) && record.lanes == lanes);
 }
 
 bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
@@ -363,7 +372,7 @@ inline void RaceDetector::remember(Id id, const Ages& ages, std::size_t first, s
 template <bool reads, std::size_t known_count, class WordOf>
 bool RaceDetector::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern,
                                WordOf word_of) {
-  const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
+  const Ages ages{whole_block_met_, warps_[warp].synced_id, warp};
   const std::size_t count = known_count != 0 ? known_count : pattern.words.size();
   if (!surely_in_order<reads>(ages, first, count, word_of) && !words_in_order(first, pattern, warp, reads))
     return false;
@@ -378,7 +387,7 @@ bool RaceDetector::read_in_lockstep(std::uint32_t warp, std::size_t number, std:
   const std::int64_t low = side.low;
   const Pattern& pattern = patterns_->of_side(number, offsets, side, work_);
   if (pattern.words.empty() || !warps_[warp].lanes.empty() || !unset_.empty()) return false;
-  const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
+  const Ages ages{whole_block_met_, warps_[warp].synced_id, warp};
   const std::size_t first = (base + static_cast<std::uint64_t>(low)) >> word_shift_;
   const auto next = [](std::size_t i) { return i; };
   bool clear = true;
@@ -433,7 +442,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch_closely(std::size_t wor
     finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
   }
   if (finding) finding->byte = word << word_shift_;
-  if (!finding || finding->kind == Finding::Kind::same_value) note(word, warp, lane, touch, pc);
+  if (!finding || finding->is_warning()) note(word, warp, lane, touch, pc);
   return finding;
 }
 
@@ -476,7 +485,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
       for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1) {
         const auto finding = touch_closely(i, warp, std::countr_zero(lanes), touch, writes, pc);
         if (!finding) continue;
-        if (finding->kind != Finding::Kind::same_value) return finding;
+        if (!finding->is_warning()) return finding;
         if (!warning) warning = finding;
       }
       if (was_unset && !reads_only(touch)) unset_.remove(i);

@@ -5,8 +5,8 @@
 // It finds:
 // - reads of words of which no byte has been written (of plain loads, those whose values are used);
 // - two unordered touches of a word by different threads, at least one of them a write. Touches are ordered by a
-//   barrier of the block; by a __syncwarp, shuffle, vote, match or reduction whose mask names both lanes; by a lock,
-//   by an mbarrier, or by an atomic after a fence;
+//   barrier of the block; by a __syncwarp whose mask names both lanes; by a lock, by an mbarrier, or by an atomic after
+//   a fence. If only a shuffle, vote, match or reduction lies between, that is a warning;
 // - touches of bytes that an asynchronous copy may still be writing;
 // - two lanes that write different values to one word in one instruction. Unordered writes of the same value give a
 //   warning, or nothing if one instruction makes both.
@@ -69,12 +69,13 @@ class RaceDetector {
   void begin_block();
 
   struct Finding {
-    enum class Kind { uninitialized, race, missing_wait, same_value, together } kind = Kind::race;
+    enum class Kind { uninitialized, race, missing_wait, same_value, exchange, together } kind = Kind::race;
     int lane = 0;
     std::uint64_t byte = 0;    // offset in shared memory
     std::uint32_t thread = 0;  // the other thread's number in the block; unused for `uninitialized`
     std::uint32_t pc = 0;      // the other thread's instruction
     SharedTouch touch = SharedTouch::read;
+    bool is_warning() const { return kind == Kind::same_value || kind == Kind::exchange; }
   };
   // Checks and records an in-bounds access of a warp. Returns the first error, or else the first warning. An access
   // with a warning is still recorded.
@@ -95,8 +96,10 @@ class RaceDetector {
   // that the barrier releases; `gone`: the warps that have ended, which count as arrived.
   void come_to_barrier(int barrier, std::uint32_t warp);
   void leave_barrier(int barrier, std::span<const std::uint32_t> waiting, std::span<const std::uint32_t> gone);
-  // The given lanes of a warp synchronize with each other.
-  void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes);
+  // The given lanes of a warp synchronize with each other, or only exchange values. An exchange orders no memory (CUDA
+  // C++ Programming Guide, Warp Shuffle Functions), although on today's GPUs the accesses before it do come first. So
+  // what only exchanges order gives a warning.
+  void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes, bool exchange = false);
 
   // A fence by `lanes` of a warp whose live lanes are `live`. A warp that later sees atomics of these lanes also sees
   // what they did before the fence, and what the other lanes of their warp did before that warp last synchronized.
@@ -155,10 +158,16 @@ class RaceDetector {
   struct WarpClocks {
     Clock now = 1;
     Clock met = 0;  // all lanes are ordered after everything that any of them did before this time
-    Id met_id = 0;  // `met` as an Id: the Id of the first touch after that time
+    // The same, but for what only shuffles, votes, matches or reductions have ordered, which order no memory; and as an
+    // Id: the Id of the first touch after that time.
+    Clock synced = 0;
+    Id synced_id = 0;
     // By [lane][other]: what `other` did before this time is ordered before `lane`. Empty unless some lanes have
     // synchronized without the others since `met`.
     std::vector<Clock> lanes;
+    // The same without these exchanges, if there have been any since `synced`.
+    bool exchanged = false;
+    std::vector<Clock> synced_lanes;
     Knowledge known;       // for each warp: the time up to which it is ordered before this warp
     bool learned = false;  // `known` has grown since the last barrier of the whole block
     Knowledge fenced;      // `known` at the last fence; empty before the first
@@ -199,7 +208,8 @@ class RaceDetector {
 
   bool is_under_way(const Record& record) const;
   // Returns a lane of the recorded touch that is not ordered before `lane` of `warp`; -1: none.
-  int rival(const Record& record, std::uint32_t warp, int lane) const;
+  // `by_exchange`: whether exchanges order.
+  int rival(const Record& record, std::uint32_t warp, int lane, bool by_exchange = true) const;
   // Whether the recorded touch of a word is certainly ordered before a touch by `lanes` of a warp.
   bool is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const;
   // Records a read or write if the word's earlier touches are certainly ordered before it, as they nearly always are.

@@ -39,6 +39,14 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
                     place, they, at));
     return true;
   }
+  if (finding.kind == RaceDetector::Finding::Kind::exchange) {
+    launch.warn(
+        warp, op, finding.lane,
+        fmt::format("race by luck: {} {}, which {} {}{}, and only an exchange of the warp (a shuffle, vote, match "
+                    "or reduction) lies between, which orders no memory: put a __syncwarp() there",
+                    verb_of(touch), place, they, verb_of(finding.touch), at));
+    return true;
+  }
   if (finding.pc == op->pc && finding.touch == touch && !reads_only(touch)) {  // no barrier fits in between
     launch.stop(
         warp, op, FaultKind::race, finding.lane,

@@ -430,7 +430,7 @@ const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op) {
   const bool is_guarded = op->guard != kNoSlot;  // only lanes of a whole stack entry can wait
   if (!is_guarded && misses_members(warp, warp.lanes<std::uint32_t>(op->s[0])))
     return wait_in_warp(launch, warp, op, MeetingLanes::Kind::sync, op->s[0], "__syncwarp()");
-  return meet_members(launch, warp, op, op->s[0], "__syncwarp()") ? op + 1 : nullptr;
+  return meet_members(launch, warp, op, op->s[0], "__syncwarp()", false) ? op + 1 : nullptr;
 }
 
 const Op* op_sleep(Launch& launch, Warp& warp, const Op* op) {

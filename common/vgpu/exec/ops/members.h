@@ -19,9 +19,9 @@ void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit)
   }
 }
 
-// Tells the sanitizer that the lanes of each mask synchronize. False, with a fault recorded, if a mask names an
-// absent thread or omits the thread that uses it; `what` is the instruction's name in the source.
-bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what);
+// Tells the sanitizer that the lanes of each mask synchronize, or only exchange values. False, with a fault recorded,
+// if a mask names an absent thread or omits the thread that uses it; `what` is the instruction's name in the source.
+bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what, bool exchange = true);
 
 // The same for an exchange of values, which only those lanes execute that are here. False also if the executing lanes
 // must wait for lanes that may yet end (divergent_syncwarp.h). `next`: where the warp continues then; after a fault,

@@ -123,7 +123,7 @@ void stop_without_members(Launch& launch, const Warp& warp, const Op* op, int la
                           mask, what, other.x, other.y, other.z));
 }
 
-bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at, const char* what) {
+bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at, const char* what, bool exchange) {
   // Checks masks in sanitized runs, and in all runs if lanes stand in front of a barrier: these lanes never arrive
   // here.
   if (!launch.sanitized && warp.standing.empty()) return true;
@@ -145,7 +145,8 @@ bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at,
     return false;
   }
   if (warp.block->shadow != nullptr) {
-    for_each_group(warp, masks, [&](std::uint32_t lanes) { warp.block->shadow->meet_in_warp(warp.index, lanes); });
+    for_each_group(warp, masks,
+                   [&](std::uint32_t lanes) { warp.block->shadow->meet_in_warp(warp.index, lanes, exchange); });
     charge_for_clocks(launch, warp);
   }
   return true;

@@ -358,15 +358,6 @@ const Honest kHonest[] = {
   }
   c[t] = s[0];
 )"},
-    {"lanes_by_shuffle", R"(
-  s[t] = t;
-  const float x = __shfl_sync(~0u, c[t], 0);
-  c[t] = x + s[t ^ 1];
-)"},
-    {"lanes_by_vote", R"(
-  s[t] = t;
-  if (__any_sync(~0u, t == 3)) c[t] = s[t ^ 1];
-)"},
     {"named_barrier", R"(
   s[t] = t;
   asm volatile("bar.sync 1, 64;" ::: "memory");
