@@ -76,6 +76,7 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
       if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) != 0)
         writes.replaced |= 1u << l;
     }
+    writes.relaxed = !op->instruction->releases;
     if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, writes))
       return nullptr;
     if (warp.unset != nullptr) store_unset_shared(warp, op, access);

@@ -47,6 +47,14 @@ bool learn_at(Clock told, int lane, int other, std::vector<Clock>& met) {
 
 }  // namespace
 
+void RaceDetector::prove_fenced(const WarpClocks& clocks, std::uint32_t warp, int lane, Knowledge& lock) {
+  if (clocks.fenced.warps.empty()) return;
+  lock.prove(clocks.fenced);
+  if (clocks.fenced_lanes.empty()) return;
+  const Clock own = clocks.fenced_lanes[static_cast<std::size_t>(lane)][static_cast<std::size_t>(lane)];
+  lock.proven[warp] = std::max(lock.proven[warp], own);
+}
+
 Knowledge& RaceDetector::lock_of(std::size_t word) {
   const auto [at, is_new] = locks_.try_emplace(are_locks_one_ ? 0 : word);
   if (is_new) {
@@ -74,7 +82,7 @@ void RaceDetector::forget_locks() {
   are_locks_one_ = false;
 }
 
-bool RaceDetector::order_by_lock(std::uint32_t warp, int lane, std::size_t word, SharedTouch touch) {
+bool RaceDetector::order_by_lock(std::uint32_t warp, int lane, std::size_t word, SharedTouch touch, bool relaxed) {
   WarpClocks& clocks = warps_[warp];
   Knowledge& lock = lock_of(word);
   const std::size_t rows = lock.rows();
@@ -85,8 +93,14 @@ bool RaceDetector::order_by_lock(std::uint32_t warp, int lane, std::size_t word,
     clocks.learned = true;
   }
   if (touch == SharedTouch::acquire) return is_news;
-  work_ += work::kJoined + work::kJoinedRow * lock.join(clocks.known);
-  lock.warps[warp] = clocks.now++;
+  work_ += work::kJoined + work::kJoinedRow * lock.join(clocks.known, !relaxed);
+  if (!relaxed) {
+    lock.set(warp, clocks.now);
+  } else {
+    lock.warps[warp] = clocks.now;
+    prove_fenced(clocks, warp, lane, lock);
+  }
+  ++clocks.now;
   clocks.publishers |= 1u << lane;
   count_lock(lock, rows);
   return is_news;
@@ -135,12 +149,12 @@ void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t 
   // that.
   std::size_t rows = fenced.forget_lanes(warp);
   if (lanes == live) {
-    fenced.warps[warp] = clocks.now;
+    fenced.set(warp, clocks.now);
     clocks.fenced_lanes.clear();
   } else {
     // What other lanes published by earlier fences stays published.
     if (!clocks.fenced.warps.empty()) rows += fenced.join(clocks.fenced);
-    fenced.warps[warp] = std::max(fenced.warps[warp], std::max<Clock>(clocks.met, 1) - 1);
+    fenced.raise(warp, std::max<Clock>(clocks.met, 1) - 1);
     clocks.fenced_lanes.resize(kWarpSize);
     for (std::uint32_t left = lanes; left != 0; left &= left - 1, ++rows) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(left));
@@ -187,7 +201,7 @@ void RaceDetector::see(std::uint32_t warp, const Access& access) {
 void RaceDetector::come_to_barrier(int barrier, std::uint32_t warp) {
   Knowledge& known = barriers_[barrier];
   work_ += work::kJoinedRow * known.join(warps_[warp].known);
-  known.warps[warp] = warps_[warp].now++;
+  known.set(warp, warps_[warp].now++);
 }
 
 void RaceDetector::leave_barrier(int barrier, std::span<const std::uint32_t> waiting,
@@ -195,7 +209,7 @@ void RaceDetector::leave_barrier(int barrier, std::span<const std::uint32_t> wai
   Knowledge& known = barriers_[barrier];
   for (const std::uint32_t warp : gone) {
     work_ += work::kJoinedRow * known.join(warps_[warp].known);
-    known.warps[warp] = std::max(known.warps[warp], warps_[warp].now);
+    known.raise(warp, warps_[warp].now);
   }
   for (const std::uint32_t warp : waiting) {
     work_ += work::kJoinedRow * warps_[warp].known.join(known);
@@ -204,7 +218,7 @@ void RaceDetector::leave_barrier(int barrier, std::span<const std::uint32_t> wai
   const bool all = waiting.size() + gone.size() == warps_.size();
   for (const std::uint32_t warp : waiting) warps_[warp].learned = !all;
   if (all) forget_what_all_know();
-  known = Knowledge(warps_.size());
+  known.clear();
 }
 
 void RaceDetector::forget_what_all_know() {
@@ -249,7 +263,7 @@ void RaceDetector::end_mbarrier(std::uint64_t byte) { mbarriers_.erase(byte); }
 
 std::size_t RaceDetector::tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes,
                                       Knowledge& to) const {
-  to.warps[warp] = std::max(to.warps[warp], std::max<Clock>(clocks.met, 1) - 1);
+  to.raise(warp, std::max<Clock>(clocks.met, 1) - 1);
   LaneClocks own{};
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
@@ -268,7 +282,7 @@ void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t 
   Mbarrier& barrier = at->second;
   if (lanes == live) {
     work_ += work::kJoinedRow * barrier.arriving.join(clocks.known);
-    barrier.arriving.warps[warp] = clocks.now;
+    barrier.arriving.set(warp, clocks.now);
   } else {
     // What others have told this warp about single lanes of its own is not for every lane to pass on.
     Knowledge known = clocks.known;
@@ -303,7 +317,8 @@ void RaceDetector::complete(std::uint64_t byte) {
     });
   }
   barrier.copies.clear();
-  barrier.arrived = std::exchange(barrier.arriving, Knowledge(warps_.size()));
+  std::swap(barrier.arrived, barrier.arriving);
+  barrier.arriving.clear();
 }
 
 void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp) {

@@ -9,7 +9,7 @@ bool covers(const LaneClocks& known, const LaneClocks& other) {
   return later == 0;
 }
 
-void raise(LaneClocks& known, const LaneClocks& other) {
+void raise_all(LaneClocks& known, const LaneClocks& other) {
   for (std::size_t l = 0; l < known.size(); ++l) known[l] = std::max(known[l], other[l]);
 }
 
@@ -25,7 +25,12 @@ std::size_t Knowledge::own_lanes() {
   return 0;
 }
 
-std::size_t Knowledge::join(const Knowledge& other) {
+void Knowledge::prove(const Knowledge& fenced) {
+  for (std::size_t i = 0; i < proven.size(); ++i) proven[i] = std::max(proven[i], fenced.proven[i]);
+}
+
+std::size_t Knowledge::join(const Knowledge& other, bool is_proven) {
+  if (is_proven) prove(other);
   for (std::size_t i = 0; i < warps.size(); ++i) warps[i] = std::max(warps[i], other.warps[i]);
   if (other.lanes_ == nullptr || other.lanes_ == lanes_) return 0;
   if (lanes_ == nullptr) {
@@ -44,7 +49,7 @@ std::size_t Knowledge::join_lanes(std::uint32_t warp, const LaneClocks& clocks) 
   if (known != nullptr && covers(*known, clocks)) return 1;
   const std::size_t copied = own_lanes(), row = row_of(*lanes_, warp);
   if (known != nullptr) {
-    raise(lanes_->clocks[row], clocks);
+    raise_all(lanes_->clocks[row], clocks);
     return copied + 1;
   }
   lanes_->clocks.insert(lanes_->clocks.begin() + static_cast<std::ptrdiff_t>(row), clocks);
@@ -66,7 +71,7 @@ std::size_t Knowledge::forget_lanes(std::uint32_t warp) {
 
 void Knowledge::blur_lanes() {
   for (std::uint32_t w = 0; w < warps.size(); ++w) {
-    if (const LaneClocks* const own = lanes_of(w)) warps[w] = std::max(warps[w], *std::ranges::max_element(*own));
+    if (const LaneClocks* const own = lanes_of(w)) raise(w, *std::ranges::max_element(*own));
   }
   lanes_.reset();
 }

@@ -22,9 +22,23 @@ using LaneClocks = std::array<Clock, kWarpSize>;
 // Knowledge share the rows.
 class Knowledge {
  public:
-  explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
+  explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count), proven(warp_count) {}
 
   std::vector<Clock> warps;  // by warp, for all its lanes; at most 32 warps
+  // The same without what was told by volatile or relaxed accesses with no fence before them.
+  std::vector<Clock> proven;
+
+  // Forgets everything, but keeps the memory.
+  void clear() {
+    std::fill(warps.begin(), warps.end(), 0);
+    std::fill(proven.begin(), proven.end(), 0);
+    lanes_.reset();
+  }
+  void set(std::uint32_t warp, Clock to) { warps[warp] = proven[warp] = to; }
+  void raise(std::uint32_t warp, Clock to) {
+    warps[warp] = std::max(warps[warp], to);
+    proven[warp] = std::max(proven[warp], to);
+  }
 
   // Returns the number of warps with times for single lanes: each has a row.
   std::size_t rows() const { return lanes_ == nullptr ? 0 : lanes_->clocks.size(); }
@@ -32,8 +46,14 @@ class Knowledge {
     const LaneClocks* const own = lanes_of(warp);
     return own == nullptr ? warps[warp] : std::max(warps[warp], (*own)[static_cast<std::size_t>(lane)]);
   }
+  Clock proven_of_lane(std::uint32_t warp, int lane) const {
+    const LaneClocks* const own = lanes_of(warp);
+    return own == nullptr ? proven[warp] : std::max(proven[warp], (*own)[static_cast<std::size_t>(lane)]);
+  }
+  // Adds what a fence has made known to all that is proven.
+  void prove(const Knowledge& fenced);
   // The next three functions return how many rows of lane times they compared or copied, for the work budget.
-  std::size_t join(const Knowledge& other);
+  std::size_t join(const Knowledge& other, bool is_proven = true);
   std::size_t join_lanes(std::uint32_t warp, const LaneClocks& clocks);
   std::size_t forget_lanes(std::uint32_t warp);
 

@@ -147,24 +147,26 @@ bool RaceDetector::is_under_way(const Record& record) const {
   return record.clock > warps_[record.warp].copies.of(std::countr_zero(record.lanes)).waited.size();
 }
 
-int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane, bool by_exchange) const {
+int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane, bool by_luck) const {
   Clock clock = record.clock;
   if (record.touch == SharedTouch::copy)
     clock = warps_[record.warp].copies.of(std::countr_zero(record.lanes)).waited[record.clock - 1];
   const auto newest = [](std::uint32_t lanes) { return 31 - std::countl_zero(lanes); };
   if (record.warp != warp) {
     const Knowledge& known = warps_[warp].known;
-    if (clock <= known.warps[record.warp]) return -1;
+    if (clock <= (by_luck ? known.warps : known.proven)[record.warp]) return -1;
     std::uint32_t unknown = 0;
     for (std::uint32_t left = record.lanes; left != 0; left &= left - 1) {
-      if (clock > known.of_lane(record.warp, std::countr_zero(left))) unknown |= left & -left;
+      const int other = std::countr_zero(left);
+      const Clock of_lane = by_luck ? known.of_lane(record.warp, other) : known.proven_of_lane(record.warp, other);
+      if (clock > of_lane) unknown |= left & -left;
     }
     return unknown == 0 ? -1 : newest(unknown);
   }
   std::uint32_t others = record.lanes & ~(1u << lane);
   const WarpClocks& own = warps_[warp];
-  if (others == 0 || clock < (by_exchange ? own.met : own.synced)) return -1;
-  const std::vector<Clock>& lanes = by_exchange || !own.exchanged ? own.lanes : own.synced_lanes;
+  if (others == 0 || clock < (by_luck ? own.met : own.synced)) return -1;
+  const std::vector<Clock>& lanes = by_luck || !own.exchanged ? own.lanes : own.synced_lanes;
   while (others != 0) {
     const int other = newest(others);
     if (lanes.empty() || clock >= lanes[static_cast<std::size_t>(lane * kWarpSize + other)]) return other;
@@ -189,11 +191,12 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
   if (!is_set && reads) return found(Finding::Kind::uninitialized, {}, 0);
   const Record write = recall(writes_[word], word);
   int writer = -1;
-  std::optional<Finding> exchange;
-  const auto check_exchange = [&](const Record& record) {
-    if (record.warp != warp || !warps_[warp].exchanged) return;
-    if (const int other = rival(record, warp, lane, false); other >= 0)
-      exchange = found(Finding::Kind::exchange, record, other);
+  std::optional<Finding> luck;
+  const auto check_luck = [&](const Record& record) {
+    // Between warps, only what was written counts: reads before a relaxed store come first on today's GPUs.
+    if (record.warp == warp ? !warps_[warp].exchanged : is_atomic(record.touch) || reads_only(record.touch)) return;
+    const Finding::Kind kind = record.warp == warp ? Finding::Kind::exchange : Finding::Kind::unfenced;
+    if (const int other = rival(record, warp, lane, false); other >= 0) luck = found(kind, record, other);
   };
   if (writes_[word] != 0) {
     if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
@@ -203,7 +206,7 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     const bool harmless = together || (is_atomic(write.touch) && (is_atomic(touch) || glances));
     if (!harmless) writer = rival(write, warp, lane);
     if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
-    if (!harmless && !unchanged) check_exchange(write);
+    if (!harmless && !unchanged) check_luck(write);
   }
   if (!reads_only(touch)) {
     for (const Id id : {reads_[word], older_reads_[word]}) {
@@ -211,11 +214,11 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
       const Record read = recall(id, word);
       if (read.touch == SharedTouch::glance && bears_glance(touch, read.warp == warp)) continue;
       if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);
-      check_exchange(read);
+      check_luck(read);
     }
   }
   if (writer >= 0) return found(Finding::Kind::same_value, write, writer);
-  return exchange;
+  return luck;
 }
 
 void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
@@ -247,11 +250,11 @@ bool RaceDetector::is_over(Id id, std::size_t word, std::uint32_t warp, std::uin
   const std::uint32_t other = id & kWarpMask;
   if (other != warp) {
     const Record record = recall(id, word);
-    if (record.clock <= clocks.known.warps[other]) return true;
+    if (record.clock <= clocks.known.proven[other]) return true;
     if (clocks.known.rows() == 0) return false;
     bool known = true;
     for (std::uint32_t left = record.lanes; left != 0; left &= left - 1)
-      known = known && record.clock <= clocks.known.of_lane(other, std::countr_zero(left));
+      known = known && record.clock <= clocks.known.proven_of_lane(other, std::countr_zero(left));
     return known;
   }
   if (id < clocks.synced_id) return true;
@@ -465,7 +468,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (writes.learns) has_learned = learn_of_own(warp, lane, first) || has_learned;
-    if (is_of_lock(touch)) has_learned = order_by_lock(warp, lane, first, touch) || has_learned;
+    if (is_of_lock(touch)) has_learned = order_by_lock(warp, lane, first, touch, writes.relaxed) || has_learned;
     if (touch == SharedTouch::atomic) publish(warp, lane, first);
     // A load may move a whole structure although some members, or the padding, were never written.
     const auto is_written = [](Id write) { return write != 0; };

@@ -6,7 +6,8 @@
 // - reads of words of which no byte has been written (of plain loads, those whose values are used);
 // - two unordered touches of a word by different threads, at least one of them a write. Touches are ordered by a
 //   barrier of the block; by a __syncwarp whose mask names both lanes; by a lock, by an mbarrier, or by an atomic after
-//   a fence. If only a shuffle, vote, match or reduction lies between, that is a warning;
+//   a fence. If only a shuffle, vote, match or reduction lies between, or a volatile or relaxed access that tells of a
+//   write with no fence behind that, this is a warning;
 // - touches of bytes that an asynchronous copy may still be writing;
 // - two lanes that write different values to one word in one instruction. Unordered writes of the same value give a
 //   warning, or nothing if one instruction makes both.
@@ -54,9 +55,10 @@ inline bool reads_only(SharedTouch touch) {
 // is overwritten by a different value from another lane of the same instruction. `fetches`: the old value is used, too.
 // `carries`: a load that may carry on what is in unwritten words, as it is followed from there (exec/follow_unset.h).
 // `learns`: an atomic that tells its thread what other threads' atomics have published there.
+// `relaxed`: an access that releases by itself nothing that was done before it.
 struct SharedWrites {
   std::uint32_t unchanged = 0, replaced = 0;
-  bool fetches = false, carries = false, learns = false;
+  bool fetches = false, carries = false, learns = false, relaxed = false;
 };
 
 class RaceDetector {
@@ -69,13 +71,13 @@ class RaceDetector {
   void begin_block();
 
   struct Finding {
-    enum class Kind { uninitialized, race, missing_wait, same_value, exchange, together } kind = Kind::race;
+    enum class Kind { uninitialized, race, missing_wait, same_value, exchange, unfenced, together } kind = Kind::race;
     int lane = 0;
     std::uint64_t byte = 0;    // offset in shared memory
     std::uint32_t thread = 0;  // the other thread's number in the block; unused for `uninitialized`
     std::uint32_t pc = 0;      // the other thread's instruction
     SharedTouch touch = SharedTouch::read;
-    bool is_warning() const { return kind == Kind::same_value || kind == Kind::exchange; }
+    bool is_warning() const { return kind >= Kind::same_value && kind <= Kind::unfenced; }
   };
   // Checks and records an in-bounds access of a warp. Returns the first error, or else the first warning. An access
   // with a warning is still recorded.
@@ -184,7 +186,9 @@ class RaceDetector {
   // Passes on what some lanes know of their own warp. Returns how many rows of lanes were compared or copied.
   std::size_t tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes, Knowledge& to) const;
   // Returns whether the lane has learned something of its own warp.
-  bool order_by_lock(std::uint32_t warp, int lane, std::size_t word, SharedTouch touch);
+  bool order_by_lock(std::uint32_t warp, int lane, std::size_t word, SharedTouch touch, bool relaxed);
+  // Whoever acquires the lock has proof of what the lane has fenced.
+  static void prove_fenced(const WarpClocks& clocks, std::uint32_t warp, int lane, Knowledge& lock);
   // A lane learns what a lock has of other lanes of its own warp. Returns whether that was news.
   bool learn_of_own(std::uint32_t warp, int lane, std::size_t word);
   // If each lane of the warp knows the same of all others, this is as if they had met.
@@ -208,8 +212,8 @@ class RaceDetector {
 
   bool is_under_way(const Record& record) const;
   // Returns a lane of the recorded touch that is not ordered before `lane` of `warp`; -1: none.
-  // `by_exchange`: whether exchanges order.
-  int rival(const Record& record, std::uint32_t warp, int lane, bool by_exchange = true) const;
+  // `by_luck`: whether exchanges, and relaxed accesses without a fence, order.
+  int rival(const Record& record, std::uint32_t warp, int lane, bool by_luck = true) const;
   // Whether the recorded touch of a word is certainly ordered before a touch by `lanes` of a warp.
   bool is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const;
   // Records a read or write if the word's earlier touches are certainly ordered before it, as they nearly always are.

@@ -47,6 +47,14 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
                     verb_of(touch), place, they, verb_of(finding.touch), at));
     return true;
   }
+  if (finding.kind == RaceDetector::Finding::Kind::unfenced) {
+    launch.warn(
+        warp, op, finding.lane,
+        fmt::format("race by luck: {} {}, which {} {}{}, and told of it by a volatile store or a relaxed atomic "
+                    "with no fence before it: put a __threadfence_block() between the two",
+                    verb_of(touch), place, they, verb_of(finding.touch), at));
+    return true;
+  }
   if (finding.pc == op->pc && finding.touch == touch && !reads_only(touch)) {  // no barrier fits in between
     launch.stop(
         warp, op, FaultKind::race, finding.lane,

@@ -336,7 +336,8 @@ bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& 
   // the others, in code with fences, any may; in other code, only if the atomic polls or has left memory unchanged.
   const bool polls = exchanges || op->spins || !writes;
   const bool learns = touch != SharedTouch::lock && tells && (polls || launch.program.has_fences);
-  if (!check_shared(launch, warp, op, access, touch, {.fetches = op->s[0] != kNoSlot, .learns = learns})) return false;
+  const SharedWrites kind{.fetches = op->s[0] != kNoSlot, .learns = learns, .relaxed = !in.releases};
+  if (!check_shared(launch, warp, op, access, touch, kind)) return false;
   if (learns) warp.block->shadow->see(warp.index, access);
   return true;
 }
