@@ -76,8 +76,7 @@ void RaceDetector::begin_block() {
   first_kept_ = (kForgotten >> kIdShift) + 1;
   most_kept_ = std::max(kFewKept, writes_.size());
   whole_block_met_ = next_id();
-  for (WarpClocks& warp : warps_)
-    warp = {.lanes = {}, .known = Knowledge(warps_.size()), .fenced = Knowledge(), .fenced_lanes = {}, .copies = {}};
+  std::fill(warps_.begin(), warps_.end(), WarpClocks(warps_.size()));
   forget_locks();
   unset_.clear();
   work_ = 0;

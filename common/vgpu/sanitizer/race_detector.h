@@ -158,6 +158,8 @@ class RaceDetector {
     std::size_t first_word = 0;  // the lowest word of the pattern's touches
   };
   struct WarpClocks {
+    explicit WarpClocks(std::size_t warps = 0) : known(warps) {}
+
     Clock now = 1;
     Clock met = 0;  // all lanes are ordered after everything that any of them did before this time
     // The same, but for what only shuffles, votes, matches or reductions have ordered, which order no memory; and as an

@@ -147,7 +147,9 @@ TEST_P(ExchangesInVain, AreFaults) {
   ASSERT_TRUE(outcome.record.fault);
   EXPECT_EQ(outcome.record.fault->kind, FaultKind::barrier_deadlock) << outcome.record.fault->message;
   EXPECT_THAT(outcome.record.fault->message, testing::HasSubstr(mistake.says));
-  if (mistake.line != 0) EXPECT_EQ(outcome.record.fault->line, mistake.line);
+  if (mistake.line != 0) {
+    EXPECT_EQ(outcome.record.fault->line, mistake.line);
+  }
   run_exchange(mistake.code, {}, "");  // ends
 }
 

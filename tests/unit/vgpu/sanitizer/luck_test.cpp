@@ -28,7 +28,7 @@ __global__ void k(float* c) {
   __syncthreads();
 )";
 
-const Luck kExchanges[] = {
+const Luck kOnlyExchanges[] = {
     {"Shuffle", R"(
   s[t] = t;
   const int one = __shfl_sync(~0u, 1, 0);
@@ -262,7 +262,7 @@ RunRecord run_luck(const std::string& text) {
   return record.ok() ? std::move(*record) : RunRecord{};
 }
 
-const bool kLuckJoined = join(map_to_text(kExchanges, luck_text)) && join(map_to_text(kUnfenced, luck_text)) &&
+const bool kLuckJoined = join(map_to_text(kOnlyExchanges, luck_text)) && join(map_to_text(kUnfenced, luck_text)) &&
                          join(map_to_text(kOrdered, luck_text));
 
 class OrderByLuck : public testing::TestWithParam<Luck> {};
@@ -277,7 +277,7 @@ TEST_P(OrderByLuck, GivesAWarning) {
   EXPECT_THAT(record.warnings[0].message, testing::HasSubstr(GetParam().says));
 }
 
-INSTANTIATE_TEST_SUITE_P(Exchanges, OrderByLuck, testing::ValuesIn(kExchanges),
+INSTANTIATE_TEST_SUITE_P(Exchanges, OrderByLuck, testing::ValuesIn(kOnlyExchanges),
                          [](const auto& each) { return each.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Unfenced, OrderByLuck, testing::ValuesIn(kUnfenced),
