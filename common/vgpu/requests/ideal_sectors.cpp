@@ -8,14 +8,11 @@
 namespace roofwalk::vgpu {
 namespace {
 
+// Whether all lanes are active, and their addresses ascend.
 bool have_ascending_addresses(const Access& access) {
-  std::uint64_t last = 0;
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-    const std::uint64_t address = access.of(std::countr_zero(left));
-    if (address <= last) return false;
-    last = address;
-  }
-  return true;
+  bool ascend = access.mask == kAllLanes;
+  for (int l = 1; l < kWarpSize; ++l) ascend &= access.address[l - 1] < access.address[l];
+  return ascend;
 }
 
 std::uint64_t count_distinct_addresses(const Access& access) {
