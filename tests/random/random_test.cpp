@@ -83,13 +83,19 @@ TEST(RandomPrograms, UseEveryTypeOfAComputingRow) {
 }
 
 TEST(RandomPrograms, MatchTheReference) {
-  constexpr std::uint64_t kPrograms = 150;
+  constexpr std::uint64_t kPrograms = 150, kMostTooLong = 3;
+  std::uint64_t too_long = 0;
   for (std::uint64_t seed = 1; seed <= kPrograms; ++seed) {
     const Program program = generate(seed, forms());
     const Verdict verdict = compare(program, machine());
+    if (verdict.what == Verdict::What::invalid && verdict.words == "runs too long") {
+      ++too_long;
+      continue;
+    }
     ASSERT_EQ(verdict.what, Verdict::What::same) << verdict.words << "\n"
                                                  << report(minimized(program, machine()), machine());
   }
+  EXPECT_LE(too_long, kMostTooLong);
 }
 
 // The reference is wrong in one instruction: some program must differ, and minimizing must keep that instruction.
