@@ -472,6 +472,15 @@ ROW_TEST(Subc, BorrowsThroughWords) {
   EXPECT_EQ(difference[2], (Values{4, 5, 0xffffffff}));
 }
 
+// The flag is that of a + ~b + 1: set where nothing is borrowed.
+ROW_TEST(Subc, ItsFlagIsTheCarryOfTheSum) {
+  const Values a{7, 3, 0xffffffff}, b{3, 7, 1};
+  const auto flags = execute_all(
+      "sub.cc.u32 %r50, $r, $r; addc.u32 =r, 0, 0; add.cc.u32 %r50, $r, $r; subc.u32 =r, 9, 2", {a, b, a, b});
+  EXPECT_EQ(flags[0], (Values{1, 0, 1}));
+  EXPECT_EQ(flags[1], (Values{6, 6, 7}));
+}
+
 // The low and the high half of a 64-bit product plus a 64-bit summand; signedness matters in the high half.
 ROW_TEST(Madc, AddsAProductOfTwoWords) {
   const auto sum =

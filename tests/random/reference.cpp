@@ -527,7 +527,7 @@ class Reference {
   }
 
   // Executes an instruction that reads or writes the carry. The carry of a sum is its bit 32 or 64; that of a
-  // difference tells whether it is negative.
+  // difference tells whether it is not negative.
   void carry(Thread& thread, const Instruction& in) {
     if (in.carry_in && !thread.carry_known) throw Invalid("reads a carry that nothing has made");
     const int bits = in.element_bytes * 8;
@@ -541,10 +541,12 @@ class Reference {
       first = low_bits(static_cast<Bits>(in.name == "mad.hi" ? product >> bits : product), bits);
       second = get(thread, in.sources[2]);
     }
-    const Wide result = in.name == "sub" ? first - second - carry : first + second + carry;
+    const bool is_difference = in.name == "sub";
+    const Wide borrow = in.carry_in ? 1 - carry : 0;
+    const Wide result = is_difference ? first - second - borrow : first + second + carry;
     set(thread, in.results[0], low_bits(static_cast<Bits>(result), bits));
     if (!in.carry_out) return;
-    thread.carry = (result >> bits) != 0;
+    thread.carry = is_difference ? result >= 0 : (result >> bits) != 0;
     thread.carry_known = true;
   }
 

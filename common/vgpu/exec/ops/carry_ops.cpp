@@ -1,5 +1,7 @@
 // Sums and differences that set or read the carry flag. The flag is an ordinary predicate here: the parser adds it as
-// an operand (the instruction's second result and last source), so that dataflow analyses see it.
+// an operand (the instruction's second result and last source), so that dataflow analyses see it. As in hardware, a
+// difference a - b is the sum a + ~b + 1, so the flag is set where nothing is borrowed: an `addc` after a `sub.cc` adds
+// 1 then, on which nvcc's divisions of 128-bit numbers rely (ptxas 13.0 makes SEL of the inverted flag of IADD3).
 #include "common/base/int128.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/requests/lanes.h"
@@ -37,8 +39,9 @@ const Op* op_carry(Launch&, Warp& warp, const Op* op) {
                                          : static_cast<U>(static_cast<U>(a[l]) * static_cast<U>(b[l]));
     }
     if constexpr (subtracts) {
-      sums[l] = static_cast<U>(x - y - carry);
-      out |= static_cast<std::uint32_t>(x < y || (carry != 0 && x == y)) << l;
+      const U borrow = op->s[5] == kNoSlot ? U{0} : static_cast<U>(1 - carry);
+      sums[l] = static_cast<U>(x - y - borrow);
+      out |= static_cast<std::uint32_t>(x > y || (x == y && borrow == 0)) << l;
     } else {
       sums[l] = static_cast<U>(x + y + carry);
       out |= static_cast<std::uint32_t>(sums[l] < x || (carry != 0 && sums[l] == x)) << l;
