@@ -218,6 +218,23 @@ TEST_F(BlockLatency, OfLoadsInARowIsTheirSum) {
   EXPECT_EQ(latency(), (1 + 200) + (1 + 200) + 1 + 4u);
 }
 
+TEST_F(BlockLatency, OfAStopIncludesWhatIsInFlight) {
+  add(TimedKind::load, Unit::memory, 2, {1});
+  add(TimedKind::compute, Unit::integer, 3, {1});
+  EXPECT_EQ(latency(), 1 + 200u);
+  schedule_.ops.back().waits_for_all = true;
+  EXPECT_EQ(latency(), (1 + 200) + 1 + 4u);
+}
+
+// The overflow slot is ready when the latest of its values is.
+TEST_F(BlockLatency, OfTheOverflowSlotIsThatOfItsLatestValue) {
+  add(TimedKind::load, Unit::memory, 2, {1});
+  add(TimedKind::compute, Unit::integer, 3, {1});
+  add(TimedKind::compute, Unit::integer, 4, {3});
+  for (const std::size_t at : {0, 2, 5}) schedule_.operands[at] = kOverflowSlot;
+  EXPECT_EQ(latency(), (1 + 200) + 1 + 4u);
+}
+
 TEST_F(BlockLatency, OfSharedMemoryAndConstantsIsTheirOwn) {
   add(TimedKind::load, Unit::memory, 2, {1}, kShared);
   add(TimedKind::load_constant, Unit::constant, 3, {2});
