@@ -14,7 +14,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::uint16_t kLoadOperation = 0x181;  // LDG
+constexpr std::uint16_t kLoadOperation = 0x181, kStoreOperation = 0x186, kAddOperation = 0x010;  // LDG, STG, IADD3
 
 // A value that passes through moves is ready when its origin is, however many moves there are.
 TEST(Schedule, ValuesGoThroughAnyNumberOfMoves) {
@@ -168,6 +168,34 @@ TEST(Schedule, ValuesOfManyBranchesAreQuickToTell) {
     ASSERT_EQ(schedule.blocks[0].front().ops.size(), 1u + kStores);
   }
   EXPECT_LT(best_ms, 500);
+}
+
+// Machine code whose store comes before the sums that it stores: it waits for what they are made of, or for everything
+// if there are too many to find that.
+TEST(Schedule, WhatComesTooEarlyWaitsForTheOriginsOfItsValue) {
+  const auto store_before_sums = [](int sums) {
+    std::string body = "ld.global.u32 %r1, [%rd1];\n";
+    for (int i = 0; i < sums; ++i) body += "add.u32 %r1, %r1, %r2;\n";
+    const auto s = scheduled(body + "st.global.u32 [%rd2], %r1;\n");
+    const auto& instructions = s->program.function->instructions;
+    std::vector<MachineOp> code;
+    const auto add = [&](std::size_t pc, std::uint16_t operation) {
+      code.push_back({static_cast<std::uint32_t>(instructions[pc].ptx_line), operation, -1});
+    };
+    const auto last = static_cast<std::size_t>(sums) + 1;
+    add(0, kLoadOperation);
+    add(last, kStoreOperation);
+    for (std::size_t pc = 1; pc < last; ++pc) add(pc, kAddOperation);
+    const Schedule block = schedule(machine_with_latencies(), s->program, code).blocks[0][0];
+    EXPECT_EQ(block.ops[1].kind, TimedKind::store);
+    return block;
+  };
+  const Schedule few = store_before_sums(10), many = store_before_sums(5'000);
+  const auto sources = few.operands.begin() + few.ops[1].first_operand;
+  EXPECT_THAT(std::vector(sources, sources + few.ops[1].source_count),
+              testing::Contains(few.operands[few.ops[0].first_operand]));
+  EXPECT_FALSE(few.ops[1].waits_for_all);
+  EXPECT_TRUE(many.ops[1].waits_for_all);
 }
 
 }  // namespace
