@@ -46,4 +46,22 @@ bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   return any;
 }
 
+bool take_turns_by_clock(Launch& launch, Multiprocessor& sm, ResidentBlock& block) {
+  // A loop without latency, of a machine file that has such instructions, must not keep all turns.
+  constexpr std::uint64_t kLeastRate = 64;  // instructions per cycle
+  const auto time_of = [](const Warp& warp) { return warp.path.clock() + warp.executed / kLeastRate; };
+  bool any = false;
+  for (std::size_t turns = block.live_warps; turns != 0 && !sm.l2_log.full(); --turns) {
+    Warp* next = nullptr;
+    for (Warp& warp : block.warps) {
+      if (warp.state != Warp::State::ready) continue;
+      if (next == nullptr || time_of(warp) < time_of(*next)) next = &warp;
+    }
+    if (next == nullptr) break;
+    sm.moved = any = true;
+    if (!take_turn(launch, sm, *next)) return false;
+  }
+  return any;
+}
+
 }  // namespace roofwalk::vgpu

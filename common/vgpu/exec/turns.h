@@ -26,11 +26,17 @@ inline bool take_turn(Launch& launch, Multiprocessor& sm, Warp& warp) {
 // The same for a block of which some warps miss their turns (watched_blocks.h).
 bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block, std::uint64_t seed);
 
+// Gives as many turns as a block has ready warps, each to a ready warp whose PathSums::clock() is least. A warp's turn
+// ends before a write that others may wait for (op_end_turn), so that a warp that looks for it earlier does not see it:
+// in kernels that sleep, how long a warp waits depends on whether its first look fails.
+bool take_turns_by_clock(Launch& launch, Multiprocessor& sm, ResidentBlock& block);
+
 // Gives each ready warp of a block one turn. Returns whether any warp was ready. `seed`: decides which warps of a
 // watched block miss it; 0: none.
 inline bool take_turns(Launch& launch, Multiprocessor& sm, ResidentBlock& block, std::uint64_t seed) {
   ++block.turns;
   if (block.is_watched && seed != 0) return take_turns_of_some(launch, sm, block, seed);
+  if (launch.program.turns_by_clock) return take_turns_by_clock(launch, sm, block);
   bool moved = false;
   for (Warp& warp : block.warps) {
     if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;

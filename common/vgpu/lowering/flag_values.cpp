@@ -58,18 +58,10 @@ bool FlagValues::come_from(const Instruction& in) const {
   return out;
 }
 
-void FlagValues::forget() {
-  for (const int reg : all_) wanted_[static_cast<std::size_t>(reg)] = false;
-  all_.clear();
-  makers_seen_.clear();
-  returned_wanted_ = false;
-}
-
 void FlagValues::want(int reg) {
   if (wanted_[static_cast<std::size_t>(reg)]) return;
   wanted_[static_cast<std::size_t>(reg)] = true;
   ahead_.push_back(reg);
-  all_.push_back(reg);
 }
 
 void FlagValues::follow() {
@@ -78,7 +70,6 @@ void FlagValues::follow() {
     ahead_.pop_back();
     for (const std::uint32_t pc : makers_[reg]) {
       const Instruction& in = function_.instructions[pc];
-      makers_seen_.push_back(pc);
       if (carries_flag(in)) for_each_source(in, [&](int from) { want(from); });
       if (ptx::info(in.opcode).form == Form::load && in.space == Space::param) want_returned(in);
     }

@@ -19,11 +19,6 @@ class FlagValues {
   void follow_sources(const ptx::Instruction& in);
   // Whether a value that was followed is a result of this instruction.
   bool come_from(const ptx::Instruction& in) const;
-  // The instructions that make the values followed so far.
-  const std::vector<std::uint32_t>& makers() const { return makers_seen_; }
-  void forget();
-
-  const std::vector<std::uint32_t>& makers_of(int reg) const { return makers_[static_cast<std::size_t>(reg)]; }
 
  private:
   void want(int reg);
@@ -33,9 +28,8 @@ class FlagValues {
   const ptx::Function& function_;
   std::vector<std::vector<std::uint32_t>> makers_;  // by register: the instructions that write it
   std::vector<bool> wanted_;                        // by register
-  std::vector<int> ahead_, all_;  // wanted registers whose makers are still to be visited; all of them
-  std::vector<std::uint32_t> makers_seen_;
-  std::set<std::string> returned_;  // variables that receive the results of calls
+  std::vector<int> ahead_;                          // wanted registers whose makers are still to be visited
+  std::set<std::string> returned_;                  // variables that receive the results of calls
   bool returned_wanted_ = false;
 };
 

@@ -9,7 +9,6 @@
 #include "common/vgpu/exec/divergent_barrier.h"
 #include "common/vgpu/lowering/lockstep_code.h"
 #include "common/vgpu/lowering/lowering.h"
-#include "common/vgpu/lowering/naps.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
@@ -46,6 +45,8 @@ Result<Program> Lowering::run() {
   find_fixed_registers();
   ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
   if (input_.work_mode.sanitized) speculation_ = find_speculation(function_, program_.blocks, uses_, linked_.parts);
+  program_.turns_by_clock =
+      input_.work_mode.counts && std::any_of(function_.instructions.begin(), function_.instructions.end(), sleeps);
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   note_polls_by_plain_reads();
   for (const int reg : unwritten_) {
@@ -53,8 +54,6 @@ Result<Program> Lowering::run() {
     const int bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(reg)].type);
     program_.unwritten.push_back({slots_.of_register(reg), static_cast<std::uint32_t>(bytes) * kWarpSize});
   }
-  program_.naps = find_naps(function_, program_.blocks,
-                            [this](int reg) { return slots_.of_register(static_cast<std::size_t>(reg)); });
   slots_.finish();
   program_.lockstep = make_lockstep_code(program_);
   return std::move(program_);
@@ -245,6 +244,7 @@ Status Lowering::lower_block(std::uint32_t index) {
   for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
     const Instruction& in = function_.instructions[pc];
     emit_picks(pc, index);
+    if (program_.turns_by_clock && may_write_flag(in)) emit_end_of_turn(pc, index);
     if (const Status status = lower_instruction(in, pc, index); !status) {
       Error error = status.error();
       error.line = input_.module->line_in(in, input_.source_name);
@@ -291,6 +291,14 @@ void Lowering::emit_picks(std::uint32_t pc, std::uint32_t block) {
     op.speculative = pick.is_last;
     program_.ops.push_back(op);
   }
+}
+
+void Lowering::emit_end_of_turn(std::uint32_t pc, std::uint32_t block) {
+  Op op;
+  op.run = op_end_turn;
+  op.pc = pc;
+  op.block = block;
+  program_.ops.push_back(op);
 }
 
 std::uint32_t Lowering::block_at(std::uint32_t pc) const {

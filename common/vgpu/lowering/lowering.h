@@ -59,6 +59,7 @@ class Lowering {
   Status lower_block(std::uint32_t index);
   void emit_taken_up(const Op& entry);
   void emit_picks(std::uint32_t pc, std::uint32_t block);
+  void emit_end_of_turn(std::uint32_t pc, std::uint32_t block);
   std::uint32_t block_at(std::uint32_t pc) const;
   Status lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block);
   Status lower_control(const Instruction& in, Op op, std::uint32_t pc, std::uint32_t block);

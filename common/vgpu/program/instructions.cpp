@@ -68,6 +68,20 @@ bool meets_by_value(const Instruction& in) {
                      [](const ptx::Operand& operand) { return operand.kind == ptx::Operand::Kind::reg; });
 }
 
+bool may_write_flag(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::store:
+      return in.space == ptx::Space::shared || in.space == ptx::Space::global || in.space == ptx::Space::generic;
+    case Form::atomic:
+    case Form::reduction:
+      return true;
+    case Form::mbarrier:
+      return in.mbarrier != ptx::MbarrierMode::test_wait && in.mbarrier != ptx::MbarrierMode::try_wait;
+    default:
+      return false;
+  }
+}
+
 bool loads_indexed_constant(const Instruction& in) { return loads_constant(in) && in.operands[1].index >= 0; }
 
 bool is_retried(const Instruction& in, bool shared) {

@@ -87,12 +87,6 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
                              const std::function<bool(const BasicBlock&)>& passes);
 
-// The sleep that follows a poll if it fails: the longer of a constant, and of what a register holds at the poll.
-struct Nap {
-  std::uint32_t least_ns = 0;
-  Slot length = kNoSlot;  // register, in ns; kNoSlot: none
-};
-
 // A call instruction together with one of its possible callees: where arguments and results are.
 struct CallSite {
   struct Place {          // location of an argument or a result
@@ -235,7 +229,7 @@ struct Program {
   bool polls_global = false;                    // whether an operation that may reach global memory spins
   bool reads_flags = false;                     // whether warps may wait for each other elsewhere than at barriers
   bool reads_global_flags = false;              // the same, by an operation that may reach global memory
-  std::map<std::uint32_t, Nap> naps;            // by instruction that polls (lowering/naps.h)
+  bool turns_by_clock = false;                  // whether a block's warps take turns in order of time (exec/turns.h)
   std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
   std::vector<UnitTimes> unit_times;            // by basic block, see block_latency.h; all 0 without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset

@@ -18,47 +18,28 @@ bool only_looks(const ptx::Instruction& in) {
          in.mbarrier == ptx::MbarrierMode::test_wait || in.mbarrier == ptx::MbarrierMode::try_wait;
 }
 
-std::uint32_t longest_ns(const Warp& warp, const Nap& nap) {
-  std::uint32_t longest = nap.least_ns;
-  if (nap.length == kNoSlot) return longest;
-  // In lockstep, some registers hold lane 0 only.
-  const std::uint32_t lanes = warp.in_lockstep ? 1u : warp.mask;
-  for (std::uint32_t left = lanes; left != 0; left &= left - 1)
-    longest = std::max(longest, std::min(warp.lanes<std::uint32_t>(nap.length)[std::countr_zero(left)], kMostSleepNs));
-  return longest;
-}
-
 // Makes naps of the sleeps between the tries of an instruction that has just seen the flag: those after an earlier try,
-// if the warp has only looked since. The other sleeps are final. If the first try has succeeded, there is one nap as
-// long as the sleep that would have followed (Program::naps), because on a GPU the first try may fail.
+// if the warp has only looked since. The other sleeps are final. The trace must have a sleep that is not final.
 void note_naps(Launch& launch, const Warp& warp, const Op* op) {
   const auto& code = launch.program.function->instructions;
   const auto is_try = [&](std::uint32_t pc) { return &code[pc] == op->instruction; };
   WarpTrace& trace = *warp.trace;
   const auto outcome = static_cast<std::uint32_t>(warp.first_outcome + op->memory);
-  const std::size_t before = trace.naps.size();
-  if (trace.sleeps.size() > trace.final_sleeps) {
-    std::size_t entry = trace.blocks.size() - 1, first = warp.first_outcome, earliest_try = first;
-    const std::size_t oldest = trace.sleeps[trace.final_sleeps].outcome;
-    while (entry > 0 && first > oldest) {
-      const std::vector<std::uint32_t>& memory = launch.program.blocks[trace.blocks[--entry]].memory;
-      if (!std::all_of(memory.begin(), memory.end(),
-                       [&](std::uint32_t pc) { return is_try(pc) || only_looks(code[pc]); }))
-        break;
-      first -= memory.size();
-      if (std::any_of(memory.begin(), memory.end(), is_try)) earliest_try = first;
-    }
-    const auto nap = std::find_if(trace.sleeps.begin() + static_cast<std::ptrdiff_t>(trace.final_sleeps),
-                                  trace.sleeps.end(), [&](const Sleep& each) { return each.outcome >= earliest_try; });
-    for (auto each = nap; each != trace.sleeps.end(); ++each) trace.naps.push_back({outcome, each->cycles});
-    trace.sleeps.erase(nap, trace.sleeps.end());
-    trace.final_sleeps = trace.sleeps.size();
+  std::size_t entry = trace.blocks.size() - 1, first = warp.first_outcome, earliest_try = first;
+  const std::size_t oldest = trace.sleeps[trace.final_sleeps].outcome;
+  while (entry > 0 && first > oldest) {
+    const std::vector<std::uint32_t>& memory = launch.program.blocks[trace.blocks[--entry]].memory;
+    if (!std::all_of(memory.begin(), memory.end(),
+                     [&](std::uint32_t pc) { return is_try(pc) || only_looks(code[pc]); }))
+      break;
+    first -= memory.size();
+    if (std::any_of(memory.begin(), memory.end(), is_try)) earliest_try = first;
   }
-  const auto usual = launch.program.naps.find(op->pc);
-  if (trace.naps.size() != before || usual == launch.program.naps.end()) return;
-  const double nap_ns = longest_ns(warp, usual->second);
-  trace.naps.push_back({outcome, static_cast<std::uint32_t>(nap_ns * launch.machine.clock_hz * 1e-9)});
-  launch.sm->traced.bytes += sizeof(Sleep);
+  const auto nap = std::find_if(trace.sleeps.begin() + static_cast<std::ptrdiff_t>(trace.final_sleeps),
+                                trace.sleeps.end(), [&](const Sleep& each) { return each.outcome >= earliest_try; });
+  for (auto each = nap; each != trace.sleeps.end(); ++each) trace.naps.push_back({outcome, each->cycles});
+  trace.sleeps.erase(nap, trace.sleeps.end());
+  trace.final_sleeps = trace.sleeps.size();
 }
 
 }  // namespace
@@ -70,8 +51,7 @@ void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32
   for (auto at = all.rbegin(); at != all.rend() && at->outcome == point.outcome; ++at) {
     if (*at == point) return;
   }
-  const bool may_nap = warp.trace->sleeps.size() > warp.trace->final_sleeps || launch.program.naps.contains(op->pc);
-  if (kind == SyncPoint::Kind::waits && may_nap) {
+  if (kind == SyncPoint::Kind::waits && warp.trace->sleeps.size() > warp.trace->final_sleeps) {
     const auto last = std::find_if(all.rbegin(), all.rend(),
                                    [](const SyncPoint& past) { return past.kind == SyncPoint::Kind::waits; });
     if (last == all.rend() || last->number < number) note_naps(launch, warp, op);

@@ -417,6 +417,11 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
   return waits ? nullptr : op + 1;
 }
 
+const Op* op_end_turn(Launch&, Warp& warp, const Op* op) {
+  warp.next = op + 1;
+  return nullptr;
+}
+
 const Op* op_nothing(Launch&, Warp&, const Op* op) { return op + 1; }
 
 const Op* op_fence(Launch& launch, Warp& warp, const Op* op) {

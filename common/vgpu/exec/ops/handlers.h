@@ -22,6 +22,7 @@ const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op);
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
 const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op);      // for the whole block, as __syncthreads()
 const Op* op_unaligned_barrier(Launch& launch, Warp& warp, const Op* op);  // the same without .aligned
+const Op* op_end_turn(Launch& launch, Warp& warp, const Op* op);           // before an operation that may write a flag
 const Op* op_nothing(Launch& launch, Warp& warp, const Op* op);
 const Op* op_fence(Launch& launch, Warp& warp, const Op* op);
 const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op);  // __syncwarp
