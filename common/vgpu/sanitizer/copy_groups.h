@@ -3,8 +3,8 @@
 //
 // A batch ends where a group does, and where copies arrive at an mbarrier: the phase waits for the copies so far, but
 // cp.async.wait_group counts only groups, and an arrival forms none (PTX ISA, cp.async.mbarrier.arrive). A batch may be
-// waited for in several ways: by the thread itself, and at one or more mbarriers. Each way is enough for those who take
-// it.
+// waited for in several ways: by the thread itself, which is kept here, and at one or more mbarriers, which is kept by
+// those who know of it (known_copies.h). Each way is enough for those who take it.
 #pragma once
 
 #include <algorithm>
@@ -22,20 +22,15 @@ class CopyGroups {
   // Lanes that have always closed batches and waited together.
   struct Part {
     std::uint32_t lanes = kAllLanes;
-    std::uint32_t closed = 0;  // number of closed batches
-    // By batch: the earliest time of the warp that orders whoever knows it after the batch. Never decreases from batch
-    // to batch.
+    std::uint32_t closed = 0;   // number of closed batches
+    std::uint32_t arrived = 0;  // so many of these arrive at some mbarrier
+    // By batch: the time of the warp at which its threads waited for the batch. Never decreases from batch to batch.
     std::vector<Clock> waited;
     std::vector<std::uint32_t> groups;  // by group: `closed` at its end
 
-    // The first `batches` batches are over for whoever knows time `at` of the warp. Returns how many of them were known
-    // to be over, but for a later time only.
-    std::size_t end(std::uint32_t batches, Clock at) {
-      std::size_t earlier = 0;
-      for (std::size_t i = std::min<std::size_t>(batches, waited.size()); i > 0 && waited[i - 1] > at; --i, ++earlier)
-        waited[i - 1] = at;
+    // The first `batches` batches are over for whoever knows time `at` of the warp.
+    void end(std::uint32_t batches, Clock at) {
       while (waited.size() < batches) waited.push_back(at);
-      return earlier;
     }
   };
 
@@ -64,7 +59,8 @@ class CopyGroups {
   void set_apart(Part& part, std::uint32_t lanes) {
     const std::uint32_t rest = part.lanes & ~lanes;
     if (rest == 0 || rest == part.lanes) return;
-    Part other{rest, part.closed, part.waited, part.groups};
+    Part other = part;
+    other.lanes = rest;
     part.lanes &= lanes;
     others_.push_back(std::move(other));
   }

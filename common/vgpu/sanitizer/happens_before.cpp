@@ -256,7 +256,7 @@ void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes, bool ex
 
 void RaceDetector::begin_mbarrier(std::uint64_t byte) {
   const Knowledge nothing(warps_.size());
-  mbarriers_[byte] = {nothing, nothing, {}};
+  mbarriers_[byte] = {nothing, nothing};
 }
 
 void RaceDetector::end_mbarrier(std::uint64_t byte) { mbarriers_.erase(byte); }
@@ -295,14 +295,8 @@ void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t 
   ++clocks.now;
   if (!copies) return;
   clocks.copies.for_each(lanes, [&](CopyGroups::Part& part) {
-    ++part.closed;
-    const auto before = std::ranges::find_if(
-        barrier.copies, [&](const Mbarrier::Copies& each) { return each.warp == warp && each.lanes == part.lanes; });
-    if (before == barrier.copies.end()) {
-      barrier.copies.push_back({warp, part.lanes, part.closed});
-    } else {
-      before->batches = part.closed;
-    }
+    part.arrived = ++part.closed;
+    barrier.arriving.copies.add(warp, part.lanes, part.closed);
   });
   work_ += work::kMetLane * (clocks.copies.parts() - 1);
 }
@@ -311,12 +305,8 @@ void RaceDetector::complete(std::uint64_t byte) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   Mbarrier& barrier = at->second;
-  for (const Mbarrier::Copies& each : barrier.copies) {
-    warps_[each.warp].copies.for_each(each.lanes, [&](CopyGroups::Part& part) {
-      work_ += part.end(each.batches, barrier.arriving.of_lane(each.warp, std::countr_zero(part.lanes)));
-    });
-  }
-  barrier.copies.clear();
+  // A phase ends behind all earlier ones.
+  work_ += work::kMetLane * barrier.arriving.copies.join(barrier.arrived.copies);
   std::swap(barrier.arrived, barrier.arriving);
   barrier.arriving.clear();
 }

@@ -3,6 +3,8 @@
 namespace roofwalk::vgpu {
 namespace {
 
+constexpr std::size_t kPartsPerRow = 4;  // comparing so many parts of copies takes as long as a row of lanes
+
 bool covers(const LaneClocks& known, const LaneClocks& other) {
   unsigned later = 0;
   for (std::size_t l = 0; l < known.size(); ++l) later |= static_cast<unsigned>(other[l] > known[l]);
@@ -32,13 +34,14 @@ void Knowledge::prove(const Knowledge& fenced) {
 std::size_t Knowledge::join(const Knowledge& other, bool is_proven) {
   if (is_proven) prove(other);
   for (std::size_t i = 0; i < warps.size(); ++i) warps[i] = std::max(warps[i], other.warps[i]);
-  if (other.lanes_ == nullptr || other.lanes_ == lanes_) return 0;
+  std::size_t work = copies.join(other.copies) / kPartsPerRow;
+  if (other.lanes_ == nullptr || other.lanes_ == lanes_) return work;
   if (lanes_ == nullptr) {
     lanes_ = other.lanes_;
-    return 0;
+    return work;
   }
   const std::shared_ptr<const Lanes> from = other.lanes_;
-  std::size_t work = 0, row = 0;
+  std::size_t row = 0;
   for (std::uint32_t left = from->warps; left != 0; left &= left - 1)
     work += join_lanes(static_cast<std::uint32_t>(std::countr_zero(left)), from->clocks[row++]);
   return work;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/vgpu/requests/coalescer.h"
+#include "common/vgpu/sanitizer/known_copies.h"
 
 namespace roofwalk::vgpu {
 
@@ -27,11 +28,13 @@ class Knowledge {
   std::vector<Clock> warps;  // by warp, for all its lanes; at most 32 warps
   // The same without what was told by volatile or relaxed accesses with no fence before them.
   std::vector<Clock> proven;
+  KnownCopies copies;  // those that waits at mbarriers have proved to be over
 
   // Forgets everything, but keeps the memory.
   void clear() {
     std::fill(warps.begin(), warps.end(), 0);
     std::fill(proven.begin(), proven.end(), 0);
+    copies.clear();
     lanes_.reset();
   }
   void set(std::uint32_t warp, Clock to) { warps[warp] = proven[warp] = to; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/vgpu/sanitizer/same_places.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
@@ -17,42 +18,6 @@ bool bears_glance(SharedTouch other, bool same_warp) {
 }
 
 constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches; this many fit in the host's cache
-
-// Groups the lanes of an access by address, for the patterns that kernels have: runs of adjacent lanes with one
-// address, and rows of fewer than 32 lanes that repeat the same addresses. Lanes whose addresses repeat in any other
-// way are checked one by one.
-class SamePlaces {
- public:
-  explicit SamePlaces(const Access& access) {
-    if (access.uniform) {
-      ends_ = 1u << (kWarpSize - 1);
-    } else if (!access.implied) {
-      ends_ = differing(access.address, access.address + 1, kWarpSize - 1) | 1u << (kWarpSize - 1);
-      while (period_ > 4 && differing(access.address, access.address + period_ / 2, period_ / 2) == 0) {
-        period_ /= 2;
-        rows_ |= rows_ << period_;
-      }
-    }
-  }
-
-  // The lanes with the same address as `lane`. Some lanes below `lane` may be missing.
-  std::uint32_t with(int lane) const {
-    const int last = std::min(lane + std::countr_zero(ends_ >> lane), lane | (period_ - 1));
-    return static_cast<std::uint32_t>((2ull << last) - (1ull << lane)) * rows_;
-  }
-
- private:
-  // Bit i is set if a[i] != b[i].
-  static std::uint32_t differing(const std::uint64_t* a, const std::uint64_t* b, int count) {
-    std::uint32_t out = 0;
-    for (int i = 0; i < count; ++i) out |= static_cast<std::uint32_t>(a[i] != b[i]) << i;
-    return out;
-  }
-
-  std::uint32_t ends_ = kAllLanes;  // bit l: lane l + 1 has a different address
-  int period_ = kWarpSize;          // lanes of a row, a power of two
-  std::uint32_t rows_ = 1;          // bit l: a row begins at lane l
-};
 
 }  // namespace
 
@@ -141,15 +106,20 @@ RaceDetector::Record RaceDetector::recall(Id id, std::size_t word) const {
   return record;
 }
 
-bool RaceDetector::is_under_way(const Record& record) const {
+bool RaceDetector::is_under_way(const Record& record, std::uint32_t warp) const {
   if (record.touch != SharedTouch::copy) return false;
-  return record.clock > warps_[record.warp].copies.of(std::countr_zero(record.lanes)).waited.size();
+  const int lane = std::countr_zero(record.lanes);
+  if (record.clock <= warps_[record.warp].copies.of(lane).waited.size()) return false;
+  return !warps_[warp].known.copies.include(record.warp, lane, record.clock);
 }
 
 int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane, bool by_luck) const {
   Clock clock = record.clock;
-  if (record.touch == SharedTouch::copy)
-    clock = warps_[record.warp].copies.of(std::countr_zero(record.lanes)).waited[record.clock - 1];
+  if (record.touch == SharedTouch::copy) {
+    const int copier = std::countr_zero(record.lanes);
+    if (warps_[warp].known.copies.include(record.warp, copier, record.clock)) return -1;
+    clock = warps_[record.warp].copies.of(copier).waited[record.clock - 1];
+  }
   const auto newest = [](std::uint32_t lanes) { return 31 - std::countl_zero(lanes); };
   if (record.warp != warp) {
     const Knowledge& known = warps_[warp].known;
@@ -198,7 +168,11 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     if (const int other = rival(record, warp, lane, false); other >= 0) luck = found(kind, record, other);
   };
   if (writes_[word] != 0) {
-    if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
+    if (is_under_way(write, warp)) {
+      auto missing = found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
+      missing.arrives = write.clock <= warps_[write.warp].copies.of(std::countr_zero(write.lanes)).arrived;
+      return missing;
+    }
     // Lanes of one instruction are not reported here: `writes.replaced` tells which of them write different values.
     const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
     const bool glances = touch == SharedTouch::glance && bears_glance(write.touch, write.warp == warp);

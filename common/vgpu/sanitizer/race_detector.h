@@ -77,6 +77,7 @@ class RaceDetector {
     std::uint32_t thread = 0;  // the other thread's number in the block; unused for `uninitialized`
     std::uint32_t pc = 0;      // the other thread's instruction
     SharedTouch touch = SharedTouch::read;
+    bool arrives = false;  // the copy for which a wait is missing arrives at an mbarrier
     bool is_warning() const { return kind >= Kind::same_value && kind <= Kind::unfenced; }
   };
   // Checks and records an in-bounds access of a warp. Returns the first error, or else the first warning. An access
@@ -212,7 +213,8 @@ class RaceDetector {
   // Returns the recorded touch with this Id, with the lanes that touched this word.
   Record recall(Id id, std::size_t word) const;
 
-  bool is_under_way(const Record& record) const;
+  // Whether a recorded copy may not be over yet, for all that a warp knows.
+  bool is_under_way(const Record& record, std::uint32_t warp) const;
   // Returns a lane of the recorded touch that is not ordered before `lane` of `warp`; -1: none.
   // `by_luck`: whether exchanges, and relaxed accesses without a fence, order.
   int rival(const Record& record, std::uint32_t warp, int lane, bool by_luck = true) const;
@@ -255,11 +257,8 @@ class RaceDetector {
   struct Mbarrier {
     // What the arriving warps knew: `arriving` is for the warps that wait for the current phase, `arrived` for those
     // that wait for the previous one.
+    // They also have the copies that arrive.
     Knowledge arriving, arrived;
-    struct Copies {  // copies that arrive in this phase: whose, and how many of their batches
-      std::uint32_t warp = 0, lanes = 0, batches = 0;
-    };
-    std::vector<Copies> copies;
   };
 
   std::uint64_t work_ = 0;  // for the next take_work()

@@ -26,9 +26,10 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
   const std::string they = fmt::format("thread ({}, {}, {})", other.x, other.y, other.z);
   if (finding.kind == RaceDetector::Finding::Kind::missing_wait) {
     launch.stop(warp, op, FaultKind::missing_wait, finding.lane,
-                fmt::format("missing wait: {} {}, where a copy that {} asked for{} may still be under way: wait with "
-                            "__pipeline_wait_prior(), then __syncthreads()",
-                            verb_of(touch), place, they, at));
+                fmt::format("missing wait: {} {}, where a copy that {} asked for{} may still be under way: wait {}",
+                            verb_of(touch), place, they, at,
+                            finding.arrives ? "at the mbarrier, cuda::barrier or cuda::pipeline at which it arrives"
+                                            : "with __pipeline_wait_prior(), then __syncthreads()"));
     return false;
   }
   if (finding.kind == RaceDetector::Finding::Kind::same_value) {

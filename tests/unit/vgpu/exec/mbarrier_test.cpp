@@ -145,7 +145,7 @@ TEST(Mbarrier, SanitizerSeesAPipelineThatDoesNotWait) {
   const auto record = Runner().run(kPipelineWithoutWait, {&x, &y, n});
   ASSERT_TRUE(record.ok()) << record.error().text();
   ASSERT_TRUE(record->fault);
-  EXPECT_EQ(record->fault->kind, FaultKind::race) << record->fault->message;
+  EXPECT_EQ(record->fault->kind, FaultKind::missing_wait) << record->fault->message;
   EXPECT_EQ(record->fault->line, 18);
 }
 

@@ -147,7 +147,7 @@ const LanesApart kApart[] = {
   c[t] = s[t ^ 32];
   if (t >= 32) c[t] += s[t + 32];  // @
 )",
-     FaultKind::race, "reads element 64 of s, which thread (0, 0, 0) copies into"},
+     FaultKind::missing_wait, "reads element 64 of s, where a copy that thread (0, 0, 0) asked for"},
     {"TheFirstToCountInReads", R"(
   __shared__ int count;
   if (t == 0) count = 0;

@@ -1,0 +1,192 @@
+// What arriving at an mbarrier and releasing a word tell those who wait there, and only those.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "common/base/json.h"
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+// The body of a kernel after `kArrivalsHead`, run with 64 threads and two blocks. `// @` marks the faulty line, if any.
+struct Arrivals {
+  const char* name;
+  const char* body;
+  FaultKind kind = FaultKind::race;
+  const char* says = "";
+};
+
+constexpr const char* kArrivalsHead = R"(#include <cuda_pipeline.h>
+#include <roofwalk.cuh>
+__device__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+__device__ void begin(unsigned gate, int arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(gate), "r"(arrivals) : "memory");
+}
+__device__ void arrive(unsigned gate) {
+  asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(gate) : "memory");
+}
+__device__ void arrive_behind_copies(unsigned gate) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
+}
+__device__ void wait(unsigned gate, unsigned parity = 0) {
+  unsigned over = 0;
+  while (over == 0)
+    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
+                 : "=r"(over) : "r"(gate), "r"(parity) : "memory");
+}
+__device__ void release(int* flag) {
+  int before;
+  asm volatile("atom.release.cta.shared.add.s32 %0, [%1], 1;" : "=r"(before) : "r"(at(flag)) : "memory");
+}
+__device__ void acquire(int* flag) {
+  int seen = 0;
+  while (seen == 0) asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(seen) : "r"(at(flag)) : "memory");
+}
+__global__ void k(float* c) {
+  __shared__ unsigned long long gates[2];
+  __shared__ float s[128];
+  __shared__ int flags[4];
+  const int t = threadIdx.x, lane = t % 32;
+  const unsigned gate = at(&gates[0]), other = gate + 8;
+  if (t < 4) flags[t] = 0;
+)";
+
+const Arrivals kTooLittle[] = {
+    {"CopiesArriveAndNobodyWaits", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  __syncthreads();
+  c[t] = s[t];  // @
+)",
+     FaultKind::missing_wait, "wait at the mbarrier, cuda::barrier or cuda::pipeline at which it arrives"},
+    {"CopiesArriveAndTheOtherWarpWaits", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  if (t < 32) wait(gate);
+  else c[t] = s[t];  // @
+)",
+     FaultKind::missing_wait, "reads element 32 of s"},
+    {"CopiesAreOverwrittenWithoutAWait", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  __syncthreads();
+  s[t] = 0.0f;  // @
+)",
+     FaultKind::missing_wait, "writes element 0 of s"},
+    {"CopiesOfTheNextPhase", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  wait(gate);
+  __pipeline_memcpy_async(&s[64 + t], &c[t], 4);
+  arrive_behind_copies(gate);
+  __syncthreads();
+  c[t] = s[t];
+  c[t] += s[64 + t];  // @
+)",
+     FaultKind::missing_wait, "of s, where a copy that thread"},
+};
+
+const Arrivals kEnough[] = {
+    {"OneWarpWaitsForTheCopiesAndTellsAll", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  if (t < 32) wait(gate);
+  __syncthreads();
+  c[t] = s[63 - t];
+)"},
+    {"OneLaneWaitsForTheCopiesAndReleasesAFlag", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  if (t == 0) wait(gate), release(&flags[0]);
+  __syncwarp();
+  if (t >= 32) acquire(&flags[0]);
+  c[t] = s[63 - t];
+)"},
+    {"TheNextPhaseIsWaitedFor", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(gate);
+  if (t < 32) wait(gate);
+  __syncthreads();
+  arrive(gate);
+  wait(gate, 1);
+  c[t] = s[63 - t];
+)"},
+    {"CopiesOfManyPhases", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+#pragma unroll 1
+  for (int i = 0; i < 6; ++i) {
+    __pipeline_memcpy_async(&s[i % 2 * 64 + t], &c[t], 4);
+    if (lane < 16) arrive_behind_copies(gate);
+    else arrive_behind_copies(gate);
+    wait(gate, i % 2);
+    c[t] = s[i % 2 * 64 + (t ^ 32)];
+    __syncthreads();
+  }
+)"},
+};
+
+void PrintTo(const Arrivals& arrivals, std::ostream* out) { *out << arrivals.name; }
+
+std::string arrivals_text(const Arrivals& arrivals) {
+  return std::string(kArrivalsHead) + arrivals.body + "}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
+}
+
+RunRecord run_arrivals(const std::string& text, const RunOptions& options) {
+  Buffer c{"c", std::vector<float>(128, 1.0f)};
+  RunOptions limited = options;
+  limited.max_work = 50'000'000;
+  auto record = Runner().run(text, {&c}, limited);
+  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+  return record.ok() ? std::move(*record) : RunRecord{};
+}
+
+const bool kTooLittleJoined = join(map_to_text(kTooLittle, arrivals_text));
+
+class WhatOneTells : public testing::TestWithParam<Arrivals> {};
+
+TEST_P(WhatOneTells, IsNotAll) {
+  const std::string text = arrivals_text(GetParam());
+  const RunRecord record = run_arrivals(text, kSanitized);
+  ASSERT_TRUE(record.fault.has_value());
+  EXPECT_EQ(record.fault->kind, GetParam().kind);
+  EXPECT_THAT(record.fault->message, testing::HasSubstr(GetParam().says));
+  const auto mark = text.begin() + static_cast<std::ptrdiff_t>(text.find("// @"));
+  EXPECT_EQ(record.fault->line, 1 + std::count(text.begin(), mark, '\n')) << record.fault->message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, WhatOneTells, testing::ValuesIn(kTooLittle),
+                         [](const auto& each) { return each.param.name; });
+
+const bool kEnoughJoined = join(map_to_text(kEnough, arrivals_text));
+
+class WhatAllAreTold : public testing::TestWithParam<Arrivals> {};
+
+TEST_P(WhatAllAreTold, IsEnough) {
+  const std::string text = arrivals_text(GetParam());
+  const RunRecord sanitized = run_arrivals(text, kSanitized), plain = run_arrivals(text, {});
+  ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
+  ASSERT_FALSE(plain.fault.has_value()) << plain.fault->message;
+  EXPECT_EQ(to_json(sanitized), to_json(plain));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, WhatAllAreTold, testing::ValuesIn(kEnough),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace roofwalk::test
