@@ -72,14 +72,25 @@ void RaceDetector::count_lock(const Knowledge& lock, std::size_t rows_before) {
   for (const auto& [word, each] : locks_) work_ += work::kJoined + work::kJoinedRow * all.join(each);
   locks_ = {};
   locks_.emplace(0, std::move(all));
+  own_times_.become_one();
   are_locks_one_ = true;
 }
 
 void RaceDetector::forget_locks() {
   if (locks_.empty()) return;
   locks_ = {};  // clear() would visit every bucket of a map that was once large
+  own_times_.clear();
   lock_bytes_ = 0;
   are_locks_one_ = false;
+}
+
+void RaceDetector::release_own(std::size_t word, std::uint32_t warp, int lane, Clock time, Clock passed_on) {
+  WarpClocks& clocks = warps_[warp];
+  lock_bytes_ += own_times_.release(are_locks_one_ ? 0 : word, warp, lane, time, passed_on);
+  clocks.publishers |= 1u << lane;
+  Clock& published = clocks.published[static_cast<std::size_t>(lane)];
+  published = std::max(published, time);
+  work_ += work::kJoined;
 }
 
 bool RaceDetector::order_by_lock(std::uint32_t warp, int lane, std::size_t word, SharedTouch touch, bool relaxed) {
@@ -93,6 +104,8 @@ bool RaceDetector::order_by_lock(std::uint32_t warp, int lane, std::size_t word,
     clocks.learned = true;
   }
   if (touch == SharedTouch::acquire) return is_news;
+  release_own(word, warp, lane, clocks.now, lock.warps[warp]);
+  own_times_.pass_on(are_locks_one_ ? 0 : word, warp, clocks.known);
   work_ += work::kJoined + work::kJoinedRow * lock.join(clocks.known, !relaxed);
   if (!relaxed) {
     lock.set(warp, clocks.now);
@@ -101,7 +114,6 @@ bool RaceDetector::order_by_lock(std::uint32_t warp, int lane, std::size_t word,
     prove_fenced(clocks, warp, lane, lock);
   }
   ++clocks.now;
-  clocks.publishers |= 1u << lane;
   count_lock(lock, rows);
   return is_news;
 }
@@ -114,11 +126,16 @@ bool RaceDetector::learn_of_own(std::uint32_t warp, int lane, std::size_t word) 
   const Knowledge& lock = at->second;
   if (lock.rows() == 0 && lock.warps[warp] < std::max<Clock>(clocks.synced, 1)) return false;
   work_ += work::kJoined;
-  // A lock tells a time of the warp, not which lanes have published by then: all that ever have count.
+  const OwnTimes* const own = own_times_.find(are_locks_one_ ? 0 : word, warp);
+  const Clock from_others = own == nullptr ? lock.warps[warp] : own->from_others;
   std::size_t news = 0;
   for (std::uint32_t left = others; left != 0; left &= left - 1) {
     const int other = std::countr_zero(left);
-    const Clock told = lock.of_lane(warp, other) + 1;
+    const auto lane_of = static_cast<std::size_t>(other);
+    // Other warps pass on a time of the warp, not which lanes had published by then.
+    Clock released = std::max(std::min(from_others, clocks.published[lane_of]), lock.of_single_lane(warp, other));
+    if (own != nullptr) released = std::max(released, own->lanes[lane_of]);
+    const Clock told = released + 1;
     if (told == 1) continue;
     if (told > clocks.met) news += learn_at(told, lane, other, clocks.lanes);
     if (clocks.exchanged && told > clocks.synced) news += learn_at(told, lane, other, clocks.synced_lanes);
@@ -175,13 +192,18 @@ void RaceDetector::publish(std::uint32_t warp, int lane, std::size_t word) {
   if (clocks.fenced.warps.empty()) return;
   Knowledge& lock = lock_of(word);
   const std::size_t rows = lock.rows();
-  work_ += work::kJoinedRow * lock.join(clocks.fenced);
+  Clock fenced = clocks.fenced.warps[warp];
+  // Each lane publishes only what it has fenced itself, not what only other lanes of its warp have fenced.
+  const LaneClocks* own = nullptr;
   if (!clocks.fenced_lanes.empty()) {
-    // Each lane publishes only what it has fenced itself, not what only other lanes of its warp have fenced.
-    const LaneClocks& own = clocks.fenced_lanes[static_cast<std::size_t>(lane)];
-    if (own[static_cast<std::size_t>(lane)] != 0) work_ += work::kJoinedRow * lock.join_lanes(warp, own);
+    own = &clocks.fenced_lanes[static_cast<std::size_t>(lane)];
+    fenced = std::max(fenced, (*own)[static_cast<std::size_t>(lane)]);
   }
-  warps_[warp].publishers |= 1u << lane;
+  release_own(word, warp, lane, fenced, lock.warps[warp]);
+  own_times_.pass_on(are_locks_one_ ? 0 : word, warp, clocks.fenced);
+  work_ += work::kJoinedRow * lock.join(clocks.fenced);
+  if (own != nullptr && (*own)[static_cast<std::size_t>(lane)] != 0)
+    work_ += work::kJoinedRow * lock.join_lanes(warp, *own);
   count_lock(lock, rows);
 }
 
@@ -229,6 +251,7 @@ void RaceDetector::forget_what_all_know() {
     clocks.fenced = Knowledge();
     clocks.fenced_lanes.clear();
     clocks.publishers = 0;
+    clocks.published = {};
   }
 }
 

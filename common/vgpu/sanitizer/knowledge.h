@@ -49,6 +49,11 @@ class Knowledge {
     const LaneClocks* const own = lanes_of(warp);
     return own == nullptr ? warps[warp] : std::max(warps[warp], (*own)[static_cast<std::size_t>(lane)]);
   }
+  // Only what is known of this lane without the others of its warp.
+  Clock of_single_lane(std::uint32_t warp, int lane) const {
+    const LaneClocks* const own = lanes_of(warp);
+    return own == nullptr ? 0 : (*own)[static_cast<std::size_t>(lane)];
+  }
   Clock proven_of_lane(std::uint32_t warp, int lane) const {
     const LaneClocks* const own = lanes_of(warp);
     return own == nullptr ? proven[warp] : std::max(proven[warp], (*own)[static_cast<std::size_t>(lane)]);

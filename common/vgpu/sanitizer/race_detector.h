@@ -15,7 +15,7 @@
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
 // instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
 // another order; races within a warp that one of its lanes would order by arriving at an mbarrier for the others, or
-// that another of its lanes' atomics would order if it had made them later; races in global memory; plain loads of an
+// by releasing to another warp, which passes it on, if it released later; races in global memory; plain loads of an
 // mbarrier's own 8 bytes. In a block with thousands of locks (kLockBytes), all of them count as one. Atomics, volatile
 // stores and volatile loads that poll do not race with each other. Other files check reads of unwritten global memory
 // (memory.h) and local memory (local_memory.h; registers are not watched), masks that name absent threads (members.h),
@@ -36,6 +36,7 @@
 #include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/sanitizer/copy_groups.h"
 #include "common/vgpu/sanitizer/knowledge.h"
+#include "common/vgpu/sanitizer/own_times.h"
 #include "common/vgpu/sanitizer/touch_patterns.h"
 #include "common/vgpu/sanitizer/unset_words.h"
 
@@ -180,6 +181,7 @@ class RaceDetector {
     // the others since the last fence by all lanes.
     std::vector<LaneClocks> fenced_lanes;
     std::uint32_t publishers = 0;  // lanes that have published something since the last barrier of the whole block
+    LaneClocks published{};        // by lane: up to when it had at most published what it did; 0: nothing
     CopyGroups copies;
   };
 
@@ -201,6 +203,8 @@ class RaceDetector {
   // bytes, merges them into one.
   void count_lock(const Knowledge& lock, std::size_t rows_before);
   void forget_locks();
+  // A lane releases at a word, whose lock tells `passed_on` of its warp so far, what it did up to a time.
+  void release_own(std::size_t word, std::uint32_t warp, int lane, Clock time, Clock passed_on);
   // After a barrier of the whole block: every warp is ordered after all earlier touches, so drops the clocks that prove
   // it.
   void forget_what_all_know();
@@ -275,6 +279,7 @@ class RaceDetector {
   std::shared_ptr<TouchPatterns> patterns_;
   std::vector<WarpClocks> warps_;
   std::unordered_map<std::size_t, Knowledge> locks_;  // by word: the vector clock that the next acquire joins
+  OwnTimesOfWords own_times_;                         // by word: the same for lanes of one warp
   std::size_t lock_bytes_ = 0, most_lock_bytes_;
   bool are_locks_one_ = false;                   // all words share the lock of word 0
   Knowledge barriers_[kBarriers];                // the vector clock that released warps join

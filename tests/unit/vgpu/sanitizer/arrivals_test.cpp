@@ -50,6 +50,7 @@ __global__ void k(float* c) {
   const int t = threadIdx.x, lane = t % 32;
   const unsigned gate = at(&gates[0]), other = gate + 8;
   if (t < 4) flags[t] = 0;
+  asm volatile("" ::"r"(at(s)) : "memory");  // so that no value of s is known beforehand
 )";
 
 const Arrivals kTooLittle[] = {
@@ -93,6 +94,34 @@ const Arrivals kTooLittle[] = {
   c[t] += s[64 + t];  // @
 )",
      FaultKind::missing_wait, "of s, where a copy that thread"},
+    {"AnotherLaneReleases", R"(
+  __syncthreads();
+  if (t == 0) release(&flags[1]);
+  if (t == 0) s[0] = 1.0f;
+  if (t == 1) release(&flags[0]);
+  if (t >= 2 && t < 32) acquire(&flags[0]);
+  if (t >= 2 && t < 32) c[t] = s[0];  // @
+)",
+     FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
+    {"AnotherLaneReleasesAnotherWord", R"(
+  __syncthreads();
+  if (t == 0) s[0] = 1.0f;
+  if (t == 0) release(&flags[1]);
+  if (t == 1) release(&flags[0]);
+  if (t >= 2 && t < 32) acquire(&flags[0]);
+  if (t >= 2 && t < 32) c[t] = s[0];  // @
+)",
+     FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
+    {"AnotherLaneCountsBehindACommonFence", R"(
+  __syncthreads();
+  if (t == 0) s[0] = 1.0f;
+  __threadfence_block();
+  if (t == 1) atomicExch(&flags[0], 1);
+  if (t >= 2 && t < 32) acquire(&flags[0]);
+  if (t == 0) atomicExch(&flags[1], 1);
+  if (t >= 2 && t < 32) c[t] = s[0];  // @
+)",
+     FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
 };
 
 const Arrivals kEnough[] = {
@@ -125,6 +154,26 @@ const Arrivals kEnough[] = {
   arrive(gate);
   wait(gate, 1);
   c[t] = s[63 - t];
+)"},
+    {"ALanePassesItOn", R"(
+  __syncthreads();
+  if (t == 0) s[0] = 1.0f;
+  if (t == 0) release(&flags[1]);
+  if (t == 1) acquire(&flags[1]);
+  if (t == 1) release(&flags[0]);
+  if (t >= 2 && t < 32) acquire(&flags[0]);
+  c[t] = t >= 2 && t < 32 ? s[0] : 0.0f;
+)"},
+    {"TheOtherWarpPassesItOn", R"(
+  __syncthreads();
+  if (t == 0) s[0] = 1.0f;
+  if (t == 0) release(&flags[1]);
+  if (t == 32) acquire(&flags[1]);
+  if (t == 32) release(&flags[0]);
+  if (t == 1) release(&flags[0]);
+  if (t >= 2 && t < 32) while (atomicAdd(&flags[0], 0) != 2) {}
+  __threadfence_block();
+  c[t] = t >= 2 && t < 32 ? s[0] : 0.0f;
 )"},
     {"CopiesOfManyPhases", R"(
   if (t == 0) begin(gate, 64);
