@@ -292,7 +292,7 @@ std::size_t RaceDetector::tell_of_own(const WarpClocks& clocks, std::uint32_t wa
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
     for (std::size_t other = 0; other < kWarpSize; ++other)
       own[other] = std::max(own[other], known_of(clocks.lanes, lane, other));
-    own[lane] = clocks.now;
+    own[lane] = std::min(clocks.now, clocks.touched);
   }
   return to.join_lanes(warp, own);
 }
@@ -334,17 +334,29 @@ void RaceDetector::complete(std::uint64_t byte) {
   barrier.arriving.clear();
 }
 
-void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp) {
+void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
-  work_ += work::kJoinedRow * warps_[warp].known.join(at->second.arrived);
-  warps_[warp].learned = true;
-  // Lanes of one warp that arrived one by one count as having met at the last arrival: that hides races among them, but
-  // keeps all of the warp's accesses on the fast path.
+  WarpClocks& clocks = warps_[warp];
   const Knowledge& arrived = at->second.arrived;
-  Clock met = arrived.warps[warp];
-  for (int lane = 0; lane < kWarpSize && arrived.rows() != 0; ++lane) met = std::max(met, arrived.of_lane(warp, lane));
-  for (Clock* const own : {&warps_[warp].met, &warps_[warp].synced}) *own = std::max(*own, met + 1);
+  work_ += work::kJoinedRow * clocks.known.join(arrived);
+  clocks.learned = true;
+  if (lanes == live) {
+    for (Clock* const own : {&clocks.met, &clocks.synced}) *own = std::max(*own, arrived.warps[warp] + 1);
+  }
+  // What lanes of the warp told one by one.
+  std::size_t news = 0;
+  for (int other = 0; other < kWarpSize && (lanes != live || arrived.rows() != 0); ++other) {
+    const Clock told = arrived.of_lane(warp, other) + 1;
+    if (told <= std::min(clocks.met, clocks.synced)) continue;
+    for (std::uint32_t left = lanes & ~(1u << other); left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      if (told > clocks.met) news += learn_at(told, lane, other, clocks.lanes);
+      if (clocks.exchanged && told > clocks.synced) news += learn_at(told, lane, other, clocks.synced_lanes);
+    }
+  }
+  work_ += work::kJoinedRow * news;
+  if (news != 0) meet_if_all_know(warp);
 }
 
 void RaceDetector::commit_copies(std::uint32_t warp, std::uint32_t lanes) {
@@ -358,6 +370,7 @@ void RaceDetector::wait_for_copies(std::uint32_t warp, std::uint32_t lanes, std:
   clocks.copies.for_each(lanes, [&](CopyGroups::Part& part) {
     if (part.groups.size() <= left) return;
     part.end(part.groups[part.groups.size() - 1 - left], clocks.now);
+    clocks.touched = clocks.now;
   });
   work_ += work::kMetLane * (clocks.copies.parts() - 1);
 }

@@ -199,6 +199,7 @@ void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTo
   const WarpClocks& clocks = warps_[warp];
   // Whoever acquires a lock knows the touch that released it, too.
   const Clock now = is_of_lock(touch) ? clocks.now - 1 : clocks.now;
+  if (!is_arrival(word, touch)) warps_[warp].touched = clocks.now;
   const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.copies.of(lane).closed + 1 : now,
                       .pc = pc,
                       .lanes = 1u << lane,
@@ -244,7 +245,10 @@ bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
       if (!is_over(read, word, now.warp, now.lanes)) return false;
     }
   }
-  if (id == 0) id = keep(now);
+  if (id == 0) {
+    id = keep(now);
+    warps_[now.warp].touched = now.clock;
+  }
   if (!reads) {
     writes_[word] = id;
     reads_[word] = older_reads_[word] = 0;
@@ -308,7 +312,7 @@ inline RaceDetector::Id RaceDetector::keep_pattern(std::uint32_t warp, std::uint
   const Id id = next_id() | warp;
   // The record is built in place: copying a temporary would make the host wait until its parts have been written.
   Record& record = log_.emplace_back();
-  record.clock = warps_[warp].now;
+  record.clock = warps_[warp].touched = warps_[warp].now;
   record.pc = pc;
   record.warp = warp;
   record.touch = touch;

@@ -14,12 +14,12 @@
 //
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
 // instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
-// another order; races within a warp that one of its lanes would order by arriving at an mbarrier for the others, or
-// by releasing to another warp, which passes it on, if it released later; races in global memory; plain loads of an
-// mbarrier's own 8 bytes. In a block with thousands of locks (kLockBytes), all of them count as one. Atomics, volatile
-// stores and volatile loads that poll do not race with each other. Other files check reads of unwritten global memory
-// (memory.h) and local memory (local_memory.h; registers are not watched), masks that name absent threads (members.h),
-// and barriers that some threads of a warp bypass (divergent_barrier.h).
+// another order; races within a warp that one of its lanes would order by releasing to another warp, which passes it
+// on, if it released later; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands
+// of locks (kLockBytes), all of them count as one. Atomics, volatile stores and volatile loads that poll do not race
+// with each other. Other files check reads of unwritten global memory (memory.h) and local memory (local_memory.h;
+// registers are not watched), masks that name absent threads (members.h), and barriers that some threads of a warp
+// bypass (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -112,14 +112,14 @@ class RaceDetector {
   void see(std::uint32_t warp, const Access& access);
 
   // An mbarrier, identified by its offset in shared memory. arrive: `lanes` of a warp whose live lanes are `live`
-  // arrive, or (`copies`) their asynchronous copies so far do; complete: the phase ends; acquire: a warp has seen that
-  // it ended.
+  // arrive, or (`copies`) their asynchronous copies so far do; complete: the phase ends; acquire: `lanes` of a warp
+  // have seen that it ended.
   void begin_mbarrier(std::uint64_t byte);
   bool has_mbarrier(std::uint64_t byte) const { return mbarriers_.contains(byte); }
   void end_mbarrier(std::uint64_t byte);
   void arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t lanes, std::uint32_t live, bool copies);
   void complete(std::uint64_t byte);
-  void acquire(std::uint64_t byte, std::uint32_t warp);
+  void acquire(std::uint64_t byte, std::uint32_t warp, std::uint32_t lanes, std::uint32_t live);
 
   // Asynchronous copies by lanes of a warp. commit_copies: closes the open group; wait_for_copies: waits for all closed
   // groups but the last `left`; wait_for_all_copies: waits for all.
@@ -163,7 +163,8 @@ class RaceDetector {
     explicit WarpClocks(std::size_t warps = 0) : known(warps) {}
 
     Clock now = 1;
-    Clock met = 0;  // all lanes are ordered after everything that any of them did before this time
+    Clock touched = 0;  // when its lanes touched memory last, apart from arrivals at mbarriers
+    Clock met = 0;      // all lanes are ordered after everything that any of them did before this time
     // The same, but for what only shuffles, votes, matches or reductions have ordered, which order no memory; and as an
     // Id: the Id of the first touch after that time.
     Clock synced = 0;
@@ -211,6 +212,10 @@ class RaceDetector {
 
   Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
   Id keep(const Record& record);
+  // Whether a touch is an arrival at an mbarrier. It need not be ordered before anything.
+  bool is_arrival(std::size_t word, SharedTouch touch) const {
+    return touch == SharedTouch::atomic && !mbarriers_.empty() && has_mbarrier(word << word_shift_ & ~7ull);
+  }
   // Drops touches that no word refers to, and all touches before the last barrier of the whole block except
   // asynchronous copies.
   void forget_the_old();

@@ -226,9 +226,10 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
                                                         : State{warp.lanes<std::uint64_t>(op->s[1])[l]}.parity();
     if (load_state(at.of(access, l)).parity() != meant) over |= 1u << l;
   }
-  for_each_object(access, [&](std::uint64_t byte, std::uint32_t) {
+  for_each_object(access, [&](std::uint64_t byte, std::uint32_t lanes) {
     if (over == 0) return;
-    if (warp.block->shadow != nullptr) warp.block->shadow->acquire(byte, warp.index);
+    if (warp.block->shadow != nullptr && (lanes & over) != 0)
+      warp.block->shadow->acquire(byte, warp.index, lanes & over, warp.live);
     const auto phases = warp.block->mbarrier_phases.find(byte);
     if (phases != warp.block->mbarrier_phases.end() && phases->second.over != 0) {
       warp.path.wait_until(phases->second.over_clock);

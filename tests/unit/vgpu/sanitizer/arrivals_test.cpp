@@ -122,6 +122,25 @@ const Arrivals kTooLittle[] = {
   if (t >= 2 && t < 32) c[t] = s[0];  // @
 )",
      FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
+    {"ALaneWritesBehindItsArrival", R"(
+  if (t == 0) begin(gate, 2);
+  __syncthreads();
+  if (t == 0) arrive(gate);
+  if (t == 0) s[0] = 1.0f;
+  if (t == 1) arrive(gate);
+  if (t < 32) wait(gate);
+  if (t >= 2 && t < 32) c[t] = s[0];  // @
+)",
+     FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
+    {"OneLaneWaitsForItself", R"(
+  if (t == 0) begin(gate, 1);
+  __syncthreads();
+  if (t == 0) s[0] = 1.0f;
+  if (t == 0) arrive(gate);
+  if (t == 1) wait(gate);
+  if (t == 2) c[t] = s[0];  // @
+)",
+     FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
 };
 
 const Arrivals kEnough[] = {
@@ -154,6 +173,25 @@ const Arrivals kEnough[] = {
   arrive(gate);
   wait(gate, 1);
   c[t] = s[63 - t];
+)"},
+    {"ALaneWritesAheadOfItsArrival", R"(
+  if (t == 0) begin(gate, 2);
+  __syncthreads();
+  if (t == 0) s[0] = 1.0f;
+  if (t == 0) arrive(gate);
+  if (t == 1) arrive(gate);
+  if (t < 32) wait(gate);
+  c[t] = t < 32 ? s[0] : 0.0f;
+)"},
+    {"OneLaneWaitsAndMeetsTheOthers", R"(
+  if (t == 0) begin(gate, 1);
+  __syncthreads();
+  if (t == 0) s[0] = 1.0f;
+  if (t == 0) arrive(gate);
+  if (t == 1) wait(gate);
+  if (t == 1) c[t] = s[0];
+  __syncwarp();
+  if (t == 2) c[t] = s[0];
 )"},
     {"ALanePassesItOn", R"(
   __syncthreads();
