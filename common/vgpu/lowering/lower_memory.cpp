@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/vgpu/lowering/guesses.h"
 #include "common/vgpu/lowering/polling.h"
 #include "common/vgpu/program/operands.h"
 
@@ -72,6 +73,7 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
   op.spins = !store && in.is_volatile && load_polls(op.pc);
+  op.guesses = !store && !in.is_volatile && load_guesses(op.pc);
   program_.polls_global |= op.spins && reaches_global(in);
   if (const auto held = speculation_.loads.find(op.pc); held != speculation_.loads.end()) {
     op.speculative = true;
@@ -121,6 +123,11 @@ bool Lowering::load_polls(std::uint32_t pc) {
   if (polling_loads_.empty())
     polling_loads_ = find_polling_loads(function_, program_.blocks, calls ? linked_.parts[0].count : ~0u);
   return polling_loads_[pc];
+}
+
+bool Lowering::load_guesses(std::uint32_t pc) {
+  if (!guesses_) guesses_ = find_guesses(function_, program_.blocks);
+  return !guesses_->empty() && (*guesses_)[pc];
 }
 
 Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Operand& address,

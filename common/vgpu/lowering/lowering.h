@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,6 +110,7 @@ class Lowering {
   bool may_read_flag(const Instruction& in);
   void note_polls_by_plain_reads();
   bool load_polls(std::uint32_t pc);
+  bool load_guesses(std::uint32_t pc);
   // Kernel parameters are known at launch, so loading one is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
                          const std::vector<Operand>& parts);
@@ -155,7 +157,8 @@ class Lowering {
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
-  Speculation speculation_;          // of sanitized runs
+  Speculation speculation_;                   // of sanitized runs
+  std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
   std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
 };
 

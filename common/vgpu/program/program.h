@@ -47,6 +47,7 @@ struct Op {
   bool spins = false;        // atomic, load: polls memory in a loop until another thread changes it
   bool decides = false;      // atomic, mbarrier: its result decides a way (registers_that_decide)
   bool speculative = false;  // load: checked by picks (lowering/speculation.h); pick: the last one of its load
+  bool guesses = false;      // load: its value matters only if a compare-and-swap finds it (lowering/guesses.h)
   bool back_edge = false;    // branch: its target is not ahead of it, so taking it ends the turn
   std::int64_t offset = 0;   // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
                              // handler

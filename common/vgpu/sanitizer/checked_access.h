@@ -37,11 +37,13 @@ inline bool is_watched(const Launch& launch, const Warp& warp) {
 // Records a lockstep load or store of a watched block if it is certainly ordered after all earlier touches; else false.
 inline bool touches_in_order(Launch& launch, const Warp& warp, const Op* op, std::uint64_t first,
                              const LaneOffsets& offsets, std::uint32_t bytes, SharedTouch touch) {
-  if (op->instruction->is_volatile || op->speculative) return false;
+  if (op->instruction->is_volatile || op->speculative || op->guesses) return false;
   const bool are_in_order = warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, offsets, bytes, touch);
   charge_for_clocks(launch, warp);
   return are_in_order;
 }
+
+inline SharedTouch plain_touch(const Op* load) { return load->guesses ? SharedTouch::guess : SharedTouch::read; }
 
 // Executes and checks a load or store of shared memory. A store is checked after it is executed, to know whether it
 // changed memory.
@@ -56,7 +58,7 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
       move(access, at);
       return op + 1;
     }
-    const SharedTouch touch = !is_volatile ? SharedTouch::read : op->spins ? SharedTouch::acquire : SharedTouch::glance;
+    const SharedTouch touch = !is_volatile ? plain_touch(op) : op->spins ? SharedTouch::acquire : SharedTouch::glance;
     if (!check_shared(launch, warp, op, access, touch, {.carries = touch == SharedTouch::read})) return nullptr;
     move(access, at);
     if (warp.block->shadow->take_unset())

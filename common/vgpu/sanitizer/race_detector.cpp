@@ -12,9 +12,10 @@ namespace {
 bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }
 bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
 
-// Whether a glance and another touch of the same word do not race, although nothing orders them.
-bool bears_glance(SharedTouch other, bool same_warp) {
-  return same_warp || other == SharedTouch::atomic || other == SharedTouch::lock;
+// Whether a read and another touch of the same word do not race, although nothing orders them.
+bool bears(SharedTouch read, SharedTouch other, bool same_warp) {
+  if (read != SharedTouch::glance && read != SharedTouch::guess) return false;
+  return (same_warp && read == SharedTouch::glance) || other == SharedTouch::atomic || other == SharedTouch::lock;
 }
 
 constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches; this many fit in the host's cache
@@ -175,8 +176,8 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     }
     // Lanes of one instruction are not reported here: `writes.replaced` tells which of them write different values.
     const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
-    const bool glances = touch == SharedTouch::glance && bears_glance(write.touch, write.warp == warp);
-    const bool harmless = together || (is_atomic(write.touch) && (is_atomic(touch) || glances));
+    const bool is_borne = is_atomic(touch) || bears(touch, write.touch, write.warp == warp);
+    const bool harmless = together || (is_atomic(write.touch) && is_borne);
     if (!harmless) writer = rival(write, warp, lane);
     if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
     if (!harmless && !unchanged) check_luck(write);
@@ -185,7 +186,7 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     for (const Id id : {reads_[word], older_reads_[word]}) {
       if (id == 0) continue;
       const Record read = recall(id, word);
-      if (read.touch == SharedTouch::glance && bears_glance(touch, read.warp == warp)) continue;
+      if (bears(read.touch, touch, read.warp == warp)) continue;
       if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);
       check_luck(read);
     }

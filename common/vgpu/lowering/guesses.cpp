@@ -1,0 +1,281 @@
+#include "common/vgpu/lowering/guesses.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "common/vgpu/lowering/flag_values.h"
+#include "common/vgpu/program/operands.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Instruction;
+using ptx::Operand;
+
+// Each load takes a few walks through the whole code. A function with more of them has no guesses.
+constexpr std::size_t kMostLoads = 64, kMostSwaps = 8;
+constexpr int kMostRounds = 8;
+
+bool is_swap(const Instruction& in) {
+  return ptx::info(in.opcode).form == Form::atomic && in.atomic == ptx::AtomicOp::cas && in.space != ptx::Space::global;
+}
+
+bool is_plain_load(const Instruction& in) {
+  return ptx::info(in.opcode).form == Form::load && !in.is_volatile && in.vector == 1 &&
+         (in.space == ptx::Space::shared || in.space == ptx::Space::generic);
+}
+
+// Whether an instruction only makes new values of its sources.
+bool only_computes(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::alu:
+    case Form::carry:
+    case Form::convert:
+    case Form::move:
+    case Form::select:
+    case Form::compare:
+    case Form::set:
+    case Form::number_test:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Guesses {
+ public:
+  Guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks)
+      : code_(function.instructions), blocks_(blocks), values_(function), readers_(function.registers.size()) {
+    for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
+      for_each_source(code_[pc], [&](int reg) { readers_[static_cast<std::size_t>(reg)].push_back(pc); });
+      if (is_swap(code_[pc])) swaps_.push_back(pc);
+    }
+    blocks_before_.resize(blocks.size());
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+      for (const std::uint32_t to : blocks[b].successors) {
+        if (to != kExitBlock) blocks_before_[to].push_back(b);
+      }
+    }
+  }
+
+  std::vector<bool> find() {
+    std::vector<bool> out;
+    if (swaps_.empty()) return out;
+    std::size_t loads = 0;
+    for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
+      if (!is_plain_load(code_[pc]) || !has_swap(pc)) continue;
+      if (++loads > kMostLoads) return {};
+      if (!guesses(pc)) continue;
+      out.resize(code_.size());
+      out[pc] = true;
+    }
+    return out;
+  }
+
+ private:
+  // A word of memory: a variable or a register, which one instruction sets, plus an offset.
+  using Place = std::tuple<std::string, int, std::int64_t, int>;
+  std::optional<Place> place_of(const Operand& address, const Instruction& in) const {
+    const int bytes = ptx::size_bytes(in.type);
+    if (address.index < 0) return Place{address.symbol, -1, address.offset, bytes};
+    const auto& makers = values_.makers_of(address.index);
+    if (makers.size() != 1) return std::nullopt;
+    const Instruction& maker = code_[makers[0]];
+    if (ptx::info(maker.opcode).form == Form::move && maker.operands.size() == 2 && maker.guard < 0 &&
+        maker.operands[1].kind == Operand::Kind::variable)
+      return Place{maker.operands[1].symbol, -1, maker.operands[1].offset + address.offset, bytes};
+    return Place{"", address.index, address.offset, bytes};
+  }
+
+  bool is_of_same_word(std::uint32_t load, std::uint32_t swap) const {
+    const auto own = place_of(code_[load].operands[1], code_[load]);
+    return own && own == place_of(code_[swap].operands[1], code_[swap]);
+  }
+
+  bool has_swap(std::uint32_t load) const {
+    return std::ranges::any_of(swaps_, [&](std::uint32_t swap) { return is_of_same_word(load, swap); });
+  }
+
+  std::uint32_t block_of(std::uint32_t pc) const {
+    const auto behind = std::ranges::upper_bound(blocks_, pc, {}, &BasicBlock::first);
+    return static_cast<std::uint32_t>(behind - blocks_.begin()) - 1;
+  }
+
+  // Returns, by block, where control can get from `ahead`, which count, too, without running through block `wall`.
+  std::vector<bool> reach(std::vector<std::uint32_t> ahead, std::uint32_t wall, bool backwards = false) const {
+    std::vector<bool> out(blocks_.size());
+    while (!ahead.empty()) {
+      const std::uint32_t block = ahead.back();
+      ahead.pop_back();
+      if (block == kExitBlock || block == wall || out[block]) continue;
+      out[block] = true;
+      const auto& next = backwards ? blocks_before_[block] : blocks_[block].successors;
+      ahead.insert(ahead.end(), next.begin(), next.end());
+    }
+    return out;
+  }
+
+  // A load and a compare-and-swap of the same word.
+  struct Pair {
+    std::uint32_t swap = 0, load_block = 0, swap_block = 0;
+    std::vector<bool> unswapped;  // by block: control gets there from the load or a failed swap with no swap between
+    std::vector<bool> to_swap;    // by block: control gets from there to the swap without loading again
+    std::vector<bool> past_swap;  // by block: control gets from there to the load or the end without a swap
+    int success = -1;             // the predicate of the branch that tells a swap that succeeded from one that failed
+    std::vector<bool> found;      // by register: behind a swap that succeeded, it has what the swap has found
+  };
+
+  Pair pair_of(std::uint32_t load, std::uint32_t swap) const {
+    Pair out;
+    out.swap = swap, out.load_block = block_of(load), out.swap_block = block_of(swap);
+    const bool in_one_block = out.load_block == out.swap_block;
+    std::vector<std::uint32_t> starts;
+    if (!in_one_block || load > swap) starts = blocks_[out.load_block].successors;
+    const BasicBlock& last = blocks_[out.swap_block];
+    const Instruction& branch = code_[last.first + last.count - 1];
+    const int failed = branch_on_failure(branch, swap);
+    if (failed >= 0 && last.successors.size() == 2) {
+      out.success = branch.guard;
+      starts.push_back(last.successors[static_cast<std::size_t>(failed)]);
+    } else {
+      starts.insert(starts.end(), last.successors.begin(), last.successors.end());
+    }
+    out.unswapped = reach(starts, out.swap_block);
+    std::vector<std::uint32_t> before = blocks_before_[out.swap_block], ends = blocks_before_[out.load_block];
+    if (in_one_block) before.clear();
+    out.to_swap = reach(before, out.load_block, true);
+    out.to_swap[out.swap_block] = !in_one_block;
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      if (std::ranges::count(blocks_[b].successors, kExitBlock) != 0) ends.push_back(b);
+    }
+    out.past_swap = reach(ends, out.swap_block, true);
+    return out;
+  }
+
+  // If the branch tells by a swap's result whether the swap has failed, returns which of its successors (0 or 1) is for
+  // a failure; else -1.
+  int branch_on_failure(const Instruction& branch, std::uint32_t swap) const {
+    if (ptx::info(branch.opcode).form != Form::branch || branch.guard < 0) return -1;
+    const auto& makers = values_.makers_of(branch.guard);
+    if (makers.size() != 1 || makers[0] < swap || block_of(makers[0]) != block_of(swap)) return -1;
+    const Instruction& test = code_[makers[0]];
+    const bool equal = test.compare == ptx::Compare::eq;
+    if (ptx::info(test.opcode).form != Form::compare || (!equal && test.compare != ptx::Compare::ne) ||
+        test.bool_op != ptx::BoolOp::none || ptx::is_float(test.type) || test.operands[0].index != branch.guard)
+      return -1;
+    const int found = code_[swap].operands[0].index, expected = code_[swap].operands[2].index;
+    int a = test.operands[result_count(test)].index, b = test.operands[result_count(test) + 1].index;
+    if (a != found) std::swap(a, b);
+    if (found < 0 || a != found || b != expected) return -1;
+    return equal == branch.guard_negated ? 0 : 1;
+  }
+
+  bool may_decide(std::uint32_t pc, const Pair& pair) const {
+    if (code_[pc].guard == pair.success && block_of(pc) == pair.swap_block) return true;
+    const auto& ways = blocks_[block_of(pc)].successors;
+    const auto leads = [&](const std::vector<bool>& to) {
+      return std::ranges::any_of(ways, [&](std::uint32_t way) { return way != kExitBlock && to[way]; });
+    };
+    const bool leaves = std::ranges::count(ways, kExitBlock) != 0 || std::ranges::count(ways, pair.load_block) != 0;
+    return leads(pair.to_swap) && (leaves || leads(pair.past_swap));
+  }
+
+  bool is_behind_swap(std::uint32_t pc, const Pair& pair) const {
+    const std::uint32_t block = block_of(pc);
+    return pair.success >= 0 && block != pair.load_block && block != pair.swap_block && !pair.unswapped[block];
+  }
+
+  bool reads_only_found(std::uint32_t pc, const std::vector<bool>& tainted, const std::vector<bool>& found) const {
+    bool out = true;
+    for_each_source(code_[pc], [&](int reg) {
+      const auto r = static_cast<std::size_t>(reg);
+      out = out && (!tainted[r] || found[r]);
+    });
+    return out;
+  }
+
+  // Fills in `found`: what the swap compares with, and what is made of it in each round of the loop or behind that. A
+  // copy of the first guess may differ.
+  void find_found(const std::vector<bool>& tainted, Pair& pair) const {
+    pair.found.resize(tainted.size());
+    pair.found[static_cast<std::size_t>(code_[pair.swap].operands[2].index)] = true;
+    const auto makes_found = [&](std::uint32_t pc) {
+      const bool in_place = block_of(pc) == pair.swap_block || is_behind_swap(pc, pair);
+      return in_place && only_computes(code_[pc]) && reads_only_found(pc, tainted, pair.found);
+    };
+    bool grows = true;
+    for (int round = 0; grows && round < kMostRounds; ++round) {
+      grows = false;
+      for (std::size_t reg = 0; reg < tainted.size(); ++reg) {
+        if (!tainted[reg] || pair.found[reg]) continue;
+        pair.found[reg] = std::ranges::all_of(values_.makers_of(static_cast<int>(reg)), makes_found);
+        grows = grows || pair.found[reg];
+      }
+    }
+  }
+
+  bool is_harmless(std::uint32_t pc, std::uint32_t load, const std::vector<bool>& tainted,
+                   const std::vector<Pair>& pairs) const {
+    const Instruction& in = code_[pc];
+    if (is_swap(in) && is_of_same_word(load, pc)) return true;
+    const bool branches =
+        ptx::info(in.opcode).form == Form::branch && in.guard >= 0 && tainted[static_cast<std::size_t>(in.guard)];
+    const auto allows = [&](const Pair& pair) {
+      const bool is_found = is_behind_swap(pc, pair) && reads_only_found(pc, tainted, pair.found);
+      return is_found || (branches && may_decide(pc, pair));
+    };
+    return std::ranges::any_of(pairs, allows);
+  }
+
+  bool guesses(std::uint32_t load) const {
+    std::vector<bool> tainted(readers_.size());
+    std::vector<int> ahead;
+    const auto taint = [&](int reg) {
+      if (tainted[static_cast<std::size_t>(reg)]) return;
+      tainted[static_cast<std::size_t>(reg)] = true;
+      ahead.push_back(reg);
+    };
+    for_each_result(code_[load], taint);
+    std::vector<std::uint32_t> uses;
+    while (!ahead.empty()) {
+      const auto reg = static_cast<std::size_t>(ahead.back());
+      ahead.pop_back();
+      for (const std::uint32_t pc : readers_[reg]) {
+        if (only_computes(code_[pc])) {
+          for_each_result(code_[pc], taint);
+        } else {
+          uses.push_back(pc);
+        }
+      }
+    }
+    std::vector<Pair> pairs;
+    for (const std::uint32_t pc : uses) {
+      if (!is_swap(code_[pc]) || !is_of_same_word(load, pc)) continue;
+      const int compared = code_[pc].operands[2].index;
+      if (compared < 0 || !tainted[static_cast<std::size_t>(compared)]) continue;
+      const bool is_new = std::ranges::none_of(pairs, [&](const Pair& pair) { return pair.swap == pc; });
+      if (is_new && pairs.size() < kMostSwaps) pairs.push_back(pair_of(load, pc));
+    }
+    for (Pair& pair : pairs) find_found(tainted, pair);
+    return !pairs.empty() &&
+           std::ranges::all_of(uses, [&](std::uint32_t pc) { return is_harmless(pc, load, tainted, pairs); });
+  }
+
+  const std::vector<Instruction>& code_;
+  const std::vector<BasicBlock>& blocks_;
+  FlagValues values_;
+  std::vector<std::vector<std::uint32_t>> readers_, blocks_before_;  // by register; by block
+  std::vector<std::uint32_t> swaps_;
+};
+
+}  // namespace
+
+std::vector<bool> find_guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks) {
+  if (std::ranges::none_of(function.instructions, is_swap)) return {};
+  return Guesses(function, blocks).find();
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,18 @@
+// Which loads only guess: `old = *word; while (...) atomicCAS(word, old, next(old))`.
+#pragma once
+
+#include <vector>
+
+#include "common/vgpu/program/program.h"
+
+namespace roofwalk::vgpu {
+
+// Returns, by instruction, the plain loads whose value matters only if a compare-and-swap of the same word finds that
+// the word still holds it. Such a value may only
+// - be what the compare-and-swap compares with, or go into what it would store;
+// - decide whether to go on to the compare-and-swap or to leave it out;
+// - be used where control gets only after the compare-and-swap has found it.
+// Empty if there are none.
+std::vector<bool> find_guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,188 @@
+// Plain loads whose value only guesses what a compare-and-swap will find (lowering/guesses.h).
+#include <gmock/gmock.h>
+
+#include "common/base/json.h"
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+// The body of a kernel after `kGuessHead`, run with 64 threads.
+struct Guess {
+  const char* name;
+  const char* body;
+};
+
+constexpr const char* kGuessHead = R"(#include <roofwalk.cuh>
+__device__ __forceinline__ float add(float* to, float value) {
+  int* const word = (int*)to;
+  int old = *word, seen;
+  do {
+    seen = old;
+    old = atomicCAS(word, seen, __float_as_int(value + __int_as_float(seen)));
+  } while (old != seen);
+  return __int_as_float(old);
+}
+__device__ __noinline__ double add(double* to, double value) {
+  unsigned long long* const word = (unsigned long long*)to;
+  unsigned long long old = *word, seen;
+  do {
+    seen = old;
+    old = atomicCAS(word, seen, __double_as_longlong(value + __longlong_as_double(seen)));
+  } while (old != seen);
+  return __longlong_as_double(old);
+}
+__device__ __forceinline__ void most(int* word, int value) {
+  int old = *word, seen;
+  do {
+    seen = old;
+    if (seen >= value) break;
+    old = atomicCAS(word, seen, value);
+  } while (old != seen);
+}
+__global__ void k(float* c) {
+  __shared__ float s[64];
+  __shared__ double d[2];
+  const int t = threadIdx.x;
+  int* const word = (int*)&s[0];
+  s[t] = 0.0f;
+  if (t < 2) d[t] = 0.0;
+  __syncthreads();
+)";
+
+const Guess kHonestGuesses[] = {
+    {"OfTheProgrammingGuide", R"(
+  add(&s[t % 3], 1.0f);
+  __syncthreads();
+  c[t] = s[t % 3];
+)"},
+    {"WhoseSumIsUsedBehindTheLoop", R"(
+  const float before = add(&s[0], 1.0f);
+  if (before == 3.0f) s[5] = 1.0f;
+  c[t] = before + 1.0f;
+)"},
+    {"OfDoublesInAFunctionOfItsOwn", R"(
+  const double before = add(&d[1], 1.0);
+  c[t] = before + 1.0;
+  __syncthreads();
+  c[t] += d[1];
+)"},
+    {"ThatMayShowThatThereIsNothingToDo", R"(
+  most(word, t ^ 21);
+  __syncthreads();
+  c[t] = *word;
+)"},
+    {"ThatAreMadeAnew", R"(
+  int old;
+  do {
+    old = *word;
+  } while (atomicCAS(word, old, old + t) != old);
+  __syncthreads();
+  c[t] = *word;
+)"},
+    {"ThatAreMadeAnewUntilThereIsNothingToDo", R"(
+  int old;
+  do {
+    old = *word;
+    if (old >= t) break;
+  } while (atomicCAS(word, old, t) != old);
+  __syncthreads();
+  c[t] = *word;
+)"},
+};
+
+const Guess kUsedOtherwise[] = {
+    {"TheGuessIsStored", R"(
+  int old = *word, seen;
+  c[t] = old;
+  do {
+    seen = old;
+    old = atomicCAS(word, seen, seen + 1);
+  } while (old != seen);
+)"},
+    {"TheFirstGuessIsStoredBehindTheLoop", R"(
+  const int first = *word;
+  int old = first, seen;
+  do {
+    seen = old;
+    old = atomicCAS(word, seen, seen + 1);
+  } while (old != seen);
+  c[t] = first;
+)"},
+    {"TheGuessDecidesWhatElseIsDone", R"(
+  int old = *word, seen;
+  if (old > 5) c[t] = 0.0f;
+  do {
+    seen = old;
+    old = atomicCAS(word, seen, seen + 1);
+  } while (old != seen);
+)"},
+    {"TheGuessDecidesBehindOneSwap", R"(
+  const int old = *word;
+  atomicCAS(word, old, old + 1);
+  if (old > 5) c[t] = 0.0f;
+)"},
+    {"TheSwapIsOfAnotherWord", R"(
+  atomicAdd(word, 1);
+  const int old = *word;
+  c[t] = atomicCAS(word + 1, old, old + 1);
+)"},
+    {"OneThreadStoresPlainly", R"(
+  add(&s[0], 1.0f);
+  if (t == 40) s[0] = 7.0f;
+)"},
+    {"ALaneOfTheSameWarpStoresPlainly", R"(
+  if (t == 3) s[0] = 7.0f;
+  if (t < 32) most(word, t);
+  if (t == 4) s[0] = 8.0f;
+)"},
+    {"TheLockIsTestedPlainly", R"(
+  if (*word == 0 && atomicCAS(word, 0, 1) == 0) c[t] = s[1]++;
+)"},
+};
+
+void PrintTo(const Guess& guess, std::ostream* out) { *out << guess.name; }
+
+std::string guess_text(const Guess& guess) {
+  return std::string(kGuessHead) + guess.body + "}\nSOLVE(float* c) { k<<<1, 64>>>(c); }\n";
+}
+
+RunRecord run_guess(const std::string& text, const RunOptions& options) {
+  Buffer c{"c", std::vector<float>(64, 1.0f)};
+  auto record = Runner().run(text, {&c}, options);
+  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+  return record.ok() ? std::move(*record) : RunRecord{};
+}
+
+const bool kHonestGuessesJoined = join(map_to_text(kHonestGuesses, guess_text));
+
+class HonestGuess : public testing::TestWithParam<Guess> {};
+
+TEST_P(HonestGuess, IsNoRace) {
+  const std::string text = guess_text(GetParam());
+  const RunRecord sanitized = run_guess(text, kSanitized), plain = run_guess(text, {});
+  ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
+  ASSERT_FALSE(plain.fault.has_value()) << plain.fault->message;
+  EXPECT_EQ(to_json(sanitized), to_json(plain));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, HonestGuess, testing::ValuesIn(kHonestGuesses),
+                         [](const auto& each) { return each.param.name; });
+
+const bool kUsedOtherwiseJoined = join(map_to_text(kUsedOtherwise, guess_text));
+
+class GuessUsedOtherwise : public testing::TestWithParam<Guess> {};
+
+TEST_P(GuessUsedOtherwise, IsARace) {
+  const std::string text = guess_text(GetParam());
+  const RunRecord record = run_guess(text, kSanitized);
+  ASSERT_TRUE(record.fault.has_value());
+  EXPECT_EQ(record.fault->kind, FaultKind::race) << record.fault->message;
+  EXPECT_THAT(record.fault->message, testing::HasSubstr("element 0 of s"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, GuessUsedOtherwise, testing::ValuesIn(kUsedOtherwise),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace roofwalk::test
