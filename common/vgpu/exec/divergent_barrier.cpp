@@ -151,8 +151,11 @@ bool stand_apart(const Warp& warp) {
 }
 
 bool may_come_apart(const Warp& warp, const Op* barrier) {
+  // What is in registers is known only where the barriers are.
+  const auto has = [](const Op& each, std::size_t slot) { return each.s[slot] != kNoSlot; };
   const auto is_alike = [&](const Op& other) {
-    return other.run == op_unaligned_barrier && other.offset == barrier->offset;
+    if (other.run != op_unaligned_barrier || has(other, 0) != has(*barrier, 0)) return false;
+    return other.offset == barrier->offset || has(other, 1) || has(*barrier, 1);
   };
   return is_alike(*barrier) && std::all_of(warp.standing.begin(), warp.standing.end(), [&](const StandingLanes& each) {
            return each.frames.empty() && is_alike(*barrier_behind(each.entry));

@@ -32,8 +32,8 @@ bool stand_aside(Warp& warp, const Op* entry);
 const Op* bring_together(Warp& warp);
 // Whether not all lanes that stand do so at the same place.
 bool stand_apart(const Warp& warp);
-// Whether the groups that stand may each go to its barrier, because these and `barrier` are one barrier of the whole
-// block, without .aligned.
+// Whether the groups that stand may each go to its barrier, because these and `barrier` are without .aligned, and they
+// are one barrier, or may be if their numbers are in registers.
 bool may_come_apart(const Warp& warp, const Op* barrier);
 // Lets each group that stands enter its block, one after the other. The lanes of the last one execute.
 void let_in_apart(Launch& launch, Warp& warp);

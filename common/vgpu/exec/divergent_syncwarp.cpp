@@ -124,11 +124,13 @@ const Op* leave_meeting(Warp& warp, std::vector<MeetingLanes>::iterator own) {
   return next;
 }
 
-// Whether all live lanes of the warp wait at barriers of the block with one number.
+// Whether all live lanes of the warp wait at barriers of the block with one number, for the same number of threads.
 bool all_at_barrier(const Warp& warp, const MeetingLanes& own) {
+  const NamedBarrier named = barrier_named(warp, own.at, own.lanes);
   std::uint32_t lanes = 0;
   for (const MeetingLanes& each : warp.meeting) {
-    if (each.kind == MeetingLanes::Kind::barrier && each.at->offset == own.at->offset) lanes |= each.lanes;
+    if (each.kind == MeetingLanes::Kind::barrier && barrier_named(warp, each.at, each.lanes) == named)
+      lanes |= each.lanes;
   }
   return lanes == warp.live;
 }
@@ -139,7 +141,7 @@ const Op* arrive_together(Launch& launch, Warp& warp, std::vector<MeetingLanes>:
   for (MeetingLanes& each : warp.meeting) each.met = true;
   const std::uint32_t lanes = std::exchange(warp.mask, warp.live);
   warp.first_outcome = own->first_outcome;
-  op_barrier(launch, warp, own->at);
+  come_to_barrier(launch, warp, own->at, barrier_named(warp, own->at, own->lanes));
   warp.mask = lanes;
   if (!launch.fault) warp.next = leave_meeting(warp, own);
   return nullptr;

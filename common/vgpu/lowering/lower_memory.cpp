@@ -289,10 +289,10 @@ Status Lowering::lower_barrier(const Instruction& in, Op op) {
     op.count = in.operands[next].negated ? 1 : 0;
   }
   // An immediate barrier number is below 16 (validate.h).
-  const bool of_block =
-      in.barrier == ptx::BarrierMode::sync && op.s[0] == kNoSlot && op.s[1] == kNoSlot && in.guard < 0;
-  const Handler whole = in.unaligned ? op_unaligned_barrier : op_block_barrier;
-  return emit_ok(op, of_block ? whole : op_barrier);
+  const bool only_waits = in.barrier == ptx::BarrierMode::sync && in.guard < 0;
+  if (only_waits && in.unaligned) return emit_ok(op, op_unaligned_barrier);
+  const bool of_block = only_waits && op.s[0] == kNoSlot && op.s[1] == kNoSlot;
+  return emit_ok(op, of_block ? op_block_barrier : op_barrier);
 }
 
 Status Lowering::lower_mbarrier(const Instruction& in, Op op) {

@@ -73,9 +73,6 @@ bool barrier_is_full(const ResidentBlock& block, int barrier) {
   return block.arrived[barrier] >= needed;
 }
 
-// Returns a barrier's number or count that is in a register: the value of the first executing thread.
-std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(warp.mask)]; }
-
 // Records that a traced warp enters a basic block, and reserves the outcomes that the block's memory instructions will
 // fill in.
 [[gnu::noinline]] const Op* record_entry(Launch& launch, Warp& warp, const Op* op) {
@@ -371,8 +368,18 @@ const Op* op_unaligned_barrier(Launch& launch, Warp& warp, const Op* op) {
 
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
   if (warp.mask != warp.live) return stop_at_barrier(launch, warp, op, warp.mask);
+  return come_to_barrier(launch, warp, op, barrier_named(warp, op, warp.mask));
+}
+
+NamedBarrier barrier_named(const Warp& warp, const Op* op, std::uint32_t lanes) {
+  const auto of_first = [&](Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(lanes)]; };
+  return {.number = op->s[1] == kNoSlot ? static_cast<std::uint32_t>(op->offset) : of_first(op->s[1]),
+          .threads = op->s[0] == kNoSlot ? 0 : of_first(op->s[0])};
+}
+
+const Op* come_to_barrier(Launch& launch, Warp& warp, const Op* op, const NamedBarrier& named) {
   ResidentBlock& block = *warp.block;
-  const std::uint32_t number = op->s[1] == kNoSlot ? static_cast<std::uint32_t>(op->offset) : of_first(warp, op->s[1]);
+  const std::uint32_t number = named.number;
   if (number >= kBarriers) {
     return launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
                        fmt::format("barrier {} does not exist: a block has {}, from 0 on", number, kBarriers));
@@ -380,7 +387,7 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
   const int barrier = static_cast<int>(number);
   std::uint32_t warps = 0;
   if (op->s[0] != kNoSlot) {
-    const std::uint32_t threads = of_first(warp, op->s[0]);
+    const std::uint32_t threads = named.threads;
     if (threads == 0 || threads % kWarpSize != 0) {
       return launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
                          fmt::format("a barrier for {} threads: it must be a multiple of {}", threads, kWarpSize));

@@ -21,8 +21,17 @@ const Op* op_guard(Launch& launch, Warp& warp, const Op* op);
 const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op);
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
 const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op);      // for the whole block, as __syncthreads()
-const Op* op_unaligned_barrier(Launch& launch, Warp& warp, const Op* op);  // the same without .aligned
-const Op* op_end_turn(Launch& launch, Warp& warp, const Op* op);           // before an operation that may write a flag
+const Op* op_unaligned_barrier(Launch& launch, Warp& warp, const Op* op);  // any barrier.sync without .aligned
+// Which barrier an instruction names, and for how many threads (0: all of the block), by what the first of `lanes` has
+// in its registers.
+struct NamedBarrier {
+  std::uint32_t number = 0, threads = 0;
+  bool operator==(const NamedBarrier&) const = default;
+};
+NamedBarrier barrier_named(const Warp& warp, const Op* op, std::uint32_t lanes);
+// Makes a whole warp arrive at a barrier that some lanes name.
+const Op* come_to_barrier(Launch& launch, Warp& warp, const Op* op, const NamedBarrier& named);
+const Op* op_end_turn(Launch& launch, Warp& warp, const Op* op);  // before an operation that may write a flag
 const Op* op_nothing(Launch& launch, Warp& warp, const Op* op);
 const Op* op_fence(Launch& launch, Warp& warp, const Op* op);
 const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op);  // __syncwarp

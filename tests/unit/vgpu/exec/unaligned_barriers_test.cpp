@@ -82,6 +82,18 @@ const UnalignedShape kUnaligned[] = {
      [](int t) {
        return static_cast<float>((t ^ 7) + (t % 2 == 0 ? 2 : (t ^ 1) % 32 < 16 ? 0 : 1));
      }},
+    {"WithACount",
+     "s[t] = a[t];\nif (t < 48) { asm volatile(\"barrier.sync 1, 128;\" ::: \"memory\"); c[t] = s[127 - t]; } else { "
+     "asm "
+     "volatile(\"barrier.sync 1, 128;\" ::: \"memory\"); c[t] = s[127 - t] + 1; }",
+     [](int t) { return static_cast<float>(127 - t + (t < 48 ? 0 : 1)); }},
+    {"WithANumberInARegister",
+     "s[t] = a[t];\nint own = t / 64 + 1;\nasm volatile(\"\" : \"+r\"(own));\nif (t % 64 < 7) { asm "
+     "volatile(\"barrier.sync %0, %1;\" ::\"r\"(own), \"r\"(64) : \"memory\"); c[t] = s[t ^ 63]; } else { int same = "
+     "own "
+     "+ 4;\nasm volatile(\"\" : \"+r\"(same));\nasm volatile(\"barrier.sync %0, 64;\" ::\"r\"(same - 4) : \"memory\"); "
+     "c[t] = s[t ^ 63] + 1; }",
+     [](int t) { return static_cast<float>((t ^ 63) + (t % 64 < 7 ? 0 : 1)); }},
     {"OthersEnd",
      "s[t] = a[t];\nif (t % 32 < 8) { c[t] = 1; return; }\nif (t % 32 < 20) { s[t] += 1; SYNC; c[t] = s[t + 1]; } else "
      "{ "
@@ -137,6 +149,21 @@ const UnalignedMistake kUnalignedMistakes[] = {
     {"OfDifferentNumbers",
      "s[t] = a[t];\nif (t < 48) { asm volatile(\"barrier.sync 1;\" ::: \"memory\"); c[t] = s[127 - t]; }\nelse { asm "
      "volatile(\"barrier.sync 2;\" ::: \"memory\"); c[t] = 1; }",
+     FaultKind::barrier_deadlock, "barrier reached by only 16 of the warp's 32 threads"},
+    {"OfDifferentNumbersInRegisters",
+     "s[t] = a[t];\nint one = 1, two = 2;\nasm volatile(\"\" : \"+r\"(one), \"+r\"(two));\nif (t < 48) { asm "
+     "volatile(\"barrier.sync %0;\" ::\"r\"(one) : \"memory\"); c[t] = s[127 - t]; }\nelse { asm "
+     "volatile(\"barrier.sync %0;\" ::\"r\"(two) : \"memory\"); c[t] = 1; }",
+     FaultKind::barrier_deadlock, "barrier reached by only 16 of the warp's 32 threads"},
+    {"OfDifferentCounts",
+     "s[t] = a[t];\nif (t < 48) { asm volatile(\"barrier.sync 1, 128;\" ::: \"memory\"); c[t] = s[127 - t]; }\nelse { "
+     "asm "
+     "volatile(\"barrier.sync 1, 96;\" ::: \"memory\"); c[t] = 1; }",
+     FaultKind::barrier_deadlock, "barrier"},
+    {"WithACountInOneArm",
+     "s[t] = a[t];\nif (t < 48) { asm volatile(\"barrier.sync 1, 128;\" ::: \"memory\"); c[t] = s[127 - t]; }\nelse { "
+     "asm "
+     "volatile(\"bar.sync 1, 128;\" ::: \"memory\"); c[t] = 1; }",
      FaultKind::barrier_deadlock, "barrier reached by only 16 of the warp's 32 threads"},
     {"PassedByTheOthers",
      "s[t] = a[t];\nif (t < 48) { SYNC; c[t] = s[127 - t]; } else { c[t] = 1; }\nc[t] += a[t];\n"
