@@ -151,6 +151,16 @@ int Module::caller_in(const Instruction& instruction, std::string_view source_na
   return line_of_frame(*this, instruction, source_name, 1);
 }
 
+bool Module::is_of_header(const Instruction& instruction, std::string_view source_name) const {
+  const auto location = static_cast<std::size_t>(instruction.location);
+  if (instruction.location < 0 || location >= locations.size()) return false;
+  for (const SourceFrame& frame : locations[location]) {
+    if (frame.file < 0 || frame.line <= 0) continue;
+    return !is_source(files[static_cast<std::size_t>(frame.file)], source_name);
+  }
+  return false;
+}
+
 namespace {
 
 // Calls `visit` with the name of each function that the instructions name: callees, and functions whose address is

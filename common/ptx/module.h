@@ -251,6 +251,8 @@ struct Module {
   int line_in(const Instruction& instruction, std::string_view source_name) const;
   // Returns the line in the same file of the call through which that line was inlined; 0 if it was not inlined.
   int caller_in(const Instruction& instruction, std::string_view source_name) const;
+  // Whether the instruction is known to come from another file: a header.
+  bool is_of_header(const Instruction& instruction, std::string_view source_name) const;
 };
 
 // Limits for untrusted files, each checked before the memory that it limits is allocated.

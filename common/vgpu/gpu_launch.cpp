@@ -296,6 +296,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   }
   Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
   launch.line_of = [this, &code](std::uint32_t pc) { return module_->line_in(code.instructions[pc], source_name_); };
+  launch.is_of_header = [this, &code](std::uint32_t pc) {
+    return module_->is_of_header(code.instructions[pc], source_name_);
+  };
   printer_->begin_launch();
   launch.printer = printer_.get();
   if (limits_.counts) put_in_order(call, *step);

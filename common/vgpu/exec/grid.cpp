@@ -136,6 +136,7 @@ class GridRunner {
         helpers_.back()->follows_flags = launch_.follows_flags;
         helpers_.back()->follows_global_flags = launch_.follows_global_flags;
         helpers_.back()->line_of = launch_.line_of;
+        helpers_.back()->is_of_header = launch_.is_of_header;
       }
       claimed_ = std::vector<std::atomic<std::uint64_t>>(sms_.size());
       team_ = std::make_unique<Team>(threads_);

@@ -85,9 +85,10 @@ class Launch {
   std::unique_ptr<GridFlow> grid_flow;  // null: blocks do not wait for each other, or are not traced
   Handler follow_unset = nullptr;       // UnsetValues::detour
   CallHook call_hook;
-  Printer* printer = nullptr;                    // printf output; nullptr: discarded
-  std::function<int(std::uint32_t pc)> line_of;  // line in the learner's file, 0 = unknown; for faults
-  std::optional<Fault> fault;                    // without kernel, file and line, which the owner of the module adds
+  Printer* printer = nullptr;                          // printf output; nullptr: discarded
+  std::function<bool(std::uint32_t pc)> is_of_header;  // whether it comes from another file than the learner's
+  std::function<int(std::uint32_t pc)> line_of;        // line in the learner's file, 0 = unknown; for faults
+  std::optional<Fault> fault;  // without kernel, file and line, which the owner of the module adds
   std::uint32_t fault_pc = 0;
   std::optional<Error> refusal;  // an error of the call hook, or an exceeded limit of the host (which names no file)
   // Sanitized runs: errors that changed nothing in this run, at most one per instruction (pc). Like `fault`, without

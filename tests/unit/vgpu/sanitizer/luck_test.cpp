@@ -293,5 +293,24 @@ TEST_P(OrderByTheRules, GivesNone) {
 INSTANTIATE_TEST_SUITE_P(Sanitizer, OrderByTheRules, testing::ValuesIn(kOrdered),
                          [](const auto& each) { return each.param.name; });
 
+// The sums of a tile of two warps pass through shared memory, and cooperative groups order them by shuffles only.
+const std::string& kSumsOfTiles = JOINT(R"(#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <roofwalk.cuh>
+namespace cg = cooperative_groups;
+__global__ void sums_of_tiles(float* c) {
+  __shared__ cg::block_tile_memory<64> memory;
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block(memory));
+  const float sum = cg::reduce(tile, c[threadIdx.x], cg::plus<float>());
+  c[threadIdx.x] = sum + cg::reduce(tile, sum, cg::plus<float>());
+}
+SOLVE(float* c) { sums_of_tiles<<<2, 64>>>(c); }
+)");
+
+TEST(LuckOfALibrary, GivesNoWarning) {
+  const RunRecord record = run_luck(kSumsOfTiles);
+  EXPECT_TRUE(record.warnings.empty()) << record.warnings[0].line << ": " << record.warnings[0].message;
+}
+
 }  // namespace
 }  // namespace roofwalk::test
