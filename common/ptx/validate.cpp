@@ -154,8 +154,13 @@ class Checker {
       if (type == Type::pred || is_float(type) || size_bytes(type) < 4 || size_bytes(type) > 8) {
         refuse("has an address that is not a 32-bit or 64-bit integer register");
       }
-      if ((space == Space::generic || space == Space::global) && size_bytes(type) != 8)
-        refuse("needs a 64-bit address");
+      if ((space == Space::generic || space == Space::global) && size_bytes(type) != 8) {
+        // CUDA 13.0's cuda::ptx::cp_async_mbarrier_arrive_noinc() forgets .shared. ptxas takes the address for a
+        // generic one then, which names no shared memory.
+        const bool forgets_shared = instruction_.async == AsyncMode::mbarrier_arrive;
+        refuse(forgets_shared ? "has an address of shared memory, but no .shared: write it in inline PTX, with .shared"
+                              : "needs a 64-bit address");
+      }
     } else if (operand.symbol.empty()) {
       if (space != Space::local) refuse("has a number for its address, which only .local may");
     } else {
