@@ -74,6 +74,23 @@ TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
   }
 }
 
+// The same where the lanes that wait for the turn are others than those that run, which wait for them in the middle of
+// a basic block.
+TEST_P(Waits, OfLanesForOthersOfTheirWarpAreWhereTheyWait) {
+  constexpr int kWarps = 4;
+  const auto cycles = [&](int kind, int steps) {
+    Buffer out{"out", {0}};
+    return run("lane_turns", {&out, kind, steps}).elapsed_ns * machine_.clock_hz / 1e9;
+  };
+  for (const int kind : {0, 1, 2, 3}) {
+    SCOPED_TRACE(kind);
+    const double of_chains = cycles(kind, 96) - cycles(kind, 32), all = kWarps * 64 * machine_.shared_latency_cycles;
+    EXPECT_GE(of_chains, 0.95 * all);
+    // Of kind 2, a warp also issues the chains that are those of others, whose guards are false.
+    EXPECT_LE(of_chains, (kind == 2 ? 1.3 : 1.15) * all);
+  }
+}
+
 // Two warps take turns and sleep between their tries. Neither can see the other's flag at its first try, nor later than
 // one sleep after it was set.
 TEST_P(Waits, OfWarpsThatSleepAreForWholeSleeps) {

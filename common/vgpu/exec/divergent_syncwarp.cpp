@@ -115,11 +115,36 @@ void stop_in_vain(Launch& launch, const Warp& warp, const MeetingLanes& own) {
   stop_without_members(launch, warp, own.at, lane, waiting.masks[lane], waiting.masks[lane] & ~warp.mask, own.what);
 }
 
+// Makes the executing lanes, which have waited, go on in the trace with the instruction `from`: if others have run
+// since, in an entry of its own, so that the trace has what they did in between.
+void go_on_in_trace(Launch& launch, Warp& warp, MeetingLanes& own, std::uint32_t from) {
+  warp.first_outcome = own.first_outcome;
+  if (warp.trace == nullptr || own.entry + 1 == warp.trace->blocks.size()) return;
+  WarpTrace& trace = *warp.trace;
+  const BasicBlock& block = launch.program.blocks[own.at->block];
+  const auto new_part = [&](std::uint32_t first, std::uint32_t end, std::uint32_t memory) {
+    trace.parts.push_back({own.at->block, first, end, memory});
+    launch.sm->traced.bytes += sizeof(BlockPart);
+    return WarpTrace::kPart | static_cast<std::uint32_t>(trace.parts.size() - 1);
+  };
+  if (!WarpTrace::is_part(trace.blocks[own.entry])) trace.blocks[own.entry] = new_part(block.first, from, 0);
+  trace.parts[trace.blocks[own.entry] & ~WarpTrace::kPart].end = from;
+  const auto behind = std::lower_bound(block.memory.begin(), block.memory.end(), from);
+  const auto memory = static_cast<std::uint32_t>(behind - block.memory.begin());
+  const std::size_t left = block.memory.size() - memory;
+  own.entry = trace.blocks.size();
+  trace.blocks.push_back(new_part(from, block.first + block.count, memory));
+  own.first_outcome = warp.first_outcome = trace.outcomes.size() - memory;
+  trace.outcomes.resize(trace.outcomes.size() + left);
+  launch.sm->traced.bytes += sizeof trace.blocks[0] + left * sizeof trace.outcomes[0];
+}
+
 // Makes the lanes that have met go on.
-const Op* leave_meeting(Warp& warp, std::vector<MeetingLanes>::iterator own) {
+const Op* leave_meeting(Launch& launch, Warp& warp, std::vector<MeetingLanes>::iterator own) {
   // An exchange has not taken place yet.
-  const Op* const next = own->kind == MeetingLanes::Kind::exchange ? own->at : own->at + 1;
-  warp.first_outcome = own->first_outcome;
+  const bool is_ahead = own->kind == MeetingLanes::Kind::exchange;
+  const Op* const next = is_ahead ? own->at : own->at + 1;
+  go_on_in_trace(launch, warp, *own, is_ahead ? own->at->pc : own->at->pc + 1);
   warp.meeting.erase(own);
   return next;
 }
@@ -139,11 +164,11 @@ bool all_at_barrier(const Warp& warp, const MeetingLanes& own) {
 // first.
 const Op* arrive_together(Launch& launch, Warp& warp, std::vector<MeetingLanes>::iterator own) {
   for (MeetingLanes& each : warp.meeting) each.met = true;
+  go_on_in_trace(launch, warp, *own, own->at->pc);
   const std::uint32_t lanes = std::exchange(warp.mask, warp.live);
-  warp.first_outcome = own->first_outcome;
   come_to_barrier(launch, warp, own->at, barrier_named(warp, own->at, own->lanes));
   warp.mask = lanes;
-  if (!launch.fault) warp.next = leave_meeting(warp, own);
+  if (!launch.fault) warp.next = leave_meeting(launch, warp, own);
   return nullptr;
 }
 
@@ -151,8 +176,13 @@ const Op* arrive_together(Launch& launch, Warp& warp, std::vector<MeetingLanes>:
 
 const Op* wait_in_warp(Launch& launch, Warp& warp, const Op* op, MeetingLanes::Kind kind, Slot masks,
                        const char* what) {
-  warp.meeting.push_back(
-      {.at = op, .kind = kind, .masks = masks, .what = what, .lanes = warp.mask, .first_outcome = warp.first_outcome});
+  warp.meeting.push_back({.at = op,
+                          .kind = kind,
+                          .masks = masks,
+                          .what = what,
+                          .lanes = warp.mask,
+                          .first_outcome = warp.first_outcome,
+                          .entry = warp.trace == nullptr ? 0 : warp.trace->blocks.size() - 1});
   warp.stack.back().block = op->block;
   return go_on_in_warp(launch, warp);
 }
@@ -163,7 +193,7 @@ const Op* go_on_in_warp(Launch& launch, Warp& warp) {
                                   [&](const MeetingLanes& each) { return (each.lanes & warp.mask) != 0; });
     if (own == warp.meeting.end()) return enter_block(launch, warp, warp.stack.back().block);
     if (!own->met) release_those_who_met(launch, warp);
-    if (own->met) return leave_meeting(warp, own);
+    if (own->met) return leave_meeting(launch, warp, own);
     if (choose_other_way(warp)) {
       resume_top(launch, warp);
     } else if (own->kind == MeetingLanes::Kind::barrier && all_at_barrier(warp, *own)) {

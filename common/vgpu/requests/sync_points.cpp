@@ -28,11 +28,12 @@ void note_naps(Launch& launch, const Warp& warp, const Op* op) {
   std::size_t entry = trace.blocks.size() - 1, first = warp.first_outcome, earliest_try = first;
   const std::size_t oldest = trace.sleeps[trace.final_sleeps].outcome;
   while (entry > 0 && first > oldest) {
-    const std::vector<std::uint32_t>& memory = launch.program.blocks[trace.blocks[--entry]].memory;
+    const std::uint32_t entered = trace.blocks[--entry];
+    const std::vector<std::uint32_t>& memory = launch.program.blocks[trace.block_of(entered)].memory;
     if (!std::all_of(memory.begin(), memory.end(),
                      [&](std::uint32_t pc) { return is_try(pc) || only_looks(code[pc]); }))
       break;
-    first -= memory.size();
+    first -= memory.size() - trace.before(entered);
     if (std::any_of(memory.begin(), memory.end(), is_try)) earliest_try = first;
   }
   const auto nap = std::find_if(trace.sleeps.begin() + static_cast<std::ptrdiff_t>(trace.final_sleeps),

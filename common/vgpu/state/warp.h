@@ -62,6 +62,7 @@ struct MeetingLanes {
   std::uint32_t lanes = 0;
   bool met = false;               // those they wait for have come, or ended, so these may go on
   std::size_t first_outcome = 0;  // Warp::first_outcome of their basic block
+  std::size_t entry = 0;          // traced warps: index of their entry of it in WarpTrace::blocks
 };
 
 // A load whose lanes are checked only when it is known which of them want the value (lowering/speculation.h).

@@ -25,7 +25,11 @@ std::uint64_t hash_of(const BlockTrace& block) {
   Hash hash;
   for (const WarpTrace& warp : block.warps) {
     hash.add(warp.blocks.size());
-    for (const std::uint32_t entered : warp.blocks) hash.add(entered);
+    for (const std::uint32_t entered : warp.blocks) {
+      hash.add(warp.block_of(entered));
+      if (!WarpTrace::is_part(entered)) continue;
+      hash.add(std::uint64_t{warp.part_of(entered).first} << 32 | warp.part_of(entered).end);
+    }
     for (const Outcome& o : warp.outcomes) {
       const auto pack = [](auto... fields) {
         std::uint64_t bits = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,7 +12,6 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -19,6 +19,7 @@
 #include "common/vgpu/memory/sectors.h"
 #include "common/vgpu/timing/block_latency.h"
 #include "common/vgpu/timing/instruction_cost.h"
+#include "common/vgpu/timing/sm/replayed_grid.h"
 #include "common/vgpu/timing/sm_state.h"
 #include "common/vgpu/timing/timing_model.h"
 
@@ -37,19 +38,6 @@ inline constexpr std::size_t kScoresOfAnOperation = 64;
 inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
-
-// Properties of the code and the traces of a launch, found once for all its replays.
-struct ReplayedGrid {
-  explicit ReplayedGrid(const TimingInput& input);
-
-  std::vector<std::size_t> memory_ops;  // by basic block
-  std::vector<bool> orders_stores;      // by PTX instruction: whether it waits until earlier stores are visible
-  // Words and sectors of global memory, by hash, that atomics of several blocks change. It is assumed that blocks on
-  // SMs that are not simulated change them, too.
-  std::unordered_set<std::uint32_t> places_of_several;
-  // By warp: its writes for which warps of other blocks wait, in ascending order of outcomes.
-  std::unordered_map<const WarpTrace*, std::vector<WriteNote>> writes_of;
-};
 
 class Simulation {
  public:
@@ -183,6 +171,9 @@ class Simulation {
   static void set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score);
   void set_results(SimWarp& warp, const TimedOp& op, const Score& score);
   bool enter(SimWarp& warp, const Schedule& schedule) const;
+  using OpsByPc = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // PTX instruction, index of the operation
+  const Schedule& schedule_of(const BlockPart& part);
+  void enter_part(SimWarp& warp, const BlockPart& part);
   static bool takes_branch(const SimWarp& warp);
   void advance(SimSm& sm, SimWarp& warp);
 
@@ -241,7 +232,9 @@ class Simulation {
   double dram_read_at_ = kLongAgo;  // when DRAM last read
   double interval_[kUnitCount], shared_interval_, register_read_;
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
-  std::vector<SimWrite> writes_;      // as GridTrace::writes; empty if not each block of the grid is simulated once
+  std::vector<SimWrite> writes_;  // as GridTrace::writes; empty if not each block of the grid is simulated once
+  std::map<std::array<std::uint32_t, 3>, Schedule> schedules_of_parts_;  // by block, first and end of a BlockPart
+  std::unordered_map<std::uint32_t, OpsByPc> ops_by_pc_;                 // by block that has parts
   std::vector<std::uint32_t> woken_;  // SMs with warps whose wait for another SM has ended
   std::vector<SimSm> sms_;
   double others_ = 1;  // SMs of the machine for each SM that is simulated
@@ -260,33 +253,6 @@ class Simulation {
   std::unordered_map<std::uint32_t, std::size_t> held_up_at_;  // by barrier: its index in held_up_
   std::size_t blamed_ = 0;                                     // sum of the entries in all of `held_up_`
 };
-
-inline ReplayedGrid::ReplayedGrid(const TimingInput& input) {
-  for (const BasicBlock& block : input.program.blocks) memory_ops.push_back(block.memory.size());
-  for (const ptx::Instruction& in : input.program.function->instructions) {
-    const bool is_fence = ptx::info(in.opcode).form == ptx::Form::fence;
-    orders_stores.push_back((is_fence || in.releases) && !in.of_block);
-  }
-  for (std::uint32_t i = 0; i < input.trace.writes.size(); ++i) {
-    const BlockWrite& write = input.trace.writes[i];
-    const auto& blocks = input.trace.blocks;
-    const auto block = std::lower_bound(blocks.begin(), blocks.end(), write.block,
-                                        [](const BlockTrace& one, std::uint64_t of) { return one.index < of; });
-    if (block != blocks.end() && block->index == write.block)
-      writes_of[&block->warps[write.warp]].push_back({write.outcome, i});
-  }
-  for (auto& [warp, notes] : writes_of)
-    std::sort(notes.begin(), notes.end(), [](const auto& a, const auto& b) { return a.outcome < b.outcome; });
-  std::unordered_map<std::uint32_t, std::size_t> changed_by;
-  for (std::size_t b = 0; b < input.trace.blocks.size(); ++b) {
-    for (const WarpTrace& warp : input.trace.blocks[b].warps) {
-      for (const AtomicTurns& each : warp.turns) {
-        if (each.kind == AtomicTurns::Kind::swap_shared) continue;
-        if (changed_by.try_emplace(each.place, b).first->second != b) places_of_several.insert(each.place);
-      }
-    }
-  }
-}
 
 }  // namespace roofwalk::vgpu
 

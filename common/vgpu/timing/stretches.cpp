@@ -48,9 +48,15 @@ void add_trace(const TimingInput& input, const std::vector<EntryWork>& entries, 
   for (const WarpTrace& warp : block.warps) {
     auto outcome = warp.outcomes.begin();
     for (const std::uint32_t entered : warp.blocks) {
-      sum.issues += entries[entered].issues;
-      for (std::size_t u = 0; u < kUnitCount; ++u) sum.units[u] += entries[entered].units[u];
-      for (const std::uint32_t pc : input.program.blocks[entered].memory) {
+      const BasicBlock& entry = input.program.blocks[warp.block_of(entered)];
+      // The parts of an entry take together what a whole one takes.
+      if (!WarpTrace::is_part(entered) || warp.part_of(entered).first == entry.first) {
+        const EntryWork& work = entries[warp.block_of(entered)];
+        sum.issues += work.issues;
+        for (std::size_t u = 0; u < kUnitCount; ++u) sum.units[u] += work.units[u];
+      }
+      for (std::size_t i = warp.before(entered); i < entry.memory.size(); ++i) {
+        const std::uint32_t pc = entry.memory[i];
         const Outcome& of = *outcome++;
         sum.l2_sectors += of.l2_read_sectors + of.l2_write_sectors;
         sum.dram_sectors += of.dram_read_sectors + of.dram_write_sectors;

@@ -28,7 +28,7 @@ TraceSize size_of(const BlockTrace& trace) {
     out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
                  warp.outcomes.size() * sizeof warp.outcomes[0] + warp.sync_points.size() * sizeof warp.sync_points[0] +
                  warp.turns.size() * sizeof warp.turns[0] + warp.found.size() * sizeof warp.found[0] +
-                 warp.block_waits.size() * sizeof warp.block_waits[0] +
+                 warp.block_waits.size() * sizeof warp.block_waits[0] + warp.parts.size() * sizeof warp.parts[0] +
                  (warp.sleeps.size() + warp.naps.size()) * sizeof warp.sleeps[0];
   }
   return out;

@@ -95,11 +95,22 @@ struct Sleep {
   std::uint32_t cycles = 0;   // of the lane that sleeps longest
 };
 
+// A part of an entry of a basic block. Lanes that wait in the middle of a block for others of their warp, which run
+// meanwhile, go on in an entry of its own, behind those of the others.
+struct BlockPart {
+  std::uint32_t block = 0;
+  std::uint32_t first = 0, end = 0;  // its PTX instructions
+  std::uint32_t memory = 0;          // how many instructions of BasicBlock::memory lie before it; they have no outcome
+};
+
 struct WarpTrace {
+  static constexpr std::uint32_t kPart = 1u << 31;
+
   std::uint64_t block = 0;                      // linear index within the grid
   std::uint32_t warp = 0;                       // index within the block
-  std::pmr::vector<std::uint32_t> blocks = {};  // basic blocks in the order of entry
+  std::pmr::vector<std::uint32_t> blocks = {};  // basic blocks in the order of entry; kPart | an index into `parts`
   std::pmr::vector<Outcome> outcomes = {};      // for each entry, one per instruction in BasicBlock::memory, in order
+  std::vector<BlockPart> parts = {};            // in no order
   std::vector<SyncPoint> sync_points = {};      // in ascending order of outcomes, like those below
   std::vector<AtomicTurns> turns = {};          // one per word or sector
   std::vector<Found> found = {};
@@ -110,6 +121,12 @@ struct WarpTrace {
   std::size_t final_sleeps = 0;    // how many of `sleeps` cannot become naps any more
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
   std::uint64_t operations = 0;    // operations into which the timing model expands them
+
+  static bool is_part(std::uint32_t entered) { return (entered & kPart) != 0; }
+  const BlockPart& part_of(std::uint32_t entered) const { return parts[entered & ~kPart]; }
+  std::uint32_t block_of(std::uint32_t entered) const { return is_part(entered) ? part_of(entered).block : entered; }
+  // How many of the basic block's memory instructions have no outcome in this entry; these are its first ones.
+  std::uint32_t before(std::uint32_t entered) const { return is_part(entered) ? part_of(entered).memory : 0; }
 };
 
 struct BlockTrace {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "common/vgpu/timing/sm_model.h"
 
@@ -47,10 +48,51 @@ inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
   return true;
 }
 
+// Returns the schedule of a part of a basic block: the operations of its instructions, in their order in the block.
+inline const Schedule& Simulation::schedule_of(const BlockPart& part) {
+  const auto [place, is_new] = schedules_of_parts_.try_emplace({part.block, part.first, part.end});
+  Schedule& out = place->second;
+  if (!is_new) return out;
+  const Schedule& whole = in_.schedule.blocks[part.block].back();
+  const BasicBlock& block = in_.program.blocks[part.block];
+  // All parts of a block together look at each of its operations about once.
+  OpsByPc& all = ops_by_pc_[part.block];
+  if (all.empty()) {
+    for (std::uint32_t i = 0; i < whole.ops.size(); ++i) all.emplace_back(whole.ops[i].pc, i);
+    std::sort(all.begin(), all.end());
+  }
+  const bool begins = part.first == block.first, ends = part.end == block.first + block.count;
+  const auto at = [&](std::uint32_t pc) { return std::lower_bound(all.begin(), all.end(), std::pair{pc, 0u}); };
+  const auto end = ends ? all.end() : at(part.end);
+  std::vector<std::uint32_t> own;
+  for (auto each = begins ? all.begin() : at(part.first); each < end; ++each) own.push_back(each->second);
+  std::sort(own.begin(), own.end());
+  for (const std::uint32_t i : own) {
+    TimedOp& op = out.ops.emplace_back(whole.ops[i]);
+    const auto operands = whole.operands.begin() + op.first_operand;
+    op.first_operand = static_cast<std::uint32_t>(out.operands.size());
+    out.operands.insert(out.operands.end(), operands, operands + op.result_count + op.source_count);
+  }
+  out.slots = whole.slots;
+  out.ends_in_branch = ends && whole.ends_in_branch;
+  if (ends) out.renames = whole.renames;
+  return out;
+}
+
+inline void Simulation::enter_part(SimWarp& warp, const BlockPart& part) {
+  warp.schedule = &schedule_of(part);
+  warp.parts[0] = warp.outcome - part.memory;
+  ++warp.entry;
+  warp.first_outcome = warp.outcome;
+  warp.outcome += grid_.memory_ops[part.block] - part.memory;
+  warp.op = 0;
+}
+
 // Whether the warp has just run a schedule and goes on with code that does not follow it.
 inline bool Simulation::takes_branch(const SimWarp& warp) {
+  if (warp.schedule == nullptr || !warp.schedule->ends_in_branch) return false;
   const auto& path = warp.trace->blocks;
-  return warp.schedule != nullptr && warp.schedule->ends_in_branch && path[warp.entry] != path[warp.entry - 1] + 1;
+  return path[warp.entry] != warp.trace->block_of(path[warp.entry - 1]) + 1;
 }
 
 // Finds the warp's next operation and when its operands are ready. Ends the warp if there is no operation left.
@@ -67,7 +109,12 @@ inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
       const Cycle fetched = warp.free_since - 1 + round_up(m_.branch_latency_cycles);
       if (fetched > warp.blocked.ready) warp.blocked.ready = fetched;
     }
-    for (const Schedule& schedule : in_.schedule.blocks[warp.trace->blocks[warp.entry]]) {
+    const std::uint32_t next = warp.trace->blocks[warp.entry];
+    if (WarpTrace::is_part(next)) {
+      enter_part(warp, warp.trace->part_of(next));
+      continue;
+    }
+    for (const Schedule& schedule : in_.schedule.blocks[next]) {
       if (enter(warp, schedule)) break;
     }
   }
