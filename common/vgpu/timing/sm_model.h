@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <queue>
+#include <set>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -218,7 +219,8 @@ class Simulation {
   void end_phase(SimSm& sm, SimBlock& block, std::uint32_t number);
   bool has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked);
   static Cycle seen_at(std::span<const Sleep> naps, Cycle first, Cycle there);
-  void open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last);
+  void open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last, Cycle earliest);
+  bool release_one(SimSm& sm, SimBlock& block, Cycle at);
   std::vector<std::uint32_t> release_stuck();
 
   const TimingInput& in_;
@@ -232,7 +234,8 @@ class Simulation {
   double dram_read_at_ = kLongAgo;  // when DRAM last read
   double interval_[kUnitCount], shared_interval_, register_read_;
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
-  std::vector<SimWrite> writes_;  // as GridTrace::writes; empty if not each block of the grid is simulated once
+  std::vector<SimWrite> writes_;     // as GridTrace::writes; empty if not each block of the grid is simulated once
+  std::set<std::uint32_t> awaited_;  // those for which warps wait
   std::map<std::array<std::uint32_t, 3>, Schedule> schedules_of_parts_;  // by block, first and end of a BlockPart
   std::unordered_map<std::uint32_t, OpsByPc> ops_by_pc_;                 // by block that has parts
   std::vector<std::uint32_t> woken_;  // SMs with warps whose wait for another SM has ended

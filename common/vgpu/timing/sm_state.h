@@ -131,6 +131,7 @@ struct SimBlock {
   std::uint32_t arrived[kBarriers] = {};
   std::vector<SimPhase> phases;  // by number
   std::vector<WaitingWarp> waiting;
+  std::uint32_t held = 0;  // number of warps that wait for writes of other blocks
 };
 
 inline constexpr std::size_t kNotEntered = ~std::size_t{0};

@@ -27,7 +27,7 @@ inline void Simulation::arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, cons
   }
   const std::uint64_t warps = told.line != 0 ? told.copies : (threads_of(in) + kWarpSize - 1) / kWarpSize;
   const std::uint64_t wanted = warps != 0 ? warps : block.live;
-  if (block.arrived[barrier] >= wanted) open_barrier(sm, block, barrier, &warp);
+  if (block.arrived[barrier] >= wanted) open_barrier(sm, block, barrier, &warp, now_);
   if (!waits) {
     warp.blocked = {now_ + 1, op.pc, Wait::dependency, 0};
     advance(sm, warp);
@@ -79,7 +79,9 @@ inline void Simulation::end_write(std::uint32_t number, Cycle at) {
   SimWrite& write = writes_[number];
   write.made = true;
   write.at = at;
+  awaited_.erase(number);
   for (const auto& [sm, warp] : std::exchange(write.waiting, {})) {
+    --sms_[sm].blocks[sms_[sm].warps[warp].sim_block].held;
     advance(sms_[sm], sms_[sm].warps[warp]);
     woken_.push_back(sm);
   }
@@ -148,6 +150,8 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
     if (!write.made) {
       write.waiting.emplace_back(static_cast<std::uint32_t>(&sm - sms_.data()),
                                  static_cast<std::uint32_t>(&warp - sm.warps.data()));
+      awaited_.insert(wait.write);
+      ++block.held;
       return false;
     }
     if (write.at > blocked.ready) blocked = {write.at, op.pc, Wait::barrier, 0};
@@ -157,13 +161,14 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
   return true;
 }
 
-// Opens a barrier. `last`: the last warp to arrive, for which all others waited; nullptr if there is none.
-inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last) {
+// Opens a barrier, not before `earliest`. `last`: the last warp to arrive, for which all others waited; nullptr if
+// there is none.
+inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last, Cycle earliest) {
   block.arrived[barrier] = 0;
   if (last != nullptr) blame(sm, block, barrier, *last);
   // The last arrival waits for the SM's earlier ones, of other blocks, too.
   const double arrived = std::max(static_cast<double>(now_), sm.barriers.free - m_.barrier_warp_cycles);
-  const Cycle opens = round_up(arrived + m_.barrier_latency_cycles);
+  const Cycle opens = std::max(earliest, round_up(arrived + m_.barrier_latency_cycles));
   for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
     SimWarp& warp = sm.warps[block.first_warp + w];
     warp.late.clear();
@@ -176,32 +181,44 @@ inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, co
   }
 }
 
-// A trace does not describe every barrier completely: warps may be excluded by a guard, counts may be in registers, and
-// arrivals may come after recording ended. If no warp can run for such a reason, opens all barriers: the traced run
-// passed them.
-inline std::vector<std::uint32_t> Simulation::release_stuck() {
-  // A block waits for another that gets no place before it ends: the traced run gave out places in another order.
-  for (std::uint32_t i = 0; i < writes_.size(); ++i) {
-    if (writes_[i].waiting.empty()) continue;
-    end_write(i, now_);
-    return std::exchange(woken_, {});
+// Ends one wait in a block, at `at`: that for the write or phase that came first in the traced run, or else one at a
+// barrier. False if none of its warps waits.
+inline bool Simulation::release_one(SimSm& sm, SimBlock& block, Cycle at) {
+  if (!block.waiting.empty()) {
+    const auto is_earlier = [](const WaitingWarp& a, const WaitingWarp& b) { return a.phase < b.phase; };
+    const std::uint32_t first = std::min_element(block.waiting.begin(), block.waiting.end(), is_earlier)->phase;
+    block.phases[first].ends = std::max(block.phases[first].ends, at);
+    end_phase(sm, block, first);
+    return true;
   }
+  const auto arrived = std::find_if(std::begin(block.arrived), std::end(block.arrived), [](auto n) { return n != 0; });
+  if (arrived == std::end(block.arrived)) return false;
+  open_barrier(sm, block, static_cast<int>(arrived - std::begin(block.arrived)), nullptr, at);
+  return true;
+}
+
+// A trace does not describe every wait completely: warps may be excluded by a guard, counts may be in registers,
+// arrivals may come after recording ended, and lanes of one warp may have waited for each other. If no warp can run for
+// such a reason, ends waits: the traced run got past them. Nothing is gained by that: one wait of a block ends at a
+// time, as a barrier would, and not before all work in flight.
+inline std::vector<std::uint32_t> Simulation::release_stuck() {
+  double busy = static_cast<double>(now_);
+  for (const SimSm& sm : sms_) busy = std::max({busy, sm.end, sm.memory_path.free});
+  const Cycle at = round_up(busy + m_.barrier_latency_cycles);
   std::vector<std::uint32_t> moved;
   for (std::uint32_t i = 0; i < sms_.size(); ++i) {
-    SimSm& sm = sms_[i];
-    bool waits = false;
-    for (SimBlock& block : sm.blocks) {
-      for (int barrier = 0; block.live != 0 && barrier < kBarriers; ++barrier) {
-        if (block.arrived[barrier] == 0) continue;
-        waits = true;
-        open_barrier(sm, block, barrier, nullptr);
-      }
-      while (block.live != 0 && !block.waiting.empty()) {
-        waits = true;
-        end_phase(sm, block, block.waiting.front().phase);
-      }
+    bool moves = false;
+    for (SimBlock& block : sms_[i].blocks) {
+      // What waits for a warp that waits for another block goes on when that one does.
+      if (block.live == 0 || block.held != 0) continue;
+      moves = release_one(sms_[i], block, at) || moves;
     }
-    if (waits) moved.push_back(i);
+    if (moves) moved.push_back(i);
+  }
+  // A block waits for another that gets no place before it ends: the traced run gave out places in another order.
+  if (moved.empty() && !awaited_.empty()) {
+    end_write(*awaited_.begin(), at);
+    return std::exchange(woken_, {});
   }
   return moved;
 }

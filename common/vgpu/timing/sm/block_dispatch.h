@@ -53,6 +53,7 @@ inline void Simulation::start_block(SimSm& sm, SimBlock& block, Cycle free, doub
   std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
   block.phases = phases_before(trace);
   block.waiting.clear();
+  block.held = 0;
   for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
     SimWarp& warp = sm.warps[block.first_warp + w];
     warp.trace = &trace.warps[w];
@@ -87,7 +88,8 @@ inline void Simulation::end_warp(SimSm& sm, SimWarp& warp) {
     return;
   }
   for (int barrier = 0; barrier < kBarriers; ++barrier) {
-    if (block.arrived[barrier] != 0 && block.arrived[barrier] >= block.live) open_barrier(sm, block, barrier, &warp);
+    if (block.arrived[barrier] != 0 && block.arrived[barrier] >= block.live)
+      open_barrier(sm, block, barrier, &warp, now_);
   }
 }
 
