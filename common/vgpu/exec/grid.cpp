@@ -15,6 +15,7 @@
 #include "common/vgpu/exec/subnormals.h"
 #include "common/vgpu/exec/thread_team.h"
 #include "common/vgpu/exec/turns.h"
+#include "common/vgpu/requests/global_flow.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
@@ -48,7 +49,8 @@ class GridRunner {
     bound_blocks_ = program_.smid_slot == kNoSlot ? static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size()
                                                   : shape.grid.count();
     launch_.stores_wait = !alone_;
-    if (alone_ && program_.polls_global && sample_.takes_any()) launch_.grid_flow = std::make_unique<GridFlow>();
+    if ((program_.polls_global || program_.reads_global_flags) && sample_.takes_any())
+      launch_.grid_flow = std::make_shared<GridFlow>();
     launch_.counts = limits.counts;
     launch_.follows_flags = limits.counts && sample_.takes_any() && program_.reads_flags;
     launch_.follows_global_flags = launch_.follows_flags && program_.reads_global_flags;
@@ -135,6 +137,7 @@ class GridRunner {
         helpers_.back()->counts = launch_.counts;
         helpers_.back()->follows_flags = launch_.follows_flags;
         helpers_.back()->follows_global_flags = launch_.follows_global_flags;
+        helpers_.back()->grid_flow = launch_.grid_flow;
         helpers_.back()->line_of = launch_.line_of;
         helpers_.back()->is_of_header = launch_.is_of_header;
       }
@@ -246,6 +249,7 @@ class GridRunner {
       issued = std::max(issued, sm->issued);
       l2_round_.take(sm->l2_log, static_cast<std::size_t>(sm->index));
       sm->stores.apply();
+      if (launch_.grid_flow != nullptr) settle_grid_flow(*launch_.grid_flow, *sm);
     }
     pass_time(issued);
     bool ended = false;
@@ -355,6 +359,7 @@ class GridRunner {
       recorded.bytes += sm.traced.bytes;
     }
     if (!sample_.hold_limits(recorded)) return;
+    if (!program_.polls_global) forget_grid_flow();
     if (sample_.ended()) l2_round_.replay_alone();
     for (Multiprocessor& sm : sms_) {
       for (ResidentBlock& block : sm.blocks) {
@@ -371,6 +376,12 @@ class GridRunner {
         if (!kept) block.trace = nullptr;
       }
     }
+  }
+
+  // Only a replay of all blocks needs it.
+  void forget_grid_flow() {
+    launch_.grid_flow.reset();
+    for (const auto& helper : helpers_) helper->grid_flow.reset();
   }
 
   // Returns a warp that has not ended, of the preferred SM if possible.

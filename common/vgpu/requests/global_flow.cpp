@@ -81,28 +81,64 @@ std::uint64_t global_flag_key(const Launch& launch, const ResidentBlock& block, 
   return key_in(launch, block.global_flags, word);
 }
 
-void note_grid_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
-  auto& last = launch.grid_flow->last;
-  const auto found = last.find(word);
-  if (found == last.end() && last.size() == kMostOfAll) return;
-  const auto outcome = static_cast<std::uint32_t>(warp.first_outcome + op->memory);
-  (found == last.end() ? last[word] : found->second) = {{warp.block->linear_index, warp.index, outcome}, 0};
+void note_grid_write(Launch& launch, const Warp& warp, const Op* op, const Written& what) {
+  const BlockWrite by{warp.block->linear_index, warp.index,
+                      static_cast<std::uint32_t>(warp.first_outcome + op->memory)};
+  launch.stores_wait ? launch.sm->grid_flow.write(what, by) : launch.grid_flow->writes.put(what, by);
 }
 
-void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
-  const auto found = launch.grid_flow->last.find(word);
-  if (found == launch.grid_flow->last.end() || found->second.by.block == warp.block->linear_index) return;
-  GridFlow::Write& write = found->second;
-  auto& awaited = launch.grid_flow->awaited;
-  if (write.number == 0) {
-    if (awaited.empty() || awaited.back() != write.by) awaited.push_back(write.by);
-    write.number = static_cast<std::uint32_t>(awaited.size());
+namespace {
+
+// Records that an instruction of a traced warp waits for a write of another block.
+void add_wait(GridFlow& flow, Multiprocessor& sm, WarpTrace& trace, std::uint32_t outcome, const BlockWrite& by) {
+  std::vector<BlockWait>& waits = trace.block_waits;
+  if (!waits.empty() && waits.back().outcome == outcome && flow.awaited[waits.back().write] == by) return;
+  const auto [number, is_new] = flow.numbers.try_emplace(by, static_cast<std::uint32_t>(flow.awaited.size()));
+  if (is_new) flow.awaited.push_back(by);
+  waits.push_back({outcome, number->second});
+  sm.traced.bytes += sizeof waits[0];
+}
+
+void read_write(Launch& launch, const Warp& warp, const Op* op, const GridWrites::Write& write) {
+  if (write.order == 0 || write.by.block == warp.block->linear_index) return;
+  const auto outcome = static_cast<std::uint32_t>(warp.first_outcome + op->memory);
+  if (launch.stores_wait) return launch.sm->grid_flow.read({warp.trace, outcome, write.by});
+  add_wait(*launch.grid_flow, *launch.sm, *warp.trace, outcome, write.by);
+}
+
+// The same for all words of a load.
+void note_grid_load(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  const GridWrites& writes = launch.grid_flow->writes;
+  const std::uint64_t low = access.low, end = access.high + access.bytes;
+  const bool may_be_own = launch.sm->grid_flow.may_hold(low, end);
+  if (!may_be_own && !writes.may_hold(low, end)) return;
+  const auto each_word = [&](std::uint64_t word) { note_grid_read(launch, warp, op, word); };
+  if (may_be_own || !access.contiguous) return for_each_word(access, each_word);
+  for (std::uint64_t sector = low / kSectorBytes * kSectorBytes; sector < end; sector += kSectorBytes) {
+    if (!writes.may_hold_words(sector)) {
+      read_write(launch, warp, op, writes.of_sector(sector));
+      continue;
+    }
+    const std::uint64_t first = std::max(low, sector), behind = std::min(end, sector + kSectorBytes);
+    for (std::uint64_t at = first; at < behind; at += kWordBytes) each_word(at / kWordBytes);
   }
-  const BlockWait wait{static_cast<std::uint32_t>(warp.first_outcome + op->memory), write.number - 1};
-  auto& waits = warp.trace->block_waits;
-  if (!waits.empty() && waits.back() == wait) return;
-  waits.push_back(wait);
-  launch.sm->traced.bytes += sizeof wait;
+}
+
+}  // namespace
+
+void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
+  const std::uint64_t address = word * kWordBytes;
+  GridWrites::Write write;
+  if (GridFlowLog& log = launch.sm->grid_flow; log.may_hold(address, address + 1)) write = log.of_word(address);
+  if (write.order == 0) write = launch.grid_flow->writes.of_word(address);
+  read_write(launch, warp, op, write);
+}
+
+void settle_grid_flow(GridFlow& flow, Multiprocessor& sm) {
+  GridFlowLog& log = sm.grid_flow;
+  for (const GridFlowLog::Read& read : log.reads()) add_wait(flow, sm, *read.trace, read.outcome, read.by);
+  for (const auto& [what, by] : log.writes()) flow.writes.put(what, by);
+  log.clear();
 }
 
 void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
@@ -114,14 +150,18 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
   const std::uint64_t end = access.high + access.bytes;
   stores.low = std::min(stores.low, access.low);
   stores.end = std::max(stores.end, end);
-  if (launch.grid_flow != nullptr && warp.trace != nullptr)
-    for_each_word(access, [&](std::uint64_t word) { note_grid_write(launch, warp, op, word); });
+  const bool follows_grid = launch.grid_flow != nullptr && warp.trace != nullptr;
   if (access.contiguous && access.low % kSectorBytes == 0 && end % kSectorBytes == 0) {
+    const auto sectors = static_cast<std::uint32_t>((end - access.low) / kSectorBytes);
+    if (follows_grid) note_grid_write(launch, warp, op, {access.low, sectors});
     for (std::uint64_t at = access.low; at < end; at += kSectorBytes)
       keep(launch, block, stores.by_sector, at / kSectorBytes, store);
     return;
   }
-  for_each_word(access, [&](std::uint64_t word) { keep(launch, block, stores.by_word, word, store); });
+  for_each_word(access, [&](std::uint64_t word) {
+    keep(launch, block, stores.by_word, word, store);
+    if (follows_grid) note_grid_write(launch, warp, op, {word * kWordBytes});
+  });
   if (access.bytes >= kWordBytes) return;
   stores.has_bytes = true;
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
@@ -156,8 +196,7 @@ void note_global_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t wo
 }
 
 void note_global_load(Launch& launch, Warp& warp, const Op* op, const Access& access) {
-  if (launch.grid_flow != nullptr && warp.trace != nullptr)
-    for_each_word(access, [&](std::uint64_t word) { note_grid_read(launch, warp, op, word); });
+  if (launch.grid_flow != nullptr && warp.trace != nullptr) note_grid_load(launch, warp, op, access);
   const ResidentBlock& block = *warp.block;
   const GlobalStores* const stores = block.global_stores.get();
   const bool meets_stores = stores != nullptr && access.low < stores->end && access.high + access.bytes > stores->low;

@@ -79,7 +79,7 @@ class FlagNotes {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
       if (use_.global && launch_.grid_flow != nullptr && warp_.trace != nullptr) {
         if (op_->spins) note_grid_read(launch_, warp_, op_, word);
-        if (use_.writes) note_grid_write(launch_, warp_, op_, word);
+        if (use_.writes) note_grid_write(launch_, warp_, op_, {word * kWordBytes});
       }
       FlagWrite* const write = last_write(block, word);
       const FlagWrite last = write != nullptr ? *write : FlagWrite{};

@@ -15,6 +15,7 @@
 #include "common/vgpu/memory/memory.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/state/address_windows.h"
+#include "common/vgpu/state/grid_flow.h"
 #include "common/vgpu/state/memos.h"
 #include "common/vgpu/state/multiprocessor.h"
 #include "common/vgpu/trace/counters.h"
@@ -27,16 +28,6 @@ class Printer;
 // result. An Error stops the run with its message.
 using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& call,
                                                      const std::vector<std::vector<std::uint8_t>>& arguments)>;
-
-// The latest writes to global memory by traced warps, for grids whose code polls global memory (global_flow.h).
-struct GridFlow {
-  struct Write {
-    BlockWrite by;
-    std::uint32_t number = 0;  // 1 + its index in `awaited`; 0: no warp of another block waits for it
-  };
-  std::unordered_map<std::uint64_t, Write> last;  // by word (address / 4)
-  std::vector<BlockWrite> awaited;
-};
 
 // State of one host thread. All threads of a launch share the machine, the program and the memory.
 class Launch {
@@ -82,7 +73,7 @@ class Launch {
   std::uint64_t work_left = 0;  // share of the budget (work.h) for `sm` in this round
   std::uint64_t clock = 0;      // value of %clock: warp instructions executed so far
   std::uint64_t issued = 0;     // lower bound of the issue slots taken so far; 0 without the timing model
-  std::unique_ptr<GridFlow> grid_flow;  // null: blocks do not wait for each other, or are not traced
+  std::shared_ptr<GridFlow> grid_flow;  // null: blocks do not wait for each other, or are not traced
   Handler follow_unset = nullptr;       // UnsetValues::detour
   CallHook call_hook;
   Printer* printer = nullptr;                          // printf output; nullptr: discarded

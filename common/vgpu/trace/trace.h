@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <memory_resource>
 #include <vector>
@@ -81,7 +82,7 @@ struct BlockWrite {
   std::uint64_t block = 0;    // linear index within the grid
   std::uint32_t warp = 0;     // index within the block
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
-  bool operator==(const BlockWrite&) const = default;
+  auto operator<=>(const BlockWrite&) const = default;
 };
 struct BlockWait {
   std::uint32_t outcome = 0;  // index of the reading instruction's outcome among the warp's
