@@ -125,6 +125,21 @@ TEST_P(Waits, OfBlocksInTurnAreForEachOther) {
   }
 }
 
+// None but the first can see its turn at its first try.
+TEST_P(Waits, OfBlocksThatSleepAreForWholeSleeps) {
+  constexpr int kBlocks = 4;
+  constexpr double kNapNs = 20'000;
+  Buffer out{"out", std::vector<float>(32 * kBlocks)};
+  const auto elapsed_ns = [&](int kind, int blocks) {
+    return run("block_turns", {&out, kind, 512, blocks}).elapsed_ns - machine_.launch_ns;
+  };
+  EXPECT_GE(elapsed_ns(6, kBlocks), (kBlocks - 1) * kNapNs);
+  EXPECT_LE(elapsed_ns(6, kBlocks), kBlocks * kNapNs);
+  // A sleep before the first try does not depend on it.
+  EXPECT_GE(elapsed_ns(7, 2), 2 * kNapNs);
+  EXPECT_LE(elapsed_ns(7, 2), 2.5 * kNapNs);
+}
+
 TEST_P(Waits, OfASleepAreThoseOfTheLaneThatSleepsLongest) {
   Buffer out{"out", std::vector<float>(32)};
   const auto elapsed_ns = [&](int ns_per_lane) { return run("sleeps", {&out, ns_per_lane}).elapsed_ns; };

@@ -101,6 +101,7 @@ void add_wait(GridFlow& flow, Multiprocessor& sm, WarpTrace& trace, std::uint32_
 
 void read_write(Launch& launch, const Warp& warp, const Op* op, const GridWrites::Write& write) {
   if (write.order == 0 || write.by.block == warp.block->linear_index) return;
+  note_seen_write(launch, warp, op, write.by);
   const auto outcome = static_cast<std::uint32_t>(warp.first_outcome + op->memory);
   if (launch.stores_wait) return launch.sm->grid_flow.read({warp.trace, outcome, write.by});
   add_wait(*launch.grid_flow, *launch.sm, *warp.trace, outcome, write.by);

@@ -25,7 +25,7 @@ void note_naps(Launch& launch, const Warp& warp, const Op* op) {
   const auto is_try = [&](std::uint32_t pc) { return &code[pc] == op->instruction; };
   WarpTrace& trace = *warp.trace;
   const auto outcome = static_cast<std::uint32_t>(warp.first_outcome + op->memory);
-  std::size_t entry = trace.blocks.size() - 1, first = warp.first_outcome, earliest_try = first;
+  std::size_t entry = trace.blocks.size() - 1, first = warp.first_outcome, earliest_try = outcome;
   const std::size_t oldest = trace.sleeps[trace.final_sleeps].outcome;
   while (entry > 0 && first > oldest) {
     const std::uint32_t entered = trace.blocks[--entry];
@@ -34,7 +34,9 @@ void note_naps(Launch& launch, const Warp& warp, const Op* op) {
                      [&](std::uint32_t pc) { return is_try(pc) || only_looks(code[pc]); }))
       break;
     first -= memory.size() - trace.before(entered);
-    if (std::any_of(memory.begin(), memory.end(), is_try)) earliest_try = first;
+    const auto tried = std::find_if(memory.begin() + trace.before(entered), memory.end(), is_try);
+    if (tried != memory.end())
+      earliest_try = first + static_cast<std::size_t>(tried - memory.begin()) - trace.before(entered);
   }
   const auto nap = std::find_if(trace.sleeps.begin() + static_cast<std::ptrdiff_t>(trace.final_sleeps),
                                 trace.sleeps.end(), [&](const Sleep& each) { return each.outcome >= earliest_try; });
@@ -43,7 +45,17 @@ void note_naps(Launch& launch, const Warp& warp, const Op* op) {
   trace.final_sleeps = trace.sleeps.size();
 }
 
+bool may_nap(const Warp& warp) { return warp.trace->sleeps.size() > warp.trace->final_sleeps; }
+
 }  // namespace
+
+void note_seen_write(Launch& launch, const Warp& warp, const Op* op, const BlockWrite& by) {
+  WarpTrace& trace = *warp.trace;
+  if (trace.last_seen == by) return;
+  trace.last_seen = by;
+  const bool has_naps = !trace.naps.empty() && trace.naps.back().outcome == warp.first_outcome + op->memory;
+  if (op->spins && !has_naps && may_nap(warp)) note_naps(launch, warp, op);
+}
 
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind) {
   if (warp.trace == nullptr) return;
@@ -52,7 +64,7 @@ void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32
   for (auto at = all.rbegin(); at != all.rend() && at->outcome == point.outcome; ++at) {
     if (*at == point) return;
   }
-  if (kind == SyncPoint::Kind::waits && warp.trace->sleeps.size() > warp.trace->final_sleeps) {
+  if (kind == SyncPoint::Kind::waits && may_nap(warp)) {
     const auto last = std::find_if(all.rbegin(), all.rend(),
                                    [](const SyncPoint& past) { return past.kind == SyncPoint::Kind::waits; });
     if (last == all.rend() || last->number < number) note_naps(launch, warp, op);

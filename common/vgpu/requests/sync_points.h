@@ -14,6 +14,8 @@ namespace roofwalk::vgpu {
 // the order in which warps take turns, so the timing model decides how many naps the warp takes. Does nothing without a
 // trace.
 void note_sync_point(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, SyncPoint::Kind kind);
+// Makes naps in the same way where an instruction of a traced warp has seen a write of another block.
+void note_seen_write(Launch& launch, const Warp& warp, const Op* op, const BlockWrite& by);
 // Records accesses that may be to flags: volatile or atomic ones to shared memory, atomic ones to global memory. Each
 // instruction that writes gets a number. A read waits for the last write of the word by another instruction of the
 // block. If an atomic changes a word, then whoever waits for the atomic also waits for the word's previous write.

@@ -116,7 +116,8 @@ struct WarpTrace {
   std::vector<AtomicTurns> turns = {};          // one per word or sector
   std::vector<Found> found = {};
   std::vector<BlockWait> block_waits = {};
-  std::vector<Sleep> sleeps = {};  // without naps
+  BlockWrite last_seen = {.block = ~0ull};  // the latest write by another block that it has seen
+  std::vector<Sleep> sleeps = {};           // without naps
   std::vector<Sleep> naps =
       {};  // sleeps between the tries of a poll, in order, by the outcome of the try that succeeds
   std::size_t final_sleeps = 0;    // how many of `sleeps` cannot become naps any more

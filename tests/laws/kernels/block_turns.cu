@@ -1,7 +1,8 @@
 // Blocks take turns at running a chain of `steps` FMAs, 512 or 1536: each starts when the one before it has finished. The
 // turn is a word of global memory that they poll by volatile loads (kind 0), by atomics that change it (1), or by plain
 // loads of L2 (2); or of whose value they first make a float (3), or an element of a local array (4). Kind 5 is like 2,
-// in code without any atomic or volatile access. The chain has no loop, so that few tries are in vain.
+// in code without any atomic or volatile access. Kind 6 is like 0, but the waiting block sleeps 20 us between its tries;
+// in kind 7 it sleeps so once, and then before each try. The chain has no loop, so that few tries are in vain.
 #include <roofwalk.cuh>
 
 template <int kSteps>
@@ -46,7 +47,7 @@ __global__ void take_turns(float* out, unsigned* turn, int kind, int steps) {
     if (threadIdx.x == 0) atomicAdd(turn, 65536u + (x == 12345.0f));
 }
 
-// Kinds 2, 3 and 4.
+// Kinds 2, 3, 4, 6 and 7.
 template <int kKind>
 __global__ void take_turns_otherwise(float* out, unsigned* turn, int steps, int zero) {
     const unsigned mine = blockIdx.x;
@@ -55,6 +56,14 @@ __global__ void take_turns_otherwise(float* out, unsigned* turn, int steps, int 
             while (load_plainly(turn) >> 16 < mine) {}
         } else if (kKind == 3) {
             while (static_cast<float>(*static_cast<volatile unsigned*>(turn) >> 16) + 0.5f < mine) {}
+        } else if (kKind == 6) {
+            while (*static_cast<volatile unsigned*>(turn) >> 16 < mine) __nanosleep(20000);
+        } else if (kKind == 7) {
+            if (mine != 0) __nanosleep(20000);
+            while (mine != 0) {
+                __nanosleep(20000);
+                if (*static_cast<volatile unsigned*>(turn) >> 16 >= mine) break;
+            }
         } else {
             unsigned seen[4];
             do {
@@ -77,5 +86,7 @@ SOLVE(float* out, int kind, int steps, int blocks) {
     if (kind == 2) take_turns_otherwise<2><<<blocks, 32>>>(out, turn, steps, 0);
     if (kind == 3) take_turns_otherwise<3><<<blocks, 32>>>(out, turn, steps, 0);
     if (kind == 4) take_turns_otherwise<4><<<blocks, 32>>>(out, turn, steps, 0);
+    if (kind == 6) take_turns_otherwise<6><<<blocks, 32>>>(out, turn, steps, 0);
+    if (kind == 7) take_turns_otherwise<7><<<blocks, 32>>>(out, turn, steps, 0);
     if (kind == 5) take_plain_turns<<<blocks, 32>>>(out, turn, steps);
 }

@@ -157,7 +157,14 @@ inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& o
     if (write.at > blocked.ready) blocked = {write.at, op.pc, Wait::barrier, 0};
   }
   const auto naps = notes_of(warp.trace->naps, warp, op);
-  if (!naps.empty() && blocked.ready > first) blocked.ready = seen_at(naps, first, blocked.ready);
+  if (!naps.empty() && blocked.ready > first) {
+    blocked.ready = seen_at(naps, first, blocked.ready);
+  } else if (writes_.empty() && !block_waits.empty()) {
+    // A replay of some blocks cannot tell how long the wait is, so the warp sleeps as it did in the traced run.
+    Cycle slept = 0;
+    for (const Sleep& nap : naps) slept += nap.cycles;
+    if (slept != 0) blocked = {first + slept, op.pc, Wait::dependency, 0};
+  }
   return true;
 }
 
