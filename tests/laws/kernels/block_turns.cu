@@ -1,8 +1,9 @@
-// Blocks take turns at running a chain of `steps` FMAs, 512 or 1536: each starts when the one before it has finished. The
-// turn is a word of global memory that they poll by volatile loads (kind 0), by atomics that change it (1), or by plain
-// loads of L2 (2); or of whose value they first make a float (3), or an element of a local array (4). Kind 5 is like 2,
-// in code without any atomic or volatile access. Kind 6 is like 0, but the waiting block sleeps 20 us between its tries;
-// in kind 7 it sleeps so once, and then before each try. The chain has no loop, so that few tries are in vain.
+// Blocks take turns at running a chain of `steps` FMAs, 512 or 1536: each starts when the one before it has
+// finished. The turn is a word of global memory that they poll by volatile loads (kind 0), by atomics that change it
+// (1), or by plain loads of L2 (2); or of whose value they first make a float (3), or an element of a local array
+// (4). Kind 5 is like 2, in code without any atomic or volatile access. Kind 6 is like 0, but the waiting block
+// sleeps 20 us between its tries; in kind 7 it sleeps so once, and then before each try. The chain has no loop, so
+// that few tries are in vain.
 #include <roofwalk.cuh>
 
 template <int kSteps>
