@@ -19,6 +19,8 @@ class FlagValues {
   void follow_sources(const ptx::Instruction& in);
   // Whether a value that was followed is a result of this instruction.
   bool come_from(const ptx::Instruction& in) const;
+  // The instructions that write a register.
+  const std::vector<std::uint32_t>& makers_of(int reg) const { return makers_[static_cast<std::size_t>(reg)]; }
 
  private:
   void want(int reg);
