@@ -1,7 +1,5 @@
 #include "common/vgpu/exec/follow_unset.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -22,7 +20,7 @@ using ptx::Operand;
 class Step {
  public:
   Step(Launch& launch, Warp& warp, const Op* op)
-      : launch_(launch), warp_(warp), op_(op), in_(*op->instruction), lanes_(warp.mask & guard_mask(warp, op)) {}
+      : launch_(launch), warp_(warp), in_(*op->instruction), lanes_(warp.mask & guard_mask(warp, op)) {}
 
   // Moves the marks of registers as the instruction will move their values. False, with a fault recorded, if it uses a
   // value that nobody has written.
@@ -48,8 +46,6 @@ class Step {
         return true;
       case Form::store:
         return store();
-      case Form::shuffle:
-        return shuffle();
       default:
         return use_all();
     }
@@ -68,22 +64,12 @@ class Step {
     const UnsetRegister& mark = at->second;
     const int lane = std::countr_zero(mark.lanes & lanes);
     const std::uint64_t offset = mark.offset[static_cast<std::size_t>(lane)];
-    if (mark.is_shuffled) {
-      report_stranger(mark, lane);
-    } else if (mark.is_local) {
+    if (mark.is_local) {
       report_unset_local(launch_, warp_, mark.load, lane, offset, mark.bytes);
     } else {
       report_unset_shared(launch_, warp_, mark.load, lane, offset, "reads");
     }
     return false;
-  }
-  void report_stranger(const UnsetRegister& mark, int lane) const {
-    const std::uint64_t offset = mark.offset[static_cast<std::size_t>(lane)];
-    const Dim3 other = launch_.thread_of(warp_.index * kWarpSize + static_cast<std::uint32_t>(offset & 31u));
-    launch_.stop(warp_, mark.load, FaultKind::uninitialized, lane,
-                 fmt::format("uninitialized: uses what __shfl_..._sync() gets from thread ({}, {}, {}), which does not "
-                             "exchange with the mask 0x{:x}: name all threads in one mask that read from each other",
-                             other.x, other.y, other.z, offset >> 32));
   }
   bool uses(const Operand& operand) {
     bool is_fine = true;
@@ -162,25 +148,6 @@ class Step {
     put(mark);
   }
 
-  // What lanes got by shuffles from others with another mask may reach further lanes, which need not use it, either.
-  bool shuffle() {
-    for (std::size_t i = 3; i < in_.operands.size(); ++i) {
-      if (!uses(in_.operands[i])) return false;
-    }
-    const auto at = warp_.unset->registers.find(in_.operands[2].index);
-    if (at == warp_.unset->registers.end() || !at->second.is_shuffled) return use_all();
-    const ShuffledLanes shuffled = shuffled_lanes(warp_, op_);
-    UnsetRegister mark = at->second;
-    mark.lanes = 0;
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      const auto from = static_cast<std::size_t>(shuffled.from[lane]);
-      mark.lanes |= (at->second.lanes >> from & 1u) << lane;
-      mark.offset[lane] = at->second.offset[from];
-    }
-    put(mark);
-    return true;
-  }
-
   // Whether a store through a generic pointer goes to global memory.
   bool reaches_global() const {
     if (in_.space != ptx::Space::generic) return in_.space == ptx::Space::global;
@@ -208,7 +175,6 @@ class Step {
 
   Launch& launch_;
   Warp& warp_;
-  const Op* op_;
   const Instruction& in_;
   std::uint32_t lanes_;  // that execute the instruction
 };

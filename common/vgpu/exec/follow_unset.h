@@ -1,8 +1,7 @@
 // Follows values that nobody has written (state/unset_values.h) from the loads that find them to where they are used.
 // They may be copied to other registers, to local and shared memory and into the parameters of calls, and computed
 // with; what is computed from them is such a value, too. A store to global memory, an address, a branch, a guard, and
-// whatever reaches other lanes or threads, use them: that is a fault of the load. What a shuffle has got from a lane
-// with another mask is followed likewise, but may reach other lanes by shuffles.
+// whatever reaches other lanes or threads, use them: that is a fault of the load.
 //
 // While a warp holds such values, it runs operation by operation, slowly. It hardly ever does.
 #pragma once

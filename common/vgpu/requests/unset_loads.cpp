@@ -10,54 +10,28 @@ std::size_t part_count(const ptx::Instruction& in) {
   return data.kind == ptx::Operand::Kind::vector ? std::min(data.elements.size(), UnsetValues::kMostParts) : 1;
 }
 
-namespace {
-
-UnsetRegister& mark_of(const Launch& launch, Warp& warp, const Op* op, int reg, std::uint32_t lanes) {
-  if (warp.unset == nullptr) {
-    warp.unset = std::make_shared<UnsetValues>();
-    warp.unset->detour.run = launch.follow_unset;
-  }
-  UnsetRegister& mark = warp.unset->registers[reg];
-  mark.lanes |= lanes;
-  mark.load = op;
-  mark.is_local = mark.is_shuffled = false;
-  return mark;
-}
-
-const Op* go_on_at(Warp& warp, const Op* next) {
-  if (next == nullptr || warp.unset == nullptr) return next;
-  warp.unset->next = next;
-  return &warp.unset->detour;
-}
-
-}  // namespace
-
 const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Access& access, const PartLanes& unset,
                      bool is_local, const Op* next) {
   const ptx::Operand& data = op->instruction->operands[0];
   for (std::size_t part = 0; part < part_count(*op->instruction); ++part) {
     const int reg = data.kind == ptx::Operand::Kind::vector ? data.elements[part].index : data.index;
     if (reg < 0 || unset[part] == 0) continue;
-    UnsetRegister& mark = mark_of(launch, warp, op, reg, unset[part]);
+    if (warp.unset == nullptr) {
+      warp.unset = std::make_shared<UnsetValues>();
+      warp.unset->detour.run = launch.follow_unset;
+    }
+    UnsetRegister& mark = warp.unset->registers[reg];
+    mark.lanes |= unset[part];
+    mark.load = op;
     mark.is_local = is_local;
     mark.bytes = access.bytes;
     for (int lane = 0; lane < kWarpSize; ++lane) {
       if ((unset[part] >> lane & 1u) != 0) mark.offset[static_cast<std::size_t>(lane)] = access.of(lane);
     }
   }
-  return go_on_at(warp, next);
-}
-
-const Op* mark_shuffled(const Launch& launch, Warp& warp, const Op* op, std::uint32_t lanes,
-                        const std::array<std::uint64_t, kWarpSize>& offset, const Op* next) {
-  const int reg = op->instruction->operands[0].index;
-  if (reg < 0 || lanes == 0) return next;
-  UnsetRegister& mark = mark_of(launch, warp, op, reg, lanes);
-  mark.is_shuffled = true;
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    if ((lanes >> lane & 1u) != 0) mark.offset[lane] = offset[lane];
-  }
-  return go_on_at(warp, next);
+  if (next == nullptr || warp.unset == nullptr) return next;
+  warp.unset->next = next;
+  return &warp.unset->detour;
 }
 
 }  // namespace roofwalk::vgpu

@@ -20,8 +20,4 @@ std::size_t part_count(const ptx::Instruction& in);
 const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Access& access, const PartLanes& unset,
                      bool is_local, const Op* next);
 
-// The same for lanes of a shuffle that read from others which their masks do not name. `offset`: as in UnsetRegister.
-const Op* mark_shuffled(const Launch& launch, Warp& warp, const Op* op, std::uint32_t lanes,
-                        const std::array<std::uint64_t, kWarpSize>& offset, const Op* next);
-
 }  // namespace roofwalk::vgpu

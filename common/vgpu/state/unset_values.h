@@ -1,7 +1,6 @@
 // Values that nobody has written, in sanitized runs: what a warp has loaded from unwritten bytes of local or shared
 // memory. Copying such a value is no mistake, as whole structures are copied of which some members are not set; using
-// it is (exec/follow_unset.h). The same holds for what a shuffle gets from a lane that its mask does not name: where
-// half a warp adds up its values, only its first lane's sum counts.
+// it is (exec/follow_unset.h).
 #pragma once
 
 #include <array>
@@ -15,12 +14,10 @@ namespace roofwalk::vgpu {
 // A register that holds such values, directly or as results of arithmetic on them.
 struct UnsetRegister {
   std::uint32_t lanes = 0;
-  const Op* load = nullptr;  // that has read the unwritten bytes; or the shuffle
-  bool is_local = false, is_shuffled = false;
-  std::uint32_t bytes = 0;  // per lane, of the load
-  // By lane: of the load, in local or shared memory; of a shuffle: the lane that it reads from, and from bit 32 on its
-  // mask.
-  std::array<std::uint64_t, kWarpSize> offset{};
+  const Op* load = nullptr;  // that has read the unwritten bytes
+  bool is_local = false;
+  std::uint32_t bytes = 0;                        // per lane, of the load
+  std::array<std::uint64_t, kWarpSize> offset{};  // by lane: of the load, in local or shared memory
 };
 
 // Exists while at least one register of the warp holds such values.

@@ -1,8 +1,6 @@
 // Handlers by family, and the functions that choose one for an instruction (nullptr: not supported).
 #pragma once
 
-#include <array>
-
 #include "common/vgpu/state/launch.h"
 
 namespace roofwalk::vgpu {
@@ -63,13 +61,6 @@ Handler unpack_handler(int parts, int part_bytes);  // mov.b64 {a, b}, d
 Handler select_handler(int size_bytes);             // s[0] = s[3] ? s[1] : s[2]
 Handler add_offset_handler(int size_bytes);         // s[0] = s[1] + offset (cvta)
 const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op);
-// By lane: which lane's value a shuffle gives it, and whether it lies in the range of the shuffle. If not, the lane
-// keeps its own value.
-struct ShuffledLanes {
-  std::array<int, kWarpSize> from{};
-  std::uint32_t in_range = 0;
-};
-ShuffledLanes shuffled_lanes(const Warp& warp, const Op* op);
 const Op* op_vote(Launch& launch, Warp& warp, const Op* op);
 const Op* op_active_mask(Launch& launch, Warp& warp, const Op* op);
 

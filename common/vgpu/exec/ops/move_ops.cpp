@@ -1,6 +1,5 @@
 // Handlers that move and select values, and exchange them between lanes.
 #include <array>
-#include <bit>
 #include <cstring>
 
 #include "common/vgpu/exec/ops/handlers.h"
@@ -162,10 +161,15 @@ Handler add_offset_handler_of_lane_0(int size_bytes) {
   return size_bytes == 8 ? op_add_offset_of_lane_0<std::uint64_t> : nullptr;
 }
 
-ShuffledLanes shuffled_lanes(const Warp& warp, const Op* op) {
+const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op) {
+  const Op* next = nullptr;
+  if (!meet_to_exchange(launch, warp, op, op->s[5], "__shfl_..._sync()", next)) return next;
+  std::array<std::uint32_t, kWarpSize> values;
+  std::memcpy(values.data(), warp.lanes<std::uint32_t>(op->s[2]), sizeof values);
   const std::uint32_t* b = warp.lanes<std::uint32_t>(op->s[3]);
   const std::uint32_t* c = warp.lanes<std::uint32_t>(op->s[4]);
-  ShuffledLanes out;
+  std::array<std::uint32_t, kWarpSize> out = values;
+  std::uint32_t in_range = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     const int clamp = static_cast<int>(c[lane] & 31u), segment = static_cast<int>(c[lane] >> 8 & 31u);
     const int delta = static_cast<int>(b[lane] & 31u);
@@ -188,43 +192,13 @@ ShuffledLanes shuffled_lanes(const Warp& warp, const Op* op) {
       case ShuffleMode::none:
         break;
     }
-    out.from[static_cast<std::size_t>(lane)] = valid ? from : lane;
-    if (valid) out.in_range |= 1u << lane;
+    if (valid) in_range |= 1u << lane, out[lane] = values[from];
   }
-  return out;
-}
-
-namespace {
-
-// Marks what lanes read from others with which they do not exchange, as these have other masks: it is undefined.
-const Op* mark_strangers(Launch& launch, Warp& warp, const Op* op, const ShuffledLanes& shuffled) {
-  const std::uint32_t* masks = warp.lanes<std::uint32_t>(op->s[5]);
-  std::array<std::uint64_t, kWarpSize> offset{};
-  std::uint32_t strangers = 0;
-  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left), from = shuffled.from[static_cast<std::size_t>(lane)];
-    const std::uint32_t mask = masks[lane];
-    if ((mask >> from & 1u) != 0 && ((warp.mask >> from & 1u) == 0 || masks[from] == mask)) continue;
-    strangers |= 1u << lane;
-    offset[static_cast<std::size_t>(lane)] = std::uint64_t{mask} << 32 | static_cast<std::uint64_t>(from);
-  }
-  return mark_shuffled(launch, warp, op, strangers, offset, op + 1);
-}
-
-}  // namespace
-
-const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op) {
-  const Op* next = nullptr;
-  if (!meet_to_exchange(launch, warp, op, op->s[5], "__shfl_..._sync()", next)) return next;
-  std::array<std::uint32_t, kWarpSize> values;
-  std::memcpy(values.data(), warp.lanes<std::uint32_t>(op->s[2]), sizeof values);
-  const ShuffledLanes shuffled = shuffled_lanes(warp, op);
   if (op->s[0] != kNoSlot) {
-    for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask,
-              [&](int l) { return values[static_cast<std::size_t>(shuffled.from[static_cast<std::size_t>(l)])]; });
+    for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) { return out[l]; });
   }
-  if (op->s[1] != kNoSlot) set_predicate(warp.predicate(op->s[1]), warp.mask, shuffled.in_range);
-  return launch.sanitized ? mark_strangers(launch, warp, op, shuffled) : op + 1;
+  if (op->s[1] != kNoSlot) set_predicate(warp.predicate(op->s[1]), warp.mask, in_range);
+  return op + 1;
 }
 
 const Op* op_vote(Launch& launch, Warp& warp, const Op* op) {
