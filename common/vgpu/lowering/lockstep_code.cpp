@@ -111,6 +111,10 @@ class LockstepBuilder {
     out_.first_op.resize(program_.blocks.size());
     out_.leaving.resize(program_.blocks.size());
     out_.entering.resize(program_.blocks.size());
+    out_.only_lane_0.resize(function_.registers.size());
+    for (std::size_t r = 0; r < function_.registers.size(); ++r) {
+      if (lanes_are_missing(r)) out_.only_lane_0[r] = 1 + analysis_.shape(static_cast<int>(r)).lane_offsets;
+    }
     for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
       emit_block(b);
       if (filled_at_checks_ > kMostFilledAtChecks) return {};

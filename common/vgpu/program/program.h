@@ -159,6 +159,7 @@ struct LockstepCode {
   std::vector<std::vector<LockstepRegister>> leaving, entering;
   std::vector<std::vector<LockstepRegister>> at_checks;  // by Op::offset of a check: registers to fill in if it fails
   std::vector<ProductRun> product_runs;                  // by Op::target of its first operation
+  std::vector<std::uint32_t> only_lane_0;  // by PTX register: 1 + its lane_offsets if only lane 0 is stored; else 0
 };
 
 // By unit of a scheduler (ptx::Unit): for how long it is busy, in quarters of a cycle. Control instructions occupy no

@@ -38,55 +38,76 @@ void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::ui
   if (!launch.sanitized || launch.program.local_bytes == 0) return;
   warp.local_written.resize(launch.program.local_bytes);
   std::fill_n(warp.local_written.begin() + first, bytes, 0u);
-  if (!warp.local_unset.empty()) std::fill_n(warp.local_unset.begin() + first, bytes, 0u);
+  if (!warp.local_unset.empty())
+    std::fill_n(warp.local_unset.begin() + std::size_t{first} * kWarpSize, std::size_t{bytes} * kWarpSize,
+                std::uint8_t{0});
 }
 
 namespace {
 
-// Whether a byte that a lane loads holds no value. Parameters of calls count as written, unless such a value was stored
-// there.
-bool is_unset(const Warp& warp, std::uint64_t byte, int lane, bool is_parameter) {
-  const bool is_written = is_parameter || (warp.local_written[byte] >> lane & 1u) != 0;
-  return !is_written || (!warp.local_unset.empty() && (warp.local_unset[byte] >> lane & 1u) != 0);
+std::uint8_t& stored_unset(Warp& warp, std::uint64_t byte, int lane) {
+  return warp.local_unset[byte * kWarpSize + static_cast<std::uint64_t>(lane)];
+}
+
+// The bits of a byte of a lane that hold no value. Parameters of calls count as written, unless such a value was
+// stored there.
+std::uint8_t unset_bits(const Warp& warp, std::uint64_t byte, int lane, bool is_parameter) {
+  if (!is_parameter && (warp.local_written[byte] >> lane & 1u) == 0) return 0xff;
+  return warp.local_unset.empty() ? std::uint8_t{0}
+                                  : warp.local_unset[byte * kWarpSize + static_cast<std::uint64_t>(lane)];
+}
+
+// Whether all bytes that a load finds were written, and with values.
+bool all_set(const Warp& warp, const Access& access, bool is_parameter) {
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    std::uint8_t unset = 0;
+    for (std::uint32_t b = 0; b < access.bytes; ++b)
+      unset |= unset_bits(warp, access.address[lane] + b, lane, is_parameter);
+    if (unset != 0) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, const Access& access, PartLanes& unset) {
+bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, const Access& access, PartBits& unset) {
   const bool is_parameter = op->instruction->space == ptx::Space::param;
-  if (!launch.sanitized || (is_parameter && warp.local_unset.empty())) return false;
+  if (!launch.sanitized || (is_parameter && warp.local_unset.empty()) || all_set(warp, access, is_parameter))
+    return false;
   const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
-  bool any = false;
   for (int l = 0; l < kWarpSize; ++l) {
-    if (!active(access, l)) continue;
     for (std::size_t part = 0; part < parts; ++part) {
-      const std::uint64_t first = access.address[l] + part * bytes;
-      std::uint64_t byte = first;
-      while (byte < first + bytes && is_unset(warp, byte, l, is_parameter)) ++byte;
-      if (byte < first + bytes) continue;
-      unset[part] |= 1u << l;
-      any = true;
+      std::uint64_t& bits = unset[part][static_cast<std::size_t>(l)] = 0;
+      if (!active(access, l)) continue;
+      for (std::size_t b = 0; b < bytes; ++b)
+        bits |= std::uint64_t{unset_bits(warp, access.address[l] + part * bytes + b, l, is_parameter)} << 8 * b;
     }
   }
-  return any;
+  return true;
 }
 
 void store_unset_local(const Launch& launch, Warp& warp, const Op* op, const Access& access) {
   const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
-  warp.local_unset.resize(launch.program.local_bytes);
-  for (int l = 0; l < kWarpSize; ++l) {
-    if (!active(access, l)) continue;
-    for (std::size_t part = 0; part < parts; ++part) {
-      if ((warp.unset->stored[part] >> l & 1u) == 0) continue;
-      for (std::size_t b = 0; b < bytes; ++b) warp.local_unset[access.address[l] + part * bytes + b] |= 1u << l;
+  for (std::size_t part = 0; part < warp.unset->stored.size(); ++part) {
+    const UnsetRegister& stored = warp.unset->stored[part];
+    if ((stored.lanes() & access.mask) == 0) continue;
+    warp.local_unset.resize(std::size_t{launch.program.local_bytes} * kWarpSize);
+    for (std::uint32_t left = stored.lanes() & access.mask; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      for (std::size_t b = 0; b < bytes; ++b)
+        stored_unset(warp, access.address[lane] + part * bytes + b, lane) =
+            static_cast<std::uint8_t>(stored.bits(lane) >> 8 * b);
     }
   }
 }
 
 void pass_unset_local(Warp& warp, std::uint32_t from, std::uint32_t to, std::uint32_t bytes, std::uint32_t lanes) {
   for (std::uint32_t b = 0; b < bytes; ++b) {
-    const std::uint32_t passed = from == kNoLocal ? 0 : warp.local_unset[from + b] & lanes;
-    warp.local_unset[to + b] = (warp.local_unset[to + b] & ~lanes) | passed;
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      stored_unset(warp, to + b, lane) = from == kNoLocal ? std::uint8_t{0} : stored_unset(warp, from + b, lane);
+    }
   }
 }
 
@@ -101,14 +122,18 @@ void report_unset_local(Launch& launch, const Warp& warp, const Op* op, int lane
 }
 
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  PartLanes unset{};
+  PartBits unset;
   if (!find_unset_local(launch, warp, op, access, unset)) return true;
-  std::uint32_t lanes = kAllLanes;
-  for (std::size_t part = 0; part < part_count(*op->instruction); ++part) lanes &= unset[part];
-  if (lanes == 0) return true;
-  const int lane = std::countr_zero(lanes);
-  report_unset_local(launch, warp, op, lane, access.address[lane], access.bytes);
-  return false;
+  const std::size_t parts = part_count(*op->instruction);
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    std::uint64_t common = all_bits(access.bytes / parts);
+    for (std::size_t part = 0; part < parts; ++part) common &= unset[part][static_cast<std::size_t>(lane)];
+    if (common != all_bits(access.bytes / parts)) continue;
+    report_unset_local(launch, warp, op, lane, access.address[lane], access.bytes);
+    return false;
+  }
+  return true;
 }
 
 void hold_load(Warp& warp, const Op* op, const Access& access, bool is_local) {
@@ -135,7 +160,7 @@ void define_local(const Launch& launch, Warp& warp, const Access& access) {
     if (!active(access, l)) continue;
     for (std::uint32_t b = 0; b < access.bytes; ++b) warp.local_written[access.address[l] + b] |= 1u << l;
     if (warp.local_unset.empty()) continue;
-    for (std::uint32_t b = 0; b < access.bytes; ++b) warp.local_unset[access.address[l] + b] &= ~(1u << l);
+    for (std::uint32_t b = 0; b < access.bytes; ++b) stored_unset(warp, access.address[l] + b, l) = 0;
   }
 }
 

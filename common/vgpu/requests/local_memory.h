@@ -12,12 +12,12 @@ namespace roofwalk::vgpu {
 // False if a fault was recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
 // For the sanitizer. forget_local marks bytes of the warp's local memory as unwritten; define_local marks the bytes of
-// a store as written. find_unset_local finds the registers that a load fills with unwritten bytes only (one with some
-// written bytes counts as set: a load may move a structure together with its padding), and returns whether there are
-// any. check_local_defined is false, with a fault recorded, if a lane loads nothing else.
+// a store as written. find_unset_local finds the bits that a load fills in of which nobody has set the value, and
+// returns whether there are any; else `unset` stays as it is. check_local_defined is false, with a fault recorded, if a
+// lane loads nothing else.
 void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
-bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, const Access& access, PartLanes& unset);
+bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, const Access& access, PartBits& unset);
 void report_unset_local(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t offset,
                         std::uint32_t bytes);
 // Marks what a store leaves of UnsetValues::stored, and what a call copies from parameter to parameter (`from`
@@ -39,7 +39,7 @@ template <bool store, class Move>
 const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access, bool counted, Move&& move) {
   if (!check_local(launch, warp, op, access, store ? "writes" : "reads")) return nullptr;
   if (counted) count_local(launch, warp, op, access, store);
-  PartLanes unset{};
+  PartBits unset;
   bool is_unset = false;
   if constexpr (store) {
     define_local(launch, warp, access);
@@ -56,7 +56,7 @@ const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access,
   move(at);
   if constexpr (store) scatter_local(warp, access, bytes);
   const Op* const next = after_memory(launch, warp, op);
-  return is_unset ? mark_unset(launch, warp, op, access, unset, true, next) : next;
+  return is_unset ? mark_unset(launch, warp, op, access, unset, UnsetOrigin::Where::local, next) : next;
 }
 
 }  // namespace roofwalk::vgpu

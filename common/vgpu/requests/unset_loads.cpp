@@ -1,6 +1,7 @@
 #include "common/vgpu/requests/unset_loads.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 
 namespace roofwalk::vgpu {
@@ -10,28 +11,34 @@ std::size_t part_count(const ptx::Instruction& in) {
   return data.kind == ptx::Operand::Kind::vector ? std::min(data.elements.size(), UnsetValues::kMostParts) : 1;
 }
 
-const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Access& access, const PartLanes& unset,
-                     bool is_local, const Op* next) {
-  const ptx::Operand& data = op->instruction->operands[0];
-  for (std::size_t part = 0; part < part_count(*op->instruction); ++part) {
+UnsetValues& unset_values(const Launch& launch, Warp& warp) {
+  if (warp.unset == nullptr) {
+    warp.unset = std::make_shared<UnsetValues>();
+    warp.unset->detour.run = launch.follow_unset;
+  }
+  return *warp.unset;
+}
+
+const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Access& access, const PartBits& unset,
+                     UnsetOrigin::Where where, const Op* next) {
+  const ptx::Instruction& in = *op->instruction;
+  const ptx::Operand& data = in.operands[0];
+  const std::size_t bits = 8 * access.bytes / part_count(in);
+  for (std::size_t part = 0; part < part_count(in); ++part) {
     const int reg = data.kind == ptx::Operand::Kind::vector ? data.elements[part].index : data.index;
-    if (reg < 0 || unset[part] == 0) continue;
-    if (warp.unset == nullptr) {
-      warp.unset = std::make_shared<UnsetValues>();
-      warp.unset->detour.run = launch.follow_unset;
-    }
-    UnsetRegister& mark = warp.unset->registers[reg];
-    mark.lanes |= unset[part];
-    mark.load = op;
-    mark.is_local = is_local;
-    mark.bytes = access.bytes;
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      if ((unset[part] >> lane & 1u) != 0) mark.offset[static_cast<std::size_t>(lane)] = access.of(lane);
+    if (reg < 0) continue;
+    for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      std::uint64_t own = unset[part][static_cast<std::size_t>(lane)];
+      if (own == 0) continue;
+      // A narrow load of a signed number repeats the sign.
+      if (ptx::is_signed(in.type) && bits < 64 && (own >> (bits - 1) & 1u) != 0) own |= ~0ull << bits;
+      unset_values(launch, warp)
+          .registers[reg]
+          .put(lane, own, {op, where, static_cast<std::uint8_t>(lane), access.bytes, access.of(lane)});
     }
   }
-  if (next == nullptr || warp.unset == nullptr) return next;
-  warp.unset->next = next;
-  return &warp.unset->detour;
+  return detour_if_unset(warp, next);
 }
 
 }  // namespace roofwalk::vgpu

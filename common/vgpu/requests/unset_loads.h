@@ -9,15 +9,26 @@
 
 namespace roofwalk::vgpu {
 
-// By part of the data of a load or store: lanes.
-using PartLanes = std::array<std::uint32_t, UnsetValues::kMostParts>;
+// By part of the data of a load, and by lane: the bits that nobody has set.
+using PartBits = std::array<std::array<std::uint64_t, kWarpSize>, UnsetValues::kMostParts>;
+
+// The lowest `bytes` bytes, at most eight, of a word.
+constexpr std::uint64_t all_bits(std::size_t bytes) { return bytes >= 8 ? ~0ull : (1ull << 8 * bytes) - 1; }
 
 // Returns the number of registers that a load or store moves.
 std::size_t part_count(const ptx::Instruction& in);
 
-// Marks the registers in which a load has found unwritten bytes only. `next`: what the load's handler would return.
-// Returns what it shall return.
-const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Access& access, const PartLanes& unset,
-                     bool is_local, const Op* next);
+// Makes Warp::unset, if it is not there.
+UnsetValues& unset_values(const Launch& launch, Warp& warp);
+// Marks the registers of a load in which it has found bits that nobody has set. `next`: what the load's handler would
+// return. Returns what it shall return.
+const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Access& access, const PartBits& unset,
+                     UnsetOrigin::Where where, const Op* next);
+// Where a warp continues after a load that may have marked registers: `next`, or the detour.
+inline const Op* detour_if_unset(Warp& warp, const Op* next) {
+  if (next == nullptr || warp.unset == nullptr) return next;
+  warp.unset->next = next;
+  return &warp.unset->detour;
+}
 
 }  // namespace roofwalk::vgpu

@@ -16,11 +16,14 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
                   const SharedWrites& writes = {});
 
 // race_report.cpp. Loads and stores of values that nobody has written: report_unset_shared reports a use of one that a
-// load of `byte` has found; the others find the registers that a load fills with such values only, and mark what a
-// store leaves of UnsetValues::stored.
+// load of `byte` has found; the others find the bits that a load fills with such values, and mark what a store leaves
+// of UnsetValues::stored.
 void report_unset_shared(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t byte,
                          const char* verb);
-PartLanes find_unset_shared(const Warp& warp, const Op* op, const Access& access);
+void find_unset_shared(const Warp& warp, const Op* op, const Access& access, PartBits& unset);
+// check_held_shared: check_shared() for a held load (HeldLoad), of which only the value is known by now, not its marks:
+// it is reported if nothing is set in what a lane has loaded.
+bool check_held_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 void store_unset_shared(const Warp& warp, const Op* op, const Access& access);
 
 // Charges what the warp's block spent on vector clocks and patterns, if it is watched.
@@ -59,10 +62,13 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
       return op + 1;
     }
     const SharedTouch touch = !is_volatile ? plain_touch(op) : op->spins ? SharedTouch::acquire : SharedTouch::glance;
-    if (!check_shared(launch, warp, op, access, touch, {.carries = touch == SharedTouch::read})) return nullptr;
+    if (!check_shared(launch, warp, op, access, touch, {.carries = !is_volatile})) return nullptr;
     move(access, at);
-    if (warp.block->shadow->take_unset())
-      return mark_unset(launch, warp, op, access, find_unset_shared(warp, op, access), false, op + 1);
+    if (warp.block->shadow->take_unset()) {
+      PartBits unset;
+      find_unset_shared(warp, op, access, unset);
+      return mark_unset(launch, warp, op, access, unset, UnsetOrigin::Where::shared, op + 1);
+    }
   } else {
     LaneBytes own;
     move(access, own.pointers(access));

@@ -85,11 +85,12 @@ class RaceDetector {
   std::optional<Finding> touch(std::uint32_t warp, std::uint32_t pc, const Access& access, SharedTouch touch,
                                const SharedWrites& writes = {});
 
-  // Whether loads that carry on what they find have found unwritten words since the last take_unset(). is_unset:
-  // whether no byte of these words holds a value; leave_unset: a store has left none there.
+  // Whether loads that carry on what they find have found unwritten words since the last take_unset(). unset_bits:
+  // which bits of a number of at most eight bytes, of whole words, hold no value; leave_unset: a store has left these
+  // bits of a number without one.
   bool take_unset() { return unset_.take_met(); }
-  bool is_unset(std::uint64_t byte, std::size_t bytes) const;
-  void leave_unset(std::uint64_t byte, std::size_t bytes);
+  std::uint64_t unset_bits(std::uint64_t byte, std::size_t bytes) const;
+  void leave_unset(std::uint64_t byte, std::size_t bytes, std::uint64_t bits);
 
   // Returns the work (work.h) of all calls since the last take_work(). Does not include work::kCheckedLane for each
   // lane passed to touch().

@@ -103,38 +103,58 @@ void report_unset_shared(Launch& launch, const Warp& warp, const Op* op, int lan
                           verb, shared_place(launch.program, *op->instruction, byte)));
 }
 
-bool RaceDetector::is_unset(std::uint64_t byte, std::size_t bytes) const {
-  const std::size_t last = (byte + bytes - 1) >> word_shift_;
-  for (std::size_t i = byte >> word_shift_; i <= last; ++i) {
-    if (writes_[i] != 0 && !unset_.hold(i)) return false;
-  }
-  return true;
+std::uint64_t RaceDetector::unset_bits(std::uint64_t byte, std::size_t bytes) const {
+  const std::size_t first = byte >> word_shift_, last = (byte + bytes - 1) >> word_shift_;
+  const std::uint64_t whole = all_bits(std::size_t{1} << word_shift_);
+  std::uint64_t out = 0;
+  for (std::size_t i = first; i <= last; ++i)
+    out |= (writes_[i] == 0 ? whole : unset_.bits(i)) << ((i - first) << word_shift_) * 8;
+  return out;
 }
 
-void RaceDetector::leave_unset(std::uint64_t byte, std::size_t bytes) {
-  const std::size_t last = (byte + bytes - 1) >> word_shift_;
-  for (std::size_t i = byte >> word_shift_; i <= last; ++i) unset_.add(i);
+void RaceDetector::leave_unset(std::uint64_t byte, std::size_t bytes, std::uint64_t bits) {
+  const std::size_t first = byte >> word_shift_, last = (byte + bytes - 1) >> word_shift_;
+  const std::uint64_t whole = all_bits(std::size_t{1} << word_shift_);
+  for (std::size_t i = first; i <= last; ++i)
+    unset_.add(i, static_cast<std::uint32_t>(bits >> ((i - first) << word_shift_) * 8 & whole));
 }
 
-PartLanes find_unset_shared(const Warp& warp, const Op* op, const Access& access) {
-  PartLanes unset{};
+void find_unset_shared(const Warp& warp, const Op* op, const Access& access, PartBits& unset) {
   const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    for (std::size_t part = 0; part < parts; ++part) {
-      if (warp.block->shadow->is_unset(access.of(lane) + part * bytes, bytes)) unset[part] |= 1u << lane;
+  for (std::size_t part = 0; part < parts; ++part) {
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const bool active = (access.mask >> lane & 1u) != 0;
+      unset[part][static_cast<std::size_t>(lane)] =
+          active ? warp.block->shadow->unset_bits(access.of(lane) + part * bytes, bytes) : 0;
     }
   }
-  return unset;
+}
+
+bool check_held_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  if (warp.block->shadow == nullptr) return true;
+  const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
+  PartBits unset;
+  find_unset_shared(warp, op, access, unset);
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    std::uint64_t common = all_bits(bytes);
+    for (std::size_t part = 0; part < parts; ++part) common &= unset[part][static_cast<std::size_t>(lane)];
+    if (common != all_bits(bytes)) continue;
+    report_unset_shared(launch, warp, op, lane, access.of(lane), "reads");
+    return false;
+  }
+  const bool is_fine = check_shared(launch, warp, op, access, plain_touch(op), {.carries = true});
+  warp.block->shadow->take_unset();
+  return is_fine;
 }
 
 void store_unset_shared(const Warp& warp, const Op* op, const Access& access) {
   const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    for (std::size_t part = 0; part < parts; ++part) {
-      if ((warp.unset->stored[part] >> lane & 1u) != 0)
-        warp.block->shadow->leave_unset(access.of(lane) + part * bytes, bytes);
+  for (std::size_t part = 0; part < warp.unset->stored.size(); ++part) {
+    const UnsetRegister& stored = warp.unset->stored[part];
+    for (std::uint32_t left = access.mask & stored.lanes(); left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      warp.block->shadow->leave_unset(access.of(lane) + part * bytes, bytes, stored.bits(lane));
     }
   }
 }

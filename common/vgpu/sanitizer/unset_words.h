@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 namespace roofwalk::vgpu {
@@ -12,7 +12,14 @@ class UnsetWords {
  public:
   bool empty() const { return words_.empty(); }
   bool hold(std::size_t word) const { return !words_.empty() && words_.contains(word); }
-  void add(std::size_t word) { words_.insert(word); }
+  // The bits of a word that nobody had set.
+  std::uint32_t bits(std::size_t word) const {
+    const auto at = words_.find(word);
+    return at == words_.end() ? 0 : at->second;
+  }
+  void add(std::size_t word, std::uint32_t bits) {
+    if (bits != 0) words_.insert_or_assign(word, bits);
+  }
   void remove(std::size_t word) {
     if (!words_.empty()) words_.erase(word);
   }
@@ -27,7 +34,7 @@ class UnsetWords {
   bool take_met() { return std::exchange(met_, false); }
 
  private:
-  std::unordered_set<std::size_t> words_;
+  std::unordered_map<std::size_t, std::uint32_t> words_;  // bits by word
   bool met_ = false;
 };
 

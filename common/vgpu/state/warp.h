@@ -116,8 +116,8 @@ struct alignas(64) Warp {
 
   // Sanitized: registers that hold values that nobody has written; null: none.
   std::shared_ptr<UnsetValues> unset;
-  // By byte of local memory: the lanes in which such a value was stored there. Empty: none so far.
-  std::vector<std::uint32_t> local_unset;
+  // By byte of local memory, then by lane: the bits of such values that were stored there. Empty: none so far.
+  std::vector<std::uint8_t> local_unset;
 
   std::vector<MeetingLanes> meeting;  // lanes that do not run because they wait for others at an operation
   std::uint32_t let_in = 0;           // lanes that enter a block with a barrier without the warp's other lanes

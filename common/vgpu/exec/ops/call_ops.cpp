@@ -200,7 +200,8 @@ void end_call(const Launch& launch, Warp& warp) {
     std::copy(frame.parameters.begin(), frame.parameters.end(), warp.local);
     // What has become of values that nobody has written is not saved: they count as set from here on.
     warp.unset.reset();
-    if (!warp.local_unset.empty()) std::fill_n(warp.local_unset.begin(), launch.program.parameter_bytes, 0u);
+    if (!warp.local_unset.empty())
+      std::fill_n(warp.local_unset.begin(), std::size_t{launch.program.parameter_bytes} * kWarpSize, std::uint8_t{0});
     warp.stack_top = warp.frame;
     warp.frame = frame.caller_frame;
   }

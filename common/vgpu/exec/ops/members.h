@@ -19,6 +19,33 @@ void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit)
   }
 }
 
+// The lane whose value a lane gets from a shuffle with the sources b and c; its own if `is_in_range` is false.
+struct ShuffleSource {
+  int lane;
+  bool is_in_range;
+};
+inline ShuffleSource shuffle_source(ptx::ShuffleMode mode, int lane, std::uint32_t b, std::uint32_t c) {
+  const int clamp = static_cast<int>(c & 31u), segment = static_cast<int>(c >> 8 & 31u);
+  const int delta = static_cast<int>(b & 31u);
+  const int lowest = lane & segment, highest = lowest | (clamp & ~segment);
+  const auto from = [&](int other, bool is_in_range) { return ShuffleSource{is_in_range ? other : lane, is_in_range}; };
+  switch (mode) {
+    case ptx::ShuffleMode::up:
+      return from(lane - delta, lane - delta >= highest);
+    case ptx::ShuffleMode::down:
+      return from(lane + delta, lane + delta <= highest);
+    case ptx::ShuffleMode::bfly:
+      return from(lane ^ delta, (lane ^ delta) <= highest);
+    case ptx::ShuffleMode::idx: {
+      const int other = lowest | (delta & ~segment);
+      return from(other, other <= highest);
+    }
+    case ptx::ShuffleMode::none:
+      break;
+  }
+  return from(lane, false);
+}
+
 // Tells the sanitizer that the lanes of each mask synchronize, or only exchange values. False, with a fault recorded,
 // if a mask names an absent thread or omits the thread that uses it; `what` is the instruction's name in the source.
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what, bool exchange = true);

@@ -407,7 +407,7 @@ bool check_held(Launch& launch, Warp& warp, const HeldLoad& held, std::uint32_t 
   make_access(address, wanted, held.bytes, access);
   access.spell_out();
   return held.is_local ? check_local_defined(launch, warp, held.op, access)
-                       : check_shared(launch, warp, held.op, access, plain_touch(held.op));
+                       : check_held_shared(launch, warp, held.op, access);
 }
 
 }  // namespace

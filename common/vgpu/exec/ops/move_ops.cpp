@@ -171,28 +171,8 @@ const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op) {
   std::array<std::uint32_t, kWarpSize> out = values;
   std::uint32_t in_range = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    const int clamp = static_cast<int>(c[lane] & 31u), segment = static_cast<int>(c[lane] >> 8 & 31u);
-    const int delta = static_cast<int>(b[lane] & 31u);
-    const int lowest = lane & segment, highest = lowest | (clamp & ~segment);
-    int from = lane;
-    bool valid = false;
-    switch (op->instruction->shuffle) {
-      case ShuffleMode::up:
-        from = lane - delta, valid = from >= highest;
-        break;
-      case ShuffleMode::down:
-        from = lane + delta, valid = from <= highest;
-        break;
-      case ShuffleMode::bfly:
-        from = lane ^ delta, valid = from <= highest;
-        break;
-      case ShuffleMode::idx:
-        from = lowest | (delta & ~segment), valid = from <= highest;
-        break;
-      case ShuffleMode::none:
-        break;
-    }
-    if (valid) in_range |= 1u << lane, out[lane] = values[from];
+    const auto [from, is_in_range] = shuffle_source(op->instruction->shuffle, lane, b[lane], c[lane]);
+    if (is_in_range) in_range |= 1u << lane, out[lane] = values[from];
   }
   if (op->s[0] != kNoSlot) {
     for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) { return out[l]; });

@@ -19,6 +19,9 @@ struct Unset {
 
 constexpr const char* kUnsetHead = R"(#include <roofwalk.cuh>
 struct Few { int count; float v[7]; };
+struct Bits {
+  unsigned busy : 1, warp : 4, lane : 5, : 22;
+};
 __device__ __noinline__ Few few_of(const float* c, int n) {
   Few few;
   few.count = n;
@@ -92,6 +95,28 @@ const Unset kCopied[] = {
   asm volatile("{.reg .f32 a, b; .reg .b64 d; ld.shared.f32 a, [%1]; ld.shared.f32 b, [%1+128]; mov.b64 d, {a, b};"
                "mov.b64 {%0, b}, d;}" : "=f"(x) : "r"(at & ~128u));
 )"},
+    {"BitFieldsOneByOne", R"(
+  __shared__ Bits bits[64];
+  bits[t].busy = n > 2;
+  bits[t].warp = t / 32;
+  bits[t].lane = t % 32;
+  __syncthreads();
+  const Bits other = bits[t ^ 33];
+  x = other.lane + 32 * other.warp;
+)"},
+    {"HalfOfAWord", R"(
+  unsigned short* const halves = (unsigned short*)&s[t];
+  halves[1] = t;
+  x = *(const unsigned*)&s[t] >> 16;
+)"},
+    {"FieldsPermutedAndShifted", R"(
+  unsigned short* const halves = (unsigned short*)&s[t];
+  halves[0] = t;
+  asm volatile("{.reg .b32 a, b, c; .reg .pred p; ld.shared.b32 a, [%1]; prmt.b32 b, a, 7, 0x1032; shr.u32 b, b, 16;"
+               "bfi.b32 c, a, b, 16, 16; bfe.u32 c, c, 16, 16; xor.b32 b, b, c; lop3.b32 b, b, 0, a, 0x30;"
+               "setp.ne.u32 p, b, 0; @p trap; shf.l.wrap.b32 a, a, a, 16; shr.u32 a, a, 16; cvt.rn.f32.u32 %0, a;}"
+               : "=f"(x) : "r"(at));
+)"},
 };
 
 const Unset kUsed[] = {
@@ -150,6 +175,42 @@ const Unset kUsed[] = {
   x = __shfl_down_sync(~0u, v, 3);
 )",
      "reads element 5 of s"},
+    {"BitFieldThatIsNotSet", R"(
+  __shared__ Bits bits[64];
+  bits[t].busy = n > 2;
+  bits[t].warp = t / 32;
+  __syncthreads();
+  const Bits other = bits[t ^ 33];  // @
+  if (other.lane == 31) x = 1;
+)",
+     "of bits, shared memory"},
+    {"OtherHalfOfAWord", R"(
+  unsigned short* const halves = (unsigned short*)&s[t];
+  halves[1] = t;
+  x = *(const unsigned*)&s[t] & 0x1ffff;  // @
+)",
+     "of s, shared memory"},
+    {"HalfOfAWordOfAnArray", R"(
+  __align__(4) unsigned short halves[8];
+  asm volatile("" ::"l"(halves) : "memory");
+  halves[2 * n + 1] = 5;
+  asm volatile("" ::"l"(halves) : "memory");
+  x = ((unsigned*)halves)[n] & 1;  // @
+)",
+     "of a local array"},
+    {"OtherHalfOfADoubleWord", R"(
+  s[t & ~1] = 1;
+  __syncthreads();
+  unsigned long long both;
+  asm volatile("ld.shared.b64 %0, [%1];" : "=l"(both) : "r"(at & ~7u));  // @
+  x = both >> 62;
+)",
+     "of s, shared memory"},
+    {"PairTakenApart", R"(
+  const float v = s[t];  // @
+  asm volatile("{.reg .f32 a; .reg .b64 d; mov.b64 d, {%1, %1}; mov.b64 {a, %0}, d;}" : "=f"(x) : "f"(v));
+)",
+     "reads element 0 of s"},
 };
 
 void PrintTo(const Unset& unset, std::ostream* out) { *out << unset.name; }

@@ -1,0 +1,198 @@
+#include "common/vgpu/exec/unset_bits.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/vgpu/exec/ops/bit_semantics.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Type;
+using Sources = std::span<const UnsetSource>;
+
+bool is_any_unset(Sources sources) {
+  return std::any_of(sources.begin(), sources.end(), [](const UnsetSource& each) { return each.bits != 0; });
+}
+
+bool is_set(const UnsetSource& source) { return source.is_known && source.bits == 0; }
+
+// From the lowest unset bit upwards, as carries go.
+std::uint64_t with_carries(Sources sources) {
+  std::uint64_t any = 0;
+  for (const UnsetSource& source : sources) any |= source.bits;
+  return any == 0 ? 0 : ~0ull << std::countr_zero(any);
+}
+
+// A bit of the result is set if it is the same for each choice of the unset bits. All bits of one source are chosen
+// alike, as each bit of the result depends on one bit of each source only.
+template <class Logic>
+std::uint64_t of_logic(Sources sources, Logic&& logic) {
+  std::uint64_t least = ~0ull, most = 0, any = 0;
+  for (unsigned choice = 0; choice < 1u << sources.size(); ++choice) {
+    std::uint64_t of[3] = {};
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const std::uint64_t open = sources[i].is_known ? sources[i].bits : ~0ull;
+      of[i] = (sources[i].value & ~open) | ((choice >> i & 1u) != 0 ? open : 0);
+      any |= sources[i].bits;
+    }
+    const std::uint64_t out = logic(of[0], of[1], of[2]);
+    least &= out, most |= out;
+  }
+  return (least ^ most) & any;
+}
+
+// For operations that only move bits: what they do with the bits of a value, they do with the marks of these bits.
+// `controls`: the sources from this one on say where to.
+template <class Move>
+std::uint64_t of_move(Sources sources, std::size_t controls, Move&& move) {
+  if (!std::all_of(sources.begin() + static_cast<std::ptrdiff_t>(controls), sources.end(), is_set)) return ~0ull;
+  return move([&](std::size_t i) { return i < controls ? sources[i].bits : sources[i].value; });
+}
+
+// Calls move(T{}) with the integer type of this size and sign.
+template <class Move>
+std::uint64_t by_type(Type type, Move&& move) {
+  const bool is_signed = ptx::is_signed(type);
+  const auto bits = [](auto moved) { return static_cast<std::uint64_t>(moved); };
+  switch (ptx::size_bytes(type)) {
+    case 2:
+      return is_signed ? bits(move(std::int16_t{})) : bits(move(std::uint16_t{}));
+    case 4:
+      return is_signed ? bits(move(std::int32_t{})) : bits(move(std::uint32_t{}));
+    default:
+      return is_signed ? bits(move(std::int64_t{})) : bits(move(std::uint64_t{}));
+  }
+}
+
+std::uint64_t of_shift(const Instruction& in, Sources sources) {
+  return of_move(sources, 1, [&](auto of) {
+    const auto amount = static_cast<std::uint32_t>(of(1));
+    return by_type(in.type, [&](auto type) {
+      const auto a = static_cast<decltype(type)>(of(0));
+      return in.opcode == Opcode::Shl ? sem::Shl::apply(a, amount) : sem::Shr::apply(a, amount);
+    });
+  });
+}
+
+std::uint64_t of_funnel_shift(const Instruction& in, Sources sources) {
+  return of_move(sources, 2, [&](auto of) -> std::uint64_t {
+    const auto low = static_cast<std::uint32_t>(of(0)), high = static_cast<std::uint32_t>(of(1));
+    const auto amount = static_cast<std::uint32_t>(of(2));
+    switch (in.shift) {
+      case ptx::ShiftMode::left_wrap:
+        return sem::FunnelShift<true, false>::apply(low, high, amount);
+      case ptx::ShiftMode::left_clamp:
+        return sem::FunnelShift<true, true>::apply(low, high, amount);
+      case ptx::ShiftMode::right_wrap:
+        return sem::FunnelShift<false, false>::apply(low, high, amount);
+      default:
+        return sem::FunnelShift<false, true>::apply(low, high, amount);
+    }
+  });
+}
+
+std::uint64_t of_field(const Instruction& in, Sources sources) {
+  const std::size_t controls = in.opcode == Opcode::Bfi ? 2 : 1;
+  return of_move(sources, controls, [&](auto of) {
+    const auto position = static_cast<std::uint32_t>(of(controls));
+    const auto length = static_cast<std::uint32_t>(of(controls + 1));
+    return by_type(in.type, [&](auto type) {
+      using T = decltype(type);
+      if (in.opcode == Opcode::Bfe) return sem::Bfe::apply(static_cast<T>(of(0)), position, length);
+      using U = std::make_unsigned_t<T>;
+      return static_cast<T>(sem::Bfi::apply(static_cast<U>(of(0)), static_cast<U>(of(1)), position, length));
+    });
+  });
+}
+
+// Of two numbers of 16 bits, each on its own. cvt takes the upper one from its first source, the lower one from the
+// second.
+std::uint64_t of_pair(const Instruction& in, Sources sources) {
+  constexpr std::uint64_t kLow = 0xffff, kHigh = 0xffff'0000;
+  if (in.opcode == Opcode::Cvt)
+    return sources.size() < 2 ? ~0ull : (sources[0].bits != 0 ? kHigh : 0) | (sources[1].bits != 0 ? kLow : 0);
+  std::uint64_t any = 0;
+  for (const UnsetSource& source : sources) any |= source.bits;
+  return ((any & kHigh) != 0 ? kHigh : 0) | ((any & kLow) != 0 ? kLow : 0);
+}
+
+// The marks of a number of this type in a wider register, which repeats the sign if there is one.
+std::uint64_t extended(Type type, std::uint64_t marks) {
+  const std::uint64_t own = marks & bits_of_type(type), rest = ~bits_of_type(type);
+  return ptx::is_signed(type) && static_cast<int>(std::bit_width(own)) == 8 * ptx::size_bytes(type) ? own | rest : own;
+}
+
+std::uint64_t of_conversion(const Instruction& in, Sources sources) {
+  if (ptx::is_pair(in.type)) return of_pair(in, sources);
+  if (ptx::is_float(in.type) || ptx::is_float(in.source_type) || in.sat) return ~0ull;
+  return extended(in.type, extended(in.source_type, sources[0].bits));
+}
+
+std::uint64_t of_arithmetic(const Instruction& in, Sources sources) {
+  switch (in.opcode) {
+    case Opcode::And:
+      return of_logic(sources, [](auto a, auto b, auto) { return a & b; });
+    case Opcode::Or:
+      return of_logic(sources, [](auto a, auto b, auto) { return a | b; });
+    case Opcode::Lop3:
+      if (!is_set(sources[3])) return ~0ull;
+      return of_logic(sources.first(3), [&](auto a, auto b, auto c) -> std::uint64_t {
+        return sem::Lop3::apply(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b),
+                                static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(sources[3].value));
+      });
+    case Opcode::Xor:
+      return sources[0].bits | sources[1].bits;
+    case Opcode::Not:
+      return sources[0].bits;
+    case Opcode::Shl:
+    case Opcode::Shr:
+      return of_shift(in, sources);
+    case Opcode::Shf:
+      return of_funnel_shift(in, sources);
+    case Opcode::Bfe:
+    case Opcode::Bfi:
+      return of_field(in, sources);
+    case Opcode::Brev:
+      return by_type(in.type, [&](auto type) {
+        return sem::Brev::apply(static_cast<std::make_unsigned_t<decltype(type)>>(sources[0].bits));
+      });
+    case Opcode::Prmt:
+      if (in.permute != ptx::PermuteMode::none) return ~0ull;
+      return of_move(sources, 2, [](auto of) -> std::uint64_t {
+        return sem::Prmt::apply(static_cast<std::uint32_t>(of(0)), static_cast<std::uint32_t>(of(1)),
+                                static_cast<std::uint32_t>(of(2)));
+      });
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::Mul:
+    case Opcode::Mad:
+      if (ptx::is_pair(in.type)) return of_pair(in, sources);
+      return ptx::is_float(in.type) || in.mul == ptx::MulMode::hi || in.sat ? ~0ull : with_carries(sources);
+    default:
+      return ptx::is_pair(in.type) ? of_pair(in, sources) : ~0ull;
+  }
+}
+
+}  // namespace
+
+std::uint64_t bits_of_type(Type type) {
+  const int bytes = ptx::size_bytes(type);
+  return bytes >= 8 ? ~0ull : bytes == 0 ? 1 : (1ull << 8 * bytes) - 1;
+}
+
+std::uint64_t unset_result(const Instruction& in, Sources sources) {
+  if (!is_any_unset(sources)) return 0;
+  switch (ptx::info(in.opcode).form) {
+    case ptx::Form::alu:
+      return of_arithmetic(in, sources);
+    case ptx::Form::convert:
+      return of_conversion(in, sources);
+    default:
+      return ~0ull;
+  }
+}
+
+}  // namespace roofwalk::vgpu
