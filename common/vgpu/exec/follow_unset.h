@@ -1,7 +1,7 @@
 // Follows values that nobody has written (state/unset_values.h) from the loads that find them to where they are used.
-// They may be copied to other registers, to local and shared memory and into the parameters of calls, and computed
-// with; what is computed from them is such a value, too. A store to global memory, an address, a branch, a guard, and
-// whatever reaches other lanes or threads, use them: that is a fault of the load.
+// They may be copied to other registers and lanes, to local, shared and global memory and into the parameters of calls,
+// and computed with; what is computed from them is such a value, too, as far as it depends on them. An address, a
+// branch, a guard, an atomic, and a result that is left in the kernel's output, use them: that is a fault of the load.
 //
 // While a warp holds such values, it runs operation by operation, slowly. It hardly ever does.
 #pragma once

@@ -111,16 +111,6 @@ void pass_unset_local(Warp& warp, std::uint32_t from, std::uint32_t to, std::uin
   }
 }
 
-void report_unset_local(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t offset,
-                        std::uint32_t bytes) {
-  launch.stop(
-      warp, op, FaultKind::uninitialized, lane,
-      fmt::format("uninitialized: reads {} bytes of a local array (byte {} of the thread's local memory) that the "
-                  "thread has not written: give it a value first",
-                  bytes, offset));
-  launch.fault->buffer = "local memory";
-}
-
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   PartBits unset;
   if (!find_unset_local(launch, warp, op, access, unset)) return true;
@@ -130,7 +120,7 @@ bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const A
     std::uint64_t common = all_bits(access.bytes / parts);
     for (std::size_t part = 0; part < parts; ++part) common &= unset[part][static_cast<std::size_t>(lane)];
     if (common != all_bits(access.bytes / parts)) continue;
-    report_unset_local(launch, warp, op, lane, access.address[lane], access.bytes);
+    report_unset(launch, warp, origin_of(access, op, lane, UnsetOrigin::Where::local));
     return false;
   }
   return true;

@@ -18,8 +18,6 @@ bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access,
 void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, const Access& access, PartBits& unset);
-void report_unset_local(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t offset,
-                        std::uint32_t bytes);
 // Marks what a store leaves of UnsetValues::stored, and what a call copies from parameter to parameter (`from`
 // kNoLocal: from elsewhere). The latter needs Warp::local_unset.
 inline constexpr std::uint32_t kNoLocal = ~0u;

@@ -4,7 +4,32 @@
 #include <bit>
 #include <memory>
 
+#include <fmt/format.h>
+
+#include "common/vgpu/requests/shared_memory.h"
+
 namespace roofwalk::vgpu {
+namespace {
+
+std::string unset_message(const Launch& launch, const UnsetOrigin& from, const char* verb) {
+  if (from.where == UnsetOrigin::Where::local) {
+    return fmt::format(
+        "uninitialized: reads {} bytes of a local array (byte {} of the thread's local memory) that the thread has not "
+        "written: give it a value first",
+        from.bytes, from.offset);
+  }
+  return fmt::format(
+      "uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier missing, or an edge "
+      "not filled?",
+      verb, shared_place(launch.program, *from.load->instruction, from.offset));
+}
+
+}  // namespace
+
+void report_unset(Launch& launch, const Warp& warp, const UnsetOrigin& from, const char* verb) {
+  launch.stop(warp, from.load, FaultKind::uninitialized, from.lane, unset_message(launch, from, verb));
+  if (from.where == UnsetOrigin::Where::local) launch.fault->buffer = "local memory";
+}
 
 std::size_t part_count(const ptx::Instruction& in) {
   const ptx::Operand& data = in.operands[ptx::info(in.opcode).form == ptx::Form::store ? 1 : 0];
@@ -33,9 +58,7 @@ const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Acces
       if (own == 0) continue;
       // A narrow load of a signed number repeats the sign.
       if (ptx::is_signed(in.type) && bits < 64 && (own >> (bits - 1) & 1u) != 0) own |= ~0ull << bits;
-      unset_values(launch, warp)
-          .registers[reg]
-          .put(lane, own, {op, where, static_cast<std::uint8_t>(lane), access.bytes, access.of(lane)});
+      unset_values(launch, warp).registers[reg].put(lane, own, origin_of(access, op, lane, where));
     }
   }
   return detour_if_unset(warp, next);

@@ -15,8 +15,15 @@ using PartBits = std::array<std::array<std::uint64_t, kWarpSize>, UnsetValues::k
 // The lowest `bytes` bytes, at most eight, of a word.
 constexpr std::uint64_t all_bits(std::size_t bytes) { return bytes >= 8 ? ~0ull : (1ull << 8 * bytes) - 1; }
 
+// Reports that a value is used that a load has found unset. `verb`: what the load does.
+void report_unset(Launch& launch, const Warp& warp, const UnsetOrigin& from, const char* verb = "reads");
+
 // Returns the number of registers that a load or store moves.
 std::size_t part_count(const ptx::Instruction& in);
+
+inline UnsetOrigin origin_of(const Access& access, const Op* op, int lane, UnsetOrigin::Where where) {
+  return {op, where, static_cast<std::uint8_t>(lane), access.bytes, access.of(lane)};
+}
 
 // Makes Warp::unset, if it is not there.
 UnsetValues& unset_values(const Launch& launch, Warp& warp);

@@ -15,11 +15,8 @@ namespace roofwalk::vgpu {
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
 
-// race_report.cpp. Loads and stores of values that nobody has written: report_unset_shared reports a use of one that a
-// load of `byte` has found; the others find the bits that a load fills with such values, and mark what a store leaves
-// of UnsetValues::stored.
-void report_unset_shared(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t byte,
-                         const char* verb);
+// race_report.cpp. Loads and stores of values that nobody has written: find the bits that a load fills with such
+// values, and mark what a store leaves of UnsetValues::stored.
 void find_unset_shared(const Warp& warp, const Op* op, const Access& access, PartBits& unset);
 // check_held_shared: check_shared() for a held load (HeldLoad), of which only the value is known by now, not its marks:
 // it is reported if nothing is set in what a lane has loaded.

@@ -76,7 +76,8 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
 // Reports any finding. False if a fault was recorded; true after a warning.
 bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, const RaceDetector::Finding& finding) {
   if (finding.kind == RaceDetector::Finding::Kind::uninitialized) {
-    report_unset_shared(launch, warp, op, finding.lane, finding.byte, verb_of(touch));
+    const auto lane = static_cast<std::uint8_t>(finding.lane);
+    report_unset(launch, warp, {op, UnsetOrigin::Where::shared, lane, 0, finding.byte}, verb_of(touch));
     return false;
   }
   // Libraries rely on what NVIDIA's hardware does beyond its rules, and learners cannot change them.
@@ -94,14 +95,6 @@ bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, c
 }
 
 }  // namespace
-
-void report_unset_shared(Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t byte,
-                         const char* verb) {
-  launch.stop(warp, op, FaultKind::uninitialized, lane,
-              fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier "
-                          "missing, or an edge not filled?",
-                          verb, shared_place(launch.program, *op->instruction, byte)));
-}
 
 std::uint64_t RaceDetector::unset_bits(std::uint64_t byte, std::size_t bytes) const {
   const std::size_t first = byte >> word_shift_, last = (byte + bytes - 1) >> word_shift_;
@@ -140,7 +133,7 @@ bool check_held_shared(Launch& launch, const Warp& warp, const Op* op, const Acc
     std::uint64_t common = all_bits(bytes);
     for (std::size_t part = 0; part < parts; ++part) common &= unset[part][static_cast<std::size_t>(lane)];
     if (common != all_bits(bytes)) continue;
-    report_unset_shared(launch, warp, op, lane, access.of(lane), "reads");
+    report_unset(launch, warp, origin_of(access, op, lane, UnsetOrigin::Where::shared));
     return false;
   }
   const bool is_fine = check_shared(launch, warp, op, access, plain_touch(op), {.carries = true});

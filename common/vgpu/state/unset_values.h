@@ -46,6 +46,7 @@ struct UnsetValues {
   static constexpr std::size_t kMostParts = 4;  // of the data of one load or store
 
   std::map<int, UnsetRegister> registers;  // by PTX register
+  int kept = 0;                            // open calls that have kept marks of the caller's registers
   // A load that finds unwritten bytes returns `detour`, whose handler goes on at `next` and follows the values.
   Op detour;
   const Op* next = nullptr;

@@ -146,7 +146,7 @@ bool load_piece(Launch& launch, Warp& warp, const Op* op, const MatrixInMemory& 
   if (shared) {
     if (!resolve_shared(launch, warp, op, access, "reads", at)) return false;
     count_shared(launch, warp, op, access, piece.rows ? SharedUse::rows : SharedUse::load);
-    if (!check_shared(launch, warp, op, access, SharedTouch::read)) return false;
+    if (!check_shared(launch, warp, op, access, SharedTouch::read, {.carries = true})) return false;
   } else if (!begin_load(launch, warp, op, access, at, data)) {
     return false;
   }
@@ -236,6 +236,66 @@ void exchange_any(Warp& warp, const Slot* slots, const MatrixInMemory& matrix, E
   }
 }
 
+// Calls visit(register, shift, lane, byte) for each element that a lane holds: the bits of which register, and where it
+// is in memory.
+template <class Visit>
+void each_element(const ptx::Operand& operand, const MatrixInMemory& matrix, std::uint64_t base, std::uint64_t distance,
+                  Visit&& visit) {
+  const auto bytes = static_cast<std::uint64_t>(matrix.element_bytes);
+  const int in_register = std::max(4 / matrix.element_bytes, 1);
+  for (int element = 0; element < matrix.layout.held; ++element) {
+    const ptx::Operand& reg =
+        operand.elements.empty() ? operand : operand.elements[static_cast<std::size_t>(element / in_register)];
+    for (int l = 0; reg.index >= 0 && l < kWarpSize; ++l) {
+      const auto [row, column] = matrix.layout.place(l, element);
+      const auto major = static_cast<std::uint64_t>(matrix.along ? row : column);
+      const auto minor = static_cast<std::uint64_t>(matrix.along ? column : row);
+      visit(reg.index, static_cast<std::uint64_t>(element % in_register) * 8 * bytes, l,
+            base + (major * distance + minor) * bytes);
+    }
+  }
+}
+
+// Marks the registers of a matrix that a load has filled from shared memory with values that nobody has written.
+void mark_unset_fragment(const Launch& launch, Warp& warp, const Op* op, const MatrixInMemory& matrix,
+                         std::uint64_t base, std::uint64_t distance) {
+  each_element(op->instruction->operands[0], matrix, base, distance,
+               [&](int reg, std::uint64_t shift, int lane, std::uint64_t byte) {
+                 const std::uint64_t word = byte & ~3ull;
+                 const auto bytes = static_cast<std::size_t>(std::max(matrix.element_bytes, 4));
+                 const std::uint64_t whole = all_bits(static_cast<std::size_t>(matrix.element_bytes));
+                 const std::uint64_t own = warp.block->shadow->unset_bits(word, bytes) >> byte % 4 * 8 & whole;
+                 if (own == 0) return;
+                 UnsetRegister& mark = unset_values(launch, warp).registers[reg];
+                 const auto by = static_cast<std::uint8_t>(lane);
+                 mark.put(lane, mark.bits(lane) | own << shift, {op, UnsetOrigin::Where::shared, by, 0, byte});
+               });
+}
+
+// Marks what a store of a matrix leaves of such values in shared memory. Global memory is written to be read: false,
+// with a fault recorded.
+bool store_unset_fragment(Launch& launch, const Warp& warp, const Op* op, const MatrixInMemory& matrix,
+                          std::uint64_t base, std::uint64_t distance, bool shared) {
+  bool is_fine = true;
+  each_element(op->instruction->operands[1], matrix, base, distance,
+               [&](int reg, std::uint64_t shift, int lane, std::uint64_t byte) {
+                 const auto mark = warp.unset->registers.find(reg);
+                 if (mark == warp.unset->registers.end() || !is_fine) return;
+                 const auto bytes = static_cast<std::size_t>(matrix.element_bytes);
+                 const std::uint64_t own = mark->second.bits(lane) >> shift & all_bits(bytes);
+                 if (own == 0) return;
+                 if (!shared) {
+                   report_unset(launch, warp, mark->second.from(lane));
+                   is_fine = false;
+                 } else if (RaceDetector* const shadow = warp.block->shadow.get(); shadow != nullptr) {
+                   const std::uint64_t word = byte & ~3ull;
+                   const std::uint64_t others = shadow->unset_bits(word, std::max<std::size_t>(bytes, 4));
+                   shadow->leave_unset(word, std::max<std::size_t>(bytes, 4), others | own << byte % 4 * 8);
+                 }
+               });
+  return is_fine;
+}
+
 template <bool store>
 const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
   if (!all_threads(launch, warp, op)) return nullptr;
@@ -261,10 +321,17 @@ const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
                  : load_piece(launch, warp, op, matrix, piece, access, shared, elements);
   });
   if (!done) return nullptr;
+  const std::uint64_t first = shared && in.space == Space::generic ? base - kSharedWindow : base;
+  if (store && warp.unset != nullptr && !store_unset_fragment(launch, warp, op, matrix, first, distance, shared))
+    return nullptr;
   if constexpr (!store) {
     exchange_any<true>(warp, slots, matrix, elements);
     // Tells the sanitizer that a load synchronizes the warp: any lane may then overwrite what another lane has read.
     if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
+    if (shared && warp.block->shadow != nullptr && warp.block->shadow->take_unset()) {
+      mark_unset_fragment(launch, warp, op, matrix, first, distance);
+      return detour_if_unset(warp, after_memory(launch, warp, op));
+    }
   }
   return after_memory(launch, warp, op);
 }

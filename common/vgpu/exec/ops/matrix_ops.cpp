@@ -20,6 +20,31 @@
 namespace roofwalk::vgpu {
 namespace {
 
+// Marks the registers of ldmatrix in which it has found values that nobody has written.
+template <bool transposed>
+void mark_unset_rows(const Launch& launch, Warp& warp, const Op* op, int matrices, const Access& rows) {
+  const ptx::Operand& to = op->instruction->operands[0];
+  for (int m = 0; m < matrices; ++m) {
+    const int reg = to.elements.empty() ? to.index : to.elements[static_cast<std::size_t>(m)].index;
+    if (reg < 0) continue;
+    for (int l = 0; l < kWarpSize; ++l) {
+      // The bits of the half at this place of a row.
+      const auto half = [&](int row, int place) -> std::uint64_t {
+        const std::uint64_t byte = rows.of(8 * m + row) + 2 * static_cast<std::uint64_t>(place);
+        return warp.block->shadow->unset_bits(byte & ~3ull, 4) >> byte % 4 * 8 & 0xffff;
+      };
+      const int group = l / 4, first = l % 4 * 2;
+      const std::uint64_t low = transposed ? half(first, group) : half(group, first);
+      const std::uint64_t high = transposed ? half(first + 1, group) : half(group, first + 1);
+      if ((low | high) == 0) continue;
+      const auto lane = static_cast<std::uint8_t>(8 * m + (transposed ? first : group));  // that names the row
+      unset_values(launch, warp)
+          .registers[reg]
+          .put(l, high << 16 | low, origin_of(rows, op, lane, UnsetOrigin::Where::shared));
+    }
+  }
+}
+
 // Each matrix has eight rows of 16 bytes; thread 8i + r holds the address of row r of matrix i. A matrix takes one
 // wavefront of 128 bytes if its rows lie in different banks, like a quarter warp that reads 16 bytes per thread.
 template <int matrices, bool transposed>
@@ -33,7 +58,7 @@ const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
   Pointers at;
   if (!resolve_shared(launch, warp, op, rows, "reads", at)) return nullptr;
   count_shared(launch, warp, op, rows, SharedUse::rows);
-  if (!check_shared(launch, warp, op, rows, SharedTouch::read)) return nullptr;
+  if (!check_shared(launch, warp, op, rows, SharedTouch::read, {.carries = true})) return nullptr;
   for (int m = 0; m < matrices; ++m) {
     std::uint32_t* const d = warp.lanes<std::uint32_t>(op->s[m]);
     if constexpr (!transposed) {
@@ -47,6 +72,10 @@ const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
         d[l] = static_cast<std::uint32_t>(matrix[first + 1][group]) << 16 | matrix[first][group];
       }
     }
+  }
+  if (warp.block->shadow != nullptr && warp.block->shadow->take_unset()) {
+    mark_unset_rows<transposed>(launch, warp, op, matrices, rows);
+    return detour_if_unset(warp, op + 1);
   }
   return op + 1;
 }

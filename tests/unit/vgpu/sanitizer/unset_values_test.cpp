@@ -117,6 +117,78 @@ const Unset kCopied[] = {
                "setp.ne.u32 p, b, 0; @p trap; shf.l.wrap.b32 a, a, a, 16; shr.u32 a, a, 16; cvt.rn.f32.u32 %0, a;}"
                : "=f"(x) : "r"(at));
 )"},
+    {"ToLanesThatDropIt", R"(
+  if (t % 32 < 4) s[t] = 1;
+  __syncthreads();
+  float v = s[t];
+  for (int d = 2; d > 0; d /= 2) v += __shfl_down_sync(~0u, v, d);
+  if (t % 32 == 0) x = v;
+)"},
+    {"BallotMaskedAway", R"(
+  if (t % 32 < 8) s[t] = t;
+  __syncthreads();
+  const unsigned ballot = __ballot_sync(~0u, s[t] > 2) & 0xff;
+  x = __popc(ballot & ((1u << t % 8) - 1));
+)"},
+    {"BallotOfLowerLanes", R"(
+  if (t % 32 < 8) s[t] = t;
+  __syncthreads();
+  const unsigned ballot = __ballot_sync(~0u, s[t] > 2);
+  unsigned lower;
+  asm volatile("mov.u32 %0, %lanemask_lt;" : "=r"(lower));
+  if (t % 32 < 8) x = __popc(ballot & lower);
+)"},
+    {"VotesThatOthersDecide", R"(
+  if (t % 32 == 0) s[t] = 1;
+  __syncwarp();
+  const float v = s[t];
+  x = __any_sync(~0u, v == 1) + __all_sync(~0u, v != 1);
+)"},
+    {"RowsOfAProduct", R"(
+  if (t % 32 < 16) s[t] = 1;  // rows 0 to 3, and 8 to 11
+  __syncwarp();
+  const unsigned v = __float_as_uint(s[t]);
+  float d[4];
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},"
+               "{%4,%4,%4,%4}, {%5,%5}, {%6,%6,%6,%6};"
+               : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+               : "r"(v), "r"(0x3f800000), "f"(0.0f));
+  if (t % 32 < 16) x = d[0] + d[3];
+)"},
+    {"RowsByLdmatrix", R"(
+  const unsigned tile = (unsigned)__cvta_generic_to_shared(&s[t & ~31]);
+  if (t % 32 < 16) s[t] = t;
+  __syncwarp();
+  unsigned rows;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(rows) : "r"(tile + 16 * (t % 8)));
+  if (t % 32 < 16) x = rows;
+)"},
+    {"RowsTurnedByLdmatrix", R"(
+  const unsigned tile = (unsigned)__cvta_generic_to_shared(&s[t & ~31]);
+  if (t % 32 < 16) s[t] = t;
+  __syncwarp();
+  unsigned rows;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(rows) : "r"(tile + 16 * (t % 8)));
+  if (t % 4 < 2) x = rows;
+)"},
+    {"RowsLoadedByWmma", R"(
+  for (int i = t % 32; i < 64; i += 32) ((unsigned*)box)[t / 32 * 128 + i] = i;  // rows of 16 halves
+  __syncwarp();
+  unsigned r[8];
+  asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%0,%1,%2,%3,%4,%5,%6,%7}, [%8], 16;"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]), "=r"(r[6]), "=r"(r[7])
+               : "r"((unsigned)__cvta_generic_to_shared(box) + t / 32 * 512));
+  x = r[0] + r[2];
+)"},
+    {"RowsStoredByWmma", R"(
+  if (t % 32 < 16) s[t] = t;  // rows 0 to 3, and 8 to 11
+  __syncwarp();
+  const float v = s[t];
+  asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%0], {%1,%1,%1,%1,%1,%1,%1,%1}, 16;"
+               ::"r"((unsigned)__cvta_generic_to_shared(box) + t / 32 * 1024), "f"(v) : "memory");
+  __syncwarp();
+  x = ((const float*)box)[t / 32 * 256 + t % 32] + ((const float*)box)[t / 32 * 256 + 8 * 16 + t % 32];
+)"},
 };
 
 const Unset kUsed[] = {
@@ -211,6 +283,78 @@ const Unset kUsed[] = {
   asm volatile("{.reg .f32 a; .reg .b64 d; mov.b64 d, {%1, %1}; mov.b64 {a, %0}, d;}" : "=f"(x) : "f"(v));
 )",
      "reads element 0 of s"},
+    {"NumberOfALane", R"(
+  const int from = reinterpret_cast<const int*>(s)[t];  // @
+  x = __shfl_sync(~0u, (float)t, from & 1);
+)",
+     "reads element 0 of s"},
+    {"BallotThatDecides", R"(
+  if (t % 32 < 8) s[t] = t;
+  __syncthreads();
+  const float v = s[t];  // @
+  if ((__ballot_sync(~0u, v > 2) & 0x1ff) == 0xff) x = 1;
+)",
+     "reads element 8 of s"},
+    {"VoteThatNobodyDecides", R"(
+  if (t % 32 < 8) s[t] = t;
+  __syncthreads();
+  const float v = s[t];  // @
+  x = __any_sync(~0u, v == -1);
+)",
+     "reads element 8 of s"},
+    {"OtherRowOfAProduct", R"(
+  if (t % 32 < 16) s[t] = 1;  // rows 0 to 3, and 8 to 11
+  __syncwarp();
+  const unsigned v = __float_as_uint(s[t]);  // @
+  float d[4];
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},"
+               "{%4,%4,%4,%4}, {%5,%5}, {%6,%6,%6,%6};"
+               : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+               : "r"(v), "r"(0x3f800000), "f"(0.0f));
+  if (t % 32 < 20) x = d[0] + d[3];
+)",
+     "of s, shared memory"},
+    {"ColumnOfAProduct", R"(
+  if (t % 32 < 16) s[t] = 1;  // columns 0 to 3
+  __syncwarp();
+  const unsigned v = __float_as_uint(s[t]);  // @
+  float d[4];
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},"
+               "{%5,%5,%5,%5}, {%4,%4}, {%6,%6,%6,%6};"
+               : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+               : "r"(v), "r"(0x3f800000), "f"(0.0f));
+  x = d[0] + d[3];
+)",
+     "of s, shared memory"},
+    {"OtherRowByLdmatrix", R"(
+  const unsigned tile = (unsigned)__cvta_generic_to_shared(&s[t & ~31]);
+  if (t % 32 < 16) s[t] = t;
+  __syncwarp();
+  unsigned rows;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(rows) : "r"(tile + 16 * (t % 8)));  // @
+  if (t % 32 < 17) x = rows;
+)",
+     "of s, shared memory"},
+    {"OtherRowLoadedByWmma", R"(
+  for (int i = t % 32; i < 64; i += 32) ((unsigned*)box)[t / 32 * 128 + i] = i;  // rows of 16 halves
+  __syncwarp();
+  unsigned r[8];
+  asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%0,%1,%2,%3,%4,%5,%6,%7}, [%8], 16;"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]), "=r"(r[6]), "=r"(r[7])
+               : "r"((unsigned)__cvta_generic_to_shared(box) + t / 32 * 512));  // @
+  x = r[0] + r[1];
+)",
+     "of box, shared memory"},
+    {"OtherRowStoredByWmma", R"(
+  if (t % 32 < 16) s[t] = t;  // rows 0 to 3, and 8 to 11
+  __syncwarp();
+  const float v = s[t];
+  asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%0], {%1,%1,%1,%1,%1,%1,%1,%1}, 16;"
+               ::"r"((unsigned)__cvta_generic_to_shared(box) + t / 32 * 1024), "f"(v) : "memory");
+  __syncwarp();
+  x = ((const float*)box)[t / 32 * 256 + 64];  // @
+)",
+     "of box, shared memory"},
 };
 
 void PrintTo(const Unset& unset, std::ostream* out) { *out << unset.name; }

@@ -1,0 +1,195 @@
+// What becomes of unset values that the lanes of a warp exchange: a shuffle copies them; a vote, match or reduction has
+// no value where one of them decides; in a matrix product, an unset factor spoils its row or its column only.
+#include <algorithm>
+#include <array>
+
+#include "common/vgpu/exec/ops/members.h"
+#include "common/vgpu/exec/unset_step.h"
+#include "common/vgpu/program/fragments.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Fragment;
+using ptx::Operand;
+using ptx::Type;
+
+// Calls visit(lanes) for each distinct mask among the executing lanes.
+template <class Visit>
+void for_each_mask(const UnsetStep& step, const Operand& masks, Visit&& visit) {
+  for (std::uint32_t left = step.lanes; left != 0;) {
+    const std::uint64_t mask = step.source(masks, std::countr_zero(left)).value;
+    std::uint32_t same = 0;
+    for_lanes_of(left, [&](int lane) { same |= step.source(masks, lane).value == mask ? 1u << lane : 0u; });
+    visit(same);
+    left &= ~same;
+  }
+}
+
+// Of some lanes' values of an operand: the bits that are unset in some lane, and those that are set in some lane, to 1
+// or 0.
+struct Gathered {
+  std::uint64_t unset = 0, ones = 0, zeros = 0;
+};
+Gathered gather(const UnsetStep& step, const Operand& operand, std::uint32_t lanes) {
+  Gathered out;
+  for_lanes_of(lanes, [&](int lane) {
+    const UnsetSource own = step.source(operand, lane);
+    out.unset |= own.bits;
+    out.ones |= own.value & ~own.bits;
+    out.zeros |= ~own.value & ~own.bits;
+  });
+  return out;
+}
+
+// The lanes whose value of the operand is unset, all or in part.
+std::uint32_t marked_lanes(const UnsetStep& step, const Operand& operand, std::uint32_t lanes) {
+  const UnsetRegister* const mark = operand.kind == Operand::Kind::reg ? step.find(operand.index) : nullptr;
+  return mark == nullptr ? 0 : mark->lanes() & lanes;
+}
+
+// One matrix of a product: its registers, and how they hold it.
+struct Held {
+  const UnsetStep& step;
+  const Operand& operand;
+  FragmentLayout layout;
+  Type type;
+
+  int in_register() const { return std::max(4 / ptx::size_bytes(type), 1); }
+  const Operand& register_of(int element) const {
+    return operand.elements.empty() ? operand : operand.elements[static_cast<std::size_t>(element / in_register())];
+  }
+  int shift_of(int element) const { return element % in_register() * 8 * ptx::size_bytes(type); }
+  // Calls visit(row, column, origin) for each element that is unset.
+  template <class Visit>
+  void for_each_unset(Visit&& visit) const {
+    // Of a tf32 number in 32 bits, the lowest 13 do not count.
+    const std::uint64_t whole = type == Type::tf32 ? 0xffff'e000u : bits_of_type(type);
+    for (int element = 0; element < layout.held; ++element) {
+      const Operand& reg = register_of(element);
+      for_lanes_of(marked_lanes(step, reg, kAllLanes), [&](int lane) {
+        const UnsetRegister& mark = *step.find(reg.index);
+        if ((mark.bits(lane) >> shift_of(element) & whole) == 0) return;
+        const auto [row, column] = layout.place(lane, element);
+        visit(row, column, &mark.from(lane));
+      });
+    }
+  }
+};
+
+}  // namespace
+
+bool UnsetExchange::prepare_shuffle(UnsetStep& step) {
+  const auto& operands = step.in.operands;
+  for (std::size_t i = 3; i < operands.size(); ++i) {
+    if (!step.uses(operands[i])) return false;
+  }
+  UnsetRegister out;
+  if (marked_lanes(step, operands[2], kAllLanes) != 0) {
+    const UnsetRegister& mark = *step.find(operands[2].index);
+    for_lanes_of(step.lanes, [&](int lane) {
+      const auto b = static_cast<std::uint32_t>(step.source(operands[3], lane).value);
+      const auto c = static_cast<std::uint32_t>(step.source(operands[4], lane).value);
+      const int from = shuffle_source(step.in.shuffle, lane, b, c).lane;
+      out.put(lane, mark.bits(from), mark.from(from));
+    });
+  }
+  add(operands[0], out);
+  add(operands[1], {});
+  return true;
+}
+
+bool UnsetExchange::prepare_vote(UnsetStep& step) {
+  const Operand &result = step.in.operands[0], &predicate = step.in.operands[1], &masks = step.in.operands[2];
+  if (!step.uses(masks)) return false;
+  UnsetRegister out;
+  for_each_mask(step, masks, [&](std::uint32_t lanes) {
+    const std::uint32_t open = marked_lanes(step, predicate, lanes);
+    if (open == 0) return;
+    const Gathered of = gather(step, predicate, lanes);
+    const bool is_any = (of.ones & 1) != 0, is_not_all = (of.zeros & 1) != 0;
+    std::uint64_t bits = 1;
+    if (step.in.vote == ptx::VoteMode::ballot) bits = open;
+    if (step.in.vote == ptx::VoteMode::any && is_any) bits = 0;
+    if (step.in.vote == ptx::VoteMode::all && is_not_all) bits = 0;
+    if (step.in.vote == ptx::VoteMode::uni && is_any && is_not_all) bits = 0;
+    const UnsetOrigin& from = step.find(predicate.index)->from(std::countr_zero(open));
+    for_lanes_of(lanes, [&](int lane) { out.put(lane, bits, from); });
+  });
+  add(result, out);
+  return true;
+}
+
+// match and redux.
+bool UnsetExchange::prepare_reduction(UnsetStep& step) {
+  const auto& operands = step.in.operands;
+  const std::size_t results = result_count(step.in);
+  const Operand &value = operands[results], &masks = operands[results + 1];
+  if (!step.uses(masks)) return false;
+  UnsetRegister out;
+  for_each_mask(step, masks, [&](std::uint32_t lanes) {
+    const std::uint32_t open = marked_lanes(step, value, lanes);
+    if (open == 0) return;
+    const Gathered of = gather(step, value, lanes);
+    std::uint64_t bits = ~0ull;
+    if (step.in.atomic == ptx::AtomicOp::and_) bits = of.unset & ~of.zeros;
+    if (step.in.atomic == ptx::AtomicOp::or_) bits = of.unset & ~of.ones;
+    if (step.in.atomic == ptx::AtomicOp::xor_) bits = of.unset;
+    const UnsetOrigin& from = step.find(value.index)->from(std::countr_zero(open));
+    for_lanes_of(lanes, [&](int lane) { out.put(lane, bits, from); });
+  });
+  for (std::size_t i = 0; i < results; ++i) add(operands[i], out);
+  return true;
+}
+
+void UnsetExchange::prepare_product(const UnsetStep& step) {
+  const ptx::Instruction& in = step.in;
+  const auto held = [&](std::size_t operand, Fragment use, Type type) {
+    return Held{step, in.operands[operand], fragment_layout(in, use, type), type};
+  };
+  const std::size_t rows = in.shape.m, columns = in.shape.n;
+  std::vector<const UnsetOrigin*> unset(rows * columns);
+  const auto spoil = [&](int row, int column, const UnsetOrigin* from) {
+    unset[static_cast<std::size_t>(row) * columns + static_cast<std::size_t>(column)] = from;
+  };
+  held(1, Fragment::a, in.source_type).for_each_unset([&](int row, int, const UnsetOrigin* from) {
+    for (std::size_t column = 0; column < columns; ++column) spoil(row, static_cast<int>(column), from);
+  });
+  held(2, Fragment::b, in.second_type).for_each_unset([&](int column, int, const UnsetOrigin* from) {
+    for (std::size_t row = 0; row < rows; ++row) spoil(static_cast<int>(row), column, from);
+  });
+  held(3, Fragment::c, in.sum_type).for_each_unset(spoil);
+
+  const Held d = held(0, Fragment::d, in.type);
+  for (int element = 0; element < d.layout.held; element += d.in_register()) {
+    UnsetRegister out;
+    for_lanes_of(step.lanes, [&](int lane) {
+      std::uint64_t bits = 0;
+      const UnsetOrigin* from = nullptr;
+      for (int i = element; i < element + d.in_register(); ++i) {
+        const auto [row, column] = d.layout.place(lane, i);
+        const UnsetOrigin* const own =
+            unset[static_cast<std::size_t>(row) * columns + static_cast<std::size_t>(column)];
+        if (own != nullptr) bits |= bits_of_type(d.type) << d.shift_of(i), from = own;
+      }
+      if (from != nullptr) out.put(lane, bits, *from);
+    });
+    add(d.register_of(element), out);
+  }
+}
+
+bool UnsetExchange::prepare(UnsetStep& step) {
+  switch (ptx::info(step.in.opcode).form) {
+    case ptx::Form::shuffle:
+      return prepare_shuffle(step);
+    case ptx::Form::vote:
+      return prepare_vote(step);
+    case ptx::Form::matrix_multiply:
+      prepare_product(step);
+      return true;
+    default:
+      return prepare_reduction(step);
+  }
+}
+
+}  // namespace roofwalk::vgpu
