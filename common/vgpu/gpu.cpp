@@ -106,6 +106,7 @@ void Gpu::begin_plan(const RunLimits& limits) {
   fault_.reset();
   printer_->take();
   warnings_.clear();
+  unset_stores_.clear();
   watched_line_ = 0;
   untraced_blocks_.clear();
   if (limits_.counts) {
@@ -161,7 +162,14 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   return out;
 }
 
+void Gpu::find_unset_results() {
+  for (auto& [id, fault] : unset_stores_) {
+    if (!fault_ && memory_.is_result(id) && memory_.holds_unset(id)) fault_ = std::move(fault);
+  }
+}
+
 RunRecord Gpu::end_plan() {
+  find_unset_results();
   RunRecord record;
   record.device = machine_.name;
   record.time_is_modelled = limits_.counts;

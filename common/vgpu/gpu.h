@@ -102,6 +102,9 @@ class Gpu {
   Step& begin_transfer(const char* name, int line);
   void touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step);
   KernelRecord finish(Step& step, Counters& total);
+  // A fault if what the plan leaves as a result is a value that nobody has set. What is left in scratch or in a
+  // variable of the module is none: a structure may be stored there as a whole.
+  void find_unset_results();
 
   Machine machine_;
   Memory memory_;
@@ -123,6 +126,7 @@ class Gpu {
   std::vector<InstructionTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::vector<Fault> warnings_;
+  std::map<int, Fault> unset_stores_;  // Launch::unset_stores of the plan, by buffer
   int watched_line_ = 0;
   std::optional<Fault> fault_;
 };

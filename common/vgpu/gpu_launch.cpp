@@ -308,6 +308,8 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   for (auto& [pc, warning] : launch.warnings) {
     warnings_.push_back(placed(std::move(warning), step->name, code, pc));
   }
+  for (auto& [buffer, store] : launch.unset_stores)
+    unset_stores_.try_emplace(buffer, placed(std::move(store.second), step->name, code, store.first));
   if (launch.fault) {
     fault_ = placed(std::move(*launch.fault), step->name, code, launch.fault_pc);
     return false;

@@ -130,20 +130,10 @@ class Step : public UnsetStep {
     put(out);
   }
 
-  // Whether a store through a generic pointer goes to global memory.
-  bool reaches_global() const {
-    if (in.space != ptx::Space::generic) return in.space == ptx::Space::global;
-    const Operand& to = in.operands[0];
-    if (to.index < 0) return true;
-    const std::uint64_t at = *value_of(to.index, std::countr_zero(lanes)) + static_cast<std::uint64_t>(to.offset);
-    return at - kSharedWindow >= kWindowBytes && at - kLocalWindow >= kWindowBytes;
-  }
-
   bool store() {
     if (!uses(in.operands[0])) return false;
     const Operand& data = in.operands[1];
-    if (lanes == 0 || !is_marked(data)) return true;
-    if (in.is_volatile || reaches_global()) return uses(data);
+    if (!is_marked(data)) return true;
     warp.unset->stored.resize(part_count(in));
     for (std::size_t part = 0; part < part_count(in); ++part) {
       const int reg = data.kind == Operand::Kind::vector ? data.elements[part].index : data.index;

@@ -127,8 +127,10 @@ std::uint64_t extended(Type type, std::uint64_t marks) {
 
 std::uint64_t of_conversion(const Instruction& in, Sources sources) {
   if (ptx::is_pair(in.type)) return of_pair(in, sources);
+  const std::uint64_t own = extended(in.source_type, sources[0].bits);  // of a register that may be wider
+  if ((own & bits_of_type(in.source_type)) == 0) return 0;
   if (ptx::is_float(in.type) || ptx::is_float(in.source_type) || in.sat) return ~0ull;
-  return extended(in.type, extended(in.source_type, sources[0].bits));
+  return extended(in.type, own);
 }
 
 std::uint64_t of_arithmetic(const Instruction& in, Sources sources) {
@@ -190,6 +192,8 @@ std::uint64_t unset_result(const Instruction& in, Sources sources) {
       return of_arithmetic(in, sources);
     case ptx::Form::convert:
       return of_conversion(in, sources);
+    case ptx::Form::set:
+      return ptx::is_pair(in.type) ? of_pair(in, sources) : ~0ull;
     default:
       return ~0ull;
   }

@@ -158,8 +158,10 @@ void Memory::forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes
 }
 
 void Memory::watch(bool on) {
+  holds_unset_ = false;
   for (const auto& own : entries_) {
     own->undefined.clear();
+    own->unset.clear();
     if (on && own->forgotten_bytes != 0) {
       own->undefined.resize(own->buffer.size_bytes);
       std::memset(own->undefined.data() + own->forgotten_offset, 1, own->forgotten_bytes);
@@ -177,7 +179,7 @@ bool Memory::is_undefined(std::uint64_t address, std::uint64_t size_bytes) const
 bool Memory::surely_defined(std::uint64_t address, std::uint64_t size_bytes) const {
   constexpr std::uint64_t kFew = 4096;
   const Entry* own = entry_at(address);
-  if (own == nullptr || !own->buffer.contains(address, size_bytes)) return false;
+  if (own == nullptr || !own->buffer.contains(address, size_bytes) || !own->unset.empty()) return false;
   if (own->undefined.empty()) return true;
   const std::uint8_t* const first = own->undefined.data() + (address - own->buffer.address);
   return size_bytes <= kFew && std::memchr(first, 1, size_bytes) == nullptr;
@@ -185,17 +187,54 @@ bool Memory::surely_defined(std::uint64_t address, std::uint64_t size_bytes) con
 
 void Memory::define(std::uint64_t address, std::uint64_t size_bytes) {
   Entry* own = entry_at(address);
-  if (own == nullptr || own->undefined.empty()) return;
-  std::memset(own->undefined.data() + (address - own->buffer.address), 0, size_bytes);
+  if (own == nullptr) return;
+  const std::uint64_t first = address - own->buffer.address;
+  if (!own->undefined.empty()) std::memset(own->undefined.data() + first, 0, size_bytes);
+  if (!own->unset.empty()) std::memset(own->unset.data() + first, 0, size_bytes);
+}
+
+void Memory::leave_unset(std::uint64_t address, std::size_t size_bytes, std::uint64_t bits) {
+  Entry* own = entry_at(address);
+  if (own == nullptr) return;
+  own->unset.resize(own->buffer.size_bytes);
+  holds_unset_ = true;
+  std::memcpy(own->unset.data() + (address - own->buffer.address), &bits, size_bytes);
+}
+
+std::uint64_t Memory::unset_bits(std::uint64_t address, std::size_t size_bytes) const {
+  const Entry* own = entry_at(address);
+  std::uint64_t bits = 0;
+  if (own != nullptr && !own->unset.empty())
+    std::memcpy(&bits, own->unset.data() + (address - own->buffer.address), size_bytes);
+  return bits;
+}
+
+bool Memory::holds_unset(int id) const {
+  const std::vector<std::uint8_t>& unset = entry(id).unset;
+  return std::any_of(unset.begin(), unset.end(), [](std::uint8_t bits) { return bits != 0; });
 }
 
 void Memory::copy_defined(std::uint64_t to, std::uint64_t from, std::uint64_t size_bytes) {
   const Entry* source = entry_at(from);
   Entry* target = entry_at(to);
-  if (source == nullptr || target == nullptr || source->undefined.empty()) return define(to, size_bytes);
-  target->undefined.resize(target->buffer.size_bytes);
-  std::memmove(target->undefined.data() + (to - target->buffer.address),
-               source->undefined.data() + (from - source->buffer.address), size_bytes);
+  if (source == nullptr || target == nullptr) return define(to, size_bytes);
+  const auto copy = [&](const std::vector<std::uint8_t>& of_source, std::vector<std::uint8_t>& of_target) {
+    std::uint8_t* const at = of_target.data() + (to - target->buffer.address);
+    if (of_source.empty()) {
+      if (!of_target.empty()) std::memset(at, 0, size_bytes);
+      return;
+    }
+    of_target.resize(target->buffer.size_bytes);
+    std::memmove(of_target.data() + (to - target->buffer.address), of_source.data() + (from - source->buffer.address),
+                 size_bytes);
+  };
+  copy(source->undefined, target->undefined);
+  copy(source->unset, target->unset);
+}
+
+bool Memory::is_result(int id) const {
+  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e->buffer.id == id; });
+  return it != entries_.end() && (*it)->region == Region::buffers && !(*it)->buffer.name.starts_with("scratch ");
 }
 
 const Buffer& Memory::buffer(int id) const { return entry(id).buffer; }

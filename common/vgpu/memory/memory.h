@@ -83,8 +83,17 @@ class Memory {
   // partly undefined.
   bool surely_defined(std::uint64_t address, std::uint64_t size_bytes) const;
   void define(std::uint64_t address, std::uint64_t size_bytes);
+  // Bits that were stored, but that nobody had given a value (state/unset_values.h). Only for watched plans.
+  // leave_unset: marks them in a number of at most eight bytes, in one buffer; unset_bits: returns those of a number;
+  // holds_unset: whether there are any, anywhere or in a buffer.
+  void leave_unset(std::uint64_t address, std::size_t size_bytes, std::uint64_t bits);
+  std::uint64_t unset_bits(std::uint64_t address, std::size_t size_bytes) const;
+  bool holds_unset() const { return holds_unset_; }
+  bool holds_unset(int id) const;
   void copy_defined(std::uint64_t to, std::uint64_t from, std::uint64_t size_bytes);
 
+  // Whether a buffer is left to the host when the plan ends: none of scratch, and no variable of the module.
+  bool is_result(int id) const;
   const Buffer& buffer(int id) const;
   // Returns the buffer that contains the address; nullptr if there is none.
   const Buffer* find(std::uint64_t address) const;
@@ -105,6 +114,7 @@ class Memory {
     void* mapped = nullptr;   // start of the host mapping: `buffer.data` or a lower address
     std::uint64_t forgotten_offset = 0, forgotten_bytes = 0;
     std::vector<std::uint8_t> undefined;  // by byte: 1 = undefined; empty: all bytes are defined
+    std::vector<std::uint8_t> unset;      // by byte: the bits that leave_unset() has marked; empty: none
   };
 
   Result<int> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes, Region region,
@@ -121,6 +131,7 @@ class Memory {
   std::uint64_t layout_ = 0;
   Frames frames_;
   int next_id_ = 0;
+  bool holds_unset_ = false;
   std::vector<std::unique_ptr<Entry>> entries_;  // by address; pointers stay valid, because handlers keep them
 };
 

@@ -11,6 +11,7 @@
 #include "common/vgpu/requests/global_flow.h"
 #include "common/vgpu/requests/ideal_sectors.h"
 #include "common/vgpu/requests/l1_wavefronts.h"
+#include "common/vgpu/requests/unset_loads.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -424,7 +425,7 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
   return resolve_anew(launch, warp, op, access, verb, out);
 }
 
-bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb) {
+bool check_defined(Launch& launch, Warp& warp, const Op* op, const Access& access, const char* verb) {
   if (!launch.sanitized || launch.memory.surely_defined(access.low, access.high - access.low + access.bytes))
     return true;
   for (int l = 0; l < kWarpSize; ++l) {
@@ -441,7 +442,7 @@ bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access&
     launch.fault->extent = buffer.size_bytes / buffer.element_bytes;
     return false;
   }
-  return true;
+  return !launch.memory.holds_unset() || find_unset_global(launch, warp, op, access, verb);
 }
 
 void define(Launch& launch, const Op* op, const Access& access) {
@@ -479,6 +480,7 @@ bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access,
   if (!resolve(launch, warp, op, access, "writes", out)) return false;
   if (access.mask != kAllLanes) access.spell_out();
   define(launch, op, access);
+  if (warp.unset != nullptr) store_unset_global(launch, warp, op, access);
   launch.sm->wrote_global = true;
   count_store(launch, warp, op, access);
   if (records_global_flow(launch, warp)) note_global_store(launch, warp, op, access);

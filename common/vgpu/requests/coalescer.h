@@ -147,8 +147,9 @@ struct Pointers {
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);
 
 // check_defined: in sanitized runs, whether each lane reads at least one byte that has been written (a wide load may
-// include padding that nobody sets); false if a fault was recorded. define: marks the bytes of a store as written.
-bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb);
+// include padding that nobody sets); false if a fault was recorded. It also marks what the load carries on of values
+// that nobody has set (unset_loads.h). define: marks the bytes of a store as written.
+bool check_defined(Launch& launch, Warp& warp, const Op* op, const Access& access, const char* verb);
 void define(Launch& launch, const Op* op, const Access& access);
 
 // A buffer for the lanes' bytes.

@@ -18,6 +18,11 @@ std::string unset_message(const Launch& launch, const UnsetOrigin& from, const c
         "written: give it a value first",
         from.bytes, from.offset);
   }
+  if (from.where == UnsetOrigin::Where::global) {
+    const Buffer* const buffer = launch.memory.find(from.offset);
+    return fmt::format("uninitialized: {} {}[{}], where a value was stored that had never been set: give it one first",
+                       verb, buffer->name, (from.offset - buffer->address) / buffer->element_bytes);
+  }
   return fmt::format(
       "uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier missing, or an edge "
       "not filled?",
@@ -62,6 +67,44 @@ const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Acces
     }
   }
   return detour_if_unset(warp, next);
+}
+
+void store_unset_global(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  const std::size_t bytes = access.bytes / part_count(*op->instruction);
+  for (std::size_t part = 0; part < warp.unset->stored.size(); ++part) {
+    const UnsetRegister& stored = warp.unset->stored[part];
+    for (std::uint32_t left = access.mask & stored.lanes(); left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      const std::uint64_t address = access.of(lane) + part * bytes;
+      launch.memory.leave_unset(address, bytes, stored.bits(lane));
+      const int buffer = launch.memory.find(address)->id;
+      if (launch.unset_stores.contains(buffer)) continue;
+      const UnsetOrigin& from = stored.from(lane);
+      Fault fault = launch.fault_at(warp, FaultKind::uninitialized, from.lane, unset_message(launch, from, "reads"));
+      launch.unset_stores.emplace(buffer, std::pair(from.load->pc, std::move(fault)));
+    }
+  }
+}
+
+bool find_unset_global(Launch& launch, Warp& warp, const Op* op, const Access& access, const char* verb) {
+  const ptx::Instruction& in = *op->instruction;
+  const bool carries = ptx::info(in.opcode).form == ptx::Form::load;
+  const std::size_t parts = carries ? part_count(in) : 1, bytes = access.bytes / parts;
+  PartBits unset;
+  for (std::size_t part = 0; part < parts; ++part) {
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      std::uint64_t& bits = unset[part][static_cast<std::size_t>(lane)] = 0;
+      if ((access.mask >> lane & 1u) == 0) continue;
+      const std::uint64_t first = access.of(lane) + part * bytes;
+      for (std::size_t b = 0; b < bytes; b += 8)
+        bits |= launch.memory.unset_bits(first + b, std::min<std::size_t>(bytes - b, 8));
+      if (bits == 0 || carries) continue;
+      report_unset(launch, warp, origin_of(access, op, lane, UnsetOrigin::Where::global), verb);
+      return false;
+    }
+  }
+  if (carries) mark_unset(launch, warp, op, access, unset, UnsetOrigin::Where::global, nullptr);
+  return true;
 }
 
 }  // namespace roofwalk::vgpu

@@ -59,7 +59,7 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
       return op + 1;
     }
     const SharedTouch touch = !is_volatile ? plain_touch(op) : op->spins ? SharedTouch::acquire : SharedTouch::glance;
-    if (!check_shared(launch, warp, op, access, touch, {.carries = !is_volatile})) return nullptr;
+    if (!check_shared(launch, warp, op, access, touch, {.carries = touch != SharedTouch::acquire})) return nullptr;
     move(access, at);
     if (warp.block->shadow->take_unset()) {
       PartBits unset;

@@ -450,8 +450,8 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
     if (touch == SharedTouch::atomic) publish(warp, lane, first);
     // A load may move a whole structure although some members, or the padding, were never written.
     const auto is_written = [](Id write) { return write != 0; };
-    const bool moves_some =
-        touch == SharedTouch::read && (writes.carries || std::any_of(&writes_[first], &writes_[last] + 1, is_written));
+    const bool moves_some = (touch == SharedTouch::read || touch == SharedTouch::glance) &&
+                            (writes.carries || std::any_of(&writes_[first], &writes_[last] + 1, is_written));
     Id id = 0;
     for (std::size_t i = first; i <= last; ++i) {
       const bool was_unset = unset_.hold(i);

@@ -25,27 +25,27 @@ void Launch::count_steps() {
   }
 }
 
+Fault Launch::fault_at(const Warp& warp, FaultKind kind, int lane, std::string message) const {
+  Fault out;
+  out.kind = kind;
+  out.block = warp.block->index;
+  out.thread = thread_of(warp.index * kWarpSize + static_cast<std::uint32_t>(lane));
+  out.message = std::move(message);
+  return out;
+}
+
 void Launch::warn(const Warp& warp, const Op* op, int lane, std::string message) {
   constexpr std::size_t kMostWarnings = 8;
   const auto same = [&](const auto& known) { return known.first == op->pc; };
   if (warnings.size() == kMostWarnings || std::any_of(warnings.begin(), warnings.end(), same)) return;
-  Fault warning;
-  warning.kind = FaultKind::race;
-  warning.block = warp.block->index;
-  warning.thread = thread_of(warp.index * kWarpSize + static_cast<std::uint32_t>(lane));
-  warning.message = std::move(message);
+  Fault warning = fault_at(warp, FaultKind::race, lane, std::move(message));
   warnings.emplace_back(op->pc, std::move(warning));
 }
 
 const Op* Launch::stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message) {
   if (fault) return nullptr;
   if (lane < 0) lane = std::countr_zero(warp.mask);
-  const auto linear = warp.index * kWarpSize + static_cast<std::uint32_t>(lane);
-  fault.emplace();
-  fault->kind = kind;
-  fault->block = warp.block->index;
-  fault->thread = thread_of(linear);
-  fault->message = std::move(message);
+  fault = fault_at(warp, kind, lane, std::move(message));
   fault_pc = op->pc;
   return nullptr;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,6 +87,10 @@ class Launch {
   // kernel and line.
   std::vector<std::pair<std::uint32_t, Fault>> warnings;
 
+  // By buffer of global memory: a load (pc) of a value that nobody had set and that was stored there, and the fault
+  // that this is if it is still there as a result.
+  std::map<int, std::pair<std::uint32_t, Fault>> unset_stores;
+
   // The thread index for a linear thread number within its block.
   Dim3 thread_of(std::uint32_t linear) const {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
@@ -97,6 +102,7 @@ class Launch {
   // At the end of the launch, adds the counts held in shared_memos and product_runs to `sites`.
   void count_steps();
 
+  Fault fault_at(const Warp& warp, FaultKind kind, int lane, std::string message) const;
   void warn(const Warp& warp, const Op* op, int lane, std::string message);
   // Records the first fault and ends the warp's turn. `lane` names the thread; -1: the first active lane.
   const Op* stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message);

@@ -15,12 +15,12 @@ namespace roofwalk::vgpu {
 
 // The load that has found unwritten bytes, and where.
 struct UnsetOrigin {
-  enum class Where : std::uint8_t { local, shared };
+  enum class Where : std::uint8_t { local, shared, global };
   const Op* load = nullptr;
   Where where = Where::local;
   std::uint8_t lane = 0;     // that has loaded
   std::uint32_t bytes = 0;   // of the load, per lane
-  std::uint64_t offset = 0;  // of the load, in local or shared memory
+  std::uint64_t offset = 0;  // of the load, in local or shared memory; global memory: its address
 };
 
 // A register that holds such values, directly or as results of arithmetic on them.

@@ -123,7 +123,7 @@ const Op* op_load_global(Launch& launch, Warp& warp, const Op* op) {
   make_access_from_lane_0(launch, warp, op, kBytes, access);
   if (!begin_load(launch, warp, op, access, at, data)) return nullptr;
   move_in<R, M, vector>(warp, op, access, at);
-  return after_memory(launch, warp, op);
+  return detour_if_unset(warp, after_memory(launch, warp, op));
 }
 
 // Loads from one address for all lanes.

@@ -95,7 +95,7 @@ template <bool store, Space space>
         if (!begin_load(launch, warp, op, access, at, data)) return nullptr;
         move(access, at);
       }
-      return after_memory(launch, warp, op);
+      return detour_if_unset(warp, after_memory(launch, warp, op));
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
       count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
@@ -148,7 +148,7 @@ template <class R, class M, int vector>
   LaneBytes data;
   if (!load_global(launch, warp, op, sizeof(M) * vector, access, at, data)) return nullptr;
   move_in<R, M, vector>(warp, op, access, at);
-  return after_memory(launch, warp, op);
+  return detour_if_unset(warp, after_memory(launch, warp, op));
 }
 
 template <class R, class M, int vector>

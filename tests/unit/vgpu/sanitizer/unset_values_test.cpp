@@ -38,6 +38,8 @@ __device__ __noinline__ float sum_of(Few few, int count) {
     sum += few.v[i];  // sum
   return sum;
 }
+__device__ float4 room[128];
+__device__ float rooms[128];
 __global__ void k(float* c, int n) {
   __shared__ Few box[64];
   __shared__ float s[64];
@@ -188,6 +190,37 @@ const Unset kCopied[] = {
                ::"r"((unsigned)__cvta_generic_to_shared(box) + t / 32 * 1024), "f"(v) : "memory");
   __syncwarp();
   x = ((const float*)box)[t / 32 * 256 + t % 32] + ((const float*)box)[t / 32 * 256 + 8 * 16 + t % 32];
+)"},
+    {"ThroughGlobalMemory", R"(
+  __shared__ float4 sums[64];
+  sums[t].x = t, sums[t].z = n;
+  float4* const own = room + 64 * blockIdx.x;
+  own[t] = sums[t];
+  __syncthreads();
+  float y, z, w;
+  asm volatile("ld.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "l"(&own[t ^ 40]));
+  x += z;
+)"},
+    {"ThroughVolatileMemory", R"(
+  volatile float* const v = s;
+  if (t < 8) v[t] = 1;
+  __syncwarp();
+  v[t] = v[t];
+  __syncwarp();
+  x = t < 8 ? v[t] : 0;
+)"},
+    {"ToAResultThatIsSetLater", R"(
+  *(volatile float*)&c[t] = s[t];
+)"},
+    {"ByOneStoreToSeveralMemories", R"(
+  float own[2];
+  asm volatile("" ::"l"(own) : "memory");
+  if (t % 4 != 0) s[t] = t;
+  float* const to = t % 3 == 0 ? own : t % 3 == 1 ? rooms + 64 * blockIdx.x + t : (float*)&box[t];
+  asm volatile("{.reg .f32 v; ld.shared.f32 v, [%1]; st.f32 [%0], v;}" ::"l"(to), "r"(at) : "memory");
+  float back;
+  asm volatile("ld.f32 %0, [%1];" : "=f"(back) : "l"(to) : "memory");
+  if (t % 4 != 0) x = back;
 )"},
 };
 
@@ -355,6 +388,35 @@ const Unset kUsed[] = {
   x = ((const float*)box)[t / 32 * 256 + 64];  // @
 )",
      "of box, shared memory"},
+    {"CopyInGlobalMemory", R"(
+  __shared__ float4 sums[64];
+  sums[t].x = t, sums[t].z = n;
+  float4* const own = room + 64 * blockIdx.x;
+  own[t] = sums[t];
+  __syncthreads();
+  const float4 other = own[t ^ 40];  // @
+  x = other.x + other.y;
+)",
+     "where a value was stored that had never been set"},
+    {"AtomicOnACopyInGlobalMemory", R"(
+  rooms[t] = s[t];
+  x = atomicAdd(&rooms[t], 1.0f);  // @
+)",
+     "updates rooms[0], where a value was stored that had never been set"},
+    {"Result", R"(
+  x = s[t];  // @
+)",
+     "reads element 0 of s"},
+    {"ByOneStoreToSeveralMemories", R"(
+  float own[2];
+  asm volatile("" ::"l"(own) : "memory");
+  if (t % 4 != 0) s[t] = t;
+  float* const to = t % 3 == 0 ? own : t % 3 == 1 ? rooms + 64 * blockIdx.x + t : (float*)&box[t];
+  asm volatile("{.reg .f32 v; ld.shared.f32 v, [%1]; st.f32 [%0], v;}" ::"l"(to), "r"(at) : "memory");
+  asm volatile("ld.f32 %0, [%1];" : "=f"(x) : "l"(to) : "memory");  // @
+  if (t % 3 != 1) x = 0;
+)",
+     "where a value was stored that had never been set"},
 };
 
 void PrintTo(const Unset& unset, std::ostream* out) { *out << unset.name; }
