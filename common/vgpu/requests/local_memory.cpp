@@ -102,15 +102,6 @@ void store_unset_local(const Launch& launch, Warp& warp, const Op* op, const Acc
   }
 }
 
-void pass_unset_local(Warp& warp, std::uint32_t from, std::uint32_t to, std::uint32_t bytes, std::uint32_t lanes) {
-  for (std::uint32_t b = 0; b < bytes; ++b) {
-    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
-      stored_unset(warp, to + b, lane) = from == kNoLocal ? std::uint8_t{0} : stored_unset(warp, from + b, lane);
-    }
-  }
-}
-
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   PartBits unset;
   if (!find_unset_local(launch, warp, op, access, unset)) return true;

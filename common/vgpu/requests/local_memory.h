@@ -18,11 +18,8 @@ bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access,
 void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, const Access& access, PartBits& unset);
-// Marks what a store leaves of UnsetValues::stored, and what a call copies from parameter to parameter (`from`
-// kNoLocal: from elsewhere). The latter needs Warp::local_unset.
-inline constexpr std::uint32_t kNoLocal = ~0u;
+// Marks what a store leaves of UnsetValues::stored.
 void store_unset_local(const Launch& launch, Warp& warp, const Op* op, const Access& access);
-void pass_unset_local(Warp& warp, std::uint32_t from, std::uint32_t to, std::uint32_t bytes, std::uint32_t lanes);
 void define_local(const Launch& launch, Warp& warp, const Access& access);
 // Keeps a load of shared or local memory for the picks that check it (lowering/speculation.h).
 void hold_load(Warp& warp, const Op* op, const Access& access, bool is_local);

@@ -18,12 +18,19 @@ struct ReconvergenceEntry {
   std::uint32_t reconvergence = kExitBlock;
 };
 
+// What a call passes: bytes, and which of their bits nobody has set (state/unset_values.h; empty: none).
+struct PassedValues {
+  std::vector<std::uint8_t> bytes, unset;
+};
+
+struct UnsetValues;
+
 // Lanes of one call instruction that call the same function.
 struct CallWay {
   const CallSite* site = nullptr;
   std::uint32_t lanes = 0;
-  std::uint32_t block = 0;                 // first basic block of the function
-  std::vector<std::uint8_t> results = {};  // filled in when all these lanes have returned
+  std::uint32_t block = 0;    // first basic block of the function
+  PassedValues results = {};  // filled in when all these lanes have returned
 };
 
 // A call that a warp is executing.
@@ -35,9 +42,12 @@ struct CallFrame {
   std::uint32_t caller_lanes = 0;    // Warp::here of the caller
   std::uint32_t caller_frame = 0;    // Warp::frame of the caller
   std::vector<std::uint8_t> registers, parameters;  // recursive call: saved registers and parameters of the caller
+  std::shared_ptr<const UnsetValues> unset;         // ... and Warp::unset and local_unset of these
+  std::vector<std::uint8_t> parameters_unset;
+  std::uint64_t unset_bytes = 0;  // that these two take
 
   std::uint64_t saved_bytes() const {
-    return registers.empty() ? 0 : registers.size() + parameters.size() + sizeof(CallFrame);
+    return registers.empty() ? 0 : registers.size() + parameters.size() + unset_bytes + sizeof(CallFrame);
   }
 };
 
@@ -80,7 +90,6 @@ struct HeldLoad {
 };
 
 struct ResidentBlock;
-struct UnsetValues;
 
 struct alignas(64) Warp {
   std::uint8_t* bases[3] = {};

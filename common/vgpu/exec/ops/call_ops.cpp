@@ -42,31 +42,40 @@ void put_byte(Warp& warp, const CallSite::Place& place, int lane, std::uint32_t 
   }
 }
 
+// Of a byte of local memory: the bits that nobody has set (state/unset_values.h).
+std::uint8_t& unset_byte(Warp& warp, int lane, std::uint32_t offset) {
+  return warp.local_unset[std::size_t{offset} * kWarpSize + static_cast<std::size_t>(lane)];
+}
+
 // Reads all sources before write_values() overwrites a target: a recursive function may pass its own parameters as
 // arguments.
-using Values = std::vector<std::uint8_t>;
-Values read_values(const Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
-                   std::uint32_t lanes) {
-  Values out;
+PassedValues read_values(Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
+                         std::uint32_t lanes) {
+  PassedValues out;
   for (const auto& [from, to] : copies) {
     for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
-      for (std::uint32_t b = 0; b < from.bytes; ++b) out.push_back(byte_of(warp, from, std::countr_zero(left), b));
+      const int lane = std::countr_zero(left);
+      for (std::uint32_t b = 0; b < from.bytes; ++b) {
+        out.bytes.push_back(byte_of(warp, from, lane, b));
+        if (warp.local_unset.empty()) continue;
+        out.unset.push_back(from.slot == kNoSlot ? unset_byte(warp, lane, from.local + b) : std::uint8_t{0});
+      }
     }
   }
   return out;
 }
 
 void write_values(Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
-                  std::uint32_t lanes, const Values& values, bool recursive) {
+                  std::uint32_t lanes, const PassedValues& values) {
   std::size_t at = 0;
   for (const auto& [from, to] : copies) {
-    if (!warp.local_unset.empty() && to.slot == kNoSlot)
-      pass_unset_local(warp, from.slot == kNoSlot && !recursive ? from.local : kNoLocal, to.local,
-                       std::min(from.bytes, to.bytes), lanes);
     for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
-      for (std::uint32_t b = 0; b < from.bytes; ++b) {
-        const std::uint8_t value = values[at++];
-        if (b < to.bytes) put_byte(warp, to, std::countr_zero(left), b, value);
+      const int lane = std::countr_zero(left);
+      for (std::uint32_t b = 0; b < from.bytes; ++b, ++at) {
+        if (b >= to.bytes) continue;
+        put_byte(warp, to, lane, b, values.bytes[at]);
+        if (warp.local_unset.empty() || to.slot != kNoSlot) continue;
+        unset_byte(warp, lane, to.local + b) = values.unset.empty() ? std::uint8_t{0} : values.unset[at];
       }
     }
   }
@@ -86,13 +95,13 @@ const Op* overflow(Launch& launch, const Warp& warp, const Op* op, std::uint32_t
 void enter_function(const Launch& launch, Warp& warp) {
   const CallFrame& frame = warp.frames.back();
   const CallSite& site = *frame.now.site;
-  const Values values = read_values(warp, site.arguments, frame.now.lanes);
+  const PassedValues values = read_values(warp, site.arguments, frame.now.lanes);
   if (site.recursive) {
     warp.frame = warp.stack_top;
     warp.stack_top += site.frame_bytes;
     forget_local(launch, warp, warp.frame, site.frame_bytes);
   }
-  write_values(warp, site.arguments, frame.now.lanes, values, site.recursive);
+  write_values(warp, site.arguments, frame.now.lanes, values);
   warp.stack.push_back({frame.now.lanes, frame.now.block, kExitBlock});
   warp.here = warp.mask = frame.now.lanes;
 }
@@ -102,9 +111,18 @@ bool save_caller(Launch& launch, Warp& warp, CallFrame& frame) {
   Multiprocessor& sm = *launch.sm;
   const std::uint64_t limit = std::max(kSavedBytes / static_cast<std::uint64_t>(launch.machine.sms), kSavedBytesOfSm);
   const std::size_t parameter_bytes = std::size_t{launch.program.parameter_bytes} * kWarpSize;
-  if (sm.saved_bytes + launch.program.register_bytes + parameter_bytes > limit) return false;
+  if (warp.unset != nullptr) frame.unset_bytes = warp.unset->registers.size() * sizeof(UnsetRegister);
+  if (!warp.local_unset.empty()) frame.unset_bytes += parameter_bytes;
+  if (sm.saved_bytes + launch.program.register_bytes + parameter_bytes + frame.unset_bytes > limit) return false;
   frame.registers.assign(warp.bases[0], warp.bases[0] + launch.program.register_bytes);
   frame.parameters.assign(warp.local, warp.local + parameter_bytes);
+  if (warp.unset != nullptr) {
+    frame.unset = std::make_shared<const UnsetValues>(*warp.unset);
+    ++warp.unset->kept;
+  }
+  if (!warp.local_unset.empty())
+    frame.parameters_unset.assign(warp.local_unset.begin(),
+                                  warp.local_unset.begin() + static_cast<std::ptrdiff_t>(parameter_bytes));
   sm.saved_bytes += frame.saved_bytes();
   launch.charge(frame.saved_bytes() / work::kSavedBytes);
   return true;
@@ -159,9 +177,9 @@ const Op* op_call(Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t lanes = warp.mask & guard_mask(warp, op);
   if (lanes == 0) return enter_block(launch, warp, op->next_block);
   const CallSite& site = launch.program.calls[static_cast<std::size_t>(op->offset)];
-  return begin_call(launch, warp, op,
-                    {.now = {&site, lanes, op->target}, .ahead = {}, .done = {}, .registers = {}, .parameters = {}},
-                    lanes);
+  CallFrame frame;
+  frame.now = {&site, lanes, op->target};
+  return begin_call(launch, warp, op, std::move(frame), lanes);
 }
 
 // Lanes with the same callee call it together; the callees run one after the other.
@@ -191,6 +209,25 @@ const Op* op_call_pointer(Launch& launch, Warp& warp, const Op* op) {
   return begin_call(launch, warp, op, std::move(frame), lanes);
 }
 
+namespace {
+
+// Marks the caller's registers and parameters again that held values that nobody has set.
+void restore_unset(const Launch& launch, Warp& warp, const CallFrame& frame) {
+  if (frame.unset != nullptr) {
+    UnsetValues& now = unset_values(launch, warp);
+    now.registers = frame.unset->registers;
+    --now.kept;
+  } else if (warp.unset != nullptr) {
+    warp.unset->registers.clear();
+  }
+  if (warp.local_unset.empty()) return;
+  const auto bytes = static_cast<std::ptrdiff_t>(launch.program.parameter_bytes) * kWarpSize;
+  std::fill_n(warp.local_unset.begin(), bytes, std::uint8_t{0});
+  std::copy(frame.parameters_unset.begin(), frame.parameters_unset.end(), warp.local_unset.begin());
+}
+
+}  // namespace
+
 void end_call(const Launch& launch, Warp& warp) {
   CallFrame& frame = warp.frames.back();
   const CallSite& site = *frame.now.site;
@@ -198,10 +235,7 @@ void end_call(const Launch& launch, Warp& warp) {
   if (site.recursive) {
     std::copy(frame.registers.begin(), frame.registers.end(), warp.bases[0]);
     std::copy(frame.parameters.begin(), frame.parameters.end(), warp.local);
-    // What has become of values that nobody has written is not saved: they count as set from here on.
-    warp.unset.reset();
-    if (!warp.local_unset.empty())
-      std::fill_n(warp.local_unset.begin(), std::size_t{launch.program.parameter_bytes} * kWarpSize, std::uint8_t{0});
+    restore_unset(launch, warp, frame);
     warp.stack_top = warp.frame;
     warp.frame = frame.caller_frame;
   }
@@ -214,7 +248,7 @@ void end_call(const Launch& launch, Warp& warp) {
   const CallFrame ended = std::move(frame);
   warp.frames.pop_back();
   launch.sm->saved_bytes -= ended.saved_bytes();
-  for (const CallWay& way : ended.done) write_values(warp, way.site->results, way.lanes, way.results, false);
+  for (const CallWay& way : ended.done) write_values(warp, way.site->results, way.lanes, way.results);
   warp.here = ended.caller_lanes;
 }
 

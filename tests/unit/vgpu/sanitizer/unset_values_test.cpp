@@ -40,6 +40,8 @@ __device__ __noinline__ float sum_of(Few few, int count) {
 }
 __device__ float4 room[128];
 __device__ float rooms[128];
+__device__ __noinline__ float halved(float v, int n) { return n == 0 ? v : halved(v * 0.5f, n - 1) + v; }
+__device__ __noinline__ Few passed(Few few, int n) { return n == 0 ? few : passed(few, n - 1); }
 __global__ void k(float* c, int n) {
   __shared__ Few box[64];
   __shared__ float s[64];
@@ -221,6 +223,16 @@ const Unset kCopied[] = {
   float back;
   asm volatile("ld.f32 %0, [%1];" : "=f"(back) : "l"(to) : "memory");
   if (t % 4 != 0) x = back;
+)"},
+    {"AcrossARecursiveCall", R"(
+  if (t < 8) s[t] = 1;
+  float v = s[t];
+  asm volatile("" : "+f"(v));
+  x = halved(t, n);
+  if (t < 8) x += v;
+)"},
+    {"ThroughARecursiveCall", R"(
+  x = sum_of(passed(few_of(c, n), n), n);
 )"},
 };
 
@@ -417,6 +429,16 @@ const Unset kUsed[] = {
   if (t % 3 != 1) x = 0;
 )",
      "where a value was stored that had never been set"},
+    {"AcrossARecursiveCall", R"(
+  float v = s[t];  // @
+  asm volatile("" : "+f"(v));
+  x = halved(t, n) + v;
+)",
+     "reads element 0 of s"},
+    {"ThroughARecursiveCall", R"(
+  x = sum_of(passed(few_of(c, n), n), n + 1);
+)",
+     "of a local array"},
 };
 
 void PrintTo(const Unset& unset, std::ostream* out) { *out << unset.name; }
