@@ -17,6 +17,10 @@ void broadcast(Warp& warp, Slot at, std::uint32_t value) {
   if (at != kNoSlot) std::fill_n(warp.lanes<std::uint32_t>(at), kWarpSize, value);
 }
 
+std::size_t local_bytes_of_warp(const Program& program) {
+  return (std::size_t{program.local_bytes} + 3) / 4 * 4 * kWarpSize;
+}
+
 // Fills the registers that the kernel may read unwritten, so that one which counts on a lucky zero is wrong, as it may
 // be on hardware. The halves of each word are NaNs, of both formats with 16 bits, and so are floats and doubles made of
 // them. As integers, they are odd and large. All lanes hold the same, or else warps could not begin in lockstep.
@@ -56,7 +60,7 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
   const std::uint64_t slots =
       std::min<std::uint64_t>(static_cast<std::uint64_t>(shape.blocks_per_sm), (total + sms.size() - 1) / sms.size());
   const std::size_t warp_bytes = program_.register_bytes;
-  const std::size_t local_bytes = (std::size_t{program_.local_bytes} + 3) / 4 * 4 * kWarpSize;
+  const std::size_t local_bytes = local_bytes_of_warp(program_);
   warps_per_sm_ = slots * warps_per_block_;
   const std::size_t warps = sms.size() * warps_per_sm_;
   registers_ = allocate_zeroed(warp_bytes * warps);
@@ -147,6 +151,8 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.copy_batches = 0;
     warp.unset.reset();
     warp.local_unset.clear();
+    // Local memory, too, begins as NaNs, or as large odd numbers, and not as what a former block has left.
+    if (program_.local_bytes != 0) std::memset(warp.local, 0xff, local_bytes_of_warp(program_));
     forget_local(launch, warp, 0, program_.local_bytes);
     if (!program_.unwritten.empty()) fill_unwritten(program_, warp, mix(seed_ ^ mix(linear)) + warp.index);
     warp.executed = 0;

@@ -100,6 +100,11 @@ void enter_function(const Launch& launch, Warp& warp) {
     warp.frame = warp.stack_top;
     warp.stack_top += site.frame_bytes;
     forget_local(launch, warp, warp.frame, site.frame_bytes);
+    // Former calls have left something there that a call must not take for its own.
+    for (std::uint32_t left = frame.now.lanes; left != 0; left &= left - 1) {
+      for (std::uint32_t b = 0; b < site.frame_bytes; ++b)
+        *local_byte(warp, std::countr_zero(left), warp.frame + b) = 0xff;
+    }
   }
   write_values(warp, site.arguments, frame.now.lanes, values);
   warp.stack.push_back({frame.now.lanes, frame.now.block, kExitBlock});

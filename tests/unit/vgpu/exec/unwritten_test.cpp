@@ -32,7 +32,31 @@ const std::string kUnwanted = unwritten_text(R"(
   asm volatile("{.reg .f32 v; .reg .pred p; setp.lt.u32 p, %1, 8; @p mov.f32 v, 0f3f800000;"
                "selp.f32 %0, v, 0f40000000, p;}" : "=f"(x) : "r"(t));
 )");
-const bool kUnwrittenJoined = join({kSumFromNowhere, kNumberFromNowhere, kDoubleFromNowhere, kGuardedWrite, kUnwanted});
+// Local memory, also that of a recursive call where a former one has left zeros.
+const std::string kArray = unwritten_text(R"(
+  float none[4];
+  asm volatile("" ::"l"(none) : "memory");
+  x = fminf(none[t % 4] + 1, none[t % 3]);
+)");
+const std::string kArrayOfACall =
+    "#include <roofwalk.cuh>\n"
+    R"(
+__device__ __noinline__ float deeper(const float* c, int n, bool sets) {
+  float own[4];
+  asm volatile("" ::"l"(own) : "memory");
+  if (sets)
+    for (int i = 0; i < 4; ++i) own[i] = 0;
+  asm volatile("" ::"l"(own) : "memory");
+  return n == 0 ? own[threadIdx.x % 4] : deeper(c, n - 1, sets) + own[threadIdx.x % 3];
+}
+__global__ void k(float* c, int n) {
+  const float first = deeper(c, n, true);
+  c[threadIdx.x] = first + deeper(c, n, false);
+}
+SOLVE(float* c) { k<<<1, 40>>>(c, 3); }
+)";
+const bool kUnwrittenJoined =
+    join({kSumFromNowhere, kNumberFromNowhere, kDoubleFromNowhere, kGuardedWrite, kUnwanted, kArray, kArrayOfACall});
 
 std::vector<float> run_unwritten(const std::string& text, const RunOptions& options) {
   Buffer c{"c", std::vector<float>(40)};
@@ -47,6 +71,13 @@ class Unwritten : public testing::TestWithParam<RunOptions> {};
 TEST_P(Unwritten, FloatsAreNoNumbers) {
   EXPECT_THAT(run_unwritten(kSumFromNowhere, GetParam()), testing::Each(testing::IsNan()));
   EXPECT_THAT(run_unwritten(kDoubleFromNowhere, GetParam()), testing::Each(testing::IsNan()));
+}
+
+TEST(Unwritten, ArraysAreNoNumbers) {
+  for (const bool lockstep : {false, true}) {
+    EXPECT_THAT(run_unwritten(kArray, {.lockstep = lockstep}), testing::Each(testing::IsNan()));
+    EXPECT_THAT(run_unwritten(kArrayOfACall, {.lockstep = lockstep}), testing::Each(testing::IsNan()));
+  }
 }
 
 TEST_P(Unwritten, WholeNumbersAreLarge) {
