@@ -311,7 +311,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   for (auto& [buffer, store] : launch.unset_stores)
     unset_stores_.try_emplace(buffer, placed(std::move(store.second), step->name, code, store.first));
   if (launch.fault) {
-    fault_ = placed(std::move(*launch.fault), step->name, code, launch.fault_pc);
+    // What is read too early is reported where it is read, rather than where it is written later.
+    if (launch.fault->kind == FaultKind::race) find_unset_results();
+    if (!fault_) fault_ = placed(std::move(*launch.fault), step->name, code, launch.fault_pc);
     return false;
   }
   take_totals(launch, sms, *step);

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "common/vgpu/exec/lockstep/lockstep.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/unset_step.h"
 #include "common/vgpu/requests/unset_loads.h"
@@ -146,6 +149,22 @@ class Step : public UnsetStep {
   std::optional<UnsetExchange> exchange_;
 };
 
+// At the start of a basic block: forgets marks of values that the warp's lanes want no more, so that the warp need not
+// be followed any longer. Not in kernels with calls, which would need to know what the callers want.
+void forget_unwanted(Launch& launch, Warp& warp, std::uint32_t block) {
+  if (!launch.program.calls.empty()) return;
+  if (launch.uses == nullptr)
+    launch.uses = std::make_shared<const BlockUses>(*launch.program.function, launch.program.blocks);
+  if (!launch.uses->is_known()) return;
+  auto& registers = warp.unset->registers;
+  for (auto at = registers.begin(); at != registers.end();) {
+    UnsetRegister& mark = at->second;
+    if (!launch.uses->is_wanted_in(static_cast<std::size_t>(at->first), block))
+      for_lanes_of(mark.lanes() & warp.mask, [&](int lane) { mark.put(lane, 0, {}); });
+    at = mark.lanes() == 0 ? registers.erase(at) : std::next(at);
+  }
+}
+
 // Whether this is the first of the operations that an instruction became.
 bool begins_instruction(const Op* op) { return (op - 1)->instruction != op->instruction; }
 
@@ -163,6 +182,7 @@ const Op* follow_unset(Launch& launch, Warp& warp, const Op* op) {
     }
     std::optional<Step> step;
     if (op->instruction == nullptr) {
+      if (op == first_op_of(launch.program, warp.in_lockstep, op->block)) forget_unwanted(launch, warp, op->block);
       if (warp.unset->registers.empty() && warp.unset->kept == 0) warp.unset.reset();
     } else if (op->instruction != last && begins_instruction(op)) {
       if (!step.emplace(launch, warp, op).prepare()) return nullptr;

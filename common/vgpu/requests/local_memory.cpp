@@ -80,8 +80,12 @@ bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, cons
     for (std::size_t part = 0; part < parts; ++part) {
       std::uint64_t& bits = unset[part][static_cast<std::size_t>(l)] = 0;
       if (!active(access, l)) continue;
-      for (std::size_t b = 0; b < bytes; ++b)
-        bits |= std::uint64_t{unset_bits(warp, access.address[l] + part * bytes + b, l, is_parameter)} << 8 * b;
+      for (std::size_t b = 0; b < bytes; ++b) {
+        const std::uint64_t byte = access.address[l] + part * bytes + b;
+        const std::uint8_t own = unset_bits(warp, byte, l, is_parameter);
+        bits |= std::uint64_t{own} << 8 * b;
+        if (own != 0 && (is_parameter || (warp.local_written[byte] >> l & 1u) != 0)) unset.copied |= 1u << l;
+      }
     }
   }
   return true;
@@ -111,7 +115,8 @@ bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const A
     std::uint64_t common = all_bits(access.bytes / parts);
     for (std::size_t part = 0; part < parts; ++part) common &= unset[part][static_cast<std::size_t>(lane)];
     if (common != all_bits(access.bytes / parts)) continue;
-    report_unset(launch, warp, origin_of(access, op, lane, UnsetOrigin::Where::local));
+    report_unset(launch, warp,
+                 origin_of(access, op, lane, UnsetOrigin::Where::local, (unset.copied >> lane & 1u) != 0));
     return false;
   }
   return true;

@@ -12,21 +12,22 @@ namespace roofwalk::vgpu {
 namespace {
 
 std::string unset_message(const Launch& launch, const UnsetOrigin& from, const char* verb) {
+  const char* const stored = ", where a value was stored that had never been set: give it one first";
   if (from.where == UnsetOrigin::Where::local) {
-    return fmt::format(
-        "uninitialized: reads {} bytes of a local array (byte {} of the thread's local memory) that the thread has not "
-        "written: give it a value first",
-        from.bytes, from.offset);
+    return fmt::format("uninitialized: reads {} bytes of a local array (byte {} of the thread's local memory){}",
+                       from.bytes, from.offset,
+                       from.is_copy ? stored : " that the thread has not written: give it a value first");
   }
   if (from.where == UnsetOrigin::Where::global) {
     const Buffer* const buffer = launch.memory.find(from.offset);
-    return fmt::format("uninitialized: {} {}[{}], where a value was stored that had never been set: give it one first",
-                       verb, buffer->name, (from.offset - buffer->address) / buffer->element_bytes);
+    return fmt::format("uninitialized: {} {}[{}]{}", verb, buffer->name,
+                       (from.offset - buffer->address) / buffer->element_bytes, stored);
   }
-  return fmt::format(
-      "uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier missing, or an edge "
-      "not filled?",
-      verb, shared_place(launch.program, *from.load->instruction, from.offset));
+  return fmt::format("uninitialized: {} {}, shared memory{}", verb,
+                     shared_place(launch.program, *from.load->instruction, from.offset),
+                     from.is_copy ? stored
+                                  : " that no thread of the block has written: is a barrier missing, or an edge not "
+                                    "filled?");
 }
 
 }  // namespace
@@ -63,7 +64,9 @@ const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Acces
       if (own == 0) continue;
       // A narrow load of a signed number repeats the sign.
       if (ptx::is_signed(in.type) && bits < 64 && (own >> (bits - 1) & 1u) != 0) own |= ~0ull << bits;
-      unset_values(launch, warp).registers[reg].put(lane, own, origin_of(access, op, lane, where));
+      unset_values(launch, warp)
+          .registers[reg]
+          .put(lane, own, origin_of(access, op, lane, where, (unset.copied >> lane & 1u) != 0));
     }
   }
   return detour_if_unset(warp, next);
@@ -99,7 +102,7 @@ bool find_unset_global(Launch& launch, Warp& warp, const Op* op, const Access& a
       for (std::size_t b = 0; b < bytes; b += 8)
         bits |= launch.memory.unset_bits(first + b, std::min<std::size_t>(bytes - b, 8));
       if (bits == 0 || carries) continue;
-      report_unset(launch, warp, origin_of(access, op, lane, UnsetOrigin::Where::global), verb);
+      report_unset(launch, warp, origin_of(access, op, lane, UnsetOrigin::Where::global, true), verb);
       return false;
     }
   }

@@ -10,7 +10,13 @@
 namespace roofwalk::vgpu {
 
 // By part of the data of a load, and by lane: the bits that nobody has set.
-using PartBits = std::array<std::array<std::uint64_t, kWarpSize>, UnsetValues::kMostParts>;
+struct PartBits {
+  std::array<std::array<std::uint64_t, kWarpSize>, UnsetValues::kMostParts> of;
+  std::uint32_t copied = 0;  // lanes in which they were stored, unset as they were
+
+  std::array<std::uint64_t, kWarpSize>& operator[](std::size_t part) { return of[part]; }
+  const std::array<std::uint64_t, kWarpSize>& operator[](std::size_t part) const { return of[part]; }
+};
 
 // The lowest `bytes` bytes, at most eight, of a word.
 constexpr std::uint64_t all_bits(std::size_t bytes) { return bytes >= 8 ? ~0ull : (1ull << 8 * bytes) - 1; }
@@ -21,8 +27,8 @@ void report_unset(Launch& launch, const Warp& warp, const UnsetOrigin& from, con
 // Returns the number of registers that a load or store moves.
 std::size_t part_count(const ptx::Instruction& in);
 
-inline UnsetOrigin origin_of(const Access& access, const Op* op, int lane, UnsetOrigin::Where where) {
-  return {op, where, static_cast<std::uint8_t>(lane), access.bytes, access.of(lane)};
+inline UnsetOrigin origin_of(const Access& access, const Op* op, int lane, UnsetOrigin::Where where, bool is_copy) {
+  return {op, where, is_copy, static_cast<std::uint8_t>(lane), access.bytes, access.of(lane)};
 }
 
 // Makes Warp::unset, if it is not there.

@@ -90,6 +90,7 @@ class RaceDetector {
   // bits of a number without one.
   bool take_unset() { return unset_.take_met(); }
   std::uint64_t unset_bits(std::uint64_t byte, std::size_t bytes) const;
+  bool is_written(std::uint64_t byte) const { return writes_[byte >> word_shift_] != 0; }
   void leave_unset(std::uint64_t byte, std::size_t bytes, std::uint64_t bits);
 
   // Returns the work (work.h) of all calls since the last take_work(). Does not include work::kCheckedLane for each

@@ -77,7 +77,9 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
 bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, const RaceDetector::Finding& finding) {
   if (finding.kind == RaceDetector::Finding::Kind::uninitialized) {
     const auto lane = static_cast<std::uint8_t>(finding.lane);
-    report_unset(launch, warp, {op, UnsetOrigin::Where::shared, lane, 0, finding.byte}, verb_of(touch));
+    report_unset(launch, warp,
+                 {op, UnsetOrigin::Where::shared, warp.block->shadow->is_written(finding.byte), lane, 0, finding.byte},
+                 verb_of(touch));
     return false;
   }
   // Libraries rely on what NVIDIA's hardware does beyond its rules, and learners cannot change them.
@@ -117,8 +119,12 @@ void find_unset_shared(const Warp& warp, const Op* op, const Access& access, Par
   for (std::size_t part = 0; part < parts; ++part) {
     for (int lane = 0; lane < kWarpSize; ++lane) {
       const bool active = (access.mask >> lane & 1u) != 0;
-      unset[part][static_cast<std::size_t>(lane)] =
-          active ? warp.block->shadow->unset_bits(access.of(lane) + part * bytes, bytes) : 0;
+      std::uint64_t& bits = unset[part][static_cast<std::size_t>(lane)] = 0;
+      if (!active) continue;
+      const std::uint64_t first = access.of(lane) + part * bytes;
+      bits = warp.block->shadow->unset_bits(first, bytes);
+      const auto byte = static_cast<std::uint64_t>(bits == 0 ? 0 : std::countr_zero(bits) / 8);
+      if (bits != 0 && warp.block->shadow->is_written(first + byte)) unset.copied |= 1u << lane;
     }
   }
 }
@@ -133,7 +139,8 @@ bool check_held_shared(Launch& launch, const Warp& warp, const Op* op, const Acc
     std::uint64_t common = all_bits(bytes);
     for (std::size_t part = 0; part < parts; ++part) common &= unset[part][static_cast<std::size_t>(lane)];
     if (common != all_bits(bytes)) continue;
-    report_unset(launch, warp, origin_of(access, op, lane, UnsetOrigin::Where::shared));
+    report_unset(launch, warp,
+                 origin_of(access, op, lane, UnsetOrigin::Where::shared, (unset.copied >> lane & 1u) != 0));
     return false;
   }
   const bool is_fine = check_shared(launch, warp, op, access, plain_touch(op), {.carries = true});

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 
 namespace roofwalk::vgpu {
 
+class BlockUses;
 class Printer;
 
 // Executes calls of extern functions, which only a plan may make. Receives the bytes of the arguments and returns the
@@ -74,8 +76,9 @@ class Launch {
   std::uint64_t work_left = 0;  // share of the budget (work.h) for `sm` in this round
   std::uint64_t clock = 0;      // value of %clock: warp instructions executed so far
   std::uint64_t issued = 0;     // lower bound of the issue slots taken so far; 0 without the timing model
-  std::shared_ptr<GridFlow> grid_flow;  // null: blocks do not wait for each other, or are not traced
-  Handler follow_unset = nullptr;       // UnsetValues::detour
+  std::shared_ptr<GridFlow> grid_flow;    // null: blocks do not wait for each other, or are not traced
+  Handler follow_unset = nullptr;         // UnsetValues::detour
+  std::shared_ptr<const BlockUses> uses;  // of the program's registers; null until follow_unset asks
   CallHook call_hook;
   Printer* printer = nullptr;                          // printf output; nullptr: discarded
   std::function<bool(std::uint32_t pc)> is_of_header;  // whether it comes from another file than the learner's

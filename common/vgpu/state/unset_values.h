@@ -18,6 +18,7 @@ struct UnsetOrigin {
   enum class Where : std::uint8_t { local, shared, global };
   const Op* load = nullptr;
   Where where = Where::local;
+  bool is_copy = false;      // it was stored there, unset as it was
   std::uint8_t lane = 0;     // that has loaded
   std::uint32_t bytes = 0;   // of the load, per lane
   std::uint64_t offset = 0;  // of the load, in local or shared memory; global memory: its address

@@ -268,7 +268,8 @@ void mark_unset_fragment(const Launch& launch, Warp& warp, const Op* op, const M
                  if (own == 0) return;
                  UnsetRegister& mark = unset_values(launch, warp).registers[reg];
                  const auto by = static_cast<std::uint8_t>(lane);
-                 mark.put(lane, mark.bits(lane) | own << shift, {op, UnsetOrigin::Where::shared, by, 0, byte});
+                 mark.put(lane, mark.bits(lane) | own << shift,
+                          {op, UnsetOrigin::Where::shared, warp.block->shadow->is_written(byte), by, 0, byte});
                });
 }
 

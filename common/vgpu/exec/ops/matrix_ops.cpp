@@ -40,7 +40,8 @@ void mark_unset_rows(const Launch& launch, Warp& warp, const Op* op, int matrice
       const auto lane = static_cast<std::uint8_t>(8 * m + (transposed ? first : group));  // that names the row
       unset_values(launch, warp)
           .registers[reg]
-          .put(l, high << 16 | low, origin_of(rows, op, lane, UnsetOrigin::Where::shared));
+          .put(l, high << 16 | low,
+               origin_of(rows, op, lane, UnsetOrigin::Where::shared, warp.block->shadow->is_written(rows.of(lane))));
     }
   }
 }

@@ -260,7 +260,7 @@ const Unset kUsed[] = {
   __syncthreads();
   x = box[t].v[n + 2];  // @
 )",
-     "shared memory that no thread of the block has written"},
+     "shared memory, where a value was stored that had never been set"},
     {"CopyThatAnAtomicAddsTo", R"(
   asm volatile("{.reg .f32 v; ld.shared.f32 v, [%0]; st.shared.f32 [%0], v;}" ::"r"(at));
   x = atomicAdd(&s[t], 1.0f);  // @
