@@ -29,7 +29,9 @@ class Step : public UnsetStep {
   bool prepare() {
     warp.unset->stored.clear();
     if (in.guard >= 0 && !uses(in.guard, warp.mask)) return false;
-    switch (ptx::info(in.opcode).form) {
+    const Form form = ptx::info(in.opcode).form;
+    if (is_any_marked(0)) launch.charge(form == Form::matrix_multiply ? work::kMarkedProduct : work::kMarked);
+    switch (form) {
       case Form::alu:
       case Form::convert:
       case Form::cvta:

@@ -3,7 +3,7 @@
 // with and without it.
 //
 // It finds:
-// - reads of words of which no byte has been written (of plain loads, those whose values are used);
+// - reads of bits that nobody has written (of loads, those whose values are used);
 // - two unordered touches of a word by different threads, at least one of them a write. Touches are ordered by a
 //   barrier of the block; by a __syncwarp whose mask names both lanes; by a lock, by an mbarrier, or by an atomic after
 //   a fence. If only a shuffle, vote, match or reduction lies between, or a volatile or relaxed access that tells of a

@@ -28,8 +28,9 @@ inline constexpr std::uint64_t kPatternTouch = 4;
 // The sanitizer's vector clocks: per join by a fence or lock; per row of lane times that is joined or copied; per lane,
 // if only some lanes of a warp synchronize.
 inline constexpr std::uint64_t kJoined = 4, kJoinedRow = 1, kMetLane = 1;
-// Per operation of a warp while it holds values that nobody has written (exec/follow_unset.h).
-inline constexpr std::uint64_t kFollowed = 8;
+// Per operation of a warp while it holds values that nobody has written (exec/follow_unset.h); per instruction with
+// such a value among its operands, and if that is a matrix product.
+inline constexpr std::uint64_t kFollowed = 16, kMarked = 200, kMarkedProduct = 1000;
 // Per round of the grid, even if a single warp has a turn; number of working SMs per unit.
 inline constexpr std::uint64_t kRound = 6, kRoundSms = 16;
 // Per block; per warp of a block; per warp and register that it may read unwritten. Bytes of shared memory per unit:
