@@ -192,7 +192,8 @@ const Op* follow_unset(Launch& launch, Warp& warp, const Op* op) {
     last = op->instruction;
     launch.charge(work::kFollowed);
     const Op* const next = own_handler(*op)(launch, warp, op);
-    if (step && next == op + 1) step->finish();
+    const bool has_detour = warp.unset != nullptr && next == &warp.unset->detour;
+    if (step && (has_detour ? warp.unset->next : next) == op + 1) step->finish();
     op = next;
   }
   return op;

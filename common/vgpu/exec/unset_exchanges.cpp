@@ -94,6 +94,10 @@ bool UnsetExchange::prepare_shuffle(UnsetStep& step) {
       out.put(lane, mark.bits(from), mark.from(from));
     });
   }
+  for_each_stranger(step.warp, step.op, [&](int lane, int from) {
+    const auto mask = static_cast<std::uint32_t>(step.source(operands[5], lane).value);
+    out.put(lane, ~0ull, origin_of_shuffled(step.warp, step.op, lane, from, mask));
+  });
   add(operands[0], out);
   add(operands[1], {});
   return true;

@@ -8,8 +8,12 @@ namespace roofwalk::vgpu {
 
 using ptx::Operand;
 
-UnsetStep::UnsetStep(Launch& launch_in, Warp& warp_in, const Op* op)
-    : launch(launch_in), warp(warp_in), in(*op->instruction), lanes(warp_in.mask & guard_mask(warp_in, op)) {}
+UnsetStep::UnsetStep(Launch& launch_in, Warp& warp_in, const Op* op_in)
+    : launch(launch_in),
+      warp(warp_in),
+      op(op_in),
+      in(*op_in->instruction),
+      lanes(warp_in.mask & guard_mask(warp_in, op_in)) {}
 
 const UnsetRegister* UnsetStep::find(int reg) const {
   const auto at = warp.unset->registers.find(reg);

@@ -21,10 +21,11 @@ void for_lanes_of(std::uint32_t lanes, Visit&& visit) {
 
 class UnsetStep {
  public:
-  UnsetStep(Launch& launch_in, Warp& warp_in, const Op* op);
+  UnsetStep(Launch& launch_in, Warp& warp_in, const Op* op_in);
 
   Launch& launch;
   Warp& warp;
+  const Op* const op;
   const ptx::Instruction& in;
   const std::uint32_t lanes;  // that execute the instruction
 

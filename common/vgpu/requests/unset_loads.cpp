@@ -18,6 +18,13 @@ std::string unset_message(const Launch& launch, const UnsetOrigin& from, const c
                        from.bytes, from.offset,
                        from.is_copy ? stored : " that the thread has not written: give it a value first");
   }
+  if (from.where == UnsetOrigin::Where::other_lane) {
+    const Dim3 other = launch.thread_of(static_cast<std::uint32_t>(from.offset));
+    return fmt::format(
+        "uninitialized: uses what __shfl_..._sync() gets from thread ({}, {}, {}), which does not exchange "
+        "with the mask 0x{:x}: name all threads in one mask that read from each other",
+        other.x, other.y, other.z, from.offset >> 32);
+  }
   if (from.where == UnsetOrigin::Where::global) {
     const Buffer* const buffer = launch.memory.find(from.offset);
     return fmt::format("uninitialized: {} {}[{}]{}", verb, buffer->name,

@@ -31,6 +31,15 @@ inline UnsetOrigin origin_of(const Access& access, const Op* op, int lane, Unset
   return {op, where, is_copy, static_cast<std::uint8_t>(lane), access.bytes, access.of(lane)};
 }
 
+// Of what a lane gets by a shuffle from another, with this mask of its own.
+inline UnsetOrigin origin_of_shuffled(const Warp& warp, const Op* op, int lane, int from, std::uint32_t mask) {
+  const auto thread = warp.index * kWarpSize + static_cast<std::uint32_t>(from);
+  return {.load = op,
+          .where = UnsetOrigin::Where::other_lane,
+          .lane = static_cast<std::uint8_t>(lane),
+          .offset = std::uint64_t{mask} << 32 | thread};
+}
+
 // Makes Warp::unset, if it is not there.
 UnsetValues& unset_values(const Launch& launch, Warp& warp);
 // Marks the registers of a load in which it has found bits that nobody has set. `next`: what the load's handler would

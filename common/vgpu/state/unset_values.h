@@ -1,6 +1,8 @@
 // Values that nobody has written, in sanitized runs: what a warp has loaded from unwritten bytes of local or shared
 // memory. Copying such a value is no mistake, as whole structures are copied of which some members are not set, and
-// bit fields are set one by one in words that hold nothing yet; using it is (exec/follow_unset.h).
+// bit fields are set one by one in words that hold nothing yet; using it is (exec/follow_unset.h). The same holds for
+// what a shuffle gets from a lane with another mask: where half a warp adds up its values, only its first lane's sum
+// counts.
 #pragma once
 
 #include <array>
@@ -13,15 +15,17 @@
 
 namespace roofwalk::vgpu {
 
-// The load that has found unwritten bytes, and where.
+// The load that has found unwritten bytes, and where; or the shuffle.
 struct UnsetOrigin {
-  enum class Where : std::uint8_t { local, shared, global };
+  enum class Where : std::uint8_t { local, shared, global, other_lane };
   const Op* load = nullptr;
   Where where = Where::local;
-  bool is_copy = false;      // it was stored there, unset as it was
-  std::uint8_t lane = 0;     // that has loaded
-  std::uint32_t bytes = 0;   // of the load, per lane
-  std::uint64_t offset = 0;  // of the load, in local or shared memory; global memory: its address
+  bool is_copy = false;     // it was stored there, unset as it was
+  std::uint8_t lane = 0;    // that has loaded
+  std::uint32_t bytes = 0;  // of the load, per lane
+  // Of the load, in local or shared memory; global memory: its address. Of a shuffle: the thread within the block from
+  // which it reads, and from bit 32 on the mask of the thread that reads.
+  std::uint64_t offset = 0;
 };
 
 // A register that holds such values, directly or as results of arithmetic on them.

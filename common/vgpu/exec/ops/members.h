@@ -46,6 +46,21 @@ inline ShuffleSource shuffle_source(ptx::ShuffleMode mode, int lane, std::uint32
   return from(lane, false);
 }
 
+// Calls visit(lane, from) for each executing lane that a shuffle gives the value of a lane with another mask, or of one
+// that its own mask does not name. Such a value is undefined. Lanes that have ended, or run elsewhere, have no mask.
+template <class Visit>
+void for_each_stranger(const Warp& warp, const Op* op, Visit&& visit) {
+  const std::uint32_t* b = warp.lanes<std::uint32_t>(op->s[3]);
+  const std::uint32_t* c = warp.lanes<std::uint32_t>(op->s[4]);
+  const std::uint32_t* masks = warp.lanes<std::uint32_t>(op->s[5]);
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const int from = shuffle_source(op->instruction->shuffle, lane, b[lane], c[lane]).lane;
+    const bool runs = (warp.mask >> from & 1u) != 0;
+    if ((masks[lane] >> from & 1u) == 0 || (runs && masks[from] != masks[lane])) visit(lane, from);
+  }
+}
+
 // Tells the sanitizer that the lanes of each mask synchronize, or only exchange values. False, with a fault recorded,
 // if a mask names an absent thread or omits the thread that uses it; `what` is the instruction's name in the source.
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what, bool exchange = true);

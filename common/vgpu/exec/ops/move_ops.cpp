@@ -5,6 +5,7 @@
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
 #include "common/vgpu/requests/lanes.h"
+#include "common/vgpu/requests/unset_loads.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -161,9 +162,23 @@ Handler add_offset_handler_of_lane_0(int size_bytes) {
   return size_bytes == 8 ? op_add_offset_of_lane_0<std::uint64_t> : nullptr;
 }
 
+// Marks what a shuffle gives lanes from others with other masks.
+static void mark_strangers(const Launch& launch, Warp& warp, const Op* op) {
+  const int reg = op->instruction->operands[0].index;
+  if (reg < 0) return;
+  for_each_stranger(warp, op, [&](int lane, int from) {
+    const std::uint32_t mask = warp.lanes<std::uint32_t>(op->s[5])[lane];
+    unset_values(launch, warp)
+        .registers[reg]
+        .put(lane, all_bits(sizeof(std::uint32_t)), origin_of_shuffled(warp, op, lane, from, mask));
+  });
+}
+
 const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op) {
   const Op* next = nullptr;
   if (!meet_to_exchange(launch, warp, op, op->s[5], "__shfl_..._sync()", next)) return next;
+  // Before the results are written, because they may take the place of the sources.
+  if (launch.sanitized) mark_strangers(launch, warp, op);
   std::array<std::uint32_t, kWarpSize> values;
   std::memcpy(values.data(), warp.lanes<std::uint32_t>(op->s[2]), sizeof values);
   const std::uint32_t* b = warp.lanes<std::uint32_t>(op->s[3]);
@@ -178,7 +193,7 @@ const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op) {
     for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) { return out[l]; });
   }
   if (op->s[1] != kNoSlot) set_predicate(warp.predicate(op->s[1]), warp.mask, in_range);
-  return op + 1;
+  return detour_if_unset(warp, op + 1);
 }
 
 const Op* op_vote(Launch& launch, Warp& warp, const Op* op) {
