@@ -242,6 +242,8 @@ Verdict compare(const Program& program, const Machine& machine) {
   if (!reference.invalid.empty()) return verdict(What::invalid, reference.invalid);
   if (std::string refusal = bench.load(text_of(program, code)); !refusal.empty())
     return verdict(What::refused, refusal);
+  // Where warps sleep, they take turns in another order if memory is not counted, so they may poll more or less often.
+  const bool turns_differ = text_of(program, code).find("nanosleep") != std::string::npos;
   RunRecord first;
   for (const Way& way : kWays) {
     const MachineRun run = bench.run(way);
@@ -252,7 +254,8 @@ Verdict compare(const Program& program, const Machine& machine) {
     }
     std::string words = differing_bytes(program, reference, run);
     if (words.empty()) words = differing_counts(program, code, reference, bench.unused_lines, run.record);
-    if (words.empty() && &way != kWays) words = differing_records(first, run.record, way.how);
+    if (words.empty() && &way != kWays && (way.counts || !turns_differ))
+      words = differing_records(first, run.record, way.how);
     if (!words.empty()) return verdict(What::differs, words + ", " + way.how);
     if (&way == kWays) first = run.record;
   }

@@ -71,6 +71,19 @@ TEST(Hostile, TextTokensAndInstructionsAreCounted) {
   EXPECT_THAT(module.error().message, HasSubstr("the text is too long"));
 }
 
+// Whoever reads a whole program's PTX raises the limit: public modules have up to 43 MB.
+TEST(Hostile, TextMayBeLongerWhereTheLimitIsRaised) {
+  std::string text{kHeader};
+  for (int k = 0; k < 2000; ++k)
+    text += fmt::format(".visible .entry k{}()\n{{\nret;\n}}\n//{}\n", k, std::string(4096, '-'));
+  EXPECT_THAT(outcome(text), HasSubstr("bytes, more than"));
+  Limits limits;
+  limits.text_bytes = 64u << 20;
+  const Result<Module> module = parse(text, "kernel.cu", limits);
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  EXPECT_EQ(module->functions.size(), 2000u);
+}
+
 TEST(Hostile, AValueCannotGrowPastItsLimit) {
   std::string text = std::string(kHeader) + ".global .b8 g[20000000][2] = {";
   text += repeated("{},", 1000) + "{1}};\n";
