@@ -149,7 +149,7 @@ TEST_F(HandoutTree, PagesLeadSomewhereAndPrintNoSolution) {
 TEST_F(HandoutTree, LongBuildsAndRuns) {
   ASSERT_EQ(run_in(TEST_SOURCE_DIR, {TEST_PROGRAM, "handout", tree_.string(), "--chapter", "vector-add"}).exit_code, 0);
   const CommandResult configured =
-      run_in(tree_, {"cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"});
+      run_in(tree_, {"cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug"});
   ASSERT_EQ(configured.exit_code, 0) << configured.output;
   const CommandResult built = run_in(tree_, {"ninja", "-C", "build", "-j2", "roofwalk"}, 3000);
   ASSERT_EQ(built.exit_code, 0) << built.output.substr(built.output.size() -
