@@ -49,7 +49,7 @@ class GridRunner {
     bound_blocks_ = program_.smid_slot == kNoSlot ? static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size()
                                                   : shape.grid.count();
     launch_.stores_wait = !alone_;
-    if ((program_.polls_global || program_.reads_global_flags) && sample_.takes_any())
+    if ((program_.polls_global || program_.looks_at_global) && sample_.takes_any())
       launch_.grid_flow = std::make_shared<GridFlow>();
     launch_.counts = limits.counts;
     launch_.follows_flags = limits.counts && sample_.takes_any() && program_.reads_flags;

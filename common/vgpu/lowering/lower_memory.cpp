@@ -105,6 +105,29 @@ bool Lowering::may_read_flag(const Instruction& in) {
   return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed);
 }
 
+// Whether a warp may wait for other blocks in a loop that does nothing but look. A look in any other code, at a counter
+// say, goes on whatever it sees.
+bool Lowering::only_looks_at_global() {
+  const auto looks = [](const Instruction& in) {
+    const Form form = ptx::info(in.opcode).form;
+    return form == Form::load || sleeps(in) || (form == Form::store && in.space == Space::local);
+  };
+  const std::vector<bool> loops = find_loops(program_.blocks, [&](const BasicBlock& block) {
+    return std::all_of(block.memory.begin(), block.memory.end(),
+                       [&](std::uint32_t pc) { return looks(function_.instructions[pc]); });
+  });
+  for (std::size_t b = 0; b < loops.size(); ++b) {
+    if (!loops[b]) continue;
+    for (const std::uint32_t pc : program_.blocks[b].memory) {
+      const Instruction& in = function_.instructions[pc];
+      if (ptx::info(in.opcode).form == Form::load && reaches_global(in) && !in.non_coherent &&
+          decides_way(in, States::followed))
+        return true;
+    }
+  }
+  return false;
+}
+
 // Inline PTX may poll global memory by plain loads or copies, in a loop or by recursion.
 void Lowering::note_polls_by_plain_reads() {
   const bool calls = !linked_.parts.empty();

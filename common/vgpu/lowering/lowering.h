@@ -109,6 +109,7 @@ class Lowering {
   void note_flag_reader(const Instruction& in, bool reads);
   bool may_read_flag(const Instruction& in);
   void note_polls_by_plain_reads();
+  bool only_looks_at_global();
   bool load_polls(std::uint32_t pc);
   bool load_guesses(std::uint32_t pc);
   // Kernel parameters are known at launch, so loading one is a move of a constant.

@@ -229,6 +229,7 @@ struct Program {
   std::uint32_t reserved_shared_bytes = 0;      // the last bytes, for the system; none if the code does not ask where
   bool has_fences = false;                      // whether the code has memory fences
   bool polls_global = false;                    // whether an operation that may reach global memory spins
+  bool looks_at_global = false;                 // whether a loop that only looks may wait for a write to global memory
   bool reads_flags = false;                     // whether warps may wait for each other elsewhere than at barriers
   bool reads_global_flags = false;              // the same, by an operation that may reach global memory
   bool turns_by_clock = false;                  // whether a block's warps take turns in order of time (exec/turns.h)
