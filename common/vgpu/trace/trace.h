@@ -118,8 +118,8 @@ struct WarpTrace {
   std::vector<BlockWait> block_waits = {};
   BlockWrite last_seen = {.block = ~0ull};  // the latest write by another block that it has seen
   std::vector<Sleep> sleeps = {};           // without naps
-  std::vector<Sleep> naps =
-      {};  // sleeps between the tries of a poll, in order, by the outcome of the try that succeeds
+  // Sleeps between the tries of a poll, in order, by the outcome of the try that succeeds.
+  std::vector<Sleep> naps = {};
   std::size_t final_sleeps = 0;    // how many of `sleeps` cannot become naps any more
   std::uint64_t instructions = 0;  // PTX instructions of the recorded entries
   std::uint64_t operations = 0;    // operations into which the timing model expands them

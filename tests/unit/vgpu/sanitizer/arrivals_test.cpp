@@ -1,22 +1,10 @@
 // What arriving at an mbarrier and releasing a word tell those who wait there, and only those.
-#include <gmock/gmock.h>
-
-#include <algorithm>
-
-#include "common/base/json.h"
-#include "tests/support/kernel_runner.h"
+#include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {
 namespace {
 
-// The body of a kernel after `kArrivalsHead`, run with 64 threads and two blocks. `// @` marks the faulty line, if any.
-struct Arrivals {
-  const char* name;
-  const char* body;
-  FaultKind kind = FaultKind::race;
-  const char* says = "";
-};
-
+// Bodies after `kArrivalsHead`, run with 64 threads and two blocks.
 constexpr const char* kArrivalsHead = R"(#include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 __device__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -53,7 +41,7 @@ __global__ void k(float* c) {
   asm volatile("" ::"r"(at(s)) : "memory");  // so that no value of s is known beforehand
 )";
 
-const Arrivals kTooLittle[] = {
+const JudgedBody kTooLittle[] = {
     {"CopiesArriveAndNobodyWaits", R"(
   if (t == 0) begin(gate, 64);
   __syncthreads();
@@ -143,7 +131,7 @@ const Arrivals kTooLittle[] = {
      FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
 };
 
-const Arrivals kEnough[] = {
+const JudgedBody kEnough[] = {
     {"OneWarpWaitsForTheCopiesAndTellsAll", R"(
   if (t == 0) begin(gate, 64);
   __syncthreads();
@@ -228,49 +216,24 @@ const Arrivals kEnough[] = {
 )"},
 };
 
-void PrintTo(const Arrivals& arrivals, std::ostream* out) { *out << arrivals.name; }
-
-std::string arrivals_text(const Arrivals& arrivals) {
+std::string arrivals_text(const JudgedBody& arrivals) {
   return std::string(kArrivalsHead) + arrivals.body + "}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
-}
-
-RunRecord run_arrivals(const std::string& text, const RunOptions& options) {
-  Buffer c{"c", std::vector<float>(128, 1.0f)};
-  RunOptions limited = options;
-  limited.max_work = 50'000'000;
-  auto record = Runner().run(text, {&c}, limited);
-  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
-  return record.ok() ? std::move(*record) : RunRecord{};
 }
 
 const bool kTooLittleJoined = join(map_to_text(kTooLittle, arrivals_text));
 
-class WhatOneTells : public testing::TestWithParam<Arrivals> {};
+class WhatOneTells : public testing::TestWithParam<JudgedBody> {};
 
-TEST_P(WhatOneTells, IsNotAll) {
-  const std::string text = arrivals_text(GetParam());
-  const RunRecord record = run_arrivals(text, kSanitized);
-  ASSERT_TRUE(record.fault.has_value());
-  EXPECT_EQ(record.fault->kind, GetParam().kind);
-  EXPECT_THAT(record.fault->message, testing::HasSubstr(GetParam().says));
-  const auto mark = text.begin() + static_cast<std::ptrdiff_t>(text.find("// @"));
-  EXPECT_EQ(record.fault->line, 1 + std::count(text.begin(), mark, '\n')) << record.fault->message;
-}
+TEST_P(WhatOneTells, IsNotAll) { expect_fault(arrivals_text(GetParam()), GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, WhatOneTells, testing::ValuesIn(kTooLittle),
                          [](const auto& each) { return each.param.name; });
 
 const bool kEnoughJoined = join(map_to_text(kEnough, arrivals_text));
 
-class WhatAllAreTold : public testing::TestWithParam<Arrivals> {};
+class WhatAllAreTold : public testing::TestWithParam<JudgedBody> {};
 
-TEST_P(WhatAllAreTold, IsEnough) {
-  const std::string text = arrivals_text(GetParam());
-  const RunRecord sanitized = run_arrivals(text, kSanitized), plain = run_arrivals(text, {});
-  ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
-  ASSERT_FALSE(plain.fault.has_value()) << plain.fault->message;
-  EXPECT_EQ(to_json(sanitized), to_json(plain));
-}
+TEST_P(WhatAllAreTold, IsEnough) { expect_no_fault(arrivals_text(GetParam())); }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, WhatAllAreTold, testing::ValuesIn(kEnough),
                          [](const auto& each) { return each.param.name; });

@@ -1,18 +1,10 @@
 // Plain loads whose value only guesses what a compare-and-swap will find (lowering/guesses.h).
-#include <gmock/gmock.h>
-
-#include "common/base/json.h"
-#include "tests/support/kernel_runner.h"
+#include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {
 namespace {
 
-// The body of a kernel after `kGuessHead`, run with 64 threads.
-struct Guess {
-  const char* name;
-  const char* body;
-};
-
+// Bodies after `kGuessHead`, run with 64 threads.
 constexpr const char* kGuessHead = R"(#include <roofwalk.cuh>
 __device__ __forceinline__ float add(float* to, float value) {
   int* const word = (int*)to;
@@ -50,7 +42,7 @@ __global__ void k(float* c) {
   __syncthreads();
 )";
 
-const Guess kHonestGuesses[] = {
+const JudgedBody kHonestGuesses[] = {
     {"OfTheProgrammingGuide", R"(
   add(&s[t % 3], 1.0f);
   __syncthreads();
@@ -91,7 +83,7 @@ const Guess kHonestGuesses[] = {
 )"},
 };
 
-const Guess kUsedOtherwise[] = {
+const JudgedBody kUsedOtherwise[] = {
     {"TheGuessIsStored", R"(
   int old = *word, seen;
   c[t] = old;
@@ -141,44 +133,25 @@ const Guess kUsedOtherwise[] = {
 )"},
 };
 
-void PrintTo(const Guess& guess, std::ostream* out) { *out << guess.name; }
-
-std::string guess_text(const Guess& guess) {
+std::string guess_text(const JudgedBody& guess) {
   return std::string(kGuessHead) + guess.body + "}\nSOLVE(float* c) { k<<<1, 64>>>(c); }\n";
-}
-
-RunRecord run_guess(const std::string& text, const RunOptions& options) {
-  Buffer c{"c", std::vector<float>(64, 1.0f)};
-  auto record = Runner().run(text, {&c}, options);
-  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
-  return record.ok() ? std::move(*record) : RunRecord{};
 }
 
 const bool kHonestGuessesJoined = join(map_to_text(kHonestGuesses, guess_text));
 
-class HonestGuess : public testing::TestWithParam<Guess> {};
+class HonestGuess : public testing::TestWithParam<JudgedBody> {};
 
-TEST_P(HonestGuess, IsNoRace) {
-  const std::string text = guess_text(GetParam());
-  const RunRecord sanitized = run_guess(text, kSanitized), plain = run_guess(text, {});
-  ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
-  ASSERT_FALSE(plain.fault.has_value()) << plain.fault->message;
-  EXPECT_EQ(to_json(sanitized), to_json(plain));
-}
+TEST_P(HonestGuess, IsNoRace) { expect_no_fault(guess_text(GetParam())); }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, HonestGuess, testing::ValuesIn(kHonestGuesses),
                          [](const auto& each) { return each.param.name; });
 
 const bool kUsedOtherwiseJoined = join(map_to_text(kUsedOtherwise, guess_text));
 
-class GuessUsedOtherwise : public testing::TestWithParam<Guess> {};
+class GuessUsedOtherwise : public testing::TestWithParam<JudgedBody> {};
 
 TEST_P(GuessUsedOtherwise, IsARace) {
-  const std::string text = guess_text(GetParam());
-  const RunRecord record = run_guess(text, kSanitized);
-  ASSERT_TRUE(record.fault.has_value());
-  EXPECT_EQ(record.fault->kind, FaultKind::race) << record.fault->message;
-  EXPECT_THAT(record.fault->message, testing::HasSubstr("element 0 of s"));
+  expect_fault(guess_text(GetParam()), {.name = "", .body = "", .says = "element 0 of s"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, GuessUsedOtherwise, testing::ValuesIn(kUsedOtherwise),

@@ -1,22 +1,10 @@
 // Lanes of a warp that arrive at mbarriers, or that copy and wait, without the others.
-#include <gmock/gmock.h>
-
-#include <algorithm>
-
-#include "common/base/json.h"
-#include "tests/support/kernel_runner.h"
+#include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {
 namespace {
 
-// The body of a kernel after `kApartHead`, run with 64 threads and two blocks. `// @` marks the faulty line, if any.
-struct LanesApart {
-  const char* name;
-  const char* body;
-  FaultKind kind = FaultKind::race;
-  const char* says = "";
-};
-
+// Bodies after `kApartHead`, run with 64 threads and two blocks.
 constexpr const char* kApartHead = R"(#include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 __device__ void begin(unsigned gate, int arrivals) {
@@ -47,7 +35,7 @@ __global__ void k(float* c) {
   const unsigned gate = (unsigned)__cvta_generic_to_shared(&gates[0]), other = gate + 8;
 )";
 
-const LanesApart kApart[] = {
+const JudgedBody kApart[] = {
     {"ALeaderArrivesForThoseWhoHaveNotMet", R"(
   if (t == 0) begin(gate, 2);
   __syncthreads();
@@ -208,7 +196,7 @@ const LanesApart kApart[] = {
      FaultKind::race, "reads element 62 of s, which thread (62, 0, 0) writes"},
 };
 
-const LanesApart kApartInOrder[] = {
+const JudgedBody kApartInOrder[] = {
     {"ALeaderArrivesForAllBehindASyncwarp", R"(
   if (t == 0) begin(gate, 2);
   __syncthreads();
@@ -403,49 +391,24 @@ const LanesApart kApartInOrder[] = {
 )"},
 };
 
-void PrintTo(const LanesApart& apart, std::ostream* out) { *out << apart.name; }
-
-std::string apart_text(const LanesApart& apart) {
+std::string apart_text(const JudgedBody& apart) {
   return std::string(kApartHead) + apart.body + "}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
-}
-
-RunRecord run_apart(const std::string& text, const RunOptions& options) {
-  Buffer c{"c", std::vector<float>(128, 1.0f)};
-  RunOptions limited = options;
-  limited.max_work = 50'000'000;
-  auto record = Runner().run(text, {&c}, limited);
-  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
-  return record.ok() ? std::move(*record) : RunRecord{};
 }
 
 const bool kApartJoined = join(map_to_text(kApart, apart_text));
 
-class LanesThatActAlone : public testing::TestWithParam<LanesApart> {};
+class LanesThatActAlone : public testing::TestWithParam<JudgedBody> {};
 
-TEST_P(LanesThatActAlone, DoSoForThemselvesOnly) {
-  const std::string text = apart_text(GetParam());
-  const RunRecord record = run_apart(text, kSanitized);
-  ASSERT_TRUE(record.fault.has_value());
-  EXPECT_EQ(record.fault->kind, GetParam().kind);
-  EXPECT_THAT(record.fault->message, testing::HasSubstr(GetParam().says));
-  const auto mark = text.begin() + static_cast<std::ptrdiff_t>(text.find("// @"));
-  EXPECT_EQ(record.fault->line, 1 + std::count(text.begin(), mark, '\n')) << record.fault->message;
-}
+TEST_P(LanesThatActAlone, DoSoForThemselvesOnly) { expect_fault(apart_text(GetParam()), GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, LanesThatActAlone, testing::ValuesIn(kApart),
                          [](const auto& each) { return each.param.name; });
 
 const bool kApartInOrderJoined = join(map_to_text(kApartInOrder, apart_text));
 
-class LanesThatActInOrder : public testing::TestWithParam<LanesApart> {};
+class LanesThatActInOrder : public testing::TestWithParam<JudgedBody> {};
 
-TEST_P(LanesThatActInOrder, AreLeftAlone) {
-  const std::string text = apart_text(GetParam());
-  const RunRecord sanitized = run_apart(text, kSanitized), plain = run_apart(text, {});
-  ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
-  ASSERT_FALSE(plain.fault.has_value()) << plain.fault->message;
-  EXPECT_EQ(to_json(sanitized), to_json(plain));
-}
+TEST_P(LanesThatActInOrder, AreLeftAlone) { expect_no_fault(apart_text(GetParam())); }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, LanesThatActInOrder, testing::ValuesIn(kApartInOrder),
                          [](const auto& each) { return each.param.name; });

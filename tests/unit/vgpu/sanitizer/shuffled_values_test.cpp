@@ -1,19 +1,11 @@
 // What a shuffle gets from a lane that exchanges with another mask is undefined. Using it is a mistake.
-#include <gmock/gmock.h>
-
-#include "common/base/json.h"
-#include "tests/support/kernel_runner.h"
+#include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {
 namespace {
 
-// The body of a kernel with 32 threads, each of which has its own value `v`.
-struct Shuffle {
-  const char* name;
-  const char* body;
-};
-
-const Shuffle kOfStrangers[] = {
+// Bodies of kernels with 32 threads, each of which has its own value `v`.
+const JudgedBody kOfStrangers[] = {
     {"EachHalfReadsFromTheOther", R"(
   v += __shfl_xor_sync(t < 16 ? 0xffffu : 0xffff0000u, v, 16);
   c[t] = v;
@@ -46,7 +38,7 @@ const Shuffle kOfStrangers[] = {
 )"},
 };
 
-const Shuffle kOfMembers[] = {
+const JudgedBody kOfMembers[] = {
     {"OnlyTheFirstLanesSumCounts", R"(
   if (t < 16) {
     for (int d = 8; d > 0; d /= 2) v += __shfl_down_sync(0xffffu, v, d);
@@ -75,31 +67,22 @@ const Shuffle kOfMembers[] = {
 )"},
 };
 
-void PrintTo(const Shuffle& shuffle, std::ostream* out) { *out << shuffle.name; }
-
-std::string shuffle_text(const Shuffle& shuffle) {
+std::string shuffle_text(const JudgedBody& shuffle) {
   return std::string(
              "#include <roofwalk.cuh>\n__global__ void k(float* c) {\n  const int t = threadIdx.x;\n"
              "  float v = c[t];\n") +
          shuffle.body + "}\nSOLVE(float* c) { k<<<1, 32>>>(c); }\n";
 }
 
-RunRecord run_shuffle(const std::string& text, const RunOptions& options) {
-  Buffer c{"c", std::vector<float>(32, 1.0f)};
-  auto record = Runner().run(text, {&c}, options);
-  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
-  return record.ok() ? std::move(*record) : RunRecord{};
-}
-
 const bool kOfStrangersJoined = join(map_to_text(kOfStrangers, shuffle_text));
 
-class ValuesOfStrangers : public testing::TestWithParam<Shuffle> {};
+class ValuesOfStrangers : public testing::TestWithParam<JudgedBody> {};
 
 TEST_P(ValuesOfStrangers, MayNotBeUsed) {
-  const RunRecord record = run_shuffle(shuffle_text(GetParam()), kSanitized);
-  ASSERT_TRUE(record.fault.has_value());
-  EXPECT_EQ(record.fault->kind, FaultKind::uninitialized) << record.fault->message;
-  EXPECT_THAT(record.fault->message, testing::HasSubstr("uses what __shfl_..._sync() gets from thread"));
+  expect_fault(shuffle_text(GetParam()), {.name = "",
+                                          .body = "",
+                                          .kind = FaultKind::uninitialized,
+                                          .says = "uses what __shfl_..._sync() gets from thread"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, ValuesOfStrangers, testing::ValuesIn(kOfStrangers),
@@ -107,14 +90,9 @@ INSTANTIATE_TEST_SUITE_P(Sanitizer, ValuesOfStrangers, testing::ValuesIn(kOfStra
 
 const bool kOfMembersJoined = join(map_to_text(kOfMembers, shuffle_text));
 
-class ValuesOfMembers : public testing::TestWithParam<Shuffle> {};
+class ValuesOfMembers : public testing::TestWithParam<JudgedBody> {};
 
-TEST_P(ValuesOfMembers, MayBeUsed) {
-  const std::string text = shuffle_text(GetParam());
-  const RunRecord sanitized = run_shuffle(text, kSanitized), plain = run_shuffle(text, {});
-  ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
-  EXPECT_EQ(to_json(sanitized), to_json(plain));
-}
+TEST_P(ValuesOfMembers, MayBeUsed) { expect_no_fault(shuffle_text(GetParam())); }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, ValuesOfMembers, testing::ValuesIn(kOfMembers),
                          [](const auto& each) { return each.param.name; });

@@ -1,0 +1,51 @@
+// Kernels that differ in their bodies, and what the sanitizer says of each. They have one argument, `c`: 128 floats, 1.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <string>
+
+#include "common/base/json.h"
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+
+// `// @` marks the faulty line, if any; `kind` and `says` are what its fault is and contains.
+struct JudgedBody {
+  const char* name;
+  const char* body;
+  FaultKind kind = FaultKind::race;
+  const char* says = "";
+};
+inline void PrintTo(const JudgedBody& body, std::ostream* out) { *out << body.name; }
+
+inline RunRecord run_judged(const std::string& text, const RunOptions& options) {
+  Buffer c{"c", std::vector<float>(128, 1.0f)};
+  RunOptions limited = options;
+  limited.max_work = 50'000'000;
+  auto record = Runner().run(text, {&c}, limited);
+  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+  return record.ok() ? std::move(*record) : RunRecord{};
+}
+
+inline void expect_fault(const std::string& text, const JudgedBody& body) {
+  const RunRecord record = run_judged(text, kSanitized);
+  ASSERT_TRUE(record.fault.has_value());
+  EXPECT_EQ(record.fault->kind, body.kind) << record.fault->message;
+  EXPECT_THAT(record.fault->message, testing::HasSubstr(body.says));
+  const std::size_t mark = text.find("// @");
+  if (mark == std::string::npos) return;
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(mark);
+  EXPECT_EQ(record.fault->line, 1 + std::count(text.begin(), end, '\n')) << record.fault->message;
+}
+
+// The sanitizer finds nothing and changes nothing.
+inline void expect_no_fault(const std::string& text) {
+  const RunRecord sanitized = run_judged(text, kSanitized), plain = run_judged(text, {});
+  ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
+  ASSERT_FALSE(plain.fault.has_value()) << plain.fault->message;
+  EXPECT_EQ(to_json(sanitized), to_json(plain));
+}
+
+}  // namespace roofwalk::test
