@@ -52,12 +52,25 @@ std::optional<Point> Measurement::point(std::string_view level_name) const {
 
 namespace {
 
-Quantity sector_use_of(const Counters& counters, Obtained obtained) {
+// Loads of one word for all lanes need every sector that they move. Any number of them would make up for uncoalesced
+// loads, so these are judged on their own, if they move this share of all sectors, or so many times the compulsory
+// bytes. Both are more than a kernel moves that transposes a matrix once, with strided loads (a word a sector: 8 times
+// the bytes of one operand).
+constexpr double kUncoalescedShare = 0.015, kUncoalescedOverCompulsory = 4;
+
+Quantity sector_use_of(const Counters& counters, const Work& work, Obtained obtained) {
   const auto ideal = counters[Counter::l1_ideal_sectors], read = counters[Counter::l1_read_sectors],
-             written = counters[Counter::l1_write_sectors], local = counters[Counter::local_sectors];
-  if (!ideal || !read || !written || !local) return {};
-  const std::uint64_t moved = *read + *written - std::min(*local, *read + *written);
-  return {moved == 0 ? 1 : static_cast<double>(*ideal) / static_cast<double>(moved), "ratio", obtained};
+             written = counters[Counter::l1_write_sectors], local = counters[Counter::local_sectors],
+             uncoalesced = counters[Counter::l1_uncoalesced_sectors],
+             needed = counters[Counter::l1_uncoalesced_ideal_sectors];
+  if (!ideal || !read || !written || !local || !uncoalesced || !needed) return {};
+  const auto moved = static_cast<double>(*read + *written - std::min(*local, *read + *written)),
+             apart = static_cast<double>(*uncoalesced),
+             compulsory = static_cast<double>(work.compulsory_bytes) / kSectorBytes;
+  double use = moved == 0 ? 1 : static_cast<double>(*ideal) / moved;
+  if (apart > std::min(kUncoalescedShare * moved, kUncoalescedOverCompulsory * compulsory))
+    use = std::min(use, static_cast<double>(*needed) / apart);
+  return {use, "ratio", obtained};
 }
 
 }  // namespace
@@ -80,7 +93,7 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   m.l1_bytes = sum(c, {Counter::l1_read_sectors, Counter::l1_write_sectors}, "B", bytes, kSectorBytes);
   m.l1_read_sectors = sum(c, {Counter::l1_read_sectors}, "sectors", bytes);
   m.l1_write_sectors = sum(c, {Counter::l1_write_sectors}, "sectors", bytes);
-  m.sector_use = sector_use_of(c, bytes);
+  m.sector_use = sector_use_of(c, work, bytes);
   m.shared_bytes = sum(c, {Counter::shared_bytes}, "B", bytes);
   m.shared_wavefronts = sum(c, {Counter::shared_wavefronts}, "wavefronts", bytes);
   m.constant_requests = sum(c, {Counter::constant_requests}, "requests", bytes);

@@ -112,6 +112,18 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
   return found;
 }
 
+namespace {
+
+// The diagnosis of a cause that counts point to, without a share of the time.
+Diagnosis of_counts(const Cause& cause, const DiagnosisInput& in) {
+  Explanation explanation = cause.explain(in);
+  explanation.text = capitalised(explanation.text);
+  if (explanation.figure.empty()) explanation.figure = cause.figure;
+  return diagnosis_of(cause, std::move(explanation), 0);
+}
+
+}  // namespace
+
 std::vector<Diagnosis> diagnose_bytes(const DiagnosisInput& in) {
   std::vector<std::pair<int, const Cause*>> found;
   for (const Cause* cause : causes_in_order()) {
@@ -120,13 +132,15 @@ std::vector<Diagnosis> diagnose_bytes(const DiagnosisInput& in) {
   }
   std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
   std::vector<Diagnosis> out;
-  for (const auto& [evidence, cause] : found) {
-    Explanation explanation = cause->explain(in);
-    explanation.text = capitalised(explanation.text);
-    if (explanation.figure.empty()) explanation.figure = cause->figure;
-    out.push_back(diagnosis_of(*cause, std::move(explanation), 0));
-  }
+  for (const auto& [evidence, cause] : found) out.push_back(of_counts(*cause, in));
   return out;
+}
+
+std::optional<Diagnosis> diagnose_sectors(const DiagnosisInput& in) {
+  const bool any = std::ranges::any_of(
+      in.lines, [](const auto& line) { return line.line > 0 && line.l1_sectors > line.ideal_l1_sectors; });
+  if (!any) return std::nullopt;
+  return of_counts(cause::over_fetch, in);
 }
 
 Diagnosis first_diagnosis(const DiagnosisInput& in, const std::vector<Diagnosis>& found) {

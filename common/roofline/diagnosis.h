@@ -102,6 +102,10 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& input);
 // evidence first.
 std::vector<Diagnosis> diagnose_bytes(const DiagnosisInput& input);
 
+// Returns over-fetch at the line that moves the most sectors beyond what it needs, however few; nullopt if no line
+// does.
+std::optional<Diagnosis> diagnose_sectors(const DiagnosisInput& input);
+
 // Returns the first of `found`; if `found` is empty, "none" with a description of the dot's position.
 Diagnosis first_diagnosis(const DiagnosisInput& input, const std::vector<Diagnosis>& found);
 

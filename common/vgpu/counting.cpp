@@ -41,6 +41,13 @@ void add_traffic(const InstructionCounters& site, const InstructionTraffic& traf
   out.add(Counter::dram_write_bytes, traffic.dram_write_sectors * kSectorBytes);
 }
 
+// Adds how many of the sectors that a site moved it needed.
+void add_needs(const InstructionCounters& site, Counters& out) {
+  out.add(Counter::l1_ideal_sectors, site.ideal_sectors);
+  out.add(Counter::l1_uncoalesced_sectors, site.uncoalesced_sectors);
+  out.add(Counter::l1_uncoalesced_ideal_sectors, site.uncoalesced_ideal_sectors);
+}
+
 void add_memory(const Instruction& in, const InstructionCounters& site, Counters& out) {
   if (site.requests == 0 && site.bytes == 0) return;
   const Form form = ptx::info(in.opcode).form;
@@ -66,7 +73,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, Counters
     out.add(Counter::shared_store_requests, site.requests - loads);
     out.add(Counter::l1_read_sectors, site.sectors);
     out.add(Counter::l1_read_hit_sectors, site.hit_sectors);
-    out.add(Counter::l1_ideal_sectors, site.ideal_sectors);
+    add_needs(site, out);
     return;
   }
   // A generic access may go to shared memory. Accesses to shared memory have wavefronts but no sectors.
@@ -81,7 +88,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, Counters
   if (in.space == Space::local) {
     out.add(Counter::local_sectors, site.sectors);
   } else {
-    out.add(Counter::l1_ideal_sectors, site.ideal_sectors);
+    add_needs(site, out);
   }
   if (load) {
     out.add(Counter::l1_read_sectors, site.sectors);

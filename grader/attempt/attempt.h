@@ -18,9 +18,10 @@ namespace roofwalk {
 
 // The diagnoses of an attempt, and the line of the learner's file that moves the most bytes.
 struct Finding {
-  std::vector<Diagnosis> diagnoses;  // most costly first; empty if nothing is worth curing
-  Diagnosis diagnosis;               // the first of them; if there is none: cause "none", with a remark
-  std::vector<Diagnosis> of_bytes;   // what moves too many bytes, however little time a cure would save
+  std::vector<Diagnosis> diagnoses;          // most costly first; empty if nothing is worth curing
+  Diagnosis diagnosis;                       // the first of them; if there is none: cause "none", with a remark
+  std::vector<Diagnosis> of_bytes;           // what moves too many bytes, however little time a cure would save
+  std::optional<Diagnosis> of_sectors = {};  // as diagnose_sectors
   // How the kernel that takes longest fills the GPU, if SMs idle or are less than half full: "3 of 8 at work".
   std::string filling;
   int traffic_line = 0;        // 0: unknown

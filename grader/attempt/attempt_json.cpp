@@ -12,8 +12,8 @@ namespace {
 // large ones.
 Json number(const Quantity& quantity) {
   if (!quantity.known() || !std::isfinite(quantity.value)) return nullptr;
-  const bool is_rate =
-      quantity.unit.find('/') != std::string_view::npos || quantity.unit == "x" || quantity.unit == "ns";
+  const bool is_rate = quantity.unit.find('/') != std::string_view::npos || quantity.unit == "x" ||
+                       quantity.unit == "ratio" || quantity.unit == "ns";
   if (is_rate) return quantity.value;
   return static_cast<std::int64_t>(quantity.value);
 }

@@ -234,6 +234,8 @@ void lead_with_missed(const Judgement& judgement, Finding& finding) {
     std::rotate(finding.diagnoses.begin(), first, first + 1);
   } else if (other != finding.of_bytes.end()) {
     finding.diagnoses.insert(finding.diagnoses.begin(), *other);
+  } else if (misses_sectors && finding.of_sectors) {
+    finding.diagnoses.insert(finding.diagnoses.begin(), *finding.of_sectors);
   } else {
     return;
   }
@@ -322,6 +324,7 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   finding.diagnoses = diagnose(in);
   finding.diagnosis = first_diagnosis(in, finding.diagnoses);
   finding.of_bytes = diagnose_bytes(in);
+  finding.of_sectors = diagnose_sectors(in);
   if (longest != nullptr) finding.filling = filling_of(*longest, machine);
   finding.traffic_line = busiest_line(in.lines);
   finding.traffic_source = source_line(source_text, finding.traffic_line);

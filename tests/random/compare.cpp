@@ -193,6 +193,8 @@ std::string differing_counts(const Program& program, const Code& code, const Ref
       ROOFWALK_CHECK_COUNTER(l1_read_sectors);
       ROOFWALK_CHECK_COUNTER(l1_write_sectors);
       ROOFWALK_CHECK_COUNTER(l1_ideal_sectors);
+      ROOFWALK_CHECK_COUNTER(l1_uncoalesced_sectors);
+      ROOFWALK_CHECK_COUNTER(l1_uncoalesced_ideal_sectors);
       ROOFWALK_CHECK_COUNTER(l1_lines);
       ROOFWALK_CHECK_COUNTER(local_sectors);
       ROOFWALK_CHECK_COUNTER(local_write_sectors);

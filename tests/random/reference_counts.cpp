@@ -46,8 +46,12 @@ void count_side(Do what, Space space, const Request& request, LineCounts& out) {
   for (const auto& lane : request.lanes) addresses.insert(lane.address);
   const std::uint64_t bytes =
       std::max(request.bytes * addresses.size(), std::min<std::uint64_t>(request.bytes, 4) * request.lanes.size());
-  const std::uint64_t side_by_side = (bytes + 31) / 32;
-  out.l1_ideal_sectors += std::min<std::uint64_t>(footprint.sectors, side_by_side);
+  const std::uint64_t ideal = std::min<std::uint64_t>(footprint.sectors, (bytes + 31) / 32);
+  out.l1_ideal_sectors += ideal;
+  if (is_load && ideal < footprint.sectors) {
+    out.l1_uncoalesced_sectors += footprint.sectors;
+    out.l1_uncoalesced_ideal_sectors += ideal;
+  }
   ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
 }
 

@@ -16,8 +16,8 @@ struct LineCounts {  // of one line of the code; named like the virtual GPU's co
                 tensor_integer_operations = 0;
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
   std::uint64_t global_load_requests = 0, global_store_requests = 0, atomic_requests = 0;
-  std::uint64_t l1_read_sectors = 0, l1_write_sectors = 0, l1_ideal_sectors = 0, l1_lines = 0, local_sectors = 0,
-                local_write_sectors = 0;
+  std::uint64_t l1_read_sectors = 0, l1_write_sectors = 0, l1_ideal_sectors = 0, l1_uncoalesced_sectors = 0,
+                l1_uncoalesced_ideal_sectors = 0, l1_lines = 0, local_sectors = 0, local_write_sectors = 0;
   std::uint64_t shared_load_requests = 0, shared_store_requests = 0, shared_bytes = 0, shared_wavefronts = 0,
                 shared_bank_conflicts = 0;
   std::uint64_t constant_requests = 0, constant_passes = 0, constant_bytes = 0;

@@ -340,8 +340,7 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   }
   InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
-  site.sectors += access.total_sectors;
-  site.ideal_sectors += ideal_sectors(access);
+  site.add_load(access.total_sectors, ideal_sectors(access));
   site.lines += static_cast<std::uint64_t>(access.lines);
   site.hit_sectors += access.total_sectors - missed;
   site.l2_read_sectors += missed;

@@ -8,6 +8,8 @@ void InstructionCounters::add(const InstructionCounters& other) {
   lines += other.lines;
   hit_sectors += other.hit_sectors;
   ideal_sectors += other.ideal_sectors;
+  uncoalesced_sectors += other.uncoalesced_sectors;
+  uncoalesced_ideal_sectors += other.uncoalesced_ideal_sectors;
   l2_read_sectors += other.l2_read_sectors;
   l2_write_sectors += other.l2_write_sectors;
   l2_hit_sectors += other.l2_hit_sectors;

@@ -164,6 +164,13 @@ TEST(LeadWithMissed, PutsBytesFirstWhereOnlyTheyAreMissed) {
   lead_with_missed(judgement, finding);
   EXPECT_EQ(finding.diagnosis.cause, "over_fetch");
 
+  // Few sectors are enough to miss sector_use.
+  finding.diagnoses = {waits};
+  finding.of_bytes = {reuse};
+  finding.of_sectors = Diagnosis{.cause = "over_fetch", .text = "One line.", .moves_right = true};
+  lead_with_missed(judgement, finding);
+  EXPECT_EQ(finding.diagnosis.text, "One line.");
+
   judgement.goals[1].met = false;
   finding.diagnoses = {waits, reuse};
   finding.diagnosis = waits;

@@ -236,7 +236,9 @@ TEST_F(Pipeline, KeepsTheStartersSectorUse) {
       RunRecord record = record_of(static_cast<double>(y.size()), machine, 0.6);
       const auto moved = *record.counters[Counter::l1_read_sectors] + *record.counters[Counter::l1_write_sectors];
       record.counters.set(Counter::l1_ideal_sectors, moved / divisor);
-      record.counters.set(Counter::local_sectors, 0);
+      for (const auto none :
+           {Counter::local_sectors, Counter::l1_uncoalesced_sectors, Counter::l1_uncoalesced_ideal_sectors})
+        record.counters.set(none, 0);
       return record;
     });
   };

@@ -49,6 +49,8 @@ TEST(Measurement, SectorUseIsOfGlobalMemoryAlone) {
     record.counters.set(Counter::l1_read_sectors, read);
     record.counters.set(Counter::l1_write_sectors, written);
     record.counters.set(Counter::local_sectors, local);
+    record.counters.set(Counter::l1_uncoalesced_sectors, 0);
+    record.counters.set(Counter::l1_uncoalesced_ideal_sectors, 0);
     return measure(record, vector_add_work(), roofs_of(test_machine())).sector_use.value;
   };
   EXPECT_EQ(use(5, 33, 0, 0), 5.0 / 33);
@@ -56,6 +58,24 @@ TEST(Measurement, SectorUseIsOfGlobalMemoryAlone) {
   EXPECT_EQ(use(0, 16, 0, 16), 1);  // no access to global memory
   RunRecord uncounted;
   EXPECT_FALSE(measure(uncounted, vector_add_work(), roofs_of(test_machine())).sector_use.known());
+}
+
+// 1,048,576 elements: 393,216 compulsory sectors.
+TEST(Measurement, SectorUseJudgesUncoalescedLoadsAlone) {
+  RunRecord record = vector_add_record();
+  const auto use = [&](std::uint64_t moved, std::uint64_t uncoalesced, std::uint64_t needed) {
+    record.counters.set(Counter::l1_ideal_sectors, moved - uncoalesced + needed);
+    record.counters.set(Counter::l1_read_sectors, moved);
+    record.counters.set(Counter::l1_write_sectors, 0);
+    record.counters.set(Counter::local_sectors, 0);
+    record.counters.set(Counter::l1_uncoalesced_sectors, uncoalesced);
+    record.counters.set(Counter::l1_uncoalesced_ideal_sectors, needed);
+    return measure(record, vector_add_work(), roofs_of(test_machine())).sector_use.value;
+  };
+  EXPECT_EQ(use(1'000'000, 32'000, 4'000), 0.125);
+  EXPECT_EQ(use(1'000'000, 15'000, 0), 0.985);  // a small part of all
+  EXPECT_DOUBLE_EQ(use(1'000'000'000, 1'572'864, 0), 1 - 1'572'864e-9);
+  EXPECT_EQ(use(1'000'000'000, 1'572'896, 786'448), 0.5);  // a small part, but more than the data four times
 }
 
 TEST(Measurement, SaysHowEachNumberWasObtained) {

@@ -129,6 +129,8 @@ SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
   ASSERT_TRUE(record.ok()) << record.error().text();
   EXPECT_EQ(record->counters[Counter::l1_read_sectors], 32u);
   EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u);  // the second 4 are the store of c
+  EXPECT_EQ(record->counters[Counter::l1_uncoalesced_sectors], 32u);
+  EXPECT_EQ(record->counters[Counter::l1_uncoalesced_ideal_sectors], 4u);
 }
 
 // Groups of four lanes load the same vector, which is half a sector; groups of eight lanes load the same word.
@@ -146,6 +148,8 @@ SOLVE(const float* a, float* c) { share<<<1, 32>>>(a, c); }
   ASSERT_TRUE(record.ok()) << record.error().text();
   EXPECT_EQ(record->counters[Counter::l1_read_sectors], 8u + 4u);
   EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u + 4u);  // the last 4 are the store of c
+  EXPECT_EQ(record->counters[Counter::l1_uncoalesced_sectors], 8u);  // the vectors: 32 lanes need 4 sectors at least
+  EXPECT_EQ(record->counters[Counter::l1_uncoalesced_ideal_sectors], 4u);
 }
 
 // One instruction loads a column, and then a word for all lanes: the sectors that the second request shares do not make
