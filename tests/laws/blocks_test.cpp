@@ -88,8 +88,10 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   ASSERT_GE(crowd, 4);
   // Four chains in each of two warps per scheduler fill the pipe.
   const double fma = std::max(interval(machine_.fp32_lanes_per_sm), machine_.alu_latency_cycles / (4 * kWarps));
+  const double tiles_bytes = 1.0 * machine_.sms * threads * sizeof(float);
+  const double dram = machine_.dram_latency_cycles + tiles_bytes / dram_bytes_per_clock();
   // Rounded up to a multiple of four, by which the compiler unrolls the loop.
-  const int steps = (static_cast<int>(machine_.dram_latency_cycles / (kWarps * kFmasPerStep * fma)) / 4 + 1) * 4;
+  const int steps = (static_cast<int>(dram / (kWarps * kFmasPerStep * fma)) / 4 + 1) * 4;
   const double work = steps * kWarps * kFmasPerStep * fma;
   const double around = machine_.barrier_latency_cycles + machine_.shared_latency_cycles;
   struct Reading {

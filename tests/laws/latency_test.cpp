@@ -52,7 +52,8 @@ TEST_P(Latency, OfWhatFunctionsHandOver) {
 TEST_P(Latency, SharedMemory) {
   const DeviceBuffer none = nodes(1, 1);
   const auto of = [&](int hops) { return cycles(chase(none, 0, 1, 32, 0, hops)); };
-  expect_within((of(576) - of(64)) / 512, machine_.shared_latency_cycles, kRateTolerance, "cycles");
+  const double turns = 32 * sizeof(float) / machine_.shared_bytes_per_clock;  // 2 where half a warp is served at a time
+  expect_within((of(576) - of(64)) / 512, machine_.shared_latency_cycles + turns - 1, kRateTolerance, "cycles");
 }
 
 TEST_P(Latency, Fma) { expect_within(step(Chain::fma), machine_.alu_latency_cycles, kRateTolerance, "cycles"); }
