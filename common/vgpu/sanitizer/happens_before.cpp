@@ -32,27 +32,59 @@ void meet_at(Clock now, std::uint32_t lanes, std::vector<Clock>& met) {
   }
 }
 
-// A lane learns of another one what that did before time `told`, and what that has learned itself. Returns whether that
-// was news.
+// A lane learns of another one what that did before time `told`. Returns whether that was news.
 bool learn_at(Clock told, int lane, int other, std::vector<Clock>& met) {
-  const auto row = static_cast<std::size_t>(lane * kWarpSize), from = static_cast<std::size_t>(other * kWarpSize);
-  const std::size_t place = row + static_cast<std::size_t>(other);
   if (met.empty()) met.assign(std::size_t{kWarpSize} * kWarpSize, 0);
-  if (told <= met[place]) return false;
-  for (std::size_t third = 0; third < kWarpSize; ++third)
-    met[row + third] = std::max(met[row + third], std::min(told, met[from + third]));
-  met[place] = told;
+  Clock& known = met[static_cast<std::size_t>(lane * kWarpSize + other)];
+  if (told <= known) return false;
+  known = told;
   return true;
 }
 
 }  // namespace
 
-void RaceDetector::prove_fenced(const WarpClocks& clocks, std::uint32_t warp, int lane, Knowledge& lock) {
-  if (clocks.fenced.warps.empty()) return;
-  lock.prove(clocks.fenced);
-  if (clocks.fenced_lanes.empty()) return;
-  const Clock own = clocks.fenced_lanes[static_cast<std::size_t>(lane)][static_cast<std::size_t>(lane)];
-  lock.proven[warp] = std::max(lock.proven[warp], own);
+bool RaceDetector::is_under_way(const Record& record, std::uint32_t warp, int lane) const {
+  if (record.touch != SharedTouch::copy) return false;
+  const int copier = std::countr_zero(record.lanes);
+  if (record.clock <= warps_[record.warp].copies.of(copier).waited.size()) return false;
+  const Knowledge* const apart = warps_[warp].apart.of(1u << lane);
+  return !warps_[warp].known.copies.include(record.warp, copier, record.clock) &&
+         (apart == nullptr || !apart->copies.include(record.warp, copier, record.clock));
+}
+
+int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane, bool by_luck) const {
+  Clock clock = record.clock;
+  const Knowledge& known = warps_[warp].known;
+  const Knowledge* const apart = warps_[warp].apart.of(1u << lane);
+  if (record.touch == SharedTouch::copy) {
+    const int copier = std::countr_zero(record.lanes);
+    if (known.copies.include(record.warp, copier, record.clock)) return -1;
+    if (apart != nullptr && apart->copies.include(record.warp, copier, record.clock)) return -1;
+    clock = warps_[record.warp].copies.of(copier).waited[record.clock - 1];
+  }
+  const auto newest = [](std::uint32_t lanes) { return 31 - std::countl_zero(lanes); };
+  if (record.warp != warp) {
+    if (clock <= (by_luck ? known.warps : known.proven)[record.warp]) return -1;
+    const auto is_known = [&](const Knowledge& by, int other) {
+      return clock <= (by_luck ? by.of_lane(record.warp, other) : by.proven_of_lane(record.warp, other));
+    };
+    std::uint32_t unknown = 0;
+    for (std::uint32_t left = record.lanes; left != 0; left &= left - 1) {
+      const int other = std::countr_zero(left);
+      if (!is_known(known, other) && (apart == nullptr || !is_known(*apart, other))) unknown |= left & -left;
+    }
+    return unknown == 0 ? -1 : newest(unknown);
+  }
+  std::uint32_t others = record.lanes & ~(1u << lane);
+  const WarpClocks& own = warps_[warp];
+  if (others == 0 || clock < (by_luck ? own.met : own.synced)) return -1;
+  const std::vector<Clock>& lanes = by_luck || !own.exchanged ? own.lanes : own.synced_lanes;
+  while (others != 0) {
+    const int other = newest(others);
+    if (lanes.empty() || clock >= lanes[static_cast<std::size_t>(lane * kWarpSize + other)]) return other;
+    others &= ~(1u << other);
+  }
+  return -1;
 }
 
 Knowledge& RaceDetector::lock_of(std::size_t word) {
@@ -72,70 +104,72 @@ void RaceDetector::count_lock(const Knowledge& lock, std::size_t rows_before) {
   for (const auto& [word, each] : locks_) work_ += work::kJoined + work::kJoinedRow * all.join(each);
   locks_ = {};
   locks_.emplace(0, std::move(all));
-  own_times_.become_one();
   are_locks_one_ = true;
 }
 
 void RaceDetector::forget_locks() {
   if (locks_.empty()) return;
   locks_ = {};  // clear() would visit every bucket of a map that was once large
-  own_times_.clear();
   lock_bytes_ = 0;
   are_locks_one_ = false;
 }
 
-void RaceDetector::release_own(std::size_t word, std::uint32_t warp, int lane, Clock time, Clock passed_on) {
+void RaceDetector::learn(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live, const Knowledge& told) {
+  if (lanes == 0) return;
   WarpClocks& clocks = warps_[warp];
-  lock_bytes_ += own_times_.release(are_locks_one_ ? 0 : word, warp, lane, time, passed_on);
-  clocks.publishers |= 1u << lane;
-  Clock& published = clocks.published[static_cast<std::size_t>(lane)];
-  published = std::max(published, time);
-  work_ += work::kJoined;
+  const bool by_all = (live & ~lanes) == 0;
+  work_ += work::kJoinedRow * (by_all ? clocks.known.join(told) : clocks.apart.learn(lanes, live, told, clocks.known));
+  clocks.learned = true;
 }
 
-bool RaceDetector::order_by_lock(std::uint32_t warp, int lane, std::size_t word, SharedTouch touch, bool relaxed) {
-  WarpClocks& clocks = warps_[warp];
+bool RaceDetector::order_by_lock(std::uint32_t warp, int lane, std::uint32_t learners, std::size_t word,
+                                 SharedTouch touch, const SharedWrites& writes) {
   Knowledge& lock = lock_of(word);
-  const std::size_t rows = lock.rows();
   bool is_news = false;
   if (touch != SharedTouch::publish) {
     is_news = learn_of_own(warp, lane, word);
-    work_ += work::kJoinedRow * clocks.known.join(lock);
-    clocks.learned = true;
+    learn(warp, learners, writes.live, lock);
   }
   if (touch == SharedTouch::acquire) return is_news;
-  release_own(word, warp, lane, clocks.now, lock.warps[warp]);
-  own_times_.pass_on(are_locks_one_ ? 0 : word, warp, clocks.known);
-  work_ += work::kJoined + work::kJoinedRow * lock.join(clocks.known, !relaxed);
-  if (!relaxed) {
-    lock.set(warp, clocks.now);
-  } else {
-    lock.warps[warp] = clocks.now;
-    prove_fenced(clocks, warp, lane, lock);
-  }
-  ++clocks.now;
+  const std::size_t rows = lock.rows();
+  release(warp, lane, writes.relaxed, lock);
+  ++warps_[warp].now;
   count_lock(lock, rows);
   return is_news;
 }
 
+void RaceDetector::release(std::uint32_t warp, int lane, bool relaxed, Knowledge& lock) {
+  const WarpClocks& clocks = warps_[warp];
+  std::size_t rows = lock.join(clocks.known, !relaxed) + clocks.apart.tell(1u << lane, lock, !relaxed);
+  if ((clocks.touchers & ~(1u << lane)) == 0) {  // the other lanes have done nothing that they would not have told it
+    lock.warps[warp] = clocks.now;
+    if (!relaxed) lock.proven[warp] = clocks.now;
+  } else {
+    const Clock met = std::max<Clock>(clocks.met, 1) - 1;
+    lock.warps[warp] = std::max(lock.warps[warp], met);
+    if (!relaxed) lock.proven[warp] = std::max(lock.proven[warp], met);
+    LaneClocks own{};
+    for (std::size_t other = 0; other < kWarpSize; ++other)
+      own[other] = known_of(clocks.lanes, static_cast<std::size_t>(lane), other);
+    own[static_cast<std::size_t>(lane)] = clocks.now;
+    rows += lock.join_lanes(warp, own, !relaxed);
+  }
+  work_ += 2 * work::kJoined + work::kJoinedRow * rows;
+  if (relaxed) prove_fenced(warp, lane, lock);
+}
+
 bool RaceDetector::learn_of_own(std::uint32_t warp, int lane, std::size_t word) {
   WarpClocks& clocks = warps_[warp];
-  const std::uint32_t others = clocks.publishers & ~(1u << lane);
+  const std::uint32_t others = clocks.touchers & ~(1u << lane);
   const auto at = locks_.find(are_locks_one_ ? 0 : word);
   if (others == 0 || at == locks_.end()) return false;
   const Knowledge& lock = at->second;
   if (lock.rows() == 0 && lock.warps[warp] < std::max<Clock>(clocks.synced, 1)) return false;
   work_ += work::kJoined;
-  const OwnTimes* const own = own_times_.find(are_locks_one_ ? 0 : word, warp);
-  const Clock from_others = own == nullptr ? lock.warps[warp] : own->from_others;
   std::size_t news = 0;
   for (std::uint32_t left = others; left != 0; left &= left - 1) {
     const int other = std::countr_zero(left);
-    const auto lane_of = static_cast<std::size_t>(other);
-    // Other warps pass on a time of the warp, not which lanes had published by then.
-    Clock released = std::max(std::min(from_others, clocks.published[lane_of]), lock.of_single_lane(warp, other));
-    if (own != nullptr) released = std::max(released, own->lanes[lane_of]);
-    const Clock told = released + 1;
+    const Clock told = lock.of_lane(warp, other) + 1;
     if (told == 1) continue;
     if (told > clocks.met) news += learn_at(told, lane, other, clocks.lanes);
     if (clocks.exchanged && told > clocks.synced) news += learn_at(told, lane, other, clocks.synced_lanes);
@@ -159,70 +193,24 @@ void RaceDetector::meet_if_all_know(std::uint32_t warp) {
   if (!clocks.exchanged) clocks.synced = clocks.met;
 }
 
-void RaceDetector::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
-  WarpClocks& clocks = warps_[warp];
-  Knowledge fenced = clocks.known;
-  // Drops what this warp has learned from other warps about single lanes of its own, because not every lane may publish
-  // that.
-  std::size_t rows = fenced.forget_lanes(warp);
-  if (lanes == live) {
-    fenced.set(warp, clocks.now);
-    clocks.fenced_lanes.clear();
-  } else {
-    // What other lanes published by earlier fences stays published.
-    if (!clocks.fenced.warps.empty()) rows += fenced.join(clocks.fenced);
-    fenced.raise(warp, std::max<Clock>(clocks.met, 1) - 1);
-    clocks.fenced_lanes.resize(kWarpSize);
-    for (std::uint32_t left = lanes; left != 0; left &= left - 1, ++rows) {
-      const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-      LaneClocks& own = clocks.fenced_lanes[lane];
-      // A lane that has met others of its warp publishes what they did before, too.
-      for (std::size_t other = 0; other < kWarpSize; ++other)
-        own[other] = std::max(own[other], known_of(clocks.lanes, lane, other));
-      own[lane] = clocks.now;
-    }
-  }
-  work_ += work::kJoined + work::kJoinedRow * rows;
-  ++clocks.now;
-  clocks.fenced = std::move(fenced);
-}
-
-void RaceDetector::publish(std::uint32_t warp, int lane, std::size_t word) {
-  const WarpClocks& clocks = warps_[warp];
-  if (clocks.fenced.warps.empty()) return;
-  Knowledge& lock = lock_of(word);
-  const std::size_t rows = lock.rows();
-  Clock fenced = clocks.fenced.warps[warp];
-  // Each lane publishes only what it has fenced itself, not what only other lanes of its warp have fenced.
-  const LaneClocks* own = nullptr;
-  if (!clocks.fenced_lanes.empty()) {
-    own = &clocks.fenced_lanes[static_cast<std::size_t>(lane)];
-    fenced = std::max(fenced, (*own)[static_cast<std::size_t>(lane)]);
-  }
-  release_own(word, warp, lane, fenced, lock.warps[warp]);
-  own_times_.pass_on(are_locks_one_ ? 0 : word, warp, clocks.fenced);
-  work_ += work::kJoinedRow * lock.join(clocks.fenced);
-  if (own != nullptr && (*own)[static_cast<std::size_t>(lane)] != 0)
-    work_ += work::kJoinedRow * lock.join_lanes(warp, *own);
-  count_lock(lock, rows);
-}
-
-void RaceDetector::see(std::uint32_t warp, const Access& access) {
-  WarpClocks& clocks = warps_[warp];
-  const Knowledge* last = nullptr;
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+void RaceDetector::see(std::uint32_t warp, const Access& access, std::uint32_t live) {
+  for (std::uint32_t left = access.mask; left != 0;) {
     const std::size_t word = access.of(std::countr_zero(left)) >> word_shift_;
+    std::uint32_t same = 0;
+    for (std::uint32_t lanes = left; lanes != 0; lanes &= lanes - 1) {
+      if (are_locks_one_ || access.of(std::countr_zero(lanes)) >> word_shift_ == word) same |= lanes & -lanes;
+    }
+    left &= ~same;
     const auto lock = locks_.find(are_locks_one_ ? 0 : word);
-    if (lock == locks_.end() || &lock->second == last) continue;
-    last = &lock->second;
-    work_ += work::kJoined + work::kJoinedRow * clocks.known.join(*last);
-    clocks.learned = true;
+    if (lock == locks_.end()) continue;
+    work_ += work::kJoined;
+    learn(warp, same, live, lock->second);
   }
 }
 
 void RaceDetector::come_to_barrier(int barrier, std::uint32_t warp) {
   Knowledge& known = barriers_[barrier];
-  work_ += work::kJoinedRow * known.join(warps_[warp].known);
+  work_ += work::kJoinedRow * (known.join(warps_[warp].known) + warps_[warp].apart.tell(kAllLanes, known));
   known.set(warp, warps_[warp].now++);
 }
 
@@ -230,7 +218,7 @@ void RaceDetector::leave_barrier(int barrier, std::span<const std::uint32_t> wai
                                  std::span<const std::uint32_t> gone) {
   Knowledge& known = barriers_[barrier];
   for (const std::uint32_t warp : gone) {
-    work_ += work::kJoinedRow * known.join(warps_[warp].known);
+    work_ += work::kJoinedRow * (known.join(warps_[warp].known) + warps_[warp].apart.tell(kAllLanes, known));
     known.raise(warp, warps_[warp].now);
   }
   for (const std::uint32_t warp : waiting) {
@@ -249,15 +237,16 @@ void RaceDetector::forget_what_all_know() {
   for (WarpClocks& clocks : warps_) {
     clocks.known.forget_lanes();
     clocks.fenced = Knowledge();
+    clocks.fenced_each = 0;
     clocks.fenced_lanes.clear();
-    clocks.publishers = 0;
-    clocks.published = {};
   }
 }
 
 void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes, bool exchange) {
   WarpClocks& clocks = warps_[warp];
   const Clock now = ++clocks.now;
+  if (!clocks.apart.empty()) work_ += work::kJoinedRow * clocks.apart.meet(lanes, exchange, clocks.known);
+  if (clocks.fenced_each != 0 || !clocks.fenced_lanes.empty()) share_fences(clocks, warp, lanes);
   if (exchange && !clocks.exchanged) {
     clocks.exchanged = true;
     clocks.synced_lanes = clocks.lanes;
@@ -268,6 +257,7 @@ void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes, bool ex
     if (exchange) return;
     clocks.synced = now;
     clocks.synced_id = next_id();
+    clocks.touchers = 0;
     clocks.exchanged = false;
     clocks.synced_lanes.clear();
     return;
@@ -304,13 +294,13 @@ void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t 
   WarpClocks& clocks = warps_[warp];
   Mbarrier& barrier = at->second;
   if (lanes == live) {
-    work_ += work::kJoinedRow * barrier.arriving.join(clocks.known);
+    work_ += work::kJoinedRow * (barrier.arriving.join(clocks.known) + clocks.apart.tell(lanes, barrier.arriving));
     barrier.arriving.set(warp, clocks.now);
   } else {
     // What others have told this warp about single lanes of its own is not for every lane to pass on.
     Knowledge known = clocks.known;
     std::size_t rows = known.forget_lanes(warp);
-    rows += barrier.arriving.join(known);
+    rows += barrier.arriving.join(known) + clocks.apart.tell(lanes, barrier.arriving);
     rows += tell_of_own(clocks, warp, lanes, barrier.arriving);
     work_ += work::kMetLane * static_cast<std::uint64_t>(std::popcount(lanes)) + work::kJoinedRow * rows;
   }
@@ -339,8 +329,7 @@ void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp, std::uint32_t
   if (at == mbarriers_.end()) return;
   WarpClocks& clocks = warps_[warp];
   const Knowledge& arrived = at->second.arrived;
-  work_ += work::kJoinedRow * clocks.known.join(arrived);
-  clocks.learned = true;
+  learn(warp, lanes, live, arrived);
   if (lanes == live) {
     for (Clock* const own : {&clocks.met, &clocks.synced}) *own = std::max(*own, arrived.warps[warp] + 1);
   }
@@ -371,6 +360,7 @@ void RaceDetector::wait_for_copies(std::uint32_t warp, std::uint32_t lanes, std:
     if (part.groups.size() <= left) return;
     part.end(part.groups[part.groups.size() - 1 - left], clocks.now);
     clocks.touched = clocks.now;
+    clocks.touchers |= part.lanes;
   });
   work_ += work::kMetLane * (clocks.copies.parts() - 1);
 }

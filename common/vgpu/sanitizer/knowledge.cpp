@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::size_t kPartsPerRow = 4;  // comparing so many parts of copies takes as long as a row of lanes
 
-bool covers(const LaneClocks& known, const LaneClocks& other) {
+bool has_all(const LaneClocks& known, const LaneClocks& other) {
   unsigned later = 0;
   for (std::size_t l = 0; l < known.size(); ++l) later |= static_cast<unsigned>(other[l] > known[l]);
   return later == 0;
@@ -17,66 +17,125 @@ void raise_all(LaneClocks& known, const LaneClocks& other) {
 
 }  // namespace
 
-std::size_t Knowledge::own_lanes() {
-  if (lanes_ == nullptr) {
-    lanes_ = std::make_shared<Lanes>();
-  } else if (lanes_.use_count() != 1) {
-    lanes_ = std::make_shared<Lanes>(*lanes_);
-    return rows();
+std::size_t Knowledge::own_rows(Rows& rows) {
+  if (rows == nullptr) {
+    rows = std::make_shared<Lanes>();
+  } else if (rows.use_count() != 1) {
+    rows = std::make_shared<Lanes>(*rows);
+    return rows->clocks.size();
   }
   return 0;
 }
 
-void Knowledge::prove(const Knowledge& fenced) {
+std::size_t Knowledge::prove(const Knowledge& fenced) {
   for (std::size_t i = 0; i < proven.size(); ++i) proven[i] = std::max(proven[i], fenced.proven[i]);
+  return join_rows(lanes_, fenced.lanes_);
 }
 
 std::size_t Knowledge::join(const Knowledge& other, bool is_proven) {
-  if (is_proven) prove(other);
   for (std::size_t i = 0; i < warps.size(); ++i) warps[i] = std::max(warps[i], other.warps[i]);
   std::size_t work = copies.join(other.copies) / kPartsPerRow;
-  if (other.lanes_ == nullptr || other.lanes_ == lanes_) return work;
-  if (lanes_ == nullptr) {
-    lanes_ = other.lanes_;
-    return work;
+  if (is_proven)
+    work += prove(other);
+  else
+    work += join_rows(lucky_, other.lanes_);
+  return work + join_rows(lucky_, other.lucky_);
+}
+
+std::size_t Knowledge::join_rows(Rows& rows, const Rows& others) {
+  if (others == nullptr || others == rows) return 0;
+  if (rows == nullptr) {
+    rows = others;
+    return 0;
   }
-  const std::shared_ptr<const Lanes> from = other.lanes_;
-  std::size_t row = 0;
+  const std::shared_ptr<const Lanes> from = others;
+  std::size_t row = 0, work = 0;
   for (std::uint32_t left = from->warps; left != 0; left &= left - 1)
-    work += join_lanes(static_cast<std::uint32_t>(std::countr_zero(left)), from->clocks[row++]);
+    work += join_row(rows, static_cast<std::uint32_t>(std::countr_zero(left)), from->clocks[row++]);
   return work;
 }
 
-std::size_t Knowledge::join_lanes(std::uint32_t warp, const LaneClocks& clocks) {
-  const LaneClocks* const known = lanes_of(warp);
-  if (known != nullptr && covers(*known, clocks)) return 1;
-  const std::size_t copied = own_lanes(), row = row_of(*lanes_, warp);
+std::size_t Knowledge::join_row(Rows& rows, std::uint32_t warp, const LaneClocks& clocks) {
+  const LaneClocks* const known = find_row(rows, warp);
+  if (known != nullptr && has_all(*known, clocks)) return 1;
+  const std::size_t copied = own_rows(rows), row = row_of(*rows, warp);
   if (known != nullptr) {
-    raise_all(lanes_->clocks[row], clocks);
+    raise_all(rows->clocks[row], clocks);
     return copied + 1;
   }
-  lanes_->clocks.insert(lanes_->clocks.begin() + static_cast<std::ptrdiff_t>(row), clocks);
-  lanes_->warps |= 1u << warp;
-  return copied + rows();  // inserting may have moved every row
+  rows->clocks.insert(rows->clocks.begin() + static_cast<std::ptrdiff_t>(row), clocks);
+  rows->warps |= 1u << warp;
+  return copied + rows->clocks.size();  // inserting may have moved every row
 }
 
-std::size_t Knowledge::forget_lanes(std::uint32_t warp) {
-  if (lanes_of(warp) == nullptr) return 0;
-  if (rows() == 1) {
-    lanes_.reset();
+bool Knowledge::cover(const Rows& rows, const std::vector<Clock>& clocks, const Rows& others) {
+  if (others == nullptr || others == rows) return true;
+  std::size_t row = 0;
+  for (std::uint32_t left = others->warps; left != 0; left &= left - 1, ++row) {
+    const auto warp = static_cast<std::uint32_t>(std::countr_zero(left));
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const Clock time = others->clocks[row][static_cast<std::size_t>(lane)];
+      if (time > clocks[warp] && time > in_row(rows, warp, lane)) return false;
+    }
+  }
+  return true;
+}
+
+bool Knowledge::covers(const Knowledge& other, bool is_proven) const {
+  unsigned later = 0;
+  for (std::size_t i = 0; i < warps.size(); ++i) {
+    later |= static_cast<unsigned>(other.warps[i] > warps[i]) |
+             (static_cast<unsigned>(is_proven) & static_cast<unsigned>(other.proven[i] > proven[i]));
+  }
+  if (later != 0 || !copies.cover(other.copies) || !cover(lucky_, warps, other.lucky_)) return false;
+  return is_proven ? cover(lanes_, proven, other.lanes_) : cover(lucky_, warps, other.lanes_);
+}
+
+std::size_t Knowledge::keep_common(const Knowledge& other) {
+  std::uint32_t with_rows = 0;
+  for (const Rows& each : {lanes_, lucky_, other.lanes_, other.lucky_}) with_rows |= each == nullptr ? 0 : each->warps;
+  Knowledge common(warps.size());
+  for (std::size_t i = 0; i < warps.size(); ++i) {
+    common.warps[i] = std::min(warps[i], other.warps[i]);
+    common.proven[i] = std::min(proven[i], other.proven[i]);
+  }
+  std::size_t work = 1;
+  for (std::uint32_t left = with_rows; left != 0; left &= left - 1) {
+    const auto warp = static_cast<std::uint32_t>(std::countr_zero(left));
+    LaneClocks all_proven{}, all{};
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const auto l = static_cast<std::size_t>(lane);
+      all_proven[l] = std::min(proven_of_lane(warp, lane), other.proven_of_lane(warp, lane));
+      all[l] = std::min(of_lane(warp, lane), other.of_lane(warp, lane));
+    }
+    work += common.join_lanes(warp, all_proven) + common.join_lanes(warp, all, false);
+  }
+  common.copies = copies.in_common(other.copies);
+  *this = std::move(common);
+  return work;
+}
+
+std::size_t Knowledge::forget_row(Rows& rows, std::uint32_t warp) {
+  if (find_row(rows, warp) == nullptr) return 0;
+  if (rows->clocks.size() == 1) {
+    rows.reset();
     return 0;
   }
-  own_lanes();
-  lanes_->clocks.erase(lanes_->clocks.begin() + static_cast<std::ptrdiff_t>(row_of(*lanes_, warp)));
-  lanes_->warps &= ~(1u << warp);
-  return rows();
+  own_rows(rows);
+  rows->clocks.erase(rows->clocks.begin() + static_cast<std::ptrdiff_t>(row_of(*rows, warp)));
+  rows->warps &= ~(1u << warp);
+  return rows->clocks.size();
 }
+
+std::size_t Knowledge::forget_lanes(std::uint32_t warp) { return forget_row(lanes_, warp) + forget_row(lucky_, warp); }
 
 void Knowledge::blur_lanes() {
   for (std::uint32_t w = 0; w < warps.size(); ++w) {
-    if (const LaneClocks* const own = lanes_of(w)) raise(w, *std::ranges::max_element(*own));
+    if (const LaneClocks* const row = find_row(lanes_, w)) raise(w, *std::ranges::max_element(*row));
+    if (const LaneClocks* const row = find_row(lucky_, w))
+      warps[w] = std::max(warps[w], *std::ranges::max_element(*row));
   }
-  lanes_.reset();
+  forget_lanes();
 }
 
 }  // namespace roofwalk::vgpu

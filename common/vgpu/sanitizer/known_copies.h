@@ -40,6 +40,25 @@ class KnownCopies {
     return over_.size();
   }
   void clear() { over_.clear(); }
+  // Whether all that `other` knows to be over is so here, too.
+  bool cover(const KnownCopies& other) const {
+    return std::ranges::all_of(other.over_, [&](const Part& part) {
+      return std::ranges::any_of(over_, [&](const Part& own) {
+        return own.warp == part.warp && (part.lanes & ~own.lanes) == 0 && part.batches <= own.batches;
+      });
+    });
+  }
+  // Those that both know to be over.
+  KnownCopies in_common(const KnownCopies& other) const {
+    KnownCopies out;
+    for (const Part& own : over_) {
+      for (const Part& part : other.over_) {
+        const std::uint32_t lanes = own.lanes & part.lanes;
+        if (own.warp == part.warp && lanes != 0) out.add(own.warp, lanes, std::min(own.batches, part.batches));
+      }
+    }
+    return out;
+  }
 
  private:
   struct Part {  // lanes of a warp that have closed their batches together

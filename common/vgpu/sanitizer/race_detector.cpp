@@ -107,44 +107,6 @@ RaceDetector::Record RaceDetector::recall(Id id, std::size_t word) const {
   return record;
 }
 
-bool RaceDetector::is_under_way(const Record& record, std::uint32_t warp) const {
-  if (record.touch != SharedTouch::copy) return false;
-  const int lane = std::countr_zero(record.lanes);
-  if (record.clock <= warps_[record.warp].copies.of(lane).waited.size()) return false;
-  return !warps_[warp].known.copies.include(record.warp, lane, record.clock);
-}
-
-int RaceDetector::rival(const Record& record, std::uint32_t warp, int lane, bool by_luck) const {
-  Clock clock = record.clock;
-  if (record.touch == SharedTouch::copy) {
-    const int copier = std::countr_zero(record.lanes);
-    if (warps_[warp].known.copies.include(record.warp, copier, record.clock)) return -1;
-    clock = warps_[record.warp].copies.of(copier).waited[record.clock - 1];
-  }
-  const auto newest = [](std::uint32_t lanes) { return 31 - std::countl_zero(lanes); };
-  if (record.warp != warp) {
-    const Knowledge& known = warps_[warp].known;
-    if (clock <= (by_luck ? known.warps : known.proven)[record.warp]) return -1;
-    std::uint32_t unknown = 0;
-    for (std::uint32_t left = record.lanes; left != 0; left &= left - 1) {
-      const int other = std::countr_zero(left);
-      const Clock of_lane = by_luck ? known.of_lane(record.warp, other) : known.proven_of_lane(record.warp, other);
-      if (clock > of_lane) unknown |= left & -left;
-    }
-    return unknown == 0 ? -1 : newest(unknown);
-  }
-  std::uint32_t others = record.lanes & ~(1u << lane);
-  const WarpClocks& own = warps_[warp];
-  if (others == 0 || clock < (by_luck ? own.met : own.synced)) return -1;
-  const std::vector<Clock>& lanes = by_luck || !own.exchanged ? own.lanes : own.synced_lanes;
-  while (others != 0) {
-    const int other = newest(others);
-    if (lanes.empty() || clock >= lanes[static_cast<std::size_t>(lane * kWarpSize + other)]) return other;
-    others &= ~(1u << other);
-  }
-  return -1;
-}
-
 std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::uint32_t warp, int lane,
                                                          SharedTouch touch, const SharedWrites& writes,
                                                          std::uint32_t pc) const {
@@ -165,11 +127,12 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
   const auto check_luck = [&](const Record& record) {
     // Between warps, only what was written counts: reads before a relaxed store come first on today's GPUs.
     if (record.warp == warp ? !warps_[warp].exchanged : is_atomic(record.touch) || reads_only(record.touch)) return;
-    const Finding::Kind kind = record.warp == warp ? Finding::Kind::exchange : Finding::Kind::unfenced;
+    const bool is_exchange = record.warp == warp || warps_[warp].apart.has_exchanged(lane);
+    const Finding::Kind kind = is_exchange ? Finding::Kind::exchange : Finding::Kind::unfenced;
     if (const int other = rival(record, warp, lane, false); other >= 0) luck = found(kind, record, other);
   };
   if (writes_[word] != 0) {
-    if (is_under_way(write, warp)) {
+    if (is_under_way(write, warp, lane)) {
       auto missing = found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
       missing.arrives = write.clock <= warps_[write.warp].copies.of(std::countr_zero(write.lanes)).arrived;
       return missing;
@@ -200,7 +163,10 @@ void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTo
   const WarpClocks& clocks = warps_[warp];
   // Whoever acquires a lock knows the touch that released it, too.
   const Clock now = is_of_lock(touch) ? clocks.now - 1 : clocks.now;
-  if (!is_arrival(word, touch)) warps_[warp].touched = clocks.now;
+  if (!is_arrival(word, touch)) {
+    warps_[warp].touched = clocks.now;
+    warps_[warp].touchers |= 1u << lane;
+  }
   const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.copies.of(lane).closed + 1 : now,
                       .pc = pc,
                       .lanes = 1u << lane,
@@ -226,10 +192,15 @@ bool RaceDetector::is_over(Id id, std::size_t word, std::uint32_t warp, std::uin
   if (other != warp) {
     const Record record = recall(id, word);
     if (record.clock <= clocks.known.proven[other]) return true;
-    if (clocks.known.rows() == 0) return false;
+    const Knowledge* const apart = clocks.apart.of(lanes);
+    if (apart != nullptr && record.clock <= apart->proven[other]) return true;
+    if (clocks.known.rows() == 0 && (apart == nullptr || apart->rows() == 0)) return false;
+    const auto is_known = [&](const Knowledge& by, int lane) { return record.clock <= by.proven_of_lane(other, lane); };
     bool known = true;
-    for (std::uint32_t left = record.lanes; left != 0; left &= left - 1)
-      known = known && record.clock <= clocks.known.proven_of_lane(other, std::countr_zero(left));
+    for (std::uint32_t left = record.lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      known = known && (is_known(clocks.known, lane) || (apart != nullptr && is_known(*apart, lane)));
+    }
     return known;
   }
   if (id < clocks.synced_id) return true;
@@ -249,6 +220,7 @@ bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
   if (id == 0) {
     id = keep(now);
     warps_[now.warp].touched = now.clock;
+    warps_[now.warp].touchers |= now.lanes;
   }
   if (!reads) {
     writes_[word] = id;
@@ -314,6 +286,7 @@ inline RaceDetector::Id RaceDetector::keep_pattern(std::uint32_t warp, std::uint
   // The record is built in place: copying a temporary would make the host wait until its parts have been written.
   Record& record = log_.emplace_back();
   record.clock = warps_[warp].touched = warps_[warp].now;
+  warps_[warp].touchers = kAllLanes;
   record.pc = pc;
   record.warp = warp;
   record.touch = touch;
@@ -436,6 +409,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
   Record now{.clock = clocks.now, .pc = pc, .lanes = 0, .warp = warp, .touch = touch};
   const SamePlaces same(access);
   bool has_learned = false;
+  std::uint32_t informed = 0;
   for (std::uint32_t left = access.mask; left != 0;) {
     const int lane = std::countr_zero(left);
     // Lanes with the same address are checked together.
@@ -446,7 +420,13 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (writes.learns) has_learned = learn_of_own(warp, lane, first) || has_learned;
-    if (is_of_lock(touch)) has_learned = order_by_lock(warp, lane, first, touch, writes.relaxed) || has_learned;
+    if (is_of_lock(touch)) {
+      // Lanes that acquire one word together learn together.
+      const std::uint32_t learners =
+          touch == SharedTouch::acquire ? access.mask & same.with(lane) & ~informed : 1u << lane;
+      has_learned = order_by_lock(warp, lane, learners, first, touch, writes) || has_learned;
+      informed |= learners;
+    }
     if (touch == SharedTouch::atomic) publish(warp, lane, first);
     // A load may move a whole structure although some members, or the padding, were never written.
     const auto is_written = [](Id write) { return write != 0; };

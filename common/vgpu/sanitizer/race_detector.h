@@ -14,12 +14,12 @@
 //
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
 // instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
-// another order; races within a warp that one of its lanes would order by releasing to another warp, which passes it
-// on, if it released later; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands
-// of locks (kLockBytes), all of them count as one. Atomics, volatile stores and volatile loads that poll do not race
-// with each other. Other files check reads of unwritten global memory (memory.h) and local memory (local_memory.h;
-// registers are not watched), masks that name absent threads (members.h), and barriers that some threads of a warp
-// bypass (divergent_barrier.h).
+// another order; what a lane publishes behind a fence although only another lane of its warp had acquired it in
+// front of that fence; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands of
+// locks (kLockBytes), all of them count as one. Atomics, volatile stores and volatile loads that poll do not race with
+// each other. Other files check reads of unwritten global memory (memory.h) and local memory (local_memory.h; registers
+// are not watched), masks that name absent threads (members.h), and barriers that some threads of a warp bypass
+// (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -36,30 +36,12 @@
 #include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/sanitizer/copy_groups.h"
 #include "common/vgpu/sanitizer/knowledge.h"
-#include "common/vgpu/sanitizer/own_times.h"
+#include "common/vgpu/sanitizer/knowledge_of_lanes.h"
+#include "common/vgpu/sanitizer/shared_touch.h"
 #include "common/vgpu/sanitizer/touch_patterns.h"
 #include "common/vgpu/sanitizer/unset_words.h"
 
 namespace roofwalk::vgpu {
-
-// `copy` is a write by an asynchronous copy. Touches of the last four kinds do not race among themselves. The last
-// three also synchronize: `lock`, a compare-and-swap that changes memory, acquires and releases; `publish`, such an
-// exchange or a volatile store, only releases; `acquire`, a volatile load that polls (lowering/polling.h) or a
-// compare-and-swap that changes nothing, only acquires. `glance` is a volatile load that does not poll. It races with
-// other warps' stores like a read, but not with their atomics; within its warp, it is like an acquire. `guess` is a
-// plain load for a compare-and-swap (lowering/guesses.h). It races with stores like a read, but not with atomics.
-enum class SharedTouch : std::uint32_t { read, glance, guess, write, copy, atomic, lock, publish, acquire };
-inline bool reads_only(SharedTouch touch) { return touch < SharedTouch::write || touch == SharedTouch::acquire; }
-
-// `unchanged`: the lanes of a store that write the value that memory already holds. `replaced`: the lanes whose value
-// is overwritten by a different value from another lane of the same instruction. `fetches`: the old value is used, too.
-// `carries`: a load that may carry on what is in unwritten words, as it is followed from there (exec/follow_unset.h).
-// `learns`: an atomic that tells its thread what other threads' atomics have published there.
-// `relaxed`: an access that releases by itself nothing that was done before it.
-struct SharedWrites {
-  std::uint32_t unchanged = 0, replaced = 0;
-  bool fetches = false, carries = false, learns = false, relaxed = false;
-};
 
 class RaceDetector {
  public:
@@ -106,11 +88,13 @@ class RaceDetector {
   // what only exchanges order gives a warning.
   void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes, bool exchange = false);
 
-  // A fence by `lanes` of a warp whose live lanes are `live`. A warp that later sees atomics of these lanes also sees
-  // what they did before the fence, and what the other lanes of their warp did before that warp last synchronized.
+  // A fence by `lanes` of a warp whose live lanes are `live`. A warp that later sees an atomic of one of these lanes
+  // also sees what that lane did before the fence, what other lanes did before their own fences if it has met them
+  // since, and what any lane did before the warp last synchronized.
   void fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live);
-  // A warp reads what other warps' atomics left in these words, and so is ordered after what they published.
-  void see(std::uint32_t warp, const Access& access);
+  // Lanes of a warp whose live lanes are `live` read what other warps' atomics left in these words, and so are ordered
+  // after what they published.
+  void see(std::uint32_t warp, const Access& access, std::uint32_t live);
 
   // An mbarrier, identified by its offset in shared memory. arrive: `lanes` of a warp whose live lanes are `live`
   // arrive, or (`copies`) their asynchronous copies so far do; complete: the phase ends; acquire: `lanes` of a warp
@@ -176,26 +160,39 @@ class RaceDetector {
     // The same without these exchanges, if there have been any since `synced`.
     bool exchanged = false;
     std::vector<Clock> synced_lanes;
-    Knowledge known;       // for each warp: the time up to which it is ordered before this warp
-    bool learned = false;  // `known` has grown since the last barrier of the whole block
-    Knowledge fenced;      // `known` at the last fence; empty before the first
+    std::uint32_t touchers = 0;  // lanes that have touched memory since `synced`
+    Knowledge known;             // for each warp: the time up to which it is ordered before all lanes of this warp
+    KnowledgeOfLanes apart;      // what only some lanes know of other warps
+    bool learned = false;        // `known` has grown since the last barrier of the whole block
+    Knowledge fenced;            // `known` at the last fence; empty before the first
+    Clock fenced_each = 0;       // each lane has fenced what it did itself up to this time
     // By lane: what the lane knew of its warp's lanes at its last fence. Empty unless some lanes have fenced without
     // the others since the last fence by all lanes.
     std::vector<LaneClocks> fenced_lanes;
-    std::uint32_t publishers = 0;  // lanes that have published something since the last barrier of the whole block
-    LaneClocks published{};        // by lane: up to when it had at most published what it did; 0: nothing
     CopyGroups copies;
   };
 
-  // happens_before.cpp
-  // Called for an atomic by `lane`: publishes what the lane and its warp have fenced.
+  // fences.cpp
+  // Called for an atomic by `lane`: publishes what the lane has fenced.
   void publish(std::uint32_t warp, int lane, std::size_t word);
+  // Whoever acquires the lock has proof of what the lane has fenced.
+  void prove_fenced(std::uint32_t warp, int lane, Knowledge& lock);
+  // Of its own warp, what a lane has fenced and not all lanes may publish.
+  static LaneClocks fenced_by(const WarpClocks& clocks, int lane);
+  // Lanes of a warp meet: each may publish what any of them has fenced.
+  void share_fences(WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes);
+
+  // happens_before.cpp
+  // Some lanes learn what a lock, a flag or an mbarrier tells of other warps.
+  void learn(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live, const Knowledge& told);
   // Passes on what some lanes know of their own warp. Returns how many rows of lanes were compared or copied.
   std::size_t tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes, Knowledge& to) const;
-  // Returns whether the lane has learned something of its own warp.
-  bool order_by_lock(std::uint32_t warp, int lane, std::size_t word, SharedTouch touch, bool relaxed);
-  // Whoever acquires the lock has proof of what the lane has fenced.
-  static void prove_fenced(const WarpClocks& clocks, std::uint32_t warp, int lane, Knowledge& lock);
+  // `learners`: the lanes that learn what the lock tells, if it is acquired: `lane` may do so for others. Returns
+  // whether the lane has learned something of its own warp.
+  bool order_by_lock(std::uint32_t warp, int lane, std::uint32_t learners, std::size_t word, SharedTouch touch,
+                     const SharedWrites& writes);
+  // A lane releases what it knows, and what it did.
+  void release(std::uint32_t warp, int lane, bool relaxed, Knowledge& lock);
   // A lane learns what a lock has of other lanes of its own warp. Returns whether that was news.
   bool learn_of_own(std::uint32_t warp, int lane, std::size_t word);
   // If each lane of the warp knows the same of all others, this is as if they had met.
@@ -205,8 +202,6 @@ class RaceDetector {
   // bytes, merges them into one.
   void count_lock(const Knowledge& lock, std::size_t rows_before);
   void forget_locks();
-  // A lane releases at a word, whose lock tells `passed_on` of its warp so far, what it did up to a time.
-  void release_own(std::size_t word, std::uint32_t warp, int lane, Clock time, Clock passed_on);
   // After a barrier of the whole block: every warp is ordered after all earlier touches, so drops the clocks that prove
   // it.
   void forget_what_all_know();
@@ -223,8 +218,8 @@ class RaceDetector {
   // Returns the recorded touch with this Id, with the lanes that touched this word.
   Record recall(Id id, std::size_t word) const;
 
-  // Whether a recorded copy may not be over yet, for all that a warp knows.
-  bool is_under_way(const Record& record, std::uint32_t warp) const;
+  // Whether a recorded copy may not be over yet, for all that a lane knows.
+  bool is_under_way(const Record& record, std::uint32_t warp, int lane) const;
   // Returns a lane of the recorded touch that is not ordered before `lane` of `warp`; -1: none.
   // `by_luck`: whether exchanges, and relaxed accesses without a fence, order.
   int rival(const Record& record, std::uint32_t warp, int lane, bool by_luck = true) const;
@@ -285,7 +280,6 @@ class RaceDetector {
   std::shared_ptr<TouchPatterns> patterns_;
   std::vector<WarpClocks> warps_;
   std::unordered_map<std::size_t, Knowledge> locks_;  // by word: the vector clock that the next acquire joins
-  OwnTimesOfWords own_times_;                         // by word: the same for lanes of one warp
   std::size_t lock_bytes_ = 0, most_lock_bytes_;
   bool are_locks_one_ = false;                   // all words share the lock of word 0
   Knowledge barriers_[kBarriers];                // the vector clock that released warps join

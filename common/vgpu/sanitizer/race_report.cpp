@@ -163,7 +163,9 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
                   const SharedWrites& writes) {
   if (warp.block->shadow == nullptr) return true;
   launch.charge(static_cast<std::uint64_t>(std::popcount(access.mask)) * work::kCheckedLane);
-  const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, writes);
+  SharedWrites by_live = writes;
+  by_live.live = warp.live;
+  const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, by_live);
   charge_for_clocks(launch, warp);
   return !finding || report(launch, warp, op, writes.fetches ? SharedTouch::atomic : touch, *finding);
 }

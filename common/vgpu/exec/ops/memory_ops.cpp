@@ -338,7 +338,7 @@ bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& 
   const bool learns = touch != SharedTouch::lock && tells && (polls || launch.program.has_fences);
   const SharedWrites kind{.fetches = op->s[0] != kNoSlot, .learns = learns, .relaxed = !in.releases};
   if (!check_shared(launch, warp, op, access, touch, kind)) return false;
-  if (learns) warp.block->shadow->see(warp.index, access);
+  if (learns) warp.block->shadow->see(warp.index, access, warp.live);
   return true;
 }
 

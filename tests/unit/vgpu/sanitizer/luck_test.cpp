@@ -48,6 +48,19 @@ const Luck kOnlyExchanges[] = {
   if (__any_sync(~0u, lane == 3)) s[t] = t;  // @
 )",
      "race by luck: writes element"},
+    {"ShuffleThatTellsWhatOneLaneWaitedFor", R"(
+  if (t >= 32) {
+    s[t] = t;
+    __syncwarp();
+    __threadfence_block();
+    if (t == 32) flag = 1;
+  } else {
+    if (t == 0) while (flag == 0) {}
+    const int next = __shfl_sync(~0u, 32, 0);
+    x = s[t + next];  // @
+  }
+)",
+     "only an exchange of the warp (a shuffle, vote, match or reduction) lies between"},
     {"ShuffleBehindASyncwarpOfSome", R"(
   s[t] = t;
   __syncwarp(lane < 16 ? 0xffffu : 0xffff0000u);

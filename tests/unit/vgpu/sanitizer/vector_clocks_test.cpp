@@ -115,7 +115,7 @@ TEST(VectorClocks, AtomicsBehindFencesOfSomeLanesCostWhatIsCharged) {
     for (std::uint32_t warp = 0; warp < kFullBlock; ++warp) {
       const Access access = row_at(128ull * ((warp + 33ull * round) % (kBytes / 128)), 4);
       ASSERT_FALSE(shadow.touch(warp, 2, access, SharedTouch::atomic));
-      shadow.see(warp, access);
+      shadow.see(warp, access, kAllLanes);
       work += kWarpSize * work::kCheckedLane + shadow.take_work();
     }
   }
@@ -129,7 +129,7 @@ TEST(VectorClocks, LocksOfEveryByteTakeLittleMemory) {
   RaceDetector shadow = fenced_apart(1);
   for (std::uint32_t warp = 0; warp < kFullBlock; ++warp) {  // each warp learns what all warps before it know
     ASSERT_FALSE(shadow.touch(warp, 2, row_at(0, 4), SharedTouch::atomic));
-    shadow.see(warp, row_at(0, 4));
+    shadow.see(warp, row_at(0, 4), kAllLanes);
   }
   for (std::uint64_t first = 0; first + kWarpSize <= kBytes; first += kWarpSize)
     ASSERT_FALSE(shadow.touch(static_cast<std::uint32_t>(first / kWarpSize) % kFullBlock, 3, row_at(first, 1),

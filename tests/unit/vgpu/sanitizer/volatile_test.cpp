@@ -213,6 +213,7 @@ const VolatileBody kPolling[] = {
       seen = __shfl_sync(~0u, seen, 0);
     } while (!__any_sync(~0u, seen == 3));
     __threadfence_block();
+    __syncwarp();
     c[t] = s[t + 32];
   }
 )"},

@@ -1,0 +1,91 @@
+#include "common/vgpu/sanitizer/knowledge_of_lanes.h"
+
+#include <utility>
+
+namespace roofwalk::vgpu {
+
+std::uint32_t KnowledgeOfLanes::set_apart(std::uint32_t lanes) {
+  std::uint32_t rest = lanes;
+  const std::size_t count = groups_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t own = groups_[i].lanes & lanes;
+    rest &= ~own;
+    if (own == 0 || own == groups_[i].lanes) continue;
+    Group part = groups_[i];
+    part.lanes = own;
+    groups_[i].lanes &= ~own;
+    groups_.push_back(std::move(part));
+  }
+  return rest;
+}
+
+std::size_t KnowledgeOfLanes::learn(std::uint32_t lanes, std::uint32_t live, const Knowledge& told, Knowledge& common) {
+  if (common.covers(told)) return 1;
+  const auto knows = [&](const Group& group) { return (group.lanes & lanes) == 0 || group.known.covers(told); };
+  std::uint32_t grouped = 0;
+  bool is_news = false;
+  for (const Group& group : groups_) {
+    grouped |= group.lanes;
+    is_news = is_news || !knows(group);
+  }
+  std::size_t work = 1 + groups_.size();
+  if (!is_news && (lanes & ~grouped) == 0) return work;
+  const std::uint32_t rest = set_apart(lanes);
+  for (Group& group : groups_) {
+    if (!knows(group)) work += group.known.join(told);
+  }
+  if (rest != 0) groups_.push_back({rest, false, told});
+  return work + settle(live, common);
+}
+
+std::size_t KnowledgeOfLanes::settle(std::uint32_t live, Knowledge& common) {
+  std::uint32_t lanes = 0;
+  for (const Group& group : groups_) lanes |= group.lanes;
+  if ((live & ~lanes) != 0) return 0;
+  std::size_t work = 2 * groups_.size();
+  Knowledge of_all = groups_[0].known;
+  for (std::size_t i = 1; i < groups_.size(); ++i) {
+    if ((groups_[i].lanes & live) != 0) work += of_all.keep_common(groups_[i].known);
+  }
+  work += common.join(of_all);
+  std::erase_if(groups_, [&](const Group& group) { return common.covers(group.known); });
+  return work;
+}
+
+std::size_t KnowledgeOfLanes::meet(std::uint32_t lanes, bool exchange, Knowledge& common) {
+  if (groups_.empty()) return 0;
+  if (lanes == kAllLanes && !exchange) {
+    const std::size_t work = tell(lanes, common);
+    groups_.clear();
+    return work;
+  }
+  Knowledge of_any(common.warps.size());
+  std::size_t work = tell(lanes, of_any);
+  const auto have_met = [&](const Group& group) { return (group.lanes & lanes) != 0; };
+  if (work == 0) return 0;
+  if (!exchange) {
+    set_apart(lanes);
+    std::erase_if(groups_, have_met);
+    groups_.push_back({lanes, false, std::move(of_any)});
+    return work;
+  }
+  const std::uint32_t rest = set_apart(lanes);
+  for (Group& group : groups_) {
+    if (!have_met(group) || group.known.covers(of_any, false)) continue;
+    work += 1 + group.known.join(of_any, false);
+    group.has_exchanged = true;
+  }
+  if (rest == 0) return work;
+  groups_.push_back({rest, true, Knowledge(common.warps.size())});
+  return work + groups_.back().known.join(of_any, false);
+}
+
+std::size_t KnowledgeOfLanes::tell(std::uint32_t lanes, Knowledge& to, bool is_proven) const {
+  std::size_t work = 0;
+  for (const Group& group : groups_) {
+    if ((group.lanes & lanes) != 0) work += 1 + to.join(group.known, is_proven);
+  }
+  return work;
+}
+
+}  // namespace roofwalk::vgpu

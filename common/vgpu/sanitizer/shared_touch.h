@@ -1,0 +1,30 @@
+// How a thread touches a word of shared memory, as far as the race detector distinguishes it.
+#pragma once
+
+#include <cstdint>
+
+#include "common/vgpu/requests/coalescer.h"
+
+namespace roofwalk::vgpu {
+
+// `copy` is a write by an asynchronous copy. Touches of the last four kinds do not race among themselves. The last
+// three also synchronize: `lock`, a compare-and-swap that changes memory, acquires and releases; `publish`, such an
+// exchange or a volatile store, only releases; `acquire`, a volatile load that polls (lowering/polling.h) or a
+// compare-and-swap that changes nothing, only acquires. `glance` is a volatile load that does not poll. It races with
+// other warps' stores like a read, but not with their atomics; within its warp, it is like an acquire. `guess` is a
+// plain load for a compare-and-swap (lowering/guesses.h). It races with stores like a read, but not with atomics.
+enum class SharedTouch : std::uint32_t { read, glance, guess, write, copy, atomic, lock, publish, acquire };
+inline bool reads_only(SharedTouch touch) { return touch < SharedTouch::write || touch == SharedTouch::acquire; }
+
+// `unchanged`: the lanes of a store that write the value that memory already holds. `replaced`: the lanes whose value
+// is overwritten by a different value from another lane of the same instruction. `fetches`: the old value is used, too.
+// `carries`: a load that may carry on what is in unwritten words, as it is followed from there (exec/follow_unset.h).
+// `learns`: an atomic that tells its thread what other threads' atomics have published there.
+// `relaxed`: an access that releases by itself nothing that was done before it. `live`: the lanes of the warp that have
+// not ended.
+struct SharedWrites {
+  std::uint32_t unchanged = 0, replaced = 0, live = kAllLanes;
+  bool fetches = false, carries = false, learns = false, relaxed = false;
+};
+
+}  // namespace roofwalk::vgpu
