@@ -137,8 +137,10 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
       missing.arrives = write.clock <= warps_[write.warp].copies.of(std::countr_zero(write.lanes)).arrived;
       return missing;
     }
-    // Lanes of one instruction are not reported here: `writes.replaced` tells which of them write different values.
-    const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
+    // Lanes that execute an instruction together are not reported here: `writes.replaced` tells which of them write
+    // different values. Neither are those that write the same value later, in another round of a loop.
+    const bool is_same_code = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
+    const bool together = is_same_code && (unchanged || writes_[word] >= began_);
     const bool is_borne = is_atomic(touch) || bears(touch, write.touch, write.warp == warp);
     const bool harmless = together || (is_atomic(write.touch) && is_borne);
     if (!harmless) writer = rival(write, warp, lane);
@@ -403,6 +405,7 @@ std::optional<RaceDetector::Finding> RaceDetector::touch_closely(std::size_t wor
 std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std::uint32_t pc, const Access& access,
                                                          SharedTouch touch, const SharedWrites& writes) {
   if (log_.size() >= most_kept_) forget_the_old();
+  began_ = next_id();
   std::optional<Finding> warning;
   const WarpClocks& clocks = warps_[warp];
   const bool is_plain = touch <= SharedTouch::write;

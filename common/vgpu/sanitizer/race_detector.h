@@ -277,6 +277,7 @@ class RaceDetector {
   std::size_t most_kept_ = 0;   // forget_the_old() runs at this size
   // The Id of the first touch after the last barrier of the whole block.
   Id whole_block_met_ = 0;
+  Id began_ = 0;  // the Id of the first touch of the access that touch() checks
   std::shared_ptr<TouchPatterns> patterns_;
   std::vector<WarpClocks> warps_;
   std::unordered_map<std::size_t, Knowledge> locks_;  // by word: the vector clock that the next acquire joins

@@ -185,6 +185,15 @@ const JudgedBody kApart[] = {
   }
 )",
      FaultKind::race, "race: reads element"},
+    {"LanesWriteOneWordInRoundsOfALoop", R"(
+#pragma unroll 1
+  for (int k = 0; k < 32; ++k) {
+    if (lane == k) s[64 + (t & 32)] = t;  // @
+  }
+  __syncwarp();
+  c[t] = s[64 + (t & 32)];
+)",
+     FaultKind::race, "writes element 64 of s, and so does thread (0, 0, 0)"},
     {"LanesCountInTooEarly", R"(
   __shared__ int count;
   if (t == 0) count = 0;
@@ -372,6 +381,24 @@ const JudgedBody kApartInOrder[] = {
     c[t] = s[64] + s[t ^ 2];
     __syncthreads();
   }
+)"},
+    {"LanesWriteOneWordInRoundsOfALoopAndMeet", R"(
+#pragma unroll 1
+  for (int k = 0; k < 32; ++k) {
+    if (lane == k) s[64 + (t & 32)] = t;
+    __syncwarp();
+  }
+  c[t] = s[64 + (t & 32)];
+)"},
+    {"LanesWriteTheSameInRoundsOfALoop", R"(
+  s[t] = 0.0f;
+  __syncthreads();
+#pragma unroll 1
+  for (int k = 0; k < 32; ++k) {
+    if (lane >= k) s[t & 32] = 1.0f;
+  }
+  __syncthreads();
+  c[t] = s[t & 32];
 )"},
     {"LanesTakeALockInTurn", R"(
   __shared__ int lock;
