@@ -228,7 +228,8 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
   }
   for_each_object(access, [&](std::uint64_t byte, std::uint32_t lanes) {
     if (over == 0) return;
-    if (warp.block->shadow != nullptr && (lanes & over) != 0)
+    // Whoever does not look whether the phase is over goes on all the same if it is not.
+    if (warp.block->shadow != nullptr && op->decides && (lanes & over) != 0)
       warp.block->shadow->acquire(byte, warp.index, lanes & over, warp.live);
     const auto phases = warp.block->mbarrier_phases.find(byte);
     if (phases != warp.block->mbarrier_phases.end() && phases->second.over != 0) {

@@ -23,6 +23,12 @@ __device__ void wait(void* gate, unsigned parity = 0) {
     asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
                  : "=r"(over) : "r"(at(gate)), "r"(parity) : "memory");
 }
+__device__ __noinline__ bool is_over(void* gate) {
+  unsigned over;
+  asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+               : "=r"(over) : "r"(at(gate)) : "memory");
+  return over != 0;
+}
 __device__ void release(int* flag, int value = 1) {
   asm volatile("st.release.cta.shared.s32 [%0], %1;" ::"r"(at(flag)), "r"(value) : "memory");
 }
@@ -102,6 +108,14 @@ const JudgedBody kLeaders[] = {
   if (lane >= 16) c[t] = s[63 - t];  // @
 )",
      FaultKind::race, "reads element"},
+    {"WaitsForNothingIfItDoesNotLook", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(&gates[0]);
+  __syncthreads();
+  asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%0], 0;}" ::"r"(at(&gates[0])) : "memory");
+  c[t] = s[t];  // @
+)",
+     FaultKind::missing_wait, "reads element 0 of s"},
     {"AnotherLanePassesNothingOn", R"(
   if (t == 32) s[0] = 1.0f, release(&flags[0]);
   if (t == 0) acquire(&flags[0]);
@@ -215,6 +229,22 @@ const JudgedBody kLeadersWhoMeet[] = {
   if (lane == 0) wait(&gates[0]);
   __syncwarp();
   c[t] = s[t];
+)"},
+    {"LooksOnceAndDecides", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(&gates[0]);
+  __syncthreads();
+  unsigned over;
+  asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+               : "=r"(over) : "r"(at(&gates[0])) : "memory");
+  if (!__all_sync(~0u, over)) __trap();
+  c[t] = s[t];
+)"},
+    {"WaitsInAFunction", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  arrive_behind_copies(&gates[0]);
+  while (!is_over(&gates[0])) {}
+  c[t] = s[63 - t];
 )"},
     {"TellsItsHalf", R"(
   s[t] = t;
