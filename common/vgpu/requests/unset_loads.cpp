@@ -25,6 +25,12 @@ std::string unset_message(const Launch& launch, const UnsetOrigin& from, const c
         "with the mask 0x{:x}: name all threads in one mask that read from each other",
         other.x, other.y, other.z, from.offset >> 32);
   }
+  if (from.where == UnsetOrigin::Where::ended_lane) {
+    return fmt::format(
+        "uninitialized: uses what __shfl_..._sync() gets from lane {} of its warp, which has ended or never was: read "
+        "only from threads that still run",
+        from.offset % kWarpSize);
+  }
   if (from.where == UnsetOrigin::Where::global) {
     const Buffer* const buffer = launch.memory.find(from.offset);
     return fmt::format("uninitialized: {} {}[{}]{}", verb, buffer->name,

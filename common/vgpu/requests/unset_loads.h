@@ -34,8 +34,9 @@ inline UnsetOrigin origin_of(const Access& access, const Op* op, int lane, Unset
 // Of what a lane gets by a shuffle from another, with this mask of its own.
 inline UnsetOrigin origin_of_shuffled(const Warp& warp, const Op* op, int lane, int from, std::uint32_t mask) {
   const auto thread = warp.index * kWarpSize + static_cast<std::uint32_t>(from);
+  const bool has_ended = (mask & ~warp.mask) >> from & 1u;
   return {.load = op,
-          .where = UnsetOrigin::Where::other_lane,
+          .where = has_ended ? UnsetOrigin::Where::ended_lane : UnsetOrigin::Where::other_lane,
           .lane = static_cast<std::uint8_t>(lane),
           .offset = std::uint64_t{mask} << 32 | thread};
 }

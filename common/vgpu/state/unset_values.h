@@ -1,8 +1,8 @@
 // Values that nobody has written, in sanitized runs: what a warp has loaded from unwritten bytes of local or shared
 // memory. Copying such a value is no mistake, as whole structures are copied of which some members are not set, and
 // bit fields are set one by one in words that hold nothing yet; using it is (exec/follow_unset.h). The same holds for
-// what a shuffle gets from a lane with another mask: where half a warp adds up its values, only its first lane's sum
-// counts.
+// what a shuffle gets from a lane with another mask, or from one that has ended: where half a warp adds up its values,
+// only its first lane's sum counts.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace roofwalk::vgpu {
 
 // The load that has found unwritten bytes, and where; or the shuffle.
 struct UnsetOrigin {
-  enum class Where : std::uint8_t { local, shared, global, other_lane };
+  enum class Where : std::uint8_t { local, shared, global, other_lane, ended_lane };
   const Op* load = nullptr;
   Where where = Where::local;
   bool is_copy = false;     // it was stored there, unset as it was

@@ -46,8 +46,8 @@ inline ShuffleSource shuffle_source(ptx::ShuffleMode mode, int lane, std::uint32
   return from(lane, false);
 }
 
-// Calls visit(lane, from) for each executing lane that a shuffle gives the value of a lane with another mask, or of one
-// that its own mask does not name. Such a value is undefined. Lanes that have ended, or run elsewhere, have no mask.
+// Calls visit(lane, from) for each executing lane that a shuffle gives the value of a lane with another mask, of one
+// that its own mask does not name, or of one that does not execute it, because it has ended. Such a value is undefined.
 template <class Visit>
 void for_each_stranger(const Warp& warp, const Op* op, Visit&& visit) {
   const std::uint32_t* b = warp.lanes<std::uint32_t>(op->s[3]);
@@ -57,7 +57,7 @@ void for_each_stranger(const Warp& warp, const Op* op, Visit&& visit) {
     const int lane = std::countr_zero(left);
     const int from = shuffle_source(op->instruction->shuffle, lane, b[lane], c[lane]).lane;
     const bool runs = (warp.mask >> from & 1u) != 0;
-    if ((masks[lane] >> from & 1u) == 0 || (runs && masks[from] != masks[lane])) visit(lane, from);
+    if ((masks[lane] >> from & 1u) == 0 || !runs || masks[from] != masks[lane]) visit(lane, from);
   }
 }
 

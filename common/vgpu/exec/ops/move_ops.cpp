@@ -162,7 +162,7 @@ Handler add_offset_handler_of_lane_0(int size_bytes) {
   return size_bytes == 8 ? op_add_offset_of_lane_0<std::uint64_t> : nullptr;
 }
 
-// Marks what a shuffle gives lanes from others with other masks.
+// Marks what a shuffle gives lanes from others with other masks, or that have ended.
 static void mark_strangers(const Launch& launch, Warp& warp, const Op* op) {
   const int reg = op->instruction->operands[0].index;
   if (reg < 0) return;

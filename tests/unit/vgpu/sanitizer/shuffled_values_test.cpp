@@ -1,4 +1,5 @@
-// What a shuffle gets from a lane that exchanges with another mask is undefined. Using it is a mistake.
+// What a shuffle gets from a lane that exchanges with another mask, or that has ended, is undefined. Using it is a
+// mistake.
 #include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {
@@ -38,6 +39,19 @@ const JudgedBody kOfStrangers[] = {
 )"},
 };
 
+const JudgedBody kOfEnded[] = {
+    {"TheUpperHalf", R"(
+  if (t >= 16) return;
+  v += __shfl_down_sync(~0u, v, 16);
+  c[t] = v;
+)"},
+    {"ASumOfAllDecides", R"(
+  if (t >= 24) return;
+  for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+  if (v > 3.0f) c[t] = 0.0f;
+)"},
+};
+
 const JudgedBody kOfMembers[] = {
     {"OnlyTheFirstLanesSumCounts", R"(
   if (t < 16) {
@@ -52,6 +66,11 @@ const JudgedBody kOfMembers[] = {
     if (t % 8 >= d) v += before;
   }
   c[t] = v;
+)"},
+    {"NobodyUsesWhatComesFromTheUpperHalf", R"(
+  if (t >= 16) return;
+  const float upper = __shfl_down_sync(~0u, v, 8);
+  c[t] = t < 8 ? v + upper : v;
 )"},
     {"AllOfAQuarterGetItsSum", R"(
   for (int d = 4; d > 0; d /= 2) v += __shfl_xor_sync(0xffu << (t & ~7), v, d);
@@ -86,6 +105,19 @@ TEST_P(ValuesOfStrangers, MayNotBeUsed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, ValuesOfStrangers, testing::ValuesIn(kOfStrangers),
+                         [](const auto& each) { return each.param.name; });
+
+const bool kOfEndedJoined = join(map_to_text(kOfEnded, shuffle_text));
+
+class ValuesOfTheEnded : public testing::TestWithParam<JudgedBody> {};
+
+TEST_P(ValuesOfTheEnded, MayNotBeUsed) {
+  expect_fault(
+      shuffle_text(GetParam()),
+      {.name = "", .body = "", .kind = FaultKind::uninitialized, .says = "of its warp, which has ended or never was"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, ValuesOfTheEnded, testing::ValuesIn(kOfEnded),
                          [](const auto& each) { return each.param.name; });
 
 const bool kOfMembersJoined = join(map_to_text(kOfMembers, shuffle_text));
