@@ -170,10 +170,19 @@ void Memory::watch(bool on) {
   }
 }
 
-bool Memory::is_undefined(std::uint64_t address, std::uint64_t size_bytes) const {
+std::uint64_t Memory::undefined_bytes(std::uint64_t address, std::uint64_t size_bytes) const {
   const Entry* own = entry_at(address);
-  if (own == nullptr || own->undefined.empty()) return false;
-  return std::memchr(own->undefined.data() + (address - own->buffer.address), 0, size_bytes) == nullptr;
+  if (own == nullptr || own->undefined.empty()) return 0;
+  const auto first = own->undefined.begin() + static_cast<std::ptrdiff_t>(address - own->buffer.address);
+  return static_cast<std::uint64_t>(std::count(first, first + static_cast<std::ptrdiff_t>(size_bytes), 1));
+}
+
+std::uint64_t Memory::undefined_bits(std::uint64_t address, std::size_t size_bytes) const {
+  const Entry* own = entry_at(address);
+  std::uint64_t bits = 0;
+  if (own == nullptr || own->undefined.empty()) return bits;
+  std::memcpy(&bits, own->undefined.data() + (address - own->buffer.address), size_bytes);
+  return bits * 0xff;
 }
 
 bool Memory::surely_defined(std::uint64_t address, std::uint64_t size_bytes) const {

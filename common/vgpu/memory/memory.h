@@ -77,8 +77,13 @@ class Memory {
   void forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes);
   // Begins a plan, watched or not. Bytes that were marked undefined stay so for this plan only.
   void watch(bool on);
-  // Whether all these bytes are undefined. Only for watched plans; the bytes must be in one buffer.
-  bool is_undefined(std::uint64_t address, std::uint64_t size_bytes) const;
+  // How many of these bytes are undefined; whether all are; the bits of the undefined ones among at most eight. Only
+  // for watched plans; the bytes must be in one buffer.
+  std::uint64_t undefined_bytes(std::uint64_t address, std::uint64_t size_bytes) const;
+  bool is_undefined(std::uint64_t address, std::uint64_t size_bytes) const {
+    return undefined_bytes(address, size_bytes) == size_bytes;
+  }
+  std::uint64_t undefined_bits(std::uint64_t address, std::size_t size_bytes) const;
   // Whether the bytes are in one buffer and known to be defined. May be false for long ranges of a buffer that is
   // partly undefined.
   bool surely_defined(std::uint64_t address, std::uint64_t size_bytes) const;

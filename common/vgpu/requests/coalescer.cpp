@@ -427,10 +427,13 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
 bool check_defined(Launch& launch, Warp& warp, const Op* op, const Access& access, const char* verb) {
   if (!launch.sanitized || launch.memory.surely_defined(access.low, access.high - access.low + access.bytes))
     return true;
+  bool in_part = launch.memory.holds_unset();
   for (int l = 0; l < kWarpSize; ++l) {
     if ((access.mask >> l & 1u) == 0) continue;
     const std::uint64_t address = access.of(l);
-    if (!launch.memory.is_undefined(address, access.bytes)) continue;
+    const std::uint64_t undefined = launch.memory.undefined_bytes(address, access.bytes);
+    in_part = in_part || (undefined != 0 && ptx::info(op->instruction->opcode).form == ptx::Form::load);
+    if (undefined != access.bytes) continue;
     const Buffer& buffer = *launch.memory.find(address);
     const std::uint64_t index = (address - buffer.address) / buffer.element_bytes;
     launch.stop(warp, op, FaultKind::uninitialized, l,
@@ -441,7 +444,7 @@ bool check_defined(Launch& launch, Warp& warp, const Op* op, const Access& acces
     launch.fault->extent = buffer.size_bytes / buffer.element_bytes;
     return false;
   }
-  return !launch.memory.holds_unset() || find_unset_global(launch, warp, op, access, verb);
+  return !in_part || find_unset_global(launch, warp, op, access, verb);
 }
 
 void define(Launch& launch, const Op* op, const Access& access) {

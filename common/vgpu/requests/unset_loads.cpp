@@ -34,7 +34,8 @@ std::string unset_message(const Launch& launch, const UnsetOrigin& from, const c
   if (from.where == UnsetOrigin::Where::global) {
     const Buffer* const buffer = launch.memory.find(from.offset);
     return fmt::format("uninitialized: {} {}[{}]{}", verb, buffer->name,
-                       (from.offset - buffer->address) / buffer->element_bytes, stored);
+                       (from.offset - buffer->address) / buffer->element_bytes,
+                       from.is_copy ? stored : ", a part of which nothing has written: memory is not zero by itself");
   }
   return fmt::format("uninitialized: {} {}, shared memory{}", verb,
                      shared_place(launch.program, *from.load->instruction, from.offset),
@@ -112,8 +113,13 @@ bool find_unset_global(Launch& launch, Warp& warp, const Op* op, const Access& a
       std::uint64_t& bits = unset[part][static_cast<std::size_t>(lane)] = 0;
       if ((access.mask >> lane & 1u) == 0) continue;
       const std::uint64_t first = access.of(lane) + part * bytes;
-      for (std::size_t b = 0; b < bytes; b += 8)
-        bits |= launch.memory.unset_bits(first + b, std::min<std::size_t>(bytes - b, 8));
+      for (std::size_t b = 0; b < bytes; b += 8) {
+        const std::size_t count = std::min<std::size_t>(bytes - b, 8);
+        const std::uint64_t stored = launch.memory.unset_bits(first + b, count);
+        if (stored != 0) unset.copied |= 1u << lane;
+        // What else copies is asked only for one byte that has been written, as a structure may hold others.
+        bits |= stored | (carries ? launch.memory.undefined_bits(first + b, count) : 0);
+      }
       if (bits == 0 || carries) continue;
       report_unset(launch, warp, origin_of(access, op, lane, UnsetOrigin::Where::global, true), verb);
       return false;

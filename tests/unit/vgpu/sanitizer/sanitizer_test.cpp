@@ -571,6 +571,20 @@ const Unwritten kUnwritten[] = {
                : "=f"(read.x), "=f"(read.y), "=f"(read.z), "=f"(read.w) : "l"(s + t / 4 * 4) : "memory");
   c[t] = read.y;)",
      "k<<<2, 64>>>(a, c, scratch<float>(128));", nullptr},
+    {"partly_and_the_rest_decides", R"(if (t % 4 == 1) s[t] = a[t];
+  __syncwarp();
+  float x, y, z, w;
+  asm volatile("ld.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "l"(s + t / 4 * 4));  // @
+  c[t] = w == 3.0f ? 0.0f : y;)",
+     "k<<<2, 64>>>(a, c, scratch<float>(128));",
+     "uninitialized: reads scratch 1[0], a part of which nothing has written"},
+    {"partly_and_the_rest_is_a_result", R"(if (t % 4 == 1) s[t] = a[t];
+  __syncwarp();
+  float x, y, z, w;
+  asm volatile("ld.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "l"(s + t / 4 * 4));  // @
+  c[t] = y + z;)",
+     "k<<<2, 64>>>(a, c, scratch<float>(128));",
+     "uninitialized: reads scratch 1[0], a part of which nothing has written"},
     {"asynchronously", R"(__shared__ float buffer[64];
   __pipeline_memcpy_async(&buffer[threadIdx.x], &s[t], 4);  // @
   __pipeline_commit();
