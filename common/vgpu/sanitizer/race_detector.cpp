@@ -131,6 +131,11 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     const Finding::Kind kind = is_exchange ? Finding::Kind::exchange : Finding::Kind::unfenced;
     if (const int other = rival(record, warp, lane, false); other >= 0) luck = found(kind, record, other);
   };
+  // Within a warp, a volatile load and a store that nothing orders happen in their order on today's GPUs.
+  const auto check_glance = [&](const Record& record) {
+    if (record.warp != warp) return;
+    if (const int other = rival(record, warp, lane); other >= 0) luck = found(Finding::Kind::glance, record, other);
+  };
   if (writes_[word] != 0) {
     if (is_under_way(write, warp, lane)) {
       auto missing = found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
@@ -146,12 +151,16 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     if (!harmless) writer = rival(write, warp, lane);
     if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
     if (!harmless && !unchanged) check_luck(write);
+    if (touch == SharedTouch::glance && write.touch == SharedTouch::publish) check_glance(write);
   }
   if (!reads_only(touch)) {
     for (const Id id : {reads_[word], older_reads_[word]}) {
       if (id == 0) continue;
       const Record read = recall(id, word);
-      if (bears(read.touch, touch, read.warp == warp)) continue;
+      if (bears(read.touch, touch, read.warp == warp)) {
+        if (touch == SharedTouch::write || touch == SharedTouch::publish) check_glance(read);
+        continue;
+      }
       if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);
       check_luck(read);
     }

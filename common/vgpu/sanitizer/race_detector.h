@@ -53,7 +53,8 @@ class RaceDetector {
   void begin_block();
 
   struct Finding {
-    enum class Kind { uninitialized, race, missing_wait, same_value, exchange, unfenced, together } kind = Kind::race;
+    enum class Kind { uninitialized, race, missing_wait, same_value, exchange, glance, unfenced, together };
+    Kind kind = Kind::race;
     int lane = 0;
     std::uint64_t byte = 0;    // offset in shared memory
     std::uint32_t thread = 0;  // the other thread's number in the block; unused for `uninitialized`

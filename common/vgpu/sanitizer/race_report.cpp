@@ -48,6 +48,13 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
                     verb_of(touch), place, they, verb_of(finding.touch), at));
     return true;
   }
+  if (finding.kind == RaceDetector::Finding::Kind::glance) {
+    launch.warn(warp, op, finding.lane,
+                fmt::format("race by luck: {} {}, which {} {}{}, and volatile orders nothing, not even within a warp: "
+                            "put a __syncwarp() between the two",
+                            verb_of(touch), place, they, verb_of(finding.touch), at));
+    return true;
+  }
   if (finding.kind == RaceDetector::Finding::Kind::unfenced) {
     launch.warn(
         warp, op, finding.lane,

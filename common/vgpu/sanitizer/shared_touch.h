@@ -11,8 +11,8 @@ namespace roofwalk::vgpu {
 // three also synchronize: `lock`, a compare-and-swap that changes memory, acquires and releases; `publish`, such an
 // exchange or a volatile store, only releases; `acquire`, a volatile load that polls (lowering/polling.h) or a
 // compare-and-swap that changes nothing, only acquires. `glance` is a volatile load that does not poll. It races with
-// other warps' stores like a read, but not with their atomics; within its warp, it is like an acquire. `guess` is a
-// plain load for a compare-and-swap (lowering/guesses.h). It races with stores like a read, but not with atomics.
+// other warps' stores like a read, but not with their atomics; within its warp, such a race is one by luck. `guess` is
+// a plain load for a compare-and-swap (lowering/guesses.h). It races with stores like a read, but not with atomics.
 enum class SharedTouch : std::uint32_t { read, glance, guess, write, copy, atomic, lock, publish, acquire };
 inline bool reads_only(SharedTouch touch) { return touch < SharedTouch::write || touch == SharedTouch::acquire; }
 

@@ -60,7 +60,7 @@ const Luck kOnlyExchanges[] = {
     x = s[t + next];  // @
   }
 )",
-     "only an exchange of the warp (a shuffle, vote, match or reduction) lies between"},
+     "lies between, which orders no memory: put a __syncwarp() there"},
     {"ShuffleBehindASyncwarpOfSome", R"(
   s[t] = t;
   __syncwarp(lane < 16 ? 0xffffu : 0xffff0000u);
@@ -69,6 +69,31 @@ const Luck kOnlyExchanges[] = {
   x += s[t ^ distance];  // @
 )",
      "race by luck: reads element"},
+};
+
+const Luck kVolatile[] = {
+    {"ALoadBehindAStore", R"(
+  volatile float* const v = s;
+  v[t] = t;
+  x = v[t ^ 1];  // @
+)",
+     "race by luck: reads element 1 of s, which thread (1, 0, 0) writes at line "},
+    {"AStoreBehindALoad", R"(
+  volatile float* const v = s;
+  x = v[t ^ 1];
+  v[t] = x;  // @
+)",
+     "race by luck: writes element 0 of s, which thread (1, 0, 0) reads at line "},
+    {"TheTailOfASum", R"(
+  volatile float* const v = s;
+  v[t] = t;
+  __syncthreads();
+  if (lane < 16) {
+    v[t] += v[t + 16];
+    v[t] += v[t + 8];  // @
+  }
+)",
+     "and volatile orders nothing, not even within a warp: put a __syncwarp() between the two"},
 };
 
 const Luck kUnfenced[] = {
@@ -242,6 +267,23 @@ const Luck kOrdered[] = {
   __syncthreads();
   x = s[t ^ one];
 )"},
+    {"VolatileWithSyncwarps", R"(
+  volatile float* const v = s;
+  v[t] = t;
+  __syncwarp();
+  for (int d = 16; d > 0; d /= 2) {
+    const float other = v[t ^ d];
+    __syncwarp();
+    v[t] += other;
+    __syncwarp();
+  }
+  x = v[t ^ 1];
+)"},
+    {"VolatileOwnElements", R"(
+  volatile float* const v = s;
+  for (int i = 0; i < 4; ++i) v[t] += i;
+  x = v[t];
+)"},
     {"OwnElements", R"(
   for (int i = 0; i < 4; ++i) s[t] += __shfl_xor_sync(~0u, s[t], 1);
   x = s[t];
@@ -275,6 +317,7 @@ RunRecord run_luck(const std::string& text) {
   return record.ok() ? std::move(*record) : RunRecord{};
 }
 
+const bool kVolatileJoined = join(map_to_text(kVolatile, luck_text));
 const bool kLuckJoined = join(map_to_text(kOnlyExchanges, luck_text)) && join(map_to_text(kUnfenced, luck_text)) &&
                          join(map_to_text(kOrdered, luck_text));
 
@@ -291,6 +334,9 @@ TEST_P(OrderByLuck, GivesAWarning) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Exchanges, OrderByLuck, testing::ValuesIn(kOnlyExchanges),
+                         [](const auto& each) { return each.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Volatile, OrderByLuck, testing::ValuesIn(kVolatile),
                          [](const auto& each) { return each.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Unfenced, OrderByLuck, testing::ValuesIn(kUnfenced),
