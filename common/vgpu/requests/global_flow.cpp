@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "common/base/mix.h"
 #include "common/vgpu/requests/sync_points.h"
@@ -38,6 +39,27 @@ void for_each_word(const Access& access, Visit&& visit) {
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
     const std::uint64_t first = access.of(std::countr_zero(left));
     for (std::uint64_t at = first; at < first + access.bytes; at += kWordBytes) visit(at / kWordBytes);
+    if (access.uniform) return;
+  }
+}
+
+// Calls visit(word, bytes) for each word that has some of these bytes (Written::bytes).
+template <class Visit>
+void for_each_part_of(std::uint64_t low, std::uint64_t end, Visit&& visit) {
+  for (std::uint64_t at = low; at < end;) {
+    const std::uint64_t word = at / kWordBytes, behind = std::min(end, (word + 1) * kWordBytes);
+    visit(word, Written::kWord >> (kWordBytes - (behind - at)) << at % kWordBytes);
+    at = behind;
+  }
+}
+
+// The same for what all active lanes access, once if they all access the same.
+template <class Visit>
+void for_each_part(const Access& access, Visit&& visit) {
+  if (access.contiguous) return for_each_part_of(access.low, access.high + access.bytes, visit);
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const std::uint64_t first = access.of(std::countr_zero(left));
+    for_each_part_of(first, first + access.bytes, visit);
     if (access.uniform) return;
   }
 }
@@ -89,55 +111,91 @@ void note_grid_write(Launch& launch, const Warp& warp, const Op* op, const Writt
 
 namespace {
 
+std::uint32_t number_of(GridFlow& flow, const AwaitedWrite& write) {
+  const auto [number, is_new] = flow.numbers.try_emplace(write, static_cast<std::uint32_t>(flow.awaited.size()));
+  if (is_new) flow.awaited.push_back(write);
+  return number->second;
+}
+
+// The same for a change of a word by an atomic, and for all that it follows, the first one first.
+std::uint32_t number_of_link(GridFlow& flow, std::uint32_t link) {
+  std::vector<std::uint32_t> without;
+  for (; link != 0 && flow.writes.link(link).number == 0; link = flow.writes.link(link).before) without.push_back(link);
+  std::uint32_t last = link == 0 ? AwaitedWrite::kNone : flow.writes.link(link).number - 1;
+  for (; !without.empty(); without.pop_back()) {
+    GridWrites::Link& next = flow.writes.link(without.back());
+    last = number_of(flow, {next.by, last});
+    next.number = last + 1;
+  }
+  return last;
+}
+
 // Records that an instruction of a traced warp waits for a write of another block.
-void add_wait(GridFlow& flow, Multiprocessor& sm, WarpTrace& trace, std::uint32_t outcome, const BlockWrite& by) {
+void add_wait(Multiprocessor& sm, WarpTrace& trace, const BlockWait& wait) {
   std::vector<BlockWait>& waits = trace.block_waits;
-  if (!waits.empty() && waits.back().outcome == outcome && flow.awaited[waits.back().write] == by) return;
-  const auto [number, is_new] = flow.numbers.try_emplace(by, static_cast<std::uint32_t>(flow.awaited.size()));
-  if (is_new) flow.awaited.push_back(by);
-  waits.push_back({outcome, number->second});
-  sm.traced.bytes += sizeof waits[0];
+  if (!waits.empty() && waits.back() == wait) return;
+  waits.push_back(wait);
+  sm.traced.bytes += sizeof wait;
 }
 
-void read_write(Launch& launch, const Warp& warp, const Op* op, const GridWrites::Write& write) {
-  if (write.order == 0 || write.by.block == warp.block->linear_index) return;
-  note_seen_write(launch, warp, op, write.by);
+// Makes an instruction wait for a write. `link`: see GridWrites::visit_latest(). Of a word that the own block changed
+// last, it waits for the change before that by another block. Returns which write, or none.
+std::optional<BlockWrite> wait_for_write(Launch& launch, const Warp& warp, const Op* op, BlockWrite by,
+                                         std::uint32_t link) {
+  GridFlow& flow = *launch.grid_flow;
+  if (by.block == warp.block->linear_index) {
+    link = link == 0 ? 0 : flow.writes.link(link).of_others;
+    if (link == 0) return std::nullopt;
+    by = flow.writes.link(link).by;
+  }
   const auto outcome = static_cast<std::uint32_t>(warp.first_outcome + op->memory);
-  if (launch.stores_wait) return launch.sm->grid_flow.read({warp.trace, outcome, write.by});
-  add_wait(*launch.grid_flow, *launch.sm, *warp.trace, outcome, write.by);
+  if (launch.stores_wait) {
+    launch.sm->grid_flow.read({warp.trace, outcome, by});
+  } else {
+    const std::uint32_t number = link == 0 ? number_of(flow, {by}) : number_of_link(flow, link);
+    add_wait(*launch.sm, *warp.trace, {outcome, number});
+  }
+  return by;
 }
 
-// The same for all words of a load.
+// The same for all bytes of a load.
 void note_grid_load(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   const GridWrites& writes = launch.grid_flow->writes;
   const std::uint64_t low = access.low, end = access.high + access.bytes;
   const bool may_be_own = launch.sm->grid_flow.may_hold(low, end);
   if (!may_be_own && !writes.may_hold(low, end)) return;
-  const auto each_word = [&](std::uint64_t word) { note_grid_read(launch, warp, op, word); };
-  if (may_be_own || !access.contiguous) return for_each_word(access, each_word);
+  const auto each_part = [&](std::uint64_t word, std::uint32_t bytes) {
+    note_grid_read(launch, warp, op, word, bytes);
+  };
+  if (may_be_own || !access.contiguous) return for_each_part(access, each_part);
   for (std::uint64_t sector = low / kSectorBytes * kSectorBytes; sector < end; sector += kSectorBytes) {
-    if (!writes.may_hold_words(sector)) {
-      read_write(launch, warp, op, writes.of_sector(sector));
-      continue;
+    if (writes.may_hold_words(sector)) {
+      for_each_part_of(std::max(low, sector), std::min(end, sector + kSectorBytes), each_part);
+    } else if (const GridWrites::Write write = writes.of_sector(sector); write.order != 0) {
+      if (wait_for_write(launch, warp, op, write.by, 0).has_value()) note_seen_write(launch, warp, op, write.by);
     }
-    const std::uint64_t first = std::max(low, sector), behind = std::min(end, sector + kSectorBytes);
-    for (std::uint64_t at = first; at < behind; at += kWordBytes) each_word(at / kWordBytes);
   }
 }
 
 }  // namespace
 
-void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
+void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, std::uint32_t bytes) {
   const std::uint64_t address = word * kWordBytes;
-  GridWrites::Write write;
-  if (GridFlowLog& log = launch.sm->grid_flow; log.may_hold(address, address + 1)) write = log.of_word(address);
-  if (write.order == 0) write = launch.grid_flow->writes.of_word(address);
-  read_write(launch, warp, op, write);
+  GridWrites::Write seen;  // the latest one
+  const auto see = [&](const GridWrites::Write& write, std::uint32_t link) {
+    const std::optional<BlockWrite> by = wait_for_write(launch, warp, op, write.by, link);
+    if (by.has_value() && write.order > seen.order) seen = {*by, write.order};
+  };
+  if (GridFlowLog& log = launch.sm->grid_flow; log.may_hold(address, address + 1))
+    bytes = log.own().visit_latest(word, bytes, see);
+  launch.grid_flow->writes.visit_latest(word, bytes, see);
+  if (seen.order != 0) note_seen_write(launch, warp, op, seen.by);
 }
 
 void settle_grid_flow(GridFlow& flow, Multiprocessor& sm) {
   GridFlowLog& log = sm.grid_flow;
-  for (const GridFlowLog::Read& read : log.reads()) add_wait(flow, sm, *read.trace, read.outcome, read.by);
+  for (const GridFlowLog::Read& read : log.reads())
+    add_wait(sm, *read.trace, {read.outcome, number_of(flow, {read.by})});
   for (const auto& [what, by] : log.writes()) flow.writes.put(what, by);
   log.clear();
 }
@@ -154,15 +212,17 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
   const bool follows_grid = launch.grid_flow != nullptr && warp.trace != nullptr;
   if (access.contiguous && access.low % kSectorBytes == 0 && end % kSectorBytes == 0) {
     const auto sectors = static_cast<std::uint32_t>((end - access.low) / kSectorBytes);
-    if (follows_grid) note_grid_write(launch, warp, op, {access.low, sectors});
+    if (follows_grid) note_grid_write(launch, warp, op, {.address = access.low, .sectors = sectors});
     for (std::uint64_t at = access.low; at < end; at += kSectorBytes)
       keep(launch, block, stores.by_sector, at / kSectorBytes, store);
     return;
   }
-  for_each_word(access, [&](std::uint64_t word) {
-    keep(launch, block, stores.by_word, word, store);
-    if (follows_grid) note_grid_write(launch, warp, op, {word * kWordBytes});
-  });
+  for_each_word(access, [&](std::uint64_t word) { keep(launch, block, stores.by_word, word, store); });
+  if (follows_grid) {
+    for_each_part(access, [&](std::uint64_t word, std::uint32_t bytes) {
+      note_grid_write(launch, warp, op, {.address = word * kWordBytes, .bytes = bytes});
+    });
+  }
   if (access.bytes >= kWordBytes) return;
   stores.has_bytes = true;
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {

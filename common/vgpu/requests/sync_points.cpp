@@ -90,8 +90,9 @@ class FlagNotes {
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
       if (use_.global && launch_.grid_flow != nullptr && warp_.trace != nullptr) {
-        if (op_->spins) note_grid_read(launch_, warp_, op_, word);
-        if (use_.writes) note_grid_write(launch_, warp_, op_, {word * kWordBytes});
+        const bool keeps = op_->instruction->atomic != ptx::AtomicOp::exch;
+        if (op_->spins) note_grid_read(launch_, warp_, op_, word, Written::kWord);
+        if (use_.writes) note_grid_write(launch_, warp_, op_, {.address = word * kWordBytes, .keeps = keeps});
       }
       FlagWrite* const write = last_write(block, word);
       const FlagWrite last = write != nullptr ? *write : FlagWrite{};

@@ -214,7 +214,7 @@ class Simulation {
   static std::vector<SimPhase> count_phases(const BlockTrace& trace);
   static std::span<const SyncPoint> sync_points_of(const SimWarp& warp, const TimedOp& op);
   void make_writes(const SimWarp& warp, const TimedOp& op, Cycle at);
-  void end_write(std::uint32_t number, Cycle at);
+  void end_write(std::uint32_t number);
   void arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at);
   void end_phase(SimSm& sm, SimBlock& block, std::uint32_t number);
   bool has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked);

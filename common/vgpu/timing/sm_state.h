@@ -114,8 +114,9 @@ struct WaitingWarp {
 
 // A write for which warps of other blocks wait (GridTrace::writes).
 struct SimWrite {
-  bool made = false;
+  bool made = false;  // and so is the one that it follows
   Cycle at = 0;
+  std::vector<std::uint32_t> followers;                          // whose instructions came before this one was made
   std::vector<std::pair<std::uint32_t, std::uint32_t>> waiting;  // warps: SM, index in the SM
 };
 // For the trace of a warp: the outcome of the instruction that makes such a write.

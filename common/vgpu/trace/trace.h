@@ -77,12 +77,20 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
-// An instruction that writes to global memory and for which a warp of another block waits (GridTrace::writes).
+// An instruction that writes to global memory.
 struct BlockWrite {
   std::uint64_t block = 0;    // linear index within the grid
   std::uint32_t warp = 0;     // index within the block
   std::uint32_t outcome = 0;  // index of the instruction's outcome among the warp's
   auto operator<=>(const BlockWrite&) const = default;
+};
+// One for which a warp of another block waits. Who waits for the change of a word by an atomic also waits for what the
+// word was before.
+struct AwaitedWrite {
+  static constexpr std::uint32_t kNone = ~0u;
+  BlockWrite by;
+  std::uint32_t follows = kNone;  // an earlier one in GridTrace::writes
+  auto operator<=>(const AwaitedWrite&) const = default;
 };
 struct BlockWait {
   std::uint32_t outcome = 0;  // index of the reading instruction's outcome among the warp's
@@ -159,7 +167,7 @@ struct GridTrace {
   bool complete = false;           // `blocks` holds every block of the grid
   std::uint64_t longest_warp = 0;  // PTX instructions of the grid's longest warp, traced or not
   std::vector<Stratum> strata;     // of all blocks of the grid; empty if every block is to be replayed
-  std::vector<BlockWrite> writes;  // for which warps of other blocks wait
+  std::vector<AwaitedWrite> writes;
   // Blocks that should be traced in another run: they are unlike any traced block, and their share of the grid's work
   // is too large to let other blocks represent them.
   std::vector<std::uint64_t> missing;

@@ -72,18 +72,34 @@ inline std::span<const SyncPoint> Simulation::sync_points_of(const SimWarp& warp
 inline void Simulation::make_writes(const SimWarp& warp, const TimedOp& op, Cycle at) {
   const auto notes = grid_.writes_of.find(warp.trace);
   if (notes == grid_.writes_of.end()) return;
-  for (const WriteNote& note : notes_of(notes->second, warp, op)) end_write(note.write, at);
+  for (const WriteNote& note : notes_of(notes->second, warp, op)) {
+    SimWrite& write = writes_[note.write];
+    write.at = at;
+    const std::uint32_t before = in_.trace.writes[note.write].follows;
+    if (write.made || before == AwaitedWrite::kNone || writes_[before].made) {
+      end_write(note.write);
+    } else {
+      writes_[before].followers.push_back(note.write);
+    }
+  }
 }
 
-inline void Simulation::end_write(std::uint32_t number, Cycle at) {
-  SimWrite& write = writes_[number];
-  write.made = true;
-  write.at = at;
-  awaited_.erase(number);
-  for (const auto& [sm, warp] : std::exchange(write.waiting, {})) {
-    --sms_[sm].blocks[sms_[sm].warps[warp].sim_block].held;
-    advance(sms_[sm], sms_[sm].warps[warp]);
-    woken_.push_back(sm);
+// Ends the waits for a write, which is made, and for those that only lacked it.
+inline void Simulation::end_write(std::uint32_t number) {
+  std::vector<std::uint32_t> over{number};
+  for (std::size_t i = 0; i < over.size(); ++i) {
+    SimWrite& write = writes_[over[i]];
+    const std::uint32_t before = in_.trace.writes[over[i]].follows;
+    if (before != AwaitedWrite::kNone && writes_[before].made) write.at = std::max(write.at, writes_[before].at);
+    write.made = true;
+    awaited_.erase(over[i]);
+    const auto followers = std::exchange(write.followers, {});
+    over.insert(over.end(), followers.begin(), followers.end());
+    for (const auto& [sm, warp] : std::exchange(write.waiting, {})) {
+      --sms_[sm].blocks[sms_[sm].warps[warp].sim_block].held;
+      advance(sms_[sm], sms_[sm].warps[warp]);
+      woken_.push_back(sm);
+    }
   }
 }
 
@@ -224,7 +240,9 @@ inline std::vector<std::uint32_t> Simulation::release_stuck() {
   }
   // A block waits for another that gets no place before it ends: the traced run gave out places in another order.
   if (moved.empty() && !awaited_.empty()) {
-    end_write(*awaited_.begin(), at);
+    SimWrite& first = writes_[*awaited_.begin()];
+    first.at = std::max(first.at, at);
+    end_write(*awaited_.begin());
     return std::exchange(woken_, {});
   }
   return moved;

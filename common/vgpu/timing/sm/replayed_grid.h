@@ -33,7 +33,7 @@ inline ReplayedGrid::ReplayedGrid(const TimingInput& input) {
     orders_stores.push_back((is_fence || in.releases) && !in.of_block);
   }
   for (std::uint32_t i = 0; i < input.trace.writes.size(); ++i) {
-    const BlockWrite& write = input.trace.writes[i];
+    const BlockWrite& write = input.trace.writes[i].by;
     const auto& blocks = input.trace.blocks;
     const auto block = std::lower_bound(blocks.begin(), blocks.end(), write.block,
                                         [](const BlockTrace& one, std::uint64_t of) { return one.index < of; });

@@ -89,15 +89,29 @@ TEST_F(Stuck, AWaitEndsBehindAllWorkInFlight) {
 TEST_F(Stuck, ABlockGoesOnBeforeThoseThatWaitForIt) {
   warp(0, {{0, 0, Kind::waits}, {1, 0, Kind::arrives}});
   warp(1, {}, {{0, 0}});
-  trace_.writes = {{.block = 0, .warp = 0, .outcome = 1}};
+  trace_.writes = {{{.block = 0, .warp = 0, .outcome = 1}}};
   EXPECT_GE(cycles(), 2 * kFromDramCycles + kBarrierCycles);
+}
+
+// The last block waits for a change that the first one makes at once, but which follows one by the second, which waits
+// itself.
+TEST_F(Stuck, AWriteIsMadeOnlyAfterTheOneThatItFollows) {
+  warp(0, {});
+  warp(1, {}, {{0, 0}});
+  warp(2, {}, {{0, 2}});
+  trace_.writes = {{{.block = 0, .warp = 0, .outcome = 1}},
+                   {{.block = 1, .warp = 0, .outcome = 1}},
+                   {{.block = 0, .warp = 0, .outcome = 0}}};
+  const double at_once = cycles();
+  trace_.writes[2].follows = 1;
+  EXPECT_GE(cycles(), at_once + kFromDramCycles);
 }
 
 // Two blocks that wait for each other's writes.
 TEST_F(Stuck, AWaitForAnotherBlockEndsBehindAllWorkInFlight) {
   warp(0, {}, {{1, 1}});
   warp(1, {}, {{0, 0}});
-  trace_.writes = {{.block = 0, .warp = 0, .outcome = 1}, {.block = 1, .warp = 0, .outcome = 1}};
+  trace_.writes = {{{.block = 0, .warp = 0, .outcome = 1}}, {{.block = 1, .warp = 0, .outcome = 1}}};
   EXPECT_GE(cycles(), 2 * kFromDramCycles);
 }
 

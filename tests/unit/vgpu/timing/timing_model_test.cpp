@@ -85,7 +85,7 @@ class Clock : public testing::Test {
 
   // Runs traces of the whole grid, which is one stratum. If blocks alternate, every other one makes its first two
   // accesses in the opposite order; all do the same work. `writes`: for which other blocks wait.
-  ModelledTime run_whole_grid(std::uint64_t blocks, bool alternate, std::vector<BlockWrite> writes = {}) {
+  ModelledTime run_whole_grid(std::uint64_t blocks, bool alternate, std::vector<AwaitedWrite> writes = {}) {
     GridTrace trace;
     const std::uint64_t instructions = schedule_.ops.size();
     for (std::uint64_t b = 0; b < blocks; ++b) {
@@ -388,7 +388,7 @@ TEST_F(Clock, FewOfManyLikeBlocksAreReplayed) {
   const ModelledTime alike = run_whole_grid(kBlocks, false), alternate = run_whole_grid(kBlocks, true);
   EXPECT_LT(alike.operations, kBlocks * kLength / 2);
   EXPECT_GE(alternate.operations, kBlocks * kLength);
-  EXPECT_GE(run_whole_grid(kBlocks, false, {{0, 0, 0}}).operations, kBlocks * kLength) << "a block waits for another";
+  EXPECT_GE(run_whole_grid(kBlocks, false, {{{0, 0, 0}}}).operations, kBlocks * kLength) << "a block waits for another";
   EXPECT_NEAR(alike.cycles, alternate.cycles, 0.02 * alternate.cycles);
 }
 

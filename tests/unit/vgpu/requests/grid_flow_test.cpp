@@ -1,0 +1,93 @@
+// For which writes by other blocks a look at global memory waits: for those of all bytes that it sees, and for all
+// changes by atomics that made what it sees.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/unit/vgpu/exec/grid_runner.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Runs three blocks of one warp, each with code of its own, and returns, by block, for which others its last look
+// waits.
+std::vector<std::set<std::uint64_t>> waits_of(const std::vector<std::string>& bodies) {
+  std::string code;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    const std::string number = std::to_string(b), other = "other" + number;
+    code += "setp.ne.u32 %p1, %r2, " + number + ";\n@%p1 bra " + other + ";\n" + bodies[b] + "ret;\n" + other + ":\n";
+  }
+  const auto got = test::run({.body = code, .grid = {3, 1, 1}, .block = {1, 1, 1}});
+  EXPECT_TRUE(got.trace.complete);
+  std::vector<std::set<std::uint64_t>> out;
+  for (const BlockTrace& block : got.trace.blocks) {
+    std::set<std::uint64_t>& blocks = out.emplace_back();
+    const std::vector<BlockWait>& waits = block.warps[0].block_waits;
+    for (const BlockWait& wait : waits) {
+      if (wait.outcome != waits.back().outcome) continue;
+      for (std::uint32_t at = wait.write; at != AwaitedWrite::kNone; at = got.trace.writes[at].follows)
+        blocks.insert(got.trace.writes[at].by.block);
+    }
+    blocks.erase(block.index);
+  }
+  return out;
+}
+
+// A loop that does `first` before each look, until what `load` reads into %r3 has this bit.
+std::string look(const std::string& load, int bit, const std::string& first = "") {
+  static int loops = 0;
+  const std::string label = "look" + std::to_string(++loops);
+  return label + ":\n" + first + load + "and.b32 %r4, %r3, " + std::to_string(1u << bit) + ";\n" +
+         "setp.eq.u32 %p2, %r4, 0;\n@%p2 bra " + label + ";\n";
+}
+
+const std::string kWord = "ld.volatile.global.u32 %r3, [%rd1];\n", kByte = "ld.volatile.global.u8 %r3, [%rd1];\n";
+const std::string kOne = "mov.u32 %r5, 1;\n";
+
+std::string byte_store(int at) { return kOne + "st.volatile.global.u8 [%rd1+" + std::to_string(at) + "], %r5;\n"; }
+std::string word_store(int bits) { return "st.volatile.global.u32 [%rd1], " + std::to_string(bits) + ";\n"; }
+std::string change(const std::string& how, int bits) {
+  return "red.global." + how + " [%rd1], " + std::to_string(bits) + ";\n";
+}
+
+TEST(GridFlow, ALookAtAByteIsForItsWriterWhoeverWroteThoseBesideIt) {
+  EXPECT_THAT(waits_of({byte_store(0), look(kByte, 0, byte_store(1)), byte_store(2)})[1], ElementsAre(0));
+  EXPECT_THAT(waits_of({byte_store(3), look(kWord, 24, byte_store(1)), ""})[1], ElementsAre(0));
+  const std::string halves = "mov.u32 %r5, 2;\nst.volatile.global.u16 [%rd1+2], %r5;\n";
+  EXPECT_THAT(waits_of({"st.volatile.global.u16 [%rd1], 1;\n", look(kByte, 0, halves), ""})[1], ElementsAre(0));
+}
+
+TEST(GridFlow, ALookAtAWordIsForTheWritersOfAllItsBytes) {
+  EXPECT_THAT(waits_of({byte_store(0), look(kWord, 0) + look(kWord, 16), byte_store(2)})[1], ElementsAre(0, 2));
+  // A store of the whole word leaves nothing of what was there before.
+  const std::string behind = look(kByte, 0) + word_store(256);
+  EXPECT_THAT(waits_of({byte_store(0), behind, look(kWord, 8)})[2], ElementsAre(1));
+}
+
+TEST(GridFlow, ALookAtACounterIsForAllWhoCounted) {
+  const auto meet = [](int share) { return change("add.u32", share) + look(kWord, 3); };
+  const auto waits = waits_of({meet(2), meet(2), meet(4)});
+  EXPECT_THAT(waits, ElementsAre(ElementsAre(1, 2), ElementsAre(0, 2), ElementsAre(0, 1)));
+}
+
+TEST(GridFlow, AnOwnChangeOfAWordHidesNobodysBeforeIt) {
+  EXPECT_THAT(waits_of({change("add.u32", 65536), look(kWord, 16, change("add.u32", 1)), ""})[1], ElementsAre(0));
+  EXPECT_THAT(waits_of({change("or.b32", 1), look(kWord, 0, change("xor.b32", 256)), ""})[1], ElementsAre(0));
+  EXPECT_THAT(waits_of({word_store(1), look(kWord, 0, change("xor.b32", 256)), ""})[1], ElementsAre(0));
+  EXPECT_THAT(waits_of({byte_store(0), look(kWord, 0, change("or.b32", 256)), ""})[1], ElementsAre(0));
+  const std::string polls = look("atom.global.or.b32 %r3, [%rd1], 256;\n", 0);
+  EXPECT_THAT(waits_of({change("or.b32", 1), polls, ""})[1], ElementsAre(0));
+}
+
+// Whoever sees what an exchange wrote does not see what was there before.
+TEST(GridFlow, AnExchangeHidesWhatWasThereBefore) {
+  const std::string behind = look(kWord, 0) + "atom.global.exch.b32 %r6, [%rd1], 2;\n";
+  const auto waits = waits_of({change("or.b32", 1), behind, look(kWord, 1)});
+  EXPECT_THAT(waits, ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(1)));
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
