@@ -217,13 +217,14 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
       keep(launch, block, stores.by_sector, at / kSectorBytes, store);
     return;
   }
-  for_each_word(access, [&](std::uint64_t word) { keep(launch, block, stores.by_word, word, store); });
   if (follows_grid) {
     for_each_part(access, [&](std::uint64_t word, std::uint32_t bytes) {
       note_grid_write(launch, warp, op, {.address = word * kWordBytes, .bytes = bytes});
     });
   }
-  if (access.bytes >= kWordBytes) return;
+  // A store of a part of a word leaves the rest as stores and atomics before it made it.
+  if (access.bytes >= kWordBytes)
+    return for_each_word(access, [&](std::uint64_t word) { keep(launch, block, stores.by_word, word, store); });
   stores.has_bytes = true;
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
     const std::uint64_t first = access.of(std::countr_zero(left));
@@ -251,9 +252,9 @@ void note_global_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t wo
   if (atomic != block.global_flags.end() && (last == nullptr || atomic->second.number > last->number)) {
     warp.path.wait_until(atomic->second.clock);
     note_sync_point(launch, warp, op, atomic->second.number, SyncPoint::Kind::waits);
-  } else if (last != nullptr) {
-    wait_for(launch, warp, op, *last);
+    if (!atomic->second.keeps) last = nullptr;
   }
+  if (last != nullptr) wait_for(launch, warp, op, *last);
 }
 
 void note_global_load(Launch& launch, Warp& warp, const Op* op, const Access& access) {

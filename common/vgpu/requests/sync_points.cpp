@@ -89,15 +89,16 @@ class FlagNotes {
     launch_.charge(work::kFlagWords * (1 + bytes / kWordBytes));
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
+      const bool keeps = use_.atomic && op_->instruction->atomic != ptx::AtomicOp::exch;
       if (use_.global && launch_.grid_flow != nullptr && warp_.trace != nullptr) {
-        const bool keeps = op_->instruction->atomic != ptx::AtomicOp::exch;
         if (op_->spins) note_grid_read(launch_, warp_, op_, word, Written::kWord);
         if (use_.writes) note_grid_write(launch_, warp_, op_, {.address = word * kWordBytes, .keeps = keeps});
       }
       FlagWrite* const write = last_write(block, word);
       const FlagWrite last = write != nullptr ? *write : FlagWrite{};
       if (last.number != 0 && use_.reads) warp_.path.wait_until(last.clock);
-      if (use_.writes && write != nullptr) *write = {own_, std::max(warp_.path.clock(), use_.atomic ? last.clock : 0)};
+      if (use_.writes && write != nullptr)
+        *write = {own_, std::max(warp_.path.clock(), use_.atomic ? last.clock : 0), keeps};
       if (last.number == 0 || last.number == own_) continue;
       if (use_.reads && !use_.global) {
         note_sync_point(launch_, warp_, op_, last.number, SyncPoint::Kind::waits);

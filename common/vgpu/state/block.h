@@ -45,6 +45,7 @@ struct GlobalStore {
 struct FlagWrite {
   std::uint32_t number = 0;  // 0: none
   std::uint64_t clock = 0;   // PathSums::clock() of the warp; the latest, if writes keep what earlier ones wrote
+  bool keeps = false;        // whether what is there depends on what was there before
 };
 struct GlobalStores {
   // Of the maps' many small nodes, which are all freed at once.

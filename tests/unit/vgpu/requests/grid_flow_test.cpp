@@ -2,6 +2,7 @@
 // changes by atomics that made what it sees.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/unit/vgpu/exec/grid_runner.h"
@@ -87,6 +88,32 @@ TEST(GridFlow, AnExchangeHidesWhatWasThereBefore) {
   const std::string behind = look(kWord, 0) + "atom.global.exch.b32 %r6, [%rd1], 2;\n";
   const auto waits = waits_of({change("or.b32", 1), behind, look(kWord, 1)});
   EXPECT_THAT(waits, ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(1)));
+}
+
+// Runs two warps of a block, each with code of its own, and returns for how many writes of the first the second waits.
+std::size_t awaited_of_first(const std::string& first, const std::string& second) {
+  const auto got =
+      test::run({.body = "setp.ge.u32 %p1, %r1, 32;\n@%p1 bra second;\n" + first + "ret;\nsecond:\n" + second,
+                 .block = {64, 1, 1}});
+  const auto& points = got.trace.blocks.at(0).warps.at(0).sync_points;  // of those that some warp waits for
+  return static_cast<std::size_t>(std::count_if(
+      points.begin(), points.end(), [](const SyncPoint& each) { return each.kind == SyncPoint::Kind::arrives; }));
+}
+
+// The same within a block.
+TEST(GlobalFlow, WhatAWarpWritesBesideOrBehindHidesNobodysBeforeIt) {
+  EXPECT_EQ(awaited_of_first(change("or.b32", 1), look(kWord, 0, byte_store(1))), 1u);
+  EXPECT_EQ(awaited_of_first(byte_store(0), look(kWord, 0, change("or.b32", 256))), 1u);
+  EXPECT_EQ(awaited_of_first(word_store(1), look(kWord, 0, change("or.b32", 256))), 1u);
+  EXPECT_EQ(awaited_of_first(word_store(1), look(kWord, 0, byte_store(1))), 1u);
+}
+
+TEST(GlobalFlow, AStoreOrAnExchangeHidesWhatWasThereBefore) {
+  const std::string store_and_tell = word_store(1) + "st.volatile.global.u32 [%rd2], 1;\n";
+  const std::string told = look("ld.volatile.global.u32 %r3, [%rd2];\n", 0);
+  EXPECT_EQ(awaited_of_first(store_and_tell, told + change("or.b32", 2) + look(kWord, 1)), 2u);
+  EXPECT_EQ(awaited_of_first(store_and_tell, told + "atom.global.exch.b32 %r6, [%rd1], 2;\n" + look(kWord, 1)), 1u);
+  EXPECT_EQ(awaited_of_first(store_and_tell, told + word_store(2) + look(kWord, 1)), 1u);
 }
 
 }  // namespace
