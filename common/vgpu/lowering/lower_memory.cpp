@@ -105,8 +105,8 @@ bool Lowering::may_read_flag(const Instruction& in) {
   return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed);
 }
 
-// Whether a warp may wait for other blocks in a loop that does nothing but look. A look in any other code, at a counter
-// say, goes on whatever it sees.
+// Whether a warp may wait for other blocks in a loop that does nothing but look, or that ends when it has seen
+// something. A look in any other code, at a counter say, goes on whatever it sees.
 bool Lowering::only_looks_at_global() {
   const auto looks = [](const Instruction& in) {
     const Form form = ptx::info(in.opcode).form;
@@ -117,12 +117,10 @@ bool Lowering::only_looks_at_global() {
                        [&](std::uint32_t pc) { return looks(function_.instructions[pc]); });
   });
   for (std::size_t b = 0; b < loops.size(); ++b) {
-    if (!loops[b]) continue;
     for (const std::uint32_t pc : program_.blocks[b].memory) {
       const Instruction& in = function_.instructions[pc];
-      if (ptx::info(in.opcode).form == Form::load && reaches_global(in) && !in.non_coherent &&
-          decides_way(in, States::followed))
-        return true;
+      if (ptx::info(in.opcode).form != Form::load || !reaches_global(in) || in.non_coherent) continue;
+      if (loops[b] ? decides_way(in, States::followed) : ends_loops(pc)) return true;
     }
   }
   return false;
@@ -146,6 +144,14 @@ bool Lowering::load_polls(std::uint32_t pc) {
   if (polling_loads_.empty())
     polling_loads_ = find_polling_loads(function_, program_.blocks, calls ? linked_.parts[0].count : ~0u);
   return polling_loads_[pc];
+}
+
+bool Lowering::ends_loops(std::uint32_t pc) {
+  if (ending_loops_.empty()) {
+    const std::uint32_t called_from = linked_.parts.empty() ? ~0u : linked_.parts[0].count;
+    ending_loops_ = find_what_ends_loops(function_, program_.blocks, called_from);
+  }
+  return ending_loops_[pc];
 }
 
 bool Lowering::load_guesses(std::uint32_t pc) {
@@ -274,6 +280,14 @@ bool Lowering::is_read(const Operand& result) {
   return any;
 }
 
+// Whether an atomic may be one that looks at a word (is_look() in requests/sync_points.cpp).
+bool Lowering::may_look(const Instruction& in) {
+  using ptx::AtomicOp;
+  const Operand& value = in.operands[2];
+  const bool counts = in.atomic == AtomicOp::inc || in.atomic == AtomicOp::dec;
+  return !counts && (in.atomic != AtomicOp::add || value.kind != Operand::Kind::immediate || value.bits == 0);
+}
+
 Status Lowering::lower_atomic(const Instruction& in, Op op) {
   const bool reduction = ptx::info(in.opcode).form == ptx::Form::reduction;
   const std::size_t first = reduction ? 0 : 1;
@@ -284,7 +298,9 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
   op.decides = !reduction && decides_way(in, States::followed);
   op.spins = op.decides && is_in_polling_loop(op.block);
+  op.ends_loops = op.decides && reaches_global(in) && ends_loops(op.pc);
   program_.polls_global |= op.spins && reaches_global(in);
+  program_.looks_at_global |= op.ends_loops && may_look(in);
   note_flag_reader(in, op.decides);
   const Handler handler = atomic_handler(in);
   if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);

@@ -110,7 +110,9 @@ class Lowering {
   bool may_read_flag(const Instruction& in);
   void note_polls_by_plain_reads();
   bool only_looks_at_global();
+  static bool may_look(const ptx::Instruction& in);
   bool load_polls(std::uint32_t pc);
+  bool ends_loops(std::uint32_t pc);
   bool load_guesses(std::uint32_t pc);
   // Kernel parameters are known at launch, so loading one is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
@@ -160,7 +162,8 @@ class Lowering {
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
   Speculation speculation_;                   // of sanitized runs
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
-  std::vector<bool> polling_loads_;  // by instruction: find_polling_loads(), computed at the first volatile load
+  // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops().
+  std::vector<bool> polling_loads_, ending_loops_;
 };
 
 }  // namespace roofwalk::vgpu

@@ -134,10 +134,11 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
 
 // Tarjan: Depth-First Search and Linear Graph Algorithms (1972). The blocks of a strongly connected component form a
 // loop.
-std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
-                             const std::function<bool(const BasicBlock&)>& passes) {
+std::vector<std::uint32_t> number_loops(const std::vector<BasicBlock>& blocks,
+                                        const std::function<bool(const BasicBlock&)>& passes) {
   constexpr std::uint32_t kUnseen = 0, kDone = ~0u;  // blocks that fail `passes` count as done
-  std::vector<bool> out(blocks.size());
+  constexpr std::uint32_t kAlone = ~0u;  // in `out` until its loop is numbered: a block that leads to itself
+  std::vector<std::uint32_t> out(blocks.size());
   std::vector<std::uint32_t> lowest(blocks.size(), kDone), open;
   for (std::uint32_t b = 0; b < blocks.size(); ++b) lowest[b] = passes(blocks[b]) ? kUnseen : kDone;
   struct Visit {
@@ -145,7 +146,7 @@ std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
     std::size_t next = 0;  // index of the next successor
   };
   std::vector<Visit> way;
-  std::uint32_t numbers = 0;
+  std::uint32_t numbers = 0, loops = 0;
   const auto enter = [&](std::uint32_t block) {
     way.push_back({block, lowest[block] = ++numbers});
     open.push_back(block);
@@ -155,8 +156,8 @@ std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
     way.pop_back();
     if (!way.empty()) lowest[way.back().block] = std::min(lowest[way.back().block], lowest[last.block]);
     if (lowest[last.block] != last.number) return;
-    if (open.back() != last.block) out[last.block] = true;
-    for (; open.back() != last.block; open.pop_back()) out[open.back()] = true, lowest[open.back()] = kDone;
+    if (open.back() != last.block || out[last.block] == kAlone) out[last.block] = ++loops;
+    for (; open.back() != last.block; open.pop_back()) out[open.back()] = loops, lowest[open.back()] = kDone;
     open.pop_back();
     lowest[last.block] = kDone;
   };
@@ -170,11 +171,45 @@ std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
       }
       const std::uint32_t to = blocks[now.block].successors[now.next++];
       if (to == kExitBlock || lowest[to] == kDone) continue;
-      if (to == now.block) out[to] = true;
+      if (to == now.block) out[to] = kAlone;
       lowest[to] == kUnseen ? enter(to) : void(lowest[now.block] = std::min(lowest[now.block], lowest[to]));
     }
   }
   return out;
+}
+
+std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
+                             const std::function<bool(const BasicBlock&)>& passes) {
+  const std::vector<std::uint32_t> numbers = number_loops(blocks, passes);
+  return {numbers.begin(), numbers.end()};
+}
+
+// Level by level: without its heads, where control enters it, a loop falls apart into those within it.
+std::vector<bool> find_loop_ends(const std::vector<BasicBlock>& blocks) {
+  constexpr int kMostLevels = 64;  // deeper loops count as one block after another that may end them
+  std::vector<bool> ends(blocks.size()), left(blocks.size(), true);
+  const auto is_left = [&](const BasicBlock& block) { return left[static_cast<std::size_t>(&block - blocks.data())]; };
+  for (int level = 0;; ++level) {
+    const std::vector<std::uint32_t> loop = number_loops(blocks, is_left);
+    const std::uint32_t loops = loop.empty() ? 0 : *std::max_element(loop.begin(), loop.end());
+    if (loops == 0) return ends;
+    std::vector<std::uint32_t> first(loops + 1, kExitBlock);
+    std::vector<bool> has_head(loops + 1);
+    const auto behead = [&](std::uint32_t block) { left[block] = false, has_head[loop[block]] = true; };
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+      first[loop[b]] = std::min(first[loop[b]], b);
+      for (const std::uint32_t to : blocks[b].successors) {
+        if (to != kExitBlock && loop[to] == loop[b]) continue;
+        if (loop[b] != 0) ends[b] = true;
+        if (to != kExitBlock && loop[to] != 0) behead(to);
+      }
+      if (level == kMostLevels && loop[b] != 0) ends[b] = true;
+    }
+    if (level == kMostLevels) return ends;
+    for (std::uint32_t l = 1; l <= loops; ++l) {
+      if (!has_head[l]) behead(first[l]);
+    }
+  }
 }
 
 }  // namespace roofwalk::vgpu

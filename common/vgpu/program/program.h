@@ -46,6 +46,7 @@ struct Op {
   bool past_l1 = false;      // load: passes_l1()
   bool spins = false;        // atomic, load: polls memory in a loop until another thread changes it
   bool decides = false;      // atomic, mbarrier: its result decides a way (registers_that_decide)
+  bool ends_loops = false;   // atomic: its result decides whether a loop ends (lowering/polling.h)
   bool speculative = false;  // load: checked by picks (lowering/speculation.h); pick: the last one of its load
   bool guesses = false;      // load: its value matters only if a compare-and-swap finds it (lowering/guesses.h)
   bool back_edge = false;    // branch: its target is not ahead of it, so taking it ends the turn
@@ -84,9 +85,15 @@ inline constexpr std::uint32_t kExitBlock = ~0u;
 // Returns the basic blocks in program order, with successors and immediate post-dominators.
 std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 
-// Returns, by block, whether it lies on a cycle of blocks that all satisfy `passes`.
+// Returns, by block, the number of its loop, from 1 on: of the cycles of blocks that all satisfy `passes` on which it
+// lies, with those that share blocks with these. 0: none.
+std::vector<std::uint32_t> number_loops(const std::vector<BasicBlock>& blocks,
+                                        const std::function<bool(const BasicBlock&)>& passes);
+// The same, whether it has one.
 std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
                              const std::function<bool(const BasicBlock&)>& passes);
+// Returns, by block, whether control may get from it to the outside of a loop that it is in, be that in another loop.
+std::vector<bool> find_loop_ends(const std::vector<BasicBlock>& blocks);
 
 // A call instruction together with one of its possible callees: where arguments and results are.
 struct CallSite {
@@ -229,7 +236,7 @@ struct Program {
   std::uint32_t reserved_shared_bytes = 0;      // the last bytes, for the system; none if the code does not ask where
   bool has_fences = false;                      // whether the code has memory fences
   bool polls_global = false;                    // whether an operation that may reach global memory spins
-  bool looks_at_global = false;                 // whether a loop that only looks may wait for a write to global memory
+  bool looks_at_global = false;                 // whether a loop that only looks, or ends by a look, may wait there
   bool reads_flags = false;                     // whether warps may wait for each other elsewhere than at barriers
   bool reads_global_flags = false;              // the same, by an operation that may reach global memory
   bool turns_by_clock = false;                  // whether a block's warps take turns in order of time (exec/turns.h)

@@ -19,8 +19,8 @@ void note_global_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t wo
 
 // The same for values that blocks pass to each other, if Launch::grid_flow is set: a load, whatever its form, waits for
 // the writes by other blocks of all that it read, and if atomics changed that, for all changes. Atomics read such
-// values only if they spin: others do not wait, they count or share out work, and what they get depends on the order of
-// blocks. `word`: address / 4. `bytes`: as in Written.
+// values only if they spin, or decide whether a loop ends and do not count: others do not wait, they count or share out
+// work, and what they get depends on the order of blocks. `word`: address / 4. `bytes`: as in Written.
 void note_grid_write(Launch& launch, const Warp& warp, const Op* op, const Written& what);
 void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, std::uint32_t bytes);
 // At the end of a round in which SMs ran at the same time: records what an SM read, and makes what it wrote known to

@@ -84,14 +84,15 @@ class FlagNotes {
       warp.block->flags.resize(launch.program.shared_bytes / kWordBytes + 1);
   }
 
-  void touch(std::uint64_t byte, std::uint32_t bytes) {
+  // `lane`: the one that touches these bytes, if it does so by an atomic on global memory.
+  void touch(std::uint64_t byte, std::uint32_t bytes, int lane = 0) {
     ResidentBlock& block = *warp_.block;
     launch_.charge(work::kFlagWords * (1 + bytes / kWordBytes));
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
       const bool keeps = use_.atomic && op_->instruction->atomic != ptx::AtomicOp::exch;
       if (use_.global && launch_.grid_flow != nullptr && warp_.trace != nullptr) {
-        if (op_->spins) note_grid_read(launch_, warp_, op_, word, Written::kWord);
+        if (is_look(lane, bytes)) note_grid_read(launch_, warp_, op_, word, Written::kWord);
         if (use_.writes) note_grid_write(launch_, warp_, op_, {.address = word * kWordBytes, .keeps = keeps});
       }
       FlagWrite* const write = last_write(block, word);
@@ -122,6 +123,17 @@ class FlagNotes {
   // Limit on the number of `follows` points per block. Beyond it, each write of a flag follows the block's last one.
   static constexpr std::uint32_t kMostFollowed = 1u << 16;
 
+  // Whether an atomic waits for other blocks. One that counts shares out work, and is no look unless it counts nothing.
+  bool is_look(int lane, std::uint32_t bytes) const {
+    using ptx::AtomicOp;
+    if (op_->spins || !op_->ends_loops || !use_.writes) return op_->spins || op_->ends_loops;
+    const AtomicOp atomic = op_->instruction->atomic;
+    if (atomic != AtomicOp::add) return atomic != AtomicOp::inc && atomic != AtomicOp::dec;
+    const auto* const added = warp_.lanes<std::uint8_t>(op_->s[1]) + static_cast<std::size_t>(lane) * bytes;
+    // The result may have been written over it.
+    return op_->s[0] != op_->s[1] && std::all_of(added, added + bytes, [](std::uint8_t each) { return each == 0; });
+  }
+
   // Returns a pointer to the last write of a word; nullptr if it is not recorded.
   FlagWrite* last_write(ResidentBlock& block, std::uint64_t word) const {
     if (!use_.global) return word < block.flags.size() ? &block.flags[word] : nullptr;
@@ -149,8 +161,10 @@ void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, 
   // A write of a part of a word keeps the rest, as an atomic does.
   if (access.bytes < sizeof(std::uint32_t)) use.atomic = true;
   FlagNotes notes(launch, warp, op, use);
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1)
-    notes.touch(access.of(std::countr_zero(left)), access.bytes);
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    notes.touch(access.of(lane), access.bytes, lane);
+  }
   notes.finish();
 }
 

@@ -30,6 +30,17 @@ TEST(Blocks, IfElseMeetsBehindBoth) {
   EXPECT_EQ(blocks[3].reconvergence, kExitBlock);
 }
 
+TEST(Blocks, LoopsEndWhereControlMayLeaveThemForGoodOrForAnotherLoop) {
+  const ptx::Module module = parse(
+      "OUTER:\nadd.u32 %r1, %r1, 1;\n@%p0 bra INNER;\nadd.u32 %r1, %r1, 2;\nINNER:\n@%p1 bra OUT;\nadd.u32 %r1, %r1, "
+      "3;\n"
+      "@%p2 bra INNER;\n@%p3 bra OUTER;\nOUT:\nALONE:\n@%p1 bra ALONE;\nret;\n");
+  const auto blocks = find_blocks(module.functions[0]);
+  ASSERT_EQ(blocks.size(), 7u);
+  EXPECT_EQ(number_loops(blocks, [](const BasicBlock&) { return true; })[6], 0u);
+  EXPECT_EQ(find_loop_ends(blocks), (std::vector<bool>{false, false, true, true, true, true, false}));
+}
+
 TEST(Blocks, LoopMeetsAtItsExit) {
   const ptx::Module module =
       parse("mov.u32 %r1, 0;\nL:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\nret;\n");

@@ -90,6 +90,34 @@ TEST(GridFlow, AnExchangeHidesWhatWasThereBefore) {
   EXPECT_THAT(waits, ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(1)));
 }
 
+const std::string kOther = "ld.global.u32 %r7, [%rd2];\n";
+
+// An atomic that counts nothing is a look, also in a loop that loads something else.
+TEST(GridFlow, ALookByAnAtomicMayBeBesideALoad) {
+  for (const char* how :
+       {"or.b32 %r3, [%rd1], 0", "add.u32 %r3, [%rd1], %r5", "cas.b32 %r3, [%rd1], 7, 8", "max.u32 %r3, [%rd1], 1"}) {
+    SCOPED_TRACE(how);
+    const std::string none = "mov.u32 %r5, 0;\n", beside = std::string("atom.global.") + how + ";\n" + kOther;
+    EXPECT_THAT(waits_of({word_store(1), none + look(beside, 0), ""})[1], ElementsAre(0));
+  }
+}
+
+TEST(GridFlow, WhoTakesWorkFromAQueueWaitsForNobody) {
+  const auto take = [] { return kOne + look("atom.global.add.u32 %r3, [%rd1], %r5;\n" + kOther, 3); };
+  EXPECT_THAT(waits_of({take(), take(), take()}), ElementsAre(IsEmpty(), IsEmpty(), IsEmpty()));
+}
+
+TEST(GridFlow, ALookByAPlainLoadMayBeBesideAStore) {
+  const std::string plain = "ld.global.cg.u32 %r3, [%rd1];\n" + kOther;
+  EXPECT_THAT(waits_of({word_store(1), look(plain, 0, "st.global.u32 [%rd2], 1;\n"), ""})[1], ElementsAre(0));
+  // A look that ends nothing.
+  const std::string counted = kOne + "mov.u32 %r6, 0;\ncounted:\n" + plain +
+                              "setp.eq.u32 %p2, %r3, 0;\n@%p2 bra over;\nadd.u32 %r5, %r5, 1;\nover:\n"
+                              "st.global.u32 [%rd2], %r5;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p3, %r6, 9;\n"
+                              "@%p3 bra counted;\n";
+  EXPECT_THAT(waits_of({word_store(1), counted, ""})[1], IsEmpty());
+}
+
 // Runs two warps of a block, each with code of its own, and returns for how many writes of the first the second waits.
 std::size_t awaited_of_first(const std::string& first, const std::string& second) {
   const auto got =
