@@ -178,6 +178,13 @@ std::uint64_t of_arithmetic(const Instruction& in, Sources sources) {
   }
 }
 
+// A comparison that is joined with a predicate which alone decides the result.
+std::uint64_t of_comparison(const Instruction& in, Sources sources) {
+  const bool is_joined = in.bool_op == ptx::BoolOp::and_ || in.bool_op == ptx::BoolOp::or_;
+  if (!is_joined || !is_set(sources[2])) return ~0ull;
+  return (sources[2].value != 0) == (in.bool_op == ptx::BoolOp::or_) ? 0 : ~0ull;
+}
+
 }  // namespace
 
 std::uint64_t bits_of_type(Type type) {
@@ -192,6 +199,8 @@ std::uint64_t unset_result(const Instruction& in, Sources sources) {
       return of_arithmetic(in, sources);
     case ptx::Form::convert:
       return of_conversion(in, sources);
+    case ptx::Form::compare:
+      return of_comparison(in, sources);
     case ptx::Form::set:
       return ptx::is_pair(in.type) ? of_pair(in, sources) : ~0ull;
     default:

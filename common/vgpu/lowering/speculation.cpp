@@ -23,7 +23,7 @@ bool is_plain_load(const Instruction& in) {
 }
 
 bool may_be_speculative(const Instruction& in) {
-  const bool is_checked = in.space == Space::shared || in.space == Space::local || in.space == Space::generic;
+  const bool is_checked = in.space == Space::shared || in.space == Space::generic;
   return is_checked && is_plain_load(in) && in.guard < 0;
 }
 
@@ -45,7 +45,7 @@ bool is_pure(const Instruction& in) {
   }
 }
 
-// Whether a check of shared or local memory may be made after this instruction instead of before it.
+// Whether a check of shared memory may be made after this instruction instead of before it.
 bool leaves_memory_alone(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
   if (form == Form::store) return in.space == Space::global;

@@ -1,7 +1,7 @@
 // Loads that the compiler has moved ahead of their condition. nvcc loads shared memory although only some threads want
 // the value, and picks the wanted lanes afterwards (selp, and.pred, or a branch of which one side wants none), maybe in
-// a loop behind the load. The source reads nothing in the other lanes, so the sanitizer must check the wanted ones
-// only.
+// a loop behind the load. The source reads nothing in the other lanes, so the sanitizer must look for races of the
+// wanted ones only. (Unset values are followed to their use, whoever has loaded them.)
 #pragma once
 
 #include <cstdint>
@@ -44,9 +44,9 @@ struct Speculation {
   std::map<std::uint32_t, std::vector<TakenUp>> taken_up;  // by basic block
 };
 
-// Finds the loads of shared and local memory that may be speculative: all uses of the value lead, in the load's basic
+// Finds the loads of shared memory that may be speculative: all uses of the value lead, in the load's basic
 // block, through instructions without other effects to picks, such as the branch at the block's end. In between lies
-// nothing that a later check could mistake for an earlier event: no store to these memories and no synchronization.
+// nothing that a later check could mistake for an earlier event: no store to this memory and no synchronization.
 // If only other blocks use the value, and one of them picks, the same holds for each of these, and nothing of the kind
 // lies on the way to them. Volatile loads and loads with a guard are what the source says. `parts`: the functions that
 // `function` is linked of; a value that is handed from one to the other is wanted.

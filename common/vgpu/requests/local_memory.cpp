@@ -106,40 +106,6 @@ void store_unset_local(const Launch& launch, Warp& warp, const Op* op, const Acc
   }
 }
 
-bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  PartBits unset;
-  if (!find_unset_local(launch, warp, op, access, unset)) return true;
-  const std::size_t parts = part_count(*op->instruction);
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    std::uint64_t common = all_bits(access.bytes / parts);
-    for (std::size_t part = 0; part < parts; ++part) common &= unset[part][static_cast<std::size_t>(lane)];
-    if (common != all_bits(access.bytes / parts)) continue;
-    report_unset(launch, warp,
-                 origin_of(access, op, lane, UnsetOrigin::Where::local, (unset.copied >> lane & 1u) != 0));
-    return false;
-  }
-  return true;
-}
-
-void hold_load(Warp& warp, const Op* op, const Access& access, bool is_local) {
-  const std::size_t number = op->target;
-  if (number >= warp.held_loads.size()) warp.held_loads.resize(number + 1);
-  HeldLoad& held = warp.held_loads[number];
-  if (op->next_block == 0) {  // other blocks take it up, maybe for lanes that loaded earlier
-    held.op = op, held.is_local = is_local, held.bytes = access.bytes;
-    held.lanes[0] |= access.mask;
-    for (int l = 0; l < kWarpSize; ++l) {
-      if ((access.mask >> l & 1u) != 0) held.address[static_cast<std::size_t>(l)] = access.of(l);
-    }
-    return;
-  }
-  held = {.op = op, .is_local = is_local, .bytes = access.bytes};
-  for (std::size_t l = 0; l < kWarpSize; ++l) held.address[l] = access.of(static_cast<int>(l));
-  for (std::size_t way = 0; way < held.lanes.size(); ++way)
-    held.lanes[way] = (op->next_block >> way & 1u) != 0 ? access.mask : 0;
-}
-
 void define_local(const Launch& launch, Warp& warp, const Access& access) {
   if (!launch.sanitized) return;
   for (int l = 0; l < kWarpSize; ++l) {

@@ -13,16 +13,12 @@ namespace roofwalk::vgpu {
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
 // For the sanitizer. forget_local marks bytes of the warp's local memory as unwritten; define_local marks the bytes of
 // a store as written. find_unset_local finds the bits that a load fills in of which nobody has set the value, and
-// returns whether there are any; else `unset` stays as it is. check_local_defined is false, with a fault recorded, if a
-// lane loads nothing else.
+// returns whether there are any; else `unset` stays as it is.
 void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
-bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 bool find_unset_local(const Launch& launch, const Warp& warp, const Op* op, const Access& access, PartBits& unset);
 // Marks what a store leaves of UnsetValues::stored.
 void store_unset_local(const Launch& launch, Warp& warp, const Op* op, const Access& access);
 void define_local(const Launch& launch, Warp& warp, const Access& access);
-// Keeps a load of shared or local memory for the picks that check it (lowering/speculation.h).
-void hold_load(Warp& warp, const Op* op, const Access& access, bool is_local);
 // Counts the request word by word, like requests to global memory: the i-th words of all lanes are contiguous.
 void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store);
 // Copies between the interleaved words and one buffer of 16 bytes per lane.
@@ -39,8 +35,6 @@ const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access,
   if constexpr (store) {
     define_local(launch, warp, access);
     if (warp.unset != nullptr) store_unset_local(launch, warp, op, access);
-  } else if (op->speculative) {
-    hold_load(warp, op, access, true);
   } else {
     is_unset = find_unset_local(launch, warp, op, access, unset);
   }

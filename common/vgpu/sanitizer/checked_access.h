@@ -16,11 +16,13 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
                   const SharedWrites& writes = {});
 
 // race_report.cpp. Loads and stores of values that nobody has written: find the bits that a load fills with such
-// values, and mark what a store leaves of UnsetValues::stored.
+// values, mark its registers, and mark what a store leaves of UnsetValues::stored.
 void find_unset_shared(const Warp& warp, const Op* op, const Access& access, PartBits& unset);
-// check_held_shared: check_shared() for a held load (HeldLoad), of which only the value is known by now, not its marks:
-// it is reported if nothing is set in what a lane has loaded.
-bool check_held_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+const Op* mark_unset_shared(const Launch& launch, Warp& warp, const Op* op, const Access& access);
+// hold_load: keeps a load for the picks that check it for races (lowering/speculation.h); check_held: checks it for
+// some lanes, as if it had loaded in these only. What it has found unset was marked when it loaded.
+void hold_load(Warp& warp, const Op* op, const Access& access);
+bool check_held(Launch& launch, Warp& warp, const HeldLoad& held, std::uint32_t wanted);
 void store_unset_shared(const Warp& warp, const Op* op, const Access& access);
 
 // Charges what the warp's block spent on vector clocks and patterns, if it is watched.
@@ -54,18 +56,14 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
   const bool is_volatile = op->instruction->is_volatile;
   if constexpr (!store) {
     if (op->speculative) {
-      hold_load(warp, op, access, false);
+      hold_load(warp, op, access);
       move(access, at);
-      return op + 1;
+      return mark_unset_shared(launch, warp, op, access);
     }
     const SharedTouch touch = !is_volatile ? plain_touch(op) : op->spins ? SharedTouch::acquire : SharedTouch::glance;
     if (!check_shared(launch, warp, op, access, touch, {.carries = touch != SharedTouch::acquire})) return nullptr;
     move(access, at);
-    if (warp.block->shadow->take_unset()) {
-      PartBits unset;
-      find_unset_shared(warp, op, access, unset);
-      return mark_unset(launch, warp, op, access, unset, UnsetOrigin::Where::shared, op + 1);
-    }
+    if (warp.block->shadow->take_unset()) return mark_unset_shared(launch, warp, op, access);
   } else {
     LaneBytes own;
     move(access, own.pointers(access));

@@ -1,4 +1,5 @@
 // The messages for the sanitizer's findings: faults and warnings for races, missing waits and uninitialized reads.
+#include <algorithm>
 #include <bit>
 #include <string>
 
@@ -136,21 +137,40 @@ void find_unset_shared(const Warp& warp, const Op* op, const Access& access, Par
   }
 }
 
-bool check_held_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  if (warp.block->shadow == nullptr) return true;
-  const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
+const Op* mark_unset_shared(const Launch& launch, Warp& warp, const Op* op, const Access& access) {
   PartBits unset;
   find_unset_shared(warp, op, access, unset);
-  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    std::uint64_t common = all_bits(bytes);
-    for (std::size_t part = 0; part < parts; ++part) common &= unset[part][static_cast<std::size_t>(lane)];
-    if (common != all_bits(bytes)) continue;
-    report_unset(launch, warp,
-                 origin_of(access, op, lane, UnsetOrigin::Where::shared, (unset.copied >> lane & 1u) != 0));
-    return false;
+  return mark_unset(launch, warp, op, access, unset, UnsetOrigin::Where::shared, op + 1);
+}
+
+void hold_load(Warp& warp, const Op* op, const Access& access) {
+  const std::size_t number = op->target;
+  if (number >= warp.held_loads.size()) warp.held_loads.resize(number + 1);
+  HeldLoad& held = warp.held_loads[number];
+  if (op->next_block == 0) {  // other blocks take it up, maybe for lanes that loaded earlier
+    held.op = op, held.bytes = access.bytes;
+    held.lanes[0] |= access.mask;
+    for (int l = 0; l < kWarpSize; ++l) {
+      if ((access.mask >> l & 1u) != 0) held.address[static_cast<std::size_t>(l)] = access.of(l);
+    }
+    return;
   }
-  const bool is_fine = check_shared(launch, warp, op, access, plain_touch(op), {.carries = true});
+  held = {.op = op, .bytes = access.bytes};
+  for (std::size_t l = 0; l < kWarpSize; ++l) held.address[l] = access.of(static_cast<int>(l));
+  for (std::size_t way = 0; way < held.lanes.size(); ++way)
+    held.lanes[way] = (op->next_block >> way & 1u) != 0 ? access.mask : 0;
+}
+
+bool check_held(Launch& launch, Warp& warp, const HeldLoad& held, std::uint32_t wanted) {
+  if (wanted == 0) return true;
+  if (held.number_before != HeldLoad::kNone) warp.held_loads[held.number_before].lanes[0] &= ~wanted;
+  if (warp.block->shadow == nullptr) return true;
+  alignas(64) std::uint64_t address[kWarpSize];
+  std::copy(held.address.begin(), held.address.end(), address);
+  Access access;
+  make_access(address, wanted, held.bytes, access);
+  access.spell_out();
+  const bool is_fine = check_shared(launch, warp, held.op, access, plain_touch(held.op), {.carries = true});
   warp.block->shadow->take_unset();
   return is_fine;
 }

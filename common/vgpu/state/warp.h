@@ -75,15 +75,15 @@ struct MeetingLanes {
   std::size_t entry = 0;          // traced warps: index of their entry of it in WarpTrace::blocks
 };
 
-// A load whose lanes are checked only when it is known which of them want the value (lowering/speculation.h).
+// A load of shared memory that is checked for races only when it is known which lanes want the value
+// (lowering/speculation.h).
 struct HeldLoad {
   static constexpr std::size_t kMostWays = 8;  // Pick::if_true
   static constexpr std::uint32_t kNone = ~0u;
-  const Op* op = nullptr;               // null: none is held
-  std::uint32_t number_before = kNone;  // of the held load of another block that this one takes up
-  bool is_local = false;
+  const Op* op = nullptr;                          // null: none is held
+  std::uint32_t number_before = kNone;             // of the held load of another block that this one takes up
   std::uint32_t bytes = 0;                         // per lane
-  std::array<std::uint64_t, kWarpSize> address{};  // offsets in shared or local memory
+  std::array<std::uint64_t, kWarpSize> address{};  // offsets in shared memory
   // By way: the lanes in which its conditions hold so far. If other blocks take the load up, only the first counts: the
   // lanes that are not checked yet.
   std::array<std::uint32_t, kMostWays> lanes{};

@@ -45,7 +45,6 @@ template <class Run>
   access.spell_out();
   const std::uint32_t all = warp.mask;
   bool ends_turn = false;
-  // Shared memory comes after local memory, since a held load (HeldLoad) is of one memory: that with races.
   for (const Where where : {Where::local, Where::shared, Where::global}) {
     warp.mask = all & lane_bits([&](int l) { return window_of(access.address[l]) == where; });
     if (warp.mask == 0) continue;
@@ -53,7 +52,7 @@ template <class Run>
     if (launch.fault) break;
   }
   warp.mask = all;
-  return ends_turn ? nullptr : op + 1;
+  return detour_if_unset(warp, ends_turn ? nullptr : op + 1);
 }
 
 // Counts a request to shared memory by generic addresses apart from those to other memories.
@@ -395,19 +394,6 @@ template <class T>
 Handler atomic_of(const Instruction& in) {
   using ptx::AtomicOp;
   return in.atomic == AtomicOp::add ? op_atomic<T, AtomicOp::add> : op_atomic<T, AtomicOp::none>;
-}
-
-// Checks the lanes of a held load that want its value, as if it had loaded in these only.
-bool check_held(Launch& launch, Warp& warp, const HeldLoad& held, std::uint32_t wanted) {
-  if (wanted == 0) return true;
-  if (held.number_before != HeldLoad::kNone) warp.held_loads[held.number_before].lanes[0] &= ~wanted;
-  alignas(64) std::uint64_t address[kWarpSize];
-  std::copy(held.address.begin(), held.address.end(), address);
-  Access access;
-  make_access(address, wanted, held.bytes, access);
-  access.spell_out();
-  return held.is_local ? check_local_defined(launch, warp, held.op, access)
-                       : check_held_shared(launch, warp, held.op, access);
 }
 
 }  // namespace
