@@ -105,7 +105,9 @@ void store_unset_global(Launch& launch, const Warp& warp, const Op* op, const Ac
 
 bool find_unset_global(Launch& launch, Warp& warp, const Op* op, const Access& access, const char* verb) {
   const ptx::Instruction& in = *op->instruction;
-  const bool carries = ptx::info(in.opcode).form == ptx::Form::load;
+  const ptx::Form form = ptx::info(in.opcode).form;
+  if (form == ptx::Form::async_copy) return true;
+  const bool carries = form == ptx::Form::load;
   const std::size_t parts = carries ? part_count(in) : 1, bytes = access.bytes / parts;
   PartBits unset;
   for (std::size_t part = 0; part < parts; ++part) {

@@ -48,7 +48,8 @@ UnsetValues& unset_values(const Launch& launch, Warp& warp);
 const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Access& access, const PartBits& unset,
                      UnsetOrigin::Where where, const Op* next);
 // Global memory. store_unset_global: marks what a store leaves of UnsetValues::stored. find_unset_global: marks the
-// registers of a load; an instruction of another kind uses what it finds. False after a fault.
+// registers of a load; an instruction of another kind uses what it finds, except that an asynchronous copy marks shared
+// memory (copy_unset_shared()). False after a fault.
 void store_unset_global(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 bool find_unset_global(Launch& launch, Warp& warp, const Op* op, const Access& access, const char* verb);
 // Where a warp continues after a load that may have marked registers: `next`, or the detour.

@@ -24,6 +24,9 @@ const Op* mark_unset_shared(const Launch& launch, Warp& warp, const Op* op, cons
 void hold_load(Warp& warp, const Op* op, const Access& access);
 bool check_held(Launch& launch, Warp& warp, const HeldLoad& held, std::uint32_t wanted);
 void store_unset_shared(const Warp& warp, const Op* op, const Access& access);
+// Marks what an asynchronous copy by one lane leaves at this byte.
+void copy_unset_shared(const Launch& launch, const Warp& warp, std::uint64_t from, std::uint64_t byte,
+                       std::size_t bytes);
 
 // Charges what the warp's block spent on vector clocks and patterns, if it is watched.
 inline void charge_for_clocks(Launch& launch, const Warp& warp) {

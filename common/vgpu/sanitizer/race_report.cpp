@@ -186,6 +186,15 @@ void store_unset_shared(const Warp& warp, const Op* op, const Access& access) {
   }
 }
 
+void copy_unset_shared(const Launch& launch, const Warp& warp, std::uint64_t from, std::uint64_t byte,
+                       std::size_t bytes) {
+  for (std::size_t b = 0; b < bytes; b += 8) {
+    const std::size_t count = std::min<std::size_t>(bytes - b, 8);
+    const std::uint64_t bits = launch.memory.unset_bits(from + b, count);
+    if (bits != 0) warp.block->shadow->leave_unset(byte + b, count, bits);
+  }
+}
+
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes) {
   if (warp.block->shadow == nullptr) return true;

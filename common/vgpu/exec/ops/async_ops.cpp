@@ -120,6 +120,8 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
       std::memset(d, 0, bytes);
       if (source.bytes[l] != 0) std::memcpy(d, source.at[l], source.bytes[l]);
     }
+    if (is_watched(launch, warp) && launch.memory.holds_unset() && source.bytes[l] != 0)
+      copy_unset_shared(launch, warp, from.of(l), to.of(l), source.bytes[l]);
   }
   return after_memory(launch, warp, op);
 }

@@ -203,6 +203,28 @@ const Unset kCopied[] = {
   asm volatile("ld.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "l"(&own[t ^ 40]));
   x += z;
 )"},
+    {"ByAsynchronousCopies", R"(
+  __shared__ float4 sums[64];
+  sums[t].x = t, sums[t].z = n;
+  float4* const own = room + 64 * blockIdx.x;
+  own[t] = sums[t];
+  __syncthreads();
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16; cp.async.wait_all;" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(&sums[t])), "l"(&own[t ^ 40]) : "memory");
+  __syncthreads();
+  x = sums[t ^ 9].x + sums[t ^ 9].z;
+)"},
+    {"ByAsynchronousCopiesOfTheSetPart", R"(
+  __shared__ float4 sums[64];
+  sums[t].x = t;
+  float4* const own = room + 64 * blockIdx.x;
+  own[t] = sums[t];
+  __syncthreads();
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, 4; cp.async.wait_all;" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(&sums[t])), "l"(&own[t ^ 40]) : "memory");
+  __syncthreads();
+  x = sums[t ^ 9].x + sums[t ^ 9].z;
+)"},
     {"ThroughVolatileMemory", R"(
   volatile float* const v = s;
   if (t < 8) v[t] = 1;
@@ -410,6 +432,19 @@ const Unset kUsed[] = {
   x = other.x + other.y;
 )",
      "where a value was stored that had never been set"},
+    {"ByAnAsynchronousCopy", R"(
+  __shared__ float4 sums[64];
+  sums[t].x = t, sums[t].z = n;
+  float4* const own = room + 64 * blockIdx.x;
+  own[t] = sums[t];
+  __syncthreads();
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16; cp.async.wait_all;" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(&sums[t])), "l"(&own[t ^ 40]) : "memory");
+  __syncthreads();
+  const float4 other = sums[t ^ 9];  // @
+  x = other.x + other.y;
+)",
+     "shared memory, where a value was stored that had never been set"},
     {"AtomicOnACopyInGlobalMemory", R"(
   rooms[t] = s[t];
   x = atomicAdd(&rooms[t], 1.0f);  // @
