@@ -1,5 +1,6 @@
 // What becomes of unset values that the lanes of a warp exchange: a shuffle copies them; a vote, match or reduction has
-// no value where one of them decides; in a matrix product, an unset factor spoils its row or its column only.
+// no value where one of them decides, bit by bit; in a matrix product, an unset factor spoils its row or its column
+// only.
 #include <algorithm>
 #include <array>
 
@@ -124,11 +125,40 @@ bool UnsetExchange::prepare_vote(UnsetStep& step) {
   return true;
 }
 
-// match and redux.
+// A bit of match.any is set if the two lanes' values differ in a bit that both have set, or have no unset bits.
+// match.all is set if two lanes differ so.
+bool UnsetExchange::prepare_match(UnsetStep& step) {
+  const auto& operands = step.in.operands;
+  const Operand &value = operands[2], &masks = operands[3];
+  if (!step.uses(masks)) return false;
+  const bool is_any = step.in.vote == ptx::VoteMode::any;
+  UnsetRegister out;
+  for_each_mask(step, masks, [&](std::uint32_t lanes) {
+    const std::uint32_t open = marked_lanes(step, value, lanes);
+    if (open == 0) return;
+    const UnsetOrigin& from = step.find(value.index)->from(std::countr_zero(open));
+    bool may_be_equal = true;
+    for_lanes_of(lanes, [&](int lane) {
+      const UnsetSource own = step.source(value, lane);
+      std::uint32_t unknown = 0;
+      for_lanes_of(lanes & ~(1u << lane), [&](int other) {
+        const UnsetSource its = step.source(value, other);
+        const bool differ = ((own.value ^ its.value) & ~(own.bits | its.bits)) != 0;
+        if (differ) may_be_equal = false;
+        if (!differ && (own.bits | its.bits) != 0) unknown |= 1u << other;
+      });
+      if (is_any && unknown != 0) out.put(lane, unknown, from);
+    });
+    if (!is_any && may_be_equal) for_lanes_of(lanes, [&](int lane) { out.put(lane, ~0ull, from); });
+  });
+  add(operands[0], out);
+  add(operands[1], out);
+  return true;
+}
+
 bool UnsetExchange::prepare_reduction(UnsetStep& step) {
   const auto& operands = step.in.operands;
-  const std::size_t results = result_count(step.in);
-  const Operand &value = operands[results], &masks = operands[results + 1];
+  const Operand &value = operands[1], &masks = operands[2];
   if (!step.uses(masks)) return false;
   UnsetRegister out;
   for_each_mask(step, masks, [&](std::uint32_t lanes) {
@@ -142,7 +172,7 @@ bool UnsetExchange::prepare_reduction(UnsetStep& step) {
     const UnsetOrigin& from = step.find(value.index)->from(std::countr_zero(open));
     for_lanes_of(lanes, [&](int lane) { out.put(lane, bits, from); });
   });
-  for (std::size_t i = 0; i < results; ++i) add(operands[i], out);
+  add(operands[0], out);
   return true;
 }
 
@@ -191,6 +221,8 @@ bool UnsetExchange::prepare(UnsetStep& step) {
     case ptx::Form::matrix_multiply:
       prepare_product(step);
       return true;
+    case ptx::Form::warp_match:
+      return prepare_match(step);
     default:
       return prepare_reduction(step);
   }

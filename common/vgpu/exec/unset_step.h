@@ -69,6 +69,7 @@ class UnsetExchange {
  private:
   bool prepare_shuffle(UnsetStep& step);
   bool prepare_vote(UnsetStep& step);
+  bool prepare_match(UnsetStep& step);
   bool prepare_reduction(UnsetStep& step);
   void prepare_product(const UnsetStep& step);
   void add(const ptx::Operand& result, UnsetRegister mark) { results_.emplace_back(&result, std::move(mark)); }

@@ -148,6 +148,21 @@ const Unset kCopied[] = {
   const float v = s[t];
   x = __any_sync(~0u, v == 1) + __all_sync(~0u, v != 1);
 )"},
+    {"MatchOfATail", R"(
+  if (t % 32 < 20) s[t] = t & 3;
+  __syncwarp();
+  const unsigned set = __ballot_sync(~0u, t % 32 < 20);
+  const unsigned peers = __match_any_sync(~0u, __float_as_int(s[t])) & set;
+  if (t % 32 < 20) x = __popc(peers);
+)"},
+    {"MatchesThatOtherBitsDecide", R"(
+  ((unsigned short*)&s[t])[0] = t;
+  __syncwarp();
+  const unsigned peers = __match_any_sync(~0u, *(const unsigned*)&s[t]);
+  int all;
+  __match_all_sync(~0u, *(const unsigned*)&s[t], &all);
+  x = __popc(peers) + all;
+)"},
     {"RowsOfAProduct", R"(
   if (t % 32 < 16) s[t] = 1;  // rows 0 to 3, and 8 to 11
   __syncwarp();
@@ -369,6 +384,30 @@ const Unset kUsed[] = {
   x = __any_sync(~0u, v == -1);
 )",
      "reads element 8 of s"},
+    {"MatchWithTheTail", R"(
+  if (t % 32 < 20) s[t] = t & 3;
+  __syncwarp();
+  const float v = s[t];  // @
+  const unsigned peers = __match_any_sync(~0u, __float_as_int(v)) & 0x1fffff;
+  if (t % 32 < 20) x = __popc(peers);
+)",
+     "reads element 20 of s"},
+    {"MatchOfTheTailItself", R"(
+  if (t % 32 < 20) s[t] = t & 3;
+  __syncwarp();
+  const float v = s[t];  // @
+  x = __popc(__match_any_sync(~0u, __float_as_int(v)) & 0xfffff);
+)",
+     "reads element 20 of s"},
+    {"MatchOfAllThatNobodyDecides", R"(
+  if (t % 32 < 20) s[t] = 3;
+  __syncwarp();
+  const float v = s[t];  // @
+  int all;
+  __match_all_sync(~0u, __float_as_int(v), &all);
+  x = all;
+)",
+     "reads element 20 of s"},
     {"OtherRowOfAProduct", R"(
   if (t % 32 < 16) s[t] = 1;  // rows 0 to 3, and 8 to 11
   __syncwarp();
