@@ -26,6 +26,17 @@ std::uint64_t with_carries(Sources sources) {
   return any == 0 ? 0 : ~0ull << std::countr_zero(any);
 }
 
+// Of the least and the greatest sum that there may be, bit by bit: what carries cannot reach, and a bit that is the
+// same in both, is set. For a difference, the second source is turned around.
+std::uint64_t of_sum(Sources sources, bool is_difference) {
+  if (!sources[0].is_known || !sources[1].is_known) return with_carries(sources);
+  const auto least = [&](std::size_t i) { return sources[i].value & ~sources[i].bits; };
+  const auto most = [&](std::size_t i) { return sources[i].value | sources[i].bits; };
+  const std::uint64_t low = is_difference ? least(0) - most(1) : least(0) + least(1);
+  const std::uint64_t high = is_difference ? most(0) - least(1) : most(0) + most(1);
+  return (low ^ high) | sources[0].bits | sources[1].bits;
+}
+
 // A bit of the result is set if it is the same for each choice of the unset bits. All bits of one source are chosen
 // alike, as each bit of the result depends on one bit of each source only.
 template <class Logic>
@@ -134,6 +145,7 @@ std::uint64_t of_conversion(const Instruction& in, Sources sources) {
 }
 
 std::uint64_t of_arithmetic(const Instruction& in, Sources sources) {
+  const bool is_sum = in.opcode == Opcode::Add || in.opcode == Opcode::Sub;
   switch (in.opcode) {
     case Opcode::And:
       return of_logic(sources, [](auto a, auto b, auto) { return a & b; });
@@ -172,7 +184,8 @@ std::uint64_t of_arithmetic(const Instruction& in, Sources sources) {
     case Opcode::Mul:
     case Opcode::Mad:
       if (ptx::is_pair(in.type)) return of_pair(in, sources);
-      return ptx::is_float(in.type) || in.mul == ptx::MulMode::hi || in.sat ? ~0ull : with_carries(sources);
+      if (ptx::is_float(in.type) || in.mul == ptx::MulMode::hi || in.sat) return ~0ull;
+      return is_sum ? of_sum(sources, in.opcode == Opcode::Sub) : with_carries(sources);
     default:
       return ptx::is_pair(in.type) ? of_pair(in, sources) : ~0ull;
   }

@@ -113,6 +113,13 @@ const Unset kCopied[] = {
   halves[1] = t;
   x = *(const unsigned*)&s[t] >> 16;
 )"},
+    {"CountInTheUpperHalfOfAWord", R"(
+  ((unsigned short*)&s[t])[1] = t;
+  unsigned word = *(const unsigned*)&s[t];
+  for (int i = 0; i < n; ++i) word += 1u << 16;
+  *(unsigned*)&s[t] = word - 0x50000;
+  x = ((unsigned short*)&s[t])[1];
+)"},
     {"FieldsPermutedAndShifted", R"(
   unsigned short* const halves = (unsigned short*)&s[t];
   halves[0] = t;
@@ -342,6 +349,13 @@ const Unset kUsed[] = {
   unsigned short* const halves = (unsigned short*)&s[t];
   halves[1] = t;
   x = *(const unsigned*)&s[t] & 0x1ffff;  // @
+)",
+     "of s, shared memory"},
+    {"CountThatALowerHalfCarriesInto", R"(
+  ((unsigned short*)&s[t])[1] = t;
+  unsigned word = *(const unsigned*)&s[t];  // @
+  word += 0x10001;
+  x = word >> 16;
 )",
      "of s, shared memory"},
     {"HalfOfAWordOfAnArray", R"(
