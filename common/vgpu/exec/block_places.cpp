@@ -128,7 +128,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   const std::uint32_t own_bytes = program_.shared_bytes - program_.reserved_shared_bytes;
   std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
   std::fill_n(block.shared.begin() + own_bytes, program_.reserved_shared_bytes, std::uint8_t{0});
-  block.turns = 0;
+  block.turns = 0, block.begun_at = launch.clock;
   block.worked = true;
   block.is_watched = watched_blocks_.hold(linear);
   block.shadow = block.is_watched ? block.own_shadow : nullptr;

@@ -63,6 +63,7 @@ struct ResidentBlock {
   Dim3 index{0, 0, 0};
   std::uint64_t linear_index = 0;  // within the grid
   std::uint64_t turns = 0;         // that its warps have had
+  std::uint64_t begun_at = 0;      // Launch::clock
   bool worked = false;             // whether a warp did more than poll in vain in the last turn
   BlockTrace* trace = nullptr;     // trace of the block; nullptr if it is not sampled
   std::uint64_t memory_work = 0;   // BlockWork::memory

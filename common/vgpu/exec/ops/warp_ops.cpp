@@ -94,12 +94,23 @@ const Op* op_space_query(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// The clock counts warp instructions. All instructions of the current basic block were counted on entry, so this one
-// and those after it are deducted.
-template <class T, int shift>
-const Op* op_clock(Launch& launch, Warp& warp, const Op* op) {
+// The time of a warp within its block is its own (PathSums::clock()), because it is what loops that wait for a time go
+// by: libcu++'s waits sleep for a share of the time that they have waited. Only where its block begins is told by the
+// instructions of all blocks; so is all time in runs that count nothing. Instructions or latencies of the current basic
+// block were added on entry, so the share of this instruction and those after it is deducted.
+std::uint64_t clock_of(const Launch& launch, const Warp& warp, const Op* op) {
   const BasicBlock& block = launch.program.blocks[op->block];
-  const std::uint64_t now = launch.clock - block.count + (op->pc - block.first);
+  const std::uint64_t done = op->pc - block.first;
+  if (!launch.counts) return launch.clock - block.count + done;
+  const auto latency = static_cast<std::uint64_t>(first_op_of(launch.program, warp.in_lockstep, op->block)->offset);
+  return warp.block->begun_at + warp.path.clock() - latency + latency * done / block.count;
+}
+
+// `in_ns`: nanoseconds instead of cycles.
+template <class T, int shift, bool in_ns>
+const Op* op_clock(Launch& launch, Warp& warp, const Op* op) {
+  std::uint64_t now = clock_of(launch, warp, op);
+  if constexpr (in_ns) now = static_cast<std::uint64_t>(static_cast<double>(now) * 1e9 / launch.machine.clock_hz);
   for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int) { return static_cast<T>(now >> shift); });
   return op + 1;
 }
@@ -195,12 +206,14 @@ Handler clock_handler(SpecialRegister special, int size_bytes) {
   switch (special) {
     case SpecialRegister::clock:
     case SpecialRegister::clock64:
+      return size_bytes == 8 ? op_clock<std::uint64_t, 0, false> : op_clock<std::uint32_t, 0, false>;
     case SpecialRegister::globaltimer:
     case SpecialRegister::globaltimer_lo:
-      return size_bytes == 8 ? op_clock<std::uint64_t, 0> : op_clock<std::uint32_t, 0>;
+      return size_bytes == 8 ? op_clock<std::uint64_t, 0, true> : op_clock<std::uint32_t, 0, true>;
     case SpecialRegister::clock_hi:
+      return op_clock<std::uint32_t, 32, false>;
     case SpecialRegister::globaltimer_hi:
-      return op_clock<std::uint32_t, 32>;
+      return op_clock<std::uint32_t, 32, true>;
     default:
       return nullptr;
   }

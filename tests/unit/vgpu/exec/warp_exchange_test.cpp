@@ -184,6 +184,30 @@ TEST(MachineQuestions, IdsMasksAndSpaces) {
   }
 }
 
+// A chain takes as long by the clock of a warp that is alone as by that of one among many blocks.
+TEST(MachineQuestions, AClockTellsAWarpItsOwnTime) {
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
+__global__ void k(float* out) {
+  unsigned long long then, now;
+  float x = out[blockIdx.x];
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(then) : "f"(x) : "memory");
+  const long long before = clock64();
+#pragma unroll 1
+  for (int i = 0; i < 100; ++i) asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(x));
+  const long long behind = clock64();
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now) : "f"(x) : "memory");
+  if (threadIdx.x == 0) out[2 * blockIdx.x] = behind - before, out[2 * blockIdx.x + 1] = now - then;
+}
+SOLVE(float* out, int n) { k<<<n, 256>>>(out); }
+)");
+  Buffer alone{"out", std::vector<float>(128)}, many{"out", std::vector<float>(128)};
+  ASSERT_TRUE(Runner().run(kText, {&alone, 1}).ok());
+  ASSERT_TRUE(Runner().run(kText, {&many, 64}).ok());
+  EXPECT_GT(alone.values[0], 100);
+  EXPECT_LT(alone.values[0], 2000);
+  for (std::size_t i = 0; i < 128; ++i) EXPECT_EQ(many.values[i], alone.values[i % 2]) << i;
+}
+
 TEST(MachineQuestions, ClocksGoForwardAndSleepEnds) {
   const auto values = values_of(JOINT(exchanging_kernel(R"(
   const long long before = clock64();
