@@ -47,8 +47,12 @@ bool only_computes(const Instruction& in) {
 
 class Guesses {
  public:
-  Guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks)
-      : code_(function.instructions), blocks_(blocks), values_(function), readers_(function.registers.size()) {
+  Guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks, const std::vector<LinkedPart>& parts)
+      : code_(function.instructions),
+        blocks_(blocks),
+        parts_(parts),
+        values_(function),
+        readers_(function.registers.size()) {
     for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
       for_each_source(code_[pc], [&](int reg) { readers_[static_cast<std::size_t>(reg)].push_back(pc); });
       if (is_swap(code_[pc])) swaps_.push_back(pc);
@@ -97,6 +101,24 @@ class Guesses {
 
   bool has_swap(std::uint32_t load) const {
     return std::ranges::any_of(swaps_, [&](std::uint32_t swap) { return is_of_same_word(load, swap); });
+  }
+
+  // If a call reads the register only as a result of its callee, returns the register that gets this result in the
+  // caller; else -1.
+  int returned_to(std::uint32_t pc, int reg) const {
+    const Instruction& in = code_[pc];
+    if (ptx::info(in.opcode).form != Form::call || calls_through_pointer(in)) return -1;
+    const auto part = std::ranges::find(parts_, static_cast<std::uint32_t>(in.operands[0].index), &LinkedPart::first);
+    if (part == parts_.end() || in.guard == reg) return -1;
+    const std::size_t own = in.call_arguments.size() - part->results.size();  // behind them, the callee's results
+    int out = -1;
+    for (std::size_t i = 0; i < in.call_arguments.size(); ++i) {
+      const Operand& argument = in.call_arguments[i];
+      if (argument.kind != Operand::Kind::reg || argument.index != reg) continue;
+      if (i < own || in.call_results[i - own].kind != Operand::Kind::reg) return -1;
+      out = in.call_results[i - own].index;
+    }
+    return out;
   }
 
   std::uint32_t block_of(std::uint32_t pc) const {
@@ -204,7 +226,8 @@ class Guesses {
     pair.found[static_cast<std::size_t>(code_[pair.swap].operands[2].index)] = true;
     const auto makes_found = [&](std::uint32_t pc) {
       const bool in_place = block_of(pc) == pair.swap_block || is_behind_swap(pc, pair);
-      return in_place && only_computes(code_[pc]) && reads_only_found(pc, tainted, pair.found);
+      const bool computes = only_computes(code_[pc]) || ptx::info(code_[pc].opcode).form == Form::call;
+      return in_place && computes && reads_only_found(pc, tainted, pair.found);
     };
     bool grows = true;
     for (int round = 0; grows && round < kMostRounds; ++round) {
@@ -246,6 +269,8 @@ class Guesses {
       for (const std::uint32_t pc : readers_[reg]) {
         if (only_computes(code_[pc])) {
           for_each_result(code_[pc], taint);
+        } else if (const int to = returned_to(pc, static_cast<int>(reg)); to >= 0) {
+          taint(to);
         } else {
           uses.push_back(pc);
         }
@@ -266,6 +291,7 @@ class Guesses {
 
   const std::vector<Instruction>& code_;
   const std::vector<BasicBlock>& blocks_;
+  const std::vector<LinkedPart>& parts_;
   FlagValues values_;
   std::vector<std::vector<std::uint32_t>> readers_, blocks_before_;  // by register; by block
   std::vector<std::uint32_t> swaps_;
@@ -273,9 +299,10 @@ class Guesses {
 
 }  // namespace
 
-std::vector<bool> find_guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks) {
+std::vector<bool> find_guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
+                               const std::vector<LinkedPart>& parts) {
   if (std::ranges::none_of(function.instructions, is_swap)) return {};
-  return Guesses(function, blocks).find();
+  return Guesses(function, blocks, parts).find();
 }
 
 }  // namespace roofwalk::vgpu

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "common/vgpu/program/link.h"
 #include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
@@ -12,7 +13,8 @@ namespace roofwalk::vgpu {
 // - be what the compare-and-swap compares with, or go into what it would store;
 // - decide whether to go on to the compare-and-swap or to leave it out;
 // - be used where control gets only after the compare-and-swap has found it.
-// Empty if there are none.
-std::vector<bool> find_guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
+// Empty if there are none. `parts`: the functions that `function` is linked of.
+std::vector<bool> find_guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
+                               const std::vector<LinkedPart>& parts);
 
 }  // namespace roofwalk::vgpu

@@ -24,6 +24,15 @@ __device__ __noinline__ double add(double* to, double value) {
   } while (old != seen);
   return __longlong_as_double(old);
 }
+__device__ __noinline__ int greatest(int* word, int value) {
+  int old = *word, seen;
+  while (old < value) {
+    seen = old;
+    old = atomicCAS(word, seen, value);
+    if (old == seen) break;
+  }
+  return old;
+}
 __device__ __forceinline__ void most(int* word, int value) {
   int old = *word, seen;
   do {
@@ -64,6 +73,11 @@ const JudgedBody kHonestGuesses[] = {
   __syncthreads();
   c[t] = *word;
 )"},
+    {"ThatAFunctionReturnsToNobody", R"(
+  greatest(word, t ^ 21);
+  __syncthreads();
+  c[t] = *word;
+)"},
     {"ThatAreMadeAnew", R"(
   int old;
   do {
@@ -100,6 +114,12 @@ const JudgedBody kUsedOtherwise[] = {
     old = atomicCAS(word, seen, seen + 1);
   } while (old != seen);
   c[t] = first;
+)"},
+    {"TheGuessIsReturnedAndStored", R"(
+  c[t] = greatest(word, t ^ 21);
+)"},
+    {"TheGuessIsReturnedAndDecides", R"(
+  if (greatest(word, t ^ 21) > 5) c[t] = 0.0f;
 )"},
     {"TheGuessDecidesWhatElseIsDone", R"(
   int old = *word, seen;
