@@ -85,13 +85,31 @@ class Guesses {
   std::optional<Place> place_of(const Operand& address, const Instruction& in) const {
     const int bytes = ptx::size_bytes(in.type);
     if (address.index < 0) return Place{address.symbol, -1, address.offset, bytes};
-    const auto& makers = values_.makers_of(address.index);
-    if (makers.size() != 1) return std::nullopt;
-    const Instruction& maker = code_[makers[0]];
-    if (ptx::info(maker.opcode).form == Form::move && maker.operands.size() == 2 && maker.guard < 0 &&
-        maker.operands[1].kind == Operand::Kind::variable)
-      return Place{maker.operands[1].symbol, -1, maker.operands[1].offset + address.offset, bytes};
-    return Place{"", address.index, address.offset, bytes};
+    int reg = address.index;
+    std::int64_t offset = address.offset;
+    for (int step = 0; step < kMostRounds; ++step) {
+      const auto& makers = values_.makers_of(reg);
+      if (makers.size() != 1) return std::nullopt;
+      const Instruction& maker = code_[makers[0]];
+      if (maker.guard < 0 && ptx::info(maker.opcode).form == Form::move && maker.operands.size() == 2 &&
+          maker.operands[1].kind == Operand::Kind::variable)
+        return Place{maker.operands[1].symbol, -1, maker.operands[1].offset + offset, bytes};
+      if (!makes_address(maker)) return Place{"", reg, offset, bytes};
+      reg = maker.operands[1].index;
+      if (maker.operands.size() == 3) offset += static_cast<std::int64_t>(maker.operands[2].bits);
+    }
+    return std::nullopt;
+  }
+
+  // Whether an instruction makes an address of another, maybe in another window or a wider register, or adds a number.
+  static bool makes_address(const Instruction& in) {
+    if (in.guard >= 0 || in.operands.size() < 2 || in.operands[1].kind != Operand::Kind::reg) return false;
+    const Form form = ptx::info(in.opcode).form;
+    const bool converts = form == Form::convert && !ptx::is_float(in.type) && !ptx::is_float(in.source_type) &&
+                          ptx::size_bytes(in.type) >= 4 && ptx::size_bytes(in.source_type) >= 4;
+    if (form == Form::move || form == Form::cvta || converts) return in.operands.size() == 2;
+    return in.opcode == ptx::Opcode::Add && !ptx::is_float(in.type) && in.operands.size() == 3 &&
+           in.operands[2].kind == Operand::Kind::immediate;
   }
 
   bool is_of_same_word(std::uint32_t load, std::uint32_t swap) const {

@@ -73,6 +73,16 @@ const JudgedBody kHonestGuesses[] = {
   __syncthreads();
   c[t] = *word;
 )"},
+    {"OfASwapByAGenericAddress", R"(
+  int old = *word, seen;
+  do {
+    seen = old;
+    asm volatile("atom.acq_rel.cta.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(old) : "l"(word), "r"(seen), "r"(seen + 1) : "memory");
+  } while (old != seen);
+  __syncthreads();
+  c[t] = *word;
+)"},
     {"ThatAFunctionReturnsToNobody", R"(
   greatest(word, t ^ 21);
   __syncthreads();
@@ -138,6 +148,14 @@ const JudgedBody kUsedOtherwise[] = {
   atomicAdd(word, 1);
   const int old = *word;
   c[t] = atomicCAS(word + 1, old, old + 1);
+)"},
+    {"TheSwapByAGenericAddressIsOfAnotherWord", R"(
+  atomicAdd(word, 1);
+  const int old = *word;
+  int found;
+  asm volatile("atom.acq_rel.cta.cas.b32 %0, [%1], %2, %3;"
+               : "=r"(found) : "l"(word + 1), "r"(old), "r"(old + 1) : "memory");
+  if (found > 5) c[t] = found;
 )"},
     {"OneThreadStoresPlainly", R"(
   add(&s[0], 1.0f);
