@@ -156,7 +156,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     forget_local(launch, warp, 0, program_.local_bytes);
     if (!program_.unwritten.empty()) fill_unwritten(program_, warp, mix(seed_ ^ mix(linear)) + warp.index);
     warp.executed = 0;
-    warp.swaps = warp.vain_turn = warp.vain_polls = 0;
+    warp.swaps = warp.vain_turn = warp.vain_polls = warp.ways_given = 0;
     warp.path = {};
     warp.trace = is_traced ? &block.trace->warps[warp.index] : nullptr;
     warp.state = Warp::State::ready;

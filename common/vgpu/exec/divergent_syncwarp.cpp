@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <utility>
+#include <vector>
 
+#include "common/base/mix.h"
 #include "common/vgpu/exec/divergent_barrier.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
@@ -208,6 +210,30 @@ const Op* go_on_in_warp(Launch& launch, Warp& warp) {
       own->met = true;
     }
   }
+}
+
+// Lanes that lead to the same point of reconvergence may go there in any order. Entries above the one that ends there
+// belong to lanes that parted later. If there are several such groups, each comes to its turn in the end.
+bool let_others_ahead(Warp& warp, std::uint32_t block) {
+  if (warp.mask == warp.live || !warp.meeting.empty() || !warp.standing.empty()) return false;
+  std::vector<ReconvergenceEntry>& stack = warp.stack;
+  const std::size_t bottom = warp.frames.empty() ? 0 : warp.frames.back().depth;
+  std::vector<std::pair<std::size_t, std::size_t>> choices;  // begins of the others' entries, and of those behind them
+  for (std::size_t other = stack.size(); other > bottom;) {
+    const std::size_t own = --other;
+    while (other > bottom && (stack[other - 1].mask & stack[own].mask & warp.live) == 0) {
+      --other;
+      if (stack[other].reconvergence != stack[own].reconvergence || (stack[other].mask & warp.live) == 0) continue;
+      choices.emplace_back(other, own);
+      break;
+    }
+  }
+  if (choices.empty()) return false;
+  const auto [other, own] = choices[mix(++warp.ways_given) % choices.size()];
+  const auto at = [&](std::size_t i) { return stack.begin() + static_cast<std::ptrdiff_t>(i); };
+  stack.back().block = block;
+  std::rotate(at(other), at(own), stack.end());
+  return true;
 }
 
 }  // namespace roofwalk::vgpu

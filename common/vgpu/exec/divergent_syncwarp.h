@@ -54,4 +54,9 @@ inline bool are_waiting(const Warp& warp) {
 }
 const Op* go_on_in_warp(Launch& launch, Warp& warp);
 
+// The executing lanes, which continue at `block`, wait in a loop, maybe for lanes of their own warp that went another
+// way at a branch. Puts such lanes, which have yet to run or wait themselves, on top of the reconvergence stack, and
+// returns whether there are any: on a GPU, all lanes proceed.
+bool let_others_ahead(Warp& warp, std::uint32_t block);
+
 }  // namespace roofwalk::vgpu

@@ -149,6 +149,116 @@ TEST(Mbarrier, SanitizerSeesAPipelineThatDoesNotWait) {
   EXPECT_EQ(record->fault->line, 18);
 }
 
+// Two mbarriers for the `n` arrivals of a kernel's lanes, which part before they wait.
+std::string parting_kernel(const std::string& body) {
+  return R"(#include <roofwalk.cuh>
+__device__ __forceinline__ void arrive(unsigned gate) {
+  asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(gate) : "memory");
+}
+__device__ __forceinline__ void wait(unsigned gate) {
+  unsigned over;
+  do {
+    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+                 : "=r"(over) : "r"(gate) : "memory");
+  } while (over == 0);
+}
+__global__ void k(float* y, int n) {
+  __shared__ unsigned long long gates[2];
+  __shared__ float s[32];
+  const int t = threadIdx.x;
+  const unsigned gate = (unsigned)__cvta_generic_to_shared(gates), other = gate + 8;
+  if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], 32; mbarrier.init.shared.b64 [%1], 12;"
+                           ::"r"(gate), "r"(other) : "memory");
+  __syncthreads();
+  s[t] = t;
+)" + body +
+         "}\nSOLVE(float* y) { k<<<1, 32>>>(y, 12); }\n";
+}
+
+struct Parting {
+  const char* name;
+  const char* body;
+};
+void PrintTo(const Parting& parting, std::ostream* out) { *out << parting.name; }
+
+const Parting kPartings[] = {
+    {"OfATailThatArrivesAndEnds", R"(
+  if (t >= n) {
+    arrive(gate);
+    return;
+  }
+  arrive(gate);
+  wait(gate);
+  y[t] = s[31 - t];
+)"},
+    {"OfAHeadThatArrivesAndEnds", R"(
+  if (t < 32 - n) {
+    arrive(gate);
+    return;
+  }
+  arrive(gate);
+  wait(gate);
+  y[31 - t] = s[31 - t] + 31 - 2 * (31 - t);
+)"},
+    {"OfArmsThatWaitForEachOther", R"(
+  arrive(gate);
+  if (t < n) {
+    wait(gate);
+    y[t] = s[31 - t];
+    arrive(other);
+  } else {
+    wait(other);
+    s[t] = 0;
+  }
+)"},
+    {"OfAThirdArm", R"(
+  if (t < n) {
+    arrive(gate);
+    if (t % 3 == 0) {
+      wait(other);
+    } else {
+      wait(gate);
+      for (int i = 0; i < (t == 1 ? 5 : 1); ++i) arrive(other);
+    }
+    y[t] = s[31 - t];
+  } else {
+    arrive(gate);
+  }
+)"},
+};
+
+std::string parting_text(const Parting& parting) { return parting_kernel(parting.body); }
+// Half of the tail never arrives.
+const std::string kStuck = parting_kernel(
+    "  if (t >= n) {\n    if (t % 2 == 0) arrive(gate);\n    return;\n  }\n"
+    "  arrive(gate);\n  wait(gate);\n  y[t] = s[31 - t];\n");
+const bool kPartingsJoined = join(map_to_text(kPartings, parting_text)) && join({kStuck});
+
+class LanesThatPart : public testing::TestWithParam<Parting> {};
+
+TEST_P(LanesThatPart, WaitForEachOtherAtAnMbarrier) {
+  for (const RunOptions& options : {kSanitized, RunOptions{}}) {
+    Buffer y{"y", std::vector<float>(12)};
+    const auto record = Runner().run(parting_text(GetParam()), {&y}, options);
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_FALSE(record->fault) << record->fault->message;
+    for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(y.values[i], static_cast<float>(31 - i)) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Mbarrier, LanesThatPart, testing::ValuesIn(kPartings),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(Mbarrier, LanesThatNeverArriveAreWaitedForInVain) {
+  Buffer y{"y", std::vector<float>(12)};
+  RunOptions options;
+  options.max_work = 5'000'000;
+  const auto record = Runner().run(kStuck, {&y}, options);
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault);
+  EXPECT_EQ(record->fault->kind, FaultKind::runaway) << record->fault->message;
+}
+
 TEST(Mbarrier, TooManyArrivalsAreAFault) {
   const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 #include <cuda/barrier>
