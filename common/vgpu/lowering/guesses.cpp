@@ -47,9 +47,11 @@ bool only_computes(const Instruction& in) {
 
 class Guesses {
  public:
-  Guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks, const std::vector<LinkedPart>& parts)
+  Guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks, const BlockUses& uses,
+          const std::vector<LinkedPart>& parts)
       : code_(function.instructions),
         blocks_(blocks),
+        uses_(uses),
         parts_(parts),
         values_(function),
         readers_(function.registers.size()) {
@@ -144,13 +146,14 @@ class Guesses {
     return static_cast<std::uint32_t>(behind - blocks_.begin()) - 1;
   }
 
-  // Returns, by block, where control can get from `ahead`, which count, too, without running through block `wall`.
-  std::vector<bool> reach(std::vector<std::uint32_t> ahead, std::uint32_t wall, bool backwards = false) const {
+  // Returns, by block, where control can get from `ahead`, which count, too, without running through the walls.
+  std::vector<bool> reach(std::vector<std::uint32_t> ahead, std::uint32_t wall, bool backwards = false,
+                          std::uint32_t other_wall = kExitBlock) const {
     std::vector<bool> out(blocks_.size());
     while (!ahead.empty()) {
       const std::uint32_t block = ahead.back();
       ahead.pop_back();
-      if (block == kExitBlock || block == wall || out[block]) continue;
+      if (block == kExitBlock || block == wall || block == other_wall || out[block]) continue;
       out[block] = true;
       const auto& next = backwards ? blocks_before_[block] : blocks_[block].successors;
       ahead.insert(ahead.end(), next.begin(), next.end());
@@ -213,14 +216,47 @@ class Guesses {
     return equal == branch.guard_negated ? 0 : 1;
   }
 
-  bool may_decide(std::uint32_t pc, const Pair& pair) const {
+  bool may_decide(std::uint32_t pc, const Pair& pair, const std::vector<bool>& tainted) const {
     if (code_[pc].guard == pair.success && block_of(pc) == pair.swap_block) return true;
     const auto& ways = blocks_[block_of(pc)].successors;
     const auto leads = [&](const std::vector<bool>& to) {
       return std::ranges::any_of(ways, [&](std::uint32_t way) { return way != kExitBlock && to[way]; });
     };
     const bool leaves = std::ranges::count(ways, kExitBlock) != 0 || std::ranges::count(ways, pair.load_block) != 0;
-    return leads(pair.to_swap) && (leaves || leads(pair.past_swap));
+    return leads(pair.to_swap) && (leaves || leads(pair.past_swap)) && !decides_more(pc, tainted);
+  }
+
+  // Whether it shows behind a branch which way it went, other than by the swap and by values that are followed anyway:
+  // one of the ways changes something else before the two meet again.
+  bool decides_more(std::uint32_t pc, const std::vector<bool>& tainted) const {
+    const std::uint32_t here = block_of(pc), meet = blocks_[here].reconvergence;
+    const auto& ways = blocks_[here].successors;
+    if (ways.size() != 2) return true;
+    const std::vector<bool> one = reach({ways[0]}, here, false, meet), other = reach({ways[1]}, here, false, meet);
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      if (one[b] == other[b]) continue;
+      const auto first = code_.begin() + blocks_[b].first;
+      const auto shows = [&](const Instruction& in) { return changes_more(in, meet, tainted); };
+      if (std::any_of(first, first + blocks_[b].count, shows)) return true;
+    }
+    return false;
+  }
+
+  bool changes_more(const Instruction& in, std::uint32_t meet, const std::vector<bool>& tainted) const {
+    const Form form = ptx::info(in.opcode).form;
+    const bool is_other_atomic = form == Form::atomic && !is_swap(in);
+    if (form == Form::store || form == Form::reduction || form == Form::call || is_other_atomic) return true;
+    bool out = false;
+    for_each_result(in, [&](int reg) {
+      const auto r = static_cast<std::size_t>(reg);
+      const bool is_wanted = meet != kExitBlock && uses_.is_wanted_in(r, meet);
+      const bool is_result = std::ranges::any_of(parts_, [&](const LinkedPart& part) {
+        return std::ranges::any_of(part.results,
+                                   [&](const Operand& of) { return of.kind == Operand::Kind::reg && of.index == reg; });
+      });
+      out = out || (!tainted[r] && (is_wanted || is_result));
+    });
+    return out;
   }
 
   bool is_behind_swap(std::uint32_t pc, const Pair& pair) const {
@@ -266,7 +302,7 @@ class Guesses {
         ptx::info(in.opcode).form == Form::branch && in.guard >= 0 && tainted[static_cast<std::size_t>(in.guard)];
     const auto allows = [&](const Pair& pair) {
       const bool is_found = is_behind_swap(pc, pair) && reads_only_found(pc, tainted, pair.found);
-      return is_found || (branches && may_decide(pc, pair));
+      return is_found || (branches && may_decide(pc, pair, tainted));
     };
     return std::ranges::any_of(pairs, allows);
   }
@@ -309,6 +345,7 @@ class Guesses {
 
   const std::vector<Instruction>& code_;
   const std::vector<BasicBlock>& blocks_;
+  const BlockUses& uses_;
   const std::vector<LinkedPart>& parts_;
   FlagValues values_;
   std::vector<std::vector<std::uint32_t>> readers_, blocks_before_;  // by register; by block
@@ -318,9 +355,9 @@ class Guesses {
 }  // namespace
 
 std::vector<bool> find_guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
-                               const std::vector<LinkedPart>& parts) {
-  if (std::ranges::none_of(function.instructions, is_swap)) return {};
-  return Guesses(function, blocks, parts).find();
+                               const BlockUses& uses, const std::vector<LinkedPart>& parts) {
+  if (!uses.is_known() || std::ranges::none_of(function.instructions, is_swap)) return {};
+  return Guesses(function, blocks, uses, parts).find();
 }
 
 }  // namespace roofwalk::vgpu

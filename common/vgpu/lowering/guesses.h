@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/vgpu/program/link.h"
+#include "common/vgpu/program/operands.h"
 #include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
@@ -11,10 +12,10 @@ namespace roofwalk::vgpu {
 // Returns, by instruction, the plain loads whose value matters only if a compare-and-swap of the same word finds that
 // the word still holds it. Such a value may only
 // - be what the compare-and-swap compares with, or go into what it would store;
-// - decide whether to go on to the compare-and-swap or to leave it out;
+// - decide whether to go on to the compare-and-swap or to leave it out, and nothing else;
 // - be used where control gets only after the compare-and-swap has found it.
 // Empty if there are none. `parts`: the functions that `function` is linked of.
 std::vector<bool> find_guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
-                               const std::vector<LinkedPart>& parts);
+                               const BlockUses& uses, const std::vector<LinkedPart>& parts);
 
 }  // namespace roofwalk::vgpu

@@ -155,7 +155,7 @@ bool Lowering::ends_loops(std::uint32_t pc) {
 }
 
 bool Lowering::load_guesses(std::uint32_t pc) {
-  if (!guesses_) guesses_ = find_guesses(function_, program_.blocks, linked_.parts);
+  if (!guesses_) guesses_ = find_guesses(function_, program_.blocks, uses_, linked_.parts);
   return !guesses_->empty() && (*guesses_)[pc];
 }
 

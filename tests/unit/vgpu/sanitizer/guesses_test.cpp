@@ -33,6 +33,15 @@ __device__ __noinline__ int greatest(int* word, int value) {
   }
   return old;
 }
+__device__ __noinline__ float raised(int* word, int value) {
+  int old = *word, seen;
+  while (old < value) {
+    seen = old;
+    old = atomicCAS(word, seen, value);
+    if (old == seen) return 1.0f;
+  }
+  return 0.0f;
+}
 __device__ __forceinline__ void most(int* word, int value) {
   int old = *word, seen;
   do {
@@ -88,6 +97,19 @@ const JudgedBody kHonestGuesses[] = {
   __syncthreads();
   c[t] = *word;
 )"},
+    {"ThatMayEndALoopWithPauses", R"(
+  int old = *word, seen;
+  unsigned pause = 20;
+  do {
+    seen = old;
+    if (seen >= t) break;
+    __nanosleep(pause);
+    pause *= 2;
+    old = atomicCAS(word, seen, t);
+  } while (old != seen);
+  __syncthreads();
+  c[t] = *word;
+)"},
     {"ThatAreMadeAnew", R"(
   int old;
   do {
@@ -138,6 +160,33 @@ const JudgedBody kUsedOtherwise[] = {
     seen = old;
     old = atomicCAS(word, seen, seen + 1);
   } while (old != seen);
+)"},
+    {"TheGuessDecidesWhatIsDoneInstead", R"(
+  int old = *word, seen;
+  float x = 1.0f;
+  do {
+    seen = old;
+    if (seen >= 5) {
+      x = 2.0f;
+      break;
+    }
+    old = atomicCAS(word, seen, seen + 1);
+  } while (old != seen);
+  c[t] = x * s[8 + t % 8];
+)"},
+    {"TheGuessDecidesWhatIsStoredInstead", R"(
+  int old = *word, seen;
+  do {
+    seen = old;
+    if (seen >= 5) {
+      c[t] = 2.0f;
+      break;
+    }
+    old = atomicCAS(word, seen, seen + 1);
+  } while (old != seen);
+)"},
+    {"TheGuessDecidesWhoHasWon", R"(
+  c[t] = raised(word, t ^ 21);
 )"},
     {"TheGuessDecidesBehindOneSwap", R"(
   const int old = *word;
