@@ -44,8 +44,8 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
   if (finding.kind == RaceDetector::Finding::Kind::exchange) {
     launch.warn(
         warp, op, finding.lane,
-        fmt::format("race by luck: {} {}, which {} {}{}, and only an exchange of the warp (a shuffle, vote, match "
-                    "or reduction) lies between, which orders no memory: put a __syncwarp() there",
+        fmt::format("race by luck: {} {}, which {} {}{}, and only an exchange of the warp (a shuffle, vote, match, "
+                    "reduction or matrix load) lies between, which orders no memory: put a __syncwarp() there",
                     verb_of(touch), place, they, verb_of(finding.touch), at));
     return true;
   }

@@ -327,8 +327,9 @@ const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
     return nullptr;
   if constexpr (!store) {
     exchange_any<true>(warp, slots, matrix, elements);
-    // Tells the sanitizer that a load synchronizes the warp: any lane may then overwrite what another lane has read.
-    if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
+    // All lanes load together, so on today's GPUs any may then overwrite what another has read. PTX does not promise
+    // it.
+    if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index, kAllLanes, true);
     if (shared && warp.block->shadow != nullptr && warp.block->shadow->take_unset()) {
       mark_unset_fragment(launch, warp, op, matrix, first, distance);
       return detour_if_unset(warp, after_memory(launch, warp, op));

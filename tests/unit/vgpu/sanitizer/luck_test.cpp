@@ -42,7 +42,19 @@ const Luck kOnlyExchanges[] = {
     x = s[t ^ one];  // @
   }
 )",
-     "only an exchange of the warp (a shuffle, vote, match or reduction) lies between"},
+     "only an exchange of the warp (a shuffle, vote, match, reduction or matrix load) lies between"},
+    {"MatrixLoad", R"(
+  __shared__ __align__(32) unsigned short tile[256];
+  for (int i = t; i < 256; i += 64) tile[i] = 0;
+  __syncthreads();
+  s[t] = t;
+  unsigned r[8];
+  asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%0,%1,%2,%3,%4,%5,%6,%7}, [%8], 16;"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]), "=r"(r[6]), "=r"(r[7])
+               : "r"((unsigned)__cvta_generic_to_shared(tile)) : "memory");
+  x = s[t ^ 1] + r[0];  // @
+)",
+     "race by luck: reads element 1 of s, which thread (1, 0, 0) writes at line "},
     {"Vote", R"(
   x = s[t ^ 1];
   if (__any_sync(~0u, lane == 3)) s[t] = t;  // @
@@ -162,6 +174,18 @@ const Luck kUnfenced[] = {
 };
 
 const Luck kOrdered[] = {
+    {"MatrixLoadBehindASyncwarp", R"(
+  __shared__ __align__(32) unsigned short tile[256];
+  for (int i = t; i < 256; i += 64) tile[i] = 0;
+  __syncthreads();
+  s[t] = t;
+  __syncwarp();
+  unsigned r[8];
+  asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%0,%1,%2,%3,%4,%5,%6,%7}, [%8], 16;"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]), "=r"(r[6]), "=r"(r[7])
+               : "r"((unsigned)__cvta_generic_to_shared(tile)) : "memory");
+  x = s[t ^ 1] + r[0];
+)"},
     {"FencedFlag", R"(
   if (t == 32) {
     s[0] = 5;
