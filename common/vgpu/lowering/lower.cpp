@@ -245,7 +245,7 @@ Status Lowering::lower_block(std::uint32_t index) {
   for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
     const Instruction& in = function_.instructions[pc];
     emit_picks(pc, index);
-    if (program_.turns_by_clock && may_write_flag(in)) emit_end_of_turn(pc, index);
+    if (program_.turns_by_clock && (may_write_flag(in) || looks_again(pc, index))) emit_end_of_turn(pc, index);
     if (const Status status = lower_instruction(in, pc, index); !status) {
       Error error = status.error();
       error.line = input_.module->line_in(in, input_.source_name);

@@ -154,6 +154,14 @@ bool Lowering::ends_loops(std::uint32_t pc) {
   return ending_loops_[pc];
 }
 
+bool Lowering::looks_again(std::uint32_t pc, std::uint32_t block) {
+  const Instruction& in = function_.instructions[pc];
+  if (ptx::info(in.opcode).form != Form::load || !in.is_volatile || !reaches_global(in) || !load_polls(pc))
+    return false;
+  if (loops_.empty()) loops_ = find_loops(program_.blocks, [](const BasicBlock&) { return true; });
+  return !loops_[block] && std::exchange(has_looked_, true);
+}
+
 bool Lowering::load_guesses(std::uint32_t pc) {
   if (!guesses_) guesses_ = find_guesses(function_, program_.blocks, uses_, linked_.parts);
   return !guesses_->empty() && (*guesses_)[pc];

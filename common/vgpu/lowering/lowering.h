@@ -113,6 +113,9 @@ class Lowering {
   static bool may_look(const ptx::Instruction& in);
   bool load_polls(std::uint32_t pc);
   bool ends_loops(std::uint32_t pc);
+  // Whether an instruction is one of several looks at a flag of other blocks in front of a loop that polls, and not the
+  // first. (libcu++'s waits begin with 17 of them.) As in a loop, the writer has a turn in between.
+  bool looks_again(std::uint32_t pc, std::uint32_t block);
   bool load_guesses(std::uint32_t pc);
   // Kernel parameters are known at launch, so loading one is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
@@ -160,6 +163,8 @@ class Lowering {
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
+  std::vector<bool> loops_;                   // by basic block: whether it is in a loop
+  bool has_looked_ = false;                   // looks_again(): there was a look before
   Speculation speculation_;                   // of sanitized runs
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
   // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops().

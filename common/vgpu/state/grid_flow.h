@@ -1,5 +1,5 @@
-// The writes to global memory by traced warps of a grid whose loops may wait there: which writes a load of another block
-// sees (global_flow.h).
+// The writes to global memory by traced warps of a grid whose loops may wait there: which writes a load of another
+// block sees (global_flow.h).
 #pragma once
 
 #include <algorithm>

@@ -168,6 +168,48 @@ TEST(Clock, ALineOfManyInstructionsIsNoDiscount) {
   EXPECT_GE(together, 256 * 16 * 1024 / 128.0);
 }
 
+// libcu++'s waits look several times before the loop that polls and sleeps. The writer runs in between, as it does
+// where all looks are in a loop.
+TEST(Clock, LooksInFrontOfALoopCostWhatLooksInALoopDo) {
+  const auto time_of = [](const std::string& wait) {
+    const std::string text = R"(#include <roofwalk.cuh>
+__device__ __forceinline__ int look(int* flag) {
+  int seen;
+  asm volatile("ld.acquire.gpu.b32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+  return seen;
+}
+__device__ __forceinline__ void wait(int* flag) {
+)" + wait + R"(}
+__global__ void k(const float* a, float* c, int* flags) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  c[i] = a[i] + 1;
+  if (threadIdx.x != 0) return;
+  int* const flag = flags + blockIdx.x / 2;
+  if (blockIdx.x % 2 == 0)
+    asm volatile("st.release.gpu.b32 [%0], 1;" ::"l"(flag) : "memory");
+  else
+    wait(flag);
+}
+SOLVE(const float* a, float* c, int blocks) {
+  int* const flags = scratch<int>(blocks);
+  cudaMemsetAsync(flags, 0, 4 * blocks, 0);
+  k<<<blocks, 256>>>(a, c, flags);
+}
+)";
+    constexpr int kBlocks = 512;
+    Buffer a{"a", numbers(256 * kBlocks)}, c{"c", std::vector<float>(256 * kBlocks)};
+    Runner runner;
+    const auto record = runner.run(text, {&a, &c, kBlocks});
+    EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+    return record->elapsed_ns;
+  };
+  std::string looks;
+  for (int i = 0; i < 16; ++i) looks += "  if (look(flag) != 0) return;\n";
+  const double in_a_loop = time_of("  while (look(flag) == 0) {}\n");
+  const double in_front = time_of(looks + "  while (look(flag) == 0) __nanosleep(100);\n");
+  EXPECT_NEAR(in_front / in_a_loop, 1, 0.2);
+}
+
 // ptxas puts the branch on the line of the other arm's arithmetic, which it computes before the branch.
 TEST(Clock, AnArmThatNoWarpTakesCostsNothing) {
   const auto time_of = [](const std::string& arms) {
