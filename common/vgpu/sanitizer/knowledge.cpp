@@ -33,13 +33,13 @@ std::size_t Knowledge::prove(const Knowledge& fenced) {
 }
 
 std::size_t Knowledge::join(const Knowledge& other, bool is_proven) {
+  if (is_proven) {
+    for (std::size_t i = 0; i < proven.size(); ++i) proven[i] = std::max(proven[i], other.proven[i]);
+  }
   for (std::size_t i = 0; i < warps.size(); ++i) warps[i] = std::max(warps[i], other.warps[i]);
-  std::size_t work = copies.join(other.copies) / kPartsPerRow;
-  if (is_proven)
-    work += prove(other);
-  else
-    work += join_rows(lucky_, other.lanes_);
-  return work + join_rows(lucky_, other.lucky_);
+  const std::size_t work = copies.join(other.copies) / kPartsPerRow;
+  if (other.lanes_ == nullptr && other.lucky_ == nullptr) return work;
+  return work + join_rows(is_proven ? lanes_ : lucky_, other.lanes_) + join_rows(lucky_, other.lucky_);
 }
 
 std::size_t Knowledge::join_rows(Rows& rows, const Rows& others) {

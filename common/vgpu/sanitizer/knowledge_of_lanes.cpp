@@ -80,7 +80,7 @@ std::size_t KnowledgeOfLanes::meet(std::uint32_t lanes, bool exchange, Knowledge
   return work + groups_.back().known.join(of_any, false);
 }
 
-std::size_t KnowledgeOfLanes::tell(std::uint32_t lanes, Knowledge& to, bool is_proven) const {
+std::size_t KnowledgeOfLanes::tell_groups(std::uint32_t lanes, Knowledge& to, bool is_proven) const {
   std::size_t work = 0;
   for (const Group& group : groups_) {
     if ((group.lanes & lanes) != 0) work += 1 + to.join(group.known, is_proven);

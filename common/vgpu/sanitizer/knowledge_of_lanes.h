@@ -23,7 +23,9 @@ class KnowledgeOfLanes {
   std::size_t meet(std::uint32_t lanes, bool exchange, Knowledge& common);
 
   // Passes on what any of these lanes know. Returns the work.
-  std::size_t tell(std::uint32_t lanes, Knowledge& to, bool is_proven = true) const;
+  std::size_t tell(std::uint32_t lanes, Knowledge& to, bool is_proven = true) const {
+    return groups_.empty() ? 0 : tell_groups(lanes, to, is_proven);
+  }
 
   // What each of these lanes knows apart from what its whole warp knows; null: nothing, or not all the same.
   const Knowledge* of(std::uint32_t lanes) const {
@@ -48,6 +50,7 @@ class KnowledgeOfLanes {
   };
   // Makes `lanes` a union of groups, and returns those of them that are in no group.
   std::uint32_t set_apart(std::uint32_t lanes);
+  std::size_t tell_groups(std::uint32_t lanes, Knowledge& to, bool is_proven) const;
   // Moves to `common` what each of the live lanes knows.
   std::size_t settle(std::uint32_t live, Knowledge& common);
 

@@ -149,8 +149,9 @@ class RaceDetector {
     explicit WarpClocks(std::size_t warps = 0) : known(warps) {}
 
     Clock now = 1;
-    Clock touched = 0;  // when its lanes touched memory last, apart from arrivals at mbarriers
-    Clock met = 0;      // all lanes are ordered after everything that any of them did before this time
+    Clock touched = 0;           // when its lanes touched memory last, apart from arrivals at mbarriers
+    std::uint32_t touchers = 0;  // lanes that have touched memory since `synced`
+    Clock met = 0;               // all lanes are ordered after everything that any of them did before this time
     // The same, but for what only shuffles, votes, matches or reductions have ordered, which order no memory; and as an
     // Id: the Id of the first touch after that time.
     Clock synced = 0;
@@ -161,12 +162,11 @@ class RaceDetector {
     // The same without these exchanges, if there have been any since `synced`.
     bool exchanged = false;
     std::vector<Clock> synced_lanes;
-    std::uint32_t touchers = 0;  // lanes that have touched memory since `synced`
-    Knowledge known;             // for each warp: the time up to which it is ordered before all lanes of this warp
-    KnowledgeOfLanes apart;      // what only some lanes know of other warps
-    bool learned = false;        // `known` has grown since the last barrier of the whole block
-    Knowledge fenced;            // `known` at the last fence; empty before the first
-    Clock fenced_each = 0;       // each lane has fenced what it did itself up to this time
+    Knowledge known;         // for each warp: the time up to which it is ordered before all lanes of this warp
+    KnowledgeOfLanes apart;  // what only some lanes know of other warps
+    bool learned = false;    // `known` has grown since the last barrier of the whole block
+    Knowledge fenced;        // `known` at the last fence; empty before the first
+    Clock fenced_each = 0;   // each lane has fenced what it did itself up to this time
     // By lane: what the lane knew of its warp's lanes at its last fence. Empty unless some lanes have fenced without
     // the others since the last fence by all lanes.
     std::vector<LaneClocks> fenced_lanes;

@@ -237,7 +237,8 @@ const bool kPartingsJoined = join(map_to_text(kPartings, parting_text)) && join(
 class LanesThatPart : public testing::TestWithParam<Parting> {};
 
 TEST_P(LanesThatPart, WaitForEachOtherAtAnMbarrier) {
-  for (const RunOptions& options : {kSanitized, RunOptions{}}) {
+  for (RunOptions options : {kSanitized, RunOptions{}}) {
+    options.max_work = 50'000'000;
     Buffer y{"y", std::vector<float>(12)};
     const auto record = Runner().run(parting_text(GetParam()), {&y}, options);
     ASSERT_TRUE(record.ok()) << record.error().text();
