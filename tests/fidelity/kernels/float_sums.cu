@@ -1,5 +1,6 @@
 // Sums floats by blocks of 256. STEP 2: a float a thread, halves added to halves in shared memory, a sum a block. 3: as
-// 2, added to one word. 4: a float a thread, by shuffles of the warps and then of the first one. 5: four floats a thread.
+// 2, added to one word. 4: a float a thread, by shuffles of the warps and then of the first one. 5: as 4, four floats a
+// thread.
 #include <roofwalk.cuh>
 
 #ifndef STEP

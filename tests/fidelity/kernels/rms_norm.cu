@@ -1,5 +1,6 @@
-// RMSNorm of rows of 4096 floats: a block of 512 threads a row. KEEP 0: the row is read twice; 1: kept in shared memory.
-// WIDTH: floats a thread reads at a time. The threads' sums are joined in shared memory, or, with SHUFFLES 1, by warps.
+// RMSNorm of rows of 4096 floats: a block of 512 threads a row. KEEP 0: the row is read twice; 1: it stays in shared
+// memory. WIDTH: floats a thread reads at a time. The threads' sums are joined in shared memory, or, with SHUFFLES 1, by
+// warps.
 #include <roofwalk.cuh>
 
 #ifndef KEEP
