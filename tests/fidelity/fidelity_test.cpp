@@ -182,19 +182,20 @@ TEST(Sample, HasTheFiguresOfThisModelVersion) {
   roofwalk::testing::expect_golden(folder / "errors/sample.md", table);
 }
 
-// Runs the published points on the virtual GPU. The tables of errors must be those beside the points.
-TEST(Long, ErrorsOfGpuBenchesAreThoseInTheTable) {
-  const fs::path folder = source_root() / "tests/fidelity";
-  const auto points = read_points(folder / "points/fitted/gpu_benches.csv");
-  ASSERT_TRUE(points.ok()) << points.error().text();
-  roofwalk::testing::expect_golden(folder / "errors/gpu_benches.md", table_of(errors_of(*points)));
-}
-
-TEST(Long, ErrorsOfHeldOutPointsAreThoseInTheTable) {
-  const std::vector<PointError> errors = errors_of(points_of("held_out"));
-  roofwalk::testing::expect_golden(source_root() / "tests/fidelity/errors/held_out.md",
+// Runs points on the virtual GPU. Their table of errors must be the one beside the points.
+void expect_errors(const std::vector<Point>& points, const char* table) {
+  const std::vector<PointError> errors = errors_of(points);
+  roofwalk::testing::expect_golden(source_root() / "tests/fidelity/errors" / table,
                                    table_of(errors) + "\n" + chips_and_farthest_of(errors, 10));
 }
+
+TEST(Long, ErrorsOfGpuBenchesAreThoseInTheTable) {
+  const auto points = read_points(source_root() / "tests/fidelity/points/fitted/gpu_benches.csv");
+  ASSERT_TRUE(points.ok()) << points.error().text();
+  expect_errors(*points, "gpu_benches.md");
+}
+
+TEST(Long, ErrorsOfHeldOutPointsAreThoseInTheTable) { expect_errors(points_of("held_out"), "held_out.md"); }
 
 // The published ladder of matrix products. Each step gains over the one before what it gained on the card, on the
 // card's machine file and on another one; there, the best step is the same.
