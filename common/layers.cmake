@@ -78,7 +78,7 @@ function(roofwalk_unit_test name)
   endif()
   if(arg_LONG)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER ${arg_LONG} TEST_LIST ${name}_long
-      PROPERTIES LABELS unit-long)
+      PROPERTIES LABELS unit-long COST 60)  # before the quick ones, so that none of them runs last and alone
   endif()
 endfunction()
 

@@ -144,6 +144,7 @@ show_skips() {
     /<skipped message="SKIP_/ { ours = 1 }
     /: Skipped$/ { getline; reason = $0 }
     match($0, /(^|>)skipped: /) { reason = substr($0, RSTART + RLENGTH) }
+    reason == "-" && match($0, /(^|>)roofwalk: /) { reason = substr($0, RSTART + RLENGTH) }
     /<\/testcase>/ && ours { if (!count[reason]++) { first[reason] = name; order[++reasons] = reason } }
     END {
       for (i = 1; i <= reasons; ++i) {

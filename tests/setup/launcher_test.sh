@@ -357,9 +357,12 @@ starts 'ctest .*-L \^machine\$$'
 CTEST_SAYS+='The following tests did not run:\n\t  2 - b (Skipped)\n'
 CTEST_WRITES='<testcase name="b">\n<skipped message="SKIP_RETURN_CODE=4"/>\n'
 CTEST_WRITES+='<system-out>skipped: &quot;no&quot; room &lt;1 &amp;amp; caf&#xe9; &#39;x&#39;\n</testcase>\n'
+CTEST_WRITES+='<testcase name="d">\n<skipped message="SKIP_RETURN_CODE=4"/>\n'
+CTEST_WRITES+='<system-out>roofwalk: `d` needs another GPU\n</testcase>\n'
 call 0 test -L vector-add
 starts 'ctest .*-LE long\$ -L vector-add'
 prints "skipped b: \"no\" room <1 &amp; café 'x'"
+prints 'skipped d: `d` needs another GPU'
 [[ ${output##*$'\n'} == '2 passed, 0 failed, 1 skipped' ]] || bad "the last line"
 
 # The processor time of the quick tests, together with that of a build from nothing, is printed. With ROOFWALK_BUDGET,
