@@ -53,10 +53,10 @@ std::optional<Point> Measurement::point(std::string_view level_name) const {
 namespace {
 
 // Loads of one word for all lanes need every sector that they move. Any number of them would make up for uncoalesced
-// loads, so these are judged on their own, if they move this share of all sectors, or so many times the compulsory
-// bytes. Both are more than a kernel moves that transposes a matrix once, with strided loads (a word a sector: 8 times
-// the bytes of one operand).
-constexpr double kUncoalescedShare = 0.015, kUncoalescedOverCompulsory = 4;
+// loads, so these are judged on their own if they ask for more than this part of the compulsory bytes. Strided loads
+// that transpose each operand of a product once ask for two thirds of them, and are no more than that: read again and
+// again, they would be the kernel's way to its operands.
+constexpr double kUncoalescedOverCompulsory = 0.75;
 
 Quantity sector_use_of(const Counters& counters, const Work& work, Obtained obtained) {
   const auto ideal = counters[Counter::l1_ideal_sectors], read = counters[Counter::l1_read_sectors],
@@ -65,11 +65,10 @@ Quantity sector_use_of(const Counters& counters, const Work& work, Obtained obta
              needed = counters[Counter::l1_uncoalesced_ideal_sectors];
   if (!ideal || !read || !written || !local || !uncoalesced || !needed) return {};
   const auto moved = static_cast<double>(*read + *written - std::min(*local, *read + *written)),
-             apart = static_cast<double>(*uncoalesced),
+             asked = static_cast<double>(*needed),
              compulsory = static_cast<double>(work.compulsory_bytes) / kSectorBytes;
   double use = moved == 0 ? 1 : static_cast<double>(*ideal) / moved;
-  if (apart > std::min(kUncoalescedShare * moved, kUncoalescedOverCompulsory * compulsory))
-    use = std::min(use, static_cast<double>(*needed) / apart);
+  if (asked > kUncoalescedOverCompulsory * compulsory) use = std::min(use, asked / static_cast<double>(*uncoalesced));
   return {use, "ratio", obtained};
 }
 

@@ -21,44 +21,44 @@ struct Dim3 {
 
 // All counters that a device may report. The name is the JSON key and includes the unit; names without one count
 // events.
-#define ROOFWALK_COUNTERS(X)                                                                        \
-  X(warp_instructions)   /* PTX instructions, counted per warp */                                   \
-  X(thread_instructions) /* the same, per active lane that is not predicated off */                 \
-  X(flops_f16)           /* executed, on 16-bit floats; add and mul 1, fma 2 */                     \
-  X(flops_f32)                                                                                      \
-  X(flops_f64)                                                                                      \
-  X(flops_tensor)                                                                                   \
-  X(tensor_integer_operations) /* of 8-bit factors on tensor cores; add and mul 1 each */           \
-  X(atomic_flops)              /* float adds by atom and red; outside of SMs, so not in flops_* */  \
-  X(special_functions)         /* div, sqrt, rcp, ex2, ...: 1 each, also in flops_* */              \
-  X(branches)                                                                                       \
-  X(divergent_branches)                                                                             \
-  X(barriers)             /* warp arrivals at bar.sync */                                           \
-  X(global_load_requests) /* warp instructions with at least one active lane */                     \
-  X(global_store_requests)                                                                          \
-  X(atomic_requests)              /* global atom and red */                                         \
-  X(l1_read_sectors)              /* 32-byte sectors that global and local loads ask L1 for */      \
-  X(l1_write_sectors)             /* the same for stores and atomics */                             \
-  X(l1_ideal_sectors)             /* sectors of global requests if lanes were contiguous */         \
-  X(l1_uncoalesced_sectors)       /* of global loads, requests that touch more sectors than that */ \
-  X(l1_uncoalesced_ideal_sectors) /* sectors of these if lanes were contiguous */                   \
-  X(l1_read_hit_sectors)                                                                            \
-  X(l1_lines)            /* 128-byte lines that requests touch */                                   \
-  X(local_sectors)       /* the part of L1 sectors in local memory */                               \
-  X(local_write_sectors) /* of these, the written ones */                                           \
-  X(l2_read_sectors)                                                                                \
-  X(l2_write_sectors)                                                                               \
-  X(l2_read_hit_sectors)                                                                            \
-  X(dram_read_bytes)                                                                                \
-  X(dram_write_bytes)                                                                               \
-  X(shared_load_requests)                                                                           \
-  X(shared_store_requests)                                                                          \
-  X(shared_bytes) /* bytes that active lanes read or write */                                       \
-  X(shared_wavefronts)                                                                              \
-  X(shared_bank_conflicts) /* wavefronts beyond the minimum for the request's width */              \
-  X(constant_requests)     /* loads of constant memory, at most 8 bytes per lane each */            \
-  X(constant_passes)       /* one per distinct 4- or 8-byte word among their lanes */               \
-  X(constant_misses)       /* passes that missed the first constant cache */                        \
+#define ROOFWALK_COUNTERS(X)                                                                       \
+  X(warp_instructions)   /* PTX instructions, counted per warp */                                  \
+  X(thread_instructions) /* the same, per active lane that is not predicated off */                \
+  X(flops_f16)           /* executed, on 16-bit floats; add and mul 1, fma 2 */                    \
+  X(flops_f32)                                                                                     \
+  X(flops_f64)                                                                                     \
+  X(flops_tensor)                                                                                  \
+  X(tensor_integer_operations) /* of 8-bit factors on tensor cores; add and mul 1 each */          \
+  X(atomic_flops)              /* float adds by atom and red; outside of SMs, so not in flops_* */ \
+  X(special_functions)         /* div, sqrt, rcp, ex2, ...: 1 each, also in flops_* */             \
+  X(branches)                                                                                      \
+  X(divergent_branches)                                                                            \
+  X(barriers)             /* warp arrivals at bar.sync */                                          \
+  X(global_load_requests) /* warp instructions with at least one active lane */                    \
+  X(global_store_requests)                                                                         \
+  X(atomic_requests)              /* global atom and red */                                        \
+  X(l1_read_sectors)              /* 32-byte sectors that global and local loads ask L1 for */     \
+  X(l1_write_sectors)             /* the same for stores and atomics */                            \
+  X(l1_ideal_sectors)             /* sectors of global requests if lanes were contiguous */        \
+  X(l1_uncoalesced_sectors)       /* of loads and atomics that touch more sectors than that */     \
+  X(l1_uncoalesced_ideal_sectors) /* sectors of these if lanes were contiguous */                  \
+  X(l1_read_hit_sectors)                                                                           \
+  X(l1_lines)            /* 128-byte lines that requests touch */                                  \
+  X(local_sectors)       /* the part of L1 sectors in local memory */                              \
+  X(local_write_sectors) /* of these, the written ones */                                          \
+  X(l2_read_sectors)                                                                               \
+  X(l2_write_sectors)                                                                              \
+  X(l2_read_hit_sectors)                                                                           \
+  X(dram_read_bytes)                                                                               \
+  X(dram_write_bytes)                                                                              \
+  X(shared_load_requests)                                                                          \
+  X(shared_store_requests)                                                                         \
+  X(shared_bytes) /* bytes that active lanes read or write */                                      \
+  X(shared_wavefronts)                                                                             \
+  X(shared_bank_conflicts) /* wavefronts beyond the minimum for the request's width */             \
+  X(constant_requests)     /* loads of constant memory, at most 8 bytes per lane each */           \
+  X(constant_passes)       /* one per distinct 4- or 8-byte word among their lanes */              \
+  X(constant_misses)       /* passes that missed the first constant cache */                       \
   X(constant_bytes)        /* bytes read by passes: one word each, however many lanes */
 
 enum class Counter {

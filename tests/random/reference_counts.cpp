@@ -48,7 +48,7 @@ void count_side(Do what, Space space, const Request& request, LineCounts& out) {
       std::max(request.bytes * addresses.size(), std::min<std::uint64_t>(request.bytes, 4) * request.lanes.size());
   const std::uint64_t ideal = std::min<std::uint64_t>(footprint.sectors, (bytes + 31) / 32);
   out.l1_ideal_sectors += ideal;
-  if (is_load && ideal < footprint.sectors) {
+  if ((is_load || is_atomic) && ideal < footprint.sectors) {
     out.l1_uncoalesced_sectors += footprint.sectors;
     out.l1_uncoalesced_ideal_sectors += ideal;
   }

@@ -56,11 +56,10 @@ void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& ac
 }
 
 // Updates the counts that stores and atomics have in common.
-void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool reads) {
   InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
-  site.sectors += access.total_sectors;
-  site.ideal_sectors += ideal_sectors(access);
+  site.add_sectors(access.total_sectors, ideal_sectors(access), reads);
   site.lines += static_cast<std::uint64_t>(access.lines);
   site.l2_write_sectors += access.total_sectors;
   const std::uint64_t wavefronts = l1_wavefronts(access);
@@ -340,7 +339,7 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   }
   InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
-  site.add_load(access.total_sectors, ideal_sectors(access));
+  site.add_sectors(access.total_sectors, ideal_sectors(access), true);
   site.lines += static_cast<std::uint64_t>(access.lines);
   site.hit_sectors += access.total_sectors - missed;
   site.l2_read_sectors += missed;
@@ -393,7 +392,7 @@ void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access)
     }
   }
   for (int i = 0; i < access.lines; ++i) sm.l2_log.write(access.line[i], written[i]);
-  count_write(launch, warp, op, access);
+  count_write(launch, warp, op, access, false);
   end_request(sm, warp, op, L2Log::Kind::store);
 }
 
@@ -406,7 +405,7 @@ void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access
     sm.l1.drop(access.line[i]);
     sm.l2_log.update(access.line[i], access.sectors[i]);
   }
-  count_write(launch, warp, op, access);
+  count_write(launch, warp, op, access, true);
   end_request(sm, warp, op, L2Log::Kind::atomic);
 }
 

@@ -10,7 +10,7 @@ struct InstructionCounters {
   // The sectors of its requests if no two lanes shared a byte and the lanes' bytes were adjacent; where lanes share
   // bytes, no more than the actual sectors.
   std::uint64_t ideal_sectors = 0;
-  // The part of both, of loads, by requests that touch more sectors than they need.
+  // The part of both, of loads and atomics, by requests that touch more sectors than they need.
   std::uint64_t uncoalesced_sectors = 0, uncoalesced_ideal_sectors = 0;
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
   // Requests of loads and atomics, by the farthest level that served a part of them.
@@ -22,11 +22,11 @@ struct InstructionCounters {
   std::uint64_t predicated_off = 0;   // thread instructions skipped by a guard
   std::uint64_t divergent = 0;        // branches and calls that split a warp
 
-  // Counts the sectors of a load, and how few it could do with.
-  void add_load(std::uint64_t touched, std::uint64_t ideal) {
+  // Counts the sectors of a request, and how few it could do with. `reads`: it is a load or an atomic.
+  void add_sectors(std::uint64_t touched, std::uint64_t ideal, bool reads) {
     sectors += touched;
     ideal_sectors += ideal;
-    if (ideal == touched) return;
+    if (!reads || ideal == touched) return;
     uncoalesced_sectors += touched;
     uncoalesced_ideal_sectors += ideal;
   }

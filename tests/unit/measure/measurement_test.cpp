@@ -72,10 +72,9 @@ TEST(Measurement, SectorUseJudgesUncoalescedLoadsAlone) {
     record.counters.set(Counter::l1_uncoalesced_ideal_sectors, needed);
     return measure(record, vector_add_work(), roofs_of(test_machine())).sector_use.value;
   };
-  EXPECT_EQ(use(1'000'000, 32'000, 4'000), 0.125);
-  EXPECT_EQ(use(1'000'000, 15'000, 0), 0.985);  // a small part of all
-  EXPECT_DOUBLE_EQ(use(1'000'000'000, 1'572'864, 0), 1 - 1'572'864e-9);
-  EXPECT_EQ(use(1'000'000'000, 1'572'896, 786'448), 0.5);  // a small part, but more than the data four times
+  EXPECT_EQ(use(100'000'000, 2'400'000, 300'000), 0.125);
+  EXPECT_DOUBLE_EQ(use(100'000'000, 2'359'296, 294'912), 1 - 0.02064384);  // all data, once: three quarters
+  EXPECT_EQ(use(100'000'000, 589'826, 294'913), 0.5);
 }
 
 TEST(Measurement, SaysHowEachNumberWasObtained) {

@@ -31,7 +31,7 @@ inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uin
   Multiprocessor& sm = *launch.sm;
   InstructionCounters& site = launch.sites[op->pc];
   ++site.requests;
-  site.add_load(sectors, fewest_sectors(bytes, sectors));
+  site.add_sectors(sectors, fewest_sectors(bytes, sectors), true);
   site.lines += lines;
   site.hit_sectors += sectors - missed;
   sm.l1_lines += lines;
