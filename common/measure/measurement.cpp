@@ -53,9 +53,9 @@ std::optional<Point> Measurement::point(std::string_view level_name) const {
 namespace {
 
 // Loads of one word for all lanes need every sector that they move. Any number of them would make up for uncoalesced
-// loads, so these are judged on their own if they ask for more than this part of the compulsory bytes. Strided loads
-// that transpose each operand of a product once ask for two thirds of them, and are no more than that: read again and
-// again, they would be the kernel's way to its operands.
+// loads and atomics, so these are judged on their own if they ask for more than this part of the compulsory bytes.
+// Strided loads that transpose each operand of a product once ask for two thirds of them, and are no more than that:
+// read again and again, they would be the kernel's way to its operands.
 constexpr double kUncoalescedOverCompulsory = 0.75;
 
 Quantity sector_use_of(const Counters& counters, const Work& work, Obtained obtained) {

@@ -44,8 +44,8 @@ struct Measurement {
   Quantity tensor_integer_operations;  // of tensor cores on 8-bit integers, which executed_flops does not include
   Quantity dram_read_bytes, dram_write_bytes, l2_bytes, l1_bytes, l1_read_sectors, l1_write_sectors;
   // Sectors that global accesses would need if the lanes of each request were contiguous (ideal_sectors.h), over those
-  // they move; 1 if there are none. If uncoalesced loads ask for three quarters of the compulsory bytes, no more than
-  // the same of these alone.
+  // they move; 1 if there are none. If uncoalesced loads and atomics ask for more than three quarters of the compulsory
+  // bytes, no more than the same of these alone.
   Quantity sector_use;
   Quantity shared_bytes, shared_wavefronts, warp_instructions;
   Quantity constant_requests, constant_passes, constant_bytes;

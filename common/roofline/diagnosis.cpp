@@ -75,6 +75,14 @@ std::vector<Diagnosis> of_losses(const DiagnosisInput& in) {
   return found;
 }
 
+// The diagnosis of a cause that counts point to, without a share of the time.
+Diagnosis of_counts(const Cause& cause, const DiagnosisInput& in) {
+  Explanation explanation = cause.explain(in);
+  explanation.text = capitalised(explanation.text);
+  if (explanation.figure.empty()) explanation.figure = cause.figure;
+  return diagnosis_of(cause, std::move(explanation), 0);
+}
+
 // Describes the position of a dot for which no cause was found.
 std::string standing(const DiagnosisInput& in) {
   const std::string share = percent_text(1 / std::max(1.0, in.vertical_gap));
@@ -111,18 +119,6 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
   for (Diagnosis& diagnosis : of_losses(in)) found.push_back(std::move(diagnosis));
   return found;
 }
-
-namespace {
-
-// The diagnosis of a cause that counts point to, without a share of the time.
-Diagnosis of_counts(const Cause& cause, const DiagnosisInput& in) {
-  Explanation explanation = cause.explain(in);
-  explanation.text = capitalised(explanation.text);
-  if (explanation.figure.empty()) explanation.figure = cause.figure;
-  return diagnosis_of(cause, std::move(explanation), 0);
-}
-
-}  // namespace
 
 std::vector<Diagnosis> diagnose_bytes(const DiagnosisInput& in) {
   std::vector<std::pair<int, const Cause*>> found;

@@ -216,9 +216,7 @@ const JudgedBody kEnough[] = {
 )"},
 };
 
-std::string arrivals_text(const JudgedBody& arrivals) {
-  return std::string(kArrivalsHead) + arrivals.body + "}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
-}
+std::string arrivals_text(const JudgedBody& arrivals) { return judged_text(kArrivalsHead, arrivals.body); }
 
 const bool kTooLittleJoined = join(map_to_text(kTooLittle, arrivals_text));
 

@@ -20,6 +20,26 @@ struct JudgedBody {
 };
 inline void PrintTo(const JudgedBody& body, std::ostream* out) { *out << body.name; }
 
+// Returns the kernel with this body behind `head`, which begins it, run with 64 threads and two blocks.
+inline std::string judged_text(const std::string& head, const char* body) {
+  return head + body + "}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
+}
+
+// The same, where the body has `float s[256]` in shared memory and the thread's index `t`.
+inline std::string block_text(const char* body) {
+  return judged_text(
+      "#include <cuda_pipeline.h>\n#include <roofwalk.cuh>\n"
+      "__global__ void k(float* c) { __shared__ float s[256];\n  const int t = threadIdx.x;",
+      body);
+}
+
+// The line of the mark `// @`; 0 if there is none.
+inline int line_of_mark(const std::string& text) {
+  const std::size_t mark = text.find("// @");
+  if (mark == std::string::npos) return 0;
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(mark), '\n'));
+}
+
 inline RunRecord run_judged(const std::string& text, const RunOptions& options) {
   Buffer c{"c", std::vector<float>(128, 1.0f)};
   RunOptions limited = options;
@@ -34,10 +54,7 @@ inline void expect_fault(const std::string& text, const JudgedBody& body) {
   ASSERT_TRUE(record.fault.has_value());
   EXPECT_EQ(record.fault->kind, body.kind) << record.fault->message;
   EXPECT_THAT(record.fault->message, testing::HasSubstr(body.says));
-  const std::size_t mark = text.find("// @");
-  if (mark == std::string::npos) return;
-  const auto end = text.begin() + static_cast<std::ptrdiff_t>(mark);
-  EXPECT_EQ(record.fault->line, 1 + std::count(text.begin(), end, '\n')) << record.fault->message;
+  if (const int line = line_of_mark(text); line != 0) EXPECT_EQ(record.fault->line, line) << record.fault->message;
 }
 
 // The sanitizer finds nothing and changes nothing.

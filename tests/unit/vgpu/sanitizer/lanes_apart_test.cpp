@@ -418,9 +418,7 @@ const JudgedBody kApartInOrder[] = {
 )"},
 };
 
-std::string apart_text(const JudgedBody& apart) {
-  return std::string(kApartHead) + apart.body + "}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
-}
+std::string apart_text(const JudgedBody& apart) { return judged_text(kApartHead, apart.body); }
 
 const bool kApartJoined = join(map_to_text(kApart, apart_text));
 

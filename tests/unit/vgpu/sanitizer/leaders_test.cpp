@@ -399,9 +399,7 @@ const JudgedBody kLeadersWhoMeet[] = {
 )"},
 };
 
-std::string leaders_text(const JudgedBody& leaders) {
-  return std::string(kLeadersHead) + leaders.body + "}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
-}
+std::string leaders_text(const JudgedBody& leaders) { return judged_text(kLeadersHead, leaders.body); }
 
 const bool kLeadersJoined = join(map_to_text(kLeaders, leaders_text));
 
