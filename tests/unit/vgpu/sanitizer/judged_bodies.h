@@ -54,7 +54,9 @@ inline void expect_fault(const std::string& text, const JudgedBody& body) {
   ASSERT_TRUE(record.fault.has_value());
   EXPECT_EQ(record.fault->kind, body.kind) << record.fault->message;
   EXPECT_THAT(record.fault->message, testing::HasSubstr(body.says));
-  if (const int line = line_of_mark(text); line != 0) EXPECT_EQ(record.fault->line, line) << record.fault->message;
+  if (const int line = line_of_mark(text); line != 0) {
+    EXPECT_EQ(record.fault->line, line) << record.fault->message;
+  }
 }
 
 // The sanitizer finds nothing and changes nothing.
