@@ -43,33 +43,16 @@ foreach(folder IN LISTS chapter_folders)
   add_test(NAME dev_check/${name}/all COMMAND roofwalk dev check ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(dev_check/${name}/all PROPERTIES
     LABELS "dev_check-long;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
-  # `test --all` also runs it on a slice of each other machine: all of it on three chips, on others the quick form. On a
-  # whole chip about which a step claims figures it runs the quick form, which takes minutes.
-  file(GLOB steps CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/solutions/${numbered}/*.cu)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${steps})
+  # `test --all` also runs it on a slice of each other machine: all of it on three chips, on others the quick form.
   foreach(chip IN LISTS chips)
     set(scope --quick)
     if(chip MATCHES "^(a100-80|h100-sxm|rtx4090)$")
       set(scope "")
     endif()
-    set(claims "")
-    foreach(step IN LISTS steps)
-      file(STRINGS ${step} claim REGEX "^// on ${chip}: ")
-      list(APPEND claims ${claim})
-    endforeach()
     add_test(NAME dev_check/${name}/${chip}/8
       COMMAND roofwalk dev check ${name} ${scope} --device virtual:${chip}/8 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set(tests dev_check/${name}/${chip}/8)
-    if(claims)
-      add_test(NAME dev_check/${name}/${chip}
-        COMMAND roofwalk dev check ${name} --quick --device virtual:${chip} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-      list(APPEND tests dev_check/${name}/${chip})
-    endif()
-    set_tests_properties(${tests} PROPERTIES LABELS "dev_check-long" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR}
-      COST 50 TIMEOUT 3600 SKIP_RETURN_CODE 4)
-    if(claims)  # first of all: ctest has two free places for it only at the start, and at the end
-      set_tests_properties(dev_check/${name}/${chip} PROPERTIES PROCESSORS 2 COST 500)
-    endif()
+    set_tests_properties(dev_check/${name}/${chip}/8 PROPERTIES
+      LABELS "dev_check-long" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR} COST 50 TIMEOUT 3600 SKIP_RETURN_CODE 4)
   endforeach()
 endforeach()
 add_custom_target(grade COMMAND roofwalk run --all WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)

@@ -171,21 +171,21 @@ ctest_line() {
 # 3.
 run_tests() {
   local junit=$root/build/tests.xml log=$root/build/test.log line show='' shown=0 status=0
-  local total=0 failed=0 skipped=0 spent before is_quick=
+  local total=0 failed=0 skipped=0 spent before is_quick= waiting=1
   local -a selection=(-LE 'long$')
   if (($# == 0)); then is_quick=1; fi
   case ${1:-} in
-    --all) selection=(-LE '^machine$'); shift ;;
+    --all) selection=(-LE '^machine$'); waiting=2; shift ;;
     --machines) selection=(-L '^machine$'); shift ;;
   esac
   count_processor_seconds
   before=$spent
   rm -f "$junit"
   : >"$log"
-  # The toolkit comes first on the PATH, so that tests do not call an older one. There is one job more than processors,
-  # because a few tests mostly wait.
+  # The toolkit comes first on the PATH, so that tests do not call an older one. There are more jobs than processors,
+  # because a few tests mostly wait: one job more for the quick tests, two with those that play a slow GPU.
   watch "starting the tests" ctest_line PATH="$ROOFWALK_CUDA/bin:$PATH" ctest --test-dir "$build" --no-tests=error \
-    -j "$(($(nproc) + 1))" --output-on-failure --output-junit "$junit" "${selection[@]}" "$@" ||
+    -j "$(($(nproc) + waiting))" --output-on-failure --output-junit "$junit" "${selection[@]}" "$@" ||
     status=$?
   line=$(grep -E '^[0-9]+% tests passed, ' "$log" | tail -n 1) || true
   if [[ ! $line =~ ^[0-9]+%\ tests\ passed,\ ([0-9]+)\ tests?\ failed\ out\ of\ ([0-9]+) ]]; then

@@ -32,7 +32,7 @@ Result<StepClaim> parse_step_claim(const std::string& first_line) {
 
 Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source) {
   static const Pattern kLine(
-      R"(// on ([a-z0-9-]+): (?:right x([0-9.]+)(?: \((dram|l2|l1)\))?)?(?:, )?(?:up x([0-9.]+))?)");
+      R"(// on ([a-z0-9-]+(?:/[0-9]+)?): (?:right x([0-9.]+)(?: \((dram|l2|l1)\))?)?(?:, )?(?:up x([0-9.]+))?)");
   std::istringstream lines(source);
   std::string line;
   std::getline(lines, line);

@@ -32,7 +32,7 @@ struct WrongClaim {
 Result<StepClaim> parse_step_claim(const std::string& first_line);
 
 // The claim of a solution step for a machine. The first line of the file is about the course's machine. Comment lines
-// directly below may be about other machines: "// on h100-sxm: right x20 (l1), up x3.9". If no line is about this
+// directly below may be about others: "// on h100-sxm/8: right x20 (l1), up x3.9". If no line is about this
 // machine, the claim has no factors.
 Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source);
 

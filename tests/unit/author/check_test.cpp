@@ -38,11 +38,11 @@ TEST(StepClaim, OfAnotherMachineStandsBelow) {
       "// step 2: right x6.6 (l1), up x10: words\n"
       "// quick\n"
       "// on h100-sxm: right x7 (l2), up x0.9\n"
-      "// on rtx4090: up x3\n"
+      "// on rtx4090/8: up x3\n"
       "#include <x>\n"
       "// on a100-80: up x5\n";
   const auto classroom = step_claim_on("classroom", source), h100 = step_claim_on("h100-sxm", source);
-  const auto rtx = step_claim_on("rtx4090", source), a100 = step_claim_on("a100-80", source);
+  const auto rtx = step_claim_on("rtx4090/8", source), a100 = step_claim_on("a100-80", source);
   ASSERT_TRUE(classroom && h100 && rtx && a100);
   EXPECT_EQ(classroom->up, 10);
   EXPECT_EQ(h100->step, 2);
@@ -51,7 +51,8 @@ TEST(StepClaim, OfAnotherMachineStandsBelow) {
   EXPECT_EQ(h100->up, 0.9);
   EXPECT_FALSE(rtx->right);
   EXPECT_EQ(rtx->up, 3);
-  EXPECT_FALSE(a100->right || a100->up);  // a comment below the code is not a claim
+  EXPECT_FALSE(step_claim_on("rtx4090", source)->up);  // that is about a slice
+  EXPECT_FALSE(a100->right || a100->up);               // a comment below the code is not a claim
   EXPECT_FALSE(step_claim_on("h100-sxm", "// step 2: up x2: words\n// on h100-sxm: fast\n"));
   EXPECT_FALSE(step_claim_on("h100-sxm", "// no step\n"));
 }
