@@ -47,6 +47,9 @@ struct Hint {
                                     // attempt
 };
 
+// How far below its algorithm's roof a starter must be unless its chapter says otherwise.
+inline constexpr double kLeastStarterGap = 3;
+
 struct Chapter {
   std::string number;  // "01"; only for sorting
   std::string name;    // "vector-add": identifies the chapter
@@ -54,6 +57,7 @@ struct Chapter {
   std::string summary;                         // half a sentence for the book's contents; may be empty
   std::filesystem::path folder;                // root/chapters/01-vector-add
   int min_compute_capability = 0;              // 75 for 7.5; 0: any
+  double starter_gap = kLeastStarterGap;       // on classroom, the least factor to what the algorithm allows
   std::vector<Size> correctness_sizes;         // in the order of the manifest
   std::map<std::string, Size> measured_sizes;  // by machine name; "default" for machines without their own
   std::vector<Goal> goals;

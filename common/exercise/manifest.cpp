@@ -19,8 +19,8 @@ class ManifestReader {
   explicit ManifestReader(std::string file) : file_(std::move(file)) {}
 
   Result<Chapter> read(const toml::table& root) {
-    ROOFWALK_TRY_STATUS(only_keys(
-        root, {"name", "title", "summary", "min_compute_capability", "correctness", "measured", "goal", "hint"}));
+    ROOFWALK_TRY_STATUS(only_keys(root, {"name", "title", "summary", "min_compute_capability", "starter_gap",
+                                         "correctness", "measured", "goal", "hint"}));
     ROOFWALK_TRY(chapter_.name, text(root, "name"));
     ROOFWALK_TRY_STATUS(check_name(root));
     ROOFWALK_TRY(chapter_.title, text(root, "title"));
@@ -28,6 +28,7 @@ class ManifestReader {
       ROOFWALK_TRY(chapter_.summary, text(root, "summary"));
     }
     ROOFWALK_TRY_STATUS(read_compute_capability(root));
+    ROOFWALK_TRY_STATUS(read_starter_gap(root));
     ROOFWALK_TRY_STATUS(read_correctness(root));
     ROOFWALK_TRY_STATUS(read_measured(root));
     ROOFWALK_TRY_STATUS(read_goals(root));
@@ -91,6 +92,14 @@ class ManifestReader {
     return kOk;
   }
 
+  Status read_starter_gap(const toml::table& root) {
+    ROOFWALK_TRY(const auto gap, ratio(root, "starter_gap"));
+    if (!gap) return kOk;
+    if (*gap < 1) return error(*root.get("starter_gap"), "`starter_gap` must be a ratio of at least 1");
+    chapter_.starter_gap = *gap;
+    return kOk;
+  }
+
   Result<std::int64_t> extent(const toml::node& node, const std::string& name) const {
     const auto value = node.value_exact<std::int64_t>();
     if (!value || *value < 1 || *value > INT32_MAX) {
@@ -151,8 +160,8 @@ class ManifestReader {
     return kOk;
   }
 
-  Result<std::optional<double>> ratio(const toml::table& goal, std::string_view key) const {
-    const toml::node* node = goal.get(key);
+  Result<std::optional<double>> ratio(const toml::table& table, std::string_view key) const {
+    const toml::node* node = table.get(key);
     if (node == nullptr) return std::optional<double>();
     const auto value = node->value<double>();
     if (!value || !std::isfinite(*value) || *value <= 0) {

@@ -88,6 +88,15 @@ TEST(Manifest, AGoalMayHaveOtherThresholdsOnAMachine) {
   EXPECT_THAT(chapter->goals[1].on, IsEmpty());
 }
 
+TEST(Manifest, MayStateItsStartersGap) {
+  const auto usual = parse_manifest(kSound, "x/exercise.toml");
+  ASSERT_TRUE(usual.ok()) << usual.error().text();
+  EXPECT_EQ(usual->starter_gap, 3);
+  const auto chapter = parse_manifest(with("[correctness]", "starter_gap = 1.25\n[correctness]"), "x/exercise.toml");
+  ASSERT_TRUE(chapter.ok()) << chapter.error().text();
+  EXPECT_EQ(chapter->starter_gap, 1.25);
+}
+
 struct Mistake {
   const char *name, *from, *to;
   int line;
@@ -117,6 +126,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"empty_title", "\"Tiny\"", "\"\"", 2, "`title` must be a non-empty string"},
         Mistake{"capability", "75", "7.5", 3, "75 for 7.5"},
         Mistake{"unknown_key", "min_compute_capability", "minimum", 3, "unknown key `minimum`"},
+        Mistake{"gap_below_one", "[correctness]", "starter_gap = 0.5\n[correctness]", 4,
+                "`starter_gap` must be a ratio of at least 1"},
+        Mistake{"gap_in_words", "[correctness]", "starter_gap = \"x2\"\n[correctness]", 4,
+                "`starter_gap` must be a ratio above 0"},
         Mistake{"uneven_lists", "k = [2, 33]", "k = [2]", 6, "`k` has 1 values, but the extent before it has 2"},
         Mistake{"zero_extent", "a = [3, 35]", "a = [3, 0]", 7, "`a` must be a whole number from 1"},
         Mistake{"no_default", "default", "other", 8, "a size called `default`"},
