@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "grader/attempt/chapter_roofs.h"
 #include "grader/attempt/measured_size.h"
 #include "grader/attempt/pipeline.h"
 #include "grader/rig/gpu_rig.h"
@@ -37,10 +38,10 @@ void run_benchmark(benchmark::State& state, const Rig& rig, const Chapter& chapt
     if (const Status modelled = model_bytes(rig, *artifact, problem, trial->record); !modelled) {
       return state.SkipWithError(modelled.error().text().c_str());
     }
-    measurement = measure(trial->record, work, rig.roofs);
+    measurement = measure(trial->record, work, roofs_for(rig, chapter));
   }
   const LevelMeasurement& dram = measurement.level("dram");
-  state.counters["FLOP/s"] =
+  state.counters[std::string(words_of(chapter.unit).per_second)] =
       static_cast<double>(work.useful_flops) * static_cast<double>(state.iterations()) / total_ns * 1e9;
   if (dram.bytes.known()) state.counters["bytes"] = dram.bytes.value;
   if (dram.ai.known()) state.counters["AI"] = dram.ai.value;

@@ -89,6 +89,18 @@ std::string goal_what_name(Goal::What what) {
   check_failed(__FILE__, __LINE__, "a Goal::What has a name");
 }
 
+std::string chapter_roof_name(ChapterRoof roof) {
+  switch (roof) {
+    case ChapterRoof::fp32:
+      return "fp32";
+    case ChapterRoof::tensor_f16:
+      return "tensor_f16";
+    case ChapterRoof::memory:
+      return "memory";
+  }
+  check_failed(__FILE__, __LINE__, "a ChapterRoof has a name");
+}
+
 const Size& Chapter::measured_size(const std::string& machine) const {
   const auto at = measured_sizes.find(machine);
   return at != measured_sizes.end() ? at->second : measured_sizes.at("default");

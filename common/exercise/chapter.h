@@ -10,6 +10,7 @@
 
 #include "common/base/result.h"
 #include "common/exercise/exercise.h"
+#include "common/roofline/work_unit.h"
 
 namespace roofwalk {
 
@@ -36,6 +37,7 @@ struct Goal {
   std::optional<double> pass, ace;
   // By machine: the thresholds that differ there, because the chip's balance does.
   std::map<std::string, Thresholds> on = {};
+  WorkUnit unit = WorkUnit::flop;  // the chapter's, for words about the goal
 };
 
 std::string goal_axis_name(Goal::Axis axis);  // "right", "up"
@@ -47,6 +49,12 @@ struct Hint {
                                     // attempt
 };
 
+// The roofs that a chapter's dots are measured against, besides those of memory. fp32: that of FP32 arithmetic.
+// tensor_f16: that of tensor cores with FP16 factors, by mma.sync. memory: none, the memory roofs apply alone.
+enum class ChapterRoof { fp32, tensor_f16, memory };
+
+std::string chapter_roof_name(ChapterRoof roof);  // as in exercise.toml: "tensor_f16"
+
 // How far below its algorithm's roof a starter must be unless its chapter says otherwise.
 inline constexpr double kLeastStarterGap = 3;
 
@@ -54,9 +62,11 @@ struct Chapter {
   std::string number;  // "01"; only for sorting
   std::string name;    // "vector-add": identifies the chapter
   std::string title;
-  std::string summary;                         // half a sentence for the book's contents; may be empty
-  std::filesystem::path folder;                // root/chapters/01-vector-add
-  int min_compute_capability = 0;              // 75 for 7.5; 0: any
+  std::string summary;             // half a sentence for the book's contents; may be empty
+  std::filesystem::path folder;    // root/chapters/01-vector-add
+  int min_compute_capability = 0;  // 75 for 7.5; 0: any
+  WorkUnit unit = WorkUnit::flop;  // of Work::useful_flops
+  ChapterRoof roof = ChapterRoof::fp32;
   double starter_gap = kLeastStarterGap;       // on classroom, the least factor to what the algorithm allows
   std::vector<Size> correctness_sizes;         // in the order of the manifest
   std::map<std::string, Size> measured_sizes;  // by machine name; "default" for machines without their own

@@ -19,8 +19,8 @@ class ManifestReader {
   explicit ManifestReader(std::string file) : file_(std::move(file)) {}
 
   Result<Chapter> read(const toml::table& root) {
-    ROOFWALK_TRY_STATUS(only_keys(root, {"name", "title", "summary", "min_compute_capability", "starter_gap",
-                                         "correctness", "measured", "goal", "hint"}));
+    ROOFWALK_TRY_STATUS(only_keys(root, {"name", "title", "summary", "min_compute_capability", "unit", "roof",
+                                         "starter_gap", "correctness", "measured", "goal", "hint"}));
     ROOFWALK_TRY(chapter_.name, text(root, "name"));
     ROOFWALK_TRY_STATUS(check_name(root));
     ROOFWALK_TRY(chapter_.title, text(root, "title"));
@@ -28,6 +28,8 @@ class ManifestReader {
       ROOFWALK_TRY(chapter_.summary, text(root, "summary"));
     }
     ROOFWALK_TRY_STATUS(read_compute_capability(root));
+    ROOFWALK_TRY_STATUS(read_roof(root));
+    ROOFWALK_TRY_STATUS(read_unit(root));
     ROOFWALK_TRY_STATUS(read_starter_gap(root));
     ROOFWALK_TRY_STATUS(read_correctness(root));
     ROOFWALK_TRY_STATUS(read_measured(root));
@@ -89,6 +91,33 @@ class ManifestReader {
       return error(*node, "`min_compute_capability` must be a whole number, 75 for 7.5");
     }
     chapter_.min_compute_capability = static_cast<int>(*value);
+    return kOk;
+  }
+
+  Status read_roof(const toml::table& root) {
+    if (!root.contains("roof")) return kOk;
+    ROOFWALK_TRY(const std::string name, text(root, "roof"));
+    for (const ChapterRoof roof : {ChapterRoof::fp32, ChapterRoof::tensor_f16, ChapterRoof::memory}) {
+      if (chapter_roof_name(roof) != name) continue;
+      chapter_.roof = roof;
+      return kOk;
+    }
+    return error(*root.get("roof"), "`roof` must be \"fp32\", \"tensor_f16\" or \"memory\"");
+  }
+
+  // The compute roofs are in FLOP/s, so work of another unit has none.
+  Status read_unit(const toml::table& root) {
+    if (!root.contains("unit")) return kOk;
+    ROOFWALK_TRY(const std::string name, text(root, "unit"));
+    const toml::node& node = *root.get("unit");
+    const auto unit = unit_from_name(name);
+    if (!unit) return error(node, "`unit` must be \"FLOP\", \"OP\" or \"key\"");
+    if (*unit != WorkUnit::flop && chapter_.roof != ChapterRoof::memory) {
+      return error(node,
+                   fmt::format("the {} roof does not count `unit` \"{}\"", chapter_roof_name(chapter_.roof), name),
+                   "with this unit goes roof = \"memory\"");
+    }
+    chapter_.unit = *unit;
     return kOk;
   }
 
@@ -174,6 +203,7 @@ class ManifestReader {
     using enum Goal::What;
     ROOFWALK_TRY_STATUS(only_keys(table, {"axis", "level", "what", "pass", "ace", "on"}));
     Goal goal;
+    goal.unit = chapter_.unit;
     ROOFWALK_TRY(const std::string axis, text(table, "axis"));
     if (axis != "right" && axis != "up") return error(*table.get("axis"), "`axis` must be \"right\" or \"up\"");
     goal.axis = axis == "right" ? Goal::Axis::right : Goal::Axis::up;
@@ -195,6 +225,8 @@ class ManifestReader {
     goal.what = *kind;
     if (goal.what == sector_use && goal.level != "l1")
       return error(*table.get("level"), "`sector_use` is counted at \"l1\"");
+    if (goal.what == share_of_peak && chapter_.roof == ChapterRoof::memory)
+      return error(*table.get("what"), "`share_of_peak` needs a flat roof, and `roof` is \"memory\"");
     ROOFWALK_TRY(goal.pass, ratio(table, "pass"));
     ROOFWALK_TRY(goal.ace, ratio(table, "ace"));
     if (!goal.pass && !goal.ace) return error(table, "a goal needs `pass`, `ace` or both");

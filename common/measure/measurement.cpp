@@ -1,6 +1,7 @@
 #include "common/measure/measurement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 
 #include "common/base/check.h"
@@ -27,11 +28,13 @@ Quantity ratio(const Quantity& a, const Quantity& b, std::string_view unit, Obta
 }
 
 LevelMeasurement level_of(std::string name, const Quantity& bytes, const Quantity& useful, const Roofs& roofs) {
-  LevelMeasurement level{std::move(name), bytes, ratio(useful, bytes, "FLOP/B", bytes.obtained), {.unit = "FLOP/s"}};
+  const UnitWords& unit = words_of(roofs.unit);
+  LevelMeasurement level{
+      std::move(name), bytes, ratio(useful, bytes, unit.per_byte, bytes.obtained), {.unit = unit.per_second}};
   const MemoryRoof* memory = roofs.memory_roof(level.level);
-  if (level.ai.known() && memory != nullptr && !roofs.compute.empty()) {
-    level.roof = {attainable_flops_per_s(level.ai.value, memory->bytes_per_s, roofs.compute.front().flops_per_s),
-                  "FLOP/s", level.ai.obtained};
+  if (const auto peak = roofs.peak(); level.ai.known() && memory != nullptr && peak) {
+    level.roof = {attainable_flops_per_s(level.ai.value, memory->bytes_per_s, *peak), unit.per_second,
+                  level.ai.obtained};
   }
   return level;
 }
@@ -78,8 +81,9 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   const Counters& c = record.counters;
   const Obtained bytes = record.bytes_are_modelled ? Obtained::modelled : Obtained::counted;
   const Obtained time = record.time_is_modelled ? Obtained::modelled : Obtained::counted;
+  const UnitWords& unit = words_of(roofs.unit);
   Measurement m;
-  m.useful_flops = {static_cast<double>(work.useful_flops), "FLOP", Obtained::formula};
+  m.useful_flops = {static_cast<double>(work.useful_flops), unit.one, Obtained::formula};
   m.compulsory_bytes = {static_cast<double>(work.compulsory_bytes), "B", Obtained::formula};
   m.executed_flops = sum(c, {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor}, "FLOP",
                          Obtained::counted);
@@ -99,10 +103,10 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   m.constant_passes = sum(c, {Counter::constant_passes}, "passes", bytes);
   m.constant_bytes = sum(c, {Counter::constant_bytes}, "B", bytes);
   m.warp_instructions = sum(c, {Counter::warp_instructions}, "instructions", Obtained::counted);
-  if (!roofs.compute.empty()) m.peak_flops_per_s = {roofs.compute.front().flops_per_s, "FLOP/s", time};
+  if (const auto peak = roofs.peak(); peak && std::isfinite(*peak)) m.peak_flops_per_s = {*peak, unit.per_second, time};
   if (record.elapsed_ns > 0) {
     m.elapsed_ns = {record.elapsed_ns, "ns", time};
-    m.achieved_flops_per_s = {m.useful_flops.value / (record.elapsed_ns * 1e-9), "FLOP/s", time};
+    m.achieved_flops_per_s = {m.useful_flops.value / (record.elapsed_ns * 1e-9), unit.per_second, time};
   }
   const Quantity dram_bytes = sum(c, {Counter::dram_read_bytes, Counter::dram_write_bytes}, "B", bytes);
   // The bytes that the constant caches deliver are not requested from L1. They are added to L1's, because these caches
@@ -111,7 +115,7 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   if (nearest_bytes.known() && m.constant_bytes.known()) nearest_bytes.value += m.constant_bytes.value;
   m.levels = {level_of("dram", dram_bytes, m.useful_flops, roofs), level_of("l2", m.l2_bytes, m.useful_flops, roofs),
               level_of("l1", nearest_bytes, m.useful_flops, roofs)};
-  m.algorithmic_ai = ratio(m.useful_flops, m.compulsory_bytes, "FLOP/B", Obtained::formula);
+  m.algorithmic_ai = ratio(m.useful_flops, m.compulsory_bytes, unit.per_byte, Obtained::formula);
   const LevelMeasurement& dram = m.levels.front();
   m.vertical_gap = ratio(dram.roof, m.achieved_flops_per_s, "x", time);
   m.horizontal_gap = ratio(m.algorithmic_ai, dram.ai, "x", bytes);
@@ -121,20 +125,23 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
 std::vector<std::string> implausible(const Measurement& m, const Roofs& roofs, const Uncounted& uncounted) {
   const auto point = m.point("dram");
   const MemoryRoof* dram = roofs.memory_roof("dram");
-  if (!point || dram == nullptr || roofs.compute.empty()) return {};
+  const auto peak = roofs.peak();
+  if (!point || dram == nullptr || !peak) return {};
   SanityInput input;
+  input.unit = roofs.unit;
   input.point = *point;
   input.bytes = m.level("dram").bytes.value + uncounted.dram_bytes;
   input.compulsory_bytes = m.compulsory_bytes.value;
   input.useful_flops = m.useful_flops.value;
   // If a device cannot count all FLOPs, exactly the useful FLOPs are assumed to be executed. Float additions by atomics
-  // are executed work, too. Half precision is not: every algorithm is in FP32, and half precision has twice its rate.
+  // are executed work, too. Half precision is not, as its rate is twice that of FP32, unless the roof is that of tensor
+  // cores, whose factors are halves.
   const bool has_all_flops = m.executed_flops.known() && !uncounted.has_atomic_flops;
-  input.half_flops = m.half_flops.get().value_or(0);
+  input.half_flops = roofs.is_of_tensor_cores() ? 0 : m.half_flops.get().value_or(0);
   input.executed_flops =
       has_all_flops ? m.executed_flops.value + m.atomic_flops.get().value_or(0) - input.half_flops : input.useful_flops;
   input.bytes_per_s = dram->bytes_per_s;
-  input.peak_flops_per_s = roofs.compute.front().flops_per_s;
+  input.peak_flops_per_s = *peak;
   return implausible(input);
 }
 

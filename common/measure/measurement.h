@@ -20,7 +20,7 @@ enum class Obtained { counted, modelled, formula, unsupported };
 // A number with its unit and origin.
 struct Quantity {
   double value = 0;            // meaningless if unsupported
-  std::string_view unit = {};  // "FLOP", "B", "ns", "FLOP/s", "FLOP/B", "sectors", ...
+  std::string_view unit = {};  // "FLOP", "B", "ns", "FLOP/s", "key/B", "sectors", ...
   Obtained obtained = Obtained::unsupported;
 
   bool known() const { return obtained != Obtained::unsupported; }
@@ -37,6 +37,7 @@ struct LevelMeasurement {
   Quantity roof;      // min(peak, ai x bandwidth of the level), FLOP/s
 };
 
+// useful_flops, achieved_flops_per_s, roofs and AIs are in the roofs' unit (Roofs::unit), whatever their names say.
 struct Measurement {
   Quantity useful_flops, executed_flops, compulsory_bytes;
   Quantity half_flops;                 // the part of executed_flops in half precision (FP16 and BF16), without tensors

@@ -23,7 +23,8 @@ std::string subtitle(const Chart& chart, const DrawnWalk& walk) {
     text += "; grey: an older model";
   }
   if (walk.skipped > 0) text += fmt::format("; {} attempts in between not drawn", walk.skipped);
-  if (walk.unplaced > 0) text += fmt::format("; {} without FLOPs, bytes or time not drawn", walk.unplaced);
+  if (walk.unplaced > 0)
+    text += fmt::format("; {} without {}, bytes or time not drawn", walk.unplaced, words_of(chart.roofs.unit).many);
   return text;
 }
 

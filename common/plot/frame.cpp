@@ -43,8 +43,9 @@ double bandwidth(const Chart& chart) {
 }
 
 double peak(const Chart& chart) {
-  ROOFWALK_CHECK(!chart.roofs.compute.empty() && chart.roofs.compute.front().flops_per_s > 0);
-  return chart.roofs.compute.front().flops_per_s;
+  const auto peak = chart.roofs.peak();
+  ROOFWALK_CHECK(peak && *peak > 0);
+  return *peak;
 }
 
 double ridge(const Chart& chart) { return ridge_flops_per_byte(bandwidth(chart), peak(chart)); }
@@ -54,6 +55,7 @@ double roof_at(const Chart& chart, double ai) { return attainable_flops_per_s(ai
 Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points) {
   double x_least = ridge(chart), x_most = x_least;
   double y_most = peak(chart), y_least = y_most;
+  if (chart.roofs.is_memory_only) x_most = y_most = 0;
   const auto hold_x = [&](double ai) {
     x_least = std::min(x_least, ai);
     x_most = std::max(x_most, ai);
@@ -69,6 +71,10 @@ Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points) {
   }
   if (chart.algorithmic_ai && *chart.algorithmic_ai > 0) hold_x(*chart.algorithmic_ai);
   if (chart.goal && chart.goal->min_ai > 0) hold_x(chart.goal->min_ai);
+  if (chart.roofs.is_memory_only) {
+    if (x_most == 0) hold_x(1);  // a chart with nothing in it but the roofs
+    hold_y(roof_at(chart, x_most));
+  }
   for (const ComputeRoof& roof : chart.roofs.compute) {
     hold_y(roof.flops_per_s);
     hold_y(roof.data_sheet_flops_per_s.value_or(roof.flops_per_s));
@@ -110,7 +116,8 @@ std::optional<GoalOutline> goal_outline(const Chart& chart, const Frame& frame) 
   if (!chart.goal) return std::nullopt;
   const GoalRegion& goal = *chart.goal;
   const double left = std::max(goal.min_ai, frame.x_low);
-  const double right = chart.algorithmic_ai ? std::min(*chart.algorithmic_ai, frame.x_high) : frame.x_high;
+  double right = chart.algorithmic_ai ? std::min(*chart.algorithmic_ai, frame.x_high) : frame.x_high;
+  if (chart.roofs.is_memory_only) right = std::min(right, frame.y_high / bandwidth(chart));
   // The AIs where an edge of the region may bend: between them, both edges are straight on logarithmic axes.
   std::vector<double> knots = {left, right, ridge(chart)};
   if (goal.min_flops_per_s > 0) {

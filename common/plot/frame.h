@@ -22,12 +22,13 @@ struct Frame {
   std::vector<double> y_ticks() const;
 };
 
-// Returns a frame that contains every point, the ridge, the wall and the goal, with margins; x in whole decades.
+// Returns a frame that contains every point, the ridge (if there is one), the wall and the goal, with margins; x in
+// whole decades.
 Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points);
 
 double bandwidth(const Chart& chart);  // of the chart's level, bytes/s
-double peak(const Chart& chart);       // of the first compute roof, FLOP/s
-double ridge(const Chart& chart);      // where the two intersect, FLOP/byte
+double peak(const Chart& chart);       // of the first compute roof, FLOP/s; infinity if memory roofs apply alone
+double ridge(const Chart& chart);      // where the two intersect, FLOP/byte; infinity if memory roofs apply alone
 double roof_at(const Chart& chart, double ai);
 
 // The goal region, clipped to the roof and the wall.

@@ -144,8 +144,10 @@ class Script {
     line("set ytics nomirror out scale 0.8,0.4 textcolor rgb '{}' ({})", kInk,
          ticks(frame_.y_ticks(), frame_.y_high, [](double v) { return si_text(v, ""); }));
     text_at({(kLeft + kWidth - kRight) / 2, 30},
-            fmt::format("arithmetic intensity, useful FLOP / {} byte", upper_case(chart_.level)), Align::center, kInk);
-    text_at({14, (kBottom + kHeight - kTop) / 2}, "useful FLOP/s", Align::center, kInk, kFont, 90);
+            fmt::format("arithmetic intensity, useful {} / {} byte", unit().one, upper_case(chart_.level)),
+            Align::center, kInk);
+    text_at({14, (kBottom + kHeight - kTop) / 2}, fmt::format("useful {}", unit().per_second), Align::center, kInk,
+            kFont, 90);
   }
 
   // Lists a labelled tick per decade, with small ticks between.
@@ -171,9 +173,11 @@ class Script {
     }
     if (chart_.algorithmic_ai) add_wall(*chart_.algorithmic_ai);
     const double knee = ridge(chart_);
-    block("ridge", {{knee, frame_.y_low}, {knee, peak(chart_)}});
-    plots_.push_back(fmt::format("$ridge using 1:2 with lines dt 3 lw 1.5 lc rgb '{}'", kQuiet));
-    avoid({knee, frame_.y_low}, {knee, peak(chart_)}, 3, 2);
+    if (has_peak()) {
+      block("ridge", {{knee, frame_.y_low}, {knee, peak(chart_)}});
+      plots_.push_back(fmt::format("$ridge using 1:2 with lines dt 3 lw 1.5 lc rgb '{}'", kQuiet));
+      avoid({knee, frame_.y_low}, {knee, peak(chart_)}, 3, 2);
+    }
 
     // The data sheet's roofs first, then thin roofs, then the chart's own on top.
     add_promises();
@@ -185,17 +189,27 @@ class Script {
     for (const MemoryRoof& roof : chart_.roofs.memory) {
       if (roof.level != chart_.level) add_roof(roof.level, slanted(roof.bytes_per_s), 1.2, roof_style(roof.level).line);
     }
+    if (has_peak()) add_peak(knee);
+    add_roof(chart_.level, slanted(bandwidth(chart_)), 3, roof_style(chart_.level).line);
+  }
+
+  // Draws the flat roof: thin where only faster memory reaches it.
+  void add_peak(double knee) {
     double first_knee = knee;
     for (const MemoryRoof& roof : chart_.roofs.memory)
       first_knee = std::min(first_knee, peak(chart_) / roof.bytes_per_s);
     if (first_knee < knee) add_roof("faster", {{first_knee, peak(chart_)}, {knee, peak(chart_)}}, 1.2, kInk);
     add_roof("peak", {{knee, peak(chart_)}, {frame_.x_high, peak(chart_)}}, 2.5, kInk);
-    add_roof(chart_.level, slanted(bandwidth(chart_)), 3, roof_style(chart_.level).line);
   }
 
-  // Returns a memory roof, from the frame's left or lower edge to a compute roof.
+  bool has_peak() const { return !chart_.roofs.is_memory_only; }
+  const UnitWords& unit() const { return words_of(chart_.roofs.unit); }
+
+  // Returns a memory roof, from the frame's left or lower edge to a compute roof, or to the frame's right or upper edge
+  // if there is none.
   std::vector<Point> slanted(double bytes_per_s, double flops_per_s) const {
     const double left = std::max(frame_.x_low, frame_.y_low / bytes_per_s);
+    if (!has_peak()) flops_per_s = std::min(frame_.y_high, frame_.x_high * bytes_per_s);
     return {{left, left * bytes_per_s}, {flops_per_s / bytes_per_s, flops_per_s}};
   }
   std::vector<Point> slanted(double bytes_per_s) const { return slanted(bytes_per_s, peak(chart_)); }
@@ -207,15 +221,16 @@ class Script {
       plots_.push_back(fmt::format("$promise_{} using 1:2 with lines dt 2 lw 1 lc rgb '{}'", name, colour));
       has_promises_ = true;
     };
-    const ComputeRoof& compute = chart_.roofs.compute.front();
-    const double top = std::max(compute.flops_per_s, compute.data_sheet_flops_per_s.value_or(0));
+    const double drawn_top = has_peak() ? peak(chart_) : frame_.y_high;
+    const double top =
+        has_peak() ? std::max(drawn_top, chart_.roofs.compute.front().data_sheet_flops_per_s.value_or(0)) : drawn_top;
     double first_knee = frame_.x_high;
     for (const MemoryRoof& roof : chart_.roofs.memory) {
       const double slope = roof.data_sheet_bytes_per_s.value_or(roof.bytes_per_s);
       first_knee = std::min(first_knee, top / slope);
       if (gap(roof) >= kApart) add(roof.level, slanted(slope, top), roof_style(roof.level).line);
     }
-    if (std::abs(pixel(1, top).y - pixel(1, compute.flops_per_s).y) >= kApart) {
+    if (std::abs(pixel(1, top).y - pixel(1, drawn_top).y) >= kApart) {
       add("peak", {{first_knee, top}, {frame_.x_high, top}}, kInk);
     }
   }
@@ -343,8 +358,8 @@ class Script {
     }
     for (std::size_t i = 0; i < chart_.roofs.compute.size(); ++i) {
       const ComputeRoof& roof = chart_.roofs.compute[i];
-      const std::string text = upper_case(roof.name) + " " + si_text(roof.flops_per_s, "FLOP/s") +
-                               promise(roof.flops_per_s, roof.data_sheet_flops_per_s, "FLOP/s");
+      const std::string text = upper_case(roof.name) + " " + si_text(roof.flops_per_s, unit().per_second) +
+                               promise(roof.flops_per_s, roof.data_sheet_flops_per_s, unit().per_second);
       const double y = pixel(1, roof.flops_per_s).y + rise;
       const double right = kWidth - kRight - text_width(text, kFont) / 2;
       text_in_free_place(text, {{right, y}, {right - 100, y}, {right, y - 2 * rise}}, kInk, kFont);
@@ -366,7 +381,8 @@ class Script {
       const double ai = *chart_.algorithmic_ai;
       beside("algorithmic AI " + number_text(ai), ai, pixel(ai, roof_at(chart_, ai)).y, kQuiet);
     }
-    beside("ridge " + si_text(ridge(chart_), "FLOP/B"), ridge(chart_), pixel(1, peak(chart_)).y, kQuiet);
+    if (!has_peak()) return;
+    beside("ridge " + si_text(ridge(chart_), unit().per_byte), ridge(chart_), pixel(1, peak(chart_)).y, kQuiet);
   }
 
   // Writes the goal's name inside its region: under the compute roof if possible, otherwise along the memory roof;
@@ -377,7 +393,7 @@ class Script {
     const std::string& text = chart_.goal->label;
     const double half = text_width(text, kFont) / 2;
     const double left = pixel(outline->lower.front()).x, right = pixel(outline->lower.back()).x;
-    const double knee = pixel(ridge(chart_), peak(chart_)).x, drop = kLineHeight * 0.8;
+    const double knee = has_peak() ? pixel(ridge(chart_), peak(chart_)).x : right, drop = kLineHeight * 0.8;
     const double radians = roof_angle_deg() * std::numbers::pi / 180;
     std::vector<Pixel> flat, slant;
     for (double x = right - half - 6; x - half > std::max(left, knee); x -= 12) {
@@ -433,7 +449,8 @@ class Script {
       if (dot.shown.modelled) row(dot.radius - kRim, 0xffffff);
     }
     if (!data.empty()) {
-      blocks_ += "# FLOP/byte, FLOP/s, size, point type, colour\n$dots << EOD\n" + data + "EOD\n";
+      blocks_ += fmt::format("# {}/byte, {}, size, point type, colour\n$dots << EOD\n{}EOD\n", unit().one,
+                             unit().per_second, data);
       plots_.push_back("$dots using 1:2:3:4:5 with points ps variable pt variable lc rgb variable");
     }
     out_ += blocks_;

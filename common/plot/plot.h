@@ -28,9 +28,9 @@ struct GoalRegion {
   std::string label;           // "pass"
 };
 
-// The roofs must contain the chart's level and one compute roof. A dot without a place on logarithmic axes (its AI or
-// FLOP/s is not positive and finite) is left out, and the chart says so. If there are more than 12 dots, only the
-// starter, the fastest and the last 10 are drawn.
+// The roofs must contain the chart's level and one compute roof, unless they are of memory only. A dot without a place
+// on logarithmic axes (its AI or FLOP/s is not positive and finite) is left out, and the chart says so. If there are
+// more than 12 dots, only the starter, the fastest and the last 10 are drawn.
 struct Chart {
   std::string title;  // "vector-add on virtual:classroom (n=1048576)"
   std::string level;  // "dram": names the x axis and selects the memory roof for the points

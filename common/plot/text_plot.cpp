@@ -154,6 +154,13 @@ class TextPlot {
     }
   }
 
+  bool has_peak() const { return !chart_.roofs.is_memory_only; }
+
+  // The column in which a memory roof meets the compute roof; right of the plot if there is none.
+  int knee_of(double bytes_per_s) const {
+    return has_peak() ? column_of(peak(chart_) / bytes_per_s) : kLeftColumns + width();
+  }
+
   // Draws the lower edge of the goal region as "~".
   void add_goal() {
     const auto outline = goal_outline(chart_, frame_);
@@ -174,7 +181,10 @@ class TextPlot {
   }
 
   void add_lines() {
-    for (int row = row_of(peak(chart_)); row < bottom(); ++row) plot(column_of(ridge(chart_)), row, ':', Paint::quiet);
+    if (has_peak()) {
+      const int column = column_of(ridge(chart_));
+      for (int row = row_of(peak(chart_)); row < bottom(); ++row) plot(column, row, ':', Paint::quiet);
+    }
     if (!chart_.algorithmic_ai) return;
     const double ai = *chart_.algorithmic_ai;
     for (int row = row_of(roof_at(chart_, ai)); row < bottom(); ++row) plot(column_of(ai), row, '|', Paint::none);
@@ -185,7 +195,7 @@ class TextPlot {
     for (int column = kLeftColumns; column < kLeftColumns + width(); ++column) {
       const double place = height_of(roof_at(chart_, ai_of(column)));
       const double offset = place - std::lround(place);
-      const bool flat = column >= column_of(ridge(chart_));
+      const bool flat = column >= knee_of(bandwidth(chart_));
       plot(column, static_cast<int>(std::lround(place)),
            flat             ? '='
            : offset > 0.17  ? '_'
@@ -193,9 +203,11 @@ class TextPlot {
                             : '-',
            Paint::roof);
     }
+    if (!has_peak()) return;
     const ComputeRoof& roof = chart_.roofs.compute.front();
-    const std::string label = upper_case(roof.name) + " " + si_text(roof.flops_per_s, "FLOP/s") +
-                              promise(roof.flops_per_s, roof.data_sheet_flops_per_s, "FLOP/s");
+    const std::string_view unit = words_of(chart_.roofs.unit).per_second;
+    const std::string label = upper_case(roof.name) + " " + si_text(roof.flops_per_s, unit) +
+                              promise(roof.flops_per_s, roof.data_sheet_flops_per_s, unit);
     canvas_.write(kLeftColumns + width() - static_cast<int>(label.size()), row_of(roof.flops_per_s) - 1, label,
                   Paint::roof);
   }
@@ -229,7 +241,7 @@ class TextPlot {
   void add_other_roofs() {
     for (const MemoryRoof& roof : chart_.roofs.memory) {
       if (roof.level == chart_.level || !label_roof(roof, false)) continue;
-      const int knee = column_of(peak(chart_) / roof.bytes_per_s);
+      const int knee = knee_of(roof.bytes_per_s);
       for (int column = kLeftColumns; column < knee; column += 2) {
         const int row = row_of(ai_of(column) * roof.bytes_per_s);
         if (canvas_.free(column, row, 1)) plot(column, row, '.', Paint::quiet);
@@ -243,7 +255,7 @@ class TextPlot {
   bool label_roof(const MemoryRoof& roof, bool own, const std::string& more = {}) {
     const std::string label = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s") + more;
     const int length = static_cast<int>(label.size());
-    const int knee = column_of(peak(chart_) / roof.bytes_per_s);
+    const int knee = knee_of(roof.bytes_per_s);
     // `anchor` is the column where the text is nearest to the rising roof.
     const auto write_at = [&](int column, int anchor, int rows_below) {
       const int row = row_of(std::min(peak(chart_), ai_of(anchor) * roof.bytes_per_s)) + rows_below;
@@ -300,8 +312,9 @@ class TextPlot {
     bool has_note = note_column > static_cast<int>(chart_.title.size()) + 1;
     if (has_note) canvas_.write(note_column, 0, note, Paint::quiet);
 
-    std::string axis =
-        fmt::format("FLOP/s over FLOP/{} byte   : ridge {}", upper_case(chart_.level), number_text(ridge(chart_)));
+    const UnitWords& unit = words_of(chart_.roofs.unit);
+    std::string axis = fmt::format("{} over {}/{} byte", unit.per_second, unit.one, upper_case(chart_.level));
+    if (has_peak()) axis += "   : ridge " + number_text(ridge(chart_));
     if (chart_.algorithmic_ai) axis += "   | algorithmic AI " + number_text(*chart_.algorithmic_ai);
     if (!has_note && static_cast<int>(axis.size()) + 3 <= note_column) {
       axis += "   " + note;
@@ -317,7 +330,9 @@ class TextPlot {
     add_hidden(legend);
     if (walk_.skipped + walk_.unplaced > 0)
       add_part(fmt::format("{} not drawn", walk_.skipped + walk_.unplaced), legend);
-    if (chart_.roofs.compute.front().data_sheet_flops_per_s) add_part("roofs measured", legend);
+    const bool is_measured = has_peak() ? chart_.roofs.compute.front().data_sheet_flops_per_s.has_value()
+                                        : chart_.roofs.memory_roof(chart_.level)->data_sheet_bytes_per_s.has_value();
+    if (is_measured) add_part("roofs measured", legend);
     canvas_.write(0, rows_ - 1, legend, Paint::none);
   }
 

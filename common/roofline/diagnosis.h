@@ -15,7 +15,9 @@ namespace roofwalk {
 // (dram_ns ... launch_ns) are known if the time is modelled: the slowest unit, latency_ns and launch_ns add up to
 // elapsed_ns. If they are unknown, the rules use only counts and gaps. AI, ridge and gaps all belong to one level.
 struct DiagnosisInput {
-  double useful_flops = 0, executed_flops = 0;
+  double useful_flops = 0, executed_flops = 0;  // the former is 0 if the useful work is not FLOPs
+  double useful_work = 0;                       // in `unit`
+  WorkUnit unit = WorkUnit::flop;
   double atomic_flops = 0;  // not included in executed_flops
   double compulsory_bytes = 0, dram_bytes = 0, l1_bytes = 0, l2_bytes = 0;
   double observed_ai = 0, algorithmic_ai = 0, ridge = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "common/roofline/si.h"
 
@@ -11,6 +12,13 @@ const MemoryRoof* Roofs::memory_roof(std::string_view level) const {
   const auto found = std::find_if(memory.begin(), memory.end(), [&](const MemoryRoof& r) { return r.level == level; });
   return found == memory.end() ? nullptr : &*found;
 }
+
+std::optional<double> Roofs::peak() const {
+  if (is_memory_only) return std::numeric_limits<double>::infinity();
+  return compute.empty() ? std::nullopt : std::optional(compute.front().flops_per_s);
+}
+
+bool Roofs::is_of_tensor_cores() const { return !compute.empty() && compute.front().name == "tensor"; }
 
 double attainable_flops_per_s(double ai, double bytes_per_s, double peak_flops_per_s) {
   return std::min(peak_flops_per_s, ai * bytes_per_s);
@@ -29,14 +37,15 @@ Movement movement(const Point& from, const Point& to) {
 }
 
 std::vector<std::string> implausible(const SanityInput& input) {
+  const UnitWords& unit = words_of(input.unit);
   std::vector<std::string> reasons;
   const double roof = attainable_flops_per_s(input.point.ai, input.bytes_per_s, input.peak_flops_per_s);
   // Written as !(good) so that NaN is implausible too.
   if (!(input.point.flops_per_s <= kMostOfRoof * roof)) {
     reasons.push_back(fmt::format(
         "{} is {} x what the roof allows at {} ({}): the data came from a warm cache, or this is the wrong roof",
-        si_text(input.point.flops_per_s, "FLOP/s"), number_text(input.point.flops_per_s / roof),
-        si_text(input.point.ai, "FLOP/B"), si_text(roof, "FLOP/s")));
+        si_text(input.point.flops_per_s, unit.per_second), number_text(input.point.flops_per_s / roof),
+        si_text(input.point.ai, unit.per_byte), si_text(roof, unit.per_second)));
   }
   if (!(input.bytes >= kLeastOfCompulsoryBytes * input.compulsory_bytes)) {
     reasons.push_back(fmt::format(
@@ -44,7 +53,7 @@ std::vector<std::string> implausible(const SanityInput& input) {
         "work was skipped",
         si_text(input.bytes, "B"), si_text(input.compulsory_bytes, "B")));
   }
-  if (!(input.executed_flops >= kLeastOfUsefulFlops * input.useful_flops)) {
+  if (input.unit == WorkUnit::flop && !(input.executed_flops >= kLeastOfUsefulFlops * input.useful_flops)) {
     const std::string halves =
         input.half_flops > 0 ? fmt::format(" (besides {} in half precision)", si_text(input.half_flops, "FLOP")) : "";
     reasons.push_back(fmt::format("{} executed{}, but the algorithm needs {}: work was skipped",

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/roofline/work_unit.h"
+
 namespace roofwalk {
 
 // A sloped roof: a memory level's bandwidth.
@@ -18,7 +20,7 @@ struct MemoryRoof {
 
 // A flat roof: a compute peak.
 struct ComputeRoof {
-  std::string name;  // "fp32"
+  std::string name;  // "fp32", "half", "tensor"
   double flops_per_s = 0;
   std::string source;
   std::optional<double> data_sheet_flops_per_s = {};  // if the roof is not from the data sheet
@@ -27,8 +29,15 @@ struct ComputeRoof {
 struct Roofs {
   std::vector<MemoryRoof> memory;    // in order of bandwidth by the data sheet, slowest first
   std::vector<ComputeRoof> compute;  // the one that applies is first
+  bool is_memory_only = false;       // no compute roof applies; otherwise, one that is missing is unknown
+  WorkUnit unit = WorkUnit::flop;    // of the dots below these roofs; wherever names say FLOP, this is meant
 
   const MemoryRoof* memory_roof(std::string_view level) const;  // nullptr if there is none
+
+  // Returns the flat roof in FLOP/s: infinity if memory roofs alone apply, nullopt if it is unknown.
+  std::optional<double> peak() const;
+
+  bool is_of_tensor_cores() const;  // whether the compute roof that applies is that of tensor cores
 };
 
 // Returns min(peak, ai x bandwidth), in FLOP/s. ai in FLOP/byte, > 0.
@@ -66,6 +75,7 @@ struct SanityInput {
   double executed_flops = 0, useful_flops = 0;
   double half_flops = 0;  // in half precision, which executed_flops does not include
   double bytes_per_s = 0, peak_flops_per_s = 0;
+  WorkUnit unit = WorkUnit::flop;  // of `point`; executed and useful FLOPs are compared only if it is FLOPs
 };
 std::vector<std::string> implausible(const SanityInput& input);
 

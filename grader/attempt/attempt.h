@@ -57,8 +57,9 @@ struct Attempt {
   std::optional<GpuTimes> times;   // on a real GPU: times of the starter and the attempt
   std::vector<std::string> notes;  // facts that readers of the figures must know, one sentence each
   bool time_is_modelled = false, bytes_are_modelled = false;
-  std::string walk_level = "dram";  // the memory level whose AI is on the axis of the walk
-  std::optional<Movement> moved;    // relative to the starter, on that axis
+  std::string walk_level = "dram";       // the memory level whose AI is on the axis of the walk
+  std::optional<Movement> moved;         // relative to the starter, on that axis
+  ChapterRoof roof = ChapterRoof::fp32;  // the one that the chapter names
   Roofs roofs;
   LevelPoints starter;
   std::optional<double> starter_sector_use;  // as Measurement::sector_use

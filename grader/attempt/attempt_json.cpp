@@ -135,7 +135,7 @@ void add_figures(const Attempt& attempt, Json& json) {
 }
 
 // Adds the figures whose keys come last because they were introduced later than all others: those of constant memory,
-// and the model's version.
+// the model's version, and what the chapter counts and is measured against.
 void add_later_figures(const Attempt& attempt, Json& json) {
   const Measurement m = attempt.measurement.value_or(Measurement{});
   json["constant_requests"] = number(m.constant_requests);
@@ -143,6 +143,8 @@ void add_later_figures(const Attempt& attempt, Json& json) {
   json["constant_bytes"] = number(m.constant_bytes);
   const bool is_modelled = attempt.time_is_modelled || attempt.bytes_are_modelled;
   json["model_version"] = is_modelled ? Json(kModelVersion) : Json(nullptr);
+  json["roof"] = chapter_roof_name(attempt.roof);
+  json["useful_unit"] = words_of(attempt.roofs.unit).one;
 }
 
 }  // namespace

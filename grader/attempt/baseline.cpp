@@ -5,6 +5,7 @@
 #include "common/base/hash.h"
 #include "common/base/json.h"
 #include "common/store/store.h"
+#include "grader/attempt/chapter_roofs.h"
 #include "grader/attempt/pipeline.h"
 #include "grader/rig/gpu_rig.h"
 
@@ -43,7 +44,7 @@ Result<StarterDot> measure_starter(const Rig& rig, const Chapter& chapter, const
   if (trial.record.fault) return ours(trial.record.fault->message);
   if (modelled) take_bytes(*modelled, trial.record);
   ROOFWALK_TRY_STATUS(model_bytes(rig, *artifact, problem, trial.record));
-  return starter_dot_of(measure(trial.record, work, rig.roofs), trial.record.bytes_are_modelled);
+  return starter_dot_of(measure(trial.record, work, roofs_for(rig, chapter)), trial.record.bytes_are_modelled);
 }
 
 std::optional<StarterDot> kept_starter(const Rig& rig, const std::string& key) {

@@ -259,22 +259,28 @@ std::string filling_of(const KernelRecord& kernel, const Machine& machine) {
   return text;
 }
 
+void add_work(const Measurement& m, WorkUnit unit, DiagnosisInput& in) {
+  in.unit = unit;
+  in.useful_work = m.useful_flops.value;
+  in.useful_flops = unit == WorkUnit::flop ? in.useful_work : 0;
+  in.executed_flops = m.executed_flops.get().value_or(in.useful_flops);
+  in.atomic_flops = m.atomic_flops.get().value_or(0);
+}
+
 }  // namespace
 
 Finding inspect(const RunRecord& record, const Measurement& m, const Machine& machine, const Roofs& roofs,
                 const std::string& source_text) {
   DiagnosisInput in;
-  in.useful_flops = m.useful_flops.value;
-  in.executed_flops = m.executed_flops.get().value_or(m.useful_flops.value);
-  in.atomic_flops = m.atomic_flops.get().value_or(0);
+  add_work(m, roofs.unit, in);
   in.compulsory_bytes = m.compulsory_bytes.value;
   in.dram_bytes = m.level("dram").bytes.value;
   in.l1_bytes = m.l1_bytes.value;
   in.l2_bytes = m.l2_bytes.value;
   in.observed_ai = m.level("dram").ai.value;
   in.algorithmic_ai = m.algorithmic_ai.value;
-  if (const MemoryRoof* dram = roofs.memory_roof("dram"); dram != nullptr && !roofs.compute.empty()) {
-    in.ridge = ridge_flops_per_byte(dram->bytes_per_s, roofs.compute.front().flops_per_s);
+  if (const MemoryRoof* dram = roofs.memory_roof("dram"); dram != nullptr && roofs.peak()) {
+    in.ridge = ridge_flops_per_byte(dram->bytes_per_s, *roofs.peak());
   }
   in.elapsed_ns = record.elapsed_ns;
   in.vertical_gap = m.vertical_gap.value;

@@ -6,8 +6,9 @@
 #include <atomic>
 
 #include "common/base/hash.h"
-#include "common/plan/matrix_products.h"
+#include "grader/attempt/chapter_roofs.h"
 #include "grader/attempt/goals.h"
+#include "grader/attempt/habits.h"
 #include "grader/attempt/inspect.h"
 #include "grader/attempt/measured_size.h"
 #include "grader/attempt/redact.h"
@@ -28,7 +29,8 @@ Attempt blank(const Rig& rig, const Request& request, const Size& size) {
   attempt.file = request.file.string();
   attempt.sandboxed = rig.isolation == Isolation::boxed;
   attempt.walk_level = walk_level(*request.chapter);
-  attempt.roofs = rig.roofs;
+  attempt.roof = request.chapter->roof;
+  attempt.roofs = roofs_for(rig, *request.chapter);
   if (const Machine& m = rig.machine; m.is_slice()) {
     attempt.notes.push_back(fmt::format(
         "{} is a slice: {} of {}'s {} SMs with their share of L2 and DRAM; the chip's rates are {:.3g} times these",
@@ -141,51 +143,25 @@ std::future<Result<StarterDot>> starter_dot(const Rig& rig, const Request& reque
   });
 }
 
-bool counts_tensor_products(const RunRecord& record) {
-  return record.counters[Counter::flops_tensor].value_or(0) > 0 ||
-         record.counters[Counter::tensor_integer_operations].value_or(0) > 0;
-}
-
-// Features that a kernel uses. The virtual GPU finds them at the small sizes, because a real GPU may have no counter
-// for them.
-struct Habits {
-  bool adds_by_atomics = false, multiplies_on_tensor_cores = false;
-
-  void add(const std::vector<Trial>& trials) {
-    for (const Trial& trial : trials) {
-      adds_by_atomics |= trial.record.counters[Counter::atomic_flops].value_or(0) > 0;
-      multiplies_on_tensor_cores |= counts_tensor_products(trial.record);
-    }
-  }
-};
-
-// Whether the measured run multiplied on tensor cores. A real GPU does not count products of integers, so there the
-// code of the launched kernels decides.
-Result<bool> multiplies_on_tensor_cores(const Rig& rig, const RunRecord& record, const Artifact& artifact,
-                                        const Habits& habits) {
-  if (counts_tensor_products(record) || habits.multiplies_on_tensor_cores) return true;
-  return rig.is_real() ? multiply_matrices(artifact, record.kernels) : Result<bool>(false);
-}
-
 // Records the figures of the measured trial; its correctness is recorded elsewhere.
 Status add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifact, const Work& work,
                        const Habits& habits, Evidence& evidence, Attempt& attempt) {
-  attempt.measurement = measure(trial.record, work, rig.roofs);
+  attempt.measurement = measure(trial.record, work, attempt.roofs);
   attempt.time_is_modelled = trial.record.time_is_modelled;
   attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
   attempt.kernels = trial.record.kernels;
-  attempt.finding = inspect(trial.record, *attempt.measurement, rig.machine, rig.roofs, artifact.source_text);
-  attempt.bound = bound_of(attempt.kernels, *attempt.measurement, rig.roofs);
+  attempt.finding = inspect(trial.record, *attempt.measurement, rig.machine, attempt.roofs, artifact.source_text);
+  attempt.bound = bound_of(attempt.kernels, *attempt.measurement, attempt.roofs);
   const auto point = attempt.measurement->point(attempt.walk_level);
   const auto starter = evidence.starter.find(attempt.walk_level);
   if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);
   evidence.measurement = attempt.measurement;
   const bool counts_by_card = rig.is_real() && !trial.record.bytes_are_modelled;
   evidence.implausible =
-      implausible(*attempt.measurement, rig.roofs,
+      implausible(*attempt.measurement, attempt.roofs,
                   {.dram_bytes = counts_by_card ? static_cast<double>(rig.machine.l2_bytes) : 0,
                    .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
-  // Every exercise is in FP32, and so is the compute roof.
+  if (attempt.roof != ChapterRoof::fp32) return kOk;
   ROOFWALK_TRY(const bool has_tensor_products, multiplies_on_tensor_cores(rig, trial.record, artifact, habits));
   if (has_tensor_products) {
     evidence.implausible.push_back(
@@ -229,7 +205,7 @@ Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Art
   }
   ROOFWALK_TRY(const auto modelled, modelled_of(ready.starter));
   if (!modelled) return kOk;
-  const Measurement starter = measure(*modelled, measured.work, rig.roofs);
+  const Measurement starter = measure(*modelled, measured.work, attempt.roofs);
   for (auto& [level, point] : evidence.starter) point.ai = starter.level(level).ai.get().value_or(point.ai);
   attempt.starter_sector_use = starter.sector_use.get();
   return kOk;
@@ -242,7 +218,7 @@ Status time_and_model(const Rig& rig, const Measured& measured, const Artifact& 
   attempt.notes = trial.record.notes;
   ROOFWALK_TRY_STATUS(use_bytes_of_one_kind(rig, measured, artifact, ready, evidence, attempt, trial.record));
   if (trial.record.bytes_are_modelled) attempt.notes.push_back("the bytes are the virtual GPU's, not this GPU's");
-  const Measurement first = measure(trial.record, measured.work, rig.roofs);
+  const Measurement first = measure(trial.record, measured.work, attempt.roofs);
   const auto goals = timed_goals(evidence.goals, first);
   ROOFWALK_TRY(attempt.times, time_in_pairs(
                                   rig, ready.starter, artifact, measured.problem,
@@ -411,7 +387,7 @@ class AttemptInTheMaking {
   // The starter's dot from the attempt's own run. Measures the starter if the file has been changed meanwhile.
   Result<StarterDot> dot_of(const Trial& trial) const {
     if (!attempt_.is_starter) return measure_starter(rig_, chapter_, measured_->problem, measured_->work);
-    return starter_dot_of(measure(trial.record, measured_->work, rig_.roofs), trial.record.bytes_are_modelled);
+    return starter_dot_of(measure(trial.record, measured_->work, attempt_.roofs), trial.record.bytes_are_modelled);
   }
 
   Result<bool> run_measured_size() {

@@ -201,7 +201,7 @@ std::string goal_phrase(const Goal& goal) {
     case Goal::What::share_of_peak:
       return "of the flat roof";
     case Goal::What::flops_over_starter:
-      return "the starter's FLOP/s";
+      return fmt::format("the starter's {}", words_of(goal.unit).per_second);
   }
   return "";
 }

@@ -72,9 +72,9 @@ void check_words(const Chapter& chapter, Lines& lines) {
 // if it also moves right.
 double gap_to_algorithm(const Measurement& measurement, const Roofs& roofs) {
   const MemoryRoof* dram = roofs.memory_roof("dram");
-  ROOFWALK_CHECK(dram != nullptr && !roofs.compute.empty());
-  return attainable_flops_per_s(measurement.algorithmic_ai.value, dram->bytes_per_s,
-                                roofs.compute.front().flops_per_s) /
+  const auto peak = roofs.peak();
+  ROOFWALK_CHECK(dram != nullptr && peak);
+  return attainable_flops_per_s(measurement.algorithmic_ai.value, dram->bytes_per_s, *peak) /
          measurement.achieved_flops_per_s.value;
 }
 
@@ -192,6 +192,12 @@ CheckLine check_half(const Chapter& chapter, const Exercise& exercise, const Siz
           fmt::format("worst error {:.3g}", worst.worst_error)};
 }
 
+// Whether the chapter's values must not be halves. Numbers of keys and small integers are halves, and so are the
+// factors that tensor cores take.
+bool refuses_half(const Chapter& chapter) {
+  return chapter.unit == WorkUnit::flop && chapter.roof != ChapterRoof::tensor_f16;
+}
+
 // The files that a check runs, in this order: the starter, steps, idioms, wrong solutions.
 struct CheckedFiles {
   std::vector<fs::path> files, kernels;  // a kernel is the file itself, or what a patch makes
@@ -244,7 +250,7 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   alone.threads = 1;
   const auto& sizes = chapter.correctness_sizes;
   std::vector<std::optional<Result<Attempt>>> attempts(files.size());
-  std::vector<CheckLine> halves(sizes.size() + 1);
+  std::vector<CheckLine> halves(refuses_half(chapter) ? sizes.size() + 1 : 0);
   attempts[0] = std::move(first);
   parallel_for(files.size() - 1 + halves.size(), rig.threads, [&](std::size_t other) {
     if (const std::size_t i = other + 1; i < files.size()) {

@@ -18,7 +18,7 @@ constexpr std::size_t kFigureReach = 48;  // number of bytes before a comment th
                                           // unit
 
 // A unit that a figure of a lesson may have. kind_of() tells the kind of unit from the figure's key; units of one kind
-// differ only in scale.
+// differ only in scale. `{}` stands for the unit of the chapter's useful work, such as FLOP.
 struct Unit {
   std::string_view kind, name;
   double scale;
@@ -29,11 +29,11 @@ constexpr Unit kUnits[] = {
     {"_ns", "ns", 1},
     {"_ns", "us", 1e3},
     {"_ns", "ms", 1e6},
-    {"_flops_per_s", "MFLOP/s", 1e6},
-    {"_flops_per_s", "GFLOP/s", 1e9},
-    {"_flops_per_s", "TFLOP/s", 1e12},
+    {"_flops_per_s", "M{}/s", 1e6},
+    {"_flops_per_s", "G{}/s", 1e9},
+    {"_flops_per_s", "T{}/s", 1e12},
     {"_bytes", "bytes", 1},
-    {"_ai", "FLOP/byte", 1},
+    {"_ai", "{}/byte", 1},
     {kCount, "", 1},
     {kCount, "%", 0.01},
 };
@@ -47,13 +47,15 @@ std::string_view kind_of(const Figure& figure) {
   return unit->kind;  // every key matches, because it ends with the empty text
 }
 
-Result<double> scale_of(const Figure& figure) {
+// `useful_unit`: of the attempt's JSON.
+Result<double> scale_of(const Figure& figure, const std::string& useful_unit) {
   const std::string_view kind = kind_of(figure);
   std::string names;
   for (const Unit& row : kUnits) {
     if (row.kind != kind) continue;
-    if (row.name == figure.unit) return row.scale;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name.empty() ? "no unit" : row.name);
+    const std::string name = fmt::format(fmt::runtime(row.name), useful_unit);
+    if (name == figure.unit) return row.scale;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name.empty() ? "no unit" : name);
   }
   return Error{fmt::format("`{}` does not measure {} (one of: {})", figure.unit, figure.key, names)};
 }
@@ -117,7 +119,10 @@ std::vector<Result<Figure>> parse_figures(const std::string& lesson) {
 }
 
 Result<std::string> true_figure(const Figure& figure, const AttemptJsons& attempts) {
-  ROOFWALK_TRY(const double scale, scale_of(figure));
+  const auto attempt = attempts.find(figure.kernel);
+  const std::string unit(words_of(WorkUnit::flop).one);
+  ROOFWALK_TRY(const double scale,
+               scale_of(figure, attempt == attempts.end() ? unit : attempt->second.value("useful_unit", unit)));
   ROOFWALK_TRY(double value, value_of(figure.kernel, figure.key, attempts));
   if (!figure.over.empty()) {
     ROOFWALK_TRY(const double divisor, value_of(figure.over, figure.key, attempts));

@@ -6,6 +6,7 @@
 
 #include "common/base/atomic_file.h"
 #include "common/base/json.h"
+#include "grader/attempt/chapter_roofs.h"
 #include "grader/class/batch/grade_all.h"
 #include "grader/class/batch/stored_grade.h"
 #include "grader/class/exports/csv.h"
@@ -37,11 +38,11 @@ Result<fs::path> write_site(Batch& batch, const Rig& rig, const Gradebook& book,
     Chart chart;
     chart.title = fmt::format("{} on {}", column.chapter, rig.device_title());
     chart.level = column.level;
-    chart.roofs = rig.roofs;
-    charts.push_back(std::move(chart));
     const auto chapter = std::find_if(batch.chapters().begin(), batch.chapters().end(),
                                       [&](const Chapter& one) { return one.name == column.chapter; });
     ROOFWALK_CHECK(chapter != batch.chapters().end());
+    chart.roofs = roofs_for(rig, *chapter);
+    charts.push_back(std::move(chart));
     ROOFWALK_TRY(const StarterDot dot, starter_dot(rig, *chapter, batch.terms().hidden(column.chapter)));
     const auto at = dot.points.find(column.level);
     starters.push_back(at == dot.points.end() ? std::nullopt : std::optional<Point>(at->second));

@@ -21,6 +21,8 @@ Json json_of(const Chapter& chapter, const Progress& progress) {
     json["best"] = {
         {"level", walk_level(chapter)}, {"ai", progress.best->ai}, {"flops_per_s", progress.best->flops_per_s}};
   }
+  json["useful_unit"] = words_of(chapter.unit).one;
+  json["roof"] = chapter_roof_name(chapter.roof);
   return json;
 }
 
@@ -30,9 +32,10 @@ int list(Session& session) {
   for (const Chapter& chapter : session.course().chapters) {
     const Progress row = session.progress(chapter);
     rows.push_back(json_of(chapter, row));
-    const std::string best = row.best ? fmt::format("{} at {} ({})", si_text(row.best->flops_per_s, "FLOP/s"),
-                                                    si_text(row.best->ai, "FLOP/B"), walk_level(chapter))
-                                      : std::string("-");
+    const std::string best =
+        row.best ? fmt::format("{} at {} ({})", si_text(row.best->flops_per_s, words_of(chapter.unit).per_second),
+                               si_text(row.best->ai, words_of(chapter.unit).per_byte), walk_level(chapter))
+                 : std::string("-");
     text += fmt::format("{:<3} {:<18} {:<12} {:<6} {}\n", chapter.number, chapter.name, row.state,
                         row.grade == Grade::none ? "-" : grade_name(row.grade), best);
   }

@@ -34,8 +34,9 @@ int next(Session& session) {
   const auto file = session.course().my_file(*chapter);
   print(fmt::format("next: {}: {}, {}\n", chapter->name, printable(chapter->title), progress.state));
   if (progress.best) {
-    print(fmt::format("  best  {} at {} ({})\n", si_text(progress.best->flops_per_s, "FLOP/s"),
-                      si_text(progress.best->ai, "FLOP/B"), walk_level(*chapter)));
+    print(fmt::format("  best  {} at {} ({})\n",
+                      si_text(progress.best->flops_per_s, words_of(chapter->unit).per_second),
+                      si_text(progress.best->ai, words_of(chapter->unit).per_byte), walk_level(*chapter)));
   }
   print(fmt::format("  read  {}\n", chapter->lesson().string()));
   print(fmt::format("  edit  {}{}\n", file.string(),

@@ -41,8 +41,13 @@ Json json_of(const Chart& chart, const std::string& chapter, const std::string& 
                     {"flops_per_s", point.point.flops_per_s},
                     {"accepted", point.accepted}});
   }
-  return {{"schema", "roofwalk.plot/1"},      {"chapter", chapter}, {"level", chart.level},
-          {"roofs", roofs_json(chart.roofs)}, {"walk", walk},       {"plot", path}};
+  return {{"schema", "roofwalk.plot/1"},
+          {"chapter", chapter},
+          {"level", chart.level},
+          {"roofs", roofs_json(chart.roofs)},
+          {"walk", walk},
+          {"plot", path},
+          {"useful_unit", words_of(chart.roofs.unit).one}};
 }
 
 // A chapter's work at its measured size.
@@ -63,7 +68,7 @@ Task task_of(const Chapter& chapter, const Machine& machine) {
 void check_same_work(const Chapter& first, const Task& task, const Chapter& other, const Machine& machine) {
   const Task its = task_of(other, machine);
   if (its.size == task.size && its.work.useful_flops == task.work.useful_flops &&
-      its.work.compulsory_bytes == task.work.compulsory_bytes)
+      its.work.compulsory_bytes == task.work.compulsory_bytes && other.unit == first.unit && other.roof == first.roof)
     return;
   throw Failure{{.message = fmt::format("{} and {} do not compute the same ({}; {})", first.name, other.name,
                                         task.size.text(), its.size.text()),
@@ -88,7 +93,7 @@ Chart chart_of(Session& session, const std::vector<const Chapter*>& chapters, co
     check_same_work(first, task, *chapter, rig.machine);
     walks.push_back({chapter->name, session.dots(*chapter)});
   }
-  return joint_chart(rig, level, task.size, task.work, starter, walks);
+  return joint_chart(rig, first, level, task.size, task.work, starter, walks);
 }
 
 int plot(Session& session, const PlotCommand& command) {

@@ -105,8 +105,8 @@ std::string table(const Chapter& chapter, const Prediction& said, const Known& k
   const auto row = [&](const std::string& what, const std::string& mine, const std::string& theirs) {
     text += fmt::format("  {:<36} {:<12} {}\n", what, mine.empty() ? "-" : mine, theirs.empty() ? "not yet" : theirs);
   };
-  row(fmt::format("AI of the starter at {}, FLOP/B", level), said.ai ? number_text(*said.ai) : "",
-      known.ai ? number_text(*known.ai) : "");
+  row(fmt::format("AI of the starter at {}, {}", level, words_of(chapter.unit).per_byte),
+      said.ai ? number_text(*said.ai) : "", known.ai ? number_text(*known.ai) : "");
   row("what takes the starter's time", said.bound ? std::string(bound_name(*said.bound)) : "",
       known.bound ? std::string(bound_name(known.bound->bound)) : "");
   row("where the idea moves the dot", said.moves ? std::string(direction_name(*said.moves)) : "",
@@ -131,7 +131,8 @@ int predict(Session& session, const PredictCommand& command) {
   const bool is_settled = known.ai && !before.empty() && !command.again;
   const bool asks = !command.says() && is_terminal && !is_settled;
   const Prediction said =
-      asks ? ask_prediction(level_title(walk_level(chapter)), before, std::cin, std::cout) : told(command);
+      asks ? ask_prediction(level_title(walk_level(chapter)), chapter.unit, before, std::cin, std::cout)
+           : told(command);
   const Kept kept = with(before, said, known, command.again);
   if (asks || command.says()) session.keep_prediction(chapter, kept.prediction);
   if (session.options.json) {

@@ -165,7 +165,7 @@ void Session::predict_first(const Chapter& chapter) {
       chapter.name, chapter.lesson().string());
   for (const std::string& line : wrapped(intro, 80)) std::cout << line << "\n";
   std::cout << "\n";
-  keep_prediction(chapter, ask_prediction(level_title(walk_level(chapter)), {}, std::cin, std::cout));
+  keep_prediction(chapter, ask_prediction(level_title(walk_level(chapter)), chapter.unit, {}, std::cin, std::cout));
   std::cout << "\n" << std::flush;
 }
 

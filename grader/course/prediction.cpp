@@ -121,9 +121,9 @@ std::optional<MeasuredBound> bound_of(const std::vector<KernelRecord>& kernels, 
   }
   const MemoryRoof* dram = roofs.memory_roof("dram");
   const Quantity& ai = measurement.level("dram").ai;
-  if (!measurement.vertical_gap.known() || !ai.known() || dram == nullptr || roofs.compute.empty()) return std::nullopt;
+  if (!measurement.vertical_gap.known() || !ai.known() || dram == nullptr || !roofs.peak()) return std::nullopt;
   if (measurement.vertical_gap.value > kNearRoof) return MeasuredBound{Bound::latency, "", 0};
-  const double ridge = ridge_flops_per_byte(dram->bytes_per_s, roofs.compute.front().flops_per_s);
+  const double ridge = ridge_flops_per_byte(dram->bytes_per_s, *roofs.peak());
   return MeasuredBound{ai.value < ridge ? Bound::memory : Bound::compute, "", 0};
 }
 
@@ -168,9 +168,11 @@ std::optional<double> ai_from_text(std::string_view text) {
   return above && below ? std::optional(*above / *below) : std::nullopt;
 }
 
-Prediction ask_prediction(const std::string& level, Prediction known, std::istream& in, std::ostream& out) {
+Prediction ask_prediction(const std::string& level, WorkUnit unit, Prediction known, std::istream& in,
+                          std::ostream& out) {
   if (const auto ai = ask(
-          fmt::format("1  What is its arithmetic intensity (FLOPs for each byte) at {}? [a number]", level),
+          fmt::format("1  What is its arithmetic intensity ({} for each byte) at {}? [a number]", words_of(unit).many,
+                      level),
           fmt::format("a number such as {}", kAiExample), [](const std::string& line) { return ai_from_text(line); },
           in, out)) {
     known.ai = ai;

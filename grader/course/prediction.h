@@ -40,7 +40,7 @@ std::optional<MeasuredBound> bound_of(const std::vector<KernelRecord>& kernels, 
                                       const Roofs& roofs);
 
 struct Prediction {
-  std::optional<double> ai;        // of the starter at the chapter's level, in FLOP/B
+  std::optional<double> ai;        // of the starter at the chapter's level, in the chapter's unit/B
   std::optional<Bound> bound;      // of the starter
   std::optional<Direction> moves;  // the direction in which the chapter's idea moves the dot
   bool after_measuring = false;    // whether an answer was given after a run had shown it
@@ -61,8 +61,9 @@ inline constexpr std::string_view kAiExample = "0.9 or 3/5";
 std::optional<double> ai_from_text(std::string_view text);
 
 // Asks the learner the three questions. If the learner only presses Enter, or the input ends, the answer in `known`
-// stays. `level`: the name of the chapter's level, such as "DRAM".
-Prediction ask_prediction(const std::string& level, Prediction known, std::istream& in, std::ostream& out);
+// stays. `level`: the name of the chapter's level, such as "DRAM". `unit`: of the chapter's useful work.
+Prediction ask_prediction(const std::string& level, WorkUnit unit, Prediction known, std::istream& in,
+                          std::ostream& out);
 
 // The direction of a movement; nullopt if the dot moved neither right nor up by at least 10 %.
 std::optional<Direction> direction_of(const Movement& movement);

@@ -9,6 +9,7 @@
 #include "common/build/build.h"
 #include "common/device/cuda/nvml/gpu_state.h"
 #include "common/device/device.h"
+#include "common/measure/roof_rates.h"
 #include "common/roofline/roofline.h"
 #include "grader/course/course.h"
 #include "grader/rig/phases.h"
@@ -41,7 +42,8 @@ struct Rig {
   std::function<void(const std::string& line)> while_waiting;
   Machine machine;
   std::string device_kind;  // "virtual", "cuda"
-  Roofs roofs;              // the data sheet's, until use_measured_roofs() (grader/rig/roofs.h)
+  Roofs roofs;              // with the FP32 roof; the data sheet's, until use_measured_roofs() (grader/rig/roofs.h)
+  RoofRates rates;          // the measured ones; none until then
   int threads = 1;
   int virtual_threads = 1;  // for the virtual GPU that is used in addition to a real GPU; `threads` is 1 on a real GPU
   Store* store = nullptr;   // stores the starters' dots; nullptr: starters are measured each time

@@ -92,8 +92,8 @@ Result<RoofRates> measured_roofs(const Rig& rig, bool fresh) {
 
 Status use_measured_roofs(Rig& rig) {
   if (!rig.toolkit) return kOk;
-  ROOFWALK_TRY(const RoofRates rates, measured_roofs(rig));
-  rig.roofs = roofs_of(rig.machine, rates);
+  ROOFWALK_TRY(rig.rates, measured_roofs(rig));
+  rig.roofs = roofs_of(rig.machine, rig.rates);
   return kOk;
 }
 

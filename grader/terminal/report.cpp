@@ -68,13 +68,14 @@ std::string direction(double times, const char* forward, const char* back) {
 }
 
 // The words for a movement. A factor that rounds to x1 is not a move.
-std::string moved(const Movement& movement) {
+std::string moved(const Movement& movement, WorkUnit unit) {
   const auto stays = [](double times) { return factor(times) == factor(1) || factor(1 / times) == factor(1); };
   const bool same_ai = stays(movement.right), same_speed = stays(movement.up);
   if (same_ai && same_speed) return "nowhere";
   if (same_ai) return direction(movement.up, "up", "down") + " at the same AI";
   const std::string across = direction(movement.right, "right", "left");
-  return across + (same_speed ? " at the same FLOP/s" : ", " + direction(movement.up, "up", "down"));
+  return across + (same_speed ? fmt::format(" at the same {}", words_of(unit).per_second)
+                              : ", " + direction(movement.up, "up", "down"));
 }
 
 std::string headline(const Attempt& attempt, const Colors& colors) {
@@ -137,6 +138,28 @@ std::string pairs_text(const PairedTimes& times) {
                      times.pairs.size(), times.speedup_interval.low, times.speedup_interval.high);
 }
 
+// Shows the useful work, and FLOPs beyond it.
+void work(const Attempt& attempt, Page& page) {
+  const Measurement& m = *attempt.measurement;
+  if (const WorkUnit unit = attempt.roofs.unit; unit != WorkUnit::flop) {
+    const bool has_flops = m.executed_flops.get().value_or(0) > 0;
+    page.row(words_of(unit).many,
+             fmt::format("{} useful{}", count(m.useful_flops),
+                         has_flops ? fmt::format("; {} FLOPs executed", count(m.executed_flops)) : std::string()));
+  } else {
+    const bool has_both = m.executed_flops.known() && m.useful_flops.value > 0;
+    page.row("FLOPs", fmt::format("{} useful, {} executed{}", count(m.useful_flops), count(m.executed_flops),
+                                  has_both ? fmt::format(" ({})", factor(m.executed_flops.value / m.useful_flops.value))
+                                           : std::string()));
+  }
+  if (m.atomic_flops.get().value_or(0) > 0) {
+    page.row("", fmt::format("{} more by atomics, which add in L2 or in shared memory", count(m.atomic_flops)));
+  }
+  if (m.tensor_integer_operations.get().value_or(0) > 0) {
+    page.row("", fmt::format("and {} operations on integers by tensor cores", count(m.tensor_integer_operations)));
+  }
+}
+
 void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   const Measurement& m = *attempt.measurement;
   const LevelMeasurement& dram = m.level("dram");
@@ -146,16 +169,7 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
                        attempt.time_is_modelled ? " (modelled)" : "", value(m.achieved_flops_per_s), value(dram.roof)));
   if (attempt.times) page.row("", pairs_text(attempt.times->pairs));
   page.section(Worth::details);
-  const bool has_both = m.executed_flops.known() && m.useful_flops.value > 0;
-  page.row("FLOPs", fmt::format("{} useful, {} executed{}", count(m.useful_flops), count(m.executed_flops),
-                                has_both ? fmt::format(" ({})", factor(m.executed_flops.value / m.useful_flops.value))
-                                         : std::string()));
-  if (m.atomic_flops.get().value_or(0) > 0) {
-    page.row("", fmt::format("{} more by atomics, which add in L2 or in shared memory", count(m.atomic_flops)));
-  }
-  if (m.tensor_integer_operations.get().value_or(0) > 0) {
-    page.row("", fmt::format("and {} operations on integers by tensor cores", count(m.tensor_integer_operations)));
-  }
+  work(attempt, page);
   page.row("DRAM", fmt::format("{} bytes{}, {} compulsory{}", count(dram.bytes),
                                attempt.bytes_are_modelled ? " (modelled)" : "", count(m.compulsory_bytes),
                                m.horizontal_gap.known() ? fmt::format(" ({})", factor(m.horizontal_gap.value)) : ""));
@@ -172,12 +186,12 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   if (attempt.is_starter) {
     page.row("moved", "not yet: this is the starter");
   } else if (attempt.moved) {
-    page.row("moved", moved(*attempt.moved) + " since the starter" + axis);
+    page.row("moved", moved(*attempt.moved, attempt.roofs.unit) + " since the starter" + axis);
   }
   if (news.unchanged) {
     page.row("", "nothing changed since your last attempt");
   } else if (news.since_last) {
-    page.row("", moved(*news.since_last) + " since your last attempt");
+    page.row("", moved(*news.since_last, attempt.roofs.unit) + " since your last attempt");
   } else if (news.follows_older) {
     page.row("", "your last attempt was timed by an older model; run it again to compare the two");
   }

@@ -11,6 +11,7 @@
 #include "common/store/store.h"
 #include "common/store/stored_attempt.h"
 #include "grader/attempt/baseline.h"
+#include "grader/attempt/chapter_roofs.h"
 #include "grader/attempt/goals.h"
 #include "grader/rig/workers.h"
 
@@ -64,12 +65,12 @@ double algorithmic_ai_of(const Work& work) {
   return static_cast<double>(work.useful_flops) / static_cast<double>(work.compulsory_bytes);
 }
 
-Chart empty_chart(const Rig& rig, const std::string& names, const std::string& level, const Size& size,
-                  const Work& work) {
+Chart empty_chart(const Rig& rig, const Roofs& roofs, const std::string& names, const std::string& level,
+                  const Size& size, const Work& work) {
   Chart chart;
   chart.title = fmt::format("{} on {} ({})", names, rig.device_title(), size.text());
   chart.level = level;
-  chart.roofs = rig.roofs;
+  chart.roofs = roofs;
   chart.time_is_modelled = rig.device_kind == "virtual";
   if (level == "dram") chart.algorithmic_ai = algorithmic_ai_of(work);  // at other levels no kernel comes near
   return chart;
@@ -118,8 +119,8 @@ const Dot* best_dot(const std::vector<Dot>& dots) {
 
 Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& level, const Size& size, const Work& work,
                  const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for) {
-  Chart chart = empty_chart(rig, chapter.name, level, size, work);
-  const double peak = rig.roofs.compute.empty() ? 0 : rig.roofs.compute.front().flops_per_s;
+  Chart chart = empty_chart(rig, roofs_for(rig, chapter), chapter.name, level, size, work);
+  const double peak = chart.roofs.compute.empty() ? 0 : chart.roofs.compute.front().flops_per_s;
   chart.goal = region_of(goals_on(rig.machine, chapter, work).asked, chart.level, algorithmic_ai_of(work), peak,
                          starter, goal_for);
   add_starter(rig, starter, chart);
@@ -127,11 +128,11 @@ Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& leve
   return chart;
 }
 
-Chart joint_chart(const Rig& rig, const std::string& level, const Size& size, const Work& work,
+Chart joint_chart(const Rig& rig, const Chapter& first, const std::string& level, const Size& size, const Work& work,
                   const LevelPoints& starter, const std::vector<ChapterWalk>& chapters) {
   std::string names;
   for (const ChapterWalk& chapter : chapters) names += (names.empty() ? "" : ", ") + chapter.name;
-  Chart chart = empty_chart(rig, names, level, size, work);
+  Chart chart = empty_chart(rig, roofs_for(rig, first), names, level, size, work);
   add_starter(rig, starter, chart);
   for (const ChapterWalk& chapter : chapters) {
     const Dot* best = best_dot(chapter.dots);

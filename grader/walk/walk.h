@@ -39,9 +39,9 @@ struct ChapterWalk {
   std::vector<Dot> dots;
 };
 
-// One chart for chapters with the same work: the first chapter's starter, then the best dot of each chapter, labelled
-// with its name. A chapter without a dot is left out.
-Chart joint_chart(const Rig& rig, const std::string& level, const Size& size, const Work& work,
+// One chart for chapters with the same work and roofs: the first chapter's starter, then the best dot of each chapter,
+// labelled with its name. A chapter without a dot is left out.
+Chart joint_chart(const Rig& rig, const Chapter& first, const std::string& level, const Size& size, const Work& work,
                   const LevelPoints& starter, const std::vector<ChapterWalk>& chapters);
 
 // What changed in the walk when an attempt was recorded.

@@ -17,6 +17,7 @@ void claim_instruction_bound(Claim& claim) {
 }
 
 std::string instructions_in_brief(const DiagnosisInput& in, const DiagnosisInput::Line* line) {
+  if (in.unit != WorkUnit::flop) return "issuing instructions takes the time, most of it here";
   if (line == nullptr || in.warp_instructions <= 0) return "more instructions than arithmetic";
   const bool is_access = line->shared_wavefronts + line->load_requests + line->store_requests > 0;
   return fmt::format("{} is no arithmetic, most here: {}", percent_text(1 - arithmetic_share(in)),
@@ -25,10 +26,17 @@ std::string instructions_in_brief(const DiagnosisInput& in, const DiagnosisInput
 
 Explanation explain_instruction_bound(const DiagnosisInput& in) {
   const auto* line = worst_line(in.lines, [](const auto& l) { return l.warp_instructions - l.flops / kFlopsOfFma; });
+  const std::string remedy = "Use wider accesses, unroll, and take index arithmetic out of the loop.";
+  if (in.unit != WorkUnit::flop) {
+    return {fmt::format("the kernel issues {} warp instructions for {} {}{}. {}", si_text(in.warp_instructions, ""),
+                        si_text(in.useful_work, ""), words_of(in.unit).many,
+                        line ? fmt::format(", most of them at line {}", line->line) : "", remedy),
+            number_of(line), instructions_in_brief(in, line)};
+  }
   return {fmt::format("the kernel issues {} warp instructions, where the FLOPs that the algorithm needs are {} fused "
-                      "multiply-adds{}. Use wider accesses, unroll, and take index arithmetic out of the loop.",
+                      "multiply-adds{}. {}",
                       si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
-                      line ? fmt::format("; most of the others are at line {}", line->line) : ""),
+                      line ? fmt::format("; most of the others are at line {}", line->line) : "", remedy),
           number_of(line), instructions_in_brief(in, line)};
 }
 

@@ -40,7 +40,7 @@ const Cause cause::over_roof = {
         "A dot above the roof is not fast, it is impossible. Which work or which bytes does the kernel leave out?",
         "Either a part of the result is not computed, or bytes are served from somewhere that this roof does not "
         "count.",
-        "Compare executed with useful FLOPs and bytes with compulsory bytes on the card: the one that is too small "
-        "says which part of the problem is skipped."}};
+        "Compare what was executed with the useful work, and bytes with compulsory bytes, on the card: the one that is "
+        "too small says which part of the problem is skipped."}};
 
 }  // namespace roofwalk

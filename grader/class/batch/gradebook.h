@@ -23,7 +23,8 @@ struct Column {
   std::string level;            // the memory level whose AI is on the axis of the chapter's chart
   int deadline_offset_min = 0;  // see ChapterTerms
   std::string starter_sha256 = {};
-  bool is_due = true;  // what is not due yet shows points, but counts in nobody's total
+  bool is_due = true;              // what is not due yet shows points, but counts in nobody's total
+  WorkUnit unit = WorkUnit::flop;  // of the chapter's useful work
 };
 
 // Whether this program made a grade under the present terms and, if not, what differs.

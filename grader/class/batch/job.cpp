@@ -167,7 +167,8 @@ Result<Json> grade(const Job& job, const Course& course) {
   if (error) return Error{.message = "the folder of the job is not there", .file = job.folder.string()};
   const JobTerms& terms = job.terms;
   ROOFWALK_TRY(Rig rig, open_rig(course, terms.device, 1, nullptr, terms.isolation));
-  rig.roofs = roofs_of(rig.machine, terms.rates);
+  rig.rates = terms.rates;
+  rig.roofs = roofs_of(rig.machine, rig.rates);
   const std::string source = file_text(job.file_name());
   ROOFWALK_TRY(Attempt attempt, run_attempt(rig, {.chapter = &terms.chapter,
                                                   .file = job.file_name(),

@@ -52,7 +52,7 @@ Json to_gradescope(const Gradebook& book, const StudentRow& row) {
     test["visibility"] = "visible";
     tests.push_back(std::move(test));
     if (entry != nullptr && entry->dot) {
-      leaderboard.push_back({{"name", fmt::format("{} GFLOP/s", column.chapter)},
+      leaderboard.push_back({{"name", fmt::format("{} G{}", column.chapter, words_of(column.unit).per_second)},
                              {"value", std::round(entry->dot->flops_per_s / 1e7) / 100},
                              {"order", "desc"}});
     }

@@ -51,8 +51,12 @@ std::string ticks(const Frame& frame) {
 
 std::string roof(const Chart& chart, const Frame& frame) {
   std::string path;
-  const double at_ridge = ridge(chart);
-  for (const double ai : {frame.x_low, std::clamp(at_ridge, frame.x_low, frame.x_high), frame.x_high}) {
+  // Without a flat roof, the slope ends where it leaves the frame.
+  const bool is_flat = !chart.roofs.is_memory_only;
+  const double bend = is_flat ? ridge(chart) : frame.y_high / bandwidth(chart);
+  std::vector<double> ais = {frame.x_low, std::clamp(bend, frame.x_low, frame.x_high)};
+  if (is_flat) ais.push_back(frame.x_high);
+  for (const double ai : ais) {
     const Place p = place_of(frame, {ai, std::clamp(roof_at(chart, ai), frame.y_low, frame.y_high)});
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", p.x, p.y);
   }
@@ -100,9 +104,10 @@ std::string class_chart(const Chart& chart, const std::vector<ClassDot>& dots, b
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", p.x + 8, p.y - 6, escaped(dot.label));
   }
   svg += fmt::format(
-      "<text x=\"{0}\" y=\"{1}\">useful FLOP/s</text>\n"
-      "<text x=\"{2}\" y=\"{3}\" text-anchor=\"end\">useful FLOPs per byte that moves at {4}</text>\n</svg>\n",
-      kLeft + 8, kTop + 18, kWidth - kRight, kHeight - 12, upper_case(chart.level));
+      "<text x=\"{0}\" y=\"{1}\">useful {5}</text>\n"
+      "<text x=\"{2}\" y=\"{3}\" text-anchor=\"end\">useful {6} per byte that moves at {4}</text>\n</svg>\n",
+      kLeft + 8, kTop + 18, kWidth - kRight, kHeight - 12, upper_case(chart.level),
+      words_of(chart.roofs.unit).per_second, words_of(chart.roofs.unit).many);
   svg += "<figcaption>" + legend(dots) + "</figcaption>\n</figure>\n";
   return svg;
 }

@@ -109,10 +109,13 @@ std::string statistics_line(const Gradebook& book, std::size_t column) {
 
 std::string roofs_html(const Chart& chart) {
   const MemoryRoof* memory = chart.roofs.memory_roof(chart.level);
-  if (memory == nullptr || chart.roofs.compute.empty()) return {};
-  return fmt::format("<p class=\"quiet\">The roof: {} of {}, {} of arithmetic ({}).</p>\n",
-                     si_text(memory->bytes_per_s, "B/s"), level_title(chart.level),
-                     si_text(chart.roofs.compute.front().flops_per_s, "FLOP/s"), escaped(memory->source));
+  if (memory == nullptr || !chart.roofs.peak()) return {};
+  const std::string arithmetic =
+      chart.roofs.is_memory_only ? ""
+                                 : fmt::format(", {} of arithmetic", si_text(chart.roofs.compute.front().flops_per_s,
+                                                                             words_of(chart.roofs.unit).per_second));
+  return fmt::format("<p class=\"quiet\">The roof: {} of {}{} ({}).</p>\n", si_text(memory->bytes_per_s, "B/s"),
+                     level_title(chart.level), arithmetic, escaped(memory->source));
 }
 
 std::string due_html(const Column& column) {
@@ -200,7 +203,8 @@ Result<std::string> entries_html(const Cell& cell, const Column& column, const S
         i + 1, counts ? " (counts)" : "", handed_in_words(entry, column), escaped(verdict_words(entry)), links,
         entry.credit ? fmt::format("{:.0f} %", 100 * *entry.credit) : "?",
         entry.points ? points_text(*entry.points) : "?",
-        entry.dot ? fmt::format("{} at {}", si_text(entry.dot->flops_per_s, "FLOP/s"), si_text(entry.dot->ai, "FLOP/B"))
+        entry.dot ? fmt::format("{} at {}", si_text(entry.dot->flops_per_s, words_of(column.unit).per_second),
+                                si_text(entry.dot->ai, words_of(column.unit).per_byte))
                   : "none");
   }
   html += "</tbody>\n</table>\n";
@@ -215,7 +219,7 @@ Result<std::string> entries_html(const Cell& cell, const Column& column, const S
   if (!entry->scales.empty()) {
     html += "<p>Its goals; the least of them is the credit:</p>\n<ul>\n";
     for (const GoalScale& scale : entry->scales) {
-      html += fmt::format("<li>{}</li>\n", escaped(words_of(scale, column.pass_share)));
+      html += fmt::format("<li>{}</li>\n", escaped(words_of(scale, column.pass_share, column.unit)));
     }
     html += "</ul>\n";
   }

@@ -33,12 +33,13 @@ std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) 
     case Goal::What::sector_use:
       return attempt.starter_sector_use;
     case Goal::What::share_of_peak:
-      if (attempt.roofs.compute.empty()) return std::nullopt;
+      if (attempt.roofs.compute.empty()) return std::nullopt;  // no goal of a chapter with memory roofs alone
       return flops_per_s / attempt.roofs.compute.front().flops_per_s;
     case Goal::What::share_of_roof: {
       const MemoryRoof* memory = attempt.roofs.memory_roof(goal.level);
-      if (memory == nullptr || attempt.roofs.compute.empty()) return std::nullopt;
-      return flops_per_s / attainable_flops_per_s(ai, memory->bytes_per_s, attempt.roofs.compute.front().flops_per_s);
+      const auto peak = attempt.roofs.peak();
+      if (memory == nullptr || !peak) return std::nullopt;
+      return flops_per_s / attainable_flops_per_s(ai, memory->bytes_per_s, *peak);
     }
   }
   return std::nullopt;
@@ -77,8 +78,9 @@ double credit(const std::vector<GoalScale>& scales, double pass_share) {
   return least;
 }
 
-std::string words_of(const GoalScale& scale, double pass_share) {
+std::string words_of(const GoalScale& scale, double pass_share, WorkUnit unit) {
   Goal goal;
+  goal.unit = unit;
   goal.level = scale.level;
   for (const auto what : {Goal::What::ai_over_starter, Goal::What::share_of_algorithmic_ai, Goal::What::sector_use,
                           Goal::What::share_of_roof, Goal::What::share_of_peak, Goal::What::flops_over_starter}) {

@@ -43,6 +43,16 @@ TEST(AttemptJson, OfACompileErrorIsTheGoldenOne) {
                          json_text(to_json(attempt_that_ended_with(compile_error()))) + "\n");
 }
 
+TEST(AttemptJson, NamesTheUnitAndTheRoof) {
+  Attempt attempt = measured_attempt();
+  EXPECT_EQ(to_json(attempt)["useful_unit"], "FLOP");
+  EXPECT_EQ(to_json(attempt)["roof"], "fp32");
+  attempt.roofs.unit = WorkUnit::key;
+  attempt.roof = ChapterRoof::memory;
+  EXPECT_EQ(to_json(attempt)["useful_unit"], "key");
+  EXPECT_EQ(to_json(attempt)["roof"], "memory");
+}
+
 TEST(AttemptJson, HasTheStableKeysInOrder) {
   std::vector<std::string> names = keys(to_json(measured_attempt()));
   names.resize(36);

@@ -168,6 +168,28 @@ TEST_F(Pipeline, GradesNothingAboveTheRoof) {
   EXPECT_EQ(run("mini-double").judgement.verdict, Verdict::not_graded);
 }
 
+// Under the FP32 roof, tensor cores would lift a dot over a roof that is not theirs.
+TEST_F(Pipeline, TensorCoresCountUnderTheirOwnRoofOrMemorysAlone) {
+  script([machine = rig_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+    const auto x = memory.floats("x"), y = memory.floats("y");
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+    RunRecord record = record_of(static_cast<double>(y.size()), machine, 0.6);
+    record.counters.set(Counter::flops_f32, 0);
+    record.counters.set(Counter::flops_tensor, y.size());
+    return record;
+  });
+  Chapter chapter = **course_.find("mini-double");
+  const auto under = [&](ChapterRoof roof) {
+    chapter.roof = roof;
+    return *run_attempt(rig_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+  };
+  const Attempt fp32 = under(ChapterRoof::fp32);
+  EXPECT_EQ(fp32.judgement.verdict, Verdict::not_graded);
+  EXPECT_THAT(fp32.judgement.reasons, ElementsAre(HasSubstr("the kernel multiplies on tensor cores")));
+  EXPECT_EQ(under(ChapterRoof::tensor_f16).judgement.verdict, Verdict::pass);
+  EXPECT_EQ(under(ChapterRoof::memory).judgement.verdict, Verdict::pass);
+}
+
 TEST_F(Pipeline, LeavesOutGoalsThatMakeNoSenseOnTheMachineAndSaysSo) {
   device_that_multiplies_by(2, 0.6);
   Chapter chapter = **course_.find("mini-double");

@@ -17,6 +17,10 @@ const AttemptJsons kAttempts = {
     {"all_nan", parse_json(R"({"elapsed_ns": null})")},
 };
 
+const AttemptJsons kAttemptsOfKeys = {
+    {"starter",
+     parse_json(R"({"useful_unit": "key", "achieved_flops_per_s": 8884764767.4, "algorithmic_ai": 0.125})")}};
+
 Figure only_figure(const std::string& lesson) {
   const auto figures = parse_figures(lesson);
   EXPECT_EQ(figures.size(), 1u) << lesson;
@@ -32,6 +36,15 @@ bool holds(const std::string& lesson) {
 std::string complaint(const std::string& lesson) {
   const auto found = true_figure(only_figure(lesson), kAttempts);
   return found ? "none: " + *found : found.error().message;
+}
+
+TEST(TrueFigure, IsInTheUnitOfTheChaptersWork) {
+  const auto found = [](const std::string& lesson) { return true_figure(only_figure(lesson), kAttemptsOfKeys); };
+  EXPECT_EQ(*found("8.88 Gkey/s<!-- starter achieved_flops_per_s -->"), "8.88");
+  EXPECT_EQ(*found("0.125 key/byte<!-- starter algorithmic_ai -->"), "0.125");
+  EXPECT_THAT(found("8.88 GFLOP/s<!-- starter achieved_flops_per_s -->").error().message,
+              HasSubstr("one of: Mkey/s, Gkey/s, Tkey/s"));
+  EXPECT_FALSE(holds("8.88 Gkey/s<!-- step1 achieved_flops_per_s -->"));
 }
 
 TEST(ParseFigures, TakesNumberUnitAndMark) {

@@ -33,18 +33,19 @@ TEST(Prediction, ABeginningIsEnough) {
 TEST(Prediction, AsksUntilItUnderstandsAndEnterSkips) {
   std::istringstream in("many\n1/12\n\nU\n");
   std::ostringstream out;
-  const Prediction said = ask_prediction("L1", {}, in, out);
+  const Prediction said = ask_prediction("L1", WorkUnit::key, {}, in, out);
   EXPECT_EQ(said.ai, 1.0 / 12);
   EXPECT_EQ(said.bound, std::nullopt);
   EXPECT_EQ(said.moves, Direction::up);
-  EXPECT_THAT(out.str(), HasSubstr("(FLOPs for each byte) at L1"));
+  EXPECT_THAT(out.str(), HasSubstr("(keys for each byte) at L1"));
   EXPECT_THAT(out.str(), HasSubstr("a number such as"));
 }
 
 TEST(Prediction, TheEndOfTheInputKeepsWhatWasSaid) {
   std::istringstream in("");
   std::ostringstream out;
-  const Prediction said = ask_prediction("DRAM", {.ai = 2.0, .bound = Bound::compute, .moves = {}}, in, out);
+  const Prediction said =
+      ask_prediction("DRAM", WorkUnit::flop, {.ai = 2.0, .bound = Bound::compute, .moves = {}}, in, out);
   EXPECT_EQ(said.ai, 2.0);
   EXPECT_EQ(said.bound, Bound::compute);
 }

@@ -88,13 +88,35 @@ TEST(Manifest, AGoalMayHaveOtherThresholdsOnAMachine) {
   EXPECT_THAT(chapter->goals[1].on, IsEmpty());
 }
 
-TEST(Manifest, MayStateItsStartersGap) {
-  const auto usual = parse_manifest(kSound, "x/exercise.toml");
-  ASSERT_TRUE(usual.ok()) << usual.error().text();
-  EXPECT_EQ(usual->starter_gap, 3);
-  const auto chapter = parse_manifest(with("[correctness]", "starter_gap = 1.25\n[correctness]"), "x/exercise.toml");
+TEST(Manifest, WithoutAWordCountsFlopsUnderTheFp32Roof) {
+  const auto chapter = parse_manifest(kSound, "x/exercise.toml");
   ASSERT_TRUE(chapter.ok()) << chapter.error().text();
+  EXPECT_EQ(chapter->unit, WorkUnit::flop);
+  EXPECT_EQ(chapter->roof, ChapterRoof::fp32);
+  EXPECT_EQ(chapter->starter_gap, 3);
+}
+
+TEST(Manifest, MayStateItsUnitItsRoofAndItsStartersGap) {
+  const auto chapter = parse_manifest(
+      with("[correctness]", "unit = \"key\"\nroof = \"memory\"\nstarter_gap = 1.25\n[correctness]"), "x/exercise.toml");
+  ASSERT_TRUE(chapter.ok()) << chapter.error().text();
+  EXPECT_EQ(chapter->unit, WorkUnit::key);
+  EXPECT_EQ(chapter->goals[1].unit, WorkUnit::key);
+  EXPECT_EQ(chapter->roof, ChapterRoof::memory);
   EXPECT_EQ(chapter->starter_gap, 1.25);
+  const auto tensor = parse_manifest(with("[correctness]", "roof = \"tensor_f16\"\n[correctness]"), "x/exercise.toml");
+  ASSERT_TRUE(tensor.ok()) << tensor.error().text();
+  EXPECT_EQ(tensor->roof, ChapterRoof::tensor_f16);
+}
+
+TEST(Manifest, AGoalUnderTheFlatRoofNeedsOne) {
+  std::string text = with("[correctness]", "roof = \"memory\"\n[correctness]");
+  const std::string share_of_roof = "\"share_of_roof\"";
+  const auto chapter = parse_manifest(text.replace(text.find(share_of_roof), share_of_roof.size(), "\"share_of_peak\""),
+                                      "x/exercise.toml");
+  ASSERT_FALSE(chapter.ok());
+  EXPECT_EQ(chapter.error().line, 21);
+  EXPECT_THAT(chapter.error().text(), HasSubstr("`share_of_peak` needs a flat roof, and `roof` is \"memory\""));
 }
 
 struct Mistake {
@@ -126,6 +148,15 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"empty_title", "\"Tiny\"", "\"\"", 2, "`title` must be a non-empty string"},
         Mistake{"capability", "75", "7.5", 3, "75 for 7.5"},
         Mistake{"unknown_key", "min_compute_capability", "minimum", 3, "unknown key `minimum`"},
+        Mistake{"unknown_unit", "[correctness]", "unit = \"FLOPs\"\n[correctness]", 4,
+                "`unit` must be \"FLOP\", \"OP\" or \"key\""},
+        Mistake{"unit_without_a_roof", "[correctness]", "unit = \"key\"\n[correctness]", 4,
+                "the fp32 roof does not count `unit` \"key\""},
+        Mistake{"unit_of_tensor_cores", "[correctness]", "unit = \"OP\"\nroof = \"tensor_f16\"\n[correctness]", 4,
+                "the tensor_f16 roof does not count `unit` \"OP\""},
+        Mistake{"unit_that_is_a_number", "[correctness]", "unit = 1\n[correctness]", 4, "`unit` must be a non-empty"},
+        Mistake{"unknown_roof", "[correctness]", "roof = \"dram\"\n[correctness]", 4,
+                "`roof` must be \"fp32\", \"tensor_f16\" or \"memory\""},
         Mistake{"gap_below_one", "[correctness]", "starter_gap = 0.5\n[correctness]", 4,
                 "`starter_gap` must be a ratio of at least 1"},
         Mistake{"gap_in_words", "[correctness]", "starter_gap = \"x2\"\n[correctness]", 4,

@@ -42,6 +42,52 @@ TEST(Measurement, OfAVectorAddIsExact) {
   EXPECT_DOUBLE_EQ(m.vertical_gap.value, 120.0 / 98.304);
 }
 
+Roofs memory_roofs_for_keys() {
+  Roofs roofs = roofs_of(test_machine());
+  roofs.compute.clear();
+  roofs.is_memory_only = true;
+  roofs.unit = WorkUnit::key;
+  return roofs;
+}
+
+TEST(Measurement, UnderMemoryRoofsAloneHasNoPeak) {
+  const Roofs roofs = memory_roofs_for_keys();
+  // A million times the work: right of any ridge, where FP32's roof would be the lower one.
+  const Measurement m =
+      measure(vector_add_record(), {.useful_flops = std::int64_t{1} << 40, .compulsory_bytes = 12 << 20}, roofs);
+  EXPECT_FALSE(m.peak_flops_per_s.known());
+  EXPECT_DOUBLE_EQ(m.level("dram").roof.value, m.level("dram").ai.value * 128e9);
+  EXPECT_DOUBLE_EQ(m.vertical_gap.value, 120.0 / 98.304);
+  EXPECT_EQ(m.useful_flops.unit, "key");
+  EXPECT_EQ(m.achieved_flops_per_s.unit, "key/s");
+  EXPECT_EQ(m.algorithmic_ai.unit, "key/B");
+  EXPECT_EQ(m.level("l1").roof.unit, "key/s");
+}
+
+TEST(Measurement, WithoutAKnownRoofHasNoGap) {
+  Roofs roofs = roofs_of(test_machine());
+  roofs.compute.clear();
+  EXPECT_FALSE(measure(vector_add_record(), vector_add_work(), roofs).vertical_gap.known());
+}
+
+TEST(Measurement, OfKeysIsPlausibleWithoutFlops) {
+  RunRecord record = vector_add_record();
+  record.counters.set(Counter::flops_f32, 0);
+  const Roofs keys = memory_roofs_for_keys(), flops = roofs_of(test_machine());
+  EXPECT_TRUE(implausible(measure(record, vector_add_work(), keys), keys).empty());
+  EXPECT_EQ(implausible(measure(record, vector_add_work(), flops), flops).size(), 1u);
+}
+
+TEST(Measurement, UnderTheTensorRoofCountsHalves) {
+  RunRecord record = vector_add_record();
+  record.counters.set(Counter::flops_f32, 0);
+  record.counters.set(Counter::flops_f16, 1 << 20);
+  Roofs roofs = roofs_of(test_machine());
+  EXPECT_EQ(implausible(measure(record, vector_add_work(), roofs), roofs).size(), 1u);
+  roofs.compute = {{"tensor", 16e12, "data sheet"}};
+  EXPECT_TRUE(implausible(measure(record, vector_add_work(), roofs), roofs).empty());
+}
+
 TEST(Measurement, SectorUseIsOfGlobalMemoryAlone) {
   RunRecord record = vector_add_record();
   const auto use = [&](std::uint64_t ideal, std::uint64_t read, std::uint64_t written, std::uint64_t local) {

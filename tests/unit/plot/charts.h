@@ -36,6 +36,16 @@ inline Chart gemm_chart() {
   return chart;
 }
 
+// Returns a chart of keys under memory roofs alone.
+inline Chart keys_chart() {
+  Chart chart = vector_add_chart();
+  chart.title = "mini-keys on virtual:classroom (n=1048576)";
+  chart.roofs.compute.clear();
+  chart.roofs.is_memory_only = true;
+  chart.roofs.unit = WorkUnit::key;
+  return chart;
+}
+
 // Returns roofs as if measured by microkernels, below the data sheet's.
 inline Roofs measured_roofs() {
   Roofs roofs;

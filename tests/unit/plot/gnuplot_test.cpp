@@ -53,6 +53,15 @@ TEST(GnuplotScript, DrawsDotsOfAnOlderModelGrey) {
   EXPECT_NE(colour_of(with), colour_of(without));
 }
 
+TEST(GnuplotScript, OfKeysHasMemoryRoofsAlone) {
+  const std::string script = gnuplot_script(keys_chart(), "keys.svg", "svg");
+  expect_golden("keys.gp", script);
+  for (const char* absent : {"ridge", "FP32", "$roof_peak", "FLOP", "inf", "nan"}) {
+    EXPECT_THAT(script, Not(HasSubstr(absent)));
+  }
+  EXPECT_THAT(script, AllOf(HasSubstr("useful key / DRAM byte"), HasSubstr("'useful key/s'"), HasSubstr("$roof_dram")));
+}
+
 TEST(GnuplotScript, OfNaiveGemmAsPng) {
   expect_golden("naive_gemm.gp", gnuplot_script(gemm_chart(), "naive_gemm.png", "pngcairo"));
 }

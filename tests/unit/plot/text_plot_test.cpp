@@ -47,6 +47,29 @@ S starter  * attempt 2  ~ pass from here  under *: 1
 )PLOT" + 1);
 }
 
+TEST(TextPlot, OfKeysUnderMemoryRoofsAlone) {
+  EXPECT_EQ(trimmed(text_plot(keys_chart(), 72, 18, false)), R"PLOT(
+mini-keys on virtual:classroom (n=1048576)                times modelled
+      |                            . . .   . . .     __--""
+ 10 G +                      . . .   . . .     *_--""
+      |                . . .   . . .     __--""1 DRAM 128 GB/s
+      |   L1 1.02 TB/s   . . .     __--""~~~~~ |
+      |    . . .   . . .     __--""~~~~~       |
+  1 G +.L2 384 GB/s    __--""~~~~~             |
+      |. . .     __--""~~~~~                   S
+      |    __--""~~~~~                         |
+100 M +--""~~~~~                               |
+      |~~~                                     |
+      |                                        |
+      |                                        |
+ 10 M +                                        |
+      +---------------------+--------------------+--------------------+
+     0.001                0.01                  0.1                   1
+key/s over key/DRAM byte   | algorithmic AI 0.0833
+S starter  * attempt 2  ~ pass from here
+)PLOT" + 1);
+}
+
 // Whether times are modelled stands in the first line that has room for it.
 TEST(TextPlot, ALongTitleCutsNoNote) {
   Chart chart = vector_add_chart();

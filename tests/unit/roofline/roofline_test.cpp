@@ -42,6 +42,15 @@ TEST(RoofsTest, FindALevelByName) {
   EXPECT_EQ(roofs.memory_roof("l1"), nullptr);
 }
 
+TEST(RoofsTest, HaveAFlatRoofThatIsKnownUnknownOrNone) {
+  Roofs roofs{.memory = {{"dram", kDram, "data sheet"}}, .compute = {{"fp32", kPeak, "data sheet"}}};
+  EXPECT_EQ(roofs.peak(), kPeak);
+  roofs.compute.clear();
+  EXPECT_EQ(roofs.peak(), std::nullopt);
+  roofs.is_memory_only = true;
+  EXPECT_EQ(roofs.peak(), std::numeric_limits<double>::infinity());
+}
+
 // Returns the figures of a vector add of 2^20 elements at 98.304 us: exactly on the roof.
 SanityInput sound() {
   return {.point = {.ai = 1.0 / 12, .flops_per_s = 128e9 / 12},
@@ -83,6 +92,16 @@ TEST(Implausible, FindsEverythingInAKernelThatDidNothing) {
   nothing.point = {.ai = std::numeric_limits<double>::infinity(), .flops_per_s = 4e12};
   nothing.bytes = nothing.executed_flops = 0;
   EXPECT_EQ(implausible(nothing).size(), 3u);
+}
+
+TEST(Implausible, WorkThatIsNotFlopsNeedsNone) {
+  SanityInput keys = sound();
+  keys.unit = WorkUnit::key;
+  keys.peak_flops_per_s = std::numeric_limits<double>::infinity();
+  keys.executed_flops = 0;
+  EXPECT_THAT(implausible(keys), IsEmpty());
+  keys.point.flops_per_s *= 1.1;
+  EXPECT_THAT(implausible(keys), ElementsAre(HasSubstr("11.7 Gkey/s is 1.1 x what the roof allows at 0.0833 key/B")));
 }
 
 TEST(Implausible, RefusesWhatIsNotANumber) {

@@ -35,6 +35,27 @@ TEST(Report, OfAMeasuredAttemptIsTheGoldenOne) {
   expect_fits_a_screen(text);
 }
 
+TEST(Report, SpeaksOfKeysWhereTheChapterCountsThem) {
+  Attempt attempt = measured_attempt();
+  attempt.roofs.compute.clear();
+  attempt.roofs.is_memory_only = true;
+  attempt.roofs.unit = WorkUnit::key;
+  RunRecord record = testing::vector_add_record();
+  record.counters.set(Counter::flops_f32, 0);
+  attempt.measurement = measure(record, testing::vector_add_work(), attempt.roofs);
+  attempt.moved = Movement{.right = 2, .up = 1};
+  Goal& goal = attempt.judgement.goals.front().goal;
+  goal.what = Goal::What::flops_over_starter;
+  goal.unit = WorkUnit::key;
+  const std::string text = report(attempt, {}, Colors(false));
+  EXPECT_THAT(text, HasSubstr("  keys       1,048,576 useful\n"));
+  EXPECT_THAT(text, HasSubstr("8.74 Gkey/s of the roof's 10.7 Gkey/s"));
+  EXPECT_THAT(text, HasSubstr("0.0833 key/B observed"));
+  EXPECT_THAT(text, HasSubstr("right x2 at the same key/s"));
+  EXPECT_THAT(text, HasSubstr("the starter's key/s, "));
+  EXPECT_THAT(text, Not(HasSubstr("FLOP")));
+}
+
 TEST(Report, FitsANarrowTerminal) {
   std::istringstream in(report(measured_attempt(), {}, Colors(true), 60));
   for (std::string line; std::getline(in, line);) EXPECT_LE(shown_columns(line), 60u) << line;

@@ -56,6 +56,7 @@ std::string properties_of(const Entry& entry, const Column& column) {
   text += property("late_days", std::to_string(entry.late_days));
   if (entry.dot) {
     text += property("ai_flop_per_byte", fmt::format("{}", entry.dot->ai));
+    if (column.unit != WorkUnit::flop) text += property("useful_unit", std::string(words_of(column.unit).one));
     text += property("flops_per_s", fmt::format("{}", entry.dot->flops_per_s));
   }
   return "      <properties>\n" + text + "      </properties>\n";

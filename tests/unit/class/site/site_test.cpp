@@ -6,6 +6,7 @@
 
 #include "common/base/pattern.h"
 #include "common/measure/roofs.h"
+#include "grader/class/site/class_chart.h"
 #include "tests/support/golden.h"
 #include "tests/support/small_class.h"
 
@@ -58,6 +59,26 @@ TEST(Site, NamesNobodyUnlessAsked) {
   }
   const Site named = site_of(book, true);
   EXPECT_THAT(named.files.at("index.html"), HasSubstr("Ada Lovelace (17)</a>"));
+}
+
+TEST(Site, ChartsKeysUnderMemoryRoofsAlone) {
+  Chart chart;
+  chart.title = "mini-keys";
+  chart.level = "dram";
+  chart.roofs = roofs_of(*load_machine("classroom"));
+  chart.roofs.compute.clear();
+  chart.roofs.is_memory_only = true;
+  chart.roofs.unit = WorkUnit::key;
+  const std::string svg = class_chart(
+      chart,
+      {{.point = {0.125, 4e9}, .kind = "starter", .label = ""}, {.point = {0.125, 15e9}, .kind = "ace", .label = ""}},
+      false);
+  EXPECT_THAT(svg, HasSubstr("useful key/s"));
+  EXPECT_THAT(svg, HasSubstr("useful keys per byte"));
+  const std::size_t roof = svg.find("class=\"roof\"");
+  const std::string path = svg.substr(roof, svg.find("/>", roof) - roof);
+  EXPECT_EQ(std::count(path.begin(), path.end(), 'L'), 1) << path;  // one slope, and nothing flat
+  for (const char* absent : {"inf", "nan", "FLOP"}) EXPECT_THAT(svg, Not(HasSubstr(absent)));
 }
 
 TEST(Site, SaysWhatIsNotDue) {
