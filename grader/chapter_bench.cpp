@@ -49,11 +49,11 @@ void run_benchmark(benchmark::State& state, const Rig& rig, const Chapter& chapt
 
 void register_chapter(const Rig& rig, const Chapter& chapter) {
   if (not_offered(chapter, rig.machine)) return;
-  std::vector<std::filesystem::path> kernels = {chapter.starter()};
+  std::vector<std::filesystem::path> kernels = {chapter.baseline()};
   for (const auto& step : chapter.solution_steps()) kernels.push_back(step);
   if (const auto mine = rig.course->my_file(chapter); std::filesystem::exists(mine)) kernels.push_back(mine);
   for (const auto& kernel : kernels) {
-    const std::string label = kernel == chapter.starter()              ? "starter"
+    const std::string label = kernel == chapter.baseline()             ? chapter.baseline_name()
                               : kernel == rig.course->my_file(chapter) ? "mine"
                                                                        : kernel.stem().string();
     auto* registered = benchmark::RegisterBenchmark(

@@ -61,7 +61,7 @@ void register_chapter(const Rig& rig, const Chapter& chapter) {
   if (const std::string chosen = environment("ROOFWALK_KERNEL", ""); !chosen.empty()) {
     kernels = {chosen};
   } else {
-    kernels = {chapter.starter()};
+    kernels = {chapter.baseline()};
     if (const auto steps = chapter.solution_steps(); !steps.empty()) kernels.push_back(steps.back());
   }
   std::string suite = chapter.name + "/Correctness";

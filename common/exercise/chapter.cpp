@@ -59,6 +59,10 @@ Result<Chapter> load_chapter(const fs::path& folder) {
 
   ROOFWALK_TRY(Chapter chapter, parse_manifest(text.str(), manifest));
   chapter.folder = folder;
+  if (!fs::exists(chapter.baseline())) {
+    return Error{fmt::format("the chapter has no {}, its `baseline`", chapter.baseline().filename().string()),
+                 folder.string()};
+  }
   chapter.number = leading_number(folder_name);
   if (chapter.number.empty() || folder_name != chapter.number + "-" + chapter.name) {
     return Error{fmt::format("the chapter's name is `{}`, but its folder says `{}`", chapter.name, folder_name),

@@ -37,7 +37,9 @@ struct Goal {
   std::optional<double> pass, ace;
   // By machine: the thresholds that differ there, because the chip's balance does.
   std::map<std::string, Thresholds> on = {};
-  WorkUnit unit = WorkUnit::flop;  // the chapter's, for words about the goal
+  // The chapter's, for words about the goal.
+  WorkUnit unit = WorkUnit::flop;
+  bool is_over_reference = false;  // what it calls the starter is the reference kernel (FaultyStarter)
 };
 
 std::string goal_axis_name(Goal::Axis axis);  // "right", "up"
@@ -58,6 +60,13 @@ std::string chapter_roof_name(ChapterRoof roof);  // as in exercise.toml: "tenso
 // How far below its algorithm's roof a starter must be unless its chapter says otherwise.
 inline constexpr double kLeastStarterGap = 3;
 
+// How a starter ends that is not correct: it is to be mended.
+struct FaultyStarter {
+  std::string kind;      // one of fault_names(): "race"
+  std::string baseline;  // a file of the chapter's folder, the reference kernel: correct, and in the starter's place
+                         // wherever a goal or a chart asks for its dot
+};
+
 struct Chapter {
   std::string number;  // "01"; only for sorting
   std::string name;    // "vector-add": identifies the chapter
@@ -67,13 +76,17 @@ struct Chapter {
   int min_compute_capability = 0;  // 75 for 7.5; 0: any
   WorkUnit unit = WorkUnit::flop;  // of Work::useful_flops
   ChapterRoof roof = ChapterRoof::fp32;
-  double starter_gap = kLeastStarterGap;       // on classroom, the least factor to what the algorithm allows
+  double starter_gap = kLeastStarterGap;  // on classroom, the least factor to what the algorithm allows
+  std::optional<FaultyStarter> faulty_starter;
   std::vector<Size> correctness_sizes;         // in the order of the manifest
   std::map<std::string, Size> measured_sizes;  // by machine name; "default" for machines without their own
   std::vector<Goal> goals;
   std::vector<Hint> hints;  // from gentle to concrete
 
   std::filesystem::path starter() const { return folder / "kernel.cu"; }
+  std::filesystem::path baseline() const { return faulty_starter ? folder / faulty_starter->baseline : starter(); }
+  // Words for the kernel whose dot is the walk's first.
+  const char* baseline_name() const { return faulty_starter ? "reference" : "starter"; }
   std::filesystem::path lesson() const { return folder / "lesson.md"; }
   const Size& measured_size(const std::string& machine) const;
 

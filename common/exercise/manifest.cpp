@@ -8,6 +8,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "common/record/fault_names.h"
+
 namespace roofwalk {
 namespace {
 
@@ -19,8 +21,9 @@ class ManifestReader {
   explicit ManifestReader(std::string file) : file_(std::move(file)) {}
 
   Result<Chapter> read(const toml::table& root) {
-    ROOFWALK_TRY_STATUS(only_keys(root, {"name", "title", "summary", "min_compute_capability", "unit", "roof",
-                                         "starter_gap", "correctness", "measured", "goal", "hint"}));
+    ROOFWALK_TRY_STATUS(
+        only_keys(root, {"name", "title", "summary", "min_compute_capability", "unit", "roof", "starter", "fault",
+                         "baseline", "starter_gap", "correctness", "measured", "goal", "hint"}));
     ROOFWALK_TRY(chapter_.name, text(root, "name"));
     ROOFWALK_TRY_STATUS(check_name(root));
     ROOFWALK_TRY(chapter_.title, text(root, "title"));
@@ -31,6 +34,7 @@ class ManifestReader {
     ROOFWALK_TRY_STATUS(read_roof(root));
     ROOFWALK_TRY_STATUS(read_unit(root));
     ROOFWALK_TRY_STATUS(read_starter_gap(root));
+    ROOFWALK_TRY_STATUS(read_starter(root));
     ROOFWALK_TRY_STATUS(read_correctness(root));
     ROOFWALK_TRY_STATUS(read_measured(root));
     ROOFWALK_TRY_STATUS(read_goals(root));
@@ -129,6 +133,35 @@ class ManifestReader {
     return kOk;
   }
 
+  // Reads `starter = "fault"`, `fault = "race"` and `baseline = "reference.cu"`, which go together.
+  Status read_starter(const toml::table& root) {
+    std::string ends = "correct";
+    if (root.contains("starter")) {
+      ROOFWALK_TRY(ends, text(root, "starter"));
+      if (ends != "correct" && ends != "fault")
+        return error(*root.get("starter"), "`starter` must be \"correct\" or \"fault\"");
+    }
+    if (ends == "correct") {
+      for (const char* key : {"fault", "baseline"}) {
+        if (root.contains(key)) return error(*root.get(key), fmt::format("`{}` goes with starter = \"fault\"", key));
+      }
+      return kOk;
+    }
+    FaultyStarter& starter = chapter_.faulty_starter.emplace();
+    ROOFWALK_TRY(starter.kind, text(root, "fault"));
+    const auto kinds = fault_names();
+    if (std::find(kinds.begin(), kinds.end(), starter.kind) == kinds.end()) {
+      return error(*root.get("fault"), fmt::format("`{}` is not a kind of fault", starter.kind),
+                   fmt::format("one of: {}", fmt::join(kinds, ", ")));
+    }
+    ROOFWALK_TRY(starter.baseline, text(root, "baseline"));
+    const std::filesystem::path file = starter.baseline;
+    if (file.has_parent_path() || file.extension() != ".cu" || file == "kernel.cu") {
+      return error(*root.get("baseline"), "`baseline` must be a .cu file of the chapter's folder besides kernel.cu");
+    }
+    return kOk;
+  }
+
   Result<std::int64_t> extent(const toml::node& node, const std::string& name) const {
     const auto value = node.value_exact<std::int64_t>();
     if (!value || *value < 1 || *value > INT32_MAX) {
@@ -204,6 +237,7 @@ class ManifestReader {
     ROOFWALK_TRY_STATUS(only_keys(table, {"axis", "level", "what", "pass", "ace", "on"}));
     Goal goal;
     goal.unit = chapter_.unit;
+    goal.is_over_reference = chapter_.faulty_starter.has_value();
     ROOFWALK_TRY(const std::string axis, text(table, "axis"));
     if (axis != "right" && axis != "up") return error(*table.get("axis"), "`axis` must be \"right\" or \"up\"");
     goal.axis = axis == "right" ? Goal::Axis::right : Goal::Axis::up;

@@ -12,7 +12,7 @@
 namespace roofwalk {
 
 struct PlotPoint {
-  std::string label;  // "starter", "3"
+  std::string label;  // "starter", "reference", "3"
   Point point;
   bool modelled = true;   // drawn hollow
   bool accepted = false;  // met its goals
@@ -37,7 +37,8 @@ struct Chart {
   Roofs roofs;
   std::optional<double> algorithmic_ai;  // the right-hand wall
   std::optional<GoalRegion> goal;
-  std::vector<PlotPoint> walk;  // in order; the starter first
+  std::vector<PlotPoint> walk;       // in order; the starter first
+  std::string baseline = "starter";  // what the first dot is called: "reference" if the starter has none
   bool time_is_modelled = true;
   bool is_walk = true;  // false: unordered dots, drawn without arrows and with equal weight
 };

@@ -224,7 +224,7 @@ class TextPlot {
       if (hidden(i)) continue;
       const std::string number = mark(i);
       const int length = static_cast<int>(number.size());
-      const bool is_number = number != "*" && number != "S";
+      const bool is_number = number != "*" && !(i == 0 && walk_.has_starter);
       const bool touches = std::any_of(digits.begin(), digits.end(), [&, c = column, r = row](const auto& d) {
         return d.second == r && d.first >= c - 1 && d.first <= c + length;
       });
@@ -273,8 +273,11 @@ class TextPlot {
     return write_along(length / 2, 0) || write_along(length, 0);
   }
 
+  // Returns the first letter of the first dot's name: "S" for the starter, "R" for a reference.
+  std::string starter_mark() const { return upper_case(walk_.points.front().label.substr(0, 1)); }
+
   std::string mark(std::size_t i) const {
-    if (i == 0 && walk_.has_starter) return "S";
+    if (i == 0 && walk_.has_starter) return starter_mark();
     return i + 1 == walk_.points.size() ? "*" : walk_.points[i].label;
   }
 
@@ -324,7 +327,7 @@ class TextPlot {
 
     std::string legend;
     if (!has_note) add_part(note, legend);
-    if (walk_.has_starter) add_part("S starter", legend);
+    if (walk_.has_starter) add_part(starter_mark() + " " + walk_.points.front().label, legend);
     if (walk_.points.size() > (walk_.has_starter ? 1u : 0u)) add_part("* attempt " + walk_.points.back().label, legend);
     if (canvas_.shows('~', Paint::goal)) add_part("~ " + chart_.goal->label + " from here", legend);
     add_hidden(legend);

@@ -40,6 +40,7 @@ struct Attempt {
   std::string ended_source = {};      // that line's text, as the learner wrote it; not in the JSON
   std::string source_sha256;          // empty if the file did not compile
   bool is_starter = false;            // the file is the starter, unchanged
+  std::string baseline = "starter";   // the kernel over which goals are: "reference" if the starter is a faulty one
   bool sandboxed = false;             // the file was compiled, and the virtual GPU ran its kernels, in boxes
 
   Judgement judgement;
@@ -61,7 +62,7 @@ struct Attempt {
   std::optional<Movement> moved;         // relative to the starter, on that axis
   ChapterRoof roof = ChapterRoof::fp32;  // the one that the chapter names
   Roofs roofs;
-  LevelPoints starter;
+  LevelPoints starter;                       // the baseline's dot
   std::optional<double> starter_sector_use;  // as Measurement::sector_use
   std::vector<KernelRecord> kernels;
   std::optional<Finding> finding;

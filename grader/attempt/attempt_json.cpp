@@ -145,6 +145,7 @@ void add_later_figures(const Attempt& attempt, Json& json) {
   json["model_version"] = is_modelled ? Json(kModelVersion) : Json(nullptr);
   json["roof"] = chapter_roof_name(attempt.roof);
   json["useful_unit"] = words_of(attempt.roofs.unit).one;
+  json["baseline"] = attempt.baseline;
 }
 
 }  // namespace

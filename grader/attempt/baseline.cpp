@@ -22,11 +22,11 @@ std::string baseline_key(const Rig& rig, const Chapter& chapter, const Size& siz
 
 Result<StarterDot> measure_starter(const Rig& rig, const Chapter& chapter, const Problem& problem, const Work& work) {
   const auto ours = [&](const std::string& what) {
-    return Error{.message = fmt::format("the course's own starter of {} could not be measured on {}: {}", chapter.name,
-                                        rig.device_name(), what),
+    return Error{.message = fmt::format("the course's own {} of {} could not be measured on {}: {}",
+                                        chapter.baseline_name(), chapter.name, rig.device_name(), what),
                  .advice = "your file is not to blame; ./roofwalk doctor looks at the set-up"};
   };
-  const auto artifact = build_for(rig, chapter.starter());
+  const auto artifact = build_for(rig, chapter.baseline());
   if (!artifact) return artifact.error().file.empty() ? artifact.error() : ours(artifact.error().text());
   // Modelling the starter's bytes needs no GPU, so it is done before waiting for a turn on the GPU.
   std::optional<RunRecord> modelled;

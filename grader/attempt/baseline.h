@@ -1,5 +1,6 @@
 // The first dot of the walk: the starter, measured on the same device, at the same size and with the same seed as the
-// attempt. The starter's dot is cached, and measured again only if something on which it depends has changed.
+// attempt; in a chapter whose starter faults, the reference kernel in its place. The starter's dot is cached, and
+// measured again only if something on which it depends has changed.
 #pragma once
 
 #include <optional>

@@ -30,6 +30,7 @@ Attempt blank(const Rig& rig, const Request& request, const Size& size) {
   attempt.sandboxed = rig.isolation == Isolation::boxed;
   attempt.walk_level = walk_level(*request.chapter);
   attempt.roof = request.chapter->roof;
+  attempt.baseline = request.chapter->baseline_name();
   attempt.roofs = roofs_for(rig, *request.chapter);
   if (const Machine& m = rig.machine; m.is_slice()) {
     attempt.notes.push_back(fmt::format(
@@ -127,7 +128,7 @@ bool measures_starter(const Rig& rig, const Request& request) {
   std::error_code unknown;
   return !request.starter && !rig.is_real() && request.hidden.empty() && request.seed == kPublicSeed &&
          std::filesystem::is_regular_file(request.file, unknown) &&
-         file_text(request.file) == file_text(request.chapter->starter());
+         file_text(request.file) == file_text(request.chapter->baseline());
 }
 
 // The starter's dot: given in the request, stored by an earlier call, or measured in the background. Invalid if the
@@ -181,7 +182,7 @@ struct WithoutGpu {
 Result<WithoutGpu> do_without_gpu(const Rig& rig, const Chapter& chapter, const Measured& measured,
                                   const Artifact& artifact, std::future<Result<StarterDot>>& dot) {
   WithoutGpu ready;
-  ROOFWALK_TRY(ready.starter, build_for(rig, chapter.starter()));
+  ROOFWALK_TRY(ready.starter, build_for(rig, chapter.baseline()));
   ROOFWALK_TRY(ready.dot, dot.get());  // takes a separate turn on the GPU if the dot is not stored
   if (!rig.counts_bytes) {
     ROOFWALK_TRY(ready.modelled, modelled_run(rig, artifact, measured.problem));
@@ -313,7 +314,11 @@ class AttemptInTheMaking {
     }
     artifact_ = *std::move(artifact);
     attempt_.source_sha256 = artifact_.source_sha256;
-    attempt_.is_starter = artifact_.source_sha256 == sha256_hex(file_text(chapter_.starter()));
+    const auto is_unchanged = [&](const std::filesystem::path& file) {
+      return artifact_.source_sha256 == sha256_hex(file_text(file));
+    };
+    attempt_.is_starter = is_unchanged(chapter_.starter());
+    is_baseline_ = is_unchanged(chapter_.baseline());
     return true;
   }
 
@@ -362,8 +367,8 @@ class AttemptInTheMaking {
 
   Result<Trial> measured_run() const {
     const PhaseTimer timer(rig_.phases, "measured size");
-    RunOptions options = limits_of(
-        attempt_.is_starter ? starter_trial(rig_.threads) : measured_trial(measured_->work, rig_.threads), request_);
+    RunOptions options =
+        limits_of(is_baseline_ ? starter_trial(rig_.threads) : measured_trial(measured_->work, rig_.threads), request_);
     options.sample_seed = measured_seed(request_);
     const auto run = [&](const RunOptions& with) {
       return run_trial(rig_.open, artifact_, measured_->problem, case_name(measured_->size, measured_seed(request_)),
@@ -386,7 +391,7 @@ class AttemptInTheMaking {
 
   // The starter's dot from the attempt's own run. Measures the starter if the file has been changed meanwhile.
   Result<StarterDot> dot_of(const Trial& trial) const {
-    if (!attempt_.is_starter) return measure_starter(rig_, chapter_, measured_->problem, measured_->work);
+    if (!is_baseline_) return measure_starter(rig_, chapter_, measured_->problem, measured_->work);
     return starter_dot_of(measure(trial.record, measured_->work, attempt_.roofs), trial.record.bytes_are_modelled);
   }
 
@@ -424,6 +429,7 @@ class AttemptInTheMaking {
   const std::string key_;                    // key of the starter's dot
   std::future<Result<StarterDot>> starter_;  // reads the members above
   Artifact artifact_;
+  bool is_baseline_ = false;  // the file is the kernel of the walk's first dot, unchanged
   Attempt attempt_;
   Evidence evidence_;
   Habits habits_;

@@ -188,9 +188,10 @@ std::string level_title(std::string_view level) {
 }
 
 std::string goal_phrase(const Goal& goal) {
+  const char* baseline = goal.is_over_reference ? "the reference's" : "the starter's";
   switch (goal.what) {
     case Goal::What::ai_over_starter:
-      return fmt::format("the starter's AI at {}", level_title(goal.level));
+      return fmt::format("{} AI at {}", baseline, level_title(goal.level));
     case Goal::What::share_of_algorithmic_ai:
       return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
     case Goal::What::sector_use:
@@ -201,7 +202,7 @@ std::string goal_phrase(const Goal& goal) {
     case Goal::What::share_of_peak:
       return "of the flat roof";
     case Goal::What::flops_over_starter:
-      return fmt::format("the starter's {}", words_of(goal.unit).per_second);
+      return fmt::format("{} {}", baseline, words_of(goal.unit).per_second);
   }
   return "";
 }

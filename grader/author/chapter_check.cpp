@@ -78,12 +78,23 @@ double gap_to_algorithm(const Measurement& measurement, const Roofs& roofs) {
          measurement.achieved_flops_per_s.value;
 }
 
+// A faulty starter faults as the manifest says.
+void check_fault(const FaultyStarter& starter, const Attempt& attempt, Lines& lines) {
+  const bool faults = attempt.judgement.verdict == Verdict::fault && attempt.fault;
+  const std::string kind = faults ? std::string(fault_name(attempt.fault->kind)) : "no fault";
+  lines.add(fmt::format("the starter faults: {}", starter.kind), kind == starter.kind,
+            fmt::format("{}: {}", kind, outcome(attempt)));
+}
+
+// `starter`: the attempt of the chapter's baseline.
 void check_starter(const Chapter& chapter, const std::string& machine, const Attempt& starter, Lines& lines) {
-  lines.add("the starter is correct and misses a goal", starter.judgement.verdict == Verdict::fail, outcome(starter));
+  const std::string name = chapter.baseline_name();
+  lines.add(fmt::format("the {} is correct and misses a goal", name), starter.judgement.verdict == Verdict::fail,
+            outcome(starter));
   const double gap = starter.measurement ? gap_to_algorithm(*starter.measurement, starter.roofs) : 0;
   const double least =
       machine == kCourseMachine ? chapter.starter_gap : std::min(chapter.starter_gap, kLeastStarterGapElsewhere);
-  lines.add(fmt::format("the starter is at least x{} below what its algorithm allows", least), gap >= least,
+  lines.add(fmt::format("the {} is at least x{} below what its algorithm allows", name, least), gap >= least,
             factor(gap));
 }
 
@@ -198,7 +209,8 @@ bool refuses_half(const Chapter& chapter) {
   return chapter.unit == WorkUnit::flop && chapter.roof != ChapterRoof::tensor_f16;
 }
 
-// The files that a check runs, in this order: the starter, steps, idioms, wrong solutions.
+// The files that a check runs, in this order: the baseline, steps, idioms, wrong solutions, and the starter if that is
+// another file.
 struct CheckedFiles {
   std::vector<fs::path> files, kernels;  // a kernel is the file itself, or what a patch makes
   std::size_t steps = 0, idioms = 0;
@@ -221,12 +233,16 @@ CheckedFiles checked_files(const Rig& rig, const Chapter& chapter, CheckScope sc
     idioms.clear();
   }
   const auto wrong_kernels = kernels_of(wrong, patched, lines);
-  CheckedFiles out{.files = {chapter.starter()}, .kernels = {}, .steps = steps.size(), .idioms = idioms.size()};
+  CheckedFiles out{.files = {chapter.baseline()}, .kernels = {}, .steps = steps.size(), .idioms = idioms.size()};
   out.files.insert(out.files.end(), steps.begin(), steps.end());
   out.files.insert(out.files.end(), idioms.begin(), idioms.end());
   out.kernels = out.files;
   out.files.insert(out.files.end(), wrong.begin(), wrong.end());
   out.kernels.insert(out.kernels.end(), wrong_kernels.begin(), wrong_kernels.end());
+  if (chapter.faulty_starter) {
+    out.files.push_back(chapter.starter());
+    out.kernels.push_back(chapter.starter());
+  }
   return out;
 }
 
@@ -243,8 +259,8 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   const std::size_t steps = checked.steps, idioms = checked.idioms;
 
   const auto measured = prepare(chapter, rig.machine, kPublicSeed, rig.threads);
-  ROOFWALK_TRY(Attempt first, run_attempt(rig, {&chapter, chapter.starter(), kPublicSeed, measured}));
-  std::optional<StarterDot> starter;  // none if the starter is wrong
+  ROOFWALK_TRY(Attempt first, run_attempt(rig, {&chapter, chapter.baseline(), kPublicSeed, measured}));
+  std::optional<StarterDot> starter;  // none if the baseline is wrong
   if (!first.starter.empty()) starter = StarterDot{first.starter, first.bytes_are_modelled};
   Rig alone = rig;  // one thread per attempt, because the attempts run in parallel
   alone.threads = 1;
@@ -268,9 +284,15 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
     ROOFWALK_TRY(const Attempt attempt, *std::move(attempts[i]));
     const std::string stem = files[i].stem().string();
     const bool is_step = i >= 1 && i <= steps;
-    shown[i == 0 ? "starter" : is_step ? stem.substr(0, stem.find('_')) : stem] = to_json(attempt);
+    const bool is_faulty_starter = files[i] != chapter.baseline() && files[i] == chapter.starter();
+    shown[i == 0              ? chapter.baseline_name()
+          : is_faulty_starter ? "starter"
+          : is_step           ? stem.substr(0, stem.find('_'))
+                              : stem] = to_json(attempt);
     if (i == 0) {
       check_starter(chapter, rig.machine.name, attempt, lines);
+    } else if (is_faulty_starter) {
+      check_fault(*chapter.faulty_starter, attempt, lines);
     } else if (is_step) {
       check_step(files[i], rig.machine.name, attempt, i == steps, lines);
     } else if (i <= steps + idioms) {

@@ -42,6 +42,7 @@ Result<fs::path> write_site(Batch& batch, const Rig& rig, const Gradebook& book,
                                       [&](const Chapter& one) { return one.name == column.chapter; });
     ROOFWALK_CHECK(chapter != batch.chapters().end());
     chart.roofs = roofs_for(rig, *chapter);
+    chart.baseline = chapter->baseline_name();
     charts.push_back(std::move(chart));
     ROOFWALK_TRY(const StarterDot dot, starter_dot(rig, *chapter, batch.terms().hidden(column.chapter)));
     const auto at = dot.points.find(column.level);

@@ -125,6 +125,9 @@ std::string table(const Chapter& chapter, const Prediction& said, const Known& k
 
 int predict(Session& session, const PredictCommand& command) {
   const Chapter& chapter = session.chapter(command.name);
+  if (chapter.faulty_starter) {
+    throw Failure{{fmt::format("the starter of {} faults, so it has no figures to predict", chapter.name)}, kUsage};
+  }
   const Prediction before = session.prediction(chapter).value_or(Prediction{});
   const Known known = known_of(session, chapter);
   const bool is_terminal = !session.options.json && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;

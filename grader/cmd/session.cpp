@@ -157,7 +157,8 @@ std::optional<fs::path> Session::reset(const Chapter& chapter) {
 void Session::predict_first(const Chapter& chapter) {
   const bool can_ask = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !options.json && !options.no_ask &&
                        std::getenv("ROOFWALK_YES") == nullptr;
-  if (!can_ask || prediction(chapter)) return;
+  // A starter that faults has no figures.
+  if (!can_ask || chapter.faulty_starter || prediction(chapter)) return;
   if (!value_or_fail(store().history(chapter.name, rig().device_name())).empty()) return;
   const std::string intro = fmt::format(
       "Predict first: three questions about the starter of {}, before it is measured. The lesson ({}) has all you "

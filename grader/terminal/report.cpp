@@ -133,8 +133,8 @@ void gaps(const Attempt& attempt, Page& page) {
                            factor(level.roof.value / point->flops_per_s)));
 }
 
-std::string pairs_text(const PairedTimes& times) {
-  return fmt::format("{} the starter's speed in {} pairs, 95 % interval {:.3g} to {:.3g}", factor(times.speedup),
+std::string pairs_text(const PairedTimes& times, const std::string& baseline) {
+  return fmt::format("{} the {}'s speed in {} pairs, 95 % interval {:.3g} to {:.3g}", factor(times.speedup), baseline,
                      times.pairs.size(), times.speedup_interval.low, times.speedup_interval.high);
 }
 
@@ -167,7 +167,7 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.row("time",
            fmt::format("{}{}, {} of the roof's {}", m.elapsed_ns.known() ? time_text(m.elapsed_ns.value) : "unknown",
                        attempt.time_is_modelled ? " (modelled)" : "", value(m.achieved_flops_per_s), value(dram.roof)));
-  if (attempt.times) page.row("", pairs_text(attempt.times->pairs));
+  if (attempt.times) page.row("", pairs_text(attempt.times->pairs, attempt.baseline));
   page.section(Worth::details);
   work(attempt, page);
   page.row("DRAM", fmt::format("{} bytes{}, {} compulsory{}", count(dram.bytes),
@@ -186,7 +186,7 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   if (attempt.is_starter) {
     page.row("moved", "not yet: this is the starter");
   } else if (attempt.moved) {
-    page.row("moved", moved(*attempt.moved, attempt.roofs.unit) + " since the starter" + axis);
+    page.row("moved", moved(*attempt.moved, attempt.roofs.unit) + " since the " + attempt.baseline + axis);
   }
   if (news.unchanged) {
     page.row("", "nothing changed since your last attempt");
@@ -344,6 +344,10 @@ std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const C
       if (i == 0) line_of_end(attempt, page);
     }
     if (attempt.judgement.verdict == Verdict::incorrect && attempt.small_sizes > 0) small_sizes(attempt, page);
+  }
+  if (attempt.is_starter && attempt.judgement.verdict == Verdict::fault && attempt.baseline != "starter") {
+    page.prose("", "This is the starter: to mend its fault is the chapter's task. Goals are over a reference kernel.",
+               3);
   }
   if (!attempt.measurement && attempt.finding) page.prose("look at", attempt.finding->diagnosis.text, kAdviceLines);
   if (attempt.measurement) {

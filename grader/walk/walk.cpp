@@ -82,8 +82,9 @@ void add_dot(const std::string& label, const Dot& dot, Chart& chart) {
   chart.walk.push_back({label, point->second, dot.is_modelled, dot.grade != Grade::none, dot.is_older});
 }
 
-void add_starter(const Rig& rig, const LevelPoints& points, Chart& chart) {
-  add_dot("starter", {.label = {}, .points = points, .is_modelled = rig.models()}, chart);
+void add_starter(const Rig& rig, const Chapter& chapter, const LevelPoints& points, Chart& chart) {
+  chart.baseline = chapter.baseline_name();
+  add_dot(chart.baseline, {.label = {}, .points = points, .is_modelled = rig.models()}, chart);
 }
 
 bool is_modelled(const Json& attempt) { return stored_model_version(attempt).has_value(); }
@@ -123,7 +124,7 @@ Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& leve
   const double peak = chart.roofs.compute.empty() ? 0 : chart.roofs.compute.front().flops_per_s;
   chart.goal = region_of(goals_on(rig.machine, chapter, work).asked, chart.level, algorithmic_ai_of(work), peak,
                          starter, goal_for);
-  add_starter(rig, starter, chart);
+  add_starter(rig, chapter, starter, chart);
   for (const Dot& dot : dots) add_dot(dot.label, dot, chart);
   return chart;
 }
@@ -133,7 +134,7 @@ Chart joint_chart(const Rig& rig, const Chapter& first, const std::string& level
   std::string names;
   for (const ChapterWalk& chapter : chapters) names += (names.empty() ? "" : ", ") + chapter.name;
   Chart chart = empty_chart(rig, roofs_for(rig, first), names, level, size, work);
-  add_starter(rig, starter, chart);
+  add_starter(rig, first, starter, chart);
   for (const ChapterWalk& chapter : chapters) {
     const Dot* best = best_dot(chapter.dots);
     if (best != nullptr) add_dot(chapter.name, *best, chart);

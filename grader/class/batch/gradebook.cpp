@@ -335,7 +335,8 @@ Gradebook make_gradebook(const GradebookInput& input) {
     const ChapterTerms& terms = input.terms.chapters[i];
     book.columns.push_back({chapter.name, chapter.title, terms.points, terms.weight, terms.pass_share, terms.deadline_s,
                             walk_level(chapter), terms.deadline_offset_min, sha256_hex(file_text(chapter.starter())),
-                            !terms.deadline_s || *terms.deadline_s <= input.now_s, chapter.unit});
+                            !terms.deadline_s || *terms.deadline_s <= input.now_s, chapter.unit,
+                            chapter.faulty_starter.has_value()});
   }
   Rows rows;
   for (const Owner& owner : input.students) {

@@ -25,6 +25,7 @@ struct Column {
   std::string starter_sha256 = {};
   bool is_due = true;              // what is not due yet shows points, but counts in nobody's total
   WorkUnit unit = WorkUnit::flop;  // of the chapter's useful work
+  bool has_reference = false;      // goals over the starter are over a reference kernel
 };
 
 // Whether this program made a grade under the present terms and, if not, what differs.

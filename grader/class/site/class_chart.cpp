@@ -64,14 +64,14 @@ std::string roof(const Chart& chart, const Frame& frame) {
 }
 
 // The legend is HTML text below the picture, because text in the picture cannot wrap, and shrinks with the picture.
-std::string legend(const std::vector<ClassDot>& dots) {
+std::string legend(const std::vector<ClassDot>& dots, const std::string& baseline) {
   std::string html;
   for (const Kind& kind : kKinds) {
     const auto count =
         std::count_if(dots.begin(), dots.end(), [&](const ClassDot& dot) { return dot.kind == kind.name; });
     if (count == 0) continue;
     const std::string words =
-        std::string_view(kind.name) == "starter" ? kind.words : fmt::format("{} {}", count, kind.words);
+        std::string_view(kind.name) == "starter" ? baseline : fmt::format("{} {}", count, kind.words);
     html += fmt::format("<span class=\"key\" data-kind=\"{}\">{}</span>\n", kind.name, words);
   }
   return html;
@@ -108,7 +108,7 @@ std::string class_chart(const Chart& chart, const std::vector<ClassDot>& dots, b
       "<text x=\"{2}\" y=\"{3}\" text-anchor=\"end\">useful {6} per byte that moves at {4}</text>\n</svg>\n",
       kLeft + 8, kTop + 18, kWidth - kRight, kHeight - 12, upper_case(chart.level),
       words_of(chart.roofs.unit).per_second, words_of(chart.roofs.unit).many);
-  svg += "<figcaption>" + legend(dots) + "</figcaption>\n</figure>\n";
+  svg += "<figcaption>" + legend(dots, chart.baseline) + "</figcaption>\n</figure>\n";
   return svg;
 }
 

@@ -219,7 +219,8 @@ Result<std::string> entries_html(const Cell& cell, const Column& column, const S
   if (!entry->scales.empty()) {
     html += "<p>Its goals; the least of them is the credit:</p>\n<ul>\n";
     for (const GoalScale& scale : entry->scales) {
-      html += fmt::format("<li>{}</li>\n", escaped(words_of(scale, column.pass_share, column.unit)));
+      html +=
+          fmt::format("<li>{}</li>\n", escaped(words_of(scale, column.pass_share, column.unit, column.has_reference)));
     }
     html += "</ul>\n";
   }

@@ -78,16 +78,18 @@ double credit(const std::vector<GoalScale>& scales, double pass_share) {
   return least;
 }
 
-std::string words_of(const GoalScale& scale, double pass_share, WorkUnit unit) {
+std::string words_of(const GoalScale& scale, double pass_share, WorkUnit unit, bool has_reference) {
   Goal goal;
   goal.unit = unit;
+  goal.is_over_reference = has_reference;
   goal.level = scale.level;
   for (const auto what : {Goal::What::ai_over_starter, Goal::What::share_of_algorithmic_ai, Goal::What::sector_use,
                           Goal::What::share_of_roof, Goal::What::share_of_peak, Goal::What::flops_over_starter}) {
     if (goal_what_name(what) == scale.what) goal.what = what;
   }
   std::string marks;
-  for (const auto& [name, value] : {std::pair("starter", scale.starter), {"pass", scale.pass}, {"ace", scale.ace}}) {
+  for (const auto& [name, value] :
+       {std::pair(has_reference ? "reference" : "starter", scale.starter), {"pass", scale.pass}, {"ace", scale.ace}}) {
     if (value) marks += fmt::format("{}{} {}", marks.empty() ? "" : ", ", name, goal_value(goal, *value));
   }
   const std::string reached = scale.reached ? goal_value(goal, *scale.reached) : "not measured,";

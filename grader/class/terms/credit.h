@@ -32,7 +32,8 @@ double goal_credit(const GoalScale& scale, double pass_share);
 double credit(const std::vector<GoalScale>& scales, double pass_share);
 
 // For example: "up: 81 % of the DRAM roof (starter 3.1 %, pass 70 %, ace 92 %), 94 % of the credit".
-std::string words_of(const GoalScale& scale, double pass_share, WorkUnit unit = WorkUnit::flop);
+std::string words_of(const GoalScale& scale, double pass_share, WorkUnit unit = WorkUnit::flop,
+                     bool has_reference = false);
 
 Json to_json(const std::vector<GoalScale>& scales);
 std::vector<GoalScale> scales_from_json(const Json& json);  // malformed scales are left out

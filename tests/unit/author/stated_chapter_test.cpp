@@ -1,4 +1,4 @@
-// Chapters that state their unit, their roof and their starter's gap: small ones, made here, on the virtual GPU.
+// Chapters that state their unit, their roof and how their starter ends: small ones, made here, on the virtual GPU.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -194,6 +194,67 @@ TEST_F(StatedChapter, UnderTheTensorRoofIsMeasuredAgainstIt) {
   EXPECT_EQ(roofs.compute.front().name, "tensor");
   EXPECT_EQ(roofs.peak(), rig_.machine.peak_tensor_flops_per_s());
   EXPECT_THAT(check(), Not(HasSubstr("half precision")));
+}
+
+// Each block turns its keys round in shared memory, but no thread waits for the one whose key it takes.
+constexpr const char* kRacingTurn = R"(#include <roofwalk.cuh>
+__global__ void turn(const float* keys, float* turned, int n) {
+  __shared__ float tile[256];
+  const int first = blockIdx.x * 256, mine = threadIdx.x, theirs = 255 - mine;
+  if (first + mine < n) tile[mine] = keys[first + mine];
+  if (first + theirs < n) turned[n - 1 - first - theirs] = tile[theirs];
+}
+SOLVE(const float* keys, float* turned, int n) { turn<<<ceil_div(n, 256), 256>>>(keys, turned, n); }
+)";
+
+class FaultyStarterChapter : public StatedChapter {
+ protected:
+  void begin_with(const std::string& starter, const std::string& kind) {
+    folder_.write("chapters/01-mini-keys/kernel.cu", starter);
+    folder_.write("chapters/01-mini-keys/slow.cu", grid_of("", "1"));
+    folder_.write("chapters/01-mini-keys/lesson.md",
+                  "The reference moves 0.125 key/byte<!-- reference algorithmic_ai -->.\n");
+    state(fmt::format("{}\nstarter = \"fault\"\nfault = \"{}\"\nbaseline = \"slow.cu\"", kKeysUnderMemory, kind));
+  }
+};
+
+TEST_F(FaultyStarterChapter, IsProved) {
+  begin_with(kRacingTurn, "race");
+  EXPECT_EQ(check(), "");
+}
+
+TEST_F(FaultyStarterChapter, MustFaultInTheNamedWay) {
+  begin_with(kRacingTurn, "out of bounds");
+  EXPECT_THAT(check(),
+              AllOf(HasSubstr("the starter faults: out of bounds  [race: fault"), Not(HasSubstr("reference"))));
+  begin_with(grid_of("", "1"), "race");
+  EXPECT_THAT(check(), HasSubstr("the starter faults: race  [no fault: fail"));
+}
+
+TEST_F(FaultyStarterChapter, NeedsAReferenceThatDoesNot) {
+  begin_with(kRacingTurn, "race");
+  folder_.write("chapters/01-mini-keys/slow.cu", kRacingTurn);
+  EXPECT_THAT(check(), HasSubstr("the reference is correct and misses a goal  [fault"));
+  std::filesystem::remove(folder_.path() / "chapters/01-mini-keys/slow.cu");
+  EXPECT_THAT(open_course(folder_.path()).error().text(), HasSubstr("the chapter has no slow.cu, its `baseline`"));
+}
+
+TEST_F(FaultyStarterChapter, MeasuresAttemptsAgainstTheReference) {
+  begin_with(kRacingTurn, "race");
+  const Attempt attempt = run(step_), reference = run(chapter().baseline());
+  EXPECT_EQ(attempt.starter.at("dram").flops_per_s, reference.measurement->point("dram")->flops_per_s);
+  EXPECT_EQ(to_json(attempt)["baseline"], "reference");
+  EXPECT_THAT(report(attempt, {}, Colors(false)),
+              AllOf(HasSubstr("since the reference"), HasSubstr("the reference's key/s"), Not(HasSubstr("starter"))));
+  EXPECT_THAT(text_plot(chart_of(attempt), 80, 22, false), HasSubstr("R reference"));
+}
+
+TEST_F(FaultyStarterChapter, SaysSoOnTheStartersCard) {
+  begin_with(kRacingTurn, "race");
+  const Attempt attempt = run(chapter().starter());
+  EXPECT_TRUE(attempt.is_starter);
+  EXPECT_THAT(report(attempt, {}, Colors(false)),
+              AllOf(HasSubstr("FAULT: the kernel was stopped"), HasSubstr("This is the starter: to mend its fault")));
 }
 
 }  // namespace

@@ -109,6 +109,21 @@ TEST(Manifest, MayStateItsUnitItsRoofAndItsStartersGap) {
   EXPECT_EQ(tensor->roof, ChapterRoof::tensor_f16);
 }
 
+TEST(Manifest, MayHaveAStarterThatFaults) {
+  const auto chapter = parse_manifest(
+      with("[correctness]", "starter = \"fault\"\nfault = \"race\"\nbaseline = \"slow.cu\"\n[correctness]"),
+      "x/exercise.toml");
+  ASSERT_TRUE(chapter.ok()) << chapter.error().text();
+  EXPECT_EQ(chapter->faulty_starter->kind, "race");
+  EXPECT_EQ(chapter->baseline().filename(), "slow.cu");
+  EXPECT_STREQ(chapter->baseline_name(), "reference");
+  EXPECT_TRUE(chapter->goals[0].is_over_reference);
+  const auto correct = parse_manifest(with("[correctness]", "starter = \"correct\"\n[correctness]"), "x/exercise.toml");
+  ASSERT_TRUE(correct.ok()) << correct.error().text();
+  EXPECT_EQ(correct->baseline().filename(), "kernel.cu");
+  EXPECT_STREQ(correct->baseline_name(), "starter");
+}
+
 TEST(Manifest, AGoalUnderTheFlatRoofNeedsOne) {
   std::string text = with("[correctness]", "roof = \"memory\"\n[correctness]");
   const std::string share_of_roof = "\"share_of_roof\"";
@@ -157,6 +172,25 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"unit_that_is_a_number", "[correctness]", "unit = 1\n[correctness]", 4, "`unit` must be a non-empty"},
         Mistake{"unknown_roof", "[correctness]", "roof = \"dram\"\n[correctness]", 4,
                 "`roof` must be \"fp32\", \"tensor_f16\" or \"memory\""},
+        Mistake{"starter_that_ends_otherwise", "[correctness]", "starter = \"refused\"\n[correctness]", 4,
+                "`starter` must be \"correct\" or \"fault\""},
+        Mistake{"fault_of_a_correct_starter", "[correctness]", "fault = \"race\"\n[correctness]", 4,
+                "`fault` goes with starter = \"fault\""},
+        Mistake{"baseline_of_a_correct_starter", "[correctness]",
+                "starter = \"correct\"\nbaseline = \"slow.cu\"\n[correctness]", 5,
+                "`baseline` goes with starter = \"fault\""},
+        Mistake{"starter_without_its_fault", "[correctness]", "starter = \"fault\"\n[correctness]", 1,
+                "`fault` is missing"},
+        Mistake{"starter_without_a_baseline", "[correctness]", "starter = \"fault\"\nfault = \"race\"\n[correctness]",
+                1, "`baseline` is missing"},
+        Mistake{"unknown_fault", "[correctness]", "starter = \"fault\"\nfault = \"races\"\n[correctness]", 5,
+                "`races` is not a kind of fault (one of: out of bounds, read only"},
+        Mistake{"baseline_elsewhere", "[correctness]",
+                "starter = \"fault\"\nfault = \"race\"\nbaseline = \"../slow.cu\"\n[correctness]", 6,
+                "`baseline` must be a .cu file of the chapter's folder"},
+        Mistake{"baseline_that_is_the_starter", "[correctness]",
+                "starter = \"fault\"\nfault = \"race\"\nbaseline = \"kernel.cu\"\n[correctness]", 6,
+                "`baseline` must be a .cu file of the chapter's folder"},
         Mistake{"gap_below_one", "[correctness]", "starter_gap = 0.5\n[correctness]", 4,
                 "`starter_gap` must be a ratio of at least 1"},
         Mistake{"gap_in_words", "[correctness]", "starter_gap = \"x2\"\n[correctness]", 4,

@@ -52,6 +52,13 @@ TEST_F(HandoutTest, HoldsTheProgramAndTheChosenChapters) {
   }
 }
 
+TEST_F(HandoutTest, HoldsTheReferenceOfAStarterThatFaults) {
+  Chapter chapter = **course_.find("vector-add");
+  chapter.faulty_starter = FaultyStarter{"race", "slow.cu"};
+  const auto paths = *handout_files(TEST_SOURCE_DIR, {&chapter});
+  EXPECT_THAT(paths, ::testing::Contains(fs::path("chapters/01-vector-add/slow.cu")));
+}
+
 // Compares contents with all files of the project that give too much away: solutions, wrong kernels and other chapters'
 // starters.
 TEST_F(HandoutTest, HoldsNoKernelThatTellsTooMuch) {

@@ -65,6 +65,7 @@ TEST(Site, ChartsKeysUnderMemoryRoofsAlone) {
   Chart chart;
   chart.title = "mini-keys";
   chart.level = "dram";
+  chart.baseline = "reference";
   chart.roofs = roofs_of(*load_machine("classroom"));
   chart.roofs.compute.clear();
   chart.roofs.is_memory_only = true;
@@ -75,6 +76,7 @@ TEST(Site, ChartsKeysUnderMemoryRoofsAlone) {
       false);
   EXPECT_THAT(svg, HasSubstr("useful key/s"));
   EXPECT_THAT(svg, HasSubstr("useful keys per byte"));
+  EXPECT_THAT(svg, HasSubstr(">reference</span>"));
   const std::size_t roof = svg.find("class=\"roof\"");
   const std::string path = svg.substr(roof, svg.find("/>", roof) - roof);
   EXPECT_EQ(std::count(path.begin(), path.end(), 'L'), 1) << path;  // one slope, and nothing flat

@@ -85,8 +85,8 @@ TEST(Credit, OfSectorUseBeginsAtTheStarter) {
 TEST(Credit, IsToldInWords) {
   GoalScale keys = scale(1, 4, 8, 4);
   keys.what = "flops_over_starter";
-  EXPECT_EQ(words_of(keys, 0.7, WorkUnit::key),
-            "up: x4 the starter's key/s (starter x1, pass x4, ace x8), 70 % of the credit");
+  EXPECT_EQ(words_of(keys, 0.7, WorkUnit::key, /*has_reference=*/true),
+            "up: x4 the reference's key/s (reference x1, pass x4, ace x8), 70 % of the credit");
   EXPECT_EQ(words_of(scale(0.031, 0.7, 0.92, 0.7), 0.7),
             "up: 70 % of the DRAM roof (starter 3.1 %, pass 70 %, ace 92 %), 70 % of the credit");
 }
