@@ -49,7 +49,7 @@ Result<Program> Lowering::run() {
       input_.work_mode.counts && std::any_of(function_.instructions.begin(), function_.instructions.end(), sleeps);
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   note_polls_by_plain_reads();
-  program_.looks_at_global |= program_.reads_global_flags && only_looks_at_global();
+  program_.looks_at_global = program_.looks_at_global || only_looks_at_global();
   for (const int reg : unwritten_) {
     if (slots_.is_fixed(reg) || slots_.of_register(reg) == kNoSlot) continue;
     const int bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(reg)].type);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/vgpu/lowering/guesses.h"
+#include "common/vgpu/lowering/loop_ends.h"
 #include "common/vgpu/lowering/polling.h"
 #include "common/vgpu/program/operands.h"
 
@@ -105,8 +106,9 @@ bool Lowering::may_read_flag(const Instruction& in) {
   return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed);
 }
 
-// Whether a warp may wait for other blocks in a loop that does nothing but look, or that ends when it has seen
-// something. A look in any other code, at a counter say, goes on whatever it sees.
+// Whether a warp may wait for other blocks in a loop that does nothing but look, or of whose looks it depends whether
+// it ends, or in code with many looks one after another. A single look in any other code, at a counter say, goes on
+// whatever it sees.
 bool Lowering::only_looks_at_global() {
   const auto looks = [](const Instruction& in) {
     const Form form = ptx::info(in.opcode).form;
@@ -116,14 +118,24 @@ bool Lowering::only_looks_at_global() {
     return std::all_of(block.memory.begin(), block.memory.end(),
                        [&](std::uint32_t pc) { return looks(function_.instructions[pc]); });
   });
+  std::vector<std::uint32_t> in_no_loop;
+  if (loops_.empty()) loops_ = find_loops(program_.blocks, [](const BasicBlock&) { return true; });
   for (std::size_t b = 0; b < loops.size(); ++b) {
     for (const std::uint32_t pc : program_.blocks[b].memory) {
       const Instruction& in = function_.instructions[pc];
-      if (ptx::info(in.opcode).form != Form::load || !reaches_global(in) || in.non_coherent) continue;
-      if (loops[b] ? decides_way(in, States::followed) : ends_loops(pc)) return true;
+      const Form form = ptx::info(in.opcode).form;
+      const bool reads = form == Form::load || form == Form::fragment_load || in.async == ptx::AsyncMode::copy;
+      if (!reads || !reaches_global(in) || in.non_coherent) continue;
+      if (!loops_[b]) in_no_loop.push_back(pc);
+      if (!program_.reads_global_flags) continue;
+      if (ends_loops(pc) || (loops[b] && decides_way(in, States::followed))) return true;
     }
   }
-  return false;
+  constexpr std::ptrdiff_t kManyLooks = 16;
+  if (in_no_loop.size() < kManyLooks) return false;
+  const std::vector<bool> choose = find_what_chooses_ways(function_, program_.blocks, linked_.parts);
+  return std::count_if(in_no_loop.begin(), in_no_loop.end(), [&](std::uint32_t pc) { return choose[pc]; }) >=
+         kManyLooks;
 }
 
 // Inline PTX may poll global memory by plain loads or copies, in a loop or by recursion.
@@ -147,10 +159,7 @@ bool Lowering::load_polls(std::uint32_t pc) {
 }
 
 bool Lowering::ends_loops(std::uint32_t pc) {
-  if (ending_loops_.empty()) {
-    const std::uint32_t called_from = linked_.parts.empty() ? ~0u : linked_.parts[0].count;
-    ending_loops_ = find_what_ends_loops(function_, program_.blocks, called_from);
-  }
+  if (ending_loops_.empty()) ending_loops_ = find_what_ends_loops(function_, program_.blocks, linked_.parts);
   return ending_loops_[pc];
 }
 
@@ -292,8 +301,9 @@ bool Lowering::is_read(const Operand& result) {
 bool Lowering::may_look(const Instruction& in) {
   using ptx::AtomicOp;
   const Operand& value = in.operands[2];
-  const bool counts = in.atomic == AtomicOp::inc || in.atomic == AtomicOp::dec;
-  return !counts && (in.atomic != AtomicOp::add || value.kind != Operand::Kind::immediate || value.bits == 0);
+  if (value.kind != Operand::Kind::immediate) return true;
+  if (in.atomic == AtomicOp::inc || in.atomic == AtomicOp::dec) return value.bits == 0;
+  return in.atomic != AtomicOp::add || value.bits == 0;
 }
 
 Status Lowering::lower_atomic(const Instruction& in, Op op) {

@@ -167,7 +167,7 @@ class Lowering {
   bool has_looked_ = false;                   // looks_again(): there was a look before
   Speculation speculation_;                   // of sanitized runs
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
-  // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops().
+  // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops() (loop_ends.h).
   std::vector<bool> polling_loads_, ending_loops_;
 };
 

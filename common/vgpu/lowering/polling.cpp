@@ -58,24 +58,4 @@ std::vector<bool> find_polling_loads(const ptx::Function& function, const std::v
   return tested;
 }
 
-std::vector<bool> find_what_ends_loops(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
-                                       std::uint32_t called_from) {
-  const auto& code = function.instructions;
-  const std::vector<bool> in_loop = find_loops(blocks, [](const BasicBlock&) { return true; });
-  const std::vector<bool> ends = find_loop_ends(blocks);
-  FlagValues ending(function);
-  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-    if (ends[b] && blocks[b].count != 0) ending.follow_sources(code[blocks[b].first + blocks[b].count - 1]);
-  }
-  std::vector<bool> out(code.size());
-  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-    for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc) {
-      const Form form = ptx::info(code[pc].opcode).form;
-      const bool reads = form == Form::load || form == Form::atomic;
-      out[pc] = reads && (in_loop[b] || pc >= called_from) && ending.come_from(code[pc]);
-    }
-  }
-  return out;
-}
-
 }  // namespace roofwalk::vgpu

@@ -16,9 +16,4 @@ namespace roofwalk::vgpu {
 std::vector<bool> find_polling_loads(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
                                      std::uint32_t called_from);
 
-// Returns, by instruction, the loads and atomics in loops, or in functions that the kernel calls, whose value decides,
-// in the same way, whether a loop ends.
-std::vector<bool> find_what_ends_loops(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
-                                       std::uint32_t called_from);
-
 }  // namespace roofwalk::vgpu

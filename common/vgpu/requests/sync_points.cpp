@@ -123,12 +123,13 @@ class FlagNotes {
   // Limit on the number of `follows` points per block. Beyond it, each write of a flag follows the block's last one.
   static constexpr std::uint32_t kMostFollowed = 1u << 16;
 
-  // Whether an atomic waits for other blocks. One that counts shares out work, and is no look unless it counts nothing.
+  // Whether an atomic waits for other blocks. One that counts shares out work, and is no look unless it counts nothing:
+  // it adds 0, or its limit is 0.
   bool is_look(int lane, std::uint32_t bytes) const {
     using ptx::AtomicOp;
     if (op_->spins || !op_->ends_loops || !use_.writes) return op_->spins || op_->ends_loops;
     const AtomicOp atomic = op_->instruction->atomic;
-    if (atomic != AtomicOp::add) return atomic != AtomicOp::inc && atomic != AtomicOp::dec;
+    if (atomic != AtomicOp::add && atomic != AtomicOp::inc && atomic != AtomicOp::dec) return true;
     const auto* const added = warp_.lanes<std::uint8_t>(op_->s[1]) + static_cast<std::size_t>(lane) * bytes;
     // The result may have been written over it.
     return op_->s[0] != op_->s[1] && std::all_of(added, added + bytes, [](std::uint8_t each) { return each == 0; });

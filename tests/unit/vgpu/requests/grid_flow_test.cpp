@@ -118,6 +118,50 @@ TEST(GridFlow, ALookByAPlainLoadMayBeBesideAStore) {
   EXPECT_THAT(waits_of({word_store(1), counted, ""})[1], IsEmpty());
 }
 
+// A loop that stores elsewhere before each look, and then does `more`, until %r8 is 1.
+std::string look_and(const std::string& load, const std::string& more) {
+  static int loops = 0;
+  const std::string label = "again" + std::to_string(++loops), number = std::to_string(loops);
+  std::string text =
+      label + ":\nst.global.u32 [%rd2+128], 1;\n" + load + more + "setp.ne.u32 %p2, %r8, 1;\n@%p2 bra " + label + ";\n";
+  for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$')) text.replace(at, 1, number);
+  return text;
+}
+
+TEST(GridFlow, WhateverMakesALoopEndOfWhatItSeesItWaits) {
+  const std::string plain = "ld.global.cg.u32 %r3, [%rd1];\n", prepared = "st.shared.u32 [%r11+4], 1;\n";
+  const std::string copy = "cp.async.ca.shared.global [%r11], [%rd1], 4;\ncp.async.wait_all;\n";
+  const std::string of_shared = "ld.shared.u32 %r8, [%r11];\n";
+  const std::pair<std::string, std::string> loops[] = {
+      {plain,
+       "cvt.rn.f32.u32 %f1, %r3;\nadd.f32 %f1, %f1, 0f3f800000;\ncvt.rzi.u32.f32 %r8, %f1;\n"
+       "sub.u32 %r8, %r8, 1;\n"},
+      {plain, "st.shared.u32 [%r11], %r3;\n" + of_shared},
+      {plain, "shl.b32 %r4, %r3, 2;\nadd.u32 %r4, %r4, %r11;\nld.shared.u32 %r8, [%r4];\n"},
+      {copy, of_shared},
+      {plain, "setp.eq.u32 %p3, %r3, 0;\nmov.u32 %r8, 0;\n@%p3 bra over$;\nmov.u32 %r8, 1;\nover$:\n"},
+      {"atom.global.or.b32 %r3, [%rd1], 0;\n",
+       kOther + "setp.eq.u32 %p3, %r3, 0;\nmov.u32 %r8, 0;\n@%p3 bra over$;\nmov.u32 %r8, 1;\nover$:\n"},
+      {"atom.global.inc.u32 %r3, [%rd1], 0;\n", kOther + "mov.u32 %r8, %r3;\n"},
+  };
+  for (const auto& [load, more] : loops) {
+    SCOPED_TRACE(load + more);
+    EXPECT_THAT(waits_of({word_store(1), prepared + look_and(load, more), ""})[1], ElementsAre(0));
+  }
+}
+
+TEST(GridFlow, ALadderOfLooksWaitsAndOneLookDoesNot) {
+  const auto ladder = [](int looks) {
+    std::string out;
+    for (int i = 0; i < looks; ++i)
+      out += "ld.global.cg.u32 %r3, [%rd1];\nbar.sync 0;\nsetp.eq.u32 %p2, %r3, 1;\n@%p2 bra seen;\n";
+    return out + "seen:\nst.global.u32 [%rd2], %r3;\n";
+  };
+  const std::string late = "bar.sync 0;\nbar.sync 0;\n" + word_store(1);
+  EXPECT_THAT(waits_of({late, ladder(64), ""})[1], ElementsAre(0));
+  EXPECT_THAT(waits_of({word_store(1), ladder(1), ""})[1], IsEmpty());
+}
+
 // Runs two warps of a block, each with code of its own, and returns for how many writes of the first the second waits.
 std::size_t awaited_of_first(const std::string& first, const std::string& second) {
   const auto got =
