@@ -52,6 +52,16 @@ void FlagValues::follow_sources(const Instruction& in) {
   follow();
 }
 
+void FlagValues::follow_operand(const Operand& operand) {
+  for_each_register(operand, [&](int reg) { want(reg); });
+  follow();
+}
+
+void FlagValues::follow_guard(const Instruction& in) {
+  if (in.guard >= 0) want(in.guard);
+  follow();
+}
+
 bool FlagValues::come_from(const Instruction& in) const {
   bool out = false;
   for_each_result(in, [&](int reg) { out = out || wanted_[static_cast<std::size_t>(reg)]; });

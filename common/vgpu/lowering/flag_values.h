@@ -17,6 +17,8 @@ class FlagValues {
   // Follows the values that an instruction reads: through moves, comparisons, integer arithmetic, exchanges in the warp
   // and the returns from functions, up to what comes from memory.
   void follow_sources(const ptx::Instruction& in);
+  void follow_operand(const ptx::Operand& operand);
+  void follow_guard(const ptx::Instruction& in);
   // Whether a value that was followed is a result of this instruction.
   bool come_from(const ptx::Instruction& in) const;
   // The instructions that write a register.

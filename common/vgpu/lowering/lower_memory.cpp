@@ -74,6 +74,7 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
   op.spins = !store && in.is_volatile && load_polls(op.pc);
+  op.tells = op.spins || (!store && in.acquires && picks(op.pc));
   op.guesses = !store && !in.is_volatile && load_guesses(op.pc);
   program_.polls_global |= op.spins && reaches_global(in);
   if (const auto held = speculation_.loads.find(op.pc); held != speculation_.loads.end()) {
@@ -156,6 +157,11 @@ bool Lowering::load_polls(std::uint32_t pc) {
   if (polling_loads_.empty())
     polling_loads_ = find_polling_loads(function_, program_.blocks, calls ? linked_.parts[0].count : ~0u);
   return polling_loads_[pc];
+}
+
+bool Lowering::picks(std::uint32_t pc) {
+  if (picks_.empty()) picks_ = find_what_picks(function_);
+  return picks_[pc];
 }
 
 bool Lowering::ends_loops(std::uint32_t pc) {
@@ -316,6 +322,7 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
   op.decides = !reduction && decides_way(in, States::followed);
   op.spins = op.decides && is_in_polling_loop(op.block);
+  op.tells = op.decides || (!reduction && picks(op.pc));
   op.ends_loops = op.decides && reaches_global(in) && ends_loops(op.pc);
   program_.polls_global |= op.spins && reaches_global(in);
   program_.looks_at_global |= op.ends_loops && may_look(in);

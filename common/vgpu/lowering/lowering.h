@@ -112,6 +112,7 @@ class Lowering {
   bool only_looks_at_global();
   static bool may_look(const ptx::Instruction& in);
   bool load_polls(std::uint32_t pc);
+  bool picks(std::uint32_t pc);
   bool ends_loops(std::uint32_t pc);
   // Whether an instruction is one of several looks at a flag of other blocks in front of a loop that polls, and not the
   // first. (libcu++'s waits begin with 17 of them.) As in a loop, the writer has a turn in between.
@@ -169,6 +170,7 @@ class Lowering {
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
   // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops() (loop_ends.h).
   std::vector<bool> polling_loads_, ending_loops_;
+  std::vector<bool> picks_;  // by instruction: find_what_picks()
 };
 
 }  // namespace roofwalk::vgpu

@@ -58,4 +58,26 @@ std::vector<bool> find_polling_loads(const ptx::Function& function, const std::v
   return tested;
 }
 
+std::vector<bool> find_what_picks(const ptx::Function& function) {
+  const auto& code = function.instructions;
+  FlagValues picking(function);
+  for (const Instruction& in : code) {
+    picking.follow_guard(in);
+    if (ptx::info(in.opcode).form == Form::select) picking.follow_operand(in.operands.back());
+  }
+  std::vector<bool> out(code.size());
+  for (std::uint32_t pc = 0; pc < code.size(); ++pc)
+    out[pc] = ptx::info(code[pc].opcode).form == Form::atomic && picking.come_from(code[pc]);
+  // The result of an atomic is often where to put something, which tells nothing of what others have put there.
+  for (const Instruction& in : code) {
+    for (const ptx::Operand& operand : in.operands) {
+      if (operand.kind == ptx::Operand::Kind::address) picking.follow_operand(operand);
+    }
+  }
+  for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
+    if (loads_strongly(code[pc]) && code[pc].acquires) out[pc] = picking.come_from(code[pc]);
+  }
+  return out;
+}
+
 }  // namespace roofwalk::vgpu

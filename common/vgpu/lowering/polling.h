@@ -16,4 +16,8 @@ namespace roofwalk::vgpu {
 std::vector<bool> find_polling_loads(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
                                      std::uint32_t called_from);
 
+// Returns, by instruction, the acquire loads and the atomics whose value picks what a thread uses, without any branch:
+// it decides a guard or which of two values counts (`seen ? value : 0`), or, of a load, an address is made of it.
+std::vector<bool> find_what_picks(const ptx::Function& function);
+
 }  // namespace roofwalk::vgpu

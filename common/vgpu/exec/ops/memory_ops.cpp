@@ -320,13 +320,13 @@ bool change_lanes(const Warp& warp, const Op* op, const Access& access, const Po
 // Reports an atomic on shared memory to the race detector of the warp's block. `writes`: whether it changed memory.
 bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool writes) {
   const Instruction& in = *op->instruction;
-  // An atomic whose result decides nothing may tell other threads something, but learns nothing from them. One that has
-  // changed nothing tells them nothing.
-  const bool tells = op->s[0] != kNoSlot && op->decides;
+  // An atomic whose result decides and picks nothing may tell other threads something, but learns nothing from them.
+  // One that has changed nothing tells them nothing.
+  const bool tells = op->s[0] != kNoSlot && op->tells;
   const bool may_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
   const bool exchanges = in.atomic == ptx::AtomicOp::exch || may_lock;
   SharedTouch touch = SharedTouch::atomic;
-  if (may_lock && op->decides) {
+  if (may_lock && op->tells) {
     touch = writes ? SharedTouch::lock : SharedTouch::acquire;
   } else if (exchanges && writes) {
     touch = SharedTouch::publish;

@@ -99,6 +99,48 @@ const VolatileBody kRacing[] = {
   if (t == 32) c[0] = flag[0] * s[0];  // @
 )",
      "race: "},
+    {"relaxed_load_that_picks", R"(
+  __shared__ int word;
+  if (t == 0) word = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> known(word);
+  if (t == 32) {
+    s[0] = 5;
+    known.store(1, cuda::memory_order_release);
+  }
+  if (t < 32) c[t] = known.load(cuda::memory_order_relaxed) ? s[0] : 1.0f;
+)"},
+    {"acquire_load_of_no_use", R"(
+  __shared__ int word;
+  if (t == 0) word = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> known(word);
+  if (t == 0) {
+    s[0] = 5;
+    known.store(1, cuda::memory_order_release);
+  }
+  if (t >= 32) c[t] = known.load(cuda::memory_order_acquire) + s[0];
+)",
+     "of s"},
+    {"acquire_load_that_picks_what_is_not_released", R"(
+  __shared__ int word;
+  if (t == 0) word = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> known(word);
+  if (t == 0) {
+    known.store(1, cuda::memory_order_release);
+    s[0] = 5;
+  }
+  if (t >= 32) c[t] = known.load(cuda::memory_order_acquire) ? s[0] : 1.0f;
+)",
+     "of s"},
+    {"count_that_picks_without_fences", R"(
+  int* const count = const_cast<int*>(&flag[0]);
+  s[t] = 1;
+  const int before = atomicAdd(count, 1);
+  c[t] = before == 63 ? s[t ^ 33] : 1.0f;
+)",
+     "of s"},
 };
 
 const bool kRacingJoined = join(map_to_text(kRacing, volatile_text));
@@ -281,6 +323,48 @@ const VolatileBody kPolling[] = {
     __syncwarp();
   }
   c[t] = v[t];
+)"},
+    {"not_at_all_an_acquire_load_picks", R"(
+  __shared__ int word;
+  if (t == 0) word = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> known(word);
+  if (t == 0) {
+    s[0] = 5;
+    known.store(1, cuda::memory_order_release);
+  }
+  c[t] = known.load(cuda::memory_order_acquire) ? s[0] : 1.0f;
+)"},
+    {"not_at_all_an_acquire_load_of_no_use", R"(
+  __shared__ int word;
+  if (t == 0) word = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> known(word);
+  if (t == 0) known.store(1, cuda::memory_order_release);
+  c[t] = static_cast<float>(known.load(cuda::memory_order_acquire) >= 0);
+)"},
+    {"not_at_all_an_acquire_load_is_an_index", R"(
+  __shared__ int word;
+  __shared__ float table[2][32];
+  if (t < 32) table[0][t] = 1;
+  if (t == 0) word = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> now(word);
+  if (warp == 0) {
+    table[1][t] = 1;
+    __syncwarp();
+    if (t == 0) now.store(1, cuda::memory_order_release);
+  }
+  const int at = now.load(cuda::memory_order_acquire);
+  c[t] = table[at][t % 32 ^ 1];
+)"},
+    {"not_at_all_the_last_to_count_picks", R"(
+  int* const count = const_cast<int*>(&flag[0]);
+  s[t] = 1;
+  __threadfence_block();
+  const int before = atomicAdd(count, 1);
+  __threadfence_block();
+  c[t] = before == 63 ? s[5] : 1.0f;
 )"},
     {"not_at_all_but_an_atomic_follows", R"(
   int* const best = const_cast<int*>(&flag[0]);
