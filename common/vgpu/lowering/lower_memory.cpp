@@ -74,6 +74,7 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
   op.spins = !store && in.is_volatile && load_polls(op.pc);
+  op.decides = !store && in.is_volatile && reaches_global(in) && !glances(op.pc, op.block);
   op.tells = op.spins || (!store && in.acquires && picks(op.pc));
   op.guesses = !store && !in.is_volatile && load_guesses(op.pc);
   program_.polls_global |= op.spins && reaches_global(in);
@@ -107,6 +108,13 @@ bool Lowering::may_read_flag(const Instruction& in) {
   return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed);
 }
 
+// Whether an instruction may read what other blocks have written since the launch.
+bool Lowering::may_see_others(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  const bool reads = form == Form::load || form == Form::fragment_load || in.async == ptx::AsyncMode::copy;
+  return reads && reaches_global(in) && !in.non_coherent;
+}
+
 // Whether a warp may wait for other blocks in a loop that does nothing but look, or of whose looks it depends whether
 // it ends, or in code with many looks one after another. A single look in any other code, at a counter say, goes on
 // whatever it sees.
@@ -119,24 +127,41 @@ bool Lowering::only_looks_at_global() {
     return std::all_of(block.memory.begin(), block.memory.end(),
                        [&](std::uint32_t pc) { return looks(function_.instructions[pc]); });
   });
-  std::vector<std::uint32_t> in_no_loop;
-  if (loops_.empty()) loops_ = find_loops(program_.blocks, [](const BasicBlock&) { return true; });
   for (std::size_t b = 0; b < loops.size(); ++b) {
     for (const std::uint32_t pc : program_.blocks[b].memory) {
       const Instruction& in = function_.instructions[pc];
-      const Form form = ptx::info(in.opcode).form;
-      const bool reads = form == Form::load || form == Form::fragment_load || in.async == ptx::AsyncMode::copy;
-      if (!reads || !reaches_global(in) || in.non_coherent) continue;
-      if (!loops_[b]) in_no_loop.push_back(pc);
-      if (!program_.reads_global_flags) continue;
+      if (!program_.reads_global_flags || !may_see_others(in)) continue;
       if (ends_loops(pc) || (loops[b] && decides_way(in, States::followed))) return true;
     }
   }
+  return has_many_looks();
+}
+
+// Whether the code outside of loops has so many looks that a warp may wait there.
+bool Lowering::has_many_looks() {
+  if (many_looks_) return *many_looks_;
   constexpr std::ptrdiff_t kManyLooks = 16;
+  std::vector<std::uint32_t> in_no_loop;
+  for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
+    for (const std::uint32_t pc : program_.blocks[b].memory) {
+      if (!is_in_loop(b) && may_see_others(function_.instructions[pc])) in_no_loop.push_back(pc);
+    }
+  }
+  many_looks_ = false;
   if (in_no_loop.size() < kManyLooks) return false;
   const std::vector<bool> choose = find_what_chooses_ways(function_, program_.blocks, linked_.parts);
-  return std::count_if(in_no_loop.begin(), in_no_loop.end(), [&](std::uint32_t pc) { return choose[pc]; }) >=
-         kManyLooks;
+  const auto looks = std::count_if(in_no_loop.begin(), in_no_loop.end(), [&](auto pc) { return choose[pc]; });
+  return *(many_looks_ = looks >= kManyLooks);
+}
+
+bool Lowering::is_in_loop(std::uint32_t block) {
+  if (loops_.empty()) loops_ = find_loops(program_.blocks, [](const BasicBlock&) { return true; });
+  return loops_[block];
+}
+
+// Whether a volatile load is one of few looks that are made once. Such a look waits for nobody.
+bool Lowering::glances(std::uint32_t pc, std::uint32_t block) {
+  return !load_polls(pc) && !is_in_loop(block) && !is_called(pc) && !has_many_looks();
 }
 
 // Inline PTX may poll global memory by plain loads or copies, in a loop or by recursion.
@@ -173,8 +198,7 @@ bool Lowering::looks_again(std::uint32_t pc, std::uint32_t block) {
   const Instruction& in = function_.instructions[pc];
   if (ptx::info(in.opcode).form != Form::load || !in.is_volatile || !reaches_global(in) || !load_polls(pc))
     return false;
-  if (loops_.empty()) loops_ = find_loops(program_.blocks, [](const BasicBlock&) { return true; });
-  return !loops_[block] && std::exchange(has_looked_, true);
+  return !is_in_loop(block) && std::exchange(has_looked_, true);
 }
 
 bool Lowering::load_guesses(std::uint32_t pc) {

@@ -109,7 +109,11 @@ class Lowering {
   void note_flag_reader(const Instruction& in, bool reads);
   bool may_read_flag(const Instruction& in);
   void note_polls_by_plain_reads();
+  static bool may_see_others(const ptx::Instruction& in);
   bool only_looks_at_global();
+  bool has_many_looks();
+  bool is_in_loop(std::uint32_t block);
+  bool glances(std::uint32_t pc, std::uint32_t block);
   static bool may_look(const ptx::Instruction& in);
   bool load_polls(std::uint32_t pc);
   bool picks(std::uint32_t pc);
@@ -165,10 +169,12 @@ class Lowering {
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
   std::vector<bool> loops_;                   // by basic block: whether it is in a loop
+  std::optional<bool> many_looks_;            // has_many_looks()
   bool has_looked_ = false;                   // looks_again(): there was a look before
   Speculation speculation_;                   // of sanitized runs
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
-  // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops() (loop_ends.h).
+  // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops()
+  // (loop_ends.h).
   std::vector<bool> polling_loads_, ending_loops_;
   std::vector<bool> picks_;  // by instruction: find_what_picks()
 };

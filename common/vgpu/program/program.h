@@ -45,7 +45,8 @@ struct Op {
   bool guard_negated = false;
   bool past_l1 = false;      // load: passes_l1()
   bool spins = false;        // atomic, load: polls memory in a loop until another thread changes it
-  bool decides = false;      // atomic, mbarrier: its result decides a way (registers_that_decide)
+  bool decides = false;      // atomic, mbarrier: its result decides a way (registers_that_decide); volatile load of
+                             // global memory: it may wait for another warp, as it is more than one look
   bool tells = false;        // acquire load, atomic: for the race detector, whether its value orders threads
   bool ends_loops = false;   // atomic: its result decides whether a loop ends (lowering/loop_ends.h)
   bool speculative = false;  // load: checked by picks (lowering/speculation.h); pick: the last one of its load

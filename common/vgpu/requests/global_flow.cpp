@@ -259,6 +259,8 @@ void note_global_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t wo
 
 void note_global_load(Launch& launch, Warp& warp, const Op* op, const Access& access) {
   if (launch.grid_flow != nullptr && warp.trace != nullptr) note_grid_load(launch, warp, op, access);
+  // What a look finds that is made once is luck: it waits for no other warp.
+  if (op->instruction->is_volatile && !op->spins && !op->decides) return;
   const ResidentBlock& block = *warp.block;
   const GlobalStores* const stores = block.global_stores.get();
   const bool meets_stores = stores != nullptr && access.low < stores->end && access.high + access.bytes > stores->low;

@@ -180,6 +180,15 @@ TEST(GlobalFlow, WhatAWarpWritesBesideOrBehindHidesNobodysBeforeIt) {
   EXPECT_EQ(awaited_of_first(word_store(1), look(kWord, 0, byte_store(1))), 1u);
 }
 
+TEST(GlobalFlow, ALookThatIsMadeOnceWaitsForNobody) {
+  const std::string once = kWord + "setp.eq.u32 %p2, %r3, 0;\n@%p2 bra out;\nst.global.u32 [%rd2], 1;\nout:\n";
+  EXPECT_EQ(awaited_of_first(change("add.u32", 1), once), 0u);
+  EXPECT_EQ(awaited_of_first(change("add.u32", 1), look(kWord, 5)), 1u);
+  std::string many;
+  for (int i = 0; i < 16; ++i) many += kWord + "setp.eq.u32 %p2, %r3, 0;\n@%p2 bra out;\n";
+  EXPECT_EQ(awaited_of_first(change("add.u32", 1), many + "st.global.u32 [%rd2], 1;\nout:\n"), 1u);
+}
+
 TEST(GlobalFlow, AStoreOrAnExchangeHidesWhatWasThereBefore) {
   const std::string store_and_tell = word_store(1) + "st.volatile.global.u32 [%rd2], 1;\n";
   const std::string told = look("ld.volatile.global.u32 %r3, [%rd2];\n", 0);
