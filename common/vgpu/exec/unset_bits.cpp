@@ -144,6 +144,52 @@ std::uint64_t of_conversion(const Instruction& in, Sources sources) {
   return extended(in.type, own);
 }
 
+// The least and the greatest number of this type that a source may be. Signed numbers are turned into unsigned ones of
+// the same order.
+struct Range {
+  std::uint64_t least = 0, most = 0;
+};
+Range range_of(const UnsetSource& source, Type type) {
+  const std::uint64_t all = bits_of_type(type), open = source.is_known ? source.bits & all : all;
+  const std::uint64_t value = (source.value ^ (ptx::is_signed(type) ? all ^ all >> 1 : 0)) & all;
+  return {value & ~open, value | open};
+}
+
+// Of a number that may be anything from one number to another: it begins as both do.
+std::uint64_t of_any_between(std::uint64_t one, std::uint64_t other) {
+  return one == other ? 0 : ~0ull >> std::countl_zero(one ^ other);
+}
+
+std::uint64_t of_extremum(const Instruction& in, Sources sources) {
+  if (ptx::is_pair(in.type)) return of_pair(in, sources);
+  if (ptx::is_float(in.type) || in.relu || sources.size() != 2) return ~0ull;
+  const Range a = range_of(sources[0], in.type), b = range_of(sources[1], in.type);
+  return in.opcode == Opcode::Min ? of_any_between(std::min(a.least, b.least), std::min(a.most, b.most))
+                                  : of_any_between(std::max(a.least, b.least), std::max(a.most, b.most));
+}
+
+// Of a count of bits or the place of one, which only moves one way as bits are added: all between what it is with none
+// of the unset bits and with all of them.
+std::uint64_t of_search(const Instruction& in, Sources sources) {
+  if (!std::all_of(sources.begin() + 1, sources.end(), is_set) || !sources[0].is_known) return ~0ull;
+  const UnsetSource& of = sources[0];
+  const std::uint64_t all = bits_of_type(in.type), sign = ptx::is_signed(in.type) ? all ^ all >> 1 : 0;
+  if ((of.bits & sign) != 0) return ~0ull;  // it says which bits are looked for
+  const auto find = [&](std::uint64_t bits) {
+    return by_type(in.type, [&](auto type) -> std::uint32_t {
+      const auto a = static_cast<decltype(type)>(bits);
+      if (in.opcode == Opcode::Clz) return sem::Clz::apply(a);
+      if (in.opcode == Opcode::Popc) return sem::Popc::apply(a);
+      if (in.opcode == Opcode::Bfind) return sem::Bfind::apply(a);
+      return sem::Fns::apply(static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(sources[1].value),
+                             static_cast<std::uint32_t>(sources[2].value));
+    });
+  };
+  const std::uint64_t none = find(of.value & ~of.bits), every = find(of.value | of.bits);
+  // bfind may count from the other end, which turns all bits of the place around.
+  return of_any_between(none, every);
+}
+
 std::uint64_t of_arithmetic(const Instruction& in, Sources sources) {
   const bool is_sum = in.opcode == Opcode::Add || in.opcode == Opcode::Sub;
   switch (in.opcode) {
@@ -186,16 +232,73 @@ std::uint64_t of_arithmetic(const Instruction& in, Sources sources) {
       if (ptx::is_pair(in.type)) return of_pair(in, sources);
       if (ptx::is_float(in.type) || in.mul == ptx::MulMode::hi || in.sat) return ~0ull;
       return is_sum ? of_sum(sources, in.opcode == Opcode::Sub) : with_carries(sources);
+    case Opcode::Min:
+    case Opcode::Max:
+      return of_extremum(in, sources);
+    case Opcode::Clz:
+    case Opcode::Popc:
+    case Opcode::Bfind:
+    case Opcode::Fns:
+      return of_search(in, sources);
     default:
       return ptx::is_pair(in.type) ? of_pair(in, sources) : ~0ull;
   }
 }
 
-// A comparison that is joined with a predicate which alone decides the result.
+// Whether something may hold, and whether it may not.
+struct Truth {
+  bool may_hold = true, may_fail = true;
+};
+
+Truth truth_of(const UnsetSource& predicate) {
+  if (!is_set(predicate)) return {};
+  return {(predicate.value & 1) != 0, (predicate.value & 1) == 0};
+}
+
+// Whether the comparison of two integers has one result, whatever their unset bits are.
+Truth truth_of_comparison(ptx::Compare compare, Type type, const UnsetSource& one, const UnsetSource& other) {
+  using ptx::Compare;
+  const Range a = range_of(one, type), b = range_of(other, type);
+  const std::uint64_t open = (a.least ^ a.most) | (b.least ^ b.most);
+  const bool may_be_equal = ((a.least ^ b.least) & ~open) == 0, may_differ = open != 0 || a.least != b.least;
+  switch (compare) {
+    case Compare::eq:
+      return {may_be_equal, may_differ};
+    case Compare::ne:
+      return {may_differ, may_be_equal};
+    case Compare::lt:
+    case Compare::lo:
+      return {a.least < b.most, a.most >= b.least};
+    case Compare::le:
+    case Compare::ls:
+      return {a.least <= b.most, a.most > b.least};
+    case Compare::gt:
+    case Compare::hi:
+      return {a.most > b.least, a.least <= b.most};
+    case Compare::ge:
+    case Compare::hs:
+      return {a.most >= b.least, a.least < b.most};
+    default:
+      return {};
+  }
+}
+
+// A comparison may be joined with a predicate, which alone may decide the result, or leave that to the comparison.
 std::uint64_t of_comparison(const Instruction& in, Sources sources) {
-  const bool is_joined = in.bool_op == ptx::BoolOp::and_ || in.bool_op == ptx::BoolOp::or_;
-  if (!is_joined || !is_set(sources[2])) return ~0ull;
-  return (sources[2].value != 0) == (in.bool_op == ptx::BoolOp::or_) ? 0 : ~0ull;
+  const bool is_set_form = ptx::info(in.opcode).form == ptx::Form::set;
+  const Type type = is_set_form ? in.source_type : in.type;
+  Truth truth;
+  if (!ptx::is_float(type) && !ptx::is_pair(type))
+    truth = truth_of_comparison(in.compare, type, sources[0], sources[1]);
+  if (in.bool_op == ptx::BoolOp::none) return truth.may_hold && truth.may_fail ? ~0ull : 0;
+  const Truth with = truth_of(sources[2]);
+  const bool is_open = (truth.may_hold && truth.may_fail) || (with.may_hold && with.may_fail);
+  if (!is_open) return 0;
+  // The second result has the comparison turned around.
+  const bool has_second = in.operands.size() > 1 && in.operands[1].kind == ptx::Operand::Kind::reg;
+  if (in.bool_op == ptx::BoolOp::and_) return with.may_hold && (truth.may_hold || has_second) ? ~0ull : 0;
+  if (in.bool_op == ptx::BoolOp::or_) return with.may_fail && (truth.may_fail || has_second) ? ~0ull : 0;
+  return ~0ull;
 }
 
 }  // namespace
@@ -215,7 +318,7 @@ std::uint64_t unset_result(const Instruction& in, Sources sources) {
     case ptx::Form::compare:
       return of_comparison(in, sources);
     case ptx::Form::set:
-      return ptx::is_pair(in.type) ? of_pair(in, sources) : ~0ull;
+      return ptx::is_pair(in.type) ? of_pair(in, sources) : of_comparison(in, sources);
     default:
       return ~0ull;
   }

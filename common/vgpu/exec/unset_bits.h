@@ -17,7 +17,9 @@ struct UnsetSource {
 
 // For arithmetic, logic, conversions and comparisons. Logic, shifts, bit fields and permutations move single bits, and
 // a mask that is set clears them; in a sum or difference, carries do; a product has no value from the lowest unset bit
-// of its sources upwards; of all else, the whole result, unless a predicate that is set decides it.
+// of its sources upwards. A comparison of integers is set if it comes out alike whatever the unset bits are; a minimum,
+// a maximum and a count or search of bits, as far as their results begin alike. Of all else, the whole result, unless a
+// predicate that is set decides it.
 std::uint64_t unset_result(const ptx::Instruction& in, std::span<const UnsetSource> sources);
 
 // Bits of a register of this type; those of the 128-bit type are not told apart.

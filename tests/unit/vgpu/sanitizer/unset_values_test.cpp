@@ -113,6 +113,12 @@ const Unset kCopied[] = {
   halves[1] = t;
   x = *(const unsigned*)&s[t] >> 16;
 )"},
+    {"ComparedByTheUpperHalfOfAWord", R"(
+  ((unsigned short*)&s[t])[1] = t % 2 == 0 ? 0x8001 : 0x4000;
+  const unsigned word = *(const unsigned*)&s[t];
+  if (word >= 0x80000000u) x = 1;
+  if (__clz(word) == 1) x += 2;
+)"},
     {"CountInTheUpperHalfOfAWord", R"(
   ((unsigned short*)&s[t])[1] = t;
   unsigned word = *(const unsigned*)&s[t];
@@ -388,7 +394,7 @@ const Unset kUsed[] = {
   if (t % 32 < 8) s[t] = t;
   __syncthreads();
   const float v = s[t];  // @
-  if ((__ballot_sync(~0u, v > 2) & 0x1ff) == 0xff) x = 1;
+  if ((__ballot_sync(~0u, v > -1) & 0x1ff) == 0xff) x = 1;
 )",
      "reads element 8 of s"},
     {"VoteThatNobodyDecides", R"(
