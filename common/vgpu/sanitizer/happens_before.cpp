@@ -268,11 +268,24 @@ void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes, bool ex
 }
 
 void RaceDetector::begin_mbarrier(std::uint64_t byte) {
+  end_mbarrier(byte);
   const Knowledge nothing(warps_.size());
   mbarriers_[byte] = {nothing, nothing};
 }
 
-void RaceDetector::end_mbarrier(std::uint64_t byte) { mbarriers_.erase(byte); }
+void RaceDetector::end_mbarrier(std::uint64_t byte) {
+  const auto at = mbarriers_.find(byte);
+  if (at == mbarriers_.end()) return;
+  mbarrier_rows_ -= at->second.arriving.rows() + at->second.arrived.rows();
+  mbarriers_.erase(at);
+}
+
+void RaceDetector::count_rows(Knowledge& arriving, std::size_t rows_before) {
+  mbarrier_rows_ += arriving.rows() - rows_before;
+  if (mbarrier_rows_ * sizeof(LaneClocks) <= most_mbarrier_bytes_) return;
+  mbarrier_rows_ -= arriving.rows();
+  arriving.blur_lanes();
+}
 
 std::size_t RaceDetector::tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes,
                                       Knowledge& to) const {
@@ -293,6 +306,7 @@ void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t 
   if (at == mbarriers_.end()) return;
   WarpClocks& clocks = warps_[warp];
   Mbarrier& barrier = at->second;
+  const std::size_t rows_before = barrier.arriving.rows();
   if (lanes == live) {
     work_ += work::kJoinedRow * (barrier.arriving.join(clocks.known) + clocks.apart.tell(lanes, barrier.arriving));
     barrier.arriving.set(warp, clocks.now);
@@ -304,7 +318,7 @@ void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t 
     rows += tell_of_own(clocks, warp, lanes, barrier.arriving);
     work_ += work::kMetLane * static_cast<std::uint64_t>(std::popcount(lanes)) + work::kJoinedRow * rows;
   }
-  if (mbarriers_.size() > kMbarriersWithLanes) barrier.arriving.blur_lanes();
+  count_rows(barrier.arriving, rows_before);
   ++clocks.now;
   if (!copies) return;
   clocks.copies.for_each(lanes, [&](CopyGroups::Part& part) {
@@ -321,6 +335,7 @@ void RaceDetector::complete(std::uint64_t byte) {
   // A phase ends behind all earlier ones.
   work_ += work::kMetLane * barrier.arriving.copies.join(barrier.arrived.copies);
   std::swap(barrier.arrived, barrier.arriving);
+  mbarrier_rows_ -= barrier.arriving.rows();
   barrier.arriving.clear();
 }
 

@@ -31,7 +31,8 @@ RaceDetector::RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::u
       older_reads_(writes_.size()),
       patterns_(patterns != nullptr ? std::move(patterns) : std::make_shared<TouchPatterns>(word_bytes)),
       warps_(warps),
-      most_lock_bytes_(std::max(kFewLockBytes, kLockBytes * bytes)) {
+      most_lock_bytes_(std::max(kFewLockBytes, kLockBytes * bytes)),
+      most_mbarrier_bytes_(std::max(kMbarrierBytes * bytes, kFewMbarriers * 4 * warps * sizeof(LaneClocks))) {
   begin_block();
 }
 
@@ -47,6 +48,7 @@ void RaceDetector::begin_block() {
   unset_.clear();
   work_ = 0;
   mbarriers_.clear();
+  mbarrier_rows_ = 0;
   for (auto& barrier : barriers_) barrier = Knowledge(warps_.size());
 }
 

@@ -202,6 +202,8 @@ class RaceDetector {
   // Counts the bytes by which a lock has grown since it had `rows_before` rows. If all locks together take too many
   // bytes, merges them into one.
   void count_lock(const Knowledge& lock, std::size_t rows_before);
+  // The same for what an mbarrier is told.
+  void count_rows(Knowledge& arriving, std::size_t rows_before);
   void forget_locks();
   // After a barrier of the whole block: every warp is ordered after all earlier touches, so drops the clocks that prove
   // it.
@@ -257,9 +259,11 @@ class RaceDetector {
   std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
                                        const SharedWrites& writes, std::uint32_t pc);
 
-  // In a block with more mbarriers than this, the mbarriers do not keep times of single lanes
+  // The most bytes that times of single lanes may take at all mbarriers of the block: kMbarrierBytes per byte of shared
+  // memory, which is enough for two phases of each in a block of eight warps half of whose memory is mbarriers, and no
+  // less than kFewMbarriers take. Beyond that, arrivals of single lanes count as those of their warps
   // (Knowledge::blur_lanes()).
-  static constexpr std::size_t kMbarriersWithLanes = 64;
+  static constexpr std::size_t kMbarrierBytes = 128, kFewMbarriers = 64;
   struct Mbarrier {
     // What the arriving warps knew: `arriving` is for the warps that wait for the current phase, `arrived` for those
     // that wait for the previous one.
@@ -286,6 +290,7 @@ class RaceDetector {
   bool are_locks_one_ = false;                   // all words share the lock of word 0
   Knowledge barriers_[kBarriers];                // the vector clock that released warps join
   std::map<std::uint64_t, Mbarrier> mbarriers_;  // by byte offset
+  std::size_t mbarrier_rows_ = 0, most_mbarrier_bytes_;
 };
 
 }  // namespace roofwalk::vgpu

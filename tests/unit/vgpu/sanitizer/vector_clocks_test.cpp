@@ -155,6 +155,27 @@ TEST(VectorClocks, ThousandsOfLocksStillOrder) {
   EXPECT_EQ(race->kind, RaceDetector::Finding::Kind::race);
 }
 
+// Lane 0 of warp 0 arrives at one of many mbarriers for its warp, which has met before if `meets`; warp 1 waits there,
+// and reads what warp 0 has written.
+std::optional<RaceDetector::Finding> found_among_mbarriers(bool meets) {
+  RaceDetector shadow(8192, 4, 2);
+  for (std::uint64_t byte = 4096; byte < 8192; byte += 8) shadow.begin_mbarrier(byte);
+  EXPECT_FALSE(shadow.touch(0, 1, row_at(0, 4), SharedTouch::write));
+  if (meets) shadow.meet_in_warp(0);
+  shadow.arrive(4096, 0, 1, kAllLanes, false);
+  shadow.complete(4096);
+  shadow.acquire(4096, 1, kAllLanes, kAllLanes);
+  return shadow.touch(1, 2, row_at(0, 4), SharedTouch::read);
+}
+
+TEST(VectorClocks, AnArrivalOfOneLaneAmongManyMbarriersTellsOfThatLane) {
+  const auto race = found_among_mbarriers(false);
+  ASSERT_TRUE(race.has_value());
+  EXPECT_EQ(race->kind, RaceDetector::Finding::Kind::race);
+  EXPECT_EQ(race->lane, 1);
+  EXPECT_FALSE(found_among_mbarriers(true).has_value());
+}
+
 // If a word is one byte, a lane's wide access checks many words.
 TEST(VectorClocks, EachWordOfALaneThatIsCheckedCloselyIsCharged) {
   RaceDetector shadow = fenced_apart(1);
