@@ -7,6 +7,7 @@
 #include "common/vgpu/exec/ops/members.h"
 #include "common/vgpu/exec/unset_step.h"
 #include "common/vgpu/program/fragments.h"
+#include "common/vgpu/requests/lanes.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -15,13 +16,31 @@ using ptx::Fragment;
 using ptx::Operand;
 using ptx::Type;
 
+// An operand in the executing lanes: what is known of it, and its other bits.
+struct InLanes {
+  InLanes(const UnsetStep& step, const Operand& operand) {
+    for_lanes_of(step.lanes, [&](int lane) {
+      const UnsetSource source = step.source(operand, lane);
+      value[lane] = source.value, unset[lane] = source.bits;
+    });
+  }
+  // The lanes that may have the same value as this one, and those that surely have; whatever lanes do not execute.
+  std::uint32_t may_equal(int lane) const {
+    return lane_bits([&](int l) { return ((value[lane] ^ value[l]) & ~(unset[lane] | unset[l])) == 0; });
+  }
+  std::uint32_t surely_equal(int lane) const {
+    return lane_bits([&](int l) { return ((value[lane] ^ value[l]) | unset[lane] | unset[l]) == 0; });
+  }
+
+  std::uint64_t value[kWarpSize] = {}, unset[kWarpSize] = {};
+};
+
 // Calls visit(lanes) for each distinct mask among the executing lanes.
 template <class Visit>
 void for_each_mask(const UnsetStep& step, const Operand& masks, Visit&& visit) {
+  const InLanes mask(step, masks);
   for (std::uint32_t left = step.lanes; left != 0;) {
-    const std::uint64_t mask = step.source(masks, std::countr_zero(left)).value;
-    std::uint32_t same = 0;
-    for_lanes_of(left, [&](int lane) { same |= step.source(masks, lane).value == mask ? 1u << lane : 0u; });
+    const std::uint32_t same = left & mask.may_equal(std::countr_zero(left));
     visit(same);
     left &= ~same;
   }
@@ -132,6 +151,7 @@ bool UnsetExchange::prepare_match(UnsetStep& step) {
   const Operand &value = operands[2], &masks = operands[3];
   if (!step.uses(masks)) return false;
   const bool is_any = step.in.vote == ptx::VoteMode::any;
+  const InLanes of(step, value);
   UnsetRegister out;
   for_each_mask(step, masks, [&](std::uint32_t lanes) {
     const std::uint32_t open = marked_lanes(step, value, lanes);
@@ -139,14 +159,8 @@ bool UnsetExchange::prepare_match(UnsetStep& step) {
     const UnsetOrigin& from = step.find(value.index)->from(std::countr_zero(open));
     bool may_be_equal = true;
     for_lanes_of(lanes, [&](int lane) {
-      const UnsetSource own = step.source(value, lane);
-      std::uint32_t unknown = 0;
-      for_lanes_of(lanes & ~(1u << lane), [&](int other) {
-        const UnsetSource its = step.source(value, other);
-        const bool differ = ((own.value ^ its.value) & ~(own.bits | its.bits)) != 0;
-        if (differ) may_be_equal = false;
-        if (!differ && (own.bits | its.bits) != 0) unknown |= 1u << other;
-      });
+      const std::uint32_t like = lanes & of.may_equal(lane), unknown = like & ~of.surely_equal(lane) & ~(1u << lane);
+      may_be_equal = may_be_equal && like == lanes;
       if (is_any && unknown != 0) out.put(lane, unknown, from);
     });
     if (!is_any && may_be_equal) for_lanes_of(lanes, [&](int lane) { out.put(lane, ~0ull, from); });

@@ -3,8 +3,6 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::size_t kPartsPerRow = 4;  // comparing so many parts of copies takes as long as a row of lanes
-
 bool has_all(const LaneClocks& known, const LaneClocks& other) {
   unsigned later = 0;
   for (std::size_t l = 0; l < known.size(); ++l) later |= static_cast<unsigned>(other[l] > known[l]);
@@ -37,7 +35,7 @@ std::size_t Knowledge::join(const Knowledge& other, bool is_proven) {
     for (std::size_t i = 0; i < proven.size(); ++i) proven[i] = std::max(proven[i], other.proven[i]);
   }
   for (std::size_t i = 0; i < warps.size(); ++i) warps[i] = std::max(warps[i], other.warps[i]);
-  const std::size_t work = copies.join(other.copies) / kPartsPerRow;
+  const std::size_t work = copies.join(other.copies) / KnownCopies::kPartsPerRow;
   if (other.lanes_ == nullptr && other.lucky_ == nullptr) return work;
   return work + join_rows(is_proven ? lanes_ : lucky_, other.lanes_) + join_rows(lucky_, other.lucky_);
 }

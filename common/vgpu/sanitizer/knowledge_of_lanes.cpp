@@ -20,7 +20,8 @@ std::uint32_t KnowledgeOfLanes::set_apart(std::uint32_t lanes) {
 }
 
 std::size_t KnowledgeOfLanes::learn(std::uint32_t lanes, std::uint32_t live, const Knowledge& told, Knowledge& common) {
-  if (common.covers(told)) return 1;
+  std::size_t work = 1 + told.copies.parts() / KnownCopies::kPartsPerRow;
+  if (common.covers(told)) return work;
   const auto knows = [&](const Group& group) { return (group.lanes & lanes) == 0 || group.known.covers(told); };
   std::uint32_t grouped = 0;
   bool is_news = false;
@@ -28,7 +29,7 @@ std::size_t KnowledgeOfLanes::learn(std::uint32_t lanes, std::uint32_t live, con
     grouped |= group.lanes;
     is_news = is_news || !knows(group);
   }
-  std::size_t work = 1 + groups_.size();
+  work *= 1 + groups_.size();
   if (!is_news && (lanes & ~grouped) == 0) return work;
   const std::uint32_t rest = set_apart(lanes);
   for (Group& group : groups_) {

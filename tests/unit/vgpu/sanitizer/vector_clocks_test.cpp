@@ -2,9 +2,11 @@
 // memory.
 #include <malloc.h>
 
+#include <algorithm>
 #include <ctime>
 #include <numeric>
 
+#include "common/base/mix.h"
 #include "common/vgpu/sanitizer/race_detector.h"
 #include "common/vgpu/state/work.h"
 #include "tests/unit/vgpu/exec/grid_runner.h"
@@ -122,6 +124,91 @@ TEST(VectorClocks, AtomicsBehindFencesOfSomeLanesCostWhatIsCharged) {
   const double ns_per_unit = 1e9 * (processor_s() - began_s) / static_cast<double>(work);
   RecordProperty("ns_per_unit", std::to_string(ns_per_unit));
   EXPECT_LT(ns_per_unit, kMostNsPerUnit);
+}
+
+// Copies of many sets of lanes arrive at one mbarrier, and a lane looks again and again whether they are over.
+TEST(VectorClocks, LooksForCopiesOfManySetsOfLanesCostWhatIsCharged) {
+  RaceDetector shadow(4096, 4, kFullBlock);
+  shadow.begin_mbarrier(0);
+  for (std::uint32_t warp = 0; warp < kFullBlock; ++warp) {
+    for (int k = 0; k < kWarpSize; ++k) shadow.arrive(0, warp, kAllLanes << k, kAllLanes, true);
+    for (int k = 0; k < kWarpSize; ++k) shadow.arrive(0, warp, 1u << k, kAllLanes, true);
+  }
+  shadow.complete(0);
+  shadow.acquire(0, 0, 1, kAllLanes);
+  shadow.take_work();
+  const double began_s = processor_s();
+  for (int i = 0; i < 100; ++i) shadow.acquire(0, 0, 1, kAllLanes);
+  const double ns_per_unit = 1e9 * (processor_s() - began_s) / static_cast<double>(shadow.take_work());
+  RecordProperty("ns_per_unit", std::to_string(ns_per_unit));
+  EXPECT_LT(ns_per_unit, kMostNsPerUnit);
+}
+
+// Against one number per lane.
+TEST(VectorClocks, KnowCopiesLaneByLane) {
+  constexpr std::uint32_t kWarps = 3;
+  struct Model {
+    KnownCopies known;
+    std::uint32_t batches[kWarps][kWarpSize] = {};
+    void add(std::uint32_t warp, std::uint32_t lanes, std::uint32_t to) {
+      known.add(warp, lanes, to);
+      for (std::uint32_t l = 0; l < kWarpSize; ++l)
+        if ((lanes >> l & 1u) != 0) batches[warp][l] = std::max(batches[warp][l], to);
+    }
+    bool is_right() const {
+      for (std::uint32_t w = 0; w < kWarps; ++w) {
+        for (int l = 0; l < kWarpSize; ++l) {
+          const std::uint32_t last = batches[w][l];
+          if ((last != 0 && !known.include(w, l, last)) || known.include(w, l, last + 1)) return false;
+        }
+      }
+      return known.parts() <= kWarps * kWarpSize;
+    }
+  };
+  std::uint64_t seed = 0;
+  const auto chance = [&] { return static_cast<std::uint32_t>(mix(++seed)); };
+  for (int trial = 0; trial < 300; ++trial) {
+    Model one, other, both, common;
+    for (int i = 0; i < 12; ++i) {
+      const std::uint32_t lanes = i % 3 == 0 ? kAllLanes : i % 3 == 1 ? chance() & chance() : 1u << chance() % 32;
+      (chance() % 2 == 0 ? one : other).add(chance() % kWarps, lanes, 1 + chance() % 4);
+    }
+    both = common = one;
+    both.known.join(other.known);
+    common.known = one.known.in_common(other.known);
+    bool covers = true;
+    for (std::uint32_t w = 0; w < kWarps; ++w) {
+      for (int l = 0; l < kWarpSize; ++l) {
+        covers = covers && one.batches[w][l] >= other.batches[w][l];
+        both.batches[w][l] = std::max(one.batches[w][l], other.batches[w][l]);
+        common.batches[w][l] = std::min(one.batches[w][l], other.batches[w][l]);
+      }
+    }
+    ASSERT_TRUE(one.is_right() && other.is_right() && both.is_right() && common.is_right()) << trial;
+    EXPECT_EQ(one.known.cover(other.known), covers);
+    EXPECT_TRUE(both.known.cover(one.known) && both.known.cover(other.known) && other.known.cover(common.known));
+  }
+}
+
+// Returns the processor time of a warp that executes an instruction 2000 times, with a value in %r5 of which a byte is
+// set.
+double time_of_many(const std::string& instruction) {
+  test::Kernel kernel{
+      "shl.b32 %r3, %r1, 2;\nadd.u32 %r3, %r3, %r11;\nst.shared.u8 [%r3], %r1;\nld.shared.u32 %r5, [%r3];\n"
+      "mov.u32 %r4, 0;\nAGAIN:\n" +
+      instruction + "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 2000;\n@%p1 bra AGAIN;\n"};
+  kernel.sanitized = true;
+  const double began_s = processor_s();
+  const auto fault = test::run(kernel).fault;
+  EXPECT_FALSE(fault.has_value()) << fault->message;
+  return processor_s() - began_s;
+}
+
+TEST(VectorClocks, AMatchOfUnsetValuesTakesLittleLongerThanAShuffle) {
+  const double shuffles_s = time_of_many("shfl.sync.bfly.b32 %r6, %r5, 1, 31, 0xffffffff;\n");
+  const double matches_s = time_of_many("match.any.sync.b32 %r6, %r5, 0xffffffff;\n");
+  RecordProperty("times_a_shuffle", std::to_string(matches_s / shuffles_s));
+  EXPECT_LT(matches_s, 6 * shuffles_s);
 }
 
 TEST(VectorClocks, LocksOfEveryByteTakeLittleMemory) {
