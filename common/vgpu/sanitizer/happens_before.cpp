@@ -17,6 +17,11 @@ Clock known_of(const std::vector<Clock>& met, std::size_t lane, std::size_t othe
   return met.empty() ? 0 : std::max<Clock>(met[lane * kWarpSize + other], 1) - 1;
 }
 
+void raise(Knowledge& known, std::uint32_t warp, Clock to, bool is_proven) {
+  if (is_proven) return known.raise(warp, to);
+  known.warps[warp] = std::max(known.warps[warp], to);
+}
+
 // Each of these lanes is now ordered after everything that any of them did or was ordered after.
 void meet_at(Clock now, std::uint32_t lanes, std::vector<Clock>& met) {
   if (met.empty()) met.assign(std::size_t{kWarpSize} * kWarpSize, 0);
@@ -287,9 +292,9 @@ void RaceDetector::count_rows(Knowledge& arriving, std::size_t rows_before) {
   arriving.blur_lanes();
 }
 
-std::size_t RaceDetector::tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes,
-                                      Knowledge& to) const {
-  to.raise(warp, std::max<Clock>(clocks.met, 1) - 1);
+std::size_t RaceDetector::tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes, Knowledge& to,
+                                      bool is_proven) const {
+  raise(to, warp, std::max<Clock>(clocks.met, 1) - 1, is_proven);
   LaneClocks own{};
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
@@ -297,7 +302,7 @@ std::size_t RaceDetector::tell_of_own(const WarpClocks& clocks, std::uint32_t wa
       own[other] = std::max(own[other], known_of(clocks.lanes, lane, other));
     own[lane] = std::min(clocks.now, clocks.touched);
   }
-  return to.join_lanes(warp, own);
+  return to.join_lanes(warp, own, is_proven);
 }
 
 void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t lanes, std::uint32_t live,
@@ -307,15 +312,17 @@ void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t 
   WarpClocks& clocks = warps_[warp];
   Mbarrier& barrier = at->second;
   const std::size_t rows_before = barrier.arriving.rows();
+  // It is the copies that arrive, not the threads: what these have done themselves is not proved to be over by that.
   if (lanes == live) {
-    work_ += work::kJoinedRow * (barrier.arriving.join(clocks.known) + clocks.apart.tell(lanes, barrier.arriving));
-    barrier.arriving.set(warp, clocks.now);
+    work_ += work::kJoinedRow *
+             (barrier.arriving.join(clocks.known, !copies) + clocks.apart.tell(lanes, barrier.arriving, !copies));
+    raise(barrier.arriving, warp, clocks.now, !copies);
   } else {
     // What others have told this warp about single lanes of its own is not for every lane to pass on.
     Knowledge known = clocks.known;
     std::size_t rows = known.forget_lanes(warp);
-    rows += barrier.arriving.join(known) + clocks.apart.tell(lanes, barrier.arriving);
-    rows += tell_of_own(clocks, warp, lanes, barrier.arriving);
+    rows += barrier.arriving.join(known, !copies) + clocks.apart.tell(lanes, barrier.arriving, !copies);
+    rows += tell_of_own(clocks, warp, lanes, barrier.arriving, !copies);
     work_ += work::kMetLane * static_cast<std::uint64_t>(std::popcount(lanes)) + work::kJoinedRow * rows;
   }
   count_rows(barrier.arriving, rows_before);
@@ -345,18 +352,23 @@ void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp, std::uint32_t
   WarpClocks& clocks = warps_[warp];
   const Knowledge& arrived = at->second.arrived;
   learn(warp, lanes, live, arrived);
+  if (!clocks.exchanged && arrived.has_luck_of(warp)) {  // as if they had exchanged values
+    clocks.exchanged = true;
+    clocks.synced_lanes = clocks.lanes;
+  }
   if (lanes == live) {
-    for (Clock* const own : {&clocks.met, &clocks.synced}) *own = std::max(*own, arrived.warps[warp] + 1);
+    clocks.met = std::max(clocks.met, arrived.warps[warp] + 1);
+    clocks.synced = std::max(clocks.synced, arrived.proven[warp] + 1);
   }
   // What lanes of the warp told one by one.
   std::size_t news = 0;
   for (int other = 0; other < kWarpSize && (lanes != live || arrived.rows() != 0); ++other) {
-    const Clock told = arrived.of_lane(warp, other) + 1;
+    const Clock told = arrived.of_lane(warp, other) + 1, proven = arrived.proven_of_lane(warp, other) + 1;
     if (told <= std::min(clocks.met, clocks.synced)) continue;
     for (std::uint32_t left = lanes & ~(1u << other); left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       if (told > clocks.met) news += learn_at(told, lane, other, clocks.lanes);
-      if (clocks.exchanged && told > clocks.synced) news += learn_at(told, lane, other, clocks.synced_lanes);
+      if (clocks.exchanged && proven > clocks.synced) news += learn_at(proven, lane, other, clocks.synced_lanes);
     }
   }
   work_ += work::kJoinedRow * news;

@@ -26,7 +26,7 @@ class Knowledge {
   explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count), proven(warp_count) {}
 
   std::vector<Clock> warps;  // by warp, for all its lanes; at most 32 warps
-  // The same without what was told by volatile or relaxed accesses with no fence before them.
+  // The same without what was told by volatile or relaxed accesses with no fence before them, or by copies that arrive.
   std::vector<Clock> proven;
   KnownCopies copies;  // those that waits at mbarriers have proved to be over
 
@@ -52,6 +52,10 @@ class Knowledge {
   }
   Clock proven_of_lane(std::uint32_t warp, int lane) const {
     return std::max(proven[warp], in_row(lanes_, warp, lane));
+  }
+  // Whether some of what is known of a warp, or of a lane of it, is not proven.
+  bool has_luck_of(std::uint32_t warp) const {
+    return warps[warp] != proven[warp] || find_row(lucky_, warp) != nullptr;
   }
   // Whether this has all that `other` has, whose own proofs count only if it `is_proven`.
   bool covers(const Knowledge& other, bool is_proven = true) const;
@@ -97,7 +101,7 @@ class Knowledge {
   static bool cover(const Rows& rows, const std::vector<Clock>& clocks, const Rows& others);
 
   Rows lanes_;  // proven
-  Rows lucky_;  // told by volatile or relaxed accesses with no fence before them
+  Rows lucky_;  // not proven
 };
 
 }  // namespace roofwalk::vgpu

@@ -187,7 +187,8 @@ class RaceDetector {
   // Some lanes learn what a lock, a flag or an mbarrier tells of other warps.
   void learn(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live, const Knowledge& told);
   // Passes on what some lanes know of their own warp. Returns how many rows of lanes were compared or copied.
-  std::size_t tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes, Knowledge& to) const;
+  std::size_t tell_of_own(const WarpClocks& clocks, std::uint32_t warp, std::uint32_t lanes, Knowledge& to,
+                          bool is_proven) const;
   // `learners`: the lanes that learn what the lock tells, if it is acquired: `lane` may do so for others. Returns
   // whether the lane has learned something of its own warp.
   bool order_by_lock(std::uint32_t warp, int lane, std::uint32_t learners, std::size_t word, SharedTouch touch,

@@ -59,8 +59,9 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
   if (finding.kind == RaceDetector::Finding::Kind::unfenced) {
     launch.warn(
         warp, op, finding.lane,
-        fmt::format("race by luck: {} {}, which {} {}{}, and told of it by a volatile store or a relaxed atomic "
-                    "with no fence before it: put a __threadfence_block() between the two",
+        fmt::format("race by luck: {} {}, which {} {}{}, and told of it by copies that arrive, or by a volatile store "
+                    "or a relaxed atomic with no fence before it: put a __threadfence_block() between the two, or let "
+                    "the thread arrive as well",
                     verb_of(touch), place, they, verb_of(finding.touch), at));
     return true;
   }

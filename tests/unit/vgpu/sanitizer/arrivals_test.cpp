@@ -201,6 +201,15 @@ const JudgedBody kEnough[] = {
   __threadfence_block();
   c[t] = t >= 2 && t < 32 ? s[0] : 0.0f;
 )"},
+    {"TheThreadArrivesBesideItsCopies", R"(
+  if (t == 0) begin(gate, 128);
+  __syncthreads();
+  s[t] = 1.0f;
+  arrive_behind_copies(gate);
+  arrive(gate);
+  wait(gate);
+  c[t] = s[63 - t];
+)"},
     {"CopiesOfManyPhases", R"(
   if (t == 0) begin(gate, 64);
   __syncthreads();
@@ -216,6 +225,37 @@ const JudgedBody kEnough[] = {
 )"},
 };
 
+// What a thread has stored itself, and only its copies tell of: of another warp, and of its own.
+const JudgedBody kToldByCopies[] = {
+    {"OfAnotherWarp", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  s[t] = 1.0f;
+  arrive_behind_copies(gate);
+  wait(gate);
+  c[t] = s[t ^ 32];  // @
+)",
+     FaultKind::race, "told of it by copies that arrive"},
+    {"OfItsWarp", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  s[t] = 1.0f;
+  arrive_behind_copies(gate);
+  wait(gate);
+  c[t] = s[t ^ 1];  // @
+)",
+     FaultKind::race, "put a __syncwarp() there"},
+    {"OfOneLane", R"(
+  if (t == 0) begin(gate, 1);
+  __syncthreads();
+  if (t == 0) s[0] = 1.0f;
+  if (t == 0) arrive_behind_copies(gate);
+  wait(gate);
+  c[t] = t < 32 ? 0.0f : s[0];  // @
+)",
+     FaultKind::race, "told of it by copies that arrive"},
+};
+
 std::string arrivals_text(const JudgedBody& arrivals) { return judged_text(kArrivalsHead, arrivals.body); }
 
 const bool kTooLittleJoined = join(map_to_text(kTooLittle, arrivals_text));
@@ -225,6 +265,22 @@ class WhatOneTells : public testing::TestWithParam<JudgedBody> {};
 TEST_P(WhatOneTells, IsNotAll) { expect_fault(arrivals_text(GetParam()), GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, WhatOneTells, testing::ValuesIn(kTooLittle),
+                         [](const auto& each) { return each.param.name; });
+
+const bool kToldByCopiesJoined = join(map_to_text(kToldByCopies, arrivals_text));
+
+class WhatCopiesTell : public testing::TestWithParam<JudgedBody> {};
+
+TEST_P(WhatCopiesTell, IsNotProved) {
+  const std::string text = arrivals_text(GetParam());
+  const RunRecord record = run_judged(text, kSanitized);
+  ASSERT_FALSE(record.fault.has_value()) << record.fault->message;
+  ASSERT_EQ(record.warnings.size(), 1u);
+  EXPECT_THAT(record.warnings[0].message, testing::HasSubstr(GetParam().says));
+  EXPECT_EQ(record.warnings[0].line, line_of_mark(text));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, WhatCopiesTell, testing::ValuesIn(kToldByCopies),
                          [](const auto& each) { return each.param.name; });
 
 const bool kEnoughJoined = join(map_to_text(kEnough, arrivals_text));
