@@ -129,7 +129,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
   std::fill_n(block.shared.begin() + own_bytes, program_.reserved_shared_bytes, std::uint8_t{0});
   block.turns = 0, block.begun_at = launch.clock;
-  block.worked = true;
+  block.worked = true, block.gave_way = false, block.phases = 0;
   block.is_watched = watched_blocks_.hold(linear);
   block.shadow = block.is_watched ? block.own_shadow : nullptr;
   if (block.shadow != nullptr) block.shadow->begin_block();
@@ -155,8 +155,8 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     if (program_.local_bytes != 0) std::memset(warp.local, 0xff, local_bytes_of_warp(program_));
     forget_local(launch, warp, 0, program_.local_bytes);
     if (!program_.unwritten.empty()) fill_unwritten(program_, warp, mix(seed_ ^ mix(linear)) + warp.index);
-    warp.executed = 0;
-    warp.swaps = warp.vain_turn = warp.vain_polls = warp.ways_given = 0;
+    warp.executed = warp.swaps = warp.vain_turn = warp.vain_executed = 0;
+    warp.vain_polls = warp.vain_phases = warp.ways_given = 0;
     warp.path = {};
     warp.trace = is_traced ? &block.trace->warps[warp.index] : nullptr;
     warp.state = Warp::State::ready;

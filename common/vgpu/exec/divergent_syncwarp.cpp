@@ -212,6 +212,20 @@ const Op* go_on_in_warp(Launch& launch, Warp& warp) {
   }
 }
 
+// Whether a warp has done nothing but poll in vain since a phase was last over in its block.
+static bool is_stuck(const Warp& warp) {
+  constexpr std::uint64_t kPoll = 256;  // instructions, at most
+  return warp.state != Warp::State::ready ||
+         (warp.vain_turn != 0 && warp.vain_phases == warp.block->phases && warp.executed - warp.vain_executed <= kPoll);
+}
+
+bool may_give_way(const Warp& warp) {
+  constexpr std::uint32_t kFew = 8, kMany = 1000;
+  if (warp.mask == warp.live || !warp.polls_in_vain(warp.block->turns)) return false;
+  if (warp.block->gave_way || warp.vain_polls >= kMany) return true;
+  return warp.vain_polls >= kFew && std::ranges::all_of(warp.block->warps, is_stuck);
+}
+
 // Lanes that lead to the same point of reconvergence may go there in any order. Entries above the one that ends there
 // belong to lanes that parted later. If there are several such groups, each comes to its turn in the end.
 bool let_others_ahead(Warp& warp, std::uint32_t block) {
@@ -232,6 +246,7 @@ bool let_others_ahead(Warp& warp, std::uint32_t block) {
   const auto [other, own] = choices[mix(++warp.ways_given) % choices.size()];
   const auto at = [&](std::size_t i) { return stack.begin() + static_cast<std::ptrdiff_t>(i); };
   stack.back().block = block;
+  warp.block->gave_way = true;
   std::rotate(at(other), at(own), stack.end());
   return true;
 }

@@ -371,7 +371,8 @@ void RaceDetector::acquire(std::uint64_t byte, std::uint32_t warp, std::uint32_t
       if (clocks.exchanged && proven > clocks.synced) news += learn_at(proven, lane, other, clocks.synced_lanes);
     }
   }
-  work_ += work::kJoinedRow * news;
+  constexpr std::size_t kTimesPerRow = 8;  // that lanes learn one by one while a row is joined
+  work_ += work::kJoinedRow * (news / kTimesPerRow);
   if (news != 0) meet_if_all_know(warp);
 }
 

@@ -65,6 +65,8 @@ struct ResidentBlock {
   std::uint64_t turns = 0;         // that its warps have had
   std::uint64_t begun_at = 0;      // Launch::clock
   bool worked = false;             // whether a warp did more than poll in vain in the last turn
+  std::uint32_t phases = 0;        // of its mbarriers that are over
+  bool gave_way = false;           // whether lanes of a warp that polled in vain have let others go ahead
   BlockTrace* trace = nullptr;     // trace of the block; nullptr if it is not sampled
   std::uint64_t memory_work = 0;   // BlockWork::memory
   std::vector<std::uint8_t> shared;

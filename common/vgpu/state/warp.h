@@ -109,8 +109,11 @@ struct alignas(64) Warp {
   std::uint64_t swaps = 0;           // turns in compare-and-swap loops on shared memory so far (count_swaps())
   std::uint64_t vain_turn = 0;       // the block's turn in which it last polled in vain; 0: none since a success
   std::uint32_t vain_polls = 0;      // in a row
-  std::uint32_t ways_given = 0;      // how often lanes that polled in vain let others go ahead
-  std::uint32_t copy_batches = 0;    // cp.async groups and arrivals of copies so far
+  // When it last polled in vain: `executed`, and how many phases of mbarriers were over in the block.
+  std::uint64_t vain_executed = 0;
+  std::uint32_t vain_phases = 0;
+  std::uint32_t ways_given = 0;    // how often lanes that polled in vain let others go ahead
+  std::uint32_t copy_batches = 0;  // cp.async groups and arrivals of copies so far
   ResidentBlock* block = nullptr;
   UnitTimes* busy = nullptr;                 // of its scheduler, in ResidentBlock::busy
   std::uint8_t* local = nullptr;             // [word][lane]

@@ -201,8 +201,9 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return enter_together(launch, warp, op);
 }
 
-// Begins the next round of a loop that has waited at an mbarrier in vain for long.
-[[gnu::noinline]] const Op* give_way(Launch& launch, Warp& warp, std::uint32_t block) {
+// Begins the next round of a loop that may wait at an mbarrier in vain.
+[[gnu::noinline]] const Op* poll_again(Launch& launch, Warp& warp, std::uint32_t block) {
+  if (!may_give_way(warp)) return enter_block(launch, warp, block);
   warp.note_poll(warp.block->turns, false);
   if (!let_others_ahead(warp, block)) return enter_block(launch, warp, block);
   resume_top(launch, warp);
@@ -211,10 +212,8 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
 
 // Takes a branch. If it leads backwards, it ends the turn.
 inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint32_t go) {
-  // More than a wait for another warp takes, so that lanes that need not give way do not.
-  constexpr std::uint32_t kMostVainPolls = 1000;
   if (!op->back_edge || go != op->target) return enter_block(launch, warp, go);
-  warp.next = warp.vain_polls < kMostVainPolls ? enter_block(launch, warp, go) : give_way(launch, warp, go);
+  warp.next = warp.vain_polls == 0 ? enter_block(launch, warp, go) : poll_again(launch, warp, go);
   return nullptr;
 }
 

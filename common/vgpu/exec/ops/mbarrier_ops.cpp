@@ -99,6 +99,7 @@ void begin_phase(ResidentBlock& block, MbarrierPhases& phases) {
 
 void complete(Warp& warp, std::uint64_t byte) {
   ResidentBlock& block = *warp.block;
+  ++block.phases;
   const auto phases = block.mbarrier_phases.find(byte);
   if (phases != block.mbarrier_phases.end()) begin_phase(block, phases->second);
   if (block.shadow != nullptr) block.shadow->complete(byte);
@@ -170,6 +171,7 @@ const Op* op_init(Launch& launch, Warp& warp, const Op* op) {
     }
     store_state(at.of(access, l), make_state(0, counts[l], counts[l]));
     warp.block->mbarrier_copies.erase(access.of(l));
+    ++warp.block->phases;  // whoever waited for the phase before sees another parity
     if (warp.block->follows_flags) {
       MbarrierPhases& phases = warp.block->mbarrier_phases[access.of(l)] = {};
       begin_phase(*warp.block, phases);
@@ -243,6 +245,7 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
     if (waited != 0) add_to(warp.outcome(op).copies, 1 + warp.copy_batches - waited);
   });
   warp.note_poll(warp.block->turns, over == 0);
+  if (over == 0) warp.vain_executed = warp.executed, warp.vain_phases = warp.block->phases;
   set_predicate(warp.predicate(op->s[0]), warp.mask, over);
   if (over != 0 || op->instruction->mbarrier == MbarrierMode::test_wait) return op + 1;
   warp.next = op + 1;  // ends the turn

@@ -155,11 +155,11 @@ std::string parting_kernel(const std::string& body) {
 __device__ __forceinline__ void arrive(unsigned gate) {
   asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(gate) : "memory");
 }
-__device__ __forceinline__ void wait(unsigned gate) {
+__device__ __forceinline__ void wait(unsigned gate, int parity = 0) {
   unsigned over;
   do {
-    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
-                 : "=r"(over) : "r"(gate) : "memory");
+    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
+                 : "=r"(over) : "r"(gate), "r"(parity) : "memory");
   } while (over == 0);
 }
 __global__ void k(float* y, int n) {
@@ -258,6 +258,53 @@ TEST(Mbarrier, LanesThatNeverArriveAreWaitedForInVain) {
   ASSERT_TRUE(record.ok()) << record.error().text();
   ASSERT_TRUE(record->fault);
   EXPECT_EQ(record->fault->kind, FaultKind::runaway) << record->fault->message;
+}
+
+// Lane 31 of each warp fills stages that its lanes 0 to 3 use.
+const std::string kPipelineOfAWarp = [] {
+  std::string text = parting_kernel(R"(
+}
+__global__ void pipeline(float* y, const float* x, int n) {
+  __shared__ unsigned long long gates[8][4];
+  __shared__ float tile[8][2][4];
+  const int t = threadIdx.x, lane = t % 32, warp = t / 32;
+  const unsigned full = (unsigned)__cvta_generic_to_shared(&gates[warp][0]), empty = full + 16;
+  if (lane < 2) {
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(full + 8 * lane) : "memory");
+    asm volatile("mbarrier.init.shared.b64 [%0], 4;" ::"r"(empty + 8 * lane) : "memory");
+  }
+  __syncwarp();
+  if (lane == 31) {
+    for (int k = 0; k < 8; ++k) {
+      if (k >= 2) wait(empty + k % 2 * 8, (k / 2 - 1) % 2);
+      for (int j = 0; j < 4; ++j) tile[warp][k % 2][j] = x[32 * warp + 4 * k + j];
+      arrive(full + k % 2 * 8);
+    }
+  } else if (lane < 4) {
+    for (int k = 0; k < 8; ++k) {
+      wait(full + k % 2 * 8, k / 2 % 2);
+      y[32 * warp + 4 * k + lane] = tile[warp][k % 2][lane];
+      arrive(empty + k % 2 * 8);
+    }
+  }
+)");
+  text.resize(text.rfind("SOLVE"));
+  return text + "SOLVE(float* y, const float* x) { pipeline<<<1, 256>>>(y, x, 256); }\n";
+}();
+const bool kPipelineOfAWarpJoined = join({kPipelineOfAWarp});
+
+// On a GPU, both sides proceed at once. Here they take turns, at once, and not after a thousand vain polls.
+TEST(Mbarrier, LanesOfAWarpThatAreAPipelineWaitForEachOtherBriefly) {
+  for (const RunOptions& options : {kSanitized, RunOptions{}}) {
+    Buffer x{"x", numbers(256, 19)}, y{"y", std::vector<float>(256)};
+    const auto record = Runner().run(kPipelineOfAWarp, {&y, &x}, options);
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_FALSE(record->fault) << record->fault->message;
+    EXPECT_EQ(y.values, x.values);
+    if (record->time_is_modelled) {
+      EXPECT_LT(record->elapsed_ns, 30e3);
+    }
+  }
 }
 
 TEST(Mbarrier, TooManyArrivalsAreAFault) {
