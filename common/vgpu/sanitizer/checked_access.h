@@ -14,6 +14,8 @@ namespace roofwalk::vgpu {
 // race_report.cpp. Calls RaceDetector::touch for the warp's block, if it is watched. False if a fault was recorded.
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
+// The same for an mbarrier that a lane uses: whether it comes behind the thread that has initialised it.
+bool check_mbarrier(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte, int lane, SharedTouch touch);
 
 // race_report.cpp. Loads and stores of values that nobody has written: find the bits that a load fills with such
 // values, mark its registers, and mark what a store leaves of UnsetValues::stored.

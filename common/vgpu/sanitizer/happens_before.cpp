@@ -272,10 +272,26 @@ void RaceDetector::meet_in_warp(std::uint32_t warp, std::uint32_t lanes, bool ex
   if (clocks.exchanged && !exchange) meet_at(now, lanes, clocks.synced_lanes);
 }
 
-void RaceDetector::begin_mbarrier(std::uint64_t byte) {
+void RaceDetector::begin_mbarrier(std::uint64_t byte, std::uint32_t warp, int lane, std::uint32_t pc) {
   end_mbarrier(byte);
   const Knowledge nothing(warps_.size());
-  mbarriers_[byte] = {nothing, nothing};
+  mbarriers_[byte] = {
+      nothing,
+      nothing,
+      {.clock = warps_[warp].now, .pc = pc, .lanes = 1u << lane, .warp = warp, .touch = SharedTouch::write}};
+}
+
+std::optional<RaceDetector::Finding> RaceDetector::use_mbarrier(std::uint64_t byte, std::uint32_t warp,
+                                                                int lane) const {
+  const Record& begun = mbarriers_.at(byte).begun;
+  const int other = rival(begun, warp, lane);
+  if (other < 0) return std::nullopt;
+  return Finding{.kind = Finding::Kind::race,
+                 .lane = lane,
+                 .byte = byte,
+                 .thread = begun.warp * kWarpSize + static_cast<std::uint32_t>(other),
+                 .pc = begun.pc,
+                 .touch = begun.touch};
 }
 
 void RaceDetector::end_mbarrier(std::uint64_t byte) {

@@ -100,7 +100,9 @@ class RaceDetector {
   // An mbarrier, identified by its offset in shared memory. arrive: `lanes` of a warp whose live lanes are `live`
   // arrive, or (`copies`) their asynchronous copies so far do; complete: the phase ends; acquire: `lanes` of a warp
   // have seen that it ended.
-  void begin_mbarrier(std::uint64_t byte);
+  void begin_mbarrier(std::uint64_t byte, std::uint32_t warp = 0, int lane = 0, std::uint32_t pc = 0);
+  // What a lane finds that uses an mbarrier, if nothing orders it behind the thread that began it.
+  std::optional<Finding> use_mbarrier(std::uint64_t byte, std::uint32_t warp, int lane) const;
   bool has_mbarrier(std::uint64_t byte) const { return mbarriers_.contains(byte); }
   void end_mbarrier(std::uint64_t byte);
   void arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t lanes, std::uint32_t live, bool copies);
@@ -270,6 +272,7 @@ class RaceDetector {
     // that wait for the previous one.
     // They also have the copies that arrive.
     Knowledge arriving, arrived;
+    Record begun;  // arrivals that others have made since would hide it
   };
 
   std::uint64_t work_ = 0;  // for the next take_work()

@@ -196,6 +196,11 @@ void copy_unset_shared(const Launch& launch, const Warp& warp, std::uint64_t fro
   }
 }
 
+bool check_mbarrier(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte, int lane, SharedTouch touch) {
+  const auto finding = warp.block->shadow->use_mbarrier(byte, warp.index, lane);
+  return !finding || report(launch, warp, op, touch, *finding);
+}
+
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes) {
   if (warp.block->shadow == nullptr) return true;

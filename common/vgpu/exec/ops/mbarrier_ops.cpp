@@ -46,13 +46,17 @@ State load_state(const std::uint8_t* from) {
 
 void store_state(std::uint8_t* to, State state) { std::memcpy(to, &state.bits, sizeof state.bits); }
 
-// False, with a fault, in a sanitized run if a lane names bytes that mbarrier.init has not made an mbarrier.
-bool are_mbarriers(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+// False, with a fault, in a sanitized run if a lane names bytes that mbarrier.init has not made an mbarrier, or may not
+// have made one yet.
+bool are_mbarriers(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch) {
   if (warp.block->shadow == nullptr || op->instruction->mbarrier == MbarrierMode::init) return true;
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const std::uint64_t byte = access.of(lane);
-    if (warp.block->shadow->has_mbarrier(byte)) continue;
+    if (warp.block->shadow->has_mbarrier(byte)) {
+      if (!check_mbarrier(launch, warp, op, byte, lane, touch)) return false;
+      continue;
+    }
     launch.stop(warp, op, FaultKind::uninitialized, lane,
                 fmt::format("uninitialized: uses {} as an mbarrier, which mbarrier.init has not made one",
                             shared_place(launch.program, *op->instruction, byte)));
@@ -73,7 +77,7 @@ bool reach(Launch& launch, const Warp& warp, const Op* op, SharedUse use, Shared
   }
   if (!resolve_shared(launch, warp, op, access, "uses an mbarrier of", at)) return false;
   if (is_memory(*op->instruction)) count_shared(launch, warp, op, access, use);
-  return check_shared(launch, warp, op, access, touch) && are_mbarriers(launch, warp, op, access);
+  return check_shared(launch, warp, op, access, touch) && are_mbarriers(launch, warp, op, access, touch);
 }
 
 // Calls visit(byte, lanes) once for each object that active lanes name.
@@ -176,7 +180,7 @@ const Op* op_init(Launch& launch, Warp& warp, const Op* op) {
       MbarrierPhases& phases = warp.block->mbarrier_phases[access.of(l)] = {};
       begin_phase(*warp.block, phases);
     }
-    if (warp.block->shadow != nullptr) warp.block->shadow->begin_mbarrier(access.of(l));
+    if (warp.block->shadow != nullptr) warp.block->shadow->begin_mbarrier(access.of(l), warp.index, l, op->pc);
   }
   return op + 1;
 }

@@ -82,6 +82,14 @@ const JudgedBody kTooLittle[] = {
   c[t] += s[64 + t];  // @
 )",
      FaultKind::missing_wait, "of s, where a copy that thread"},
+    {"OfAnInitialisationBehindOtherArrivals", R"(
+  if (t == 0) begin(gate, 2);
+  __syncwarp();
+  if (lane == 0) arrive(gate);
+  wait(gate);
+  c[t] = 1.0f;
+)",
+     FaultKind::race, "which thread (0, 0, 0) writes"},
     {"AnotherLaneReleases", R"(
   __syncthreads();
   if (t == 0) release(&flags[1]);
@@ -200,6 +208,16 @@ const JudgedBody kEnough[] = {
   if (t >= 2 && t < 32) while (atomicAdd(&flags[0], 0) != 2) {}
   __threadfence_block();
   c[t] = t >= 2 && t < 32 ? s[0] : 0.0f;
+)"},
+    {"AnInitialisationThatAFlagTellsOf", R"(
+  __syncthreads();
+  if (t == 0) begin(gate, 2), release(&flags[0]);
+  __syncwarp();
+  if (t == 32) acquire(&flags[0]);
+  __syncwarp();
+  if (lane == 0) arrive(gate);
+  wait(gate);
+  c[t] = 1.0f;
 )"},
     {"TheThreadArrivesBesideItsCopies", R"(
   if (t == 0) begin(gate, 128);
