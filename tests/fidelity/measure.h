@@ -25,16 +25,20 @@ class PointRunner {
   // Compiles the kernels of all points, on `threads` threads, so that measure() finds them in the cache.
   void compile_all(const std::vector<Point>& points, int threads);
 
-  // Runs the point; on a real GPU several times, and takes the fastest. `options` are for the virtual GPU.
+  // Runs the point; on a real GPU several times, and takes the fastest. `options` are for the virtual GPU. A point that
+  // differs from the one before only in the launch that counts takes its figure from the same runs.
   Result<PointFigure> measure(const Point& point, const RunOptions& options);
 
  private:
   Result<Artifact> compile(const Point& point) const;
   Result<ArgumentBytes> make(const PointArgument& argument, std::vector<DeviceBuffer>& buffers);
+  Result<std::vector<RunRecord>> run(const Point& point, const RunOptions& options);
 
   Device& device_;
   Toolkit toolkit_;
   std::filesystem::path cache_;
+  Point last_;
+  std::vector<RunRecord> runs_;  // of last_; empty if it could not run
 };
 
 }  // namespace roofwalk::test

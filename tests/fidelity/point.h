@@ -18,6 +18,8 @@ struct PointArgument {
   // `pitch` bytes behind the one before, linked in one pseudo-random cycle.
   std::int64_t value = 0;
   std::int64_t pitch = 0;
+
+  bool operator==(const PointArgument&) const = default;
 };
 
 // One row of a points file.
