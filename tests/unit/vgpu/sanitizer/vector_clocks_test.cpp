@@ -146,23 +146,23 @@ TEST(VectorClocks, LooksForCopiesOfManySetsOfLanesCostWhatIsCharged) {
 
 // Against one number per lane.
 TEST(VectorClocks, KnowCopiesLaneByLane) {
-  constexpr std::uint32_t kWarps = 3;
+  constexpr std::uint32_t kCopyingWarps = 3;
   struct Model {
     KnownCopies known;
-    std::uint32_t batches[kWarps][kWarpSize] = {};
+    std::uint32_t batches[kCopyingWarps][kWarpSize] = {};
     void add(std::uint32_t warp, std::uint32_t lanes, std::uint32_t to) {
       known.add(warp, lanes, to);
       for (std::uint32_t l = 0; l < kWarpSize; ++l)
         if ((lanes >> l & 1u) != 0) batches[warp][l] = std::max(batches[warp][l], to);
     }
     bool is_right() const {
-      for (std::uint32_t w = 0; w < kWarps; ++w) {
+      for (std::uint32_t w = 0; w < kCopyingWarps; ++w) {
         for (int l = 0; l < kWarpSize; ++l) {
           const std::uint32_t last = batches[w][l];
           if ((last != 0 && !known.include(w, l, last)) || known.include(w, l, last + 1)) return false;
         }
       }
-      return known.parts() <= kWarps * kWarpSize;
+      return known.parts() <= kCopyingWarps * kWarpSize;
     }
   };
   std::uint64_t seed = 0;
@@ -171,13 +171,13 @@ TEST(VectorClocks, KnowCopiesLaneByLane) {
     Model one, other, both, common;
     for (int i = 0; i < 12; ++i) {
       const std::uint32_t lanes = i % 3 == 0 ? kAllLanes : i % 3 == 1 ? chance() & chance() : 1u << chance() % 32;
-      (chance() % 2 == 0 ? one : other).add(chance() % kWarps, lanes, 1 + chance() % 4);
+      (chance() % 2 == 0 ? one : other).add(chance() % kCopyingWarps, lanes, 1 + chance() % 4);
     }
     both = common = one;
     both.known.join(other.known);
     common.known = one.known.in_common(other.known);
     bool covers = true;
-    for (std::uint32_t w = 0; w < kWarps; ++w) {
+    for (std::uint32_t w = 0; w < kCopyingWarps; ++w) {
       for (int l = 0; l < kWarpSize; ++l) {
         covers = covers && one.batches[w][l] >= other.batches[w][l];
         both.batches[w][l] = std::max(one.batches[w][l], other.batches[w][l]);
