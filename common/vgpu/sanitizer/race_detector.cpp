@@ -414,13 +414,13 @@ std::optional<RaceDetector::Finding> RaceDetector::touch_closely(std::size_t wor
 }
 
 std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std::uint32_t pc, const Access& access,
-                                                         SharedTouch touch, const SharedWrites& writes) {
+                                                         SharedTouch of_warp, const SharedWrites& writes) {
   if (log_.size() >= most_kept_) forget_the_old();
   began_ = next_id();
   std::optional<Finding> warning;
   const WarpClocks& clocks = warps_[warp];
-  const bool is_plain = touch <= SharedTouch::write;
-  Record now{.clock = clocks.now, .pc = pc, .lanes = 0, .warp = warp, .touch = touch};
+  const bool is_plain = of_warp <= SharedTouch::write;
+  Record now{.clock = clocks.now, .pc = pc, .lanes = 0, .warp = warp, .touch = of_warp};
   const SamePlaces same(access);
   bool has_learned = false;
   std::uint32_t informed = 0;
@@ -430,6 +430,8 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
     now.lanes = 1u << lane;
     if (is_plain && writes.replaced == 0) now.lanes = left & same.with(lane);
     left &= ~now.lanes;
+    const SharedTouch touch = writes.of_lane(of_warp, lane);
+    const bool has_failed = (writes.failed >> lane & 1u) != 0;
     const bool in_order = is_plain && clocks.lanes.empty() && writes.replaced == 0;
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
@@ -439,9 +441,9 @@ std::optional<RaceDetector::Finding> RaceDetector::touch(std::uint32_t warp, std
       const std::uint32_t learners =
           touch == SharedTouch::acquire ? access.mask & same.with(lane) & ~informed : 1u << lane;
       has_learned = order_by_lock(warp, lane, learners, first, touch, writes) || has_learned;
-      informed |= learners;
+      informed = touch == SharedTouch::acquire ? informed | learners : 0;
     }
-    if (touch == SharedTouch::atomic) publish(warp, lane, first);
+    if (touch == SharedTouch::atomic && !has_failed) publish(warp, lane, first);
     // A load may move a whole structure although some members, or the padding, were never written.
     const auto is_written = [](Id write) { return write != 0; };
     const bool moves_some = (touch == SharedTouch::read || touch == SharedTouch::glance) &&

@@ -24,8 +24,14 @@ inline bool reads_only(SharedTouch touch) { return touch < SharedTouch::write ||
 // `relaxed`: an access that releases by itself nothing that was done before it. `live`: the lanes of the warp that have
 // not ended.
 struct SharedWrites {
-  std::uint32_t unchanged = 0, replaced = 0, live = kAllLanes;
+  std::uint32_t unchanged = 0, replaced = 0, failed = 0, live = kAllLanes;
   bool fetches = false, carries = false, learns = false, relaxed = false;
+
+  // How a lane touches memory that its warp touches so.
+  SharedTouch of_lane(SharedTouch touch, int lane) const {
+    if (touch < SharedTouch::lock || (failed >> lane & 1u) == 0) return touch;
+    return touch == SharedTouch::publish ? SharedTouch::atomic : SharedTouch::acquire;
+  }
 };
 
 }  // namespace roofwalk::vgpu

@@ -273,30 +273,33 @@ T atomic_result(ptx::AtomicOp operation, T old, T b, T c, bool flushes) {
 }
 
 // Executes an atomic lane by lane in order, so that results repeat. `known`: the operation, if it is a compile-time
-// constant.
-template <class T, ptx::AtomicOp known>
-void update_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
+// constant. Returns, if it `notes` them, the lanes that stored another value than they had found.
+template <class T, ptx::AtomicOp known, bool notes = false>
+std::uint32_t update_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
   const ptx::AtomicOp operation = known != ptx::AtomicOp::none ? known : op->instruction->atomic;
   const T* const b = warp.lanes<T>(op->s[1]);
   const T* const c = op->s[2] == kNoSlot ? b : warp.lanes<T>(op->s[2]);
   T unwanted[kWarpSize];
   T* const d = op->s[0] == kNoSlot ? unwanted : warp.lanes<T>(op->s[0]);
+  std::uint32_t changing = 0;
   const auto update = [&](std::uint8_t* place, int l) {
     T old;
     std::memcpy(&old, place, sizeof old);
     const T value = atomic_result(operation, old, b[l], c[l], flushes);
     std::memcpy(place, &value, sizeof value);
+    if constexpr (notes) changing |= std::memcmp(&old, &value, sizeof value) != 0 ? 1u << l : 0u;
     d[l] = old;
   };
   if (warp.mask == kAllLanes && at.base != nullptr) {
     std::uint8_t* const base = at.base - at.low_address;
     for (int l = 0; l < kWarpSize; ++l) update(base + access.address[l], l);
-    return;
+    return changing;
   }
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int l = std::countr_zero(left);
     update(at.of(access, l), l);
   }
+  return changing;
 }
 
 template <class Visit>
@@ -304,22 +307,28 @@ void for_active_lanes(const Access& access, Visit&& visit) {
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) visit(std::countr_zero(left));
 }
 
-// Like update_lanes(), but returns whether memory changed: a failed attempt to take a lock changes nothing.
+// Like update_lanes(), but also tells whether memory changed: a failed attempt to take a lock changes nothing.
+struct Changes {
+  bool any = false;         // behind all lanes
+  std::uint32_t lanes = 0;  // that stored another value than they had found
+};
 template <class T, ptx::AtomicOp known>
-bool change_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
+Changes change_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
   LaneBytes before;
   for_active_lanes(access, [&](int l) { std::memcpy(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)); });
-  update_lanes<T, known>(warp, op, access, at, flushes);
-  bool changed = false;
+  Changes out;
+  out.lanes = update_lanes<T, known, true>(warp, op, access, at, flushes);
   for_active_lanes(access, [&](int l) {
-    changed = changed || std::memcmp(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)) != 0;
+    out.any = out.any || std::memcmp(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)) != 0;
   });
-  return changed;
+  return out;
 }
 
-// Reports an atomic on shared memory to the race detector of the warp's block. `writes`: whether it changed memory.
-bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool writes) {
+// Reports an atomic on shared memory to the race detector of the warp's block. `changing`: the lanes that stored
+// another value than they had found.
+bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access, std::uint32_t changing) {
   const Instruction& in = *op->instruction;
+  const bool writes = changing != 0;
   // An atomic whose result decides and picks nothing may tell other threads something, but learns nothing from them.
   // One that has changed nothing tells them nothing.
   const bool tells = op->s[0] != kNoSlot && op->tells;
@@ -335,7 +344,10 @@ bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& 
   // the others, in code with fences, any may; in other code, only if the atomic polls or has left memory unchanged.
   const bool polls = exchanges || op->spins || !writes;
   const bool learns = touch != SharedTouch::lock && tells && (polls || launch.program.has_fences);
-  const SharedWrites kind{.fetches = op->s[0] != kNoSlot, .learns = learns, .relaxed = !in.releases};
+  const SharedWrites kind{.failed = in.atomic == ptx::AtomicOp::cas ? access.mask & ~changing : 0,
+                          .fetches = op->s[0] != kNoSlot,
+                          .learns = learns,
+                          .relaxed = !in.releases};
   if (!check_shared(launch, warp, op, access, touch, kind)) return false;
   if (learns) warp.block->shadow->see(warp.index, access, warp.live);
   return true;
@@ -364,10 +376,10 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (in.space == Space::generic) note_shared(launch, op);
     if (is_retried(in, true)) count_swaps(launch, warp, op, access, true);
     if (warp.block->follows_flags || warp.block->shadow != nullptr) {
-      const bool writes = change_lanes<T, known>(warp, op, access, at, false);
+      const Changes changes = change_lanes<T, known>(warp, op, access, at, false);
       if (warp.block->follows_flags)
-        note_flags(launch, warp, op, access, {.reads = tells, .writes = writes, .atomic = true});
-      if (warp.block->shadow != nullptr && !check_atomic(launch, warp, op, access, writes)) return nullptr;
+        note_flags(launch, warp, op, access, {.reads = tells, .writes = changes.any, .atomic = true});
+      if (warp.block->shadow != nullptr && !check_atomic(launch, warp, op, access, changes.lanes)) return nullptr;
       return after_memory(launch, warp, op);
     }
   } else {
@@ -380,7 +392,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
     is_retried(in, false) ? count_swaps(launch, warp, op, access, false) : count_updates(launch, warp, op, access);
     if (warp.block->follows_flags) {
-      const bool writes = change_lanes<T, known>(warp, op, access, at, true);
+      const bool writes = change_lanes<T, known>(warp, op, access, at, true).any;
       note_flags(launch, warp, op, access, {.reads = tells, .writes = writes, .atomic = true, .global = true});
       return after_memory(launch, warp, op);
     }

@@ -162,6 +162,43 @@ const JudgedBody kLeaders[] = {
   c[t] = s[t ^ 32];  // @
 )",
      FaultKind::race, "reads element"},
+    {"TriesALockForAllBehindTheirFences", R"(
+  s[t] = t;
+  __threadfence_block();
+  if (warp == 1 && atomicCAS(&flags[0], 0, 1) == 0) c[t] = 2.0f;
+  if (t == 0) {
+    while (atomicCAS(&flags[0], 1, 2) != 1) {}
+    __threadfence_block();
+  }
+  __syncwarp();
+  if (warp == 0) c[t] = s[t + 32];  // @
+)",
+     FaultKind::race, "reads element 33 of s, which thread (33, 0, 0) writes"},
+    {"SetsAFlagByASwapForAllBehindTheirFences", R"(
+  s[t] = t;
+  __threadfence_block();
+  if (warp == 1) atomicCAS(&flags[0], 0, 1);
+  if (t == 0) {
+    while (seen[0] != 1) {}
+    __threadfence_block();
+  }
+  __syncwarp();
+  if (warp == 0) c[t] = s[t + 32];  // @
+)",
+     FaultKind::race, "reads element 33 of s, which thread (33, 0, 0) writes"},
+    {"SwapsInVainBehindItsFence", R"(
+  if (t == 32) release(flags);
+  if (t == 33) {
+    s[0] = 1.0f;
+    __threadfence_block();
+    atomicCAS(&flags[0], 7, 8);
+  }
+  if (t == 0) {
+    acquire(flags);
+    c[t] = s[0];  // @
+  }
+)",
+     FaultKind::race, "reads element 0 of s, which thread (33, 0, 0) writes"},
     {"FreesAStageThatOthersRead", R"(
   s[t] = t;
   __syncthreads();
@@ -364,6 +401,30 @@ const JudgedBody kLeadersWhoMeet[] = {
   if (is_last) {
     __threadfence_block();
     c[t] = s[0] + s[1];
+  }
+)"},
+    {"CountsInByASwapOfEachLane", R"(
+  s[t] = t;
+  __threadfence_block();
+  int old = 0, found;
+  do {
+    found = old;
+    old = atomicCAS(&flags[0], found, found + 1);
+  } while (old != found);
+  while (seen[0] != 64) {}
+  __threadfence_block();
+  c[t] = s[t ^ 33];
+)"},
+    {"TakesALockInTurn", R"(
+#pragma unroll 1
+  for (bool is_over = false; !is_over;) {
+    if (atomicCAS(&flags[0], 0, 1) == 0) {
+      __threadfence_block();
+      s[64] = c[t] + (flags[1]++ == 0 ? 0.0f : s[64]);
+      __threadfence_block();
+      atomicExch(&flags[0], 0);
+      is_over = true;
+    }
   }
 )"},
     {"CountsInForItsHalf", R"(
