@@ -1,6 +1,7 @@
 #include "common/vgpu/lowering/guesses.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -57,8 +58,8 @@ class Guesses {
         readers_(function.registers.size()) {
     for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
       for_each_source(code_[pc], [&](int reg) { readers_[static_cast<std::size_t>(reg)].push_back(pc); });
-      if (is_swap(code_[pc])) swaps_.push_back(pc);
     }
+    number_words();
     blocks_before_.resize(blocks.size());
     for (std::uint32_t b = 0; b < blocks.size(); ++b) {
       for (const std::uint32_t to : blocks[b].successors) {
@@ -69,10 +70,9 @@ class Guesses {
 
   std::vector<bool> find() {
     std::vector<bool> out;
-    if (swaps_.empty()) return out;
     std::size_t loads = 0;
     for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
-      if (!is_plain_load(code_[pc]) || !has_swap(pc)) continue;
+      if (!is_plain_load(code_[pc]) || words_[pc] == 0) continue;
       if (++loads > kMostLoads) return {};
       if (!guesses(pc)) continue;
       out.resize(code_.size());
@@ -114,14 +114,25 @@ class Guesses {
            in.operands[2].kind == Operand::Kind::immediate;
   }
 
-  bool is_of_same_word(std::uint32_t load, std::uint32_t swap) const {
-    const auto own = place_of(code_[load].operands[1], code_[load]);
-    return own && own == place_of(code_[swap].operands[1], code_[swap]);
+  // Fills in `words_`: code may have thousands of swaps and of loads.
+  void number_words() {
+    words_.resize(code_.size());
+    std::map<Place, std::uint32_t> numbers;
+    const auto each_place = [&](auto&& is_wanted, auto&& visit) {
+      for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
+        if (!is_wanted(code_[pc])) continue;
+        if (const auto place = place_of(code_[pc].operands[1], code_[pc])) visit(pc, *place);
+      }
+    };
+    each_place(is_swap, [&](std::uint32_t pc, const Place& place) {
+      words_[pc] = numbers.try_emplace(place, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
+    });
+    each_place(is_plain_load, [&](std::uint32_t pc, const Place& place) {
+      if (const auto at = numbers.find(place); at != numbers.end()) words_[pc] = at->second;
+    });
   }
 
-  bool has_swap(std::uint32_t load) const {
-    return std::ranges::any_of(swaps_, [&](std::uint32_t swap) { return is_of_same_word(load, swap); });
-  }
+  bool is_of_same_word(std::uint32_t load, std::uint32_t swap) const { return words_[load] == words_[swap]; }
 
   // If a call reads the register only as a result of its callee, returns the register that gets this result in the
   // caller; else -1.
@@ -349,7 +360,8 @@ class Guesses {
   const std::vector<LinkedPart>& parts_;
   FlagValues values_;
   std::vector<std::vector<std::uint32_t>> readers_, blocks_before_;  // by register; by block
-  std::vector<std::uint32_t> swaps_;
+  // By instruction, of swaps and of plain loads: which word, from 1 on; 0: of loads, a word that no swap changes.
+  std::vector<std::uint32_t> words_;
 };
 
 }  // namespace
