@@ -38,6 +38,22 @@ bool carries_flag(const Instruction& in) {
 
 }  // namespace
 
+bool only_computes(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::alu:
+    case Form::carry:
+    case Form::convert:
+    case Form::move:
+    case Form::select:
+    case Form::compare:
+    case Form::set:
+    case Form::number_test:
+      return true;
+    default:
+      return false;
+  }
+}
+
 FlagValues::FlagValues(const ptx::Function& function)
     : function_(function), makers_(function.registers.size()), wanted_(function.registers.size()) {
   const auto& code = function.instructions;

@@ -10,6 +10,9 @@
 
 namespace roofwalk::vgpu {
 
+// Whether an instruction only makes new values of its sources.
+bool only_computes(const ptx::Instruction& in);
+
 class FlagValues {
  public:
   explicit FlagValues(const ptx::Function& function);

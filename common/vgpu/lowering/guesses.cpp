@@ -16,8 +16,9 @@ using ptx::Form;
 using ptx::Instruction;
 using ptx::Operand;
 
-// Each load takes a few walks through the whole code. A function with more of them has no guesses.
-constexpr std::size_t kMostLoads = 64, kMostSwaps = 8;
+// Each load takes a few walks through the whole code, and so may each use of its value. A function with more loads has
+// no guesses, and a load with more uses is none.
+constexpr std::size_t kMostLoads = 64, kMostSwaps = 8, kMostUses = 256;
 constexpr int kMostRounds = 8;
 
 bool is_swap(const Instruction& in) {
@@ -27,23 +28,6 @@ bool is_swap(const Instruction& in) {
 bool is_plain_load(const Instruction& in) {
   return ptx::info(in.opcode).form == Form::load && !in.is_volatile && in.vector == 1 &&
          (in.space == ptx::Space::shared || in.space == ptx::Space::generic);
-}
-
-// Whether an instruction only makes new values of its sources.
-bool only_computes(const Instruction& in) {
-  switch (ptx::info(in.opcode).form) {
-    case Form::alu:
-    case Form::carry:
-    case Form::convert:
-    case Form::move:
-    case Form::select:
-    case Form::compare:
-    case Form::set:
-    case Form::number_test:
-      return true;
-    default:
-      return false;
-  }
 }
 
 class Guesses {
@@ -179,7 +163,8 @@ class Guesses {
     std::vector<bool> to_swap;    // by block: control gets from there to the swap without loading again
     std::vector<bool> past_swap;  // by block: control gets from there to the load or the end without a swap
     int success = -1;             // the predicate of the branch that tells a swap that succeeded from one that failed
-    std::vector<bool> found;      // by register: behind a swap that succeeded, it has what the swap has found
+    bool retries = false;     // that branch leads from a swap that failed to the start of its block, and nowhere else
+    std::vector<bool> found;  // by register: behind a swap that succeeded, it has what the swap has found
   };
 
   Pair pair_of(std::uint32_t load, std::uint32_t swap) const {
@@ -193,6 +178,7 @@ class Guesses {
     const int failed = branch_on_failure(branch, swap);
     if (failed >= 0 && last.successors.size() == 2) {
       out.success = branch.guard;
+      out.retries = last.successors[static_cast<std::size_t>(failed)] == out.swap_block;
       starts.push_back(last.successors[static_cast<std::size_t>(failed)]);
     } else {
       starts.insert(starts.end(), last.successors.begin(), last.successors.end());
@@ -305,6 +291,67 @@ class Guesses {
     }
   }
 
+  // Whether a store leaves what the swap then compares with, or what is made of that, in each round of a loop that only
+  // ends when the swap has found it. Each round stores to the same place, and none reads: so linked lists are pushed
+  // to.
+  bool is_stored_anew(std::uint32_t store, std::uint32_t load, const Pair& pair,
+                      const std::vector<bool>& tainted) const {
+    const Instruction& in = code_[store];
+    const BasicBlock& block = blocks_[pair.swap_block];
+    if (ptx::info(in.opcode).form != Form::store || in.guard >= 0 || !pair.retries || store >= pair.swap ||
+        store < block.first)
+      return false;
+    for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+      const Form form = ptx::info(code_[pc].opcode).form;
+      const bool goes_on = form == Form::store || form == Form::fence || form == Form::branch || form == Form::sleep ||
+                           form == Form::cvta || only_computes(code_[pc]);
+      if (!goes_on && pc != pair.swap && pc != load) return false;
+    }
+    bool stays = true;
+    for_each_register(in.operands[0], [&](int reg) {
+      const auto is_made_here = [&](std::uint32_t pc) { return block_of(pc) == pair.swap_block; };
+      stays = stays && !tainted[static_cast<std::size_t>(reg)] &&
+              std::ranges::none_of(values_.makers_of(reg), is_made_here);
+    });
+    return stays && has_compared(store, pair, tainted);
+  }
+
+  // Whether the values that a store in the swap's block moves come, of what is tainted, from what the swap compares
+  // with behind it.
+  bool has_compared(std::uint32_t store, const Pair& pair, const std::vector<bool>& tainted) const {
+    // A value is named by the register that has it at the start of the block, or by the instruction that makes it.
+    const std::uint32_t first = blocks_[pair.swap_block].first;
+    std::map<int, std::size_t> values;
+    const auto value_of = [&](int reg) {
+      const auto at = values.find(reg);
+      return at != values.end() ? at->second : static_cast<std::size_t>(reg);
+    };
+    const auto run = [&](std::uint32_t end, auto&& note) {
+      values.clear();
+      for (std::uint32_t pc = first; pc < end; ++pc) {
+        const Instruction& in = code_[pc];
+        const bool copies = ptx::info(in.opcode).form == Form::move && in.guard < 0 && in.operands.size() == 2 &&
+                            in.operands[0].kind == Operand::Kind::reg && in.operands[1].kind == Operand::Kind::reg;
+        const std::size_t made = copies ? value_of(in.operands[1].index) : readers_.size() + pc;
+        note(pc, made);
+        for_each_result(in, [&](int reg) { values[reg] = made; });
+      }
+    };
+    run(pair.swap, [](std::uint32_t, std::size_t) {});
+    std::vector<std::size_t> compared{value_of(code_[pair.swap].operands[2].index)};
+    const auto comes_from_it = [&](const Instruction& in) {
+      bool out = true;
+      for_each_source(in, [&](int reg) {
+        out = out && (!tainted[static_cast<std::size_t>(reg)] || std::ranges::count(compared, value_of(reg)) != 0);
+      });
+      return out;
+    };
+    run(store, [&](std::uint32_t pc, std::size_t made) {
+      if (code_[pc].guard < 0 && only_computes(code_[pc]) && comes_from_it(code_[pc])) compared.push_back(made);
+    });
+    return comes_from_it(code_[store]);
+  }
+
   bool is_harmless(std::uint32_t pc, std::uint32_t load, const std::vector<bool>& tainted,
                    const std::vector<Pair>& pairs) const {
     const Instruction& in = code_[pc];
@@ -313,7 +360,7 @@ class Guesses {
         ptx::info(in.opcode).form == Form::branch && in.guard >= 0 && tainted[static_cast<std::size_t>(in.guard)];
     const auto allows = [&](const Pair& pair) {
       const bool is_found = is_behind_swap(pc, pair) && reads_only_found(pc, tainted, pair.found);
-      return is_found || (branches && may_decide(pc, pair, tainted));
+      return is_found || (branches && may_decide(pc, pair, tainted)) || is_stored_anew(pc, load, pair, tainted);
     };
     return std::ranges::any_of(pairs, allows);
   }
@@ -341,6 +388,7 @@ class Guesses {
         }
       }
     }
+    if (uses.size() > kMostUses) return false;
     std::vector<Pair> pairs;
     for (const std::uint32_t pc : uses) {
       if (!is_swap(code_[pc]) || !is_of_same_word(load, pc)) continue;

@@ -118,6 +118,31 @@ const JudgedBody kHonestGuesses[] = {
   __syncthreads();
   c[t] = *word;
 )"},
+    {"ThatAreStoredInANodeThatIsPushed", R"(
+  __shared__ int next[64];
+  int old = *word, seen;
+  do {
+    seen = old;
+    next[t] = seen;
+    __threadfence_block();
+    old = atomicCAS(word, seen, t + 1);
+  } while (old != seen);
+  __syncthreads();
+  int count = 0;
+  for (int at = *word; at != 0; at = next[at - 1]) ++count;
+  c[t] = count;
+)"},
+    {"ThatAreStoredInANodeBesideACount", R"(
+  __shared__ int next[64];
+  int old;
+  do {
+    old = *word;
+    next[t] = old & 0xff;
+    __threadfence_block();
+  } while (atomicCAS(word, old, (old & 0xffff00) + 256 + t + 1) != old);
+  __syncthreads();
+  c[t] = *word >> 8;
+)"},
     {"ThatAreMadeAnewUntilThereIsNothingToDo", R"(
   int old;
   do {
@@ -192,6 +217,53 @@ const JudgedBody kUsedOtherwise[] = {
   const int old = *word;
   atomicCAS(word, old, old + 1);
   if (old > 5) c[t] = 0.0f;
+)"},
+    {"TheGuessIsStoredByATryThatMayFail", R"(
+  const int old = *word;
+  s[32 + t % 32] = old;
+  if (atomicCAS(word, old, old + 1) == old) c[t] = 2.0f;
+)"},
+    {"TheGuessIsStoredByOneOfThreeTries", R"(
+  int old = *word;
+#pragma unroll 1
+  for (int k = 0; k < 3; ++k) {
+    const int seen = old;
+    c[t] = seen;
+    old = atomicCAS(word, seen, seen + 1);
+    if (old == seen) break;
+  }
+)"},
+    {"TheGuessIsStoredElsewhereInEachRound", R"(
+  int old = *word, seen;
+  float* to = c + t;
+  do {
+    seen = old;
+    *to = seen;
+    to = to == c ? c + 63 : to - 1;
+    old = atomicCAS(word, seen, seen + 1);
+  } while (old != seen);
+)"},
+    {"TheGuessIsStoredAndReadBack", R"(
+  volatile float* const last = c + t;
+  int old = *word, seen;
+  float sum = 0.0f;
+  do {
+    seen = old;
+    *last = seen;
+    sum += *last;
+    old = atomicCAS(word, seen, seen + 1);
+  } while (old != seen);
+  c[t ^ 1] = sum;
+)"},
+    {"TheFirstGuessIsStoredInEachRound", R"(
+  const int first = *word;
+  int old = first, seen;
+  do {
+    seen = old;
+    c[t] = first;
+    __threadfence_block();
+    old = atomicCAS(word, seen, seen + 1);
+  } while (old != seen);
 )"},
     {"TheSwapIsOfAnotherWord", R"(
   atomicAdd(word, 1);
