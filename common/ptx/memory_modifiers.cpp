@@ -17,6 +17,7 @@ bool read_semantics(ModifierReader& reader, Instruction& i) {
   const bool ordered = reader.take(is_load(i) ? ".acquire" : ".release");
   if (ordered || reader.take(".relaxed")) {
     i.is_volatile = true;
+    i.is_relaxed = !ordered;
     i.acquires = ordered && is_load(i);
     i.releases = ordered && !is_load(i);
     return take_scope(reader, i);

@@ -157,6 +157,7 @@ struct Instruction {
   bool wrap = false;          // bmsk.wrap, szext.wrap
   bool non_coherent = false;  // ld.global.nc
   bool is_volatile = false;   // also .relaxed, .acquire, .release: the instruction must not be moved
+  bool is_relaxed = false;    // ld, st: .relaxed
   bool acquires = false;      // .acquire, .acq_rel: later accesses stay after it
   bool releases = false;      // .release, .acq_rel: earlier accesses stay before it
   bool of_block = false;      // .cta: orders accesses as seen within a block

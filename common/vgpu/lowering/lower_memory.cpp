@@ -9,6 +9,7 @@
 
 #include "common/vgpu/lowering/guesses.h"
 #include "common/vgpu/lowering/loop_ends.h"
+#include "common/vgpu/lowering/peeks.h"
 #include "common/vgpu/lowering/polling.h"
 #include "common/vgpu/program/operands.h"
 
@@ -77,6 +78,7 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   op.decides = !store && in.is_volatile && reaches_global(in) && !glances(op.pc, op.block);
   op.tells = op.spins || (!store && in.acquires && picks(op.pc));
   op.guesses = !store && !in.is_volatile && load_guesses(op.pc);
+  op.peeks = !store && in.is_relaxed && load_peeks(op.pc);
   program_.polls_global |= op.spins && reaches_global(in);
   if (const auto held = speculation_.loads.find(op.pc); held != speculation_.loads.end()) {
     op.speculative = true;
@@ -204,6 +206,11 @@ bool Lowering::looks_again(std::uint32_t pc, std::uint32_t block) {
 bool Lowering::load_guesses(std::uint32_t pc) {
   if (!guesses_) guesses_ = find_guesses(function_, program_.blocks, uses_, linked_.parts);
   return !guesses_->empty() && (*guesses_)[pc];
+}
+
+bool Lowering::load_peeks(std::uint32_t pc) {
+  if (!peeks_) peeks_ = find_peeks(function_, program_.blocks);
+  return !peeks_->empty() && (*peeks_)[pc];
 }
 
 Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Operand& address,

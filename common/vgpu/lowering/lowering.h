@@ -122,6 +122,7 @@ class Lowering {
   // first. (libcu++'s waits begin with 17 of them.) As in a loop, the writer has a turn in between.
   bool looks_again(std::uint32_t pc, std::uint32_t block);
   bool load_guesses(std::uint32_t pc);
+  bool load_peeks(std::uint32_t pc);
   // Kernel parameters are known at launch, so loading one is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
                          const std::vector<Operand>& parts);
@@ -176,7 +177,8 @@ class Lowering {
   // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops()
   // (loop_ends.h).
   std::vector<bool> polling_loads_, ending_loops_;
-  std::vector<bool> picks_;  // by instruction: find_what_picks()
+  std::vector<bool> picks_;                 // by instruction: find_what_picks()
+  std::optional<std::vector<bool>> peeks_;  // by instruction: find_peeks(), computed at the first relaxed load
 };
 
 }  // namespace roofwalk::vgpu

@@ -51,6 +51,7 @@ struct Op {
   bool ends_loops = false;   // atomic: its result decides whether a loop ends (lowering/loop_ends.h)
   bool speculative = false;  // load: checked by picks (lowering/speculation.h); pick: the last one of its load
   bool guesses = false;      // load: its value matters only if a compare-and-swap finds it (lowering/guesses.h)
+  bool peeks = false;        // relaxed load: its thread does the same whatever it finds (lowering/peeks.h)
   bool back_edge = false;    // branch: its target is not ahead of it, so taking it ends the turn
   std::int64_t offset = 0;   // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
                              // handler

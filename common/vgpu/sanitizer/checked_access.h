@@ -53,11 +53,11 @@ inline bool touches_in_order(Launch& launch, const Warp& warp, const Op* op, std
 inline SharedTouch plain_touch(const Op* load) { return load->guesses ? SharedTouch::guess : SharedTouch::read; }
 
 // The same where it may be volatile. An acquire load races with no store that releases; but if its value tells nothing,
-// the thread would do the same had it come before that store.
+// the thread would do the same had it come before that store. So would one that only peeks.
 inline SharedTouch strong_touch(const Op* load, bool is_volatile) {
   if (!is_volatile) return plain_touch(load);
   if (load->tells) return SharedTouch::acquire;
-  return load->instruction->acquires ? SharedTouch::atomic : SharedTouch::glance;
+  return load->instruction->acquires || load->peeks ? SharedTouch::peek : SharedTouch::glance;
 }
 
 // Executes and checks a load or store of shared memory. A store is checked after it is executed, to know whether it
@@ -74,7 +74,7 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
       return mark_unset_shared(launch, warp, op, access);
     }
     const SharedTouch touch = strong_touch(op, is_volatile);
-    const bool carries = touch != SharedTouch::acquire && touch != SharedTouch::atomic;
+    const bool carries = touch != SharedTouch::acquire && touch != SharedTouch::peek;
     if (!check_shared(launch, warp, op, access, touch, {.carries = carries})) return nullptr;
     move(access, at);
     if (warp.block->shadow->take_unset()) return mark_unset_shared(launch, warp, op, access);

@@ -14,6 +14,7 @@ bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
 
 // Whether a read and another touch of the same word do not race, although nothing orders them.
 bool bears(SharedTouch read, SharedTouch other, bool same_warp) {
+  if (read == SharedTouch::peek) return is_atomic(other);
   if (read != SharedTouch::glance && read != SharedTouch::guess) return false;
   return (same_warp && read == SharedTouch::glance) || other == SharedTouch::atomic || other == SharedTouch::lock;
 }
@@ -160,7 +161,8 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
       if (id == 0) continue;
       const Record read = recall(id, word);
       if (bears(read.touch, touch, read.warp == warp)) {
-        if (touch == SharedTouch::write || touch == SharedTouch::publish) check_glance(read);
+        const bool glances = read.touch == SharedTouch::glance;
+        if (glances && (touch == SharedTouch::write || touch == SharedTouch::publish)) check_glance(read);
         continue;
       }
       if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);

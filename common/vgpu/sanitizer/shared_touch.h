@@ -13,13 +13,15 @@ namespace roofwalk::vgpu {
 // decides or picks something (lowering/polling.h), or a compare-and-swap that changes nothing, only acquires. `glance`
 // is a volatile load that does not poll. It races with other warps' stores like a read, but not with their atomics;
 // within its warp, such a race is one by luck. `guess` is a plain load for a compare-and-swap (lowering/guesses.h). It
-// races with stores like a read, but not with atomics.
-enum class SharedTouch : std::uint32_t { read, glance, guess, write, copy, atomic, lock, publish, acquire };
+// races with stores like a read, but not with atomics. `peek` is a relaxed or acquire load whose value tells nothing.
+// It races with plain stores only.
+enum class SharedTouch : std::uint32_t { read, glance, guess, peek, write, copy, atomic, lock, publish, acquire };
 inline bool reads_only(SharedTouch touch) { return touch < SharedTouch::write || touch == SharedTouch::acquire; }
 
 // `unchanged`: the lanes of a store that write the value that memory already holds. `replaced`: the lanes whose value
 // is overwritten by a different value from another lane of the same instruction. `fetches`: the old value is used, too.
 // `carries`: a load that may carry on what is in unwritten words, as it is followed from there (exec/follow_unset.h).
+// `failed`: the lanes of a compare-and-swap that have left memory as it was, and so publish nothing.
 // `learns`: an atomic that tells its thread what other threads' atomics have published there.
 // `relaxed`: an access that releases by itself nothing that was done before it. `live`: the lanes of the warp that have
 // not ended.

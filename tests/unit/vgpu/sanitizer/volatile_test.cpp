@@ -110,6 +110,27 @@ const VolatileBody kRacing[] = {
   }
   if (t < 32) c[t] = known.load(cuda::memory_order_relaxed) ? s[0] : 1.0f;
 )"},
+    {"relaxed_load_that_decides_who_reads", R"(
+  __shared__ int word;
+  if (t == 0) word = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> known(word);
+  if (t == 32) {
+    s[0] = 5;
+    known.store(1, cuda::memory_order_release);
+  }
+  if (t < 32 && known.load(cuda::memory_order_relaxed) != 0) c[t] = s[0];
+)",
+     "of word"},
+    {"relaxed_load_beside_a_plain_store", R"(
+  __shared__ int words[2];
+  if (t < 2) words[t] = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> other(words[warp ^ 1]);
+  if (t % 32 == 0) words[warp] = 1;
+  c[t] = other.load(cuda::memory_order_relaxed) > 100 ? 2.0f : 1.0f;
+)",
+     "of words"},
     {"acquire_load_of_no_use", R"(
   __shared__ int word;
   if (t == 0) word = 0;
@@ -342,6 +363,26 @@ const VolatileBody kPolling[] = {
   cuda::atomic_ref<int, cuda::thread_scope_block> known(word);
   if (t == 0) known.store(1, cuda::memory_order_release);
   c[t] = static_cast<float>(known.load(cuda::memory_order_acquire) >= 0);
+)"},
+    {"not_at_all_a_relaxed_load_peeks", R"(
+  __shared__ int progress[2];
+  if (t < 2) progress[t] = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> own(progress[warp]), other(progress[warp ^ 1]);
+  int most = 0;
+  for (int k = 0; k < 4; ++k) {
+    if (t % 32 == 0) own.store(k, cuda::memory_order_relaxed);
+    most = max(most, other.load(cuda::memory_order_relaxed));
+  }
+  c[t] = most > 100 ? 2.0f : 1.0f;
+)"},
+    {"not_at_all_a_relaxed_load_saves_work", R"(
+  __shared__ int word;
+  if (t == 0) word = 0;
+  __syncthreads();
+  cuda::atomic_ref<int, cuda::thread_scope_block> is_full(word);
+  if (is_full.load(cuda::memory_order_relaxed) == 0) c[t] = sqrtf(c[t]);
+  if (t % 32 == 0) is_full.store(1, cuda::memory_order_relaxed);
 )"},
     {"not_at_all_an_acquire_load_is_an_index", R"(
   __shared__ int word;
