@@ -143,7 +143,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.frames.clear();
     warp.standing.clear();
     warp.meeting.clear();
-    warp.let_in = 0;
+    warp.let_in = warp.let_ahead = 0;
     warp.unmet = nullptr;
     warp.held_loads.clear();
     warp.frame = 0;

@@ -191,6 +191,7 @@ const Op* bring_together(Warp& warp) {
   warp.stack = std::move(all.stack);
   warp.frames = std::move(all.frames);
   warp.standing.clear();
+  warp.let_ahead = 0;
   return entry;
 }
 

@@ -47,10 +47,16 @@ bool have_met(const Waiting& waiting, std::uint32_t lanes, std::uint32_t expecte
   return true;
 }
 
+// The lanes for which others may still wait: not those whose path leads straight to the exit, unless they have been let
+// ahead of the others, because they are to come first.
+std::uint32_t expected_lanes(const Launch& launch, const Warp& warp) {
+  return warp.live & (~leaving_lanes(launch.program, warp) | warp.let_ahead);
+}
+
 // Lets those go on that have met all lanes of their masks. Lanes that wait together go on together, so lanes that have
 // met others which must still wait also wait.
 void release_those_who_met(Launch& launch, Warp& warp) {
-  const std::uint32_t expected = warp.live & ~leaving_lanes(launch.program, warp);
+  const std::uint32_t expected = expected_lanes(launch, warp);
   Waiting waiting = who_waits(warp);
   for (bool changed = true; std::exchange(changed, false);) {
     launch.charge(work::kStanding);
@@ -93,10 +99,35 @@ bool choose_other_way(Warp& warp) {
   return false;
 }
 
+// Where lanes have come to the end of their path while others wait at a __syncwarp(), lets them go on without these, if
+// there is one on their way at which the others may wait for them: PTX has no reconvergence, so nothing holds them up.
+// False if there are none.
+bool go_ahead(Launch& launch, Warp& warp) {
+  std::uint32_t above = 0;  // lanes that have entries further up, or wait themselves
+  for (const MeetingLanes& meeting : warp.meeting) above |= meeting.lanes;
+  const auto waits_in_vain = [](const MeetingLanes& each) {
+    return !each.met && each.kind == MeetingLanes::Kind::sync;
+  };
+  if (std::ranges::none_of(warp.meeting, waits_in_vain)) return false;
+  const std::size_t depth = warp.frames.empty() ? 0 : warp.frames.back().depth;
+  for (std::size_t i = warp.stack.size(); i-- > depth;) {
+    ReconvergenceEntry& entry = warp.stack[i];
+    const std::uint32_t lanes = entry.mask & warp.live & warp.here & ~above;
+    above |= entry.mask;
+    if (lanes == 0 || entry.block == kExitBlock || !launch.program.blocks[entry.block].leads_to_syncwarp) continue;
+    launch.charge(work::kStanding);
+    warp.let_ahead |= lanes;
+    entry.mask &= ~lanes;
+    warp.stack.push_back({lanes, entry.block, entry.reconvergence});
+    return true;
+  }
+  return false;
+}
+
 // Records the fault that lanes wait in vain: at an exchange, if there is one, else where the executing lanes wait.
 void stop_in_vain(Launch& launch, const Warp& warp, const MeetingLanes& own) {
   using Kind = MeetingLanes::Kind;
-  const std::uint32_t expected = warp.live & ~leaving_lanes(launch.program, warp);
+  const std::uint32_t expected = expected_lanes(launch, warp);
   for (const MeetingLanes& each : warp.meeting) {
     if (each.met || each.kind != Kind::exchange) continue;
     for (std::uint32_t left = each.lanes; left != 0; left &= left - 1) {
@@ -115,6 +146,24 @@ void stop_in_vain(Launch& launch, const Warp& warp, const MeetingLanes& own) {
   // Their own masks are complete, but lanes with which they share a mask wait in vain.
   const int lane = std::countr_zero(warp.mask);
   stop_without_members(launch, warp, own.at, lane, waiting.masks[lane], waiting.masks[lane] & ~warp.mask, own.what);
+}
+
+// Whether lanes wait at a __syncwarp() for others that went ahead of them and have ended without coming to it. If so,
+// records the fault.
+bool waits_for_ended(Launch& launch, const Warp& warp) {
+  const std::uint32_t ended = warp.let_ahead & ~warp.live;
+  if (ended == 0 || !launch.sanitized) return false;
+  for (const MeetingLanes& each : warp.meeting) {
+    if (each.met || each.kind != MeetingLanes::Kind::sync) continue;
+    for (std::uint32_t left = each.lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      const std::uint32_t mask = warp.lanes<std::uint32_t>(each.masks)[lane];
+      if ((mask & ended) == 0) continue;
+      stop_without_members(launch, warp, each.at, lane, mask, mask & ended, each.what);
+      return true;
+    }
+  }
+  return false;
 }
 
 // Makes the executing lanes, which have waited, go on in the trace with the instruction `from`: if others have run
@@ -194,9 +243,10 @@ const Op* go_on_in_warp(Launch& launch, Warp& warp) {
     const auto own = std::find_if(warp.meeting.begin(), warp.meeting.end(),
                                   [&](const MeetingLanes& each) { return (each.lanes & warp.mask) != 0; });
     if (own == warp.meeting.end()) return enter_block(launch, warp, warp.stack.back().block);
+    if (!own->met && waits_for_ended(launch, warp)) return nullptr;
     if (!own->met) release_those_who_met(launch, warp);
     if (own->met) return leave_meeting(launch, warp, own);
-    if (choose_other_way(warp)) {
+    if (choose_other_way(warp) || go_ahead(launch, warp)) {
       resume_top(launch, warp);
     } else if (own->kind == MeetingLanes::Kind::barrier && all_at_barrier(warp, *own)) {
       return arrive_together(launch, warp, own);

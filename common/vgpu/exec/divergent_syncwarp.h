@@ -11,8 +11,12 @@
 // A barrier of the block without .aligned may have lanes of one warp at different places (PTX ISA, barrier). They wait
 // here until all have come to one; then the warp arrives (divergent_barrier.h).
 //
-// Lanes that wait at the end of their path for the others, in front of a barrier of the block, or outside of a function
-// that was called, never come. That is a mistake in the kernel in the first two cases; sanitized runs stop there.
+// Lanes that have come to the end of their path, where the warp would reconverge, go on without those that wait at a
+// __syncwarp() if one lies on their way: it may be the one for which these wait. From then on they run apart, and must
+// not end without it.
+//
+// Lanes that wait at the end of their path otherwise, in front of a barrier of the block, or outside of a function that
+// was called, never come. That is a mistake in the kernel in the first two cases; sanitized runs stop there.
 #pragma once
 
 #include <bit>

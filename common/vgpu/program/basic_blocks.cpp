@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "common/vgpu/program/backward.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/program/reconvergence.h"
 
@@ -81,6 +82,22 @@ void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>
   }
 }
 
+// Fills in BasicBlock::leads_to_syncwarp.
+void find_ways_to_syncwarps(const std::vector<Instruction>& code, std::vector<BasicBlock>& blocks) {
+  const auto meets = [](const Instruction& in) { return in.barrier == ptx::BarrierMode::warp_sync; };
+  if (std::none_of(code.begin(), code.end(), meets)) return;
+  walk_backward(blocks, [&](std::uint32_t b) {
+    BasicBlock& block = blocks[b];
+    if (block.leads_to_syncwarp) return false;
+    const auto first = code.begin() + block.first;
+    block.leads_to_syncwarp = std::any_of(first, first + block.count, meets) ||
+                              std::any_of(block.successors.begin(), block.successors.end(), [&](std::uint32_t to) {
+                                return to != kExitBlock && blocks[to].leads_to_syncwarp;
+                              });
+    return block.leads_to_syncwarp;
+  });
+}
+
 }  // namespace
 
 std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
@@ -129,6 +146,7 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
   }
   find_reconvergence(blocks);
   find_ways_out(code, blocks);
+  find_ways_to_syncwarps(code, blocks);
   return blocks;
 }
 

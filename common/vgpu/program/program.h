@@ -82,6 +82,7 @@ struct BasicBlock {
   // A single path leads from here to the exit (some threads may exit earlier on it), and no instruction on that path
   // involves other lanes or warps.
   bool leads_out = false;
+  bool leads_to_syncwarp = false;  // control may get from here to a __syncwarp() of the same function
 };
 inline constexpr std::uint32_t kExitBlock = ~0u;
 

@@ -134,7 +134,8 @@ struct alignas(64) Warp {
 
   std::vector<MeetingLanes> meeting;  // lanes that do not run because they wait for others at an operation
   std::uint32_t let_in = 0;           // lanes that enter a block with a barrier without the warp's other lanes
-  const Op* unmet = nullptr;          // an exchange that its lanes execute although they wait for others in vain
+  std::uint32_t let_ahead = 0;  // lanes that went on where others, which wait at a __syncwarp(), were to reconverge
+  const Op* unmet = nullptr;    // an exchange that its lanes execute although they wait for others in vain
 
   // Whether the warp has done little but poll in vain, as of a turn of its block. A loop that polls may take more turns
   // than it makes polls, because each sleep ends one.

@@ -140,6 +140,8 @@ bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at,
   if (!launch.sanitized && warp.standing.empty()) return true;
   if (!warp.standing.empty()) launch.charge(work::kStanding);
   const std::uint32_t leaving = warp.mask == warp.live ? 0 : leaving_lanes(launch.program, warp);
+  // Lanes that went ahead of others at a __syncwarp() must not end without them.
+  const std::uint32_t ended = exchange || !launch.sanitized ? 0u : warp.let_ahead & ~warp.live;
   const std::uint32_t* masks = warp.lanes<std::uint32_t>(masks_at);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
@@ -150,7 +152,7 @@ bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at,
                               masks[lane], what));
       return false;
     }
-    const std::uint32_t missing = masks[lane] & warp.live & ~warp.mask & ~leaving;
+    const std::uint32_t missing = masks[lane] & ((warp.live & ~warp.mask & ~leaving) | ended);
     if (missing == 0) continue;
     stop_without_members(launch, warp, op, lane, masks[lane], missing, what);
     return false;

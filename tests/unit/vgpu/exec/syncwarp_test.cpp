@@ -90,6 +90,15 @@ const SyncwarpShape kSyncwarps[] = {
      },
      "__device__ __noinline__ float met(float* s, int t, int lane) { if (lane < 16) { s[t] += 0.5f; "
      "__syncwarp(0xffffffu); return s[t + 8] - 0.5f * (lane < 8); } __syncwarp(0xffffffu); return s[t - 8] - 0.5f; }"},
+    {"OneAfterTheOther",
+     "float& sum = s[t / 32];\nif (lane == 0) sum = 0;\n__syncwarp();\nfor (int l = 0; l < 31; ++l) { if (lane == l) { "
+     "sum += a[l]; __syncwarp(3u << l); } if (lane == l + 1) __syncwarp(3u << l); }\nif (lane == 31) sum += a[31];\n"
+     "__syncwarp();\nc[t] = sum;",
+     [](int) { return 496.0f; }},
+    {"AheadOfOthersToABarrierOfTheBlock",
+     "if (lane == 0) { s[t] = a[t]; __syncwarp(3u); }\nif (lane == 1) { __syncwarp(3u); s[t] = s[t - 1] + 1; "
+     "}\n__syncthreads();\nif (lane > 20) return;\n__syncwarp();\nc[t] = s[t / 32 * 32 + 1];",
+     [](int t) { return static_cast<float>(t % 32 > 20 ? 7 : t / 32 * 32 + 1); }},
     {"ThenABarrierOfTheBlock",
      "if (lane < 16) { s[t] = a[t]; __syncwarp(); s[t] += s[t + 16]; } else { s[t] = a[t]; __syncwarp(); "
      "}\n__syncthreads(); c[t] = s[63 - t];",
@@ -150,6 +159,14 @@ const SyncwarpMistake kSyncwarpMistakes[] = {
      "s[t] = a[t];\n__syncwarp();\nif (lane < 16) { __syncwarp(); c[t] = s[t + 16]; } else { c[t] = 2; }\nc[t] += "
      "__shfl_sync(~0u, s[t], 0);",
      "names thread (16, 0, 0), which took another way"},
+    {"AheadOfThoseForWhomTheyNeverCome",
+     "if (lane == 0) { s[t] = a[t]; __syncwarp(3u); }\nif (lane == 2) { s[t] = a[t]; __syncwarp(12u); }\nif (lane == "
+     "3) "
+     "__syncwarp(12u);\nc[t] = 2;",
+     "the mask 0x3 of __syncwarp() names thread (1, 0, 0), which took another way"},
+    {"OnceMoreInOneArmAheadOfAllOthers",
+     "s[t] = a[t];\nif (lane < 16) { __syncwarp(); s[t + 64] = 1; }\n__syncwarp();\nc[t] = s[t];",
+     "the mask 0xffffffff of __syncwarp() names thread (16, 0, 0), which took another way"},
     {"OthersAtABarrierOfTheBlock",
      "if (lane < 16) { s[t] = a[t]; __syncwarp(); } else { s[t] = 1; asm volatile(\"bar.sync 0;\"); }\nc[t] = s[t];",
      "which took another way and is not here", FaultKind::barrier_deadlock, false},
