@@ -30,8 +30,10 @@ class Size {
   std::vector<std::pair<std::string, std::int64_t>> values_;
 };
 
-// Element type on the device. On the host, values are floats in both cases.
-enum class Element { f32, f16 };
+// Element type on the device. On the host, values are floats in all cases; those of i32 are whole numbers, of magnitude
+// below kWholeLimit, which floats represent exactly.
+enum class Element { f32, f16, i32 };
+inline constexpr float kWholeLimit = 1 << 24;
 constexpr std::uint32_t element_bytes(Element element) { return element == Element::f16 ? 2 : 4; }
 
 // The kinds of SOLVE's parameters.

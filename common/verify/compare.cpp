@@ -73,7 +73,7 @@ std::string describe(Wrong wrong, const std::string& where, float value, double 
 
 }  // namespace
 
-Correctness compare(std::span<const float> values, const Expected& expected) {
+Correctness compare(std::span<const float> values, const Expected& expected, Element element) {
   ROOFWALK_CHECK(values.size() == expected.values.size() && values.size() == expected.tolerances.size());
   // The order in which kinds of errors are reported: possible causes before their consequences.
   constexpr Wrong kOrder[] = {Wrong::unwritten, Wrong::nan, Wrong::infinite, Wrong::off};
@@ -82,6 +82,7 @@ Correctness compare(std::span<const float> values, const Expected& expected) {
   ErrorShape shape;
   for (std::size_t i = 0; i < values.size(); ++i) {
     ROOFWALK_CHECK(std::isfinite(expected.values[i]) && expected.tolerances[i] >= 0);
+    ROOFWALK_CHECK(element != Element::i32 || std::fabs(expected.values[i]) < kWholeLimit);
     const Wrong wrong = classify(values[i], expected.values[i], expected.tolerances[i]);
     if (wrong == Wrong::none || wrong == Wrong::off) shape.add(values[i], expected.values[i]);
     if (wrong == Wrong::none) continue;
@@ -100,7 +101,7 @@ Correctness compare(std::span<const float> values, const Expected& expected) {
   result.wrong = kOrder[kind];
   result.buffer = expected.name;
   result.index = firsts[kind];
-  result.looks_like_half = result.wrong == Wrong::off && shape.looks_like_half();
+  result.looks_like_half = result.wrong == Wrong::off && element != Element::i32 && shape.looks_like_half();
   result.reason = fmt::format("{} ({} of {} element{})",
                               describe(result.wrong, place(expected, result.index), values[first],
                                        expected.values[first], expected.tolerances[first]),

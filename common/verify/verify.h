@@ -82,7 +82,8 @@ class Workspace {
   std::unique_ptr<Impl> impl_;
 };
 
-// Compares one output. `values`, expected.values and expected.tolerances must have the same length.
-Correctness compare(std::span<const float> values, const Expected& expected);
+// Compares one output. `values`, expected.values and expected.tolerances must have the same length. `element`: of the
+// output; of integers, the expected values are below kWholeLimit.
+Correctness compare(std::span<const float> values, const Expected& expected, Element element = Element::f32);
 
 }  // namespace roofwalk

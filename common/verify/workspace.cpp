@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "common/base/half.h"
@@ -41,6 +42,41 @@ void in_pieces(std::size_t count, const std::function<void(std::size_t first, st
 // Maps an unwritten half to an unwritten float.
 float from_half(std::uint16_t bits) { return bits == kHalfPoison ? std::bit_cast<float>(kPoison) : half_value(bits); }
 
+// The same for an integer. What lies beyond kWholeLimit stays beyond it, where no value is expected.
+float from_int(std::int32_t value) {
+  const bool unwritten = static_cast<std::uint32_t>(value) == kPoison;
+  return unwritten ? std::bit_cast<float>(kPoison) : static_cast<float>(value);
+}
+
+std::int32_t to_int(float value) {
+  ROOFWALK_CHECK(std::fabs(value) < kWholeLimit && value == std::trunc(value));
+  return static_cast<std::int32_t>(value);
+}
+
+// Converts floats to elements of type T, in pieces, and hands on the bytes of each and their offset.
+template <class T>
+void convert(const std::vector<float>& values, T (*to)(float),
+             const std::function<void(std::uint64_t offset_bytes, std::span<const std::uint8_t>)>& visit) {
+  std::vector<T> elements;
+  in_pieces<T>(values.size(), [&](std::size_t first, std::size_t count) {
+    elements.resize(count);
+    std::transform(&values[first], &values[first] + count, elements.begin(), to);
+    visit(first * sizeof(T), bytes_of(elements));
+  });
+}
+
+// The reverse: `read` fills in the bytes of a piece.
+template <class T>
+void convert_back(std::span<float> values, float (*from)(T),
+                  const std::function<void(std::uint64_t offset_bytes, std::span<std::uint8_t>)>& read) {
+  std::vector<T> elements;
+  in_pieces<T>(values.size(), [&](std::size_t first, std::size_t count) {
+    elements.resize(count);
+    read(first * sizeof(T), writable_bytes_of(elements));
+    std::transform(elements.begin(), elements.end(), &values[first], from);
+  });
+}
+
 }  // namespace
 
 Workspace::Impl::~Impl() {
@@ -62,16 +98,19 @@ void Workspace::Impl::refresh(const Buffer& buffer) {
     constexpr std::uint32_t kTwoHalves = kHalfPoison * 0x1'0001u;
     poison(buffer, guard_bytes, buffer.data_bytes, buffer.element == Element::f16 ? kTwoHalves : kPoison);
     device.forget(buffer.memory, guard_bytes, buffer.data_bytes);
-  } else if (buffer.element == Element::f16) {
-    const std::vector<float>& values = buffer.input->values;
-    std::vector<std::uint16_t> halves;
-    in_pieces<std::uint16_t>(values.size(), [&](std::size_t first, std::size_t count) {
-      halves.resize(count);
-      std::transform(&values[first], &values[first] + count, halves.begin(), half_bits);
-      device.write(buffer.memory, guard_bytes + first * sizeof(std::uint16_t), bytes_of(halves));
-    });
-  } else {
-    device.write(buffer.memory, guard_bytes, bytes_of(buffer.input->values));
+    return;
+  }
+  const std::vector<float>& values = buffer.input->values;
+  const auto write = [&](std::uint64_t offset_bytes, std::span<const std::uint8_t> bytes) {
+    device.write(buffer.memory, guard_bytes + offset_bytes, bytes);
+  };
+  switch (buffer.element) {
+    case Element::f32:
+      return write(0, bytes_of(values));
+    case Element::f16:
+      return convert<std::uint16_t>(values, half_bits, write);
+    case Element::i32:
+      return convert<std::int32_t>(values, to_int, write);
   }
 }
 
@@ -159,13 +198,17 @@ std::vector<float> Workspace::Impl::read_data(const Buffer& buffer) const {
 
 void Workspace::Impl::read_elements(const Buffer& buffer, std::size_t first, std::span<float> values) const {
   const std::uint64_t start = guard_bytes + first * element_bytes(buffer.element);
-  if (buffer.element == Element::f32) return device.read(buffer.memory, start, writable_bytes_of(values));
-  std::vector<std::uint16_t> halves;
-  in_pieces<std::uint16_t>(values.size(), [&](std::size_t at, std::size_t count) {
-    halves.resize(count);
-    device.read(buffer.memory, start + at * sizeof(std::uint16_t), writable_bytes_of(halves));
-    std::transform(halves.begin(), halves.end(), &values[at], from_half);
-  });
+  const auto read = [&](std::uint64_t offset_bytes, std::span<std::uint8_t> bytes) {
+    device.read(buffer.memory, start + offset_bytes, bytes);
+  };
+  switch (buffer.element) {
+    case Element::f32:
+      return read(0, writable_bytes_of(values));
+    case Element::f16:
+      return convert_back<std::uint16_t>(values, from_half, read);
+    case Element::i32:
+      return convert_back<std::int32_t>(values, from_int, read);
+  }
 }
 
 Workspace::Workspace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -257,7 +300,7 @@ Correctness Workspace::check(const std::vector<Expected>& expected) const {
     const auto at =
         std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.name == buffer.name; });
     ROOFWALK_CHECK(at != expected.end());
-    Correctness one = compare(impl_->read_data(buffer), *at);
+    Correctness one = compare(impl_->read_data(buffer), *at, buffer.element);
     one.worst_error = std::max(one.worst_error, all.worst_error);
     if (!one.correct) return one;
     all = std::move(one);

@@ -7,7 +7,7 @@ namespace roofwalk {
 std::vector<std::vector<float>> half_answer(const Exercise& exercise, const Size& size, const Problem& problem) {
   Problem rounded = problem;
   for (Parameter& parameter : rounded.parameters) {
-    if (auto* input = std::get_if<InputBuffer>(&parameter)) {
+    if (auto* input = std::get_if<InputBuffer>(&parameter); input != nullptr && input->element != Element::i32) {
       for (float& value : input->values) value = half_rounded(value);
     }
   }

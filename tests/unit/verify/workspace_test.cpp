@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::uint64_t kGuard = 256;
 
@@ -201,10 +202,37 @@ TEST_F(WorkspaceTest, HalvesLieBesideEachOther) {
   EXPECT_EQ(reason_after(y_ - 2, 2), "y[-1] was written: that is out of bounds (y holds 3 elements)");
 }
 
+// Uses the problem of SOLVE(x, y) with integers, where y = x.
+TEST_F(WorkspaceTest, IntegersAreIntegersOnTheDevice) {
+  auto workspace = Workspace::make(
+      device_,
+      {.parameters = {InputBuffer{"x", {3, -2, 16'777'215}, Element::i32}, OutputBuffer{"y", 3, Element::i32}}},
+      kGuard);
+  ASSERT_TRUE(workspace.ok());
+  std::memcpy(&x_, workspace->arguments()[0].data(), 8);
+  std::memcpy(&y_, workspace->arguments()[1].data(), 8);
+  const auto reason_after = [&](std::vector<std::int32_t> y) {
+    script([this, y] { std::memcpy(&device_.arena[y_], y.data(), y.size() * sizeof y[0]); });
+    EXPECT_TRUE(workspace->run_planned({}, no_scratch()).ok());
+    std::int32_t third = 0;
+    std::memcpy(&third, &device_.arena[x_ + 8], sizeof third);
+    EXPECT_EQ(third, 16'777'215);
+    return workspace->check({{.name = "y", .values = {3, -2, 16'777'215}, .tolerances = {0, 0, 0}}}).reason;
+  };
+  EXPECT_EQ(reason_after({3, -2, 16'777'215}), "");
+  EXPECT_EQ(reason_after({3, -2}), "y[2] was never written (1 of 3 elements)");
+  EXPECT_EQ(reason_after({3, -2, 16'777'216}),
+            "y[2] is 16777216, it should be 16777215 (off by 1, allowed 0) (1 of 3 elements)");
+  EXPECT_EQ(reason_after({3, -2, 16'777'217}),
+            "y[2] is 16777216, it should be 16777215 (off by 1, allowed 0) (1 of 3 elements)");
+  // Nearly right integers are no sign of half precision.
+  EXPECT_THAT(reason_after({4, -3, 16'770'000}), Not(HasSubstr("half precision")));
+}
+
 // Buffers of this size are written and compared in several pieces.
 TEST_F(WorkspaceTest, LargeBuffersAreWrittenAndComparedToTheEnd) {
   constexpr std::size_t kCount = 5'000'003;
-  for (const Element element : {Element::f32, Element::f16}) {
+  for (const Element element : {Element::f32, Element::f16, Element::i32}) {
     device_.arena.assign(64 << 20, 0xcc);
     device_.memory_left = 64 << 20;
     std::vector<float> values(kCount);
