@@ -12,6 +12,7 @@
 #include "tests/fidelity/measure.h"
 #include "tests/support/golden.h"
 #include "tests/support/kernel_runner.h"
+#include "tests/support/part_of_today.h"
 
 namespace roofwalk::test {
 namespace {
@@ -189,20 +190,73 @@ TEST(Sample, HasTheFiguresOfThisModelVersion) {
   roofwalk::testing::expect_golden(folder / "errors/sample.md", table);
 }
 
-// Runs points on the virtual GPU. Their table of errors must be the one beside the points.
-void expect_errors(const std::vector<Point>& points, const char* table) {
-  const std::vector<PointError> errors = errors_of(points);
-  roofwalk::testing::expect_golden(source_root() / "tests/fidelity/errors" / table,
-                                   table_of(errors) + "\n" + chips_and_farthest_of(errors, 10));
-}
+fs::path errors_file(const std::string& name) { return source_root() / "tests/fidelity/errors" / name; }
 
-TEST(Long, ErrorsOfGpuBenchesAreThoseInTheTable) {
+std::vector<Point> points_of_gpu_benches() {
   const auto points = read_points(source_root() / "tests/fidelity/points/fitted/gpu_benches.csv");
-  ASSERT_TRUE(points.ok()) << points.error().text();
-  expect_errors(*points, "gpu_benches.md");
+  EXPECT_TRUE(points.ok()) << points.error().text();
+  return points ? *points : std::vector<Point>();
 }
 
-TEST(Long, ErrorsOfHeldOutPointsAreThoseInTheTable) { expect_errors(points_of("held_out"), "held_out.md"); }
+// The tables of errors beside the points follow from the recorded figures.
+TEST(Tables, FollowFromTheFigures) {
+  for (const auto& [name, points] :
+       {std::pair{"gpu_benches", points_of_gpu_benches()}, std::pair{"held_out", points_of("held_out")}}) {
+    const auto errors = read_figures(errors_file(std::string(name) + ".csv"), points);
+    ASSERT_TRUE(errors.ok()) << errors.error().text();
+    roofwalk::testing::expect_golden(errors_file(std::string(name) + ".md"),
+                                     table_of(*errors) + "\n" + chips_and_farthest_of(*errors, 10));
+  }
+}
+
+TEST(Tables, LackNoPointAndHaveNoOther) {
+  const fs::path file = fs::temp_directory_path() / ("figures-" + std::to_string(getpid()) + ".csv");
+  Point point;
+  point.chip = "h200", point.mechanism = "m", point.what = "w", point.unit = "us", point.published = 2.5;
+  const auto error_of = [&](const std::string& text, const std::vector<Point>& points) {
+    std::ofstream(file) << "chip,mechanism,what,unit,published,here\n" << text;
+    const auto read = read_figures(file, points);
+    return read ? std::to_string(read->size()) : read.error().text();
+  };
+  EXPECT_EQ(figures_of({{point, 3.25}}), "chip,mechanism,what,unit,published,here\nh200,m,w,us,2.5,3.25\n");
+  EXPECT_EQ(error_of("h200,m,w,us,2.5,3.25\n", {point}), "1");
+  EXPECT_THAT(error_of("", {point}), HasSubstr("no line `h200,m,w,us,2.5`"));
+  EXPECT_THAT(error_of("h200,m,w,us,2.4,3.25\n", {point}), HasSubstr("no line `h200,m,w,us,2.5`"));
+  EXPECT_THAT(error_of("h200,m,w,us,2.5,3.25\n", {}), HasSubstr("`h200,m,w,us,2.5` is of no point"));
+  EXPECT_THAT(error_of("h200,m,w,us,2.5,much\n", {point}), HasSubstr(":2: it has no value"));
+  fs::remove(file);
+}
+
+TEST(Tables, PartsHaveEachPointOnce) {
+  const std::vector<Point> points = all_points();
+  std::size_t sum = 0;
+  for (std::uint64_t part = 0; part < kParts; ++part) {
+    const std::size_t size = part_of(points, part, kParts).size();
+    EXPECT_GT(size, points.size() / kParts / 2);
+    sum += size;
+  }
+  EXPECT_EQ(sum, points.size());
+}
+
+// Runs points on the virtual GPU, those of a part (part_of_today.h). Their figures must be the recorded ones.
+void expect_figures(const std::vector<Point>& all, const std::string& name) {
+  const auto part = part_of_today();
+  SCOPED_TRACE(how_to_repeat(part));
+  const std::vector<Point> points = part ? part_of(all, *part, kParts) : all;
+  const std::string here = figures_of(errors_of(points));
+  if (!part) return roofwalk::testing::expect_golden(errors_file(name), here);
+  const auto recorded = read_figures(errors_file(name), all);
+  ASSERT_TRUE(recorded.ok()) << recorded.error().text();
+  std::vector<PointError> of_part;
+  for (const Point& point : points) {
+    of_part.push_back(*std::find_if(recorded->begin(), recorded->end(),
+                                    [&](const PointError& each) { return each.point.where == point.where; }));
+  }
+  EXPECT_EQ(here, figures_of(of_part));
+}
+
+TEST(Long, FiguresOfGpuBenchesAreTheRecordedOnes) { expect_figures(points_of_gpu_benches(), "gpu_benches.csv"); }
+TEST(Long, FiguresOfHeldOutPointsAreTheRecordedOnes) { expect_figures(points_of("held_out"), "held_out.csv"); }
 
 // The published ladder of matrix products. Each step gains over the one before what it gained on the card, on the
 // card's machine file and on another one; there, the best step is the same.

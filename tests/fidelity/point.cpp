@@ -12,6 +12,8 @@
 #include <numeric>
 #include <set>
 
+#include "common/base/hash.h"
+
 namespace roofwalk::test {
 namespace {
 
@@ -125,6 +127,59 @@ double value_of(const Point& point, double elapsed_ns, double clock_hz) {
   if (point.unit == "ns") return elapsed_ns / point.amount;
   if (point.unit == "us") return elapsed_ns / 1000 / point.amount;
   return 0;
+}
+
+namespace {
+
+constexpr const char* kFiguresHeader = "chip,mechanism,what,unit,published,here";
+
+std::string name_of(const Point& point) {
+  return fmt::format("{},{},{},{},{:.6g}", point.chip, point.mechanism, point.what, point.unit, *point.published);
+}
+
+}  // namespace
+
+std::string figures_of(const std::vector<PointError>& errors) {
+  std::string text = std::string(kFiguresHeader) + "\n";
+  for (const PointError& each : errors) text += fmt::format("{},{:.5g}\n", name_of(each.point), each.value);
+  return text;
+}
+
+Result<std::vector<PointError>> read_figures(const std::filesystem::path& file, const std::vector<Point>& points) {
+  std::map<std::string, double> values;
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  for (int number = 2; std::getline(in, line); ++number) {
+    const auto comma = line.rfind(',');
+    double value = 0;
+    if (comma == std::string::npos || !read_number(line.substr(comma + 1), value))
+      return Error{.message = fmt::format("{}:{}: it has no value", file.string(), number)};
+    values[line.substr(0, comma)] = value;
+  }
+  std::vector<PointError> out;
+  for (const Point& point : points) {
+    const auto found = values.find(name_of(point));
+    if (found == values.end())
+      return Error{.message = fmt::format("{}: no line `{}` of {}", file.string(), name_of(point), point.where)};
+    out.push_back({point, found->second});
+    values.erase(found);
+  }
+  if (!values.empty())
+    return Error{.message = fmt::format("{}: `{}` is of no point", file.string(), values.begin()->first)};
+  return out;
+}
+
+std::vector<Point> part_of(const std::vector<Point>& points, std::uint64_t part, std::uint64_t parts) {
+  std::vector<Point> out;
+  for (const Point& point : points) {
+    std::string runs = point.chip + point.kernel;
+    for (const std::string& define : point.defines) runs += " " + define;
+    for (const PointArgument& each : point.arguments)
+      runs += fmt::format(" {}:{}:{}", static_cast<int>(each.kind), each.value, each.pitch);
+    if (std::stoull(sha256_hex(runs).substr(0, 8), nullptr, 16) % parts == part) out.push_back(point);
+  }
+  return out;
 }
 
 double PointError::error() const { return std::abs(ratio() - 1); }

@@ -1,6 +1,7 @@
 // Published measurements of GPUs, each with the kernel and the arguments that repeat it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -52,6 +53,14 @@ struct PointError {
   double ratio() const { return value / *point.published; }
   double error() const;  // relative to the published value
 };
+
+// Writes the values, one line a point: chip, mechanism, what, unit, published, here.
+std::string figures_of(const std::vector<PointError>& errors);
+// Reads them back. Errors: a point without a line, a line without a point, another published value.
+Result<std::vector<PointError>> read_figures(const std::filesystem::path& file, const std::vector<Point>& points);
+
+// The points of one of `parts` parts. Points that need the same runs are in the same part.
+std::vector<Point> part_of(const std::vector<Point>& points, std::uint64_t part, std::uint64_t parts);
 
 // All points files of a folder, sorted by name.
 std::vector<std::filesystem::path> points_files(const std::filesystem::path& folder);

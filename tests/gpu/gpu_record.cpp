@@ -136,13 +136,17 @@ std::vector<ErrorRow> errors_of(const Json& attempt, const Json& modelled) {
   return rows;
 }
 
+std::string line_of(const ErrorRow& row) {
+  return fmt::format("| {} | {} | {} | {:.4g} | {:.4g} | {:+.1f} % |\n", row.chapter, row.kernel, row.figure, row.card,
+                     row.modelled, 100 * row.error());
+}
+
 std::string table_of(const std::vector<ErrorRow>& rows) {
   std::string text =
       fmt::format("| chapter | kernel | figure | card | virtual GPU | error |\n|---|---|---|---:|---:|---:|\n");
   std::map<std::string, std::vector<double>> errors;
   for (const ErrorRow& row : rows) {
-    text += fmt::format("| {} | {} | {} | {:.4g} | {:.4g} | {:+.1f} % |\n", row.chapter, row.kernel, row.figure,
-                        row.card, row.modelled, 100 * row.error());
+    text += line_of(row);
     errors[row.figure].push_back(std::abs(row.error()));
   }
   for (auto& [name, all] : errors) {

@@ -38,6 +38,9 @@ struct ErrorRow {
 // either attempt are left out.
 std::vector<ErrorRow> errors_of(const Json& attempt, const Json& modelled);
 
+// A row of the table below.
+std::string line_of(const ErrorRow& row);
+
 // Returns a readable table: all rows, then the median and the largest error of each figure.
 std::string table_of(const std::vector<ErrorRow>& rows);
 
