@@ -113,7 +113,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   std::fill(std::begin(block.expected), std::end(block.expected), 0u);
   std::fill(std::begin(block.counted), std::end(block.counted), 0u);
   std::fill(std::begin(block.asked), std::end(block.asked), 0u);
-  std::fill(std::begin(block.came_at), std::end(block.came_at), 0u);
+  std::fill(std::begin(block.came_at), std::end(block.came_at), PathClock{});
   block.follows_flags = is_traced || launch.follows_flags;
   block.mbarrier_copies.clear();
   block.mbarrier_phases.clear();
@@ -158,6 +158,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.executed = warp.swaps = warp.vain_turn = warp.vain_executed = 0;
     warp.vain_polls = warp.vain_phases = warp.ways_given = 0;
     warp.path = {};
+    warp.wait_for_block = {};
     warp.trace = is_traced ? &block.trace->warps[warp.index] : nullptr;
     warp.state = Warp::State::ready;
     warp.stack.assign(1, {warp.live, 0, kExitBlock});

@@ -49,8 +49,10 @@ class GridRunner {
     bound_blocks_ = program_.smid_slot == kNoSlot ? static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size()
                                                   : shape.grid.count();
     launch_.stores_wait = !alone_;
-    if ((program_.polls_global || program_.looks_at_global) && sample_.takes_any())
+    if ((program_.polls_global || program_.looks_at_global) && sample_.takes_any()) {
       launch_.grid_flow = std::make_shared<GridFlow>();
+      launch_.chain = std::make_shared<BlockChain>();
+    }
     launch_.counts = limits.counts;
     launch_.follows_flags = limits.counts && sample_.takes_any() && program_.reads_flags;
     launch_.follows_global_flags = launch_.follows_flags && program_.reads_global_flags;
@@ -83,6 +85,7 @@ class GridRunner {
   GridTrace take_trace() {
     GridTrace out = sample_.take();
     out.longest_warp = longest_warp_;
+    out.chain_cycles = chain_cycles_;
     if (launch_.grid_flow != nullptr) out.writes = std::move(launch_.grid_flow->awaited);
     return out;
   }
@@ -138,6 +141,7 @@ class GridRunner {
         helpers_.back()->follows_flags = launch_.follows_flags;
         helpers_.back()->follows_global_flags = launch_.follows_global_flags;
         helpers_.back()->grid_flow = launch_.grid_flow;
+        helpers_.back()->chain = launch_.chain;
         helpers_.back()->line_of = launch_.line_of;
         helpers_.back()->is_of_header = launch_.is_of_header;
       }
@@ -250,6 +254,7 @@ class GridRunner {
       l2_round_.take(sm->l2_log, static_cast<std::size_t>(sm->index));
       sm->stores.apply();
       if (launch_.grid_flow != nullptr) settle_grid_flow(*launch_.grid_flow, *sm);
+      if (launch_.chain != nullptr) launch_.chain->take(sm->chain);
     }
     pass_time(issued);
     bool ended = false;
@@ -316,6 +321,9 @@ class GridRunner {
   void finish(Multiprocessor& sm, ResidentBlock& block) {
     const BlockWork work = work_of(block);
     longest_warp_ = std::max(longest_warp_, work.longest_warp);
+    for (const Warp& warp : block.warps) {
+      if (warp.path.behind_cycles != 0) chain_cycles_ = std::max(chain_cycles_, warp.path.now().of_grid);
+    }
     if (block.trace != nullptr) sm.traced.bytes -= std::exchange(block.trace->beside_bytes, 0);
     sample_.finish(block.trace, work);
     if (sample_.takes_any()) {
@@ -445,6 +453,7 @@ class GridRunner {
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint64_t longest_warp_ = 0;  // instructions
+  std::int64_t chain_cycles_ = 0;   // GridTrace::chain_cycles
   std::uint64_t dram_sectors_ = 0;  // sectors read or made dirty up to the last round
   double cycles_ = 0;               // lower bound of the cycles since the launch began
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;

@@ -50,6 +50,7 @@ Result<Program> Lowering::run() {
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   note_polls_by_plain_reads();
   program_.looks_at_global = program_.looks_at_global || only_looks_at_global();
+  if (program_.looks_at_global) mark_loads_that_look();
   for (const int reg : unwritten_) {
     if (slots_.is_fixed(reg) || slots_.of_register(reg) == kNoSlot) continue;
     const int bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(reg)].type);
@@ -245,7 +246,8 @@ Status Lowering::lower_block(std::uint32_t index) {
   for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
     const Instruction& in = function_.instructions[pc];
     emit_picks(pc, index);
-    if (program_.turns_by_clock && (may_write_flag(in) || looks_again(pc, index))) emit_end_of_turn(pc, index);
+    if ((program_.turns_by_clock && (may_write_flag(in) || looks_again(pc, index))) || tells_other_blocks(in))
+      emit_end_of_turn(pc, index);
     if (const Status status = lower_instruction(in, pc, index); !status) {
       Error error = status.error();
       error.line = input_.module->line_in(in, input_.source_name);

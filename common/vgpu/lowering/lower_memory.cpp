@@ -139,6 +139,14 @@ bool Lowering::only_looks_at_global() {
   return has_many_looks();
 }
 
+// In a kernel where warps may wait for other blocks: sets Op::ends_loops of loads that may be such looks.
+void Lowering::mark_loads_that_look() {
+  for (Op& op : program_.ops) {
+    if (op.instruction == nullptr || !may_see_others(*op.instruction)) continue;
+    op.ends_loops = ends_loops(op.pc) || decides_way(*op.instruction, States::followed);
+  }
+}
+
 // Whether the code outside of loops has so many looks that a warp may wait there.
 bool Lowering::has_many_looks() {
   if (many_looks_) return *many_looks_;
@@ -154,6 +162,24 @@ bool Lowering::has_many_looks() {
   const std::vector<bool> choose = find_what_chooses_ways(function_, program_.blocks, linked_.parts);
   const auto looks = std::count_if(in_no_loop.begin(), in_no_loop.end(), [&](auto pc) { return choose[pc]; });
   return *(many_looks_ = looks >= kManyLooks);
+}
+
+// Whether an instruction may write a flag for which other blocks wait, in a run that counts. A warp's turn ends in
+// front of it, so that all warps that run at the same time have looked before: what a look finds depends on the time,
+// and not on which block has its turn first. A chain of blocks that look back would else be one of all blocks.
+bool Lowering::tells_other_blocks(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  const bool tells = form == Form::atomic || form == Form::reduction || (form == Form::store && in.is_volatile);
+  if (!input_.work_mode.counts || !tells || !reaches_global(in)) return false;
+  if (!polls_global_) {
+    polls_global_ = false;
+    for (std::uint32_t pc = 0; pc < function_.instructions.size() && !*polls_global_; ++pc) {
+      const Instruction& each = function_.instructions[pc];
+      polls_global_ =
+          ptx::info(each.opcode).form == Form::load && each.is_volatile && reaches_global(each) && load_polls(pc);
+    }
+  }
+  return *polls_global_;
 }
 
 bool Lowering::is_in_loop(std::uint32_t block) {

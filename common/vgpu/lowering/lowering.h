@@ -111,7 +111,9 @@ class Lowering {
   void note_polls_by_plain_reads();
   static bool may_see_others(const ptx::Instruction& in);
   bool only_looks_at_global();
+  void mark_loads_that_look();
   bool has_many_looks();
+  bool tells_other_blocks(const ptx::Instruction& in);
   bool is_in_loop(std::uint32_t block);
   bool glances(std::uint32_t pc, std::uint32_t block);
   static bool may_look(const ptx::Instruction& in);
@@ -170,6 +172,7 @@ class Lowering {
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
   std::vector<bool> loops_;                   // by basic block: whether it is in a loop
+  std::optional<bool> polls_global_;          // whether any load of global memory polls
   std::optional<bool> many_looks_;            // has_many_looks()
   bool has_looked_ = false;                   // looks_again(): there was a look before
   Speculation speculation_;                   // of sanitized runs

@@ -48,7 +48,8 @@ struct Op {
   bool decides = false;      // atomic, mbarrier: its result decides a way (registers_that_decide); volatile load of
                              // global memory: it may wait for another warp, as it is more than one look
   bool tells = false;        // acquire load, atomic: for the race detector, whether its value orders threads
-  bool ends_loops = false;   // atomic: its result decides whether a loop ends (lowering/loop_ends.h)
+  bool ends_loops = false;   // atomic: its result decides whether a loop ends (lowering/loop_ends.h); load: it may be a
+                             // look for which its warp waits for other blocks (Program::looks_at_global)
   bool speculative = false;  // load: checked by picks (lowering/speculation.h); pick: the last one of its load
   bool guesses = false;      // load: its value matters only if a compare-and-swap finds it (lowering/guesses.h)
   bool peeks = false;        // relaxed load: its thread does the same whatever it finds (lowering/peeks.h)

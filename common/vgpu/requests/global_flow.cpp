@@ -192,6 +192,33 @@ void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_
   if (seen.order != 0) note_seen_write(launch, warp, op, seen.by);
 }
 
+void note_chain_write(Launch& launch, const Warp& warp, std::uint64_t word, bool keeps) {
+  BlockChain& chain = launch.stores_wait ? launch.sm->chain : *launch.chain;
+  const std::uint64_t low = word * kWordBytes;
+  if (!launch.chain->may_be_looked_at(low, low + kWordBytes)) return;
+  launch.charge(work::kTracedWord);
+  chain.write(word, {warp.path.now().of_grid, warp.block->linear_index}, keeps);
+}
+
+void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word) {
+  (launch.stores_wait ? launch.sm->chain : *launch.chain).look(word * kWordBytes);
+  PathSums& path = warp.path;
+  WaitForBlock& wait = warp.wait_for_block;
+  const std::int64_t now = path.now().of_grid;
+  if (wait.op != op) wait = {.op = op, .since = now, .newest = wait.newest};
+  BlockChain::Change seen = launch.chain->latest(word);
+  if (launch.stores_wait) {
+    const BlockChain::Change own = launch.sm->chain.latest(word);
+    if (own.order != 0) seen = own;
+  }
+  if (seen.order == 0) return;
+  launch.charge(work::kTracedWord);
+  if (seen.order <= wait.newest) return path.wait_for_block(std::max(now, seen.clock));
+  // Tries in vain take no time of their own: how many there are depends on the order of turns.
+  path.wait_for_block(std::max(wait.since, seen.clock));
+  wait = {.newest = seen.order};
+}
+
 void settle_grid_flow(GridFlow& flow, Multiprocessor& sm) {
   GridFlowLog& log = sm.grid_flow;
   for (const GridFlowLog::Read& read : log.reads())
@@ -205,11 +232,13 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
   if (block.global_stores == nullptr) block.global_stores = std::make_shared<GlobalStores>();
   GlobalStores& stores = *block.global_stores;
   const GlobalStore store{++block.sync_points, warp.index, static_cast<std::uint32_t>(warp.first_outcome + op->memory),
-                          warp.path.clock()};
+                          warp.path.now()};
   const std::uint64_t end = access.high + access.bytes;
   stores.low = std::min(stores.low, access.low);
   stores.end = std::max(stores.end, end);
   const bool follows_grid = launch.grid_flow != nullptr && warp.trace != nullptr;
+  if (launch.chain != nullptr && launch.chain->may_be_looked_at(access.low, end))
+    for_each_word(access, [&](std::uint64_t word) { note_chain_write(launch, warp, word, false); });
   if (access.contiguous && access.low % kSectorBytes == 0 && end % kSectorBytes == 0) {
     const auto sectors = static_cast<std::uint32_t>((end - access.low) / kSectorBytes);
     if (follows_grid) note_grid_write(launch, warp, op, {.address = access.low, .sectors = sectors});
@@ -259,6 +288,8 @@ void note_global_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t wo
 
 void note_global_load(Launch& launch, Warp& warp, const Op* op, const Access& access) {
   if (launch.grid_flow != nullptr && warp.trace != nullptr) note_grid_load(launch, warp, op, access);
+  if (launch.chain != nullptr && (op->spins || op->ends_loops))
+    for_each_word(access, [&](std::uint64_t word) { note_chain_look(launch, warp, op, word); });
   // What a look finds that is made once is luck: it waits for no other warp.
   if (op->instruction->is_volatile && !op->spins && !op->decides) return;
   const ResidentBlock& block = *warp.block;

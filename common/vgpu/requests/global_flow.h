@@ -23,6 +23,12 @@ void note_global_read(Launch& launch, Warp& warp, const Op* op, std::uint64_t wo
 // work, and what they get depends on the order of blocks. `word`: address / 4. `bytes`: as in Written.
 void note_grid_write(Launch& launch, const Warp& warp, const Op* op, const Written& what);
 void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, std::uint32_t bytes);
+
+// The same for a chain of waits (Launch::chain, state/block_chain.h), for all warps, traced or not. Only loads and
+// atomics that may wait for other blocks look.
+void note_chain_write(Launch& launch, const Warp& warp, std::uint64_t word, bool keeps);
+void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word);
+
 // At the end of a round in which SMs ran at the same time: records what an SM read, and makes what it wrote known to
 // all.
 void settle_grid_flow(GridFlow& flow, Multiprocessor& sm);

@@ -91,6 +91,10 @@ class FlagNotes {
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
       const bool keeps = use_.atomic && op_->instruction->atomic != ptx::AtomicOp::exch;
+      if (use_.global && launch_.chain != nullptr) {
+        if (is_look(lane, bytes)) note_chain_look(launch_, warp_, op_, word);
+        if (use_.writes) note_chain_write(launch_, warp_, word, keeps);
+      }
       if (use_.global && launch_.grid_flow != nullptr && warp_.trace != nullptr) {
         if (is_look(lane, bytes)) note_grid_read(launch_, warp_, op_, word, Written::kWord);
         if (use_.writes) note_grid_write(launch_, warp_, op_, {.address = word * kWordBytes, .keeps = keeps});
@@ -98,8 +102,10 @@ class FlagNotes {
       FlagWrite* const write = last_write(block, word);
       const FlagWrite last = write != nullptr ? *write : FlagWrite{};
       if (last.number != 0 && use_.reads) warp_.path.wait_until(last.clock);
-      if (use_.writes && write != nullptr)
-        *write = {own_, std::max(warp_.path.clock(), use_.atomic ? last.clock : 0), keeps};
+      if (use_.writes && write != nullptr) {
+        *write = {own_, warp_.path.now(), keeps};
+        if (use_.atomic) write->clock.raise_to(last.clock);
+      }
       if (last.number == 0 || last.number == own_) continue;
       if (use_.reads && !use_.global) {
         note_sync_point(launch_, warp_, op_, last.number, SyncPoint::Kind::waits);

@@ -29,8 +29,8 @@ struct MbarrierCopies {
 // Phase numbers of an mbarrier in traces: the current phase and the previous one (0 = none).
 struct MbarrierPhases {
   std::uint32_t open = 0, over = 0;
-  std::uint64_t open_clock = 0, over_clock = 0;  // PathSums::clock() of the latest arrival at each
-  std::uint32_t arrival = 0;                     // number of the last arrival, as a flag write
+  PathClock open_clock, over_clock;  // of the latest arrival at each
+  std::uint32_t arrival = 0;         // number of the last arrival, as a flag write
 };
 
 // One of the latest global stores of a block (global_flow.h). `number` is from the same sequence as the numbers
@@ -38,13 +38,13 @@ struct MbarrierPhases {
 struct GlobalStore {
   std::uint32_t number = 0, warp = 0;
   std::uint32_t outcome = 0;  // index in the warp's WarpTrace::outcomes
-  std::uint64_t clock = 0;    // PathSums::clock() of the warp
+  PathClock clock;            // of the warp
 };
 
 // The last write of a flag.
 struct FlagWrite {
   std::uint32_t number = 0;  // 0: none
-  std::uint64_t clock = 0;   // PathSums::clock() of the warp; the latest, if writes keep what earlier ones wrote
+  PathClock clock;           // of the warp; the latest, if writes keep what earlier ones wrote
   bool keeps = false;        // whether what is there depends on what was there before
 };
 struct GlobalStores {
@@ -93,7 +93,7 @@ struct ResidentBlock {
   std::uint32_t expected[kBarriers] = {};  // warps each barrier waits for; 0: all live warps
   std::uint32_t counted[kBarriers] = {};   // bar.red: threads that have arrived with a true predicate
   std::uint32_t asked[kBarriers] = {};     // bar.red: threads that have arrived
-  std::uint64_t came_at[kBarriers] = {};   // the latest of the arrived warps: its PathSums::clock() at the barrier
+  PathClock came_at[kBarriers] = {};       // the latest of the arrived warps, at the barrier
 
   // BlockWork::busy_cycles
   std::uint64_t busy_cycles() const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/vgpu/memory/sectors.h"
+#include "common/vgpu/state/page_set.h"
 #include "common/vgpu/trace/trace.h"
 
 namespace roofwalk::vgpu {
@@ -25,30 +26,6 @@ struct Written {
   std::uint32_t sectors = 0;    // 0: (bytes of) a word
   std::uint32_t bytes = kWord;  // of a word: bit i stands for the byte at address + i
   bool keeps = false;           // an atomic changed the word: its new value depends on the old one
-};
-
-// A set of pages of memory. It may have pages that nobody put there.
-class PageSet {
- public:
-  static constexpr std::uint64_t kPageBytes = 4096;
-
-  void put(std::uint64_t address) {
-    if (bits_.empty()) bits_.resize(kBits);
-    bits_[address / kPageBytes % kBits] = true;
-  }
-  bool may_hold(std::uint64_t low, std::uint64_t end) const {
-    constexpr std::uint64_t kFew = 16;  // pages
-    if (bits_.empty()) return false;
-    const std::uint64_t first = low / kPageBytes, last = (end - 1) / kPageBytes;
-    bool may = last - first >= kFew;
-    for (std::uint64_t page = first; !may && page <= last; ++page) may = bits_[page % kBits];
-    return may;
-  }
-  void clear() { bits_.clear(); }
-
- private:
-  static constexpr std::uint64_t kBits = 1u << 14;
-  std::vector<bool> bits_;
 };
 
 // The latest write of each byte. A word that atomics change has several: its value depends on all changes since it was

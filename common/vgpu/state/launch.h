@@ -17,6 +17,7 @@
 #include "common/vgpu/memory/memory.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/state/address_windows.h"
+#include "common/vgpu/state/block_chain.h"
 #include "common/vgpu/state/grid_flow.h"
 #include "common/vgpu/state/memos.h"
 #include "common/vgpu/state/multiprocessor.h"
@@ -77,6 +78,7 @@ class Launch {
   std::uint64_t clock = 0;      // value of %clock: warp instructions executed so far
   std::uint64_t issued = 0;     // lower bound of the issue slots taken so far; 0 without the timing model
   std::shared_ptr<GridFlow> grid_flow;    // null: blocks do not wait for each other, or are not traced
+  std::shared_ptr<BlockChain> chain;      // null: blocks do not wait for each other, or nothing is traced
   Handler follow_unset = nullptr;         // UnsetValues::detour
   std::shared_ptr<const BlockUses> uses;  // of the program's registers; null until follow_unset asks
   CallHook call_hook;

@@ -12,6 +12,7 @@
 #include "common/vgpu/memory/l2_log.h"
 #include "common/vgpu/memory/store_log.h"
 #include "common/vgpu/state/block.h"
+#include "common/vgpu/state/block_chain.h"
 #include "common/vgpu/state/grid_flow.h"
 
 namespace roofwalk::vgpu {
@@ -45,6 +46,7 @@ struct alignas(64) Multiprocessor {
   L2Log l2_log;
   StoreLog stores;
   GridFlowLog grid_flow;
+  BlockChain chain;                  // if SMs run at the same time: what Launch::chain lacks
   std::uint64_t work = 0;            // work done (work.h)
   std::uint64_t issued = 0;          // lower bound of the issue slots taken in this round
   bool moved = false;                // whether any warp had a turn

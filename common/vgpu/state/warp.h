@@ -89,6 +89,13 @@ struct HeldLoad {
   std::array<std::uint32_t, kMostWays> lanes{};
 };
 
+// A wait of a warp for other blocks (block_chain.h): the looks by one operation, since it last saw anything new.
+struct WaitForBlock {
+  const Op* op = nullptr;
+  std::int64_t since = 0;    // PathClock::of_grid at the first of them
+  std::uint64_t newest = 0;  // BlockChain::Change::order: the latest that the warp has seen
+};
+
 struct ResidentBlock;
 
 struct alignas(64) Warp {
@@ -106,9 +113,10 @@ struct alignas(64) Warp {
   std::uint32_t slot = 0;            // warp slot on its multiprocessor: locates its local memory
   std::uint64_t executed = 0;        // instructions so far
   PathSums path;                     // path through the basic blocks so far
-  std::uint64_t swaps = 0;           // turns in compare-and-swap loops on shared memory so far (count_swaps())
-  std::uint64_t vain_turn = 0;       // the block's turn in which it last polled in vain; 0: none since a success
-  std::uint32_t vain_polls = 0;      // in a row
+  WaitForBlock wait_for_block;
+  std::uint64_t swaps = 0;       // turns in compare-and-swap loops on shared memory so far (count_swaps())
+  std::uint64_t vain_turn = 0;   // the block's turn in which it last polled in vain; 0: none since a success
+  std::uint32_t vain_polls = 0;  // in a row
   // When it last polled in vain: `executed`, and how many phases of mbarriers were over in the block.
   std::uint64_t vain_executed = 0;
   std::uint32_t vain_phases = 0;

@@ -450,8 +450,8 @@ ModelledTime model_time(const TimingInput& input) {
   ModelledTime out;
   out.cycles = std::max(cycles * more + plan.idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
   if (!whole) {
-    out.cycles =
-        std::max({out.cycles, last_end(input, plan.chosen, cycles * more, alone), cycles_of_stretches(input, alone)});
+    out.cycles = std::max({out.cycles, last_end(input, plan.chosen, cycles * more, alone),
+                           cycles_of_stretches(input, alone), static_cast<double>(input.trace.chain_cycles)});
   }
   if (!ended) return past_budget(operations);
   // Blocks are dispatched one by one, and atomics on one word take turns, even those of different blocks.

@@ -35,12 +35,24 @@ struct BlockWork {
   double cost() const { return static_cast<double>(instructions + memory); }
 };
 
+// Times of a warp, in cycles, if L2 serves all loads.
+struct PathClock {
+  std::uint64_t cycles = 0;  // since the warp's start, without its waits for other blocks
+  std::int64_t of_grid = 0;  // since the launch, with these waits, if all blocks start at once (state/block_chain.h)
+
+  void raise_to(const PathClock& other) {
+    cycles = std::max(cycles, other.cycles);
+    of_grid = std::max(of_grid, other.of_grid);
+  }
+};
+
 // Hash sums over the basic blocks that a warp enters and the instructions that it skips. Equal paths give equal sums.
 // Paths with different blocks, or with a different order among eight consecutive blocks, almost never do. Loop
 // iterations add up, so a few more of them change the sums little.
 struct PathSums {
   std::uint64_t latency_cycles = 0;
   std::uint64_t waited_cycles = 0;  // at barriers and flags, for warps of later clock()
+  std::int64_t behind_cycles = 0;   // by how much waits for other blocks put the warp off
   std::uint64_t last = 0;           // the last eight basic blocks, latest in the low byte
   std::array<std::uint64_t, 2> sums = {};
 
@@ -51,7 +63,14 @@ struct PathSums {
   }
   // The time since the warp's start if L2 serves all loads.
   std::uint64_t clock() const { return latency_cycles + waited_cycles; }
-  void wait_until(std::uint64_t cycle) { waited_cycles += std::max(cycle, clock()) - clock(); }
+  PathClock now() const { return {clock(), static_cast<std::int64_t>(clock()) + behind_cycles}; }
+  void wait_until(const PathClock& other) {
+    const PathClock own = now();
+    waited_cycles += std::max(other.cycles, own.cycles) - own.cycles;
+    wait_for_block(std::max(other.of_grid, own.of_grid));
+  }
+  // Sets PathClock::of_grid.
+  void wait_for_block(std::int64_t of_grid) { behind_cycles = of_grid - static_cast<std::int64_t>(clock()); }
   // Adds an instruction whose guard is off in every lane. This is part of the path because it may serialize loads.
   void skip(std::uint32_t pc) { add(last ^ std::uint64_t{pc} << 32); }
 

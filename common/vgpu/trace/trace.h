@@ -166,6 +166,7 @@ struct GridTrace {
   std::vector<BlockTrace> blocks;  // ascending by index
   bool complete = false;           // `blocks` holds every block of the grid
   std::uint64_t longest_warp = 0;  // PTX instructions of the grid's longest warp, traced or not
+  std::int64_t chain_cycles = 0;   // when the last block that waited for another one ends, at the earliest
   std::vector<Stratum> strata;     // of all blocks of the grid; empty if every block is to be replayed
   std::vector<AwaitedWrite> writes;
   // Blocks that should be traced in another run: they are unlike any traced block, and their share of the grid's work

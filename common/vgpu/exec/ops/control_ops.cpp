@@ -60,12 +60,12 @@ void release_barrier(ResidentBlock& block, int barrier) {
   }
   block.arrived[barrier] = block.expected[barrier] = 0;
   block.counted[barrier] = block.asked[barrier] = 0;
-  block.came_at[barrier] = 0;
+  block.came_at[barrier] = {};
 }
 
 void arrive(ResidentBlock& block, const Warp& warp, std::size_t barrier) {
   ++block.arrived[barrier];
-  block.came_at[barrier] = std::max(block.came_at[barrier], warp.path.clock());
+  block.came_at[barrier].raise_to(warp.path.now());
 }
 
 bool barrier_is_full(const ResidentBlock& block, int barrier) {

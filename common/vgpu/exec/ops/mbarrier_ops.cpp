@@ -97,7 +97,7 @@ void for_each_object(const Access& access, Visit&& visit) {
 
 void begin_phase(ResidentBlock& block, MbarrierPhases& phases) {
   phases.over = phases.open;
-  phases.over_clock = std::exchange(phases.open_clock, 0);
+  phases.over_clock = std::exchange(phases.open_clock, {});
   phases.open = ++block.sync_points;
 }
 
@@ -139,8 +139,10 @@ bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t by
       // Copies have taken as long as loads that L2 serves.
       const bool of_copies = op->instruction->async == ptx::AsyncMode::mbarrier_arrive;
       const int copied = of_copies ? launch.machine.l2_latency_cycles : 0;
-      phases->second.open_clock =
-          std::max(phases->second.open_clock, warp.path.clock() + static_cast<std::uint64_t>(copied));
+      PathClock arrival = warp.path.now();
+      arrival.cycles += static_cast<std::uint64_t>(copied);
+      arrival.of_grid += copied;
+      phases->second.open_clock.raise_to(arrival);
     }
   }
   before = load_state(object);

@@ -21,6 +21,7 @@ struct Kernel {
   Dim3 grid{1, 1, 1}, block{32, 1, 1};
   std::size_t words = 1024;  // 32-bit words of each buffer
   bool sanitized = false;    // a fault is then a result, not a test failure
+  int block_cycles = 0;      // latency of each basic block
 };
 
 struct GridRun {
@@ -58,14 +59,19 @@ inline GridRun run(const Kernel& kernel, const TraceLimits& traces = {}, int blo
                      *memory.allocate("b", kernel.words * 4, 4, Memory::Region::buffers)};
   std::vector<std::uint8_t> arguments(16);
   for (int i = 0; i < 2; ++i) std::memcpy(&arguments[i * 8], &memory.buffer(ids[i]).address, 8);
-  const auto program = lower({.module = &*module,
-                              .function = &module->functions[0],
-                              .grid = kernel.grid,
-                              .block = kernel.block,
-                              .dynamic_shared_bytes = 0,
-                              .arguments = arguments,
-                              .address_of = [](const std::string&) { return std::uint64_t{0}; }});
+  auto program = lower({.module = &*module,
+                        .function = &module->functions[0],
+                        .grid = kernel.grid,
+                        .block = kernel.block,
+                        .dynamic_shared_bytes = 0,
+                        .arguments = arguments,
+                        .address_of = [](const std::string&) { return std::uint64_t{0}; }});
   EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
+  for (std::size_t b = 0; b < program->blocks.size(); ++b) {
+    program->ops[program->blocks[b].first_op].offset = kernel.block_cycles;
+    if (!program->lockstep.ops.empty())
+      program->lockstep.ops[program->lockstep.first_op[b]].offset = kernel.block_cycles;
+  }
   L2Cache l2(machine.l2_bytes, machine.l2_ways);
   GridRun out;
   out.traffic.resize(program->function->instructions.size());

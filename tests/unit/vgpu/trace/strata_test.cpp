@@ -29,12 +29,25 @@ TEST(PathSums, AreTheSameForTheSameWayAndOthersForAnotherOrder) {
 TEST(PathSums, KnowWhenAWarpLeavesABarrier) {
   PathSums path;
   path.enter(0, 100);
-  path.wait_until(70);
+  path.wait_until({.cycles = 70, .of_grid = 70});
   EXPECT_EQ(path.clock(), 100u);
-  path.wait_until(250);
+  path.wait_until({.cycles = 250, .of_grid = 250});
   path.enter(1, 10);
   EXPECT_EQ(path.clock(), 260u);
   EXPECT_EQ(path.latency_cycles, 110u);
+  EXPECT_EQ(path.behind_cycles, 0);
+}
+
+TEST(PathSums, TellWaitsForOtherBlocksFromThoseForOtherWarps) {
+  PathSums path;
+  path.enter(0, 100);
+  path.wait_for_block(700);
+  path.enter(1, 10);
+  EXPECT_EQ(path.clock(), 110u);
+  EXPECT_EQ(path.now().of_grid, 710);
+  path.wait_until({.cycles = 400, .of_grid = 500});
+  EXPECT_EQ(path.clock(), 400u);
+  EXPECT_EQ(path.now().of_grid, 710);
 }
 
 TEST(Strata, HoldBlocksThatAreAlikeWithTheirSums) {

@@ -1,0 +1,39 @@
+// A set of pages of memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace roofwalk::vgpu {
+
+// May have pages that nobody put there.
+class PageSet {
+ public:
+  static constexpr std::uint64_t kPageBytes = 4096;
+
+  void put(std::uint64_t address) {
+    if (bits_.empty()) bits_.resize(kBits);
+    bits_[address / kPageBytes % kBits] = true;
+  }
+  bool may_hold(std::uint64_t low, std::uint64_t end) const {
+    constexpr std::uint64_t kFew = 16;  // pages
+    if (bits_.empty()) return false;
+    const std::uint64_t first = low / kPageBytes, last = (end - 1) / kPageBytes;
+    bool may = last - first >= kFew;
+    for (std::uint64_t page = first; !may && page <= last; ++page) may = bits_[page % kBits];
+    return may;
+  }
+  bool empty() const { return bits_.empty(); }
+  void put(const PageSet& others) {
+    if (bits_.size() < others.bits_.size()) bits_.resize(kBits);
+    for (std::size_t i = 0; i < others.bits_.size(); ++i) bits_[i] = bits_[i] || others.bits_[i];
+  }
+  void clear() { bits_.clear(); }
+
+ private:
+  static constexpr std::uint64_t kBits = 1u << 14;
+  std::vector<bool> bits_;
+};
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,116 @@
+// When the last block that waited for another one ends, at the earliest (GridTrace::chain_cycles).
+#include <gtest/gtest.h>
+
+#include "common/vgpu/state/block_chain.h"
+#include "tests/unit/vgpu/exec/grid_runner.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr std::int64_t kRounds = 100;  // of work()
+
+// A chain of dependent operations that takes at least four cycles a round.
+std::string work() {
+  return "mov.u32 %r5, 0;\nwork:\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, " + std::to_string(kRounds) +
+         ";\n@%p3 bra work;\n";
+}
+
+// Polls until a word holds the value of this register.
+std::string wait_for(const std::string& value, const std::string& load = "ld.volatile.global.u32 %r3, [%rd1];\n") {
+  return "wait:\n" + load + "setp.ne.u32 %p2, %r3, " + value + ";\n@%p2 bra wait;\n";
+}
+
+const std::string kNext = "add.u32 %r4, %r2, 1;\n";
+
+std::int64_t chain_of(const std::string& body, std::uint32_t blocks, std::uint32_t threads = 1) {
+  TraceLimits few;
+  few.instructions = few.one_wave_instructions = 500;
+  few.waves = 1;
+  const auto got = test::run({.body = body, .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .block_cycles = 4}, few);
+  EXPECT_FALSE(got.trace.complete);
+  return got.trace.chain_cycles;
+}
+
+TEST(BlockChain, BlocksThatTakeTurnsPutEachOtherOff) {
+  const std::string turns = wait_for("%r2") + work() + kNext + "st.volatile.global.u32 [%rd1], %r4;\n";
+  const std::int64_t of_64 = chain_of(turns, 64), of_128 = chain_of(turns, 128);
+  EXPECT_GE(of_64, 63 * 4 * kRounds);
+  EXPECT_NEAR(static_cast<double>(of_128) / static_cast<double>(of_64), 2, 0.05);
+}
+
+TEST(BlockChain, TurnsMayBeByAtomicsAndByPlainLoads) {
+  const std::string atomics = wait_for("%r2", "atom.global.or.b32 %r3, [%rd1], 0;\n") + work() +
+                              "mov.u32 %r6, 1;\nred.global.add.u32 [%rd1], %r6;\n";
+  EXPECT_GE(chain_of(atomics, 64), 63 * 4 * kRounds);
+  const std::string plain =
+      wait_for("%r2", "ld.global.cg.u32 %r3, [%rd1];\n") + work() + kNext + "st.global.u32 [%rd1], %r4;\n";
+  EXPECT_GE(chain_of(plain, 64), 60 * 4 * kRounds);
+}
+
+// The warp that waits, the one that works and the one that tells the next block are three.
+TEST(BlockChain, WaitsAreHandedOnWithinABlock) {
+  const std::string bodies[] = {
+      "setp.ge.u32 %p1, %r1, 32;\n@%p1 bra seen;\n" + wait_for("%r2") + "seen:\nbar.sync 0;\n",
+      "setp.ge.u32 %p1, %r1, 32;\n@%p1 bra flag;\n" + wait_for("%r2") +
+          "st.volatile.shared.u32 [%r11], 1;\nbra seen;\nflag:\nld.volatile.shared.u32 %r7, [%r11];\n"
+          "setp.ne.u32 %p4, %r7, 1;\n@%p4 bra flag;\nseen:\n"};
+  const std::string rest = "setp.ge.u32 %p1, %r1, 64;\n@%p1 bra rest;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra rest;\n" +
+                           work() + "rest:\nbar.sync 1;\nsetp.ne.u32 %p1, %r1, 64;\n@%p1 bra out;\n" + kNext +
+                           "st.volatile.global.u32 [%rd1], %r4;\nout:\n";
+  for (const std::string& body : bodies) EXPECT_GE(chain_of(body + rest, 32, 96), 31 * 4 * kRounds) << body;
+}
+
+TEST(BlockChain, ManyMayWaitForOneAtOnce) {
+  const std::string one = "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra others;\n" + work() +
+                          "st.volatile.global.u32 [%rd1], 7;\nret;\nothers:\n" + wait_for("7") +
+                          "add.u32 %r6, %r5, 1;\n";
+  const std::int64_t of_64 = chain_of(one, 64), of_512 = chain_of(one, 512);
+  EXPECT_GE(of_64, 4 * kRounds);
+  EXPECT_EQ(of_64, of_512);
+}
+
+TEST(BlockChain, WhoWaitsForNobodyHasNone) {
+  const std::string counts = "mov.u32 %r6, 1;\nred.global.add.u32 [%rd1], %r6;\n";
+  EXPECT_EQ(chain_of(work() + counts, 64), 0);
+  const std::string own =
+      "shl.b32 %r6, %r2, 2;\ncvt.u64.u32 %rd3, %r6;\nadd.u64 %rd1, %rd1, %rd3;\n"
+      "st.volatile.global.u32 [%rd1], 1;\n";
+  EXPECT_EQ(chain_of(own + wait_for("1") + work(), 64), 0);
+}
+
+// How often a warp looks in vain depends on the order of turns, not on the time.
+TEST(BlockChain, TriesInVainTakeNoTime) {
+  const std::string slow = "work:\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, 1000;\n@%p3 bra work;\n";
+  const std::string one = "mov.u32 %r5, 0;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra others;\n" + slow +
+                          "st.volatile.global.u32 [%rd1], 7;\nret;\nothers:\n" + wait_for("7");
+  // One round of the loop is a turn, and so is one look, which takes far longer.
+  EXPECT_LT(chain_of(one, 64), 1000 * 20);
+}
+
+TEST(BlockChain, KeepsWhatAtomicsKeep) {
+  BlockChain chain;
+  chain.look(64);
+  EXPECT_TRUE(chain.may_be_looked_at(64, 68));
+  EXPECT_FALSE(chain.may_be_looked_at(1 << 20, (1 << 20) + 4));
+  chain.write(16, {.clock = 500, .block = 1}, false);
+  chain.write(16, {.clock = 300, .block = 2}, true);
+  EXPECT_EQ(chain.latest(16).clock, 500);
+  chain.write(16, {.clock = 100, .block = 3}, false);
+  EXPECT_EQ(chain.latest(16).clock, 100);
+  EXPECT_EQ(chain.latest(16).order, 3u);
+  EXPECT_EQ(chain.latest(17).order, 0u);
+}
+
+TEST(BlockChain, TakesOverWhatARoundAdds) {
+  BlockChain chain, round;
+  round.look(64);
+  round.write(16, {.clock = 500, .block = 1}, false);
+  chain.take(round);
+  EXPECT_TRUE(chain.may_be_looked_at(64, 68));
+  EXPECT_EQ(chain.latest(16).clock, 500);
+  EXPECT_EQ(round.latest(16).order, 0u);
+  EXPECT_FALSE(round.may_be_looked_at(64, 68));
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
