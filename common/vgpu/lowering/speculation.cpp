@@ -282,7 +282,7 @@ class BlockDemands {
   std::uint32_t number_ = 0;
 };
 
-// Finds loads whose value only other blocks use, at least one of them for some lanes only.
+// Finds loads whose value only other blocks use: at least one of them for some lanes only, or none on all ways.
 class AcrossBlocks {
  public:
   // `numbers`: by block, how many loads are held there.
@@ -300,54 +300,68 @@ class AcrossBlocks {
 
   void run() {
     find_candidates();
-    if (candidates_.empty()) return;
+    if (demands_.empty()) return;
     for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
       std::set<int> incoming;
-      for (const auto& [reg, candidate] : candidates_) {
+      for (const auto& [reg, load] : load_of_) {
         if (code_.is_wanted_in(reg, b)) incoming.insert(reg);
       }
       if (incoming.empty()) continue;
-      for (auto& [reg, demand] : BlockDemands(code_, b, out_, incoming).incoming_demands()) {
-        if (!demand.is_none()) candidates_.at(reg).demands.emplace_back(b, std::move(demand));
+      for (const auto& [reg, demand] : BlockDemands(code_, b, out_, incoming).incoming_demands()) {
+        if (!demand.is_none()) demands_[load_of_.at(reg)][b].add(demand);
       }
     }
     hold();
   }
 
  private:
-  struct Candidate {
-    std::uint32_t load = 0;
-    std::vector<std::pair<std::uint32_t, Demand>> demands;  // by block
-  };
-
   void find_candidates() {
     for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
       const BasicBlock& block = code_.blocks[b];
       for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
-        if (candidates_.size() == kMostLoads) return;
-        if (may_be_held(pc, b)) candidates_[code_.instructions[pc].operands[0].index].load = pc;
+        if (demands_.size() == kMostLoads) return;
+        if (!may_be_held(pc, b)) continue;
+        demands_[pc];
+        for_each_result(code_.instructions[pc], [&](int reg) { load_of_[reg] = pc; });
       }
     }
   }
 
   // A register with another writer, or one that is read before it is written, may hold another value than the load's.
+  bool is_only_of_load(int reg, std::uint32_t b) const {
+    if (writes_[static_cast<std::size_t>(reg)] != 1 || code_.is_handed_on[static_cast<std::size_t>(reg)]) return false;
+    return !code_.is_wanted_in(reg, b) &&
+           std::none_of(entries_.begin(), entries_.end(), [&](std::uint32_t e) { return code_.is_wanted_in(reg, e); });
+  }
+
   bool may_be_held(std::uint32_t pc, std::uint32_t b) const {
     const Instruction& in = code_.instructions[pc];
-    if (!may_be_speculative(in) || in.space == Space::generic || in.vector != 1 || out_.loads.contains(pc))
-      return false;
-    if (!is_register(in.operands[0])) return false;
-    const int reg = in.operands[0].index;
+    if (!may_be_speculative(in) || in.space == Space::generic || out_.loads.contains(pc)) return false;
+    std::set<int> loaded;  // several registers, if it loads a vector
+    for_each_result(in, [&](int reg) { loaded.insert(reg); });
     const BasicBlock& block = code_.blocks[b];
-    if (writes_[static_cast<std::size_t>(reg)] != 1 || code_.is_handed_on[static_cast<std::size_t>(reg)]) return false;
-    if (!code_.is_wanted_behind(reg, block) || code_.is_wanted_in(reg, b)) return false;
-    if (std::any_of(entries_.begin(), entries_.end(), [&](std::uint32_t e) { return code_.is_wanted_in(reg, e); }))
+    const auto is_own = [&](int reg) { return is_only_of_load(reg, b); };
+    const auto is_wanted = [&](int reg) { return code_.is_wanted_behind(reg, block); };
+    if (!std::all_of(loaded.begin(), loaded.end(), is_own) || std::none_of(loaded.begin(), loaded.end(), is_wanted))
       return false;
     const auto first = code_.instructions.begin() + pc + 1, end = first + (block.first + block.count - pc - 1);
     return std::all_of(first, end, [&](const Instruction& behind) {
       bool is_used = false;
-      for_each_source(behind, [&](int source) { is_used = is_used || source == reg; });
+      for_each_source(behind, [&](int source) { is_used = is_used || loaded.contains(source); });
       return !is_used && leaves_memory_alone(behind);
     });
+  }
+
+  // Whether one of the blocks that use a load's value lies on all ways from the load.
+  bool is_surely_used(std::uint32_t load, const std::map<std::uint32_t, Demand>& demands) const {
+    if (demands.empty()) return true;  // nobody looks at it
+    const auto& blocks = code_.blocks;
+    const auto behind = std::upper_bound(blocks.begin(), blocks.end(), load,
+                                         [](std::uint32_t pc, const BasicBlock& block) { return pc < block.first; });
+    for (std::uint32_t at = (behind - 1)->reconvergence; at != kExitBlock; at = blocks[at].reconvergence) {
+      if (demands.contains(at)) return true;
+    }
+    return false;
   }
 
   void hold() {
@@ -356,10 +370,10 @@ class AcrossBlocks {
       const Demand* demand;
     };
     std::vector<Held> held;
-    for (const auto& [reg, candidate] : candidates_) {
-      const auto& demands = candidate.demands;
-      if (std::all_of(demands.begin(), demands.end(), [](const auto& each) { return each.second.all; })) continue;
-      for (const auto& [b, demand] : demands) held.push_back({candidate.load, b, numbers_[b]++, &demand});
+    for (const auto& [load, demands] : demands_) {
+      const bool picks = std::any_of(demands.begin(), demands.end(), [](const auto& each) { return !each.second.all; });
+      if (!picks && is_surely_used(load, demands)) continue;
+      for (const auto& [b, demand] : demands) held.push_back({load, b, numbers_[b]++, &demand});
     }
     // Behind the numbers of loads that are held within a block.
     std::uint32_t number = numbers_.empty() ? 0 : *std::max_element(numbers_.begin(), numbers_.end());
@@ -374,9 +388,10 @@ class AcrossBlocks {
   const Code& code_;
   std::vector<std::uint32_t> numbers_;
   Speculation& out_;
-  std::vector<std::uint32_t> writes_;    // by register: the instructions that write it
-  std::vector<std::uint32_t> entries_;   // the first blocks of the kernel and of functions
-  std::map<int, Candidate> candidates_;  // by the register with the value
+  std::vector<std::uint32_t> writes_;     // by register: the instructions that write it
+  std::vector<std::uint32_t> entries_;    // the first blocks of the kernel and of functions
+  std::map<int, std::uint32_t> load_of_;  // by register with a value of a load that may be held
+  std::map<std::uint32_t, std::map<std::uint32_t, Demand>> demands_;  // by such a load, and by block
 };
 
 }  // namespace

@@ -47,9 +47,10 @@ struct Speculation {
 // Finds the loads of shared memory that may be speculative: all uses of the value lead, in the load's basic
 // block, through instructions without other effects to picks, such as the branch at the block's end. In between lies
 // nothing that a later check could mistake for an earlier event: no store to this memory and no synchronization.
-// If only other blocks use the value, and one of them picks, the same holds for each of these, and nothing of the kind
-// lies on the way to them. Volatile loads and loads with a guard are what the source says. `parts`: the functions that
-// `function` is linked of; a value that is handed from one to the other is wanted.
+// If only other blocks use the value, and one of them picks, or some way leads past them, the same holds for each of
+// these, and nothing of the kind lies on the way to them. A load of a vector counts as one value. Volatile loads and
+// loads with a guard are what the source says. `parts`: the functions that `function` is linked of; a value that is
+// handed from one to the other is wanted.
 Speculation find_speculation(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
                              const BlockUses& uses, const std::vector<LinkedPart>& parts);
 

@@ -97,6 +97,30 @@ const Picking kHonestPicks[] = {
                "AGAIN: add.f32 w, v, 0f3f800000; setp.lt.u32 p, %1, 8; selp.f32 w, w, 0f00000000, p;"
                "add.f32 %0, %0, w; add.u32 i, i, 1; setp.lt.u32 q, i, 3; @q bra AGAIN;}" : "+f"(x) : "r"(t), "r"(at));
 )"},
+    {"a_vector_in_a_loop_behind_the_load", R"(
+  if (t < 8) s[2 * t] = s[2 * t + 1] = 1;
+  asm volatile(
+      "{.reg .pred p, q; .reg .f32 v, w, z; .reg .b32 i; ld.shared.v2.f32 {v, w}, [%2]; mov.u32 i, 0;\n"
+      "AGAIN: add.f32 z, v, w; setp.lt.u32 p, %1, 8; selp.f32 z, z, 0f00000000, p; add.f32 %0, %0, z; "
+      "add.u32 i, i, 1; setp.lt.u32 q, i, 3; @q bra AGAIN; }"
+      : "+f"(x) : "r"(t), "r"(first + t % 8 * 8));
+)"},
+    {"a_vector_in_some_rounds_of_a_loop_behind_the_load", R"(
+  if (t < 8) s[2 * t] = s[2 * t + 1] = 1;
+  asm volatile(
+      "{.reg .pred p, q; .reg .f32 v, w; .reg .b32 i; ld.shared.v2.f32 {v, w}, [%2]; mov.u32 i, 0;\n"
+      "AGAIN: setp.ge.u32 p, %1, 8; @p bra NEXT; add.f32 %0, %0, v; add.f32 %0, %0, w;\n"
+      "NEXT: add.u32 i, i, 1; setp.lt.u32 q, i, 3; @q bra AGAIN; }"
+      : "+f"(x) : "r"(t), "r"(first + t % 8 * 8));
+)"},
+    {"a_word_in_some_rounds_of_a_loop_behind_the_load", R"(
+  if (t < 8) s[2 * t] = s[2 * t + 1] = 1;
+  asm volatile(
+      "{.reg .pred p, q; .reg .f32 v, w; .reg .b32 i; ld.shared.f32 v, [%2]; mov.u32 i, 0;\n"
+      "AGAIN: setp.ge.u32 p, %1, 8; @p bra NEXT; add.f32 %0, %0, v;\n"
+      "NEXT: add.u32 i, i, 1; setp.lt.u32 q, i, 3; @q bra AGAIN; }"
+      : "+f"(x) : "r"(t), "r"(first + t % 8 * 8));
+)"},
     {"a_pick_on_both_sides_of_a_branch", R"(
   if (t < 8) s[t] = 1;
   asm volatile("{.reg .pred p, q, r; .reg .f32 v; setp.lt.u32 p, %1, 4; setp.lt.u32 q, %1, 8; setp.gt.u32 r, %1, 5;"
@@ -272,6 +296,24 @@ const Picking kWrongPicks[] = {
       : "=f"(x) : "r"(t), "r"(at));  // @
 )",
      FaultKind::uninitialized},
+    {"a_vector_of_one_lane_too_many_in_a_loop", R"(
+  if (t < 8) s[2 * t] = s[2 * t + 1] = 1;
+  asm volatile(
+      "{.reg .pred p, q; .reg .f32 v, w, z; .reg .b32 i; ld.shared.v2.f32 {v, w}, [%2]; mov.u32 i, 0;\n"
+      "AGAIN: add.f32 z, v, w; setp.le.u32 p, %1, 8; selp.f32 z, z, 0f00000000, p; add.f32 %0, %0, z; "
+      "add.u32 i, i, 1; setp.lt.u32 q, i, 3; @q bra AGAIN; }"
+      : "+f"(x) : "r"(t), "r"(first + t % 8 * 8));  // @
+)",
+     FaultKind::race},
+    {"a_vector_of_one_lane_too_many_in_some_rounds_of_a_loop", R"(
+  if (t < 8) s[2 * t] = s[2 * t + 1] = 1;
+  asm volatile(
+      "{.reg .pred p, q; .reg .f32 v, w; .reg .b32 i; ld.shared.v2.f32 {v, w}, [%2]; mov.u32 i, 0;\n"
+      "AGAIN: setp.gt.u32 p, %1, 8; @p bra NEXT; add.f32 %0, %0, v; add.f32 %0, %0, w;\n"
+      "NEXT: add.u32 i, i, 1; setp.lt.u32 q, i, 3; @q bra AGAIN; }"
+      : "+f"(x) : "r"(t), "r"(first + t % 8 * 8));  // @
+)",
+     FaultKind::race},
     {"another_threads_element_in_a_loop", R"(
   if (t == 0) s[0] = 1;
   asm volatile(
