@@ -1,7 +1,10 @@
 #include "common/vgpu/lowering/polling.h"
 
+#include <set>
+
 #include "common/vgpu/lowering/flag_values.h"
 #include "common/vgpu/program/instructions.h"
+#include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -33,6 +36,79 @@ std::vector<bool> lead_to(const std::vector<BasicBlock>& blocks, std::vector<boo
   return ends;
 }
 
+bool is_shared(const Instruction& in) { return in.space == ptx::Space::shared || in.space == ptx::Space::generic; }
+
+// Finds the flags that one lane looks at for others, to which it hands what it has found through a word of shared
+// memory: their looks at that word decide.
+class HandedOn {
+ public:
+  // `deciding`: what decides branches.
+  HandedOn(const ptx::Function& function, const std::vector<BasicBlock>& blocks, const FlagValues& deciding)
+      : code_(function.instructions),
+        blocks_(blocks),
+        loops_(number_loops(blocks, [](const BasicBlock&) { return true; })),
+        flags_(function),
+        copies_(function.registers.size()) {
+    for_each([&](std::uint32_t b, const Instruction& in) {
+      const bool takes = ptx::info(in.opcode).form == Form::load && is_shared(in) && deciding.come_from(in);
+      if (takes) any_ = true, takers_.insert(loops_[b]);
+    });
+    takers_.erase(0);
+    if (!any_) return;
+    for_each([&](std::uint32_t b, const Instruction& in) {
+      if (ptx::info(in.opcode).form != Form::store || !is_shared(in)) return;
+      flags_.follow_operand(in.operands[1]);
+      if (takers_.contains(loops_[b])) for_each_register(in.operands[1], [&](int reg) { want(reg); });
+    });
+    while (!ahead_.empty()) {
+      const int reg = ahead_.back();
+      ahead_.pop_back();
+      for (const std::uint32_t pc : flags_.makers_of(reg)) {
+        if (keeps_flag(code_[pc])) for_each_source(code_[pc], [&](int from) { want(from); });
+      }
+    }
+  }
+
+  // Whether a load in this block looks for others. An acquire load may look once, and its value may be computed with;
+  // of the other loads, many are of data, so they must be in the loop of those for which they look.
+  bool has(std::uint32_t block, const Instruction& load) const {
+    if (!any_ || load.space == ptx::Space::param) return false;
+    if (load.acquires) return flags_.come_from(load);
+    bool is_copied = false;
+    for_each_result(load, [&](int reg) { is_copied = is_copied || copies_[static_cast<std::size_t>(reg)]; });
+    return is_copied && takers_.contains(loops_[block]);
+  }
+
+ private:
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      for (std::uint32_t pc = blocks_[b].first; pc < blocks_[b].first + blocks_[b].count; ++pc) visit(b, code_[pc]);
+    }
+  }
+
+  static bool keeps_flag(const Instruction& in) {
+    const Form form = ptx::info(in.opcode).form;
+    return form == Form::move || form == Form::convert || form == Form::select || form == Form::compare ||
+           form == Form::set;
+  }
+
+  void want(int reg) {
+    if (copies_[static_cast<std::size_t>(reg)]) return;
+    copies_[static_cast<std::size_t>(reg)] = true;
+    ahead_.push_back(reg);
+  }
+
+  const std::vector<Instruction>& code_;
+  const std::vector<BasicBlock>& blocks_;
+  const std::vector<std::uint32_t> loops_;  // by block
+  std::set<std::uint32_t> takers_;          // the loops with a look at such a word
+  bool any_ = false;                        // whether there is one anywhere
+  FlagValues flags_;                        // what is stored in shared memory
+  std::vector<bool> copies_;                // by register: the same in these loops, apart from arithmetic
+  std::vector<int> ahead_;                  // of which the makers are still to be visited
+};
+
 }  // namespace
 
 std::vector<bool> find_polling_loads(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
@@ -42,11 +118,12 @@ std::vector<bool> find_polling_loads(const ptx::Function& function, const std::v
   for (const Instruction& in : code) {
     if (chooses_way(in)) deciding.follow_sources(in);
   }
+  const HandedOn handed_on(function, blocks, deciding);
   const std::vector<bool> in_loop = find_loops(blocks, [](const BasicBlock&) { return true; });
   std::vector<bool> tested(code.size()), polling_blocks(blocks.size());
   for (std::uint32_t b = 0; b < blocks.size(); ++b) {
     for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc) {
-      tested[pc] = loads_strongly(code[pc]) && deciding.come_from(code[pc]);
+      tested[pc] = loads_strongly(code[pc]) && (deciding.come_from(code[pc]) || handed_on.has(b, code[pc]));
       if (tested[pc] && in_loop[b]) polling_blocks[b] = true;
     }
   }

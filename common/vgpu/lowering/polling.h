@@ -10,8 +10,9 @@ namespace roofwalk::vgpu {
 
 // Returns, by instruction, the volatile, relaxed and acquire loads whose value shows when another thread has stored.
 // Such a value decides a branch, directly or through moves, comparisons, integer arithmetic, exchanges in the warp, or
-// the return from a function. A volatile or relaxed load must also be in a loop, or ahead of one that loads so, as the
-// compiler may copy a loop's first rounds in front of it. A function that the kernel calls needs no loop of its own.
+// the return from a function; or through a word of shared memory, by which one lane tells others what it has found. A
+// volatile or relaxed load must also be in a loop, or ahead of one that loads so, as the compiler may copy a loop's
+// first rounds in front of it. A function that the kernel calls needs no loop of its own.
 // `called_from`: the first instruction of the functions that the kernel calls.
 std::vector<bool> find_polling_loads(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
                                      std::uint32_t called_from);

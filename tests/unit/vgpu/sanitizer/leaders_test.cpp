@@ -36,6 +36,11 @@ __device__ void acquire(int* flag) {
   int seen = 0;
   while (seen == 0) asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(seen) : "r"(at(flag)) : "memory");
 }
+__device__ int look(int* flag) {
+  int seen;
+  asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(seen) : "r"(at(flag)) : "memory");
+  return seen;
+}
 __global__ void k(float* c) {
   __shared__ unsigned long long gates[2];
   __shared__ float s[128];
@@ -116,6 +121,42 @@ const JudgedBody kLeaders[] = {
   c[t] = s[t];  // @
 )",
      FaultKind::missing_wait, "reads element 0 of s"},
+    {"HandsOnWhatOneLaneReleased", R"(
+  if (warp == 1) {
+    s[lane] = t;
+    if (lane == 0) release(&flags[0]);
+  } else {
+#pragma unroll 1
+    for (;;) {
+      if (lane == 0) flags[1] = look(&flags[0]);
+      __syncwarp();
+      if (flags[1] != 0) break;
+      __syncwarp();
+    }
+    c[t] = s[t];  // @
+  }
+)",
+     FaultKind::race, "reads element"},
+    {"HandsOnAVolatileFlagThatOneLaneFenced", R"(
+  if (warp == 1) {
+    s[lane] = t;
+    if (lane == 0) {
+      __threadfence_block();
+      seen[0] = 2;
+    }
+  } else {
+#pragma unroll 1
+    for (;;) {
+      if (lane == 0) flags[1] = seen[0] == 2 ? 1 : 0;
+      __syncwarp();
+      if (flags[1] != 0) break;
+      __syncwarp();
+    }
+    __threadfence_block();
+    c[t] = s[t];  // @
+  }
+)",
+     FaultKind::race, "reads element"},
     {"AnotherLanePassesNothingOn", R"(
   if (t == 32) s[0] = 1.0f, release(&flags[0]);
   if (t == 0) acquire(&flags[0]);
@@ -334,6 +375,51 @@ const JudgedBody kLeadersWhoMeet[] = {
     atomicExch(&flags[1], 1);
   }
   if (t == 33) acquire(&flags[1]), c[t] = s[0];
+)"},
+    {"HandsOnWhatItFinds", R"(
+  if (warp == 1) {
+    s[lane] = t;
+    __syncwarp();
+    if (lane == 0) release(&flags[0]);
+  } else {
+#pragma unroll 1
+    for (;;) {
+      if (lane == 0) flags[1] = look(&flags[0]);
+      __syncwarp();
+      if (flags[1] != 0) break;
+      __syncwarp();
+    }
+    c[t] = s[t];
+  }
+)"},
+    {"HandsOnAVolatileFlag", R"(
+  if (warp == 1) {
+    s[lane] = t;
+    __threadfence_block();
+    __syncwarp();
+    if (lane == 0) seen[0] = 2;
+  } else {
+#pragma unroll 1
+    for (;;) {
+      if (lane == 0) flags[1] = seen[0] == 2 ? 1 : 0;
+      __syncwarp();
+      if (flags[1] != 0) break;
+      __syncwarp();
+    }
+    __threadfence_block();
+    c[t] = s[t];
+  }
+)"},
+    {"HandsOnThatItHasWaited", R"(
+  if (warp == 1) {
+    s[lane] = t;
+    __syncwarp();
+    if (lane == 0) release(&flags[0]);
+  } else {
+    if (lane == 0) acquire(&flags[0]), flags[1] = 32;
+    __syncwarp();
+    c[t] = s[flags[1] - 1 - lane];
+  }
 )"},
     {"ProducesForAConsumer", R"(
   float sum = 0.0f;
