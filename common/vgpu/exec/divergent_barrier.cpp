@@ -216,6 +216,8 @@ const Op* barrier_behind(const Op* entry) {
 std::uint32_t leaving_lanes(const Program& program, const Warp& warp) {
   std::uint32_t leaving = 0, seen = warp.mask;
   for (const StandingLanes& standing : warp.standing) seen |= standing.lanes;
+  for (const MeetingLanes& meeting : warp.meeting)
+    seen |= meeting.kind == MeetingLanes::Kind::calls ? meeting.lanes : 0u;
   // Lanes in a call have further to go than to the end of the function. Those of the kernel itself that took no part
   // in the outermost call have entries below it.
   std::size_t end = warp.stack.size();

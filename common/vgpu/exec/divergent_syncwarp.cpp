@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/mix.h"
 #include "common/vgpu/exec/divergent_barrier.h"
+#include "common/vgpu/exec/giving_way.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
 #include "common/vgpu/requests/lanes.h"
@@ -243,6 +243,7 @@ const Op* go_on_in_warp(Launch& launch, Warp& warp) {
     const auto own = std::find_if(warp.meeting.begin(), warp.meeting.end(),
                                   [&](const MeetingLanes& each) { return (each.lanes & warp.mask) != 0; });
     if (own == warp.meeting.end()) return enter_block(launch, warp, warp.stack.back().block);
+    if (own->kind == MeetingLanes::Kind::calls) return return_to_calls(launch, warp, own);
     if (!own->met && waits_for_ended(launch, warp)) return nullptr;
     if (!own->met) release_those_who_met(launch, warp);
     if (own->met) return leave_meeting(launch, warp, own);
@@ -260,45 +261,6 @@ const Op* go_on_in_warp(Launch& launch, Warp& warp) {
       own->met = true;
     }
   }
-}
-
-// Whether a warp has done nothing but poll in vain since a phase was last over in its block.
-static bool is_stuck(const Warp& warp) {
-  constexpr std::uint64_t kPoll = 256;  // instructions, at most
-  return warp.state != Warp::State::ready ||
-         (warp.vain_turn != 0 && warp.vain_phases == warp.block->phases && warp.executed - warp.vain_executed <= kPoll);
-}
-
-bool may_give_way(const Warp& warp) {
-  constexpr std::uint32_t kFew = 8, kMany = 1000;
-  if (warp.mask == warp.live || !warp.polls_in_vain(warp.block->turns)) return false;
-  if (warp.block->gave_way || warp.vain_polls >= kMany) return true;
-  return warp.vain_polls >= kFew && std::ranges::all_of(warp.block->warps, is_stuck);
-}
-
-// Lanes that lead to the same point of reconvergence may go there in any order. Entries above the one that ends there
-// belong to lanes that parted later. If there are several such groups, each comes to its turn in the end.
-bool let_others_ahead(Warp& warp, std::uint32_t block) {
-  if (warp.mask == warp.live || !warp.meeting.empty() || !warp.standing.empty()) return false;
-  std::vector<ReconvergenceEntry>& stack = warp.stack;
-  const std::size_t bottom = warp.frames.empty() ? 0 : warp.frames.back().depth;
-  std::vector<std::pair<std::size_t, std::size_t>> choices;  // begins of the others' entries, and of those behind them
-  for (std::size_t other = stack.size(); other > bottom;) {
-    const std::size_t own = --other;
-    while (other > bottom && (stack[other - 1].mask & stack[own].mask & warp.live) == 0) {
-      --other;
-      if (stack[other].reconvergence != stack[own].reconvergence || (stack[other].mask & warp.live) == 0) continue;
-      choices.emplace_back(other, own);
-      break;
-    }
-  }
-  if (choices.empty()) return false;
-  const auto [other, own] = choices[mix(++warp.ways_given) % choices.size()];
-  const auto at = [&](std::size_t i) { return stack.begin() + static_cast<std::ptrdiff_t>(i); };
-  stack.back().block = block;
-  warp.block->gave_way = true;
-  std::rotate(at(other), at(own), stack.end());
-  return true;
 }
 
 }  // namespace roofwalk::vgpu

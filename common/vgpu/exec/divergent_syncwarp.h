@@ -58,13 +58,4 @@ inline bool are_waiting(const Warp& warp) {
 }
 const Op* go_on_in_warp(Launch& launch, Warp& warp);
 
-// Whether the executing lanes, which have polled an mbarrier in vain, have done so for long enough to let other lanes
-// of their warp go ahead: at once if lanes of their block had to do so before, after a few polls if no other warp of
-// the block can help them, else after more polls than a wait for another warp takes.
-bool may_give_way(const Warp& warp);
-// The executing lanes, which continue at `block`, wait in a loop, maybe for lanes of their own warp that went another
-// way at a branch. Puts such lanes, which have yet to run or wait themselves, on top of the reconvergence stack, and
-// returns whether there are any: on a GPU, all lanes proceed.
-bool let_others_ahead(Warp& warp, std::uint32_t block);
-
 }  // namespace roofwalk::vgpu

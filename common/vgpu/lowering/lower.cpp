@@ -224,6 +224,7 @@ void Lowering::emit(Op op, Handler handler) {
     const bool steers = form == Form::branch || form == Form::indexed_branch || form == Form::leave;
     if (!steers && !calls_linked(in)) op.guarded = handler, op.run = op_guard;
   }
+  if (op.spins) last_spinning_block_ = op.block;
   program_.ops.push_back(op);
 }
 
@@ -414,6 +415,9 @@ Status Lowering::lower_branch(const Instruction& in, Op op, std::uint32_t pc, st
   op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
   op.meet = program_.blocks[block].reconvergence;
   op.back_edge = target <= pc;
+  // Blocks are lowered in order, and a loop's lie between the target of its branch and the branch.
+  op.spins = op.back_edge && last_spinning_block_ && *last_spinning_block_ >= op.target;
+  op.decides = op.spins && only_looks(op.target, block);
   return emit_ok(op, op_branch);
 }
 

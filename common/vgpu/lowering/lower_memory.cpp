@@ -187,6 +187,20 @@ bool Lowering::is_in_loop(std::uint32_t block) {
   return loops_[block];
 }
 
+// Whether these blocks do nothing with memory but look at it.
+bool Lowering::only_looks(std::uint32_t first, std::uint32_t last) const {
+  constexpr std::uint32_t kMostBlocks = 64;  // of a loop that waits
+  if (last - first >= kMostBlocks) return false;
+  for (std::uint32_t b = first; b <= last; ++b) {
+    for (const std::uint32_t pc : program_.blocks[b].memory) {
+      const Instruction& in = function_.instructions[pc];
+      const Form form = ptx::info(in.opcode).form;
+      if (form != Form::load && form != Form::atomic && !sleeps(in)) return false;
+    }
+  }
+  return true;
+}
+
 // Whether a volatile load is one of few looks that are made once. Such a look waits for nobody.
 bool Lowering::glances(std::uint32_t pc, std::uint32_t block) {
   return !load_polls(pc) && !is_in_loop(block) && !is_called(pc) && !has_many_looks();

@@ -112,6 +112,7 @@ class Lowering {
   static bool may_see_others(const ptx::Instruction& in);
   bool only_looks_at_global();
   void mark_loads_that_look();
+  bool only_looks(std::uint32_t first, std::uint32_t last) const;
   bool has_many_looks();
   bool tells_other_blocks(const ptx::Instruction& in);
   bool is_in_loop(std::uint32_t block);
@@ -171,11 +172,12 @@ class Lowering {
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
-  std::vector<bool> loops_;                   // by basic block: whether it is in a loop
-  std::optional<bool> polls_global_;          // whether any load of global memory polls
-  std::optional<bool> many_looks_;            // has_many_looks()
-  bool has_looked_ = false;                   // looks_again(): there was a look before
-  Speculation speculation_;                   // of sanitized runs
+  std::vector<bool> loops_;                           // by basic block: whether it is in a loop
+  std::optional<bool> polls_global_;                  // whether any load of global memory polls
+  std::optional<bool> many_looks_;                    // has_many_looks()
+  bool has_looked_ = false;                           // looks_again(): there was a look before
+  Speculation speculation_;                           // of sanitized runs
+  std::optional<std::uint32_t> last_spinning_block_;  // of those lowered so far: with an operation that spins
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
   // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops()
   // (loop_ends.h).

@@ -61,12 +61,21 @@ struct StandingLanes {
   std::vector<CallFrame> frames;
 };
 
+// Calls that lanes have left in the middle of their functions, with the warp's control state in these (giving_way.h).
+struct LeftCalls {
+  std::uint32_t lanes = 0;
+  std::uint32_t here = 0;                 // Warp::here
+  std::vector<CallFrame> frames;          // outermost first
+  std::vector<ReconvergenceEntry> stack;  // the entries in these calls
+};
+
 // Lanes of a warp that wait at an operation for others of the warp, which run meanwhile (divergent_syncwarp.h). They
 // are all lanes of one entry of the reconvergence stack. `sync`: at a __syncwarp() whose mask names other lanes, too;
-// `exchange`: at a shuffle, vote, match or reduction whose mask does; `barrier`: at a barrier of the block.
+// `exchange`: at a shuffle, vote, match or reduction whose mask does; `barrier`: at a barrier of the block; `calls`:
+// they poll in calls that they have left to let others go ahead, and may go on at any time (giving_way.h).
 struct MeetingLanes {
   const Op* at = nullptr;
-  enum class Kind : std::uint8_t { sync, exchange, barrier } kind = Kind::sync;
+  enum class Kind : std::uint8_t { sync, exchange, barrier, calls } kind = Kind::sync;
   Slot masks = kNoSlot;   // of the members, by lane; barrier: none
   const char* what = "";  // the name in the source
   std::uint32_t lanes = 0;
@@ -117,11 +126,13 @@ struct alignas(64) Warp {
   std::uint64_t swaps = 0;       // turns in compare-and-swap loops on shared memory so far (count_swaps())
   std::uint64_t vain_turn = 0;   // the block's turn in which it last polled in vain; 0: none since a success
   std::uint32_t vain_polls = 0;  // in a row
+  std::uint32_t vain_lanes = 0;  // that have polled in vain since a phase was last over
   // When it last polled in vain: `executed`, and how many phases of mbarriers were over in the block.
   std::uint64_t vain_executed = 0;
   std::uint32_t vain_phases = 0;
   std::uint32_t ways_given = 0;    // how often lanes that polled in vain let others go ahead
   std::uint32_t copy_batches = 0;  // cp.async groups and arrivals of copies so far
+  std::uint32_t looks = 0;         // rounds of loops that poll flags, by some lanes only, since others went ahead
   ResidentBlock* block = nullptr;
   UnitTimes* busy = nullptr;                 // of its scheduler, in ResidentBlock::busy
   std::uint8_t* local = nullptr;             // [word][lane]
@@ -144,6 +155,7 @@ struct alignas(64) Warp {
   std::uint32_t let_in = 0;           // lanes that enter a block with a barrier without the warp's other lanes
   std::uint32_t let_ahead = 0;  // lanes that went on where others, which wait at a __syncwarp(), were to reconverge
   const Op* unmet = nullptr;    // an exchange that its lanes execute although they wait for others in vain
+  std::vector<LeftCalls> left;  // of MeetingLanes::Kind::calls
 
   // Whether the warp has done little but poll in vain, as of a turn of its block. A loop that polls may take more turns
   // than it makes polls, because each sleep ends one.

@@ -7,6 +7,7 @@
 
 #include "common/vgpu/exec/divergent_barrier.h"
 #include "common/vgpu/exec/divergent_syncwarp.h"
+#include "common/vgpu/exec/giving_way.h"
 #include "common/vgpu/exec/lockstep/lockstep.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
@@ -201,19 +202,19 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return enter_together(launch, warp, op);
 }
 
-// Begins the next round of a loop that may wait at an mbarrier in vain.
-[[gnu::noinline]] const Op* poll_again(Launch& launch, Warp& warp, std::uint32_t block) {
-  if (!may_give_way(warp)) return enter_block(launch, warp, block);
-  warp.note_poll(warp.block->turns, false);
-  if (!let_others_ahead(warp, block)) return enter_block(launch, warp, block);
-  resume_top(launch, warp);
-  return enter_block(launch, warp, warp.stack.back().block);
+// Begins the next round of a loop that may wait in vain, at an mbarrier or for a flag. `branch`: back to it.
+[[gnu::noinline]] const Op* poll_again(Launch& launch, Warp& warp, const Op* branch) {
+  const std::uint32_t block = branch->target;
+  if (branch->decides) note_poll(warp, true);
+  if (!may_give_way(warp, branch->spins) || !let_others_ahead(warp, block)) return enter_block(launch, warp, block);
+  return go_on(launch, warp);
 }
 
 // Takes a branch. If it leads backwards, it ends the turn.
 inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint32_t go) {
   if (!op->back_edge || go != op->target) return enter_block(launch, warp, go);
-  warp.next = warp.vain_polls == 0 ? enter_block(launch, warp, go) : poll_again(launch, warp, go);
+  const bool may_wait = warp.vain_polls != 0 || op->spins;
+  warp.next = may_wait ? poll_again(launch, warp, op) : enter_block(launch, warp, go);
   return nullptr;
 }
 

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "common/vgpu/exec/giving_way.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/requests/shared_memory.h"
@@ -250,8 +251,7 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
     const std::uint32_t waited = copies->second.arrived[warp.index];
     if (waited != 0) add_to(warp.outcome(op).copies, 1 + warp.copy_batches - waited);
   });
-  warp.note_poll(warp.block->turns, over == 0);
-  if (over == 0) warp.vain_executed = warp.executed, warp.vain_phases = warp.block->phases;
+  note_poll(warp, over == 0);
   set_predicate(warp.predicate(op->s[0]), warp.mask, over);
   if (over != 0 || op->instruction->mbarrier == MbarrierMode::test_wait) return op + 1;
   warp.next = op + 1;  // ends the turn
