@@ -28,6 +28,9 @@ constexpr const char* kSmall =
     "__global__ void small(float* c, int n) { if (n == 7) return; for (int i = 0; i < 8; ++i) c[threadIdx.x + i] = i; "
     "}";
 
+// Blocks of one thread.
+constexpr const char* kSingle = "k<<<64, 1>>>(a, c, n, turns);";
+
 const Endless kKernels[] = {
     {"fma", "x = x * 1.5f + i;"},
     {"fma_divergent", "if ((i ^ t) & 1) x = x * 1.5f + i; else x += 3;"},
@@ -97,6 +100,22 @@ const Endless kKernels[] = {
     {"clock", "x += clock64();"},
     {"fence", "__threadfence(); c[t] = x;"},
     {"one_lane", "if (t % 32 == 0) { h = h * 1664525u + 1013904223u; x += a[h & m20]; }"},
+    {"uniform_load", "x += a[i & m20];"},
+    {"uniform_shared", "x += s[i & 1023];"},
+    {"uniform_poll", "x += ((volatile const float*)a)[1];"},
+    {"single_sum", "x += a[i & m20];", kSingle},
+    {"single_list", "h = ((const unsigned*)a)[h & m20] + i; x += h;", kSingle},
+    {"single_store", "c[i & m20] = x;", kSingle},
+    {"single_shared_sum", "s[(i + 1) & 1023] = s[i & 1023] + x;", kSingle},
+    {"single_shared_volatile", "v[(i + 1) & 1023] = v[i & 1023];", kSingle},
+    {"single_local", "l[i & 63] = x; x += l[(i * 7) & 63];", kSingle},
+    {"single_atomic", "x += atomicAdd(c + (i & m20), 1.0f);", kSingle},
+    {"single_atomic_shared", "x += atomicAdd(s + (i & 1023), 1.0f);", kSingle},
+    {"single_poll", "x += ((volatile const float*)a)[1];", kSingle},
+    {"single_lock",
+     "while (atomicCAS((int*)c, 0, 1) != 0) {}\n__threadfence(); c[1] += 1; __threadfence(); atomicExch((int*)c, 0);",
+     kSingle},
+    {"single_of_a_warp", "if (t == 0) { h = h * 1664525u + 1013904223u; s[i & 1023] += a[h & m20]; }"},
     {"blocks", "", "small<<<80000, 32>>>(c, n);", kSmall},
     {"large_blocks", "", "small<<<6000, 1024>>>(c, n);", kSmall},
     {"blocks_with_shared_memory", "", "small<<<2000, 32, 48000>>>(c, n);", kSmall},

@@ -239,7 +239,9 @@ Status Lowering::lower_block(std::uint32_t index) {
   entry.count = block.count;
   entry.memory = static_cast<std::uint32_t>(block.memory.size());
   for (auto in = first; in != first + block.count; ++in) {
-    entry.target += work_of(*in, function_, input_.work_mode) + work_of_passing(passed_bytes(*in));
+    const std::uint32_t passing = work_of_passing(passed_bytes(*in));
+    entry.target += work_of(*in, function_, input_.work_mode) + passing;
+    entry.next_block += work_of_one_lane(*in, function_, input_.work_mode) + passing;
   }
   next_memory_ = 0;
   program_.ops.push_back(entry);

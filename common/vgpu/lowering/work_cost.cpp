@@ -52,6 +52,22 @@ std::uint32_t work_of_conversion(const Instruction& in, const ptx::Function& fun
   return of_integers && !in.sat ? 15 : 45;
 }
 
+std::uint32_t work_of_access_of_one_lane(const Instruction& in, const WorkMode& mode) {
+  const bool counts = mode.counts && !mode.sanitized;
+  switch (in.space) {
+    case Space::param:
+    case Space::constant:
+      return 4;
+    case Space::local:
+      return 8;
+    case Space::shared:
+      return mode.sanitized ? 8 : 6;
+    default:
+      if (in.is_volatile && !counts) return 10;
+      return counts || ptx::info(in.opcode).form == Form::store ? 8 : 5;
+  }
+}
+
 }  // namespace
 
 std::uint32_t work_of_passing(std::uint64_t bytes) {
@@ -117,6 +133,21 @@ std::uint32_t work_of(const Instruction& in, const ptx::Function& function, cons
       return 8;
     default:
       return 1;
+  }
+}
+
+std::uint32_t work_of_one_lane(const Instruction& in, const ptx::Function& function, const WorkMode& mode) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::load:
+    case Form::store:
+      return work_of_access_of_one_lane(in, mode);
+    case Form::atomic:
+    case Form::reduction:
+      return 16;
+    case Form::mbarrier:
+      return mode.sanitized ? 24 : 16;
+    default:
+      return work_of(in, function, mode);
   }
 }
 

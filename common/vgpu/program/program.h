@@ -68,8 +68,8 @@ struct Op {
   // branch: block of the lanes that take it; block entry: work of the block (work.h); speculative load and its
   // picks: its number
   std::uint32_t target = 0;
-  // branch: block of the other lanes; fall-through: the next block; speculative load: its ways; pick: ways on
-  // which its predicate must be false (bits)
+  // branch: block of the other lanes; fall-through: the next block; block entry: work if a single lane is active;
+  // speculative load: its ways; pick: ways on which its predicate must be false (bits)
   std::uint32_t next_block = 0;
   std::uint32_t meet = 0;          // branch: block where both sides reconverge; block entry: least_issue_slots()
   std::uint32_t lane_offsets = 0;  // lockstep code: index of the LaneOffsets of its address or register

@@ -124,10 +124,11 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
 
 // Starts a basic block, or faults if the budget is spent.
 inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
-  if (launch.work_left < op->target) {
+  const std::uint32_t work = std::has_single_bit(warp.mask) ? op->next_block : op->target;
+  if (launch.work_left < work) {
     return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
   }
-  launch.work_left -= op->target;
+  launch.work_left -= work;
   launch.clock += op->count;
   launch.issued += op->meet;
   warp.executed += op->count;

@@ -101,6 +101,30 @@ TEST(Limits, RequestsOfManyLinesAreMoreWork) {
 }
 
 // What a call passes is copied for each lane.
+// One thread that walks through all elements does less work than a warp that does, and still ends by the budget.
+TEST(Limits, ASingleLaneIsLessWork) {
+  constexpr int n = 65'537;
+  RunOptions options = kSanitized;
+  options.figures = RunOptions::Figures::none;
+  options.max_work = 1'000'000;
+  for (const int turns : {1, 1'000'000}) {
+    Buffer a{"a", std::vector<float>(n, 1.0f)}, c{"c", std::vector<float>(1)};
+    const auto record = Runner().run(
+        "#include <roofwalk.cuh>\n__global__ void sum(const float* a, float* c, int n, int turns) {\n  if (threadIdx.x "
+        "!= 0) return;\n  float x = 0;\n  for (int turn = 0; turn < turns; ++turn)\n    for (int i = 0; i < n; ++i) x "
+        "+= a[i];\n  c[0] = x;\n}\nSOLVE(const float* a, float* c, int n, int turns) { sum<<<1, 256>>>(a, c, n, "
+        "turns); }\n",
+        {&a, &c, n, turns}, options);
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    EXPECT_EQ(record->fault.has_value(), turns != 1) << (record->fault ? record->fault->message : "");
+    if (record->fault) {
+      EXPECT_EQ(record->fault->kind, FaultKind::runaway);
+    } else {
+      EXPECT_EQ(c.values[0], static_cast<float>(n));
+    }
+  }
+}
+
 TEST(Limits, CallsThatPassLargeStructuresAreMoreWork) {
   static constexpr int kCalls = 20, kWords = 1000;
   const auto passes = [](int words) {

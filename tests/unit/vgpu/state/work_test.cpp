@@ -8,7 +8,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-std::uint32_t work_of_text(const std::string& instruction) {
+std::uint32_t work_of_text(const std::string& instruction, bool of_one_lane = false, const WorkMode& mode = {}) {
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %p<4>;\n.reg .b16 %h<4>;\n"
       ".reg .b32 %r<4>;\n.reg .f32 %f<4>;\n.reg .b64 %rd<4>;\n.reg .f64 %d<4>;\n" +
@@ -17,7 +17,8 @@ std::uint32_t work_of_text(const std::string& instruction) {
   EXPECT_TRUE(module.ok()) << instruction << ": " << (module ? "" : module.error().text());
   if (!module) return 0;
   const ptx::Function& function = module->functions[0];
-  return work_of(function.instructions[0], function, {});
+  const ptx::Instruction& in = function.instructions[0];
+  return of_one_lane ? work_of_one_lane(in, function, mode) : work_of(in, function, mode);
 }
 
 TEST(Work, OfOrdinaryArithmeticIsOne) {
@@ -46,6 +47,20 @@ TEST(Work, OfDearArithmeticIsWhatItCosts) {
   for (const auto& form : kForms) {
     EXPECT_GE(work_of_text(form.text), form.least) << form.text;
     EXPECT_LE(work_of_text(form.text), form.most) << form.text;
+  }
+}
+
+// A lone lane does not pay for what the host does lane by lane.
+TEST(Work, OfASingleLaneIsLess) {
+  for (const bool sanitized : {false, true}) {
+    const WorkMode mode{.counts = !sanitized, .sanitized = sanitized};
+    for (const char* each : {"ld.global.f32 %f1, [%rd1]", "st.global.f32 [%rd1], %f1", "ld.shared.f32 %f1, [%r1]",
+                             "atom.global.add.u32 %r1, [%rd1], %r2", "ld.local.f32 %f1, [%r1]"}) {
+      EXPECT_LE(3 * work_of_text(each, true, mode), 2 * work_of_text(each, false, mode)) << each;
+      EXPECT_GE(work_of_text(each, true, mode), 4u) << each;
+    }
+    for (const char* each : {"add.f32 %f1, %f2, %f3", "sin.approx.f32 %f1, %f0", "bar.sync 0"})
+      EXPECT_EQ(work_of_text(each, true, mode), work_of_text(each, false, mode)) << each;
   }
 }
 
