@@ -328,8 +328,10 @@ void RaceDetector::arrive(std::uint64_t byte, std::uint32_t warp, std::uint32_t 
   WarpClocks& clocks = warps_[warp];
   Mbarrier& barrier = at->second;
   const std::size_t rows_before = barrier.arriving.rows();
+  // Lanes that have ended have not arrived: what they did since the warp last synchronized is not told.
+  const bool do_all_arrive = lanes == live && (clocks.touchers & ~lanes) == 0;
   // It is the copies that arrive, not the threads: what these have done themselves is not proved to be over by that.
-  if (lanes == live) {
+  if (do_all_arrive) {
     work_ += work::kJoinedRow *
              (barrier.arriving.join(clocks.known, !copies) + clocks.apart.tell(lanes, barrier.arriving, !copies));
     raise(barrier.arriving, warp, clocks.now, !copies);

@@ -31,6 +31,9 @@ __device__ void acquire(int* flag) {
   int seen = 0;
   while (seen == 0) asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(seen) : "r"(at(flag)) : "memory");
 }
+__device__ void end_if(bool ends) {
+  asm volatile("{.reg .pred p; setp.ne.s32 p, %0, 0; @p exit;}" ::"r"((int)ends) : "memory");
+}
 __global__ void k(float* c) {
   __shared__ unsigned long long gates[2];
   __shared__ float s[128];
@@ -137,9 +140,71 @@ const JudgedBody kTooLittle[] = {
   if (t == 2) c[t] = s[0];  // @
 )",
      FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
+    {"LanesEndInPlaceOfArriving", R"(
+  if (t == 0) begin(gate, 1);
+  __syncthreads();
+  if (t < 32) {
+    s[t] = 1.0f;
+    end_if(t != 5);
+    arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];  // @
+  }
+)",
+     FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
+    {"LanesEndAndTheirWarpGoesOn", R"(
+  if (t == 0) begin(gate, 2);
+  __syncthreads();
+  end_if(t >= 32);
+  s[t] = 1.0f;
+  end_if(t < 30);
+  arrive(gate);
+  wait(gate);
+  c[t] = s[3];  // @
+)",
+     FaultKind::race, "reads element 3 of s, which thread (3, 0, 0) writes"},
 };
 
 const JudgedBody kEnough[] = {
+    {"LanesMeetTheOneThatArrivesAndEnd", R"(
+  if (t == 0) begin(gate, 1);
+  __syncthreads();
+  if (t < 32) {
+    s[t] = 1.0f;
+    __syncwarp();
+    end_if(t != 5);
+    arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];
+  }
+)"},
+    {"LanesArriveAndEnd", R"(
+  if (t == 0) begin(gate, 32);
+  __syncthreads();
+  if (t < 32) {
+    s[t] = 1.0f;
+    arrive(gate);
+    end_if(t != 5);
+    s[64] = 1.0f;
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];
+  }
+)"},
+    {"LanesThatHaveTouchedNothingEnd", R"(
+  if (t == 0) begin(gate, 1);
+  __syncthreads();
+  if (t < 32) {
+    end_if(t != 5);
+    s[5] = 1.0f;
+    arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[5];
+  }
+)"},
     {"OneWarpWaitsForTheCopiesAndTellsAll", R"(
   if (t == 0) begin(gate, 64);
   __syncthreads();
