@@ -156,7 +156,8 @@ Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call, std
                         .source_name = source_name_,
                         .points_to_constants = points_to_constants_,
                         .work_mode = {.counts = limits_.counts, .sanitized = limits_.sanitize},
-                        .sms = machine_.sms},
+                        .sms = machine_.sms,
+                        .turns_seed = limits_.sanitize && !limits_.counts ? limits_.sanitized_seed : 0},
                        (*kernel)->code);
   if (!program) return in_source(program.error());
   step->program = std::move(*program);

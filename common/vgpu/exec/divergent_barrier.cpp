@@ -209,7 +209,7 @@ const StandingLanes* who_is_missed(Launch& launch, Warp& warp) {
 
 const Op* barrier_behind(const Op* entry) {
   const Op* op = entry + 1;
-  while (!meets_block(*op->instruction)) ++op;
+  while (op->instruction == nullptr || !meets_block(*op->instruction)) ++op;
   return op;
 }
 

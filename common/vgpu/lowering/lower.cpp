@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/vgpu/exec/divergent_barrier.h"
+#include "common/vgpu/exec/turns.h"
 #include "common/vgpu/lowering/lockstep_code.h"
 #include "common/vgpu/lowering/lowering.h"
 #include "common/vgpu/program/operands.h"
@@ -250,7 +251,8 @@ Status Lowering::lower_block(std::uint32_t index) {
     const Instruction& in = function_.instructions[pc];
     emit_picks(pc, index);
     if ((program_.turns_by_clock && (may_write_flag(in) || looks_again(pc, index))) || tells_other_blocks(in))
-      emit_end_of_turn(pc, index);
+      emit_end_of_turn(op_end_turn, pc, index);
+    if (input_.turns_seed != 0 && may_meet_others(in)) emit_end_of_turn(op_may_end_turn, pc, index);
     if (const Status status = lower_instruction(in, pc, index); !status) {
       Error error = status.error();
       error.line = input_.module->line_in(in, input_.source_name);
@@ -299,11 +301,13 @@ void Lowering::emit_picks(std::uint32_t pc, std::uint32_t block) {
   }
 }
 
-void Lowering::emit_end_of_turn(std::uint32_t pc, std::uint32_t block) {
+void Lowering::emit_end_of_turn(Handler handler, std::uint32_t pc, std::uint32_t block) {
   Op op;
-  op.run = op_end_turn;
+  op.run = handler;
   op.pc = pc;
   op.block = block;
+  op.offset = static_cast<std::int64_t>(input_.turns_seed);
+  op.count = tells_others(function_.instructions[pc]) ? 1 : 0;
   program_.ops.push_back(op);
 }
 
@@ -420,6 +424,7 @@ Status Lowering::lower_branch(const Instruction& in, Op op, std::uint32_t pc, st
   // Blocks are lowered in order, and a loop's lie between the target of its branch and the branch.
   op.spins = op.back_edge && last_spinning_block_ && *last_spinning_block_ >= op.target;
   op.decides = op.spins && only_looks(op.target, block);
+  op.offset = seed_of_ways(block);
   return emit_ok(op, op_branch);
 }
 

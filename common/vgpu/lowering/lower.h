@@ -36,6 +36,8 @@ struct LoweringInput {
   bool points_to_constants = false;   // the module makes generic pointers to constant memory
   WorkMode work_mode = {};
   int sms = 1;  // value of %nsmid
+  std::uint64_t turns_seed =
+      0;  // of what warps of watched blocks do by chance (sanitizer/watched_blocks.h); 0: nothing
 };
 
 // The parameter block of a function by the ABI (natural alignment): the offset of each parameter, and the size of the

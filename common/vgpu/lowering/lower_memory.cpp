@@ -231,6 +231,12 @@ bool Lowering::picks(std::uint32_t pc) {
   return picks_[pc];
 }
 
+std::int64_t Lowering::seed_of_ways(std::uint32_t block) {
+  if (input_.turns_seed == 0) return 0;
+  if (any_order_.empty()) any_order_ = find_ways_in_any_order(function_, program_.blocks);
+  return any_order_[block] ? static_cast<std::int64_t>(input_.turns_seed) : 0;
+}
+
 bool Lowering::ends_loops(std::uint32_t pc) {
   if (ending_loops_.empty()) ending_loops_ = find_what_ends_loops(function_, program_.blocks, linked_.parts);
   return ending_loops_[pc];
@@ -353,6 +359,30 @@ bool Lowering::is_in_polling_loop(std::uint32_t block) {
     });
   }
   return loops_of_atomics_[block];
+}
+
+// Whether any load of the code may be one of a flag or a count that other warps write.
+bool Lowering::loads_flags() {
+  if (loads_flags_) return *loads_flags_;
+  const auto& code = function_.instructions;
+  loads_flags_ = std::any_of(code.begin(), code.end(), [](const Instruction& in) {
+    return ptx::info(in.opcode).form == Form::load && in.is_volatile;
+  });
+  return *loads_flags_;
+}
+
+bool Lowering::tells_others(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  return form == Form::store || form == Form::reduction || (form == Form::atomic && !is_read(in.operands[0]));
+}
+
+bool Lowering::may_meet_others(const Instruction& in) {
+  if (in.space != Space::shared && !reaches_global(in)) return false;
+  const Form form = ptx::info(in.opcode).form;
+  if (form == Form::load || form == Form::store) return in.is_volatile;
+  const bool is_atomic = form == Form::atomic || form == Form::reduction;
+  if (!is_atomic || in.atomic == ptx::AtomicOp::cas) return false;
+  return in.atomic == ptx::AtomicOp::exch || !tells_others(in) || loads_flags();
 }
 
 bool Lowering::decides_way(const Instruction& in, States states) {

@@ -60,7 +60,9 @@ class Lowering {
   Status lower_block(std::uint32_t index);
   void emit_taken_up(const Op& entry);
   void emit_picks(std::uint32_t pc, std::uint32_t block);
-  void emit_end_of_turn(std::uint32_t pc, std::uint32_t block);
+  void emit_end_of_turn(Handler handler, std::uint32_t pc, std::uint32_t block);
+  // The seed of the order of the ways from a block, if they may run in any order (find_ways_in_any_order()); else 0.
+  std::int64_t seed_of_ways(std::uint32_t block);
   std::uint32_t block_at(std::uint32_t pc) const;
   Status lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block);
   Status lower_control(const Instruction& in, Op op, std::uint32_t pc, std::uint32_t block);
@@ -138,6 +140,12 @@ class Lowering {
   Status lower_async_copy(const Instruction& in, Op op);
   Status lower_async_group(const Instruction& in, Op op);
   Status lower_atomic(const Instruction& in, Op op);
+  // Whether an instruction is a volatile, relaxed, acquire or release access to memory that other warps share, or an
+  // atomic of which the same may be true. A compare-and-swap fails if another warp came first, so it needs no test.
+  bool may_meet_others(const Instruction& in);
+  // Whether such an instruction does nothing but write.
+  bool tells_others(const Instruction& in);
+  bool loads_flags();
   bool decides_way(const Instruction& in, States states);
   // Whether any instruction reads the result.
   bool is_read(const Operand& result);
@@ -178,11 +186,13 @@ class Lowering {
   bool has_looked_ = false;                           // looks_again(): there was a look before
   Speculation speculation_;                           // of sanitized runs
   std::optional<std::uint32_t> last_spinning_block_;  // of those lowered so far: with an operation that spins
+  std::optional<bool> loads_flags_;                   // loads_flags()
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
   // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops()
   // (loop_ends.h).
   std::vector<bool> polling_loads_, ending_loops_;
   std::vector<bool> picks_;                 // by instruction: find_what_picks()
+  std::vector<bool> any_order_;             // by basic block: find_ways_in_any_order(), computed at the first branch
   std::optional<std::vector<bool>> peeks_;  // by instruction: find_peeks(), computed at the first relaxed load
 };
 

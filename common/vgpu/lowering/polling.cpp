@@ -1,5 +1,6 @@
 #include "common/vgpu/lowering/polling.h"
 
+#include <algorithm>
 #include <set>
 
 #include "common/vgpu/lowering/flag_values.h"
@@ -109,6 +110,26 @@ class HandedOn {
   std::vector<int> ahead_;                  // of which the makers are still to be visited
 };
 
+// Whether a thread may find by an instruction, if it repeats it, what another one has done.
+bool may_wait(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  return loads_strongly(in) || form == Form::atomic || form == Form::mbarrier || form == Form::call;
+}
+
+// The blocks to which control may get from a block before all its ways meet again.
+std::vector<bool> find_ways_from(const std::vector<BasicBlock>& blocks, std::uint32_t from) {
+  std::vector<bool> seen(blocks.size());
+  std::vector<std::uint32_t> ahead = blocks[from].successors;
+  while (!ahead.empty()) {
+    const std::uint32_t block = ahead.back();
+    ahead.pop_back();
+    if (block == kExitBlock || block == blocks[from].reconvergence || seen[block]) continue;
+    seen[block] = true;
+    ahead.insert(ahead.end(), blocks[block].successors.begin(), blocks[block].successors.end());
+  }
+  return seen;
+}
+
 }  // namespace
 
 std::vector<bool> find_polling_loads(const ptx::Function& function, const std::vector<BasicBlock>& blocks,
@@ -153,6 +174,33 @@ std::vector<bool> find_what_picks(const ptx::Function& function) {
   }
   for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
     if (loads_strongly(code[pc]) && code[pc].acquires) out[pc] = picking.come_from(code[pc]);
+  }
+  return out;
+}
+
+std::vector<bool> find_ways_in_any_order(const ptx::Function& function, const std::vector<BasicBlock>& blocks) {
+  // Blocks that may be visited: each branch takes a walk through the whole code.
+  std::size_t left = std::size_t{1} << 18;
+  std::vector<bool> waits(blocks.size()), calls(blocks.size()), out(blocks.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc) {
+      waits[b] = waits[b] || may_wait(function.instructions[pc]);
+      calls[b] = calls[b] || ptx::info(function.instructions[pc].opcode).form == Form::call;
+    }
+  }
+  const bool any_waits = std::find(waits.begin(), waits.end(), true) != waits.end();
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    const std::vector<std::uint32_t>& to = blocks[b].successors;
+    if (to.size() < 2 || std::any_of(to.begin(), to.end(), [&](std::uint32_t each) { return each <= b; })) continue;
+    out[b] = !any_waits;
+    if (!any_waits || left < blocks.size()) continue;
+    left -= blocks.size();
+    const std::vector<bool> ways = find_ways_from(blocks, b);
+    const auto number_of = [&](const BasicBlock& block) { return static_cast<std::size_t>(&block - blocks.data()); };
+    const std::vector<bool> loops = find_loops(blocks, [&](const BasicBlock& block) { return ways[number_of(block)]; });
+    out[b] = true;
+    for (std::size_t each = 0; each < blocks.size(); ++each)
+      out[b] = out[b] && !(loops[each] && waits[each]) && !(ways[each] && calls[each]);
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Which loads poll: they wait for a value that another thread stores.
+// Which loads poll: they wait for a value that another thread stores; and where nothing does.
 #pragma once
 
 #include <cstdint>
@@ -20,5 +20,10 @@ std::vector<bool> find_polling_loads(const ptx::Function& function, const std::v
 // Returns, by instruction, the acquire loads and the atomics whose value picks what a thread uses, without any branch:
 // it decides a guard or which of two values counts (`seen ? value : 0`), or, of a load, an address is made of it.
 std::vector<bool> find_what_picks(const ptx::Function& function);
+
+// Returns, by basic block, whether it ends in a branch ahead whose ways may run in any order: from none of them control
+// gets, before they meet again, to a loop or a function in which lanes could wait for those of another way. On a GPU
+// all lanes proceed, but here those of one way run until they meet the others.
+std::vector<bool> find_ways_in_any_order(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
 
 }  // namespace roofwalk::vgpu

@@ -1,5 +1,5 @@
-// Which blocks of a grid the sanitizer watches if watching all of them would take too long, and which of their warps
-// miss a turn.
+// Which blocks of a grid the sanitizer watches if watching all of them would take too long, and what their warps do by
+// chance: miss a turn, end one early, take the ways of a branch in another order.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +26,14 @@ class WatchedBlocks {
   std::uint64_t seed_, first_ = ~0ull, threshold_ = 0;
 };
 
+// For how many turns a watched block is left alone: half of them for 8 to 8,191 turns, the others for none.
+inline std::uint64_t quiet_turns(std::uint64_t seed, std::uint64_t block) {
+  constexpr std::uint64_t kLeastQuiet = 8, kQuietLengths = 9;
+  const std::uint64_t own = mix(seed ^ mix(block));
+  const std::uint64_t least = kLeastQuiet << (own >> 8) % kQuietLengths;
+  return own % 2 == 0 ? least + (own >> 16) % least : 0;
+}
+
 // Whether a warp of a watched block misses its next turn. Turns in a fixed order would let a kernel know that every
 // warp has done something before any does the next thing, although nothing orders them. Runs that count keep the order
 // (`seed` 0), because hits in caches depend on it.
@@ -38,12 +46,11 @@ class WatchedBlocks {
 // block has had; `warps`: of the block.
 inline bool misses_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp,
                         std::uint64_t warps) {
-  constexpr std::uint64_t kLongSpan = 1024, kShortSpan = 64, kLeastQuiet = 8, kQuietLengths = 9;
+  constexpr std::uint64_t kLongSpan = 1024, kShortSpan = 64;
   if (seed == 0) return false;
   const std::uint64_t own = mix(seed ^ mix(block));
-  const bool begins_quietly = own % 2 == 0;
-  const std::uint64_t least = kLeastQuiet << (own >> 8) % kQuietLengths;
-  const std::uint64_t quiet = begins_quietly ? least + (own >> 16) % least : 0;
+  const std::uint64_t quiet = quiet_turns(seed, block);
+  const bool begins_quietly = quiet != 0;
   if (turn < quiet) return false;
   const std::uint64_t now = begins_quietly ? turn - quiet : turn + (own >> 16) % kLongSpan;
   const auto one_of = [&](std::uint64_t chance) { return (chance >> 8) % warps == warp; };
@@ -67,6 +74,32 @@ inline std::uint32_t patience(std::uint64_t seed, std::uint64_t block, std::uint
 inline bool rests(std::uint32_t polls, std::uint32_t patience, std::uint64_t turn, std::uint32_t warp) {
   constexpr std::uint32_t kFirst = 16, kOneOf = 32;
   return polls > std::max(kFirst, patience) && (turn + warp) % kOneOf != 0;
+}
+
+// Whether a warp of a watched block ends its turn in front of an access that other warps may have to do with
+// (op_may_end_turn in exec/turns.h). Otherwise none could ever come between what a warp does from one backward branch
+// to the next, such as a load and the store of what was made of it. In front of a store that is most likely, because
+// then the others do all that they do with the old value. A warp that comes to the access again may end that turn, too.
+//
+// As each time costs a turn, this is likely only in the first blocks and in some others, and there at first, when they
+// are no longer left alone, and in some spans of 64 turns. `place`: the instruction.
+inline bool ends_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp,
+                      std::uint32_t place, bool stores) {
+  constexpr std::uint64_t kFirstBlocks = 8, kOneOf = 32, kSpan = 64, kOneSpanOf = 16;
+  constexpr std::uint64_t kWhole = 32, kAtStores = 20, kAtOthers = 4, kAtTimes = 1;
+  const std::uint64_t own = mix(~seed ^ mix(block)), quiet = quiet_turns(seed, block);
+  if (turn < quiet) return false;
+  const bool is_chosen = block < kFirstBlocks || own % kOneOf == 0;
+  const bool is_likely = is_chosen && (turn - quiet < kSpan || mix(own ^ turn / kSpan) % kOneSpanOf == 0);
+  const std::uint64_t share = !is_likely ? kAtTimes : stores ? kAtStores : kAtOthers;
+  return mix(own + mix(turn << 32 ^ std::uint64_t{warp} << 26 ^ place)) % kWhole < share;
+}
+
+// Whether a warp of a watched block takes the ways of a branch in the other order. `executed`: its instructions so far.
+inline bool turns_around(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp,
+                         std::uint64_t executed) {
+  if (turn < quiet_turns(seed, block)) return false;
+  return mix(seed + mix(block) + mix(executed << 5 ^ warp)) % 2 == 0;
 }
 
 }  // namespace roofwalk::vgpu

@@ -13,6 +13,7 @@
 #include "common/vgpu/exec/ops/members.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/sanitizer/checked_access.h"
+#include "common/vgpu/sanitizer/watched_blocks.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
@@ -219,9 +220,15 @@ inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint
   return nullptr;
 }
 
-// Executes a branch that some lanes take and others do not.
+// Executes a branch that some lanes take and others do not. In a watched block, either go first, by chance, if the ways
+// may run in any order (offset: the seed of that; 0: they may not).
 [[gnu::noinline]] const Op* part(Launch& launch, Warp& warp, const Op* op, std::uint32_t taken) {
-  const Way ways[] = {{op->next_block, warp.mask & ~taken}, {op->target, taken}};
+  Way ways[] = {{op->next_block, warp.mask & ~taken}, {op->target, taken}};
+  const auto seed = static_cast<std::uint64_t>(op->offset);
+  const ResidentBlock& block = *warp.block;
+  const bool may_turn = seed != 0 && block.is_watched;
+  if (may_turn && turns_around(seed, block.linear_index, block.turns, warp.index, warp.executed))
+    std::swap(ways[0], ways[1]);
   return take_branch(launch, warp, op, split(launch, warp, op, ways));
 }
 

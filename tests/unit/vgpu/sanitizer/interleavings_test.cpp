@@ -1,0 +1,323 @@
+// Kernels that are right only as long as no warp comes between two accesses of another one, or as the ways of a branch
+// run in one order, and their honest twins. Runs without figures try other orders by chance, from a seed.
+#include "tests/unit/vgpu/sanitizer/judged_bodies.h"
+
+namespace roofwalk::test {
+namespace {
+
+// Bodies after `kInterleavedHead`, run with 128 threads and 16 blocks, each of which leaves `wanted` in c[blockIdx.x].
+struct Interleaved {
+  const char* name;
+  const char* body;
+  float wanted = 0;
+};
+void PrintTo(const Interleaved& body, std::ostream* out) { *out << body.name; }
+
+constexpr const char* kInterleavedHead = R"(#include <cuda/atomic>
+#include <roofwalk.cuh>
+__global__ void k(float* c) {
+  __shared__ volatile int word[4];
+  __shared__ int s[128], count;
+  const int t = threadIdx.x, warp = t / 32, lane = t % 32, block = blockIdx.x;
+  volatile float* const all = c;
+  volatile float* const own = c + 128 + 128 * block;
+  cuda::atomic_ref<int, cuda::thread_scope_block> shared_count(count);
+  if (t < 4) word[t] = 0;
+  if (t == 0) count = 0;
+  s[t] = 0;
+  __syncthreads();
+)";
+
+std::string interleaved_text(const Interleaved& kernel) {
+  return std::string(kInterleavedHead) + kernel.body + "}\nSOLVE(float* c) { k<<<16, 128>>>(c); }\n";
+}
+
+// Whether a run without figures notices a mistake: a fault, or a wrong value.
+bool goes_wrong(const std::string& text, float wanted, std::uint64_t seed, std::string* why = nullptr) {
+  Buffer c{"c", std::vector<float>(128 + 16 * 128)};
+  const auto record = Runner().run(text, {&c},
+                                   {.max_work = 50'000'000,
+                                    .threads = 1,
+                                    .sanitize = true,
+                                    .sanitized_seed = seed,
+                                    .time = RunOptions::Time::least,
+                                    .figures = RunOptions::Figures::none});
+  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+  if (!record) return false;
+  if (why != nullptr && record->fault) *why = record->fault->message;
+  return record->fault || !std::all_of(&c.values[0], &c.values[16], [&](float each) { return each == wanted; });
+}
+
+const Interleaved kByLuck[] = {
+    {"VolatileUpdates", R"(
+  if (lane == 0) {
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) {
+      const int seen = word[0];
+      if (seen > 1000) break;
+      word[0] = seen + 1;
+    }
+  }
+  __syncthreads();
+  if (t == 0) c[block] = word[0];
+)",
+     16},
+    {"RelaxedUpdates", R"(
+  if (lane == 0) {
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) {
+      const int seen = shared_count.load(cuda::memory_order_relaxed);
+      if (seen > 1000) break;
+      shared_count.store(seen + 1, cuda::memory_order_relaxed);
+    }
+  }
+  __syncthreads();
+  if (t == 0) c[block] = count;
+)",
+     16},
+    {"ALockThatIsTestedAndThenSet", R"(
+  if (lane == 0) {
+    while (word[0] != 0) {}
+    word[0] = 1;
+    __threadfence_block();
+    s[0] += 1;
+    __threadfence_block();
+    word[0] = 0;
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0];
+)",
+     4},
+    {"OneFlagForThreeWarps", R"(
+  if (warp < 3) {
+    s[t] = 1;
+    __syncwarp();
+    __threadfence_block();
+    if (lane == 0) word[0] = 1;
+  } else {
+    while (word[0] == 0) {}
+    __threadfence_block();
+    const int sum = s[lane] + s[32 + lane] + s[64 + lane];
+    if (lane == 0) c[block] = sum;
+  }
+)",
+     3},
+    {"ACountThatOneWarpReaches", R"(
+  if (warp < 3) {
+    s[t] = 1;
+    __threadfence_block();
+    __syncwarp();
+    if (lane == 0) atomicAdd(&count, 1);
+  } else {
+    while (shared_count.load(cuda::memory_order_acquire) == 0) {}
+    const int sum = s[lane] + s[32 + lane] + s[64 + lane];
+    if (lane == 0) c[block] = sum;
+  }
+)",
+     3},
+    {"UpdatesOfGlobalMemory", R"(
+  if (lane == 0) {
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) all[block] = all[block] + 1;
+  }
+)",
+     16},
+    {"HandedOverToTheOtherWay", R"(
+  if (lane < 16) {
+    own[t] = 1;
+  } else {
+    own[t] = own[t - 16] + 1;
+  }
+  __syncthreads();
+  float least = 2;
+  for (int i = 16; t == 0 && i < 32; ++i) least = fminf(fminf(own[i], own[32 + i]), fminf(own[64 + i], least));
+  if (t == 0) c[block] = least;
+)",
+     2},
+    {"HandedOverToTheFirstWay", R"(
+  if (lane >= 16) {
+    own[t] = own[t - 16] + 1;
+  } else {
+    own[t] = 1;
+  }
+  __syncthreads();
+  float least = 2;
+  for (int i = 16; t == 0 && i < 32; ++i) least = fminf(fminf(own[i], own[32 + i]), fminf(own[64 + i], least));
+  if (t == 0) c[block] = least;
+)",
+     2},
+};
+
+const Interleaved kByRight[] = {
+    {"AtomicUpdates", R"(
+  if (lane == 0) {
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) {
+      const int seen = shared_count.load(cuda::memory_order_relaxed);
+      if (seen > 1000) break;
+      shared_count.fetch_add(1, cuda::memory_order_relaxed);
+    }
+  }
+  __syncthreads();
+  if (t == 0) c[block] = count;
+)",
+     16},
+    {"SwapsThatAreRepeated", R"(
+  if (lane == 0) {
+    for (int i = 0; i < 4; ++i) {
+      int seen = shared_count.load(cuda::memory_order_relaxed);
+      while (!shared_count.compare_exchange_weak(seen, seen + 1, cuda::memory_order_relaxed)) {}
+    }
+  }
+  __syncthreads();
+  if (t == 0) c[block] = count;
+)",
+     16},
+    {"ALockThatIsSwapped", R"(
+  if (lane == 0) {
+    while (atomicCAS(&count, 0, 1) != 0) {}
+    __threadfence_block();
+    s[0] += 1;
+    word[0] = word[0] + 1;
+    __threadfence_block();
+    atomicExch(&count, 0);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0] + word[0];
+)",
+     8},
+    {"AFlagForEachWarp", R"(
+  if (warp < 3) {
+    s[t] = 1;
+    __syncwarp();
+    __threadfence_block();
+    if (lane == 0) word[warp] = 1;
+  } else {
+    while (word[0] == 0 || word[1] == 0 || word[2] == 0) {}
+    __threadfence_block();
+    const int sum = s[lane] + s[32 + lane] + s[64 + lane];
+    if (lane == 0) c[block] = sum;
+  }
+)",
+     3},
+    {"ACountThatAllReach", R"(
+  if (warp < 3) {
+    s[t] = 1;
+    __threadfence_block();
+    __syncwarp();
+    if (lane == 0) atomicAdd(&count, 1);
+  } else {
+    while (shared_count.load(cuda::memory_order_acquire) < 3) {}
+    const int sum = s[lane] + s[32 + lane] + s[64 + lane];
+    if (lane == 0) c[block] = sum;
+  }
+)",
+     3},
+    {"TurnsByAFlag", R"(
+#pragma unroll 1
+  for (int i = 0; i < 6; ++i) {
+    if (lane == 0) {
+      while (word[0] != 4 * i + warp) {}
+      __threadfence_block();
+      s[0] += 1;
+      __threadfence_block();
+      word[0] = word[0] + 1;
+    }
+    __syncwarp();
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0];
+)",
+     24},
+    {"SumsOfWarps", R"(
+  __shared__ volatile float v[128];
+  v[t] = 1;
+  __syncwarp();
+  for (int w = 16; w > 0; w /= 2) {
+    if (lane < w) v[t] = v[t] + v[t + w];
+    __syncwarp();
+  }
+  __syncthreads();
+  if (t == 0) c[block] = v[0] + v[32] + v[64] + v[96];
+)",
+     128},
+    {"AChainOfBlocks", R"(
+  if (t == 0) {
+    float before = 0;
+    if (block > 0) {
+      while (all[127 + 2 * block] == 0) {}
+      __threadfence();
+      before = all[126 + 2 * block];
+    }
+    all[128 + 2 * block] = before + 1;
+    __threadfence();
+    all[129 + 2 * block] = 1;
+    c[block] = before - block + 3;
+  }
+)",
+     3},
+    {"UpdatesOfGlobalMemoryByAtomics", R"(
+  if (lane == 0) {
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) atomicAdd(&c[block], 1.0f);
+  }
+)",
+     16},
+    {"HandedOverBehindAMeeting", R"(
+  if (lane < 16) own[t] = 1;
+  __syncwarp();
+  if (lane >= 16) own[t] = own[t - 16] + 1;
+  __syncthreads();
+  float least = 2;
+  for (int i = 16; t == 0 && i < 32; ++i) least = fminf(fminf(own[i], own[32 + i]), fminf(own[64 + i], least));
+  if (t == 0) c[block] = least;
+)",
+     2},
+    {"WaysThatMeetHalfway", R"(
+  if (lane < 16) {
+    own[t] = 1;
+    __syncwarp();
+    s[t] = own[t + 16];
+  } else {
+    own[t] = 2;
+    __syncwarp();
+    s[t] = own[t - 16];
+  }
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < 128; ++i) sum += s[i];
+  if (t == 0) c[block] = sum;
+)",
+     192},
+};
+
+const bool kByLuckJoined = join(map_to_text(kByLuck, interleaved_text));
+
+class RightByLuck : public testing::TestWithParam<Interleaved> {};
+
+TEST_P(RightByLuck, IsWrongWithNearlyEverySeed) {
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    wrong += goes_wrong(interleaved_text(GetParam()), GetParam().wanted, seed) ? 1 : 0;
+  EXPECT_GE(wrong, 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, RightByLuck, testing::ValuesIn(kByLuck),
+                         [](const auto& each) { return each.param.name; });
+
+const bool kByRightJoined = join(map_to_text(kByRight, interleaved_text));
+
+class RightByOrder : public testing::TestWithParam<Interleaved> {};
+
+TEST_P(RightByOrder, IsRightWithEverySeed) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    std::string why;
+    EXPECT_FALSE(goes_wrong(interleaved_text(GetParam()), GetParam().wanted, seed, &why)) << seed << ": " << why;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, RightByOrder, testing::ValuesIn(kByRight),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace roofwalk::test
