@@ -254,5 +254,39 @@ TEST(FusedLayernorm, CountsFiveFlopsAnElementAndTwoPasses) {
   EXPECT_EQ(work.compulsory_bytes, 4 * (21 + 7 + 7 + 21));
 }
 
+// The output of a transposition of 33 rows of 31 columns, with the element of row y and column x at `place(x, y)`.
+template <class Place>
+Correctness transposed_in_float(float factor, Place place) {
+  const Exercise& exercise = *find_exercise("transpose");
+  const Size size({{"rows", 33}, {"cols", 31}});
+  const Problem problem = exercise.problem(size, 3);
+  const std::vector<float>& in = problem.input("in");
+  std::vector<float> out(in.size());
+  for (std::size_t y = 0; y < 33; ++y) {
+    for (std::size_t x = 0; x < 31; ++x) out[place(x, y)] = factor * in[y * 31 + x];
+  }
+  return compare(out, exercise.reference(size, problem)[0]);
+}
+
+TEST(Transpose, OneRoundedProductPassesAtItsPlaceOnly) {
+  const auto factor_of = [](std::int64_t rows) {
+    const Problem problem = find_exercise("transpose")->problem(Size({{"rows", rows}, {"cols", 2}}), 1);
+    return std::get<float>(std::get<Scalar>(problem.parameters.back()).value);
+  };
+  EXPECT_NE(factor_of(32), factor_of(33));  // or it could be built in
+  const auto at_its_place = [](std::size_t x, std::size_t y) { return x * 33 + y; };
+  const Correctness right = transposed_in_float(factor_of(33), at_its_place);
+  EXPECT_TRUE(right.correct) << right.reason;
+  EXPECT_FALSE(transposed_in_float(factor_of(32), at_its_place).correct);
+  const auto untouched = [](std::size_t x, std::size_t y) { return y * 31 + x; };
+  EXPECT_FALSE(transposed_in_float(factor_of(33), untouched).correct);
+}
+
+TEST(Transpose, CountsAFlopAndEightBytesAnElement) {
+  const Work work = find_exercise("transpose")->work(Size({{"rows", 3}, {"cols", 7}}));
+  EXPECT_EQ(work.useful_flops, 21);
+  EXPECT_EQ(work.compulsory_bytes, 8 * 21);
+}
+
 }  // namespace
 }  // namespace roofwalk
