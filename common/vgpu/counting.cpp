@@ -21,8 +21,12 @@ void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
             threads * of_warp / kWarpSize);
     return;
   }
-  if (!ptx::is_float(in.type)) return;
   const std::uint64_t elements = ptx::is_pair(in.type) ? 2 : 1;
+  if (!ptx::is_float(in.type)) {
+    const std::uint64_t operations = threads * elements * static_cast<std::uint64_t>(info.flops);
+    if (info.form == Form::alu) out.add(Counter::integer_operations, operations);
+    return;
+  }
   // Float atomics are always additions. They have a counter of their own, because the lanes of an SM do not execute
   // them and hardware does not count them as FLOPs.
   if (info.form == Form::atomic || info.form == Form::reduction) out.add(Counter::atomic_flops, threads * elements);
@@ -48,7 +52,14 @@ void add_needs(const InstructionCounters& site, Counters& out) {
   out.add(Counter::l1_uncoalesced_ideal_sectors, site.uncoalesced_ideal_sectors);
 }
 
-void add_memory(const Instruction& in, const InstructionCounters& site, Counters& out) {
+// Returns how many of the threads that executed an atomic had their word in global memory. Shared memory counts the
+// bytes of its own accesses.
+std::uint64_t global_operations(const Instruction& in, const InstructionCounters& site, std::uint64_t threads) {
+  const std::uint64_t in_shared = site.bytes / static_cast<std::uint64_t>(std::max(ptx::size_bytes(in.type), 1));
+  return threads - std::min(threads, in_shared);
+}
+
+void add_memory(const Instruction& in, const InstructionCounters& site, std::uint64_t threads, Counters& out) {
   if (site.requests == 0 && site.bytes == 0) return;
   const Form form = ptx::info(in.opcode).form;
   const bool atomic = form == Form::atomic || form == Form::reduction;
@@ -100,6 +111,7 @@ void add_memory(const Instruction& in, const InstructionCounters& site, Counters
       out.add(Counter::local_write_sectors, site.sectors);
     else
       out.add(atomic ? Counter::atomic_requests : Counter::global_store_requests, requests);
+    if (atomic) out.add(Counter::atomic_operations, global_operations(in, site, threads));
   }
 }
 
@@ -146,7 +158,9 @@ void set_to_zero(Counters& counters, Counted counted) {
   // The counters after `barriers` are those of memory.
   constexpr auto kOfInstructions = static_cast<std::size_t>(Counter::barriers) + 1;
   const std::size_t count = counted == Counted::everything ? kCounterCount : kOfInstructions;
-  for (std::size_t i = 0; i < count; ++i) counters.set(static_cast<Counter>(i), 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_of_lines(static_cast<Counter>(i))) counters.set(static_cast<Counter>(i), 0);
+  }
 }
 
 void count_kernel(const CountingInput& input, KernelRecord& out) {
@@ -180,7 +194,7 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
         counters->add(Counter::thread_instructions, threads);
         if (input.has_use[pc]) add_flops(in, threads, *counters);
         if (input.counted == Counted::everything) {
-          add_memory(in, site, *counters);
+          add_memory(in, site, threads, *counters);
           add_traffic(site, input.traffic[pc], *counters);
         }
         const Form form = ptx::info(in.opcode).form;

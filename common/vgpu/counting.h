@@ -19,7 +19,7 @@ namespace roofwalk::vgpu {
 // What a launch counts: everything, or only instructions and their computations.
 enum class Counted { everything, instructions };
 
-// Sets to 0 every counter that a launch counts; all other counters stay unknown.
+// Sets to 0 every counter of lines (is_of_lines) that a launch counts; all other counters stay unknown.
 void set_to_zero(Counters& counters, Counted counted);
 
 struct CountingInput {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -33,6 +34,29 @@ bool points_to_constants(const ptx::Module& module) {
       return true;
   }
   return false;
+}
+
+// Sets how long the SMs took for a kernel or a transfer, and how many warps they held. If a part of the machine is busy
+// for longer than the replayed warps need, the times of the warps stretch with it.
+void count_residency(const Machine& machine, const ModelledTime& reading, KernelRecord& out) {
+  const double cycles_per_ns = machine.clock_hz * 1e-9;
+  const double busy_cycles = (out.elapsed_ns - out.parts.launch_ns) * cycles_per_ns;
+  const double stretch = reading.cycles > 0 ? busy_cycles / reading.cycles : 0;
+  const double active = reading.active_sm_cycles * stretch;
+  const auto set = [&](Counter counter, double value) {
+    out.counters.set(counter, static_cast<std::uint64_t>(std::llround(value)));
+  };
+  set(Counter::sm_cycles, machine.sms * out.elapsed_ns * cycles_per_ns);
+  set(Counter::sm_active_cycles, active);
+  set(Counter::scheduler_cycles, machine.schedulers_per_sm * active);
+  set(Counter::resident_warp_cycles, reading.resident_warp_cycles * stretch);
+}
+
+void add_counters(const Counters& from, Counters& to) {
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    if (const auto value = from[counter]) to.add(counter, *value);
+  }
 }
 
 }  // namespace
@@ -141,11 +165,10 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
     count_transfer(step.totals.sites[0], traffic[0], counted, out.counters);
     if (step.line > 0) out.lines.push_back({step.line, out.counters});
   }
-  for (std::size_t i = 0; i < kCounterCount; ++i) {
-    const auto counter = static_cast<Counter>(i);
-    if (const auto value = out.counters[counter]) total.add(counter, *value);
+  if (!limits_.counts) {
+    add_counters(out.counters, total);
+    return out;
   }
-  if (!limits_.counts) return out;
   step.totals.dram_bytes = *out.counters[Counter::dram_read_bytes] + *out.counters[Counter::dram_write_bytes];
   step.totals.l2_sectors = *out.counters[Counter::l2_read_sectors] + *out.counters[Counter::l2_write_sectors];
   step.totals.flops_f32 = *out.counters[Counter::flops_f32];
@@ -159,6 +182,9 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   out.parts.latency_ns = std::max(0.0, clock_ns - busiest);
   out.parts.launch_ns = machine_.launch_ns;
   out.elapsed_ns = out.parts.launch_ns + std::max(busiest, clock_ns);
+  const bool has_times = limits_.traces.instructions != 0 && (step.kernel == nullptr || step.reading.cycles > 0);
+  if (has_times) count_residency(machine_, step.reading, out);
+  add_counters(out.counters, total);
   return out;
 }
 

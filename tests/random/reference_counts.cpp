@@ -52,6 +52,7 @@ void count_side(Do what, Space space, const Request& request, LineCounts& out) {
     out.l1_uncoalesced_sectors += footprint.sectors;
     out.l1_uncoalesced_ideal_sectors += ideal;
   }
+  if (is_atomic) out.atomic_operations += request.lanes.size();
   ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
 }
 

@@ -15,7 +15,7 @@ struct LineCounts {  // of one line of the code; named like the virtual GPU's co
   std::uint64_t flops_f16 = 0, flops_f32 = 0, flops_f64 = 0, flops_tensor = 0, special_functions = 0, atomic_flops = 0,
                 tensor_integer_operations = 0;
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
-  std::uint64_t global_load_requests = 0, global_store_requests = 0, atomic_requests = 0;
+  std::uint64_t global_load_requests = 0, global_store_requests = 0, atomic_requests = 0, atomic_operations = 0;
   std::uint64_t l1_read_sectors = 0, l1_write_sectors = 0, l1_ideal_sectors = 0, l1_uncoalesced_sectors = 0,
                 l1_uncoalesced_ideal_sectors = 0, l1_lines = 0, local_sectors = 0, local_write_sectors = 0;
   std::uint64_t shared_load_requests = 0, shared_store_requests = 0, shared_bytes = 0, shared_wavefronts = 0,

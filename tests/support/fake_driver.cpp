@@ -636,9 +636,10 @@ Result<std::vector<RangeValues>> FakeRangeCounters::count(const std::function<St
 }
 
 std::vector<Counter> fake_known_counters() {
-  return {Counter::dram_read_bytes, Counter::dram_write_bytes, Counter::l2_read_sectors,
-          Counter::l1_read_sectors, Counter::flops_f16,        Counter::flops_f32,
-          Counter::flops_f64,       Counter::flops_tensor,     Counter::shared_wavefronts};
+  return {Counter::dram_read_bytes,     Counter::dram_write_bytes, Counter::l2_read_sectors,  Counter::l1_read_sectors,
+          Counter::flops_f16,           Counter::flops_f32,        Counter::flops_f64,        Counter::flops_tensor,
+          Counter::shared_wavefronts,   Counter::sm_cycles,        Counter::sm_active_cycles, Counter::scheduler_cycles,
+          Counter::resident_warp_cycles};
 }
 
 CounterSource fake_counters(FakeDriver& driver, std::function<void(FakeRangeCounters&)> made) {

@@ -29,8 +29,11 @@ inline RunRecord vector_add_record() {
   record.device = "virtual:test";
   record.time_is_modelled = true;
   record.elapsed_ns = 120'000;
-  for (std::size_t i = 0; i < kCounterCount; ++i) record.counters.set(static_cast<Counter>(i), 0);
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    if (!is_of_machine_code(static_cast<Counter>(i))) record.counters.set(static_cast<Counter>(i), 0);
+  }
   record.counters.set(Counter::warp_instructions, 400'000);
+  record.counters.set(Counter::thread_instructions, 32 * 400'000);
   record.counters.set(Counter::flops_f32, 1 << 20);
   record.counters.set(Counter::l1_read_sectors, 262'144);
   record.counters.set(Counter::l1_write_sectors, 131'072);
@@ -38,6 +41,10 @@ inline RunRecord vector_add_record() {
   record.counters.set(Counter::l2_write_sectors, 131'072);
   record.counters.set(Counter::dram_read_bytes, 8 << 20);
   record.counters.set(Counter::dram_write_bytes, 4 << 20);
+  record.counters.set(Counter::sm_cycles, 8 * 120'000);
+  record.counters.set(Counter::sm_active_cycles, 8 * 117'000);
+  record.counters.set(Counter::scheduler_cycles, 4 * 8 * 117'000);
+  record.counters.set(Counter::resident_warp_cycles, 32 * 8 * 117'000);
   KernelRecord kernel;
   kernel.name = "add";
   kernel.grid = {4096, 1, 1};

@@ -21,7 +21,7 @@ class VirtualDevice final : public Device {
   using Region = vgpu::Memory::Region;
 
   const Machine& do_machine() const override { return gpu_.machine(); }
-  bool do_supports(Counter) const override { return true; }
+  bool do_supports(Counter counter) const override { return !is_of_machine_code(counter); }
 
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                    std::uint32_t element_bytes) override {

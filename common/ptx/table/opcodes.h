@@ -174,7 +174,7 @@ struct OpcodeInfo {
   Operands operands;
   Modifiers modifiers;
   CostClass cost;
-  int flops;  // per lane, floating types only
+  int flops;  // per lane; on integers, operations
 };
 const OpcodeInfo& info(Opcode opcode);
 std::vector<Opcode> all_opcodes();

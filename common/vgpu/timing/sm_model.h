@@ -112,6 +112,19 @@ class Simulation {
   const std::vector<HeldUp>& held_up() const { return held_up_; }
   // Returns the cycles for which warp slots waited for blocks that had been sent to them.
   double starting() const { return starting_; }
+  // How full the simulated SMs were, in cycles of all of them together: those with a resident block, those from an SM's
+  // first block to its last, and those for which warps were resident.
+  struct Residency {
+    double active = 0, extent = 0, of_warps = 0;
+  };
+  Residency residency() const {
+    Residency out{.of_warps = lived_};
+    for (const SimSm& sm : sms_) {
+      out.active += static_cast<double>(sm.active.count());
+      out.extent += static_cast<double>(sm.active.extent());
+    }
+    return out;
+  }
   // Returns the number of operations issued, plus other work in units of one operation's cost.
   std::uint64_t operations() const { return operations_; }
   // Returns the cycles that a warp takes per PTX instruction, including waits.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <queue>
 #include <unordered_map>
 #include <utility>
@@ -124,6 +125,33 @@ struct WriteNote {
   std::uint32_t outcome = 0, write = 0;
 };
 
+// The cycles that are part of at least one of several spans.
+class CoveredCycles {
+ public:
+  // Spans that are added one after the other usually end one after the other, so the search begins at the end.
+  void add(Cycle from, Cycle to) {
+    auto last = spans_.end();
+    while (last != spans_.begin() && std::prev(last)->first > to) --last;
+    auto first = last;
+    while (first != spans_.begin() && std::prev(first)->second >= from) {
+      --first;
+      from = std::min(from, first->first);
+      to = std::max(to, first->second);
+    }
+    spans_.emplace(spans_.erase(first, last), from, to);
+  }
+  Cycle count() const {
+    Cycle sum = 0;
+    for (const auto& [from, to] : spans_) sum += to - from;
+    return sum;
+  }
+  // Returns the cycles from the first to the last.
+  Cycle extent() const { return spans_.empty() ? 0 : spans_.back().second - spans_.front().first; }
+
+ private:
+  std::vector<std::pair<Cycle, Cycle>> spans_;  // in order, apart from each other
+};
+
 struct SimBlock {
   std::size_t number = 0;  // in the order in which blocks started
   std::uint32_t first_warp = 0, live = 0;
@@ -200,6 +228,7 @@ struct SimSm {
     std::uint32_t sectors = 0;
   };
   Outstanding reads, writes;
+  CoveredCycles active;  // in which at least one block was resident
   double end = 0;
   Cycle next = 0;
 };

@@ -400,6 +400,19 @@ void take_waits(const Simulation& simulation, double scale, ModelledTime& out) {
   }
 }
 
+// Sets how full the SMs were. Where not all blocks were simulated, SMs are as full between their first and their last
+// block, and hold as many warps, as in the simulation, but for longer: `cycles` is the whole time of the simulated SMs.
+// The time before an SM's first block and after its last one stays.
+void take_residency(const Simulation& simulation, const ReplayPlan& plan, double cycles, ModelledTime& out) {
+  const Simulation::Residency found = simulation.residency();
+  if (found.active <= 0) return;
+  const auto sms = static_cast<double>(plan.running);
+  const double edges = simulation.end() - found.extent / sms;
+  const double load = static_cast<double>(plan.grid) / static_cast<double>(plan.of_grid);
+  out.active_sm_cycles = load * sms * std::max(0.0, cycles - edges) * found.active / found.extent;
+  out.resident_warp_cycles = out.active_sm_cycles * found.of_warps / found.active;
+}
+
 bool is_replayed_whole(const TimingInput& input, AloneTimes& alone) {
   std::uint64_t recorded = 0, executed = 0;
   for (const BlockTrace& block : input.trace.blocks) {
@@ -458,6 +471,7 @@ ModelledTime model_time(const TimingInput& input) {
   out.cycles = std::max(out.cycles, static_cast<double>(input.grid_blocks - 1) * input.machine.block_dispatch_cycles);
   out.cycles = std::max(out.cycles, input.most_contended_cycles);
   out.operations = operations;
+  take_residency(simulation, plan, cycles * more + plan.idle_cycles, out);
   take_waits(simulation, static_cast<double>(plan.grid) / static_cast<double>(plan.simulated) * more, out);
   const double places =
       static_cast<double>(plan.sms * static_cast<std::uint64_t>(input.blocks_per_sm) * blocks.front().warps.size());

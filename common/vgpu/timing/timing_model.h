@@ -44,8 +44,10 @@ struct HeldUp {
 };
 
 struct ModelledTime {
-  double cycles = 0;                       // whole grid: from the first dispatch until the last byte has arrived
-  WarpCycles waits;                        // of all warps of the grid
+  double cycles = 0;                // whole grid: from the first dispatch until the last byte has arrived
+  double active_sm_cycles = 0;      // of all SMs together: cycles with at least one resident warp
+  double resident_warp_cycles = 0;  // of all warps of the grid together: cycles from its block's start to its end
+  WarpCycles waits;                 // of all warps of the grid
   std::vector<WarpCycles> by_instruction;  // by PTX instruction
   std::vector<HeldUp> held_up;             // what held up barriers; these cycles are part of the barrier waits in
                                            // `by_instruction`

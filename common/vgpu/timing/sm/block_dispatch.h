@@ -84,6 +84,7 @@ inline void Simulation::end_warp(SimSm& sm, SimWarp& warp) {
   if (--block.live == 0) {
     --live_blocks_;
     ends_[block.number] = warp.free_since;
+    sm.active.add(starts_[block.number], warp.free_since);
     start_block(sm, block, warp.free_since, m_.block_start_cycles);
     return;
   }

@@ -134,7 +134,12 @@ TEST(CudaDevice, APlanOfManyStepsCountsWhatTheVirtualGpuCounts) {
   ASSERT_EQ(record->kernels.size(), 4u);
   for (const Counter counter : fake_known_counters()) {
     SCOPED_TRACE(counter_name(counter));
-    EXPECT_EQ(record->counters[counter], expected->counters[counter]);
+    ASSERT_TRUE(record->counters[counter].has_value());
+    if (is_of_lines(counter)) {
+      EXPECT_EQ(record->counters[counter], expected->counters[counter]);
+    } else {
+      EXPECT_GT(*record->counters[counter], 0u);  // cycles
+    }
     ASSERT_TRUE(record->kernels[1].counters[counter].has_value());
   }
   EXPECT_EQ(record->kernels[1].counters[Counter::flops_f32], n);

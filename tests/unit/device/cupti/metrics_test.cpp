@@ -152,9 +152,9 @@ std::map<std::string, double> weights_of(MetricSum quantity, std::string_view ch
 
 TEST_F(RealMetrics, UnitsAreWhatTheNamesSay) {
   const std::map<std::string, std::string> units = {
-      {"ns", "nanosecond"},     {"cycles", "gpc_cycle"},          {"percent", "percent"}, {"bytes", "byte"},
-      {"sectors", "l2_sector"}, {"instructions", "instruction"},  {"f16", "instruction"}, {"f32", "instruction"},
-      {"f64", "instruction"},   {"wavefronts", "l1tex_wavefront"}};
+      {"ns", "nanosecond"},     {"cycles", "gpc_cycle"},           {"percent", "percent"},    {"bytes", "byte"},
+      {"sectors", "l2_sector"}, {"instructions", "instruction"},   {"f16", "instruction"},    {"f32", "instruction"},
+      {"f64", "instruction"},   {"wavefronts", "l1tex_wavefront"}, {"warps", "gpc_cyclewarp"}};
   for (const std::string_view chip : {"TU102", "GA100", "AD102", "GH100", "GB100", "GB202", "GB20B"}) {
     const Host host(*api_, chip);
     for (const MetricSum quantity : quantities()) {
@@ -238,6 +238,20 @@ TEST(Metrics, WritesToL2AreStoresAndAtomicsOrAllThatIsNoRead) {
             (Weights{{tex + "_op_write.sum", 1}, {tex + "_op_atom.sum", 1}, {tex + "_op_red.sum", 1}}));
   EXPECT_EQ(weights_of(MetricSum::l2_write_sectors, "GA100"), (Weights{{tex + ".sum", 1}, {tex + "_op_read.sum", -1}}));
   EXPECT_EQ(weights_of(MetricSum::l2_read_sectors, "GA100"), (Weights{{tex + "_op_read.sum", 1}}));
+}
+
+// How full SMs are: the four schedulers of an SM count as active while it is.
+TEST(Metrics, SmsAndTheirSchedulersAreActiveTogether) {
+  using Weights = std::map<std::string, double>;
+  for (const char* chip : {"TU102", "GA100", "GH100", "GB202"}) {
+    EXPECT_EQ(weights_of(MetricSum::active_sm_cycles, chip), (Weights{{"sm__cycles_active.sum", 1}})) << chip;
+    EXPECT_EQ(weights_of(MetricSum::scheduler_cycles, chip), (Weights{{"sm__cycles_active.sum", 4}})) << chip;
+    EXPECT_THAT(counters_known(chip),
+                IsSupersetOf({Counter::sm_cycles, Counter::resident_warp_cycles, Counter::machine_warp_instructions,
+                              Counter::machine_thread_instructions}))
+        << chip;
+    EXPECT_THAT(counters_known(chip), Not(Contains(Counter::atomic_operations))) << chip;
+  }
 }
 
 TEST(Metrics, AsynchronousCopiesAreReadsOfL1WhereTheyExist) {

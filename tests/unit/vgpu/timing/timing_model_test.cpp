@@ -8,6 +8,7 @@
 #include <ctime>
 #include <numeric>
 
+#include "common/vgpu/timing/sm_state.h"
 #include "tests/unit/vgpu/timing/round_machine.h"
 
 namespace roofwalk::vgpu {
@@ -355,6 +356,42 @@ TEST_F(Clock, BlocksBeginALatencyAfterTheOnesInTheirPlace) {
   EXPECT_NEAR(run(1, 20, 2).cycles, 19 * 50 + alone, 1);
 }
 
+// 20 blocks of three warps, two at a time: the SM is empty whenever both places wait for their next block.
+TEST_F(Clock, AnSmIsActiveWhileABlockIsResident) {
+  for (int i = 0; i < 10; ++i) fma(1, {1});
+  const ModelledTime one = run(3);
+  EXPECT_EQ(one.active_sm_cycles, one.cycles);
+  EXPECT_NEAR(one.resident_warp_cycles, 3 * one.cycles, 3);
+  machine_.block_start_cycles = 100;
+  const ModelledTime many = run(3, 20, 2);
+  EXPECT_NEAR(many.cycles, 10 * one.cycles + 9 * 100, 20);
+  EXPECT_NEAR(many.active_sm_cycles, many.cycles - 9 * 100, 20);
+  EXPECT_NEAR(many.resident_warp_cycles, 20 * one.resident_warp_cycles, 100);
+  machine_.sms = 4;  // of which one has nothing to do
+  const ModelledTime spread = run(3, 3, 1);
+  EXPECT_NEAR(spread.active_sm_cycles, 3 * one.active_sm_cycles, 3);
+  EXPECT_NEAR(spread.resident_warp_cycles, 3 * one.resident_warp_cycles, 9);
+}
+
+TEST(CoveredCycles, CountOnceWhatSeveralSpansCover) {
+  CoveredCycles covered;
+  EXPECT_EQ(covered.count(), 0);
+  EXPECT_EQ(covered.extent(), 0);
+  covered.add(10, 20);
+  covered.add(30, 40);
+  EXPECT_EQ(covered.count(), 20);
+  EXPECT_EQ(covered.extent(), 30);
+  covered.add(15, 25);  // is added late
+  EXPECT_EQ(covered.count(), 25);
+  covered.add(0, 5);
+  EXPECT_EQ(covered.count(), 30);
+  covered.add(25, 30);  // touches both sides
+  EXPECT_EQ(covered.count(), 35);
+  covered.add(12, 50);
+  EXPECT_EQ(covered.count(), 45);
+  EXPECT_EQ(covered.extent(), 50);
+}
+
 TEST_F(Clock, WarpsOfABlockBeginOneAfterTheOther) {
   for (int i = 0; i < 10; ++i) fma(1, {1});
   const double alone = run(1).cycles;
@@ -390,6 +427,8 @@ TEST_F(Clock, FewOfManyLikeBlocksAreReplayed) {
   EXPECT_GE(alternate.operations, kBlocks * kLength);
   EXPECT_GE(run_whole_grid(kBlocks, false, {{{0, 0, 0}}}).operations, kBlocks * kLength) << "a block waits for another";
   EXPECT_NEAR(alike.cycles, alternate.cycles, 0.02 * alternate.cycles);
+  EXPECT_NEAR(alike.active_sm_cycles, alternate.active_sm_cycles, 0.02 * alternate.active_sm_cycles);
+  EXPECT_NEAR(alike.resident_warp_cycles, alternate.resident_warp_cycles, 0.02 * alternate.resident_warp_cycles);
 }
 
 // Returns the peak memory of this process so far.

@@ -226,6 +226,7 @@ TEST(Counts, EveryByteBelongsToOneLine) {
   ASSERT_TRUE(record.ok()) << record.error().text();
   for (std::size_t i = 0; i < kCounterCount; ++i) {
     const auto counter = static_cast<Counter>(i);
+    if (!is_of_lines(counter)) continue;
     std::uint64_t of_lines = 0;
     for (const LineCounters& line : record->kernels[0].lines) of_lines += line.counters[counter].value_or(0);
     EXPECT_EQ(of_lines, count(*record, counter)) << counter_name(counter);
@@ -278,6 +279,86 @@ SOLVE(const float* a, float* c, int stride) { pick<<<1, 32>>>(a, c, stride); }
     EXPECT_EQ(count(*record, Counter::shared_wavefronts), 33 + ways) << stride;
     EXPECT_EQ(count(*record, Counter::shared_bank_conflicts), ways - 1) << stride;
   }
+}
+
+// 48 threads of two warps; 40 take part. Every second one counts in global memory, and all count in shared memory.
+TEST(Counts, AtomicsCountTheirLanes) {
+  const std::string& kAtomics = JOINT(R"(#include <roofwalk.cuh>
+__device__ void count_at(int* at) { atomicAdd(at, 1); }
+__global__ void tally(float* c, int n, int nowhere) {
+  __shared__ int s[4];
+  if (threadIdx.x < 4) s[threadIdx.x] = 0;
+  __syncthreads();
+  int i = threadIdx.x;
+  if (i < n) {
+    atomicAdd(&s[i % 4], 1);
+    if (i % 2 == 0) atomicAdd(&c[0], 1.0f);
+    if (i == 7) atomicExch(&c[1], 3.0f);
+    count_at(i % 4 == nowhere ? (int*)&c[2] : &s[0]);
+  }
+}
+SOLVE(float* c, int n, int nowhere) { tally<<<1, 48>>>(c, n, nowhere); }
+)");
+  Buffer c{"c", std::vector<float>(4)};
+  const auto record = Runner().run(kAtomics, {&c, 40, 3});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(c.values[0], 20);
+  EXPECT_EQ(count(*record, Counter::atomic_operations), 20u + 1u + 10u);
+  EXPECT_EQ(count(*record, Counter::atomic_flops), 20u);
+}
+
+// One block of two warps on one SM of eight: the other SMs have nothing to do. The warps leave the barrier together.
+TEST(Counts, SmsAndWarpsAreCountedOverTheWholeTime) {
+  const std::string& kFew = JOINT(R"(#include <roofwalk.cuh>
+__global__ void few(float* c, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum = sum * 0.5f + 1;
+  __syncthreads();
+  c[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+SOLVE(float* c, int blocks, int n) { few<<<blocks, 64>>>(c, n); }
+)");
+  const auto machine = load_machine("classroom");
+  ASSERT_TRUE(machine.ok());
+  double active_of_one = 0;
+  for (const int blocks : {1, 8}) {
+    Buffer c{"c", std::vector<float>(512)};
+    const auto record = Runner().run(kFew, {&c, blocks, 10'000});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    const double cycles = record->elapsed_ns * 1e-9 * machine->clock_hz;
+    const auto of = [&](Counter counter) { return static_cast<double>(count(*record, counter)); };
+    EXPECT_NEAR(of(Counter::sm_cycles), 8 * cycles, 1);
+    EXPECT_LE(of(Counter::sm_active_cycles), blocks * cycles);
+    EXPECT_GE(of(Counter::sm_active_cycles), 0.9 * blocks * cycles);
+    EXPECT_NEAR(of(Counter::scheduler_cycles), machine->schedulers_per_sm * of(Counter::sm_active_cycles), 4);
+    EXPECT_NEAR(of(Counter::resident_warp_cycles), 2 * of(Counter::sm_active_cycles), 0.01 * blocks * cycles);
+    EXPECT_FALSE(record->counters[Counter::machine_warp_instructions].has_value());
+    if (blocks == 1) active_of_one = of(Counter::sm_active_cycles);
+    EXPECT_NEAR(of(Counter::sm_active_cycles), blocks * active_of_one, 0.01 * blocks * cycles);
+  }
+}
+
+TEST(Counts, OperationsOnIntegersCount) {
+  const std::string& kIntegers = JOINT(R"(#include <roofwalk.cuh>
+__global__ void sums(const float* a, float* c, int n) {
+  const int* from = (const int*)a;
+  int x = from[0], sum = 0;
+  for (int i = 0; i < n; ++i) sum = sum * x + x;
+  ((int*)c)[0] = sum;
+}
+SOLVE(const float* a, float* c, int n) { sums<<<1, 1>>>(a, c, n); }
+)");
+  const auto operations = [&](int n) {
+    Buffer a{"a", numbers(4)}, c{"c", std::vector<float>(4)};
+    const auto record = Runner().run(kIntegers, {&a, &c, n});
+    EXPECT_TRUE(record.ok()) << record.error().text();
+    EXPECT_EQ(count(*record, Counter::flops_f32), 0u);
+    return count(*record, Counter::integer_operations);
+  };
+  // A round is one multiplication and one addition; the loop counts up by one, once for each group of rounds.
+  const std::uint64_t more = operations(1400) - operations(600);
+  EXPECT_GE(more, 800u * 2);
+  EXPECT_LE(more, 800u * 3);
 }
 
 TEST(Counts, MemsetAndCopyCount) {
