@@ -75,22 +75,43 @@ Result<Chapter> load_chapter(const fs::path& folder) {
 
 std::string goal_axis_name(Goal::Axis axis) { return axis == Goal::Axis::right ? "right" : "up"; }
 
+namespace {
+
+constexpr std::pair<Goal::What, std::string_view> kGoalNames[] = {
+    {Goal::What::ai_over_starter, "ai_over_starter"},
+    {Goal::What::share_of_algorithmic_ai, "share_of_algorithmic_ai"},
+    {Goal::What::sector_use, "sector_use"},
+    {Goal::What::share_of_roof, "share_of_roof"},
+    {Goal::What::share_of_peak, "share_of_peak"},
+    {Goal::What::flops_over_starter, "flops_over_starter"},
+    {Goal::What::shared_wavefronts_over_least, "shared_wavefronts_over_least"},
+    {Goal::What::active_lanes, "active_lanes"},
+    {Goal::What::executed_over_useful, "executed_over_useful"},
+    {Goal::What::atomics_per_element, "atomics_per_element"},
+    {Goal::What::sm_active, "sm_active"},
+    {Goal::What::resident_warps_per_scheduler, "resident_warps_per_scheduler"}};
+
+}  // namespace
+
 std::string goal_what_name(Goal::What what) {
-  switch (what) {
-    case Goal::What::ai_over_starter:
-      return "ai_over_starter";
-    case Goal::What::share_of_algorithmic_ai:
-      return "share_of_algorithmic_ai";
-    case Goal::What::sector_use:
-      return "sector_use";
-    case Goal::What::share_of_roof:
-      return "share_of_roof";
-    case Goal::What::share_of_peak:
-      return "share_of_peak";
-    case Goal::What::flops_over_starter:
-      return "flops_over_starter";
+  for (const auto& [one, name] : kGoalNames) {
+    if (one == what) return std::string(name);
   }
   check_failed(__FILE__, __LINE__, "a Goal::What has a name");
+}
+
+std::optional<Goal::What> goal_what_from_name(std::string_view name) {
+  for (const auto& [what, one] : kGoalNames) {
+    if (one == name) return what;
+  }
+  return std::nullopt;
+}
+
+bool is_count(Goal::What what) { return what >= Goal::What::shared_wavefronts_over_least; }
+
+bool is_upper_bound(Goal::What what) {
+  return what == Goal::What::shared_wavefronts_over_least || what == Goal::What::executed_over_useful ||
+         what == Goal::What::atomics_per_element;
 }
 
 std::string chapter_roof_name(ChapterRoof roof) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -29,10 +30,17 @@ struct Goal {
     sector_use,
     share_of_roof,  // over the dot, at the goal's level
     share_of_peak,  // the compute roof, wherever the dot is
-    flops_over_starter
+    flops_over_starter,
+    // Counts, each as the member of Measurement with that name.
+    shared_wavefronts_over_least,
+    active_lanes,
+    executed_over_useful,
+    atomics_per_element,
+    sm_active,
+    resident_warps_per_scheduler
   };
   Axis axis = Axis::up;
-  std::string level = "dram";  // "dram", "l2" or "l1": the bytes for the AI, and the roof
+  std::string level = "dram";  // "dram", "l2" or "l1": the bytes for the AI, and the roof; empty for a count
   What what = What::share_of_roof;
   std::optional<double> pass, ace;
   // By machine: the thresholds that differ there, because the chip's balance does.
@@ -44,6 +52,13 @@ struct Goal {
 
 std::string goal_axis_name(Goal::Axis axis);  // "right", "up"
 std::string goal_what_name(Goal::What what);  // as in exercise.toml: "ai_over_starter"
+std::optional<Goal::What> goal_what_from_name(std::string_view name);
+
+// Whether the goal is about a count that has no place in a roofline plot, and no level.
+bool is_count(Goal::What what);
+
+// Whether a goal's thresholds are upper bounds: less is better.
+bool is_upper_bound(Goal::What what);
 
 struct Hint {
   std::string text;

@@ -232,6 +232,34 @@ class ManifestReader {
     return std::optional(*value);
   }
 
+  Result<std::string> level_of(const toml::table& table, Goal::What what) const {
+    if (is_count(what)) {
+      const toml::node* node = table.get("level");
+      if (node == nullptr) return std::string();
+      return error(*node, fmt::format("`{}` is a count and has no `level`", goal_what_name(what)));
+    }
+    ROOFWALK_TRY(std::string level, text(table, "level"));
+    if (level != "dram" && level != "l2" && level != "l1")
+      return error(*table.get("level"), "`level` must be \"dram\", \"l2\" or \"l1\"");
+    if (what == Goal::What::sector_use && level != "l1")
+      return error(*table.get("level"), "`sector_use` is counted at \"l1\"");
+    return level;
+  }
+
+  // Refuses what no kernel can reach, or none can miss.
+  Status check_reach(const toml::table& table, Goal::What what) const {
+    using enum Goal::What;
+    for (const char* key : {"pass", "ace"}) {
+      const auto value = table[key].value<double>();
+      if (!value) continue;
+      if ((what == active_lanes || what == sm_active) && *value > 1)
+        return error(*table.get(key), fmt::format("`{}` of `{}` is a share, at most 1", key, goal_what_name(what)));
+      if ((what == shared_wavefronts_over_least || what == executed_over_useful) && *value < 1)
+        return error(*table.get(key), fmt::format("`{}` of `{}` is at least 1", key, goal_what_name(what)));
+    }
+    return kOk;
+  }
+
   Result<Goal> read_goal(const toml::table& table) const {
     using enum Goal::What;
     ROOFWALK_TRY_STATUS(only_keys(table, {"axis", "level", "what", "pass", "ace", "on"}));
@@ -242,14 +270,18 @@ class ManifestReader {
     if (axis != "right" && axis != "up") return error(*table.get("axis"), "`axis` must be \"right\" or \"up\"");
     goal.axis = axis == "right" ? Goal::Axis::right : Goal::Axis::up;
 
-    ROOFWALK_TRY(goal.level, text(table, "level"));
-    if (goal.level != "dram" && goal.level != "l2" && goal.level != "l1") {
-      return error(*table.get("level"), "`level` must be \"dram\", \"l2\" or \"l1\"");
-    }
     ROOFWALK_TRY(const std::string what, text(table, "what"));
     const auto kinds = goal.axis == Goal::Axis::right
                            ? std::vector{ai_over_starter, share_of_algorithmic_ai, sector_use}
-                           : std::vector{share_of_roof, share_of_peak, flops_over_starter};
+                           : std::vector{share_of_roof,
+                                         share_of_peak,
+                                         flops_over_starter,
+                                         shared_wavefronts_over_least,
+                                         active_lanes,
+                                         executed_over_useful,
+                                         atomics_per_element,
+                                         sm_active,
+                                         resident_warps_per_scheduler};
     const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](auto k) { return goal_what_name(k) == what; });
     if (kind == kinds.end()) {
       std::string names;
@@ -257,20 +289,24 @@ class ManifestReader {
       return error(*table.get("what"), fmt::format("`what` of a goal {} must be one of {}", axis, names));
     }
     goal.what = *kind;
-    if (goal.what == sector_use && goal.level != "l1")
-      return error(*table.get("level"), "`sector_use` is counted at \"l1\"");
+    ROOFWALK_TRY(goal.level, level_of(table, goal.what));
     if (goal.what == share_of_peak && chapter_.roof == ChapterRoof::memory)
       return error(*table.get("what"), "`share_of_peak` needs a flat roof, and `roof` is \"memory\"");
+    if (goal.what == executed_over_useful && goal.unit == WorkUnit::key)
+      return error(*table.get("what"), "`executed_over_useful` is of operations, and `unit` is \"key\"");
     ROOFWALK_TRY(goal.pass, ratio(table, "pass"));
     ROOFWALK_TRY(goal.ace, ratio(table, "ace"));
     if (!goal.pass && !goal.ace) return error(table, "a goal needs `pass`, `ace` or both");
+    ROOFWALK_TRY_STATUS(check_reach(table, goal.what));
     ROOFWALK_TRY_STATUS(check_order(table, goal));
     ROOFWALK_TRY_STATUS(read_machines(table, goal));
     return goal;
   }
 
   Status check_order(const toml::table& table, const Goal& goal) const {
-    if (goal.pass && goal.ace && *goal.ace < *goal.pass) return error(table, "`ace` asks for less than `pass`");
+    if (!goal.pass || !goal.ace) return kOk;
+    if (is_upper_bound(goal.what) && *goal.ace > *goal.pass) return error(table, "`ace` allows more than `pass`");
+    if (!is_upper_bound(goal.what) && *goal.ace < *goal.pass) return error(table, "`ace` asks for less than `pass`");
     return kOk;
   }
 
@@ -288,6 +324,7 @@ class ManifestReader {
       Thresholds& thresholds = goal.on[std::string(machine.str())];
       ROOFWALK_TRY(thresholds.pass, ratio(*own, "pass"));
       ROOFWALK_TRY(thresholds.ace, ratio(*own, "ace"));
+      ROOFWALK_TRY_STATUS(check_reach(*own, goal.what));
       if (thresholds.pass) there.pass = thresholds.pass;
       if (thresholds.ace) there.ace = thresholds.ace;
       ROOFWALK_TRY_STATUS(check_order(*own, there));

@@ -75,6 +75,50 @@ Quantity sector_use_of(const Counters& counters, const Work& work, Obtained obta
   return {use, "ratio", obtained};
 }
 
+Quantity executed_work(const Counters& counters, WorkUnit unit) {
+  switch (unit) {
+    case WorkUnit::flop: {
+      Quantity flops =
+          sum(counters, {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor}, "FLOP",
+              Obtained::counted);
+      flops.value += static_cast<double>(counters[Counter::atomic_flops].value_or(0));
+      return flops;
+    }
+    case WorkUnit::operation:
+      return sum(counters, {Counter::integer_operations, Counter::tensor_integer_operations}, "OP", Obtained::counted);
+    case WorkUnit::key:
+      break;  // nothing executes a key
+  }
+  return {};
+}
+
+Quantity active_lanes_of(const Counters& counters) {
+  constexpr double kWarpLanes = 32;
+  const bool of_ptx = counters[Counter::warp_instructions].has_value();
+  const Counter threads = of_ptx ? Counter::thread_instructions : Counter::machine_thread_instructions;
+  const Counter warps = of_ptx ? Counter::warp_instructions : Counter::machine_warp_instructions;
+  return ratio(sum(counters, {threads}, "instructions", Obtained::counted),
+               sum(counters, {warps}, "instructions", Obtained::counted, kWarpLanes), "ratio", Obtained::counted);
+}
+
+// Sets the counts that have no place in a roofline plot. `bytes`, `time`: the origin of counts of memory, and of
+// cycles.
+void add_counts(const Counters& c, WorkUnit unit, Obtained bytes, Obtained time, Measurement& m) {
+  Quantity least = m.shared_wavefronts;
+  const Quantity conflicts = sum(c, {Counter::shared_bank_conflicts}, "wavefronts", bytes);
+  if (conflicts.known()) {
+    least.value -= conflicts.value;
+    m.shared_wavefronts_over_least = ratio(m.shared_wavefronts, least, "ratio", bytes);
+  }
+  m.active_lanes = active_lanes_of(c);
+  m.executed_over_useful = ratio(executed_work(c, unit), m.useful_flops, "ratio", Obtained::counted);
+  m.atomics_per_element = ratio(sum(c, {Counter::atomic_operations}, "atomics", bytes), m.useful_flops, "ratio", bytes);
+  const auto cycles = [&](Counter counter) { return sum(c, {counter}, "cycles", time); };
+  m.sm_active = ratio(cycles(Counter::sm_active_cycles), cycles(Counter::sm_cycles), "ratio", time);
+  m.resident_warps_per_scheduler =
+      ratio(cycles(Counter::resident_warp_cycles), cycles(Counter::scheduler_cycles), "ratio", time);
+}
+
 }  // namespace
 
 Measurement measure(const RunRecord& record, const Work& work, const Roofs& roofs) {
@@ -103,6 +147,7 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   m.constant_passes = sum(c, {Counter::constant_passes}, "passes", bytes);
   m.constant_bytes = sum(c, {Counter::constant_bytes}, "B", bytes);
   m.warp_instructions = sum(c, {Counter::warp_instructions}, "instructions", Obtained::counted);
+  add_counts(c, roofs.unit, bytes, time == Obtained::modelled ? time : bytes, m);
   if (const auto peak = roofs.peak(); peak && std::isfinite(*peak)) m.peak_flops_per_s = {*peak, unit.per_second, time};
   if (record.elapsed_ns > 0) {
     m.elapsed_ns = {record.elapsed_ns, "ns", time};

@@ -49,6 +49,18 @@ struct Measurement {
   // bytes, no more than the same of these alone.
   Quantity sector_use;
   Quantity shared_bytes, shared_wavefronts, warp_instructions;
+  // Ratios. Wavefronts of shared memory over the fewest that its accesses need, without bank conflicts; unsupported
+  // without accesses.
+  Quantity shared_wavefronts_over_least;
+  // Instructions of threads over 32 times those of warps; lanes that are predicated off do not count. Of PTX, or where
+  // only hardware counts, of machine code.
+  Quantity active_lanes;
+  // Executed FLOPs, with additions by atomics where these are counted, over useful ones; in a chapter of operations on
+  // integers, these instead.
+  Quantity executed_over_useful;
+  Quantity atomics_per_element;  // lanes of global atomics over the useful work: for each FLOP, operation or key
+  // Cycles of SMs with a resident warp over all cycles of SMs, and resident warps of a scheduler in the former cycles.
+  Quantity sm_active, resident_warps_per_scheduler;
   Quantity constant_requests, constant_passes, constant_bytes;
   Quantity elapsed_ns, achieved_flops_per_s, peak_flops_per_s, algorithmic_ai;
   Quantity vertical_gap, horizontal_gap;  // factors at DRAM

@@ -132,6 +132,18 @@ std::vector<Diagnosis> diagnose_bytes(const DiagnosisInput& in) {
   return out;
 }
 
+std::vector<Diagnosis> diagnose_counts(const DiagnosisInput& in) {
+  std::vector<Diagnosis> found;
+  if (in.shared_bank_conflicts > 0) found.push_back(of_counts(cause::bank_conflicts, in));
+  if (in.divergent_branches > 0 && in.thread_instructions < 32 * in.warp_instructions)
+    found.push_back(of_counts(cause::divergence, in));
+  if (in.useful_flops > 0 && in.executed_flops > in.useful_flops)
+    found.push_back(of_counts(cause::executed_over_useful, in));
+  if (cause::few_blocks.evidence(in) > 0) found.push_back(of_counts(cause::few_blocks, in));
+  if (in.occupancy > 0 && in.occupancy < 1) found.push_back(of_counts(cause::low_occupancy, in));
+  return found;
+}
+
 std::optional<Diagnosis> diagnose_sectors(const DiagnosisInput& in) {
   const bool any = std::ranges::any_of(
       in.lines, [](const auto& line) { return line.line > 0 && line.l1_sectors > line.ideal_l1_sectors; });

@@ -104,6 +104,10 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& input);
 // evidence first.
 std::vector<Diagnosis> diagnose_bytes(const DiagnosisInput& input);
 
+// Returns the causes to which goals about counts point, however little time their cures would save: bank conflicts, if
+// there are any; divergence and executed over useful, if there is any; few blocks and low occupancy.
+std::vector<Diagnosis> diagnose_counts(const DiagnosisInput& input);
+
 // Returns over-fetch at the line that moves the most sectors beyond what it needs, however few; nullopt if no line
 // does.
 std::optional<Diagnosis> diagnose_sectors(const DiagnosisInput& input);

@@ -22,6 +22,7 @@ struct Finding {
   Diagnosis diagnosis;                       // the first of them; if there is none: cause "none", with a remark
   std::vector<Diagnosis> of_bytes;           // what moves too many bytes, however little time a cure would save
   std::optional<Diagnosis> of_sectors = {};  // as diagnose_sectors
+  std::vector<Diagnosis> of_counts = {};     // as diagnose_counts
   // How the kernel that takes longest fills the GPU, if SMs idle or are less than half full: "3 of 8 at work".
   std::string filling;
   int traffic_line = 0;        // 0: unknown
@@ -64,6 +65,7 @@ struct Attempt {
   Roofs roofs;
   LevelPoints starter;                       // the baseline's dot
   std::optional<double> starter_sector_use;  // as Measurement::sector_use
+  GoalCounts starter_counts = {};
   std::vector<KernelRecord> kernels;
   std::optional<Finding> finding;
   std::optional<MeasuredBound> bound;

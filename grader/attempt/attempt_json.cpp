@@ -35,7 +35,7 @@ Json goals_json(const std::vector<GoalResult>& goals) {
   for (const GoalResult& row : goals) {
     Json json;
     json["axis"] = goal_axis_name(row.goal.axis);
-    json["level"] = row.goal.level;
+    json["level"] = text_or_null(row.goal.level);
     json["what"] = goal_what_name(row.goal.what);
     json["wanted"] = row.wanted;
     json["reached"] = number(row.reached);
@@ -135,7 +135,7 @@ void add_figures(const Attempt& attempt, Json& json) {
 }
 
 // Adds the figures whose keys come last because they were introduced later than all others: those of constant memory,
-// the model's version, and what the chapter counts and is measured against.
+// the model's version, what the chapter counts and is measured against, and the counts that goals may be about.
 void add_later_figures(const Attempt& attempt, Json& json) {
   const Measurement m = attempt.measurement.value_or(Measurement{});
   json["constant_requests"] = number(m.constant_requests);
@@ -146,6 +146,12 @@ void add_later_figures(const Attempt& attempt, Json& json) {
   json["roof"] = chapter_roof_name(attempt.roof);
   json["useful_unit"] = words_of(attempt.roofs.unit).one;
   json["baseline"] = attempt.baseline;
+  json["shared_wavefronts_over_least"] = number(m.shared_wavefronts_over_least);
+  json["active_lanes"] = number(m.active_lanes);
+  json["executed_over_useful"] = number(m.executed_over_useful);
+  json["atomics_per_element"] = number(m.atomics_per_element);
+  json["sm_active"] = number(m.sm_active);
+  json["resident_warps_per_scheduler"] = number(m.resident_warps_per_scheduler);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace roofwalk {
 
 StarterDot starter_dot_of(const Measurement& starter, bool bytes_are_modelled) {
-  return {points_of(starter), bytes_are_modelled, starter.sector_use.get()};
+  return {points_of(starter), bytes_are_modelled, starter.sector_use.get(), counts_of(starter)};
 }
 
 std::string baseline_key(const Rig& rig, const Chapter& chapter, const Size& size, std::uint64_t seed) {
@@ -71,6 +71,7 @@ Json to_json(const StarterDot& starter) {
   Json json = {{"levels", Json::object()}, {"bytes_are_modelled", starter.bytes_are_modelled}};
   for (const auto& [level, point] : starter.points) json["levels"][level] = {point.ai, point.flops_per_s};
   if (starter.sector_use) json["sector_use"] = *starter.sector_use;
+  for (const auto& [name, value] : starter.counts) json["counts"][name] = value;
   return json;
 }
 
@@ -81,6 +82,11 @@ std::optional<StarterDot> starter_from_json(const std::string& text) {
     return std::nullopt;
   }
   StarterDot starter{{}, json["bytes_are_modelled"].get<bool>(), json.number_of("sector_use")};
+  if (const Json* counts = json.member("counts"); counts != nullptr && counts->is_object()) {
+    for (const auto& [name, value] : counts->items()) {
+      if (value.is_number()) starter.counts[name] = value.get<double>();
+    }
+  }
   for (const auto& [level, point] : json["levels"].items()) {
     if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) return std::nullopt;
     starter.points[level] = {point[0].get<double>(), point[1].get<double>()};

@@ -20,6 +20,7 @@ struct StarterDot {
   LevelPoints points;
   bool bytes_are_modelled = false;
   std::optional<double> sector_use = {};  // as Measurement::sector_use; nullopt if unknown
+  GoalCounts counts = {};
 };
 
 StarterDot starter_dot_of(const Measurement& starter, bool bytes_are_modelled);

@@ -15,6 +15,29 @@ bool is_about_dram_bytes(const Goal& goal) {
          (goal.what == Goal::What::ai_over_starter || goal.what == Goal::What::share_of_algorithmic_ai);
 }
 
+// Why CUPTI cannot tell whether the goal is met; empty if it can.
+std::string uncounted_by_cupti(const Goal& goal) {
+  switch (goal.what) {
+    case Goal::What::sector_use:
+      return fmt::format(
+          "right by the {} sectors needed is not asked for here: CUPTI counts the sectors that a kernel "
+          "moves, and not those that it needs.",
+          level_title(goal.level));
+    case Goal::What::shared_wavefronts_over_least:
+      return "up by the wavefronts of shared memory is not asked for here: CUPTI counts those that a kernel takes, and "
+             "not those that it needs.";
+    case Goal::What::atomics_per_element:
+      return "up by atomics is not asked for here: CUPTI counts the instructions of warps, and not the lanes that take "
+             "part.";
+    case Goal::What::executed_over_useful:
+      if (goal.unit == WorkUnit::flop) return "";
+      return "up by the operations executed is not asked for here: CUPTI counts integer instructions of other kinds, "
+             "too.";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 void use_thresholds_of(const Machine& machine, Chapter& chapter) {
@@ -27,18 +50,16 @@ void use_thresholds_of(const Machine& machine, Chapter& chapter) {
   }
 }
 
-MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work, bool counts_needed_sectors) {
+MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work, bool counts_accesses) {
   Chapter here = chapter;
   use_thresholds_of(machine, here);
   const auto bytes = static_cast<double>(work.compulsory_bytes), l2_bytes = static_cast<double>(machine.l2_bytes);
   const bool l2_hides_dram = bytes < kLeastOfL2 * l2_bytes;
   MachineGoals goals;
   for (Goal& goal : here.goals) {
-    if (goal.what == Goal::What::sector_use && !counts_needed_sectors) {
-      goals.left_out.push_back(
-          fmt::format("right by the {} sectors needed is not asked for here: CUPTI counts the sectors "
-                      "that a kernel moves, and not those that it needs.",
-                      level_title(goal.level)));
+    std::string uncounted = counts_accesses ? std::string() : uncounted_by_cupti(goal);
+    if (!uncounted.empty()) {
+      goals.left_out.push_back(std::move(uncounted));
     } else if (l2_hides_dram && is_about_dram_bytes(goal)) {
       goals.left_out.push_back(fmt::format(
           "{} at DRAM is not asked for on {}: {} of data are less than {:.0f} times its L2 of {}, so DRAM "

@@ -20,9 +20,8 @@ void use_thresholds_of(const Machine& machine, Chapter& chapter);
 // The goals have the machine's own thresholds (Goal::on). A goal about the AI at DRAM is left out if the compulsory
 // bytes are less than four times the L2, because the L2 then absorbs so many repeated reads that every kernel has about
 // the same AI at DRAM.
-// `counts_needed_sectors`: whether the device counts the sectors that accesses need; if not, goals about sector_use are
-// left out.
-MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work,
-                      bool counts_needed_sectors = true);
+// `counts_accesses`: whether the device counts single accesses, as the virtual GPU does: the sectors and wavefronts
+// that each needs, the lanes of each atomic. If not, goals about these are left out.
+MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work, bool counts_accesses = true);
 
 }  // namespace roofwalk

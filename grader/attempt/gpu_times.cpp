@@ -61,6 +61,7 @@ std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measure
   std::vector<TimedGoal> out;
   for (std::size_t i = 0; i < goals.size(); ++i) {
     const Goal& goal = goals[i];
+    if (is_count(goal.what)) continue;
     const Quantity& roof = measurement.level(goal.level).roof;
     for (const Grade grade : {Grade::pass, Grade::ace}) {
       const auto wanted = grade == Grade::ace ? goal.ace : goal.pass;

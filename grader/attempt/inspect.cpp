@@ -216,8 +216,55 @@ void settle(Finding& finding) {
                           : finding.diagnoses.front();
 }
 
+namespace {
+
+// The diagnoses to which a missed goal about a count points, best first.
+std::vector<std::string_view> causes_behind(Goal::What what) {
+  switch (what) {
+    case Goal::What::shared_wavefronts_over_least:
+      return {cause::bank_conflicts.id};
+    case Goal::What::active_lanes:
+      return {cause::divergence.id};
+    case Goal::What::executed_over_useful:
+      return {cause::executed_over_useful.id};
+    case Goal::What::sm_active:
+      return {cause::few_blocks.id, cause::tail.id};
+    case Goal::What::resident_warps_per_scheduler:
+      return {cause::few_blocks.id, cause::low_occupancy.id};
+    default:
+      return {};
+  }
+}
+
+void lead_with_count(Goal::What what, Finding& finding) {
+  for (const std::string_view cause : causes_behind(what)) {
+    const auto is_it = [&](const Diagnosis& diagnosis) { return diagnosis.cause == cause; };
+    const auto first = std::ranges::find_if(finding.diagnoses, is_it);
+    const auto other = std::ranges::find_if(finding.of_counts, is_it);
+    if (first != finding.diagnoses.end()) {
+      std::rotate(finding.diagnoses.begin(), first, first + 1);
+    } else if (other != finding.of_counts.end()) {
+      finding.diagnoses.insert(finding.diagnoses.begin(), *other);
+    } else {
+      continue;
+    }
+    finding.diagnosis = finding.diagnoses.front();
+    return;
+  }
+}
+
+}  // namespace
+
 void lead_with_missed(const Judgement& judgement, Finding& finding) {
   const Grade next = judgement.grade == Grade::none ? Grade::pass : Grade::ace;
+  std::vector<Goal::What> counts;
+  bool misses_others = false;
+  for (const GoalResult& row : judgement.goals) {
+    if (row.met || row.wanted_for != next) continue;
+    misses_others |= !is_count(row.goal.what);
+    if (!causes_behind(row.goal.what).empty()) counts.push_back(row.goal.what);
+  }
+  if (!misses_others && !counts.empty()) return lead_with_count(counts.front(), finding);
   bool misses_right = false, misses_up = false, misses_sectors = false;
   for (const GoalResult& row : judgement.goals) {
     if (row.met || row.wanted_for != next) continue;
@@ -331,6 +378,7 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   finding.diagnosis = first_diagnosis(in, finding.diagnoses);
   finding.of_bytes = diagnose_bytes(in);
   finding.of_sectors = diagnose_sectors(in);
+  finding.of_counts = diagnose_counts(in);
   if (longest != nullptr) finding.filling = filling_of(*longest, machine);
   finding.traffic_line = busiest_line(in.lines);
   finding.traffic_source = source_line(source_text, finding.traffic_line);

@@ -19,7 +19,8 @@ void settle(Finding& finding);
 
 // If only goals `right` are missed, puts the first diagnosis whose cure is fewer bytes before the others, or one of
 // of_bytes if there is none among them: a learner wants to know first what keeps the dot from the goal. Where
-// sector_use is missed, that is over-fetch.
+// sector_use is missed, that is over-fetch. If only goals about counts are missed, the same is done with the diagnosis
+// of the first of them that has one, such as bank conflicts.
 void lead_with_missed(const Judgement& judgement, Finding& finding);
 
 // While other warps wait at a barrier, the last warp to arrive still works or waits for something else. Returns what it

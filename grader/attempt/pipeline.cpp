@@ -148,6 +148,8 @@ std::future<Result<StarterDot>> starter_dot(const Rig& rig, const Request& reque
 Status add_measurement(const Rig& rig, const Trial& trial, const Artifact& artifact, const Work& work,
                        const Habits& habits, Evidence& evidence, Attempt& attempt) {
   attempt.measurement = measure(trial.record, work, attempt.roofs);
+  const bool lacks_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known();
+  if (lacks_atomic_flops) attempt.measurement->executed_over_useful.obtained = Obtained::unsupported;
   attempt.time_is_modelled = trial.record.time_is_modelled;
   attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
   attempt.kernels = trial.record.kernels;
@@ -158,10 +160,9 @@ Status add_measurement(const Rig& rig, const Trial& trial, const Artifact& artif
   if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);
   evidence.measurement = attempt.measurement;
   const bool counts_by_card = rig.is_real() && !trial.record.bytes_are_modelled;
-  evidence.implausible =
-      implausible(*attempt.measurement, attempt.roofs,
-                  {.dram_bytes = counts_by_card ? static_cast<double>(rig.machine.l2_bytes) : 0,
-                   .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
+  evidence.implausible = implausible(*attempt.measurement, attempt.roofs,
+                                     {.dram_bytes = counts_by_card ? static_cast<double>(rig.machine.l2_bytes) : 0,
+                                      .has_atomic_flops = lacks_atomic_flops});
   if (attempt.roof != ChapterRoof::fp32) return kOk;
   ROOFWALK_TRY(const bool has_tensor_products, multiplies_on_tensor_cores(rig, trial.record, artifact, habits));
   if (has_tensor_products) {
@@ -209,6 +210,7 @@ Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Art
   const Measurement starter = measure(*modelled, measured.work, attempt.roofs);
   for (auto& [level, point] : evidence.starter) point.ai = starter.level(level).ai.get().value_or(point.ai);
   attempt.starter_sector_use = starter.sector_use.get();
+  attempt.starter_counts = counts_of(starter);
   return kOk;
 }
 
@@ -412,6 +414,7 @@ class AttemptInTheMaking {
     if (!ready) ROOFWALK_TRY_STATUS(keep_starter(rig_, key_, dot));
     evidence_.starter = attempt_.starter = dot.points;
     attempt_.starter_sector_use = dot.sector_use;
+    attempt_.starter_counts = dot.counts;
     // A wrong answer has no figures: its dot would mean nothing.
     if (!trial.correctness->correct) return false;
     if (ready) {
@@ -468,7 +471,10 @@ std::string walk_level(const Chapter& chapter) {
   for (const Goal& goal : chapter.goals) {
     if (goal.axis == Goal::Axis::right) return goal.level;
   }
-  return chapter.goals.empty() ? "dram" : chapter.goals.front().level;
+  for (const Goal& goal : chapter.goals) {
+    if (!is_count(goal.what)) return goal.level;
+  }
+  return "dram";
 }
 
 std::optional<std::string> not_offered(const Chapter& chapter, const Machine& machine) {

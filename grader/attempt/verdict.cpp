@@ -15,7 +15,8 @@ constexpr std::array<std::string_view, 3> kGradeNames = {"none", "pass", "ace"};
 
 bool is_share(const Goal& goal) {
   return goal.what == Goal::What::share_of_roof || goal.what == Goal::What::share_of_algorithmic_ai ||
-         goal.what == Goal::What::sector_use || goal.what == Goal::What::share_of_peak;
+         goal.what == Goal::What::sector_use || goal.what == Goal::What::share_of_peak ||
+         goal.what == Goal::What::active_lanes || goal.what == Goal::What::sm_active;
 }
 
 std::optional<double> threshold(const Goal& goal, Grade grade) { return grade == Grade::ace ? goal.ace : goal.pass; }
@@ -28,6 +29,7 @@ std::optional<double> over(std::optional<double> value, std::optional<double> ba
 std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
   if (!evidence.measurement) return std::nullopt;
   const Measurement& m = *evidence.measurement;
+  if (is_count(goal.what)) return count_of(goal.what, m);
   const LevelMeasurement& level = m.level(goal.level);
   const auto starter = evidence.starter.find(goal.level);
   const bool has_starter = starter != evidence.starter.end();
@@ -44,15 +46,18 @@ std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
       return over(m.achieved_flops_per_s.get(), m.peak_flops_per_s.get());
     case Goal::What::flops_over_starter:
       return has_starter ? over(m.achieved_flops_per_s.get(), starter->second.flops_per_s) : std::nullopt;
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
 bool meets(const Evidence& evidence, std::size_t place, std::optional<double> value, Grade grade) {
   const auto wanted = threshold(evidence.goals[place], grade);
   if (!wanted) return true;
   const auto decided = evidence.decided.find({place, grade});
-  return decided != evidence.decided.end() ? decided->second : value && *value >= *wanted;
+  if (decided != evidence.decided.end()) return decided->second;
+  if (!value) return false;
+  return is_upper_bound(evidence.goals[place].what) ? *value <= *wanted : *value >= *wanted;
 }
 
 // Sets grade and goals; the caller sets the verdict.
@@ -79,7 +84,7 @@ void grade_goals(const Evidence& evidence, Judgement& judgement) {
 std::string missed(const GoalResult& row) {
   return fmt::format("{}: {} {}, a pass wants {}", goal_axis_name(row.goal.axis),
                      goal_value(row.goal, row.reached.value_or(0)), goal_phrase(row.goal),
-                     goal_value(row.goal, row.wanted));
+                     goal_threshold(row.goal, row.wanted));
 }
 
 std::vector<std::string> missed_goals(const Judgement& judgement) {
@@ -90,12 +95,17 @@ std::vector<std::string> missed_goals(const Judgement& judgement) {
   return reasons;
 }
 
+// Whether a goal is about what a kernel does, however long it takes.
+bool is_without_time(const Goal& goal) {
+  const bool is_of_cycles = goal.what == Goal::What::sm_active || goal.what == Goal::What::resident_warps_per_scheduler;
+  return goal.axis == Goal::Axis::right || (is_count(goal.what) && !is_of_cycles);
+}
+
 // The missed goals that do not depend on time.
-std::vector<std::string> missed_by_bytes(const Judgement& judgement) {
+std::vector<std::string> missed_without_time(const Judgement& judgement) {
   std::vector<std::string> reasons;
   for (const GoalResult& row : judgement.goals) {
-    const bool is_of_bytes = row.goal.axis == Goal::Axis::right;
-    if (is_of_bytes && row.wanted_for == Grade::pass && !row.met) reasons.push_back(missed(row));
+    if (is_without_time(row.goal) && row.wanted_for == Grade::pass && !row.met) reasons.push_back(missed(row));
   }
   return reasons;
 }
@@ -143,6 +153,35 @@ LevelPoints points_of(const Measurement& measurement) {
   return points;
 }
 
+std::optional<double> count_of(Goal::What what, const Measurement& m) {
+  switch (what) {
+    case Goal::What::shared_wavefronts_over_least:
+      return m.shared_wavefronts.get() == 0.0 ? 1 : m.shared_wavefronts_over_least.get();
+    case Goal::What::active_lanes:
+      return m.active_lanes.get();
+    case Goal::What::executed_over_useful:
+      return m.executed_over_useful.get();
+    case Goal::What::atomics_per_element:
+      return m.atomics_per_element.get();
+    case Goal::What::sm_active:
+      return m.sm_active.get();
+    case Goal::What::resident_warps_per_scheduler:
+      return m.resident_warps_per_scheduler.get();
+    default:
+      return std::nullopt;
+  }
+}
+
+GoalCounts counts_of(const Measurement& measurement) {
+  GoalCounts counts;
+  for (const auto what :
+       {Goal::What::shared_wavefronts_over_least, Goal::What::active_lanes, Goal::What::executed_over_useful,
+        Goal::What::atomics_per_element, Goal::What::sm_active, Goal::What::resident_warps_per_scheduler}) {
+    if (const auto value = count_of(what, measurement)) counts[goal_what_name(what)] = *value;
+  }
+  return counts;
+}
+
 Judgement judge(const Evidence& evidence) {
   Judgement judgement;
   const auto end = [&](Verdict verdict, std::vector<std::string> reasons) {
@@ -173,7 +212,7 @@ Judgement judge(const Evidence& evidence) {
   if (!evidence.measurement) return end(Verdict::not_graded, {"it was never measured"});
   if (!evidence.implausible.empty()) return end(Verdict::not_graded, evidence.implausible);
   if (auto unmeasured = unmeasured_goals(judgement); !unmeasured.empty()) return end(Verdict::not_graded, unmeasured);
-  if (auto missed = missed_by_bytes(judgement); evidence.noise && !missed.empty()) {
+  if (auto missed = missed_without_time(judgement); evidence.noise && !missed.empty()) {
     return end(Verdict::fail, std::move(missed));  // better times would not change these goals
   }
   if (evidence.noise) return end(Verdict::too_noisy, {*evidence.noise});
@@ -203,12 +242,31 @@ std::string goal_phrase(const Goal& goal) {
       return "of the flat roof";
     case Goal::What::flops_over_starter:
       return fmt::format("{} {}", baseline, words_of(goal.unit).per_second);
+    case Goal::What::shared_wavefronts_over_least:
+      return "the fewest wavefronts of shared memory";
+    case Goal::What::active_lanes:
+      return "of its warps' lanes active";
+    case Goal::What::executed_over_useful:
+      return fmt::format("the useful {}", words_of(goal.unit).many);
+    case Goal::What::atomics_per_element:
+      return fmt::format("atomics for each {}", words_of(goal.unit).one);
+    case Goal::What::sm_active:
+      return "of the SMs' cycles have a warp";
+    case Goal::What::resident_warps_per_scheduler:
+      return "warps on each scheduler";
   }
   return "";
 }
 
 std::string goal_value(const Goal& goal, double value) {
+  const bool is_average =
+      goal.what == Goal::What::atomics_per_element || goal.what == Goal::What::resident_warps_per_scheduler;
+  if (is_average) return fmt::format("{:.3g}", value);
   return is_share(goal) ? fmt::format("{:.3g} %", value * 100) : fmt::format("x{:.3g}", value);
+}
+
+std::string goal_threshold(const Goal& goal, double value) {
+  return (is_upper_bound(goal.what) ? "at most " : "") + goal_value(goal, value);
 }
 
 }  // namespace roofwalk

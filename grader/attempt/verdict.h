@@ -27,6 +27,14 @@ Grade grade_from_name(std::string_view name);  // Grade::none for any other text
 using LevelPoints = std::map<std::string, Point, std::less<>>;
 LevelPoints points_of(const Measurement& measurement);
 
+// Returns the figure that a goal about a count (is_count) asks for; nullopt if it is unknown. A kernel that does not
+// use shared memory needs, and takes, no wavefronts: 1.
+std::optional<double> count_of(Goal::What what, const Measurement& measurement);
+
+// All known figures of that kind, by the goal's name.
+using GoalCounts = std::map<std::string, double, std::less<>>;
+GoalCounts counts_of(const Measurement& measurement);
+
 // One row of the goal table. `wanted_for` is pass until all goals are met for a pass, then ace; or the other of the two
 // if the goal has no threshold for it. `wanted` is its threshold.
 struct GoalResult {
@@ -75,6 +83,7 @@ Judgement judge(const Evidence& evidence);
 // Texts for people: value and phrase together say, for example, "62 % of the DRAM roof" or "x3.4 the starter's AI at
 // L1".
 std::string goal_value(const Goal& goal, double value);
+std::string goal_threshold(const Goal& goal, double value);  // "62 %", or "at most x1.05" for an upper bound
 std::string goal_phrase(const Goal& goal);
 
 // "dram" -> "DRAM", for people.

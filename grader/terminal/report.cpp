@@ -200,7 +200,8 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
 // "met", or by how much the goal is missed. A missed goal is red only if the pass depends on it.
 std::string goal_outcome(const GoalResult& row, const Colors& colors) {
   if (row.met) return colors.good("met");
-  const double times = *row.reached > 0 ? row.wanted / *row.reached : 0;
+  const double more = *row.reached > 0 ? row.wanted / *row.reached : 0;
+  const double times = more > 0 && is_upper_bound(row.goal.what) ? 1 / more : more;
   const bool nearly = times > 0 && factor(times) == factor(1);
   const std::string by = nearly      ? fmt::format("{:.2g} %", 100 * (times - 1))
                          : times > 0 ? factor(times)
@@ -220,7 +221,7 @@ void goals(const Attempt& attempt, const Colors& colors, Page& page) {
     if (!row.reached) continue;
     page.row("goal " + goal_axis_name(row.goal.axis),
              fmt::format("{} {}, {} wants {}: {}", goal_value(row.goal, *row.reached), goal_phrase(row.goal),
-                         grade_name(row.wanted_for), goal_value(row.goal, row.wanted), goal_outcome(row, colors)));
+                         grade_name(row.wanted_for), goal_threshold(row.goal, row.wanted), goal_outcome(row, colors)));
   }
   for (const std::string& sentence : attempt.goals_left_out) page.prose("no goal", sentence, 3);
 }

@@ -56,6 +56,8 @@ GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, d
       case Goal::What::flops_over_starter:
         region.min_flops_per_s = std::max(region.min_flops_per_s, *wanted * start.flops_per_s);
         break;
+      default:
+        break;  // counts have no place in a roofline
     }
   }
   return region;

@@ -243,7 +243,8 @@ class Reader {
     Threshold threshold;
     std::string what;
     ROOFWALK_TRY_STATUS(text(table, "what", what));
-    ROOFWALK_TRY_STATUS(text(table, "level", threshold.level));
+    const auto asked = goal_what_from_name(what);
+    if (!asked || !is_count(*asked)) ROOFWALK_TRY_STATUS(text(table, "level", threshold.level));
     for (const char* key : {"pass", "ace"}) {
       if (table.get(key) == nullptr) continue;
       double value = 0;
@@ -257,9 +258,10 @@ class Reader {
         threshold.what = goal.what;
         return threshold;
       }
-      known.push_back(fmt::format("{} at {}", name, goal.level));
+      known.push_back(is_count(goal.what) ? name : fmt::format("{} at {}", name, goal.level));
     }
-    return error(table, fmt::format("`{}` has no goal `{}` at `{}`", of.name, what, threshold.level),
+    const std::string at = threshold.level.empty() ? std::string() : fmt::format(" at `{}`", threshold.level);
+    return error(table, fmt::format("`{}` has no goal `{}`{}", of.name, what, at),
                  fmt::format("it has: {}", fmt::join(known, ", ")));
   }
 
@@ -331,9 +333,15 @@ class Reader {
 // What the course asks for holds on every machine; what it leaves to the chapter stays a machine's own.
 Status change(const Threshold& threshold, Goal& goal) {
   const auto check = [&](std::optional<double> pass, std::optional<double> ace, const std::string& where) -> Status {
-    if (!pass || !ace || *ace >= *pass) return kOk;
-    return Error{fmt::format("`ace` of {} at {} asks for {}, less than `pass`, {}{}", goal_what_name(goal.what),
-                             goal.level, *ace, *pass, where)};
+    if (!pass || !ace) return kOk;
+    if (is_upper_bound(goal.what) && *ace > *pass) {
+      return Error{
+          fmt::format("`ace` of {} allows {}, more than `pass`, {}{}", goal_what_name(goal.what), *ace, *pass, where)};
+    }
+    if (is_upper_bound(goal.what) || *ace >= *pass) return kOk;
+    const std::string at = goal.level.empty() ? std::string() : " at " + goal.level;
+    return Error{fmt::format("`ace` of {}{} asks for {}, less than `pass`, {}{}", goal_what_name(goal.what), at, *ace,
+                             *pass, where)};
   };
   if (threshold.pass) goal.pass = threshold.pass;
   if (threshold.ace) goal.ace = threshold.ace;

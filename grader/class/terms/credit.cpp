@@ -19,6 +19,10 @@ double log_share(double value, double low, double high) {
 
 // The starter's figure for a goal, on the same device, size and seed.
 std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) {
+  if (is_count(goal.what)) {
+    const auto count = attempt.starter_counts.find(goal_what_name(goal.what));
+    return count == attempt.starter_counts.end() ? std::nullopt : std::optional(count->second);
+  }
   const auto start = attempt.starter.find(goal.level);
   if (start == attempt.starter.end() || !attempt.measurement) return std::nullopt;
   const auto& [ai, flops_per_s] = start->second;
@@ -41,8 +45,9 @@ std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) 
       if (memory == nullptr || !peak) return std::nullopt;
       return flops_per_s / attainable_flops_per_s(ai, memory->bytes_per_s, *peak);
     }
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
 Json number(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
@@ -59,7 +64,22 @@ std::vector<GoalScale> scales_of(const Attempt& attempt) {
   return scales;
 }
 
-double goal_credit(const GoalScale& scale, double pass_share) {
+namespace {
+
+// Returns the scale of a goal whose thresholds are upper bounds with all its figures inverted, so that more is better.
+GoalScale rising(GoalScale scale) {
+  const auto what = goal_what_from_name(scale.what);
+  if (!what || !is_upper_bound(*what)) return scale;
+  for (auto* figure : {&scale.starter, &scale.pass, &scale.ace, &scale.reached}) {
+    if (*figure) *figure = 1 / **figure;  // infinite for no atomics at all
+  }
+  return scale;
+}
+
+}  // namespace
+
+double goal_credit(const GoalScale& given, double pass_share) {
+  const GoalScale scale = rising(given);
   if (!scale.reached) return 0;
   const double value = *scale.reached;
   const auto begins = [&](double threshold) {
@@ -83,10 +103,7 @@ std::string words_of(const GoalScale& scale, double pass_share, WorkUnit unit, b
   goal.unit = unit;
   goal.is_over_reference = has_reference;
   goal.level = scale.level;
-  for (const auto what : {Goal::What::ai_over_starter, Goal::What::share_of_algorithmic_ai, Goal::What::sector_use,
-                          Goal::What::share_of_roof, Goal::What::share_of_peak, Goal::What::flops_over_starter}) {
-    if (goal_what_name(what) == scale.what) goal.what = what;
-  }
+  goal.what = goal_what_from_name(scale.what).value_or(goal.what);
   std::string marks;
   for (const auto& [name, value] :
        {std::pair(has_reference ? "reference" : "starter", scale.starter), {"pass", scale.pass}, {"ace", scale.ace}}) {

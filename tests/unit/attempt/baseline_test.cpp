@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-const StarterDot kStarter{{{"dram", {0.5, 1e9}}, {"l1", {0.25, 1e9}}}, true, 0.125};
+const StarterDot kStarter{{{"dram", {0.5, 1e9}}, {"l1", {0.25, 1e9}}}, true, 0.125, {{"active_lanes", 0.75}}};
 
 class Baseline : public ::testing::Test {
  protected:
@@ -30,6 +30,7 @@ TEST_F(Baseline, IsKeptByItsKey) {
   EXPECT_EQ(kept->points.at("l1").ai, 0.25);
   EXPECT_TRUE(kept->bytes_are_modelled);
   EXPECT_EQ(kept->sector_use, 0.125);
+  EXPECT_EQ(kept->counts, (GoalCounts{{"active_lanes", 0.75}}));
   EXPECT_FALSE(kept_starter(rig_, "two"));
 }
 

@@ -178,6 +178,31 @@ TEST(LeadWithMissed, PutsBytesFirstWhereOnlyTheyAreMissed) {
   EXPECT_EQ(finding.diagnosis.cause, "latency");
 }
 
+TEST(LeadWithMissed, PutsTheCauseOfACountFirstWhereOnlyCountsAreMissed) {
+  const Diagnosis waits{.cause = "latency", .text = "Waits.", .share = 0.5};
+  const Diagnosis banks{.cause = "bank_conflicts", .text = "Banks.", .line = 7};
+  GoalResult row;
+  row.goal.what = Goal::What::shared_wavefronts_over_least;
+  row.wanted_for = Grade::pass;
+  Judgement judgement;
+  judgement.goals = {row};
+  Finding finding;
+  finding.diagnoses = {waits};
+  finding.of_counts = {banks};
+  lead_with_missed(judgement, finding);
+  EXPECT_EQ(finding.diagnosis.cause, "bank_conflicts");
+  ASSERT_EQ(finding.diagnoses.size(), 2u);
+  EXPECT_EQ(finding.diagnoses[1].cause, "latency");
+
+  GoalResult roof;  // the dot is too low, too: what costs most leads
+  roof.wanted_for = Grade::pass;
+  judgement.goals.push_back(roof);
+  finding.diagnoses = {waits, banks};
+  finding.diagnosis = waits;
+  lead_with_missed(judgement, finding);
+  EXPECT_EQ(finding.diagnosis.cause, "latency");
+}
+
 TEST(Inspect, SaysWhatIsNotFilled) {
   RunRecord record = vector_add_record();
   KernelRecord& kernel = record.kernels[0];

@@ -58,6 +58,39 @@ TEST(Judge, SectorUseAndTheFlatRoofAreRatiosOfTheirOwn) {
   EXPECT_EQ(judge(evidence).verdict, Verdict::pass);
 }
 
+TEST(Judge, AnUpperBoundIsMetByLess) {
+  Evidence evidence = measured_evidence();
+  Goal goal{.axis = Goal::Axis::up, .level = "", .what = Goal::What::executed_over_useful, .pass = 1.5, .ace = 1.1};
+  evidence.goals = {goal};
+  const auto grade_at = [&](double executed) {
+    evidence.measurement->executed_over_useful = {executed, "ratio", Obtained::counted};
+    return judge(evidence).grade;
+  };
+  EXPECT_EQ(grade_at(1), Grade::ace);
+  EXPECT_EQ(grade_at(1.1), Grade::ace);
+  EXPECT_EQ(grade_at(1.5), Grade::pass);
+  EXPECT_EQ(grade_at(1.6), Grade::none);
+  EXPECT_THAT(judge(evidence).reasons, ElementsAre("up: x1.6 the useful FLOPs, a pass wants at most x1.5"));
+  // What a kernel executes has no noise.
+  evidence.noise = "another process used the GPU";
+  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);
+  evidence.goals[0].what = Goal::What::sm_active;
+  evidence.measurement->sm_active = {0.5, "ratio", Obtained::counted};
+  EXPECT_EQ(judge(evidence).verdict, Verdict::too_noisy);
+}
+
+TEST(Judge, BankConflictsNeedSharedMemory) {
+  Evidence evidence = measured_evidence();
+  Goal goal{.axis = Goal::Axis::up, .level = "", .pass = 1.05, .ace = std::nullopt};
+  goal.what = Goal::What::shared_wavefronts_over_least;
+  evidence.goals = {goal};
+  const Judgement j = judge(evidence);  // vector add uses none
+  EXPECT_EQ(j.verdict, Verdict::pass);
+  EXPECT_EQ(j.goals[0].reached, 1.0);
+  evidence.measurement->shared_wavefronts.value = 100;  // whose conflicts were not counted
+  EXPECT_EQ(judge(evidence).verdict, Verdict::not_graded);
+}
+
 TEST(Judge, AThresholdIsMetByReachingItExactly) {
   Evidence evidence = measured_evidence();
   evidence.goals = {{Goal::Axis::right, "dram", Goal::What::share_of_algorithmic_ai, 1.0, std::nullopt}};

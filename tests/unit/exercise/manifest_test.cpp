@@ -134,6 +134,35 @@ TEST(Manifest, AGoalUnderTheFlatRoofNeedsOne) {
   EXPECT_THAT(chapter.error().text(), HasSubstr("`share_of_peak` needs a flat roof, and `roof` is \"memory\""));
 }
 
+// The second goal of kSound, from its line 19 on.
+constexpr const char* kOfRoof = "level = \"dram\"\nwhat = \"share_of_roof\"\nace = 0.9";
+
+TEST(Manifest, AGoalMayBeAboutACount) {
+  for (const char* what : {"shared_wavefronts_over_least", "active_lanes", "executed_over_useful",
+                           "atomics_per_element", "sm_active", "resident_warps_per_scheduler"}) {
+    const auto chapter =
+        parse_manifest(with(kOfRoof, std::string("what = \"") + what + "\"\npass = 1\nace = 1"), "x/exercise.toml");
+    ASSERT_TRUE(chapter.ok()) << chapter.error().text();
+    EXPECT_EQ(goal_what_name(chapter->goals[1].what), what);
+    EXPECT_TRUE(is_count(chapter->goals[1].what));
+    EXPECT_EQ(chapter->goals[1].level, "");
+    EXPECT_EQ(goal_what_from_name(what), chapter->goals[1].what);
+  }
+  const auto less = parse_manifest(with(kOfRoof, "what = \"executed_over_useful\"\npass = 1.5\nace = 1.1"), "x");
+  EXPECT_TRUE(less.ok()) << less.error().text();
+  EXPECT_FALSE(is_count(Goal::What::flops_over_starter));
+  EXPECT_EQ(goal_what_from_name("occupancy"), std::nullopt);
+}
+
+TEST(Manifest, NothingExecutesKeys) {
+  std::string text = with(kOfRoof, "what = \"executed_over_useful\"\npass = 1.5");
+  text.insert(text.find("[correctness]"), "unit = \"key\"\nroof = \"memory\"\n");
+  const auto chapter = parse_manifest(text, "x/exercise.toml");
+  ASSERT_FALSE(chapter.ok());
+  EXPECT_EQ(chapter.error().line, 21);
+  EXPECT_THAT(chapter.error().text(), HasSubstr("`executed_over_useful` is of operations, and `unit` is \"key\""));
+}
+
 struct Mistake {
   const char *name, *from, *to;
   int line;
@@ -205,6 +234,16 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"what_of_the_other_axis", "\"ai_over_starter\"", "\"share_of_roof\"", 14, "`what` of a goal right"},
         Mistake{"sector_use_elsewhere", "\"l1\"\nwhat = \"ai_over_starter\"", "\"l2\"\nwhat = \"sector_use\"", 13,
                 "`sector_use` is counted at \"l1\""},
+        Mistake{"count_with_a_level", "\"share_of_roof\"", "\"active_lanes\"", 19,
+                "`active_lanes` is a count and has no `level`"},
+        Mistake{"count_to_the_right", "level = \"l1\"\nwhat = \"ai_over_starter\"", "what = \"sm_active\"", 13,
+                "`what` of a goal right"},
+        Mistake{"share_above_one", kOfRoof, "what = \"sm_active\"\nace = 1.1", 20,
+                "`ace` of `sm_active` is a share, at most 1"},
+        Mistake{"less_than_the_least", kOfRoof, "what = \"shared_wavefronts_over_least\"\nace = 0.9", 20,
+                "`ace` of `shared_wavefronts_over_least` is at least 1"},
+        Mistake{"ace_above_pass", kOfRoof, "what = \"atomics_per_element\"\npass = 0.1\nace = 0.2", 17,
+                "`ace` allows more than `pass`"},
         Mistake{"negative_goal", "pass = 4", "pass = -4", 15, "`pass` must be a ratio above 0"},
         Mistake{"ace_below_pass", "ace = 6.5", "ace = 3", 11, "`ace` asks for less"},
         Mistake{"ace_below_pass_on_a_machine", "ace = 6.5", "ace = 6.5\non.mini = { ace = 3 }", 17,

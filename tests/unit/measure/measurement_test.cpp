@@ -106,6 +106,62 @@ TEST(Measurement, SectorUseIsOfGlobalMemoryAlone) {
   EXPECT_FALSE(measure(uncounted, vector_add_work(), roofs_of(test_machine())).sector_use.known());
 }
 
+TEST(Measurement, CountsAreRatiosByHand) {
+  RunRecord record = vector_add_record();
+  record.counters.set(Counter::shared_wavefronts, 300);
+  record.counters.set(Counter::shared_bank_conflicts, 100);
+  record.counters.set(Counter::warp_instructions, 1000);
+  record.counters.set(Counter::thread_instructions, 24'000);
+  record.counters.set(Counter::atomic_operations, 1 << 18);
+  record.counters.set(Counter::atomic_flops, 1 << 19);
+  record.counters.set(Counter::sm_cycles, 800);
+  record.counters.set(Counter::sm_active_cycles, 600);
+  record.counters.set(Counter::scheduler_cycles, 2400);
+  record.counters.set(Counter::resident_warp_cycles, 3600);
+  const Measurement m = measure(record, vector_add_work(), roofs_of(test_machine()));
+  EXPECT_EQ(m.shared_wavefronts_over_least.get(), 1.5);
+  EXPECT_EQ(m.active_lanes.get(), 0.75);
+  EXPECT_EQ(m.executed_over_useful.get(), 1.5);
+  EXPECT_EQ(m.atomics_per_element.get(), 0.25);
+  EXPECT_EQ(m.sm_active.get(), 0.75);
+  EXPECT_EQ(m.resident_warps_per_scheduler.get(), 1.5);
+  EXPECT_EQ(m.active_lanes.obtained, Obtained::counted);
+  EXPECT_EQ(m.sm_active.obtained, Obtained::modelled);
+}
+
+TEST(Measurement, CountsThatADeviceLacksAreAbsent) {
+  const Measurement none = measure(RunRecord{}, vector_add_work(), roofs_of(test_machine()));
+  for (const Quantity* count : {&none.shared_wavefronts_over_least, &none.active_lanes, &none.executed_over_useful,
+                                &none.atomics_per_element, &none.sm_active, &none.resident_warps_per_scheduler}) {
+    EXPECT_FALSE(count->known());
+  }
+  // Without shared memory there is nothing to compare.
+  EXPECT_FALSE(vector_add_measurement().shared_wavefronts_over_least.known());
+  EXPECT_TRUE(vector_add_measurement().atomics_per_element.known());
+  // Hardware counts machine code, and no conflicts.
+  RunRecord of_card;
+  of_card.counters.set(Counter::machine_warp_instructions, 100);
+  of_card.counters.set(Counter::machine_thread_instructions, 1600);
+  of_card.counters.set(Counter::shared_wavefronts, 300);
+  of_card.counters.set(Counter::sm_cycles, 800);
+  of_card.counters.set(Counter::sm_active_cycles, 600);
+  const Measurement card = measure(of_card, vector_add_work(), roofs_of(test_machine()));
+  EXPECT_EQ(card.active_lanes.get(), 0.5);
+  EXPECT_FALSE(card.shared_wavefronts_over_least.known());
+  EXPECT_EQ(card.sm_active.obtained, Obtained::counted);
+}
+
+// In a chapter of operations on integers, those count; nothing executes keys.
+TEST(Measurement, ExecutedOverUsefulGoesByTheUnit) {
+  RunRecord record = vector_add_record();
+  record.counters.set(Counter::integer_operations, 3 << 20);
+  record.counters.set(Counter::tensor_integer_operations, 1 << 20);
+  Roofs roofs = memory_roofs_for_keys();
+  EXPECT_FALSE(measure(record, vector_add_work(), roofs).executed_over_useful.known());
+  roofs.unit = WorkUnit::operation;
+  EXPECT_EQ(measure(record, vector_add_work(), roofs).executed_over_useful.get(), 4);
+}
+
 // 1,048,576 elements: 393,216 compulsory sectors.
 TEST(Measurement, SectorUseJudgesUncoalescedLoadsAlone) {
   RunRecord record = vector_add_record();

@@ -559,5 +559,20 @@ TEST(DiagnosisCauses, AreFoundByTheirIds) {
   EXPECT_EQ(find_cause("none"), nullptr);
 }
 
+TEST(DiagnoseCounts, NamesWhatGoalsAboutCountsAreMissedFor) {
+  DiagnosisInput in;
+  EXPECT_TRUE(diagnose_counts(in).empty());
+  in.shared_wavefronts = 100, in.shared_bank_conflicts = 10;  // too few to cost much
+  in.lines.push_back({.line = 22, .shared_wavefronts = 100, .shared_bank_conflicts = 10});
+  in.useful_flops = 100, in.executed_flops = 110;
+  in.occupancy = 0.75;
+  const std::vector<Diagnosis> found = diagnose_counts(in);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].cause, "bank_conflicts");
+  EXPECT_EQ(found[0].line, 22);
+  EXPECT_EQ(found[1].cause, "executed_over_useful");
+  EXPECT_EQ(found[2].cause, "low_occupancy");
+}
+
 }  // namespace
 }  // namespace roofwalk

@@ -105,6 +105,20 @@ TEST_F(CourseFile, ItsThresholdsReplaceThoseOfAMachine) {
   EXPECT_THAT(refused.error().message, HasSubstr("asks for 6, less than `pass`, 7, on a100-80"));
 }
 
+TEST_F(CourseFile, ItsThresholdsOfACountAreUpperBounds) {
+  Chapter chapter = **course_.find("tiled-gemm");
+  chapter.goals = {{Goal::Axis::up, "", Goal::What::shared_wavefronts_over_least, 1.5, 1.05}};
+  ChapterTerms terms;
+  terms.thresholds = {{.what = chapter.goals[0].what, .level = "", .pass = 1.2, .ace = std::nullopt}};
+  const auto changed = with_thresholds(chapter, terms);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->goals[0].pass, 1.2);
+  terms.thresholds[0].pass = 1.01;
+  const auto refused = with_thresholds(chapter, terms);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "`ace` of shared_wavefronts_over_least allows 1.05, more than `pass`, 1.01");
+}
+
 TEST_F(CourseFile, MayNameTheVersionOfTheModel) {
   const auto with = [](const std::string& device, const std::string& version) {
     return "device = \"" + device + "\"\nmodel_version = " + version + "\n[[chapter]]\nname = \"vector-add\"\n";

@@ -82,6 +82,36 @@ TEST(Credit, OfSectorUseBeginsAtTheStarter) {
   EXPECT_EQ(credit(scales_of(attempt), 0.7), 0);
 }
 
+// Less is better: the scale falls from the starter's figure to the ace.
+TEST(Credit, OfAnUpperBoundRisesAsTheFigureFalls) {
+  const auto at = [](double starter, std::optional<double> reached) {
+    return goal_credit({"up", "", "atomics_per_element", starter, 0.25, 0.0625, reached}, 0.6);
+  };
+  EXPECT_EQ(at(1, 1), 0);
+  EXPECT_EQ(at(1, 2), 0);
+  EXPECT_DOUBLE_EQ(at(1, 0.5), 0.3);
+  EXPECT_EQ(at(1, 0.25), 0.6);
+  EXPECT_DOUBLE_EQ(at(1, 0.125), 0.8);
+  EXPECT_EQ(at(1, 0.0625), 1);
+  EXPECT_EQ(at(1, 0), 1);
+  EXPECT_EQ(at(1, std::nullopt), 0);
+  EXPECT_EQ(at(0, 0.5), 0);  // the starter has none: the scale begins at twice the pass
+}
+
+TEST(Credit, OfACountBeginsAtTheStarter) {
+  Attempt attempt;
+  attempt.measurement.emplace();
+  GoalResult row;
+  row.goal = {Goal::Axis::up, "", Goal::What::active_lanes, 0.9, std::nullopt};
+  row.reached = std::sqrt(0.1 * 0.9);
+  attempt.judgement.goals = {row};
+  attempt.starter_counts = {{"active_lanes", 0.1}};
+  const std::vector<GoalScale> scales = scales_of(attempt);
+  EXPECT_DOUBLE_EQ(credit(scales, 0.7), 0.35);
+  EXPECT_EQ(words_of(scales[0], 0.7),
+            "up: 30 % of its warps' lanes active (starter 10 %, pass 90 %), 35 % of the credit");
+}
+
 TEST(Credit, IsToldInWords) {
   GoalScale keys = scale(1, 4, 8, 4);
   keys.what = "flops_over_starter";
