@@ -239,6 +239,7 @@ void RaceDetector::leave_barrier(int barrier, std::span<const std::uint32_t> wai
 void RaceDetector::forget_what_all_know() {
   whole_block_met_ = next_id();
   forget_locks();
+  earlier_.forget_all();
   for (WarpClocks& clocks : warps_) {
     clocks.known.forget_lanes();
     clocks.fenced = Knowledge();

@@ -9,16 +9,6 @@
 namespace roofwalk::vgpu {
 namespace {
 
-bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }
-bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
-
-// Whether a read and another touch of the same word do not race, although nothing orders them.
-bool bears(SharedTouch read, SharedTouch other, bool same_warp) {
-  if (read == SharedTouch::peek) return is_atomic(other);
-  if (read != SharedTouch::glance && read != SharedTouch::guess) return false;
-  return (same_warp && read == SharedTouch::glance) || other == SharedTouch::atomic || other == SharedTouch::lock;
-}
-
 constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches; this many fit in the host's cache
 
 }  // namespace
@@ -30,6 +20,7 @@ RaceDetector::RaceDetector(std::uint32_t bytes, std::uint32_t word_bytes, std::u
       writes_((bytes + word_bytes - 1) / word_bytes),
       reads_(writes_.size()),
       older_reads_(writes_.size()),
+      earlier_(warps),
       patterns_(patterns != nullptr ? std::move(patterns) : std::make_shared<TouchPatterns>(word_bytes)),
       warps_(warps),
       most_lock_bytes_(std::max(kFewLockBytes, kLockBytes * bytes)),
@@ -46,6 +37,7 @@ void RaceDetector::begin_block() {
   whole_block_met_ = next_id();
   std::fill(warps_.begin(), warps_.end(), WarpClocks(warps_.size()));
   forget_locks();
+  earlier_.forget_all();
   unset_.clear();
   work_ = 0;
   mbarriers_.clear();
@@ -155,6 +147,9 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
     if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
     if (!harmless && !unchanged) check_luck(write);
     if (touch == SharedTouch::glance && write.touch == SharedTouch::publish) check_glance(write);
+    if (!is_atomic(touch) && !unchanged && earlier_.may_have(word, word)) {
+      if (auto race = check_earlier(word, warp, lane, touch)) return race;
+    }
   }
   if (!reads_only(touch)) {
     for (const Id id : {reads_[word], older_reads_[word]}) {
@@ -173,8 +168,10 @@ std::optional<RaceDetector::Finding> RaceDetector::check(std::size_t word, std::
   return luck;
 }
 
-void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
-  if (touch == SharedTouch::acquire) return;  // no later access is reported to race with an acquire
+void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc,
+                        bool tells) {
+  // No later access is reported to race with an acquire, and its thread goes by what atomics on the word have done.
+  if (touch == SharedTouch::acquire) return earlier_.forget(word);
   const WarpClocks& clocks = warps_[warp];
   // Whoever acquires a lock knows the touch that released it, too.
   const Clock now = is_of_lock(touch) ? clocks.now - 1 : clocks.now;
@@ -182,11 +179,13 @@ void RaceDetector::note(std::size_t word, std::uint32_t warp, int lane, SharedTo
     warps_[warp].touched = clocks.now;
     warps_[warp].touchers |= 1u << lane;
   }
-  const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.copies.of(lane).closed + 1 : now,
-                      .pc = pc,
-                      .lanes = 1u << lane,
-                      .warp = warp,
-                      .touch = touch});
+  Record record{.clock = touch == SharedTouch::copy ? clocks.copies.of(lane).closed + 1 : now,
+                .pc = pc,
+                .lanes = 1u << lane,
+                .warp = warp,
+                .touch = touch};
+  if (!reads_only(touch)) keep_earlier(word, tells, record);
+  const Id id = keep(record);
   if (!reads_only(touch)) {
     writes_[word] = id;
     reads_[word] = older_reads_[word] = 0;
@@ -225,6 +224,7 @@ bool RaceDetector::is_over(Id id, std::size_t word, std::uint32_t warp, std::uin
 
 bool RaceDetector::touch_in_order(std::size_t word, const Record& now, Id& id) {
   const bool reads = reads_only(now.touch);
+  if (!earlier_.of(word).empty()) return false;
   if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, now.warp, now.lanes)) return false;
   const Id last = reads_[word];
   if (!reads) {
@@ -358,6 +358,7 @@ bool RaceDetector::read_in_lockstep(std::uint32_t warp, std::size_t number, std:
   if (pattern.words.empty() || !warps_[warp].lanes.empty() || !unset_.empty()) return false;
   const Ages ages{whole_block_met_, warps_[warp].synced_id, warp};
   const std::size_t first = (base + static_cast<std::uint64_t>(low)) >> word_shift_;
+  if (earlier_.may_have(first, first + pattern.words.back())) return false;
   const auto next = [](std::size_t i) { return i; };
   bool clear = true;
   for (const Pattern::Stretch& stretch : pattern.stretches)
@@ -376,6 +377,7 @@ bool RaceDetector::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::
   const bool reads = touch == SharedTouch::read;
   if (!warps_[warp].lanes.empty() || (!reads && !pattern.apart) || !unset_.empty()) return false;
   const std::size_t low = (first + static_cast<std::uint64_t>(offsets.low)) >> word_shift_;
+  if (!pattern.words.empty() && earlier_.may_have(low, low + pattern.words.back())) return false;
   const auto next = [](std::size_t i) { return i; };
   const auto listed = [&pattern](std::size_t i) { return static_cast<std::size_t>(pattern.words[i]); };
   if (!reads) {
@@ -411,7 +413,8 @@ std::optional<RaceDetector::Finding> RaceDetector::touch_closely(std::size_t wor
     finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
   }
   if (finding) finding->byte = word << word_shift_;
-  if (!finding || finding->is_warning()) note(word, warp, lane, touch, pc);
+  const bool tells = writes.tells || touch == SharedTouch::lock;
+  if (!finding || finding->is_warning()) note(word, warp, lane, touch, pc, tells);
   return finding;
 }
 

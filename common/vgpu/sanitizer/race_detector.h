@@ -13,13 +13,13 @@
 //   warning, or nothing if one instruction makes both.
 //
 // It does not find: a race between a write and one of three or more unordered reads of a word by different warps or
-// instructions (only two reads are remembered); races that show only if the warps get a lock or reach an mbarrier in
-// another order; what a lane publishes behind a fence although only another lane of its warp had acquired it in
-// front of that fence; races in global memory; plain loads of an mbarrier's own 8 bytes. In a block with thousands of
-// locks (kLockBytes), all of them count as one. Atomics, volatile stores, and volatile loads that poll or peek do not
-// race with each other. Other files check reads of unwritten global memory (memory.h) and local memory
-// (local_memory.h; registers are not watched), masks that name absent threads (members.h), and barriers that some
-// threads of a warp bypass (divergent_barrier.h).
+// instructions (only two reads are remembered), or between a plain access and an atomic that is not the latest of its
+// warp; races that show only if the warps get a lock or reach an mbarrier in another order; what a lane publishes
+// behind a fence although only another lane of its warp had acquired it in front of that fence; races in global memory;
+// plain loads of an mbarrier's own 8 bytes. In a block with thousands of locks (kLockBytes), all of them count as one.
+// Atomics, volatile stores, and volatile loads that poll or peek do not race with each other. Other files check reads
+// of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks that name
+// absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
 #pragma once
 
 #include <algorithm>
@@ -35,6 +35,7 @@
 
 #include "common/vgpu/requests/coalescer.h"
 #include "common/vgpu/sanitizer/copy_groups.h"
+#include "common/vgpu/sanitizer/earlier_atomics.h"
 #include "common/vgpu/sanitizer/knowledge.h"
 #include "common/vgpu/sanitizer/knowledge_of_lanes.h"
 #include "common/vgpu/sanitizer/shared_touch.h"
@@ -138,15 +139,7 @@ class RaceDetector {
   static constexpr Id kForgotten = 1u << kIdShift;  // a touch that is ordered before everything that follows
 
   using Pattern = TouchPattern;
-  struct Record {
-    Clock clock = 0;  // for a copy: the number of its batch (copy_groups.h)
-    std::uint32_t pc = 0;
-    std::uint32_t lanes = 0;  // the warp's lanes that touched the word; if there is a pattern, it has them
-    std::uint32_t warp = 0;
-    SharedTouch touch = SharedTouch::read;
-    const Pattern* pattern = nullptr;
-    std::size_t first_word = 0;  // the lowest word of the pattern's touches
-  };
+  using Record = TouchRecord;
   struct WarpClocks {
     explicit WarpClocks(std::size_t warps = 0) : known(warps) {}
 
@@ -215,9 +208,8 @@ class RaceDetector {
   Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
   Id keep(const Record& record);
   // Whether a touch is an arrival at an mbarrier. It need not be ordered before anything.
-  bool is_arrival(std::size_t word, SharedTouch touch) const {
-    return touch == SharedTouch::atomic && !mbarriers_.empty() && has_mbarrier(word << word_shift_ & ~7ull);
-  }
+  bool is_arrival(std::size_t word, SharedTouch touch) const { return touch == SharedTouch::atomic && is_gate(word); }
+  bool is_gate(std::size_t word) const { return !mbarriers_.empty() && has_mbarrier(word << word_shift_ & ~7ull); }
   // Drops touches that no word refers to, and all touches before the last barrier of the whole block except
   // asynchronous copies.
   void forget_the_old();
@@ -257,7 +249,11 @@ class RaceDetector {
   bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
   std::optional<Finding> check(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
                                const SharedWrites& writes, std::uint32_t pc) const;
-  void note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
+  void note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc, bool tells = false);
+  // earlier_atomics.cpp: what an access other than an atomic finds of atomics in front of the latest one; and called
+  // for a write that takes the place of the latest one: keeps that, or its lanes, if both are atomics.
+  std::optional<Finding> check_earlier(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch) const;
+  void keep_earlier(std::size_t word, bool tells, Record& now);
   // Checks and records one lane's touch of one word.
   std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
                                        const SharedWrites& writes, std::uint32_t pc);
@@ -280,6 +276,7 @@ class RaceDetector {
   std::size_t reserved_words_ = 0;
   // By word: the latest write; the latest read since that write; and an older read that a write may also race with.
   std::vector<Id> writes_, reads_, older_reads_;
+  EarlierAtomics earlier_;
   UnsetWords unset_;
   std::vector<Record> log_;     // touches by number, beginning with first_kept_
   std::size_t first_kept_ = 0;  // the number of the first touch in log_

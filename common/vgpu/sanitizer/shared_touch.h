@@ -17,17 +17,26 @@ namespace roofwalk::vgpu {
 // It races with plain stores only.
 enum class SharedTouch : std::uint32_t { read, glance, guess, peek, write, copy, atomic, lock, publish, acquire };
 inline bool reads_only(SharedTouch touch) { return touch < SharedTouch::write || touch == SharedTouch::acquire; }
+inline bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }
+inline bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
+
+// Whether a read and another touch of the same word do not race, although nothing orders them.
+inline bool bears(SharedTouch read, SharedTouch other, bool same_warp) {
+  if (read == SharedTouch::peek) return is_atomic(other);
+  if (read != SharedTouch::glance && read != SharedTouch::guess) return false;
+  return (same_warp && read == SharedTouch::glance) || other == SharedTouch::atomic || other == SharedTouch::lock;
+}
 
 // `unchanged`: the lanes of a store that write the value that memory already holds. `replaced`: the lanes whose value
 // is overwritten by a different value from another lane of the same instruction. `fetches`: the old value is used, too.
 // `carries`: a load that may carry on what is in unwritten words, as it is followed from there (exec/follow_unset.h).
 // `failed`: the lanes of a compare-and-swap that have left memory as it was, and so publish nothing.
-// `learns`: an atomic that tells its thread what other threads' atomics have published there.
-// `relaxed`: an access that releases by itself nothing that was done before it. `live`: the lanes of the warp that have
-// not ended.
+// `learns`: an atomic that tells its thread what other threads' atomics have published there. `tells`: its value
+// decides or picks something, so that its thread goes by what earlier atomics on the word have done. `relaxed`: an
+// access that releases by itself nothing that was done before it. `live`: the lanes of the warp that have not ended.
 struct SharedWrites {
   std::uint32_t unchanged = 0, replaced = 0, failed = 0, live = kAllLanes;
-  bool fetches = false, carries = false, learns = false, relaxed = false;
+  bool fetches = false, carries = false, learns = false, tells = false, relaxed = false;
 
   // How a lane touches memory that its warp touches so.
   SharedTouch of_lane(SharedTouch touch, int lane) const {

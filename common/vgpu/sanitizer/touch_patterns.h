@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "common/vgpu/program/program.h"
+#include "common/vgpu/sanitizer/knowledge.h"
+#include "common/vgpu/sanitizer/shared_touch.h"
 
 namespace roofwalk::vgpu {
 
@@ -27,6 +29,17 @@ struct TouchPattern {
   bool apart = false;                   // no word is touched by two lanes
   bool is_contiguous() const { return stretches.size() == 1; }
   std::size_t bytes() const;
+};
+
+// A touch that the race detector remembers.
+struct TouchRecord {
+  Clock clock = 0;  // for a copy: the number of its batch (copy_groups.h)
+  std::uint32_t pc = 0;
+  std::uint32_t lanes = 0;  // the warp's lanes that touched the word; if there is a pattern, it has them
+  std::uint32_t warp = 0;
+  SharedTouch touch = SharedTouch::read;
+  const TouchPattern* pattern = nullptr;
+  std::size_t first_word = 0;  // the lowest word of the pattern's touches
 };
 
 class TouchPatterns {

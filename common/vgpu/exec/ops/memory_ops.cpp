@@ -347,6 +347,7 @@ bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& 
   const SharedWrites kind{.failed = in.atomic == ptx::AtomicOp::cas ? access.mask & ~changing : 0,
                           .fetches = op->s[0] != kNoSlot,
                           .learns = learns,
+                          .tells = tells,
                           .relaxed = !in.releases};
   if (!check_shared(launch, warp, op, access, touch, kind)) return false;
   if (learns) warp.block->shadow->see(warp.index, access, warp.live);
