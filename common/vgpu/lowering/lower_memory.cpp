@@ -95,19 +95,31 @@ void Lowering::note_flag_reader(const Instruction& in, bool reads) {
   program_.reads_global_flags |= reads && reaches_global(in);
 }
 
-// Whether a load or copy that is not volatile may be the one that reads a flag: its value, or that of any load where
-// the copy may have written, decides a way.
+// Whether a load or copy that is not volatile may be the one that reads a flag: its value, or that of any reader of
+// memory where the copy may have written, decides a way.
 bool Lowering::may_read_flag(const Instruction& in) {
   if (!reaches_global(in) || in.is_volatile || in.non_coherent) return false;
-  if (in.async == ptx::AsyncMode::copy) {
-    const auto& code = function_.instructions;
-    return std::any_of(code.begin(), code.end(), [&](const Instruction& each) {
-      const Form form = ptx::info(each.opcode).form;
-      return (form == Form::load || form == Form::matrix_load) && decides_way(each, States::followed);
-    });
-  }
+  if (in.async == ptx::AsyncMode::copy) return copies_may_decide();
   const Form form = ptx::info(in.opcode).form;
   return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed);
+}
+
+bool Lowering::copies_may_decide() {
+  if (copies_may_decide_) return *copies_may_decide_;
+  const auto decides = [&](const Instruction& in) {
+    switch (ptx::info(in.opcode).form) {
+      case Form::load:
+      case Form::matrix_load:
+      case Form::fragment_load:
+      case Form::atomic:
+      case Form::mbarrier:
+        return decides_way(in, States::followed);
+      default:
+        return false;
+    }
+  };
+  const auto& code = function_.instructions;
+  return *(copies_may_decide_ = std::any_of(code.begin(), code.end(), decides));
 }
 
 // Whether an instruction may read what other blocks have written since the launch.
@@ -150,18 +162,24 @@ void Lowering::mark_loads_that_look() {
 // Whether the code outside of loops has so many looks that a warp may wait there.
 bool Lowering::has_many_looks() {
   if (many_looks_) return *many_looks_;
-  constexpr std::ptrdiff_t kManyLooks = 16;
+  constexpr std::size_t kManyLooks = 16;
+  const auto looks = [&](const Instruction& in) {
+    return may_see_others(in) || (ptx::info(in.opcode).form == Form::atomic && reaches_global(in) && may_look(in));
+  };
   std::vector<std::uint32_t> in_no_loop;
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
     for (const std::uint32_t pc : program_.blocks[b].memory) {
-      if (!is_in_loop(b) && may_see_others(function_.instructions[pc])) in_no_loop.push_back(pc);
+      if (!is_in_loop(b) && looks(function_.instructions[pc])) in_no_loop.push_back(pc);
     }
   }
   many_looks_ = false;
   if (in_no_loop.size() < kManyLooks) return false;
   const std::vector<bool> choose = find_what_chooses_ways(function_, program_.blocks, linked_.parts);
-  const auto looks = std::count_if(in_no_loop.begin(), in_no_loop.end(), [&](auto pc) { return choose[pc]; });
-  return *(many_looks_ = looks >= kManyLooks);
+  std::erase_if(in_no_loop, [&](std::uint32_t pc) { return !choose[pc]; });
+  if (in_no_loop.size() < kManyLooks) return false;
+  rungs_.assign(choose.size(), false);
+  for (const std::uint32_t pc : in_no_loop) rungs_[pc] = true;
+  return *(many_looks_ = true);
 }
 
 // Whether an instruction may write a flag for which other blocks wait, in a run that counts. A warp's turn ends in
@@ -181,6 +199,9 @@ bool Lowering::tells_other_blocks(const Instruction& in) {
   }
   return *polls_global_;
 }
+
+// Whether an instruction is one of many looks outside of loops.
+bool Lowering::is_rung(std::uint32_t pc) { return has_many_looks() && rungs_[pc]; }
 
 bool Lowering::is_in_loop(std::uint32_t block) {
   if (loops_.empty()) loops_ = find_loops(program_.blocks, [](const BasicBlock&) { return true; });
@@ -424,7 +445,7 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   op.decides = !reduction && decides_way(in, States::followed);
   op.spins = op.decides && is_in_polling_loop(op.block);
   op.tells = op.decides || (!reduction && picks(op.pc));
-  op.ends_loops = op.decides && reaches_global(in) && ends_loops(op.pc);
+  op.ends_loops = op.decides && reaches_global(in) && (ends_loops(op.pc) || is_rung(op.pc));
   program_.polls_global |= op.spins && reaches_global(in);
   program_.looks_at_global |= op.ends_loops && may_look(in);
   note_flag_reader(in, op.decides);

@@ -110,6 +110,8 @@ class Lowering {
   // Notes that an instruction may wait for a write of another warp.
   void note_flag_reader(const Instruction& in, bool reads);
   bool may_read_flag(const Instruction& in);
+  // Whether a value read from memory, where a copy may have put it, decides a way.
+  bool copies_may_decide();
   void note_polls_by_plain_reads();
   static bool may_see_others(const ptx::Instruction& in);
   bool only_looks_at_global();
@@ -117,6 +119,7 @@ class Lowering {
   bool only_looks(std::uint32_t first, std::uint32_t last) const;
   bool has_many_looks();
   bool tells_other_blocks(const ptx::Instruction& in);
+  bool is_rung(std::uint32_t pc);
   bool is_in_loop(std::uint32_t block);
   bool glances(std::uint32_t pc, std::uint32_t block);
   static bool may_look(const ptx::Instruction& in);
@@ -180,13 +183,14 @@ class Lowering {
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
-  std::vector<bool> loops_;                           // by basic block: whether it is in a loop
-  std::optional<bool> polls_global_;                  // whether any load of global memory polls
-  std::optional<bool> many_looks_;                    // has_many_looks()
-  bool has_looked_ = false;                           // looks_again(): there was a look before
-  Speculation speculation_;                           // of sanitized runs
-  std::optional<std::uint32_t> last_spinning_block_;  // of those lowered so far: with an operation that spins
-  std::optional<bool> loads_flags_;                   // loads_flags()
+  std::vector<bool> loops_;                             // by basic block: whether it is in a loop
+  std::optional<bool> polls_global_;                    // whether any load of global memory polls
+  std::optional<bool> many_looks_, copies_may_decide_;  // has_many_looks(), copies_may_decide()
+  std::vector<bool> rungs_;                             // by instruction: is_rung(), if there are many looks
+  bool has_looked_ = false;                             // looks_again(): there was a look before
+  Speculation speculation_;                             // of sanitized runs
+  std::optional<std::uint32_t> last_spinning_block_;    // of those lowered so far: with an operation that spins
+  std::optional<bool> loads_flags_;                     // loads_flags()
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
   // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops()
   // (loop_ends.h).

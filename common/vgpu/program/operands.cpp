@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/vgpu/program/backward.h"
+#include "common/vgpu/program/passed_values.h"
 
 namespace roofwalk::vgpu {
 
@@ -84,6 +85,12 @@ std::vector<bool> registers_that_decide(const ptx::Function& function, States st
   bool through_memory = false;         // whether a value that decides was read from memory: any writer may have made it
   std::vector<bool> decides(makers.size()), seen(code.size());
   std::vector<int> ahead;  // registers whose writing instructions are still to be examined
+  const OwnParameters own(function);
+  const auto reads_written = [&](const ptx::Instruction& in) {
+    const bool is_passed =
+        ptx::info(in.opcode).form == ptx::Form::load && in.space == ptx::Space::param && !own.has(in);
+    return is_passed || reads_memory(in) || passes_in_memory(in);
+  };
   const auto read = [&](int reg) {
     if (decides[static_cast<std::size_t>(reg)]) return;
     decides[static_cast<std::size_t>(reg)] = true;
@@ -96,7 +103,7 @@ std::vector<bool> registers_that_decide(const ptx::Function& function, States st
   };
   for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
     for_each_result(code[pc], [&](int reg) { makers[static_cast<std::size_t>(reg)].push_back(pc); });
-    if (writes_memory(code[pc])) writers.push_back(pc);
+    if (writes_memory(code[pc]) || passes_in_memory(code[pc])) writers.push_back(pc);
     if (chooses_way(code[pc])) for_each_source(code[pc], read);
     // Whether lanes exit, synchronize or access memory is a way, too.
     const bool does_more = result_count(code[pc]) == 0 || reads_memory(code[pc]) || writes_memory(code[pc]);
@@ -107,7 +114,7 @@ std::vector<bool> registers_that_decide(const ptx::Function& function, States st
     ahead.pop_back();
     for (const std::uint32_t pc : makers[reg]) {
       read_sources(pc);
-      if (!reads_memory(code[pc]) || std::exchange(through_memory, true)) continue;
+      if (!reads_written(code[pc]) || std::exchange(through_memory, true)) continue;
       for (const std::uint32_t writer : writers) read_sources(writer);
     }
   }

@@ -143,6 +143,7 @@ TEST(GridFlow, WhateverMakesALoopEndOfWhatItSeesItWaits) {
       {"atom.global.or.b32 %r3, [%rd1], 0;\n",
        kOther + "setp.eq.u32 %p3, %r3, 0;\nmov.u32 %r8, 0;\n@%p3 bra over$;\nmov.u32 %r8, 1;\nover$:\n"},
       {"atom.global.inc.u32 %r3, [%rd1], 0;\n", kOther + "mov.u32 %r8, %r3;\n"},
+      {"atom.global.exch.b32 %r3, [%rd1], 0;\n", "st.global.u32 [%rd2+256], %r3;\nld.global.u32 %r8, [%rd2+256];\n"},
   };
   for (const auto& [load, more] : loops) {
     SCOPED_TRACE(load + more);
@@ -160,6 +161,22 @@ TEST(GridFlow, ALadderOfLooksWaitsAndOneLookDoesNot) {
   const std::string late = "bar.sync 0;\nbar.sync 0;\n" + word_store(1);
   EXPECT_THAT(waits_of({late, ladder(64), ""})[1], ElementsAre(0));
   EXPECT_THAT(waits_of({word_store(1), ladder(1), ""})[1], IsEmpty());
+  const auto ladder_of_atomics = [](int looks) {
+    std::string out;
+    for (int i = 0; i < looks; ++i)
+      out += "atom.global.or.b32 %r3, [%rd1], 0;\nbar.sync 0;\nsetp.eq.u32 %p2, %r3, 1;\n@%p2 bra seen;\n";
+    return out + "seen:\nst.global.u32 [%rd2], %r3;\n";
+  };
+  EXPECT_THAT(waits_of({late, ladder_of_atomics(64), ""})[1], ElementsAre(0));
+  EXPECT_THAT(waits_of({word_store(1), ladder_of_atomics(1), ""})[1], IsEmpty());
+}
+
+TEST(GridFlow, RoundsThatDoNothingBehindTheLookThatSeesItWait) {
+  const std::string rounds =
+      "mov.u32 %r9, 0;\nmov.u32 %r10, 0;\nround:\nsetp.ne.u32 %p2, %r10, 0;\n@%p2 bra next;\n"
+      "ld.global.cg.u32 %r3, [%rd1];\nsetp.ne.u32 %p3, %r3, 1;\n@%p3 bra next;\nst.global.u32 [%rd1], 2;\n"
+      "mov.u32 %r10, 1;\nnext:\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p4, %r9, 64;\n@%p4 bra round;\n";
+  EXPECT_THAT(waits_of({word_store(1), rounds, ""})[1], ElementsAre(0));
 }
 
 // Runs two warps of a block, each with code of its own, and returns for how many writes of the first the second waits.
