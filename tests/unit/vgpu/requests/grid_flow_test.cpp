@@ -174,6 +174,7 @@ TEST(GridFlow, ALadderOfLooksWaitsAndOneLookDoesNot) {
 TEST(GridFlow, RoundsThatDoNothingBehindTheLookThatSeesItWait) {
   const std::string rounds =
       "mov.u32 %r9, 0;\nmov.u32 %r10, 0;\nround:\nsetp.ne.u32 %p2, %r10, 0;\n@%p2 bra next;\n"
+      "st.global.u32 [%rd2+128], 1;\n"
       "ld.global.cg.u32 %r3, [%rd1];\nsetp.ne.u32 %p3, %r3, 1;\n@%p3 bra next;\nst.global.u32 [%rd1], 2;\n"
       "mov.u32 %r10, 1;\nnext:\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p4, %r9, 64;\n@%p4 bra round;\n";
   EXPECT_THAT(waits_of({word_store(1), rounds, ""})[1], ElementsAre(0));
