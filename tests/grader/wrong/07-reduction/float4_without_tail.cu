@@ -1,0 +1,20 @@
+// verdict: incorrect, it should be
+// Adds up whole vectors only: the last n % 4 values are left out.
+#include <roofwalk.cuh>
+
+constexpr int kThreads = 256, kEach = 64;
+
+__global__ void add_up(const float* x, float* sum, int n) {
+    float own = 0.0f;
+    for (int v = blockIdx.x * kThreads + threadIdx.x; v < n / 4; v += gridDim.x * kThreads) {
+        const float4 a = reinterpret_cast<const float4*>(x)[v];
+        own += (a.x + a.y) + (a.z + a.w);
+    }
+    for (int distance = 16; distance > 0; distance /= 2) own += __shfl_down_sync(0xffffffff, own, distance);
+    if (threadIdx.x % 32 == 0) atomicAdd(sum, own);
+}
+
+SOLVE(const float* x, float* sum, int n) {
+    cudaMemsetAsync(sum, 0, sizeof(float));
+    add_up<<<ceil_div(n, kThreads * kEach), kThreads>>>(x, sum, n);
+}
