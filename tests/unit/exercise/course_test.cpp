@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <ostream>
 
 #include "common/exercise/chapter.h"
@@ -144,6 +145,45 @@ TEST(VectorAdd, OneRoundedAdditionPasses) {
   EXPECT_TRUE(compare(c, exercise.reference(size, problem)[0]).correct);
   EXPECT_EQ(exercise.work(Size({{"n", 1048576}})).useful_flops, 1048576);
   EXPECT_EQ(exercise.work(Size({{"n", 1048576}})).compulsory_bytes, 12582912);
+}
+
+// Sums of floats in four usual orders: one after the other, by threads that stride, by a tree over DRAM, and values
+// from the end.
+std::vector<float> sums_in_float(const std::vector<float>& x) {
+  float forwards = 0, backwards = 0;
+  for (const float value : x) forwards += value;
+  for (auto value = x.rbegin(); value != x.rend(); ++value) backwards += *value;
+  std::vector<float> threads(std::min<std::size_t>(x.size(), 8192));
+  for (std::size_t i = 0; i < x.size(); ++i) threads[i % threads.size()] += x[i];
+  std::vector<float> tree = x;
+  for (std::size_t size = tree.size(); size > 1; size = (size + 1) / 2) {
+    for (std::size_t i = 0; i < size / 2; ++i) tree[i] += tree[i + (size + 1) / 2];
+  }
+  return {forwards, backwards, std::accumulate(threads.begin(), threads.end(), 0.0f), tree[0]};
+}
+
+bool nearer_to_zero(float a, float b) { return std::fabs(a) < std::fabs(b); }
+
+TEST(Reduction, EveryOrderIsExactAndNoValueMayBeLostOrDoubled) {
+  const Exercise& exercise = *find_exercise("reduction");
+  for (const std::int64_t n : {1, 2, 3, 4099, 65537, 1 << 22}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      SCOPED_TRACE(testing::Message() << n << " values, seed " << seed);
+      const Problem problem = exercise.problem(Size({{"n", n}}), seed);
+      const std::vector<float>& x = problem.input("x");
+      const Expected expected = exercise.reference(Size({{"n", n}}), problem)[0];
+      for (const float sum : sums_in_float(x)) {
+        EXPECT_EQ(static_cast<double>(sum), expected.values[0]);
+        EXPECT_TRUE(compare(std::vector{sum}, expected).correct);
+        for (const float value : {x.front(), x.back(), *std::min_element(x.begin(), x.end(), nearer_to_zero)}) {
+          EXPECT_FALSE(compare(std::vector{sum - value}, expected).correct);
+          EXPECT_FALSE(compare(std::vector{sum + value}, expected).correct);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(exercise.work(Size({{"n", 4194304}})).useful_flops, 4194304);
+  EXPECT_EQ(exercise.work(Size({{"n", 4194304}})).compulsory_bytes, 16777220);
 }
 
 TEST(NaiveGemm, ASequentialSumInFloatPasses) {
