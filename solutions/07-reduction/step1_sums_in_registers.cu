@@ -1,6 +1,7 @@
 // step 1: right x1 (dram), up x31.1: a thread adds up 32 values in a register and makes one atomic for all of them
 // on a100-80/8: up x31.36
 // on h100-sxm/8: up x31.08
+// on rtx4090/8: up x19.86
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

@@ -1,6 +1,7 @@
 // grade: none
 // on a100-80: ace
 // on h100-sxm: ace
+// on rtx4090: ace
 // Harris's last warp, as Volta wants it. Its unsigned index may wrap, so the compiler does not unroll the loop over x.
 #include <roofwalk.cuh>
 

@@ -1,6 +1,7 @@
 // grade: pass
 // on a100-80: ace
 // on h100-sxm: ace
+// on rtx4090: ace
 // NVIDIA's "Faster parallel reductions on Kepler", with float4 and the masks of today: shuffles, one atomic a block.
 #include <roofwalk.cuh>
 
