@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 #include <ostream>
+#include <utility>
 
 #include "common/exercise/chapter.h"
 #include "common/verify/verify.h"
@@ -286,6 +287,60 @@ TEST(FusedLayernorm, SoundSumsInFloatPassAndSumsOfSquaresDoNot) {
       EXPECT_EQ(naive_passes, cols == 1);  // with one value, the variance is zero either way
     }
   }
+}
+
+// Both sweeps in float, each element from the five before it, or all at once as one formula of 13 terms.
+struct FloatSweeps {
+  std::int64_t rows, cols;
+
+  float at(const std::vector<float>& from, std::int64_t row, std::int64_t col) const {
+    const bool is_inside = row >= 0 && row < rows && col >= 0 && col < cols;
+    return is_inside ? from[static_cast<std::size_t>(row * cols + col)] : 0.0f;
+  }
+  template <class Element>
+  std::vector<float> each(Element element) const {
+    std::vector<float> all;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < cols; ++c) all.push_back(element(r, c));
+    }
+    return all;
+  }
+  std::vector<float> sweep(const std::vector<float>& from) const {
+    return each([&](std::int64_t r, std::int64_t c) {
+      const float sides = at(from, r - 1, c) + at(from, r + 1, c) + at(from, r, c - 1) + at(from, r, c + 1);
+      return 0.5f * at(from, r, c) + 0.125f * sides;
+    });
+  }
+  std::vector<float> thirteen_points(const std::vector<float>& x) const {
+    return each([&](std::int64_t r, std::int64_t c) {
+      float sum = (0.25f + static_cast<float>((r > 0) + (r + 1 < rows) + (c > 0) + (c + 1 < cols)) / 64) * at(x, r, c);
+      for (const int side : {-1, 1}) {
+        sum += 0.125f * at(x, r + side, c) + 0.125f * at(x, r, c + side);
+        sum += at(x, r + 2 * side, c) / 64 + at(x, r, c + 2 * side) / 64;
+        sum += at(x, r + side, c + side) / 32 + at(x, r + side, c - side) / 32;
+      }
+      return sum;
+    });
+  }
+};
+
+TEST(Stencil, TwoSweepsInFloatPassInOneFormulaTooAndOneDoesNot) {
+  constexpr std::pair<std::int64_t, std::int64_t> kShapes[] = {{1, 1}, {1, 6}, {7, 1}, {2, 3}, {33, 65}};
+  for (const auto& [rows, cols] : kShapes) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+    const Exercise& exercise = *find_exercise("stencil");
+    const Size size({{"rows", rows}, {"cols", cols}});
+    const Problem problem = exercise.problem(size, 3);
+    const Expected expected = exercise.reference(size, problem)[0];
+    const FloatSweeps in_float{rows, cols};
+    const std::vector<float>& x = problem.input("x");
+    EXPECT_TRUE(compare(in_float.sweep(in_float.sweep(x)), expected).correct);
+    EXPECT_TRUE(compare(in_float.thirteen_points(x), expected).correct);
+    EXPECT_FALSE(compare(in_float.sweep(x), expected).correct);
+  }
+  const Work work = find_exercise("stencil")->work(Size({{"rows", 3}, {"cols", 7}}));
+  EXPECT_EQ(work.useful_flops, 12 * 21);
+  EXPECT_EQ(work.compulsory_bytes, 8 * 21);
 }
 
 TEST(FusedLayernorm, CountsFiveFlopsAnElementAndTwoPasses) {
