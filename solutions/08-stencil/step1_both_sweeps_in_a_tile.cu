@@ -1,4 +1,5 @@
 // step 1: right x1.85 (dram), up x2.28: a block does both sweeps for its tile, with shared memory between them
+// on h100-sxm/8: right x1.85 (dram), up x1.42
 #include <roofwalk.cuh>
 
 constexpr int kWide = 64, kHigh = 32;                        // a block computes kHigh x kWide elements of y
