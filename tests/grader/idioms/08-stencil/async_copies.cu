@@ -1,4 +1,5 @@
 // grade: pass
+// on rtx4090: ace
 // Asynchronous copies bring the tile of x, so that no register holds what is on its way.
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>

@@ -1,4 +1,5 @@
 // grade: pass
+// on rtx4090: ace
 // Both sweeps as one formula of thirteen terms. At an edge fewer ways lead back to an element: each neighbour that
 // there is gives it 1/64.
 #include <roofwalk.cuh>
