@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/vgpu/lowering/affine.h"
+#include "common/vgpu/lowering/analysis/affine.h"
 #include "common/vgpu/lowering/lockstep_code.h"
 #include "common/vgpu/program/operands.h"
 

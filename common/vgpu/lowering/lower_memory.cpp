@@ -7,10 +7,10 @@
 #include <cstring>
 #include <utility>
 
-#include "common/vgpu/lowering/guesses.h"
-#include "common/vgpu/lowering/loop_ends.h"
-#include "common/vgpu/lowering/peeks.h"
-#include "common/vgpu/lowering/polling.h"
+#include "common/vgpu/lowering/analysis/guesses.h"
+#include "common/vgpu/lowering/analysis/loop_ends.h"
+#include "common/vgpu/lowering/analysis/peeks.h"
+#include "common/vgpu/lowering/analysis/polling.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {
@@ -90,184 +90,10 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   return kOk;
 }
 
-void Lowering::note_flag_reader(const Instruction& in, bool reads) {
-  program_.reads_flags |= reads;
-  program_.reads_global_flags |= reads && reaches_global(in);
-}
-
-// Whether a load or copy that is not volatile may be the one that reads a flag: its value, or that of any reader of
-// memory where the copy may have written, decides a way.
-bool Lowering::may_read_flag(const Instruction& in) {
-  if (!reaches_global(in) || in.is_volatile || in.non_coherent) return false;
-  if (in.async == ptx::AsyncMode::copy) return copies_may_decide();
-  const Form form = ptx::info(in.opcode).form;
-  return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed);
-}
-
-bool Lowering::copies_may_decide() {
-  if (copies_may_decide_) return *copies_may_decide_;
-  const auto decides = [&](const Instruction& in) {
-    switch (ptx::info(in.opcode).form) {
-      case Form::load:
-      case Form::matrix_load:
-      case Form::fragment_load:
-      case Form::atomic:
-      case Form::mbarrier:
-        return decides_way(in, States::followed);
-      default:
-        return false;
-    }
-  };
-  const auto& code = function_.instructions;
-  return *(copies_may_decide_ = std::any_of(code.begin(), code.end(), decides));
-}
-
-// Whether an instruction may read what other blocks have written since the launch.
-bool Lowering::may_see_others(const Instruction& in) {
-  const Form form = ptx::info(in.opcode).form;
-  const bool reads = form == Form::load || form == Form::fragment_load || in.async == ptx::AsyncMode::copy;
-  return reads && reaches_global(in) && !in.non_coherent;
-}
-
-// Whether a warp may wait for other blocks in a loop that does nothing but look, or of whose looks it depends whether
-// it ends, or in code with many looks one after another. A single look in any other code, at a counter say, goes on
-// whatever it sees.
-bool Lowering::only_looks_at_global() {
-  const auto looks = [](const Instruction& in) {
-    const Form form = ptx::info(in.opcode).form;
-    return form == Form::load || sleeps(in) || (form == Form::store && in.space == Space::local);
-  };
-  const std::vector<bool> loops = find_loops(program_.blocks, [&](const BasicBlock& block) {
-    return std::all_of(block.memory.begin(), block.memory.end(),
-                       [&](std::uint32_t pc) { return looks(function_.instructions[pc]); });
-  });
-  for (std::size_t b = 0; b < loops.size(); ++b) {
-    for (const std::uint32_t pc : program_.blocks[b].memory) {
-      const Instruction& in = function_.instructions[pc];
-      if (!program_.reads_global_flags || !may_see_others(in)) continue;
-      if (ends_loops(pc) || (loops[b] && decides_way(in, States::followed))) return true;
-    }
-  }
-  return has_many_looks();
-}
-
-// In a kernel where warps may wait for other blocks: sets Op::ends_loops of loads that may be such looks.
-void Lowering::mark_loads_that_look() {
-  for (Op& op : program_.ops) {
-    if (op.instruction == nullptr || !may_see_others(*op.instruction)) continue;
-    op.ends_loops = ends_loops(op.pc) || decides_way(*op.instruction, States::followed);
-  }
-}
-
-// Whether the code outside of loops has so many looks that a warp may wait there.
-bool Lowering::has_many_looks() {
-  if (many_looks_) return *many_looks_;
-  constexpr std::size_t kManyLooks = 16;
-  const auto looks = [&](const Instruction& in) {
-    return may_see_others(in) || (ptx::info(in.opcode).form == Form::atomic && reaches_global(in) && may_look(in));
-  };
-  std::vector<std::uint32_t> in_no_loop;
-  for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
-    for (const std::uint32_t pc : program_.blocks[b].memory) {
-      if (!is_in_loop(b) && looks(function_.instructions[pc])) in_no_loop.push_back(pc);
-    }
-  }
-  many_looks_ = false;
-  if (in_no_loop.size() < kManyLooks) return false;
-  const std::vector<bool> choose = find_what_chooses_ways(function_, program_.blocks, linked_.parts);
-  std::erase_if(in_no_loop, [&](std::uint32_t pc) { return !choose[pc]; });
-  if (in_no_loop.size() < kManyLooks) return false;
-  rungs_.assign(choose.size(), false);
-  for (const std::uint32_t pc : in_no_loop) rungs_[pc] = true;
-  return *(many_looks_ = true);
-}
-
-// Whether an instruction may write a flag for which other blocks wait, in a run that counts. A warp's turn ends in
-// front of it, so that all warps that run at the same time have looked before: what a look finds depends on the time,
-// and not on which block has its turn first. A chain of blocks that look back would else be one of all blocks.
-bool Lowering::tells_other_blocks(const Instruction& in) {
-  const Form form = ptx::info(in.opcode).form;
-  const bool tells = form == Form::atomic || form == Form::reduction || (form == Form::store && in.is_volatile);
-  if (!input_.work_mode.counts || !tells || !reaches_global(in)) return false;
-  if (!polls_global_) {
-    polls_global_ = false;
-    for (std::uint32_t pc = 0; pc < function_.instructions.size() && !*polls_global_; ++pc) {
-      const Instruction& each = function_.instructions[pc];
-      polls_global_ =
-          ptx::info(each.opcode).form == Form::load && each.is_volatile && reaches_global(each) && load_polls(pc);
-    }
-  }
-  return *polls_global_;
-}
-
-// Whether an instruction is one of many looks outside of loops.
-bool Lowering::is_rung(std::uint32_t pc) { return has_many_looks() && rungs_[pc]; }
-
-bool Lowering::is_in_loop(std::uint32_t block) {
-  if (loops_.empty()) loops_ = find_loops(program_.blocks, [](const BasicBlock&) { return true; });
-  return loops_[block];
-}
-
-// Whether these blocks do nothing with memory but look at it.
-bool Lowering::only_looks(std::uint32_t first, std::uint32_t last) const {
-  constexpr std::uint32_t kMostBlocks = 64;  // of a loop that waits
-  if (last - first >= kMostBlocks) return false;
-  for (std::uint32_t b = first; b <= last; ++b) {
-    for (const std::uint32_t pc : program_.blocks[b].memory) {
-      const Instruction& in = function_.instructions[pc];
-      const Form form = ptx::info(in.opcode).form;
-      if (form != Form::load && form != Form::atomic && !sleeps(in)) return false;
-    }
-  }
-  return true;
-}
-
-// Whether a volatile load is one of few looks that are made once. Such a look waits for nobody.
-bool Lowering::glances(std::uint32_t pc, std::uint32_t block) {
-  return !load_polls(pc) && !is_in_loop(block) && !is_called(pc) && !has_many_looks();
-}
-
-// Inline PTX may poll global memory by plain loads or copies, in a loop or by recursion.
-void Lowering::note_polls_by_plain_reads() {
-  const bool calls = !linked_.parts.empty();
-  const std::vector<bool> loops = find_loops(program_.blocks, [](const BasicBlock&) { return true; });
-  for (std::size_t b = 0; b < loops.size(); ++b) {
-    for (const std::uint32_t pc : program_.blocks[b].memory) {
-      if (program_.reads_global_flags || (!loops[b] && !calls)) break;
-      const Instruction& in = function_.instructions[pc];
-      note_flag_reader(in, may_read_flag(in));
-    }
-  }
-}
-
-bool Lowering::load_polls(std::uint32_t pc) {
-  const bool calls = !linked_.parts.empty();
-  if (polling_loads_.empty())
-    polling_loads_ = find_polling_loads(function_, program_.blocks, calls ? linked_.parts[0].count : ~0u);
-  return polling_loads_[pc];
-}
-
-bool Lowering::picks(std::uint32_t pc) {
-  if (picks_.empty()) picks_ = find_what_picks(function_);
-  return picks_[pc];
-}
-
 std::int64_t Lowering::seed_of_ways(std::uint32_t block) {
   if (input_.turns_seed == 0) return 0;
   if (any_order_.empty()) any_order_ = find_ways_in_any_order(function_, program_.blocks);
   return any_order_[block] ? static_cast<std::int64_t>(input_.turns_seed) : 0;
-}
-
-bool Lowering::ends_loops(std::uint32_t pc) {
-  if (ending_loops_.empty()) ending_loops_ = find_what_ends_loops(function_, program_.blocks, linked_.parts);
-  return ending_loops_[pc];
-}
-
-bool Lowering::looks_again(std::uint32_t pc, std::uint32_t block) {
-  const Instruction& in = function_.instructions[pc];
-  if (ptx::info(in.opcode).form != Form::load || !in.is_volatile || !reaches_global(in) || !load_polls(pc))
-    return false;
-  return !is_in_loop(block) && std::exchange(has_looked_, true);
 }
 
 bool Lowering::load_guesses(std::uint32_t pc) {
@@ -368,52 +194,6 @@ Status Lowering::lower_async_group(const Instruction& in, Op op) {
   return emit_ok(op, async_group_handler(in));
 }
 
-// Whether an atomic whose result decides a way polls: its basic block is in a loop whose only accesses to global memory
-// are atomics with a result.
-bool Lowering::is_in_polling_loop(std::uint32_t block) {
-  if (loops_of_atomics_.empty()) {
-    loops_of_atomics_ = find_loops(program_.blocks, [&](const BasicBlock& part) {
-      return std::all_of(part.memory.begin(), part.memory.end(), [&](std::uint32_t pc) {
-        const Instruction& in = function_.instructions[pc];
-        return ptx::info(in.opcode).form == ptx::Form::atomic || sleeps(in) || !reaches_global(in);
-      });
-    });
-  }
-  return loops_of_atomics_[block];
-}
-
-// Whether any load of the code may be one of a flag or a count that other warps write.
-bool Lowering::loads_flags() {
-  if (loads_flags_) return *loads_flags_;
-  const auto& code = function_.instructions;
-  loads_flags_ = std::any_of(code.begin(), code.end(), [](const Instruction& in) {
-    return ptx::info(in.opcode).form == Form::load && in.is_volatile;
-  });
-  return *loads_flags_;
-}
-
-bool Lowering::tells_others(const Instruction& in) {
-  const Form form = ptx::info(in.opcode).form;
-  return form == Form::store || form == Form::reduction || (form == Form::atomic && !is_read(in.operands[0]));
-}
-
-bool Lowering::may_meet_others(const Instruction& in) {
-  if (in.space != Space::shared && !reaches_global(in)) return false;
-  const Form form = ptx::info(in.opcode).form;
-  if (form == Form::load || form == Form::store) return in.is_volatile;
-  const bool is_atomic = form == Form::atomic || form == Form::reduction;
-  if (!is_atomic || in.atomic == ptx::AtomicOp::cas) return false;
-  return in.atomic == ptx::AtomicOp::exch || !tells_others(in) || loads_flags();
-}
-
-bool Lowering::decides_way(const Instruction& in, States states) {
-  std::vector<bool>& by_register = states == States::followed ? decides_way_ : decides_way_beside_states_;
-  if (by_register.empty()) by_register = registers_that_decide(function_, states);
-  bool decides = false;
-  for_each_result(in, [&](int reg) { decides = decides || by_register[static_cast<std::size_t>(reg)]; });
-  return decides;
-}
-
 bool Lowering::is_read(const Operand& result) {
   if (read_.empty()) {
     read_.resize(function_.registers.size());
@@ -423,15 +203,6 @@ bool Lowering::is_read(const Operand& result) {
   bool any = false;
   for_each_register(result, [&](int reg) { any = any || read_[static_cast<std::size_t>(reg)]; });
   return any;
-}
-
-// Whether an atomic may be one that looks at a word (is_look() in requests/sync_points.cpp).
-bool Lowering::may_look(const Instruction& in) {
-  using ptx::AtomicOp;
-  const Operand& value = in.operands[2];
-  if (value.kind != Operand::Kind::immediate) return true;
-  if (in.atomic == AtomicOp::inc || in.atomic == AtomicOp::dec) return value.bits == 0;
-  return in.atomic != AtomicOp::add || value.bits == 0;
 }
 
 Status Lowering::lower_atomic(const Instruction& in, Op op) {
@@ -497,5 +268,4 @@ Status Lowering::lower_mbarrier(const Instruction& in, Op op) {
   program_.reads_flags |= op.decides;
   return emit_ok(op, mbarrier_handler(in));
 }
-
 }  // namespace roofwalk::vgpu

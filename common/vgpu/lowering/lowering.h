@@ -12,9 +12,9 @@
 
 #include "common/base/result.h"
 #include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/lowering/analysis/speculation.h"
 #include "common/vgpu/lowering/lower.h"
 #include "common/vgpu/lowering/register_layout.h"
-#include "common/vgpu/lowering/speculation.h"
 #include "common/vgpu/program/kernel_code.h"
 #include "common/vgpu/program/operands.h"
 #include "common/vgpu/program/program.h"

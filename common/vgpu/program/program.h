@@ -50,14 +50,14 @@ struct Op {
                              // global memory: it may wait for another warp, as it is more than one look; branch that
                              // spins: nothing is done in its loop but look
   bool tells = false;        // acquire load, atomic: for the race detector, whether its value orders threads
-  bool ends_loops = false;   // atomic: its result decides whether a loop ends (lowering/loop_ends.h); load: it may be a
-                             // look for which its warp waits for other blocks (Program::looks_at_global)
-  bool speculative = false;  // load: checked by picks (lowering/speculation.h); pick: the last one of its load
-  bool guesses = false;      // load: its value matters only if a compare-and-swap finds it (lowering/guesses.h)
-  bool peeks = false;        // relaxed load: its thread does the same whatever it finds (lowering/peeks.h)
-  bool back_edge = false;    // branch: its target is not ahead of it, so taking it ends the turn
-  std::int64_t offset = 0;   // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
-                             // handler
+  bool ends_loops = false;   // atomic: its result decides whether a loop ends (lowering/analysis/loop_ends.h); load: it
+                             // may be a look for which its warp waits for other blocks (Program::looks_at_global)
+  bool speculative = false;  // load: checked by picks (lowering/analysis/speculation.h); pick: the last one of its load
+  bool guesses = false;     // load: its value matters only if a compare-and-swap finds it (lowering/analysis/guesses.h)
+  bool peeks = false;       // relaxed load: its thread does the same whatever it finds (lowering/analysis/peeks.h)
+  bool back_edge = false;   // branch: its target is not ahead of it, so taking it ends the turn
+  std::int64_t offset = 0;  // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
+                            // handler
   const ptx::Instruction* instruction = nullptr;  // nullptr for block entries, picks and loads taken up
   std::uint32_t pc = 0;                           // index of the PTX instruction, which is its counter site
   std::uint32_t block = 0;                        // basic block that contains it

@@ -21,8 +21,8 @@ bool check_mbarrier(Launch& launch, const Warp& warp, const Op* op, std::uint64_
 // values, mark its registers, and mark what a store leaves of UnsetValues::stored.
 void find_unset_shared(const Warp& warp, const Op* op, const Access& access, PartBits& unset);
 const Op* mark_unset_shared(const Launch& launch, Warp& warp, const Op* op, const Access& access);
-// hold_load: keeps a load for the picks that check it for races (lowering/speculation.h); check_held: checks it for
-// some lanes, as if it had loaded in these only. What it has found unset was marked when it loaded.
+// hold_load: keeps a load for the picks that check it for races (lowering/analysis/speculation.h); check_held: checks
+// it for some lanes, as if it had loaded in these only. What it has found unset was marked when it loaded.
 void hold_load(Warp& warp, const Op* op, const Access& access);
 bool check_held(Launch& launch, Warp& warp, const HeldLoad& held, std::uint32_t wanted);
 void store_unset_shared(const Warp& warp, const Op* op, const Access& access);

@@ -10,11 +10,11 @@ namespace roofwalk::vgpu {
 // `copy` is a write by an asynchronous copy. Touches of the last four kinds do not race among themselves. The last
 // three also synchronize: `lock`, a compare-and-swap that changes memory, acquires and releases; `publish`, such an
 // exchange or a volatile store, only releases; `acquire`, a volatile load that polls, an acquire load whose value
-// decides or picks something (lowering/polling.h), or a compare-and-swap that changes nothing, only acquires. `glance`
-// is a volatile load that does not poll. It races with other warps' stores like a read, but not with their atomics;
-// within its warp, such a race is one by luck. `guess` is a plain load for a compare-and-swap (lowering/guesses.h). It
-// races with stores like a read, but not with atomics. `peek` is a relaxed or acquire load whose value tells nothing.
-// It races with plain stores only.
+// decides or picks something (lowering/analysis/polling.h), or a compare-and-swap that changes nothing, only acquires.
+// `glance` is a volatile load that does not poll. It races with other warps' stores like a read, but not with their
+// atomics; within its warp, such a race is one by luck. `guess` is a plain load for a compare-and-swap
+// (lowering/analysis/guesses.h). It races with stores like a read, but not with atomics. `peek` is a relaxed or acquire
+// load whose value tells nothing. It races with plain stores only.
 enum class SharedTouch : std::uint32_t { read, glance, guess, peek, write, copy, atomic, lock, publish, acquire };
 inline bool reads_only(SharedTouch touch) { return touch < SharedTouch::write || touch == SharedTouch::acquire; }
 inline bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }

@@ -85,7 +85,7 @@ struct MeetingLanes {
 };
 
 // A load of shared memory that is checked for races only when it is known which lanes want the value
-// (lowering/speculation.h).
+// (lowering/analysis/speculation.h).
 struct HeldLoad {
   static constexpr std::size_t kMostWays = 8;  // Pick::if_true
   static constexpr std::uint32_t kNone = ~0u;

@@ -6,6 +6,7 @@
 
 #include "grader/class/hand_ins/lms_metadata.h"
 #include "tests/support/collecting.h"
+#include "tests/support/zip_of_many.h"
 #include "tests/unit/class/hand_ins/gradescope_export.h"
 
 namespace roofwalk {

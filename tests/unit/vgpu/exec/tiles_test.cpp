@@ -47,7 +47,9 @@ TEST(Tiles, OfTwoWarpsMeet) {
 
 TEST(Tiles, DoNotMeetOtherTiles) {
   EXPECT_EQ(fault_of_tiles(kNoSync), FaultKind::uninitialized);
-  EXPECT_EQ(fault_of_tiles(kOtherTile), FaultKind::uninitialized);
+  // Which of the two is found depends on the order of the warps' turns.
+  EXPECT_THAT(fault_of_tiles(kOtherTile),
+              testing::AnyOf(std::optional(FaultKind::uninitialized), std::optional(FaultKind::race)));
   EXPECT_EQ(fault_of_tiles(kLateSync), FaultKind::race);
 }
 

@@ -1,5 +1,5 @@
 // The analysis that finds affine and uniform registers, and its use by lockstep code.
-#include "common/vgpu/lowering/affine.h"
+#include "common/vgpu/lowering/analysis/affine.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "common/vgpu/lowering/loop_ends.h"
+#include "common/vgpu/lowering/analysis/loop_ends.h"
 #include "common/vgpu/program/kernel_code.h"
 #include "tests/support/growth.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/ptx/module.h"
-#include "common/vgpu/lowering/guesses.h"
+#include "common/vgpu/lowering/analysis/guesses.h"
 #include "tests/support/growth.h"
 
 namespace roofwalk::vgpu {

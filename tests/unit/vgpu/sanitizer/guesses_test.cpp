@@ -1,4 +1,4 @@
-// Plain loads whose value only guesses what a compare-and-swap will find (lowering/guesses.h).
+// Plain loads whose value only guesses what a compare-and-swap will find (lowering/analysis/guesses.h).
 #include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {

@@ -1,4 +1,4 @@
-#include "common/vgpu/lowering/flag_values.h"
+#include "common/vgpu/lowering/analysis/flag_values.h"
 
 #include "common/vgpu/program/operands.h"
 

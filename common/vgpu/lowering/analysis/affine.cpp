@@ -1,4 +1,4 @@
-#include "common/vgpu/lowering/affine.h"
+#include "common/vgpu/lowering/analysis/affine.h"
 
 #include <algorithm>
 #include <cstring>

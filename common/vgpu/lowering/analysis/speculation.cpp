@@ -1,4 +1,4 @@
-#include "common/vgpu/lowering/speculation.h"
+#include "common/vgpu/lowering/analysis/speculation.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,9 +1,9 @@
-#include "common/vgpu/lowering/polling.h"
+#include "common/vgpu/lowering/analysis/polling.h"
 
 #include <algorithm>
 #include <set>
 
-#include "common/vgpu/lowering/flag_values.h"
+#include "common/vgpu/lowering/analysis/flag_values.h"
 #include "common/vgpu/program/instructions.h"
 #include "common/vgpu/program/operands.h"
 

@@ -1,4 +1,4 @@
-#include "common/vgpu/lowering/dependence_graph.h"
+#include "common/vgpu/lowering/analysis/dependence_graph.h"
 
 #include "common/vgpu/program/instructions.h"
 #include "common/vgpu/program/operands.h"

@@ -1,8 +1,8 @@
-#include "common/vgpu/lowering/peeks.h"
+#include "common/vgpu/lowering/analysis/peeks.h"
 
 #include <algorithm>
 
-#include "common/vgpu/lowering/flag_values.h"
+#include "common/vgpu/lowering/analysis/flag_values.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {

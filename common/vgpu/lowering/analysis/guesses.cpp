@@ -1,4 +1,4 @@
-#include "common/vgpu/lowering/guesses.h"
+#include "common/vgpu/lowering/analysis/guesses.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "common/vgpu/lowering/flag_values.h"
+#include "common/vgpu/lowering/analysis/flag_values.h"
 #include "common/vgpu/program/operands.h"
 
 namespace roofwalk::vgpu {

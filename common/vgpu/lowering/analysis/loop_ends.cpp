@@ -1,8 +1,8 @@
-#include "common/vgpu/lowering/loop_ends.h"
+#include "common/vgpu/lowering/analysis/loop_ends.h"
 
 #include <algorithm>
 
-#include "common/vgpu/lowering/dependence_graph.h"
+#include "common/vgpu/lowering/analysis/dependence_graph.h"
 #include "common/vgpu/program/instructions.h"
 
 namespace roofwalk::vgpu {
