@@ -1,4 +1,4 @@
-// verdict on classroom: fail, up
+// verdict: fail, up
 // A word in shared memory for each block: still an atomic for every value, and on floats these are loops.
 #include <roofwalk.cuh>
 

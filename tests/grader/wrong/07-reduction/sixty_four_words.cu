@@ -1,4 +1,4 @@
-// verdict on classroom: fail, up
+// verdict: fail, up
 // The starter with 64 words in place of one, added up at the end: shorter queues, but every value is an atomic.
 #include <roofwalk.cuh>
 

@@ -1,4 +1,4 @@
-// verdict on classroom: fail, up
+// verdict: fail, up
 // Every warp adds up its 32 values and makes one atomic: a 32nd of the atomics are still too many for one word.
 #include <roofwalk.cuh>
 
