@@ -109,10 +109,12 @@ bool Lowering::has_many_looks() {
 
 // Whether an instruction may write a flag for which other blocks wait, in a run that counts. A warp's turn ends in
 // front of it, so that all warps that run at the same time have looked before: what a look finds depends on the time,
-// and not on which block has its turn first. A chain of blocks that look back would else be one of all blocks.
+// and not on which block has its turn first. A chain of blocks that look back would else be one of all blocks. A
+// compare-and-swap tells only what its own warp has just looked at.
 bool Lowering::tells_other_blocks(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
-  const bool tells = form == Form::atomic || form == Form::reduction || (form == Form::store && in.is_volatile);
+  const bool is_atomic = form == Form::atomic || form == Form::reduction;
+  const bool tells = (is_atomic && in.atomic != ptx::AtomicOp::cas) || (form == Form::store && in.is_volatile);
   if (!input_.work_mode.counts || !tells || !reaches_global(in)) return false;
   if (!polls_global_) {
     polls_global_ = false;
