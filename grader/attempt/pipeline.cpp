@@ -89,7 +89,7 @@ Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, 
       return run_trial(open, artifact, problem, case_name(size, seed), limits_of(limits, request),
                        [&]() -> const std::vector<Expected>& { return expected; });
     };
-    results[i] = is_instructors ? run_hidden_size(exercise.work(size), measured_work, run) : run(kSmallTrial);
+    results[i] = is_instructors ? run_hidden_size(exercise.work(size), measured_work, run) : run_small_size(run);
     if (results[i]->ok() && !(*results[i])->was_stopped()) return;
     for (std::size_t before = first_stopped; i < before && !first_stopped.compare_exchange_weak(before, i);) {
     }

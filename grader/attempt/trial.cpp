@@ -137,6 +137,14 @@ double share_of(const Work& work, const Work& measured) {
                   share(work.compulsory_bytes, measured.compulsory_bytes));
 }
 
+Result<Trial> run_small_size(const RunWith& run) {
+  ROOFWALK_TRY(Trial trial, run(kSmallTrial));
+  if (!runs_too_long(trial)) return trial;
+  RunOptions in_part = kSmallTrial;
+  in_part.sanitized_blocks = kWatchedBlocks;
+  return run(in_part);
+}
+
 Result<Trial> run_hidden_size(const Work& work, const Work& measured, const RunWith& run) {
   const RunOptions whole = measured_trial(measured, 1);
   const double share = std::min(1.0, share_of(work, measured));

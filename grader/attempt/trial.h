@@ -31,10 +31,10 @@ struct Trial {
 std::string case_name(const Size& size, std::uint64_t seed);
 
 // Limits of a trial. They limit counted work (vgpu/state/work.h), so that an endless loop gets the same verdict on
-// every machine. A small trial that reaches its limit has taken at most 2 s, a measured one on `classroom` at most
-// half a minute; in `grade`, a sanitized run before it takes at most half as long, and as long again if it has to be
-// repeated in part, and the measured run, which is sanitized, has as much more. max_seconds is only for trouble of the
-// host; no learner's kernel reaches it. Small trials run in parallel, on one thread each, and collect no figures
+// every machine. A small trial that reaches its limit twice has taken at most 4 s, a measured one on `classroom` at
+// most half a minute; in `grade`, a sanitized run before it takes at most half as long, and as long again if it has to
+// be repeated in part, and the measured run, which is sanitized, has as much more. max_seconds is only for trouble of
+// the host; no learner's kernel reaches it. Small trials run in parallel, on one thread each, and collect no figures
 // unless the answer is wrong; a measured trial may use all threads. Even a slow kernel must be able to end, so for a
 // large problem the limit of a measured trial grows: by a fixed amount for each 32 useful multiply-adds, the work of
 // one instruction of a warp.
@@ -53,6 +53,10 @@ RunOptions measured_trial(const Work& work, int threads);
 // watched. `run` runs the trial with other options.
 using RunWith = std::function<Result<Trial>(const RunOptions&)>;
 Result<Trial> run_sanitized(const RunOptions& measured, const Work& work, bool on_gpu, const RunWith& run);
+
+// Runs a small trial. If it reaches its limit with all blocks watched, some are watched in a second run: what the
+// sanitizer costs depends on how often threads wait for each other.
+Result<Trial> run_small_size(const RunWith& run);
 
 // Runs a trial of a size that an instructor chose: at most the work of the measured size. Its limit is a small trial's
 // and, of a measured trial's, as large a share as its work is of `measured`. If a large one reaches the limit with all

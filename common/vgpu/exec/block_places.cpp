@@ -157,7 +157,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     if (!program_.unwritten.empty()) fill_unwritten(program_, warp, mix(seed_ ^ mix(linear)) + warp.index);
     warp.executed = warp.swaps = warp.vain_turn = warp.vain_executed = 0;
     warp.vain_polls = warp.vain_phases = warp.vain_lanes = warp.looks = warp.ways_given = 0;
-    warp.path = {}, warp.wait_for_block = {};
+    warp.path = {.behind_cycles = block.starts_at}, warp.wait_for_block = {};
     warp.trace = is_traced ? &block.trace->warps[warp.index] : nullptr;
     warp.state = Warp::State::ready;
     warp.stack.assign(1, {warp.live, 0, kExitBlock});

@@ -85,7 +85,7 @@ class GridRunner {
   GridTrace take_trace() {
     GridTrace out = sample_.take();
     out.longest_warp = longest_warp_;
-    out.chain_cycles = chain_cycles_;
+    out.chain_cycles = launch_.chain != nullptr && launch_.chain->has_waits() ? chain_cycles_ : 0;
     if (launch_.grid_flow != nullptr) out.writes = std::move(launch_.grid_flow->awaited);
     return out;
   }
@@ -321,8 +321,9 @@ class GridRunner {
   void finish(Multiprocessor& sm, ResidentBlock& block) {
     const BlockWork work = work_of(block);
     longest_warp_ = std::max(longest_warp_, work.longest_warp);
-    for (const Warp& warp : block.warps) {
-      if (warp.path.behind_cycles != 0) chain_cycles_ = std::max(chain_cycles_, warp.path.now().of_grid);
+    if (launch_.chain != nullptr) {
+      for (const Warp& warp : block.warps) block.starts_at = std::max(block.starts_at, warp.path.now().of_grid);
+      chain_cycles_ = std::max(chain_cycles_, block.starts_at);
     }
     if (block.trace != nullptr) sm.traced.bytes -= std::exchange(block.trace->beside_bytes, 0);
     sample_.finish(block.trace, work);

@@ -120,8 +120,9 @@ bool Lowering::tells_other_blocks(const Instruction& in) {
     polls_global_ = false;
     for (std::uint32_t pc = 0; pc < function_.instructions.size() && !*polls_global_; ++pc) {
       const Instruction& each = function_.instructions[pc];
-      polls_global_ =
-          ptx::info(each.opcode).form == Form::load && each.is_volatile && reaches_global(each) && load_polls(pc);
+      const Form looks = ptx::info(each.opcode).form;
+      const bool may_poll = looks == Form::atomic ? reaches_global(each) && may_look(each) : may_see_others(each);
+      polls_global_ = may_poll && ((each.is_volatile && looks == Form::load && load_polls(pc)) || ends_loops(pc));
     }
   }
   return *polls_global_;
@@ -225,7 +226,8 @@ bool Lowering::may_meet_others(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
   if (form == Form::load || form == Form::store) return in.is_volatile;
   const bool is_atomic = form == Form::atomic || form == Form::reduction;
-  if (!is_atomic || in.atomic == ptx::AtomicOp::cas) return false;
+  // Who uses what a compare-and-swap finds knows of others who came in between.
+  if (!is_atomic || (in.atomic == ptx::AtomicOp::cas && is_read(in.operands[0]))) return false;
   return in.atomic == ptx::AtomicOp::exch || !tells_others(in) || loads_flags();
 }
 

@@ -184,7 +184,7 @@ class Lowering {
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
   std::vector<bool> loops_;                             // by basic block: whether it is in a loop
-  std::optional<bool> polls_global_;                    // whether any load of global memory polls
+  std::optional<bool> polls_global_;                    // whether anything polls global memory
   std::optional<bool> many_looks_, copies_may_decide_;  // has_many_looks(), copies_may_decide()
   std::vector<bool> rungs_;                             // by instruction: is_rung(), if there are many looks
   bool has_looked_ = false;                             // looks_again(): there was a look before

@@ -18,6 +18,7 @@ constexpr std::uint64_t kWordBytes = 4, kWordsOfSector = kSectorBytes / kWordByt
 // other than the one whose value it read.
 constexpr std::size_t kMostKept = 1u << 18, kMostOfAll = 1u << 22, kMostOfUntraced = 1u << 20, kShared = 1u << 10;
 constexpr std::uint64_t kSharedKeys = 1ull << 63;
+constexpr std::int64_t kCyclesOfATry = 256;  // of a loop that polls, beside its load: comparisons, votes, the branch
 
 // The key, beside those of words, of a byte that a store of less than a word wrote.
 std::uint64_t byte_key(std::uint64_t address) { return address | 1ull << 62; }
@@ -192,20 +193,40 @@ void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_
   if (seen.order != 0) note_seen_write(launch, warp, op, seen.by);
 }
 
-void note_chain_write(Launch& launch, const Warp& warp, std::uint64_t word, bool keeps) {
-  BlockChain& chain = launch.stores_wait ? launch.sm->chain : *launch.chain;
+std::int64_t rest_of_block(const Launch& launch, const Warp& warp, const Op* op) {
+  const BasicBlock& block = launch.program.blocks[op->block];
+  const LockstepCode& lockstep = launch.program.lockstep;
+  const Op& entry = warp.in_lockstep ? lockstep.ops[lockstep.first_op[op->block]] : launch.program.ops[block.first_op];
+  const std::int64_t latency = entry.offset;
+  const auto left = static_cast<std::int64_t>(block.first + block.count - op->pc);
+  return block.count == 0 ? 0 : latency * left / static_cast<std::int64_t>(block.count);
+}
+
+void note_chain_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, bool keeps, bool strongly) {
   const std::uint64_t low = word * kWordBytes;
-  if (!launch.chain->may_be_looked_at(low, low + kWordBytes)) return;
+  if (!strongly && !launch.chain->may_be_looked_at(low, low + kWordBytes)) return;
   launch.charge(work::kTracedWord);
-  chain.write(word, {warp.path.now().of_grid, warp.block->linear_index}, keeps);
+  BlockChain& chain = launch.stores_wait ? launch.sm->chain : *launch.chain;
+  const std::int64_t clock = warp.path.now().of_grid - rest_of_block(launch, warp, op);
+  chain.write(word, {clock, warp.block->linear_index}, keeps, strongly);
 }
 
 void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word) {
-  (launch.stores_wait ? launch.sm->chain : *launch.chain).look(word * kWordBytes);
+  const bool strongly = op->instruction->is_volatile || ptx::info(op->instruction->opcode).form == ptx::Form::atomic;
+  const std::uint64_t low = word * kWordBytes;
+  const bool is_known = strongly ? launch.chain->is_flag(word) : launch.chain->may_be_looked_at(low, low + kWordBytes);
+  if (!is_known) {
+    if (!launch.stores_wait) launch.chain->look(word, strongly);
+    if (launch.stores_wait) strongly ? launch.sm->chain.look(word, true) : launch.sm->chain.note_look(word);
+  }
+  // A loop that only looks takes no longer than this from one look to the next.
+  const std::int64_t a_try = launch.machine.l2_latency_cycles + kCyclesOfATry;
   PathSums& path = warp.path;
   WaitForBlock& wait = warp.wait_for_block;
-  const std::int64_t now = path.now().of_grid;
-  if (wait.op != op) wait = {.op = op, .since = now, .newest = wait.newest};
+  const std::int64_t rest = rest_of_block(launch, warp, op), now = path.now().of_grid - rest;
+  if (wait.op != op) wait = {.op = op, .last = now, .newest = wait.newest};
+  wait.vain += std::min(now - wait.last, a_try + wait.slept);
+  wait.last = now, wait.slept = 0;
   BlockChain::Change seen = launch.chain->latest(word);
   if (launch.stores_wait) {
     const BlockChain::Change own = launch.sm->chain.latest(word);
@@ -213,9 +234,11 @@ void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t wor
   }
   if (seen.order == 0) return;
   launch.charge(work::kTracedWord);
-  if (seen.order <= wait.newest) return path.wait_for_block(std::max(now, seen.clock));
+  if (seen.of_several || seen.block != warp.block->linear_index)
+    (launch.stores_wait ? launch.sm->chain : *launch.chain).note_wait();
+  if (seen.order <= wait.newest) return path.wait_for_block(std::max(now, seen.clock) + rest);
   // Tries in vain take no time of their own: how many there are depends on the order of turns.
-  path.wait_for_block(std::max(wait.since, seen.clock));
+  path.wait_for_block(std::max(now - wait.vain, seen.clock) + rest);
   wait = {.newest = seen.order};
 }
 
@@ -237,8 +260,15 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
   stores.low = std::min(stores.low, access.low);
   stores.end = std::max(stores.end, end);
   const bool follows_grid = launch.grid_flow != nullptr && warp.trace != nullptr;
-  if (launch.chain != nullptr && launch.chain->may_be_looked_at(access.low, end))
-    for_each_word(access, [&](std::uint64_t word) { note_chain_write(launch, warp, word, false); });
+  if (launch.chain != nullptr) {
+    constexpr int kFew = 4;  // lanes that may store flags
+    const bool strongly = op->instruction->is_volatile || std::popcount(access.mask) <= kFew;
+    if (strongly || launch.chain->may_be_looked_at(access.low, end)) {
+      for_each_word(access, [&](std::uint64_t word) {
+        note_chain_write(launch, warp, op, word, access.bytes < kWordBytes, strongly);
+      });
+    }
+  }
   if (access.contiguous && access.low % kSectorBytes == 0 && end % kSectorBytes == 0) {
     const auto sectors = static_cast<std::uint32_t>((end - access.low) / kSectorBytes);
     if (follows_grid) note_grid_write(launch, warp, op, {.address = access.low, .sectors = sectors});

@@ -26,8 +26,11 @@ void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_
 
 // The same for a chain of waits (Launch::chain, state/block_chain.h), for all warps, traced or not. Only loads and
 // atomics that may wait for other blocks look.
-void note_chain_write(Launch& launch, const Warp& warp, std::uint64_t word, bool keeps);
+void note_chain_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, bool keeps, bool strongly);
 void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word);
+// Returns the latency of an operation and of all that follows it in its basic block. A warp's clocks have it from the
+// entry of the block on.
+std::int64_t rest_of_block(const Launch& launch, const Warp& warp, const Op* op);
 
 // At the end of a round in which SMs ran at the same time: records what an SM read, and makes what it wrote known to
 // all.

@@ -64,6 +64,7 @@ struct ResidentBlock {
   std::uint64_t linear_index = 0;  // within the grid
   std::uint64_t turns = 0;         // that its warps have had
   std::uint64_t begun_at = 0;      // Launch::clock
+  std::int64_t starts_at = 0;      // PathClock::of_grid: when the block before it in its slot ended
   bool worked = false;             // whether a warp did more than poll in vain in the last turn
   std::uint32_t phases = 0;        // of its mbarriers that are over
   bool gave_way = false;           // whether lanes of a warp that polled in vain have let others go ahead

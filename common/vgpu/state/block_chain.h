@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
-#include <utility>
+#include <vector>
 
 #include "common/vgpu/state/page_set.h"
 
@@ -22,46 +22,75 @@ class BlockChain {
     std::int64_t clock = 0;   // PathClock::of_grid of the warp; the latest, if the change kept what was there before
     std::uint64_t block = 0;  // linear index within the grid
     std::uint64_t order = 0;  // greater than that of earlier changes; 0: none
+    bool of_several = false;  // whether what it kept comes from other blocks, too
   };
 
-  // A warp looks at a word that another block may change. Changes of words are kept from the first look at their page
-  // on.
-  void look(std::uint64_t address) { pages_.put(address); }
+  // A warp looks at a word that another block may change. `strongly`: by an atomic, or by a load that is not plain.
+  // Such words are few, so each is kept. Of plain looks, only the pages are.
+  void look(std::uint64_t word, bool strongly) {
+    pages_.put(word * kWordBytes);
+    if (strongly && flags_.size() < kMostKept) flags_.try_emplace(word);
+  }
   bool may_be_looked_at(std::uint64_t low, std::uint64_t end) const { return pages_.may_hold(low, end); }
+  bool is_flag(std::uint64_t word) const { return flags_.contains(word); }
 
-  // `keeps`: an atomic changed the word, whose value depends on the changes before.
-  void write(std::uint64_t word, Change change, bool keeps) {
-    const auto found = changes_.find(word);
+  // `keeps`: the word's new value depends on what was there before. `strongly`: as above. A strong change may be that
+  // of a flag at which nobody has looked yet. Plain ones count where somebody has looked at the page.
+  void write(std::uint64_t word, Change change, bool keeps, bool strongly) {
     change.order = ++count_;
-    if (found == changes_.end()) {
-      if (changes_.size() < kMostKept) changes_.emplace(word, change);
-      return;
-    }
-    if (keeps) change.clock = std::max(change.clock, found->second.clock);
-    found->second = change;
+    if (const auto flag = flags_.find(word); flag != flags_.end()) return put(flag->second, change, keeps);
+    Map& kept = strongly ? flags_ : others_;
+    if (const auto other = others_.find(word); other != others_.end()) return put(other->second, change, keeps);
+    if (kept.size() < kMostKept) return put(kept[word], change, keeps);
+    put(lost_, change, true);
   }
 
+  // Where changes could not be kept, the latest of them stands for that of any word without one.
   Change latest(std::uint64_t word) const {
-    if (changes_.empty()) return {};
-    const auto found = changes_.find(word);
-    return found == changes_.end() ? Change{} : found->second;
+    for (const Map* map : {&flags_, &others_}) {
+      if (map->empty()) continue;
+      if (const auto found = map->find(word); found != map->end() && found->second.order != 0) return found->second;
+    }
+    return lost_;
   }
 
   // Takes over what a round has added to `round` in which SMs ran at the same time, and empties it.
   void take(BlockChain& round) {
-    if (round.pages_.empty() && round.changes_.empty()) return;
-    pages_.put(round.pages_);
-    for (const auto& [word, change] : round.changes_) write(word, change, false);
-    round.pages_.clear();
-    round.changes_.clear();
+    for (const auto& [word, change] : round.flags_) {
+      look(word, true);
+      if (change.order != 0) write(word, change, false, true);
+    }
+    for (const auto& [word, change] : round.others_) write(word, change, false, false);
+    for (const std::uint64_t word : round.looks_) look(word, false);
+    has_waits_ = has_waits_ || round.has_waits_;
+    round.flags_.clear();
+    round.others_.clear();
+    round.looks_.clear();
   }
+  // A block has waited for another one.
+  void note_wait() { has_waits_ = true; }
+  bool has_waits() const { return has_waits_; }
+  // For take(): a plain look.
+  void note_look(std::uint64_t word) { looks_.push_back(word); }
 
  private:
-  static constexpr std::size_t kMostKept = 1u << 20;  // 48 MB
+  using Map = std::unordered_map<std::uint64_t, Change>;  // by address / kWordBytes
+  static constexpr std::size_t kMostKept = 1u << 20;      // 48 MB
+
+  static void put(Change& to, Change change, bool keeps) {
+    if (keeps && to.order != 0) {
+      change.clock = std::max(change.clock, to.clock);
+      change.of_several = to.of_several || to.block != change.block;
+    }
+    to = change;
+  }
 
   PageSet pages_;
-  std::unordered_map<std::uint64_t, Change> changes_;  // by address / kWordBytes
+  Map flags_, others_;
+  Change lost_;
+  std::vector<std::uint64_t> looks_;
   std::uint64_t count_ = 0;
+  bool has_waits_ = false;
 };
 
 }  // namespace roofwalk::vgpu

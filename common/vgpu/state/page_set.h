@@ -24,11 +24,6 @@ class PageSet {
     for (std::uint64_t page = first; !may && page <= last; ++page) may = bits_[page % kBits];
     return may;
   }
-  bool empty() const { return bits_.empty(); }
-  void put(const PageSet& others) {
-    if (bits_.size() < others.bits_.size()) bits_.resize(kBits);
-    for (std::size_t i = 0; i < others.bits_.size(); ++i) bits_[i] = bits_[i] || others.bits_[i];
-  }
   void clear() { bits_.clear(); }
 
  private:

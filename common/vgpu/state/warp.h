@@ -101,8 +101,11 @@ struct HeldLoad {
 // A wait of a warp for other blocks (block_chain.h): the looks by one operation, since it last saw anything new.
 struct WaitForBlock {
   const Op* op = nullptr;
-  std::int64_t since = 0;    // PathClock::of_grid at the first of them
+  std::int64_t last = 0;     // PathClock::of_grid at the last of them
+  std::int64_t vain = 0;     // cycles between them that went by with looking
+  std::int64_t slept = 0;    // cycles of sleep since the last of them
   std::uint64_t newest = 0;  // BlockChain::Change::order: the latest that the warp has seen
+  std::int64_t rest = 0;     // at a barrier of the block: latency of the basic block behind it
 };
 
 struct ResidentBlock;

@@ -38,7 +38,8 @@ struct BlockWork {
 // Times of a warp, in cycles, if L2 serves all loads.
 struct PathClock {
   std::uint64_t cycles = 0;  // since the warp's start, without its waits for other blocks
-  std::int64_t of_grid = 0;  // since the launch, with these waits, if all blocks start at once (state/block_chain.h)
+  std::int64_t of_grid =
+      0;  // since the launch, with these waits, if all slots get their blocks at once (state/block_chain.h)
 
   void raise_to(const PathClock& other) {
     cycles = std::max(cycles, other.cycles);
@@ -64,10 +65,11 @@ struct PathSums {
   // The time since the warp's start if L2 serves all loads.
   std::uint64_t clock() const { return latency_cycles + waited_cycles; }
   PathClock now() const { return {clock(), static_cast<std::int64_t>(clock()) + behind_cycles}; }
-  void wait_until(const PathClock& other) {
+  // `rest`: cycles of the basic block behind the instruction that waits. On entry, they were added, too.
+  void wait_until(const PathClock& other, std::int64_t rest = 0) {
     const PathClock own = now();
     waited_cycles += std::max(other.cycles, own.cycles) - own.cycles;
-    wait_for_block(std::max(other.of_grid, own.of_grid));
+    wait_for_block(std::max(other.of_grid + rest, own.of_grid));
   }
   // Sets PathClock::of_grid.
   void wait_for_block(std::int64_t of_grid) { behind_cycles = of_grid - static_cast<std::int64_t>(clock()); }

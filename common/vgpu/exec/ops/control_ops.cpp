@@ -11,6 +11,7 @@
 #include "common/vgpu/exec/lockstep/lockstep.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
+#include "common/vgpu/requests/global_flow.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/sanitizer/checked_access.h"
 #include "common/vgpu/sanitizer/watched_blocks.h"
@@ -57,7 +58,7 @@ void release_barrier(ResidentBlock& block, int barrier) {
   for (Warp& warp : block.warps) {
     if (warp.state != Warp::State::waiting || warp.barrier != barrier) continue;
     if (block.asked[barrier] != 0) put_reduction(warp, block, barrier);
-    warp.path.wait_until(block.came_at[barrier]);
+    warp.path.wait_until(block.came_at[barrier], warp.wait_for_block.rest);
     warp.state = Warp::State::ready;
   }
   block.arrived[barrier] = block.expected[barrier] = 0;
@@ -65,9 +66,12 @@ void release_barrier(ResidentBlock& block, int barrier) {
   block.came_at[barrier] = {};
 }
 
-void arrive(ResidentBlock& block, const Warp& warp, std::size_t barrier) {
+void arrive(const Launch& launch, ResidentBlock& block, Warp& warp, const Op* op, std::size_t barrier) {
   ++block.arrived[barrier];
-  block.came_at[barrier].raise_to(warp.path.now());
+  warp.wait_for_block.rest = launch.chain != nullptr ? rest_of_block(launch, warp, op) : 0;
+  PathClock now = warp.path.now();
+  now.of_grid -= warp.wait_for_block.rest;
+  block.came_at[barrier].raise_to(now);
 }
 
 bool barrier_is_full(const ResidentBlock& block, int barrier) {
@@ -373,7 +377,7 @@ const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op) {
   warp.next = op + 1;
   warp.state = Warp::State::waiting;
   warp.barrier = static_cast<int>(barrier);
-  arrive(block, warp, barrier);
+  arrive(launch, block, warp, op, barrier);
   if (barrier_is_full(block, warp.barrier)) release_barrier(block, warp.barrier);
   return nullptr;
 }
@@ -428,7 +432,7 @@ const Op* come_to_barrier(Launch& launch, Warp& warp, const Op* op, const NamedB
     block.counted[barrier] += static_cast<std::uint32_t>(std::popcount(holds & warp.mask));
     block.asked[barrier] += static_cast<std::uint32_t>(std::popcount(warp.mask));
   }
-  arrive(block, warp, number);
+  arrive(launch, block, warp, op, number);
   if (block.shadow != nullptr) block.shadow->come_to_barrier(barrier, warp.index);
   charge_for_clocks(launch, warp);
   warp.next = op + 1;
@@ -469,6 +473,7 @@ const Op* op_sleep(Launch& launch, Warp& warp, const Op* op) {
     longest = std::max(longest, std::min(times[std::countr_zero(left)], kMostSleepNs));
   const auto cycles = static_cast<std::uint32_t>(longest * launch.machine.clock_hz * 1e-9);
   warp.path.latency_cycles += cycles;
+  warp.wait_for_block.slept += cycles;
   if (warp.trace != nullptr && cycles != 0) {
     warp.trace->sleeps.push_back({static_cast<std::uint32_t>(warp.first_outcome + op->memory), cycles});
     launch.sm->traced.bytes += sizeof(Sleep);

@@ -66,7 +66,16 @@ TEST(BlockChain, ManyMayWaitForOneAtOnce) {
                           "add.u32 %r6, %r5, 1;\n";
   const std::int64_t of_64 = chain_of(one, 64), of_512 = chain_of(one, 512);
   EXPECT_GE(of_64, 4 * kRounds);
-  EXPECT_EQ(of_64, of_512);
+  EXPECT_LT(of_512, 10 * of_64);  // the blocks of a slot come one after the other
+}
+
+// Blocks take turns in groups of four, which are as many as run at the same time.
+TEST(BlockChain, ChainsOfWavesFollowEachOther) {
+  const std::string groups =
+      "shr.u32 %r6, %r2, 2;\nand.b32 %r7, %r2, 3;\nshl.b32 %r6, %r6, 2;\n"
+      "cvt.u64.u32 %rd3, %r6;\nadd.u64 %rd1, %rd1, %rd3;\n" +
+      wait_for("%r7") + work() + "add.u32 %r4, %r7, 1;\nst.volatile.global.u32 [%rd1], %r4;\n";
+  EXPECT_GE(chain_of(groups, 64), 60 * 4 * kRounds / 4 * 2);
 }
 
 TEST(BlockChain, WhoWaitsForNobodyHasNone) {
@@ -89,13 +98,15 @@ TEST(BlockChain, TriesInVainTakeNoTime) {
 
 TEST(BlockChain, KeepsWhatAtomicsKeep) {
   BlockChain chain;
-  chain.look(64);
+  chain.look(16, true);
   EXPECT_TRUE(chain.may_be_looked_at(64, 68));
   EXPECT_FALSE(chain.may_be_looked_at(1 << 20, (1 << 20) + 4));
-  chain.write(16, {.clock = 500, .block = 1}, false);
-  chain.write(16, {.clock = 300, .block = 2}, true);
+  chain.write(16, {.clock = 500, .block = 1}, false, true);
+  chain.write(16, {.clock = 300, .block = 2}, true, true);
   EXPECT_EQ(chain.latest(16).clock, 500);
-  chain.write(16, {.clock = 100, .block = 3}, false);
+  EXPECT_TRUE(chain.latest(16).of_several);
+  chain.write(16, {.clock = 100, .block = 3}, false, true);
+  EXPECT_FALSE(chain.latest(16).of_several);
   EXPECT_EQ(chain.latest(16).clock, 100);
   EXPECT_EQ(chain.latest(16).order, 3u);
   EXPECT_EQ(chain.latest(17).order, 0u);
@@ -103,13 +114,28 @@ TEST(BlockChain, KeepsWhatAtomicsKeep) {
 
 TEST(BlockChain, TakesOverWhatARoundAdds) {
   BlockChain chain, round;
-  round.look(64);
-  round.write(16, {.clock = 500, .block = 1}, false);
+  round.look(16, true);
+  round.write(16, {.clock = 500, .block = 1}, false, true);
+  round.note_look(5000);
   chain.take(round);
   EXPECT_TRUE(chain.may_be_looked_at(64, 68));
+  EXPECT_TRUE(chain.may_be_looked_at(20'000, 20'004));
   EXPECT_EQ(chain.latest(16).clock, 500);
   EXPECT_EQ(round.latest(16).order, 0u);
-  EXPECT_FALSE(round.may_be_looked_at(64, 68));
+}
+
+// What a kernel stores beside its flags crowds out none of them.
+TEST(BlockChain, FlagsHaveRoomOfTheirOwn) {
+  BlockChain chain;
+  chain.look(1, true);
+  for (std::uint64_t word = 2; word < (1u << 20) + 10; ++word) chain.write(word, {.clock = 7}, false, false);
+  chain.write(1, {.clock = 900}, false, false);
+  EXPECT_EQ(chain.latest(1).clock, 900);
+  chain.write(2u << 20, {.clock = 800}, false, true);
+  EXPECT_EQ(chain.latest(2u << 20).clock, 800);
+  // Of those that found no room, the latest stands for all.
+  chain.write(3u << 20, {.clock = 950}, false, false);
+  EXPECT_EQ(chain.latest(3u << 20).clock, 950);
 }
 
 }  // namespace
