@@ -169,11 +169,12 @@ struct LineCounters {
 };
 
 // The parts of a kernel's modelled time, in ns. dram_ns to flops_ns and constant_ns: the least time that each part of
-// the machine needs on its own. latency_ns: what the timing model adds to the slowest of these, because warps wait.
+// the machine needs on its own. contention_ns: the time of the atomics on the most contended word or sector of global
+// memory, which take turns. latency_ns: what the timing model adds to the slowest of these, because warps wait.
 // launch_ns: the launch.
 struct TimeParts {
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
-  double constant_ns = 0;
+  double constant_ns = 0, contention_ns = 0;
 };
 
 // Whose instructions the counts of shared memory are of (requests, wavefronts, conflicts): those of the machine code,

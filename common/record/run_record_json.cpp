@@ -13,9 +13,10 @@ constexpr std::size_t kMostKernels = 100'000, kMostLines = 1 << 20, kMostOfALine
 constexpr std::size_t kMostPrintedBytes = 1 << 20;
 constexpr int kMostLine = 1 << 30;
 
-constexpr double TimeParts::*kParts[] = {&TimeParts::dram_ns,    &TimeParts::l2_ns,     &TimeParts::l1_ns,
-                                         &TimeParts::shared_ns,  &TimeParts::issue_ns,  &TimeParts::flops_ns,
-                                         &TimeParts::latency_ns, &TimeParts::launch_ns, &TimeParts::constant_ns};
+constexpr double TimeParts::*kParts[] = {&TimeParts::dram_ns,      &TimeParts::l2_ns,     &TimeParts::l1_ns,
+                                         &TimeParts::shared_ns,    &TimeParts::issue_ns,  &TimeParts::flops_ns,
+                                         &TimeParts::latency_ns,   &TimeParts::launch_ns, &TimeParts::constant_ns,
+                                         &TimeParts::contention_ns};
 
 Json whole_json(const Dim3& dim) { return Json::array({dim.x, dim.y, dim.z}); }
 

@@ -23,7 +23,7 @@ struct DiagnosisInput {
   double observed_ai = 0, algorithmic_ai = 0, ridge = 0;
   double elapsed_ns = 0, vertical_gap = 0, horizontal_gap = 0;
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
-  double constant_ns = 0;
+  double constant_ns = 0, contention_ns = 0;
   double warp_instructions = 0, thread_instructions = 0;  // the latter: one per active lane
   double shared_wavefronts = 0, shared_bank_conflicts = 0;
   double constant_requests = 0, constant_passes = 0;  // of constant memory; one pass per distinct word
@@ -60,6 +60,7 @@ struct DiagnosisInput {
     double flops = 0, warp_instructions = 0;
     double shared_wavefronts = 0, shared_bank_conflicts = 0, divergent_branches = 0;
     double constant_requests = 0, constant_passes = 0;
+    double atomics = 0;  // on global memory, one for each lane that takes part
   };
   std::vector<Line> lines;
 

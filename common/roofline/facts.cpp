@@ -31,6 +31,8 @@ double part_ns(const DiagnosisInput& in, TimePart part) {
       return in.issue_ns;
     case TimePart::flops:
       return in.flops_ns;
+    case TimePart::contention:
+      return in.contention_ns;
     case TimePart::waiting:
       return in.latency_ns;
     case TimePart::launch:

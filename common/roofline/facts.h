@@ -7,11 +7,13 @@
 
 namespace roofwalk {
 
-// The parts of the time. The machine's units, dram to flops, work concurrently, so only the slowest one counts;
-// waiting and launch times are added to it.
-enum class TimePart { dram, l2, l1, shared, constant, issue, flops, waiting, launch };
-inline constexpr TimePart kMachineUnits[] = {TimePart::dram,     TimePart::l2,    TimePart::l1,   TimePart::shared,
-                                             TimePart::constant, TimePart::issue, TimePart::flops};
+// The parts of the time. The machine's units, dram to contention, work concurrently, so only the slowest one counts;
+// waiting and launch times are added to it. contention: L2, as it makes the atomics on the most contended word or
+// sector.
+enum class TimePart { dram, l2, l1, shared, constant, issue, flops, contention, waiting, launch };
+inline constexpr TimePart kMachineUnits[] = {TimePart::dram,   TimePart::l2,        TimePart::l1,
+                                             TimePart::shared, TimePart::constant,  TimePart::issue,
+                                             TimePart::flops,  TimePart::contention};
 inline constexpr TimePart kMemoryLevels[] = {TimePart::dram, TimePart::l2, TimePart::l1};
 
 double part_ns(const DiagnosisInput& input, TimePart part);

@@ -96,7 +96,7 @@ class Gpu {
   // Records a runaway fault; returns false.
   bool runs_too_long(const std::string& what, int line, const std::string& trouble);
   // Models the time of a launch that has run. False, with a fault, if modelling exceeds the budget.
-  bool read_time(const GridTrace& trace, double most_contended_cycles, Step& step);
+  bool read_time(const GridTrace& trace, Step& step);
   bool charge_moved(std::uint64_t size_bytes, const char* what, int line);
   bool check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line);
   Step& begin_transfer(const char* name, int line);

@@ -318,14 +318,16 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     return false;
   }
   take_totals(launch, sms, *step);
-  if (limits_.counts && !trace.blocks.empty() && !read_time(trace, most_contended_cycles(machine_, sms), *step))
-    return false;
+  if (limits_.counts && !trace.blocks.empty()) {
+    step->totals.most_contended_cycles = most_contended_cycles(machine_, sms);
+    if (!read_time(trace, *step)) return false;
+  }
   step->program.reset();
   steps_.push_back(std::move(step));
   return true;
 }
 
-bool Gpu::read_time(const GridTrace& trace, double most_contended_cycles, Step& step) {
+bool Gpu::read_time(const GridTrace& trace, Step& step) {
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0, replayed = 0;
   for (const SmTotals& sm : step.totals.sms) {
     for (std::size_t b = 0; b < step.program->blocks.size(); ++b)
@@ -347,7 +349,7 @@ bool Gpu::read_time(const GridTrace& trace, double most_contended_cycles, Step& 
                              .instructions = instructions,
                              .loads_from_l2 = loads_from_l2,
                              .loads_from_dram = loads_from_dram,
-                             .most_contended_cycles = most_contended_cycles,
+                             .most_contended_cycles = step.totals.most_contended_cycles,
                              .most_operations = std::max(limits_.work / work::kModelled, work::kLeastModelled)});
   limits_.work -= std::min(limits_.work, step.reading.operations * work::kModelled);
   return step.reading.ended ||

@@ -61,9 +61,16 @@ Json kernel_json(const KernelRecord& kernel) {
   json["spilled_bytes"] = kernel.spilled_bytes_per_thread;
   json["resident_blocks_per_sm"] = kernel.resident_blocks_per_sm;
   const TimeParts& p = kernel.parts;
-  json["parts_ns"] = {{"dram", p.dram_ns},       {"l2", p.l2_ns},         {"l1", p.l1_ns},
-                      {"shared", p.shared_ns},   {"issue", p.issue_ns},   {"flops", p.flops_ns},
-                      {"latency", p.latency_ns}, {"launch", p.launch_ns}, {"constant", p.constant_ns}};
+  json["parts_ns"] = {{"dram", p.dram_ns},
+                      {"l2", p.l2_ns},
+                      {"l1", p.l1_ns},
+                      {"shared", p.shared_ns},
+                      {"issue", p.issue_ns},
+                      {"flops", p.flops_ns},
+                      {"latency", p.latency_ns},
+                      {"launch", p.launch_ns},
+                      {"constant", p.constant_ns},
+                      {"contention", p.contention_ns}};
   json["warp_cycles"] = to_json(kernel.waits);
   json["counters"] = to_json(kernel.counters);
   json["lines"] = Json::array();

@@ -62,6 +62,7 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
       line.constant_requests += count(c, Counter::constant_requests);
       line.constant_passes += count(c, Counter::constant_passes);
       line.divergent_branches += count(c, Counter::divergent_branches);
+      line.atomics += count(c, Counter::atomic_operations);
     }
   }
   std::vector<DiagnosisInput::Line> lines;
@@ -340,6 +341,7 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
     in.l1_ns += p.l1_ns;
     in.shared_ns += p.shared_ns;
     in.constant_ns += p.constant_ns;
+    in.contention_ns += p.contention_ns;
     in.issue_ns += p.issue_ns;
     in.flops_ns += p.flops_ns;
     in.latency_ns += p.latency_ns;

@@ -37,6 +37,7 @@ constexpr PartWords kParts[] = {
     {"constant", Bound::memory, &TimeParts::constant_ns, "answering requests in the constant cache"},
     {"issue", Bound::compute, &TimeParts::issue_ns, "issuing instructions"},
     {"flops", Bound::compute, &TimeParts::flops_ns, "arithmetic"},
+    {"contention", Bound::latency, &TimeParts::contention_ns, "waiting for a turn at one word"},
     {"latency", Bound::latency, &TimeParts::latency_ns, "waiting, with nothing else to do,"},
     {"launch", Bound::latency, &TimeParts::launch_ns, "launching"},
 };

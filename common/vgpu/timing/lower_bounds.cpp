@@ -66,6 +66,7 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
     }
   }
   if (updates != 0) parts.l2_ns = std::max(parts.l2_ns, updates / machine.atomic_updates_per_clock * ns_per_cycle);
+  parts.contention_ns = totals.most_contended_cycles / machine.clock_hz * 1e9;
   // FLOPs give a bound that does not depend on the schedule: a lane does at most two per clock, four on 16-bit pairs.
   const auto at_peak = [&](std::uint64_t flops, double a_clock) {
     return a_clock > 0 ? static_cast<double>(flops) / (machine.sms * a_clock) * ns_per_cycle : 0.0;
@@ -94,8 +95,8 @@ double requests_ns(const Machine& machine, const LaunchTotals& totals) {
 }
 
 double busiest_ns(const TimeParts& parts) {
-  return std::max(
-      {parts.dram_ns, parts.l2_ns, parts.l1_ns, parts.shared_ns, parts.constant_ns, parts.issue_ns, parts.flops_ns});
+  return std::max({parts.dram_ns, parts.l2_ns, parts.l1_ns, parts.shared_ns, parts.constant_ns, parts.issue_ns,
+                   parts.flops_ns, parts.contention_ns});
 }
 
 }  // namespace roofwalk::vgpu

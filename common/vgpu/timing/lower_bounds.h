@@ -25,6 +25,7 @@ struct LaunchTotals {
   std::vector<SmTotals> sms;
   std::uint64_t dram_bytes = 0, l2_sectors = 0;
   std::uint64_t flops_f32 = 0, flops_f16 = 0, flops_f64 = 0, flops_tensor = 0;
+  double most_contended_cycles = 0;  // as TimingInput::most_contended_cycles
 };
 
 // The work of an SM for one execution of a basic block, at least.

@@ -102,6 +102,10 @@ TEST(BoundOf, IsTheLargestPartOfAllKernels) {
   EXPECT_DOUBLE_EQ(bound->share, 0.45);
   EXPECT_EQ(bound_of({kernel_with({.issue_ns = 9, .launch_ns = 2}, 11)}, m, roofs)->bound, Bound::compute);
   EXPECT_EQ(bound_of({kernel_with({.issue_ns = 1, .launch_ns = 2}, 3)}, m, roofs)->part, "launch");
+  const auto turns = bound_of({kernel_with({.l2_ns = 9, .launch_ns = 2, .contention_ns = 90}, 100)}, m, roofs);
+  EXPECT_EQ(turns->bound, Bound::latency);
+  EXPECT_EQ(compare_bound(Bound::latency, *turns),
+            "latency, as you said: waiting for a turn at one word takes 90 % of the time.");
 }
 
 TEST(BoundOf, GoesByTheGapWhereTimesHaveNoParts) {

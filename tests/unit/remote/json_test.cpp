@@ -156,6 +156,7 @@ RunRecord faulty_record() {
   record.counters = Counters{};  // the device cannot count
   record.counters.set(Counter::flops_f32, ~0ull);
   record.elapsed_ns = 0.1 + 0.2;
+  record.kernels.at(1).parts.contention_ns = 0.1 + 0.7;
   record.watched_line = 9;
   record.passed_milestone = true;
   record.warnings = {odd_fault()};
@@ -170,6 +171,7 @@ TEST(RunRecordJson, AbsentIsNot0AndFaultsAreWhole) {
   ASSERT_TRUE(back.ok()) << back.error().text();
   EXPECT_FALSE(back->counters[Counter::dram_read_bytes].has_value());
   EXPECT_EQ(back->counters[Counter::flops_f32], ~0ull);
+  EXPECT_EQ(back->kernels.at(1).parts.contention_ns, 0.1 + 0.7);
   EXPECT_EQ(back->elapsed_ns, 0.1 + 0.2);
   EXPECT_EQ(back->watched_line, 9);
   EXPECT_TRUE(back->passed_milestone);

@@ -24,7 +24,8 @@ constexpr double kLaunchNs = 2500;
 
 // Sets the time, and the gap, that follow from the parts.
 void settle_time(DiagnosisInput& in, double ideal_ns) {
-  in.elapsed_ns = std::max({in.dram_ns, in.l2_ns, in.l1_ns, in.shared_ns, in.constant_ns, in.issue_ns, in.flops_ns}) +
+  in.elapsed_ns = std::max({in.dram_ns, in.l2_ns, in.l1_ns, in.shared_ns, in.constant_ns, in.issue_ns, in.flops_ns,
+                            in.contention_ns}) +
                   in.latency_ns + in.launch_ns;
   in.vertical_gap = in.elapsed_ns / ideal_ns / std::max(1.0, in.horizontal_gap);
 }
@@ -327,6 +328,50 @@ TEST(Diagnose, ConstantsThatLanesDifferIn) {
   // All lanes load the same word, one pass per load, so only the number of loads can be reduced.
   in.constant_passes = in.constant_requests;
   EXPECT_EQ(only(in).cause, "instruction_bound");
+}
+
+// Returns a sum of 2^22 values, all of which go to one word by an atomic: the figures of the reduction chapter's
+// starter.
+DiagnosisInput one_word() {
+  DiagnosisInput in = vector_add(0);
+  in.useful_flops = in.atomic_flops = 4194304;
+  in.executed_flops = 0;
+  in.compulsory_bytes = in.dram_bytes = in.l1_bytes = 16777220;
+  in.l2_bytes = 20971520;
+  in.observed_ai = in.algorithmic_ai = 0.25;
+  in.dram_ns = 131072, in.l2_ns = 1553446, in.l1_ns = 32768;
+  in.contention_ns = 14548992;
+  in.global_write_bytes = 4194304, in.dram_write_bytes = 32;
+  in.lines = {{.line = 10, .atomics = 64},
+              {.line = 11, .load_requests = 131072, .store_requests = 131072, .atomics = 4194304}};
+  in.waiting = {{"tail", "work", 0.51, 0}, {"l2", "L2", 0.3, 11}};
+  settle_time(in, 131072);
+  return in;
+}
+
+TEST(Diagnose, AtomicsOnOneWordTakeTurns) {
+  DiagnosisInput in = one_word();
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "contended_atomics");
+  EXPECT_EQ(found.line, 11);
+  EXPECT_NEAR(found.share, 0.99, 0.005);  // without the turns, the 1.6 ms of L2 do not remain, either
+  EXPECT_THAT(found.text, HasSubstr("The dot is x111 too low: atomics on one word take turns"));
+  EXPECT_THAT(found.text, HasSubstr("take 14.5 ms of the 14.6 ms (line 11)"));
+  EXPECT_EQ(found.brief, "the atomics on one word take turns");
+  in.executed_flops = 5 * in.useful_flops;  // each warp adds up by shuffles first
+  EXPECT_EQ(only(in).cause, "contended_atomics");
+}
+
+TEST(Diagnose, TurnsThatAnotherPartOutlastsAreNoReason) {
+  DiagnosisInput in = one_word();
+  in.contention_ns = 2304;  // as many atomics, on many words
+  settle_time(in, 131072);
+  EXPECT_THAT(causes(in), Not(testing::Contains("contended_atomics")));
+  in = vector_add(110000);
+  in.contention_ns = 0.99 * in.dram_ns;
+  in.lines[0].atomics = 4096;
+  settle_time(in, kIdealNs);
+  EXPECT_THAT(causes(in), ElementsAre("latency"));
 }
 
 // Returns a kernel whose instructions take 600 us to issue.

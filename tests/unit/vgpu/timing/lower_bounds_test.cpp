@@ -44,6 +44,7 @@ TEST(LeastTime, OfEveryPart) {
   LaunchTotals totals;
   totals.dram_bytes = 4000;
   totals.l2_sectors = 100;
+  totals.most_contended_cycles = 30;
   totals.sms.push_back({.block_executions = {4},
                         .blocks_run = 1,
                         .warps_run = 4,
@@ -65,7 +66,10 @@ TEST(LeastTime, OfEveryPart) {
   EXPECT_DOUBLE_EQ(parts.constant_ns, 22);  // two passes per clock
   EXPECT_DOUBLE_EQ(parts.issue_ns, 40);     // 40 entries x 8 / 2 issues / 4 schedulers
   EXPECT_DOUBLE_EQ(parts.flops_ns, 40);     // 20 on the special function pipe x 32 / 16 lanes
+  EXPECT_DOUBLE_EQ(parts.contention_ns, 30);
   EXPECT_DOUBLE_EQ(busiest_ns(parts), 5000);
+  totals.most_contended_cycles = 6000;
+  EXPECT_DOUBLE_EQ(busiest_ns(least_time(machine_with_clocks(), schedule, totals)), 6000);
 }
 
 TEST(LeastTime, OfTheBusiestSmsRequests) {
