@@ -137,16 +137,18 @@ double streaming_kernels(const RunRecord& record, double dram_bytes) {
 // The number of different kernels that each move a considerable part of the plan's bytes; 0 if a single kernel moves
 // far more than the compulsory bytes. If there are several, and DRAM moves more than the compulsory bytes, then some
 // kernel fetches again what an earlier kernel read or wrote. Launches of the same kernel count once, because they may
-// be pieces of one step.
+// be pieces of one step, unless each moves about all of the compulsory bytes, as the sweeps of a stencil do.
 double chained_kernels(const RunRecord& record, double dram_bytes, double compulsory_bytes) {
-  constexpr double kGoodPart = 0.1, kLittleMore = 1.1;
+  constexpr double kGoodPart = 0.1, kLittleMore = 1.1, kAboutAll = 0.9;
   std::set<std::string_view> chained;
+  double whole = 0;
   for (const KernelRecord& kernel : record.kernels) {
     const double bytes = dram_bytes_of(kernel.counters);
     if (bytes > kLittleMore * compulsory_bytes) return 0;
     if (bytes >= kGoodPart * dram_bytes) chained.insert(kernel.name);
+    if (bytes >= kAboutAll * compulsory_bytes) ++whole;
   }
-  return static_cast<double>(chained.size());
+  return std::max(static_cast<double>(chained.size()), whole);
 }
 
 // Adds the time that spills cost: writing the spilled registers and reading them back once, at the nearest memory level
