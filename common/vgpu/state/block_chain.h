@@ -1,7 +1,8 @@
 // Chains of waits between blocks. In a grid of which only a sample is traced (trace/sample.h), the timing model cannot
 // replay the waits of blocks for each other. Instead each warp, traced or not, has a clock that its waits put forward
 // (PathClock::of_grid), and each word that a block may wait for has the clock of its last change. So blocks that take
-// turns put each other off one after another, and the latest clock bounds the time of the grid from below.
+// turns put each other off one after another, and the latest clock bounds the time of the grid from below. A block
+// begins when the block before it in its slot has ended.
 #pragma once
 
 #include <algorithm>

@@ -88,6 +88,19 @@ const Interleaved kByLuck[] = {
   if (t == 0) c[block] = s[0];
 )",
      4},
+    {"ALockWhoseSwapNobodyChecks", R"(
+  if (lane == 0) {
+    while (word[0] != 0) {}
+    atomicCAS(const_cast<int*>(&word[0]), 0, 1);
+    __threadfence_block();
+    s[0] += 1;
+    __threadfence_block();
+    word[0] = 0;
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0];
+)",
+     4},
     {"OneFlagForThreeWarps", R"(
   if (warp < 3) {
     s[t] = 1;
