@@ -15,6 +15,7 @@
 #include "common/roofline/diagnosis.h"
 #include "grader/attempt/pipeline.h"
 #include "grader/profile/profile.h"
+#include "tests/support/thirds.h"
 
 namespace roofwalk {
 namespace {
@@ -115,7 +116,9 @@ TEST_P(DiseasedKernel, GetsItsDiagnosisAndNoOther) {
   EXPECT_TRUE(line.is_diagnosed);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DiseasedKernel, testing::ValuesIn(diseases()),
+INSTANTIATE_TEST_SUITE_P(All, DiseasedKernel, testing::ValuesIn(test::every_third(diseases())),
+                         [](const auto& disease) { return disease.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongAll, DiseasedKernel, testing::ValuesIn(test::all_but_every_third(diseases())),
                          [](const auto& disease) { return disease.param.name; });
 
 TEST(DiseasedKernels, ThereIsOneForEachCause) {

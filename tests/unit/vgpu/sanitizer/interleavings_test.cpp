@@ -1,5 +1,6 @@
 // Kernels that are right only as long as no warp comes between two accesses of another one, or as the ways of a branch
 // run in one order, and their honest twins. Runs without figures try other orders by chance, from a seed.
+#include "tests/support/thirds.h"
 #include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {
@@ -315,7 +316,9 @@ TEST_P(RightByLuck, IsWrongWithNearlyEverySeed) {
   EXPECT_GE(wrong, 7);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sanitizer, RightByLuck, testing::ValuesIn(kByLuck),
+INSTANTIATE_TEST_SUITE_P(Sanitizer, RightByLuck, testing::ValuesIn(every_third(kByLuck)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongSanitizer, RightByLuck, testing::ValuesIn(all_but_every_third(kByLuck)),
                          [](const auto& each) { return each.param.name; });
 
 const bool kByRightJoined = join(map_to_text(kByRight, interleaved_text));
@@ -329,7 +332,9 @@ TEST_P(RightByOrder, IsRightWithEverySeed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sanitizer, RightByOrder, testing::ValuesIn(kByRight),
+INSTANTIATE_TEST_SUITE_P(Sanitizer, RightByOrder, testing::ValuesIn(every_third(kByRight)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongSanitizer, RightByOrder, testing::ValuesIn(all_but_every_third(kByRight)),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -1,4 +1,5 @@
 // What one lane waits for, or releases, is not waited for or released by the other lanes of its warp until they meet.
+#include "tests/support/thirds.h"
 #include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {
@@ -554,7 +555,9 @@ class ALeader : public testing::TestWithParam<JudgedBody> {};
 
 TEST_P(ALeader, DoesNothingForThoseItHasNotMet) { expect_fault(leaders_text(GetParam()), GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(Sanitizer, ALeader, testing::ValuesIn(kLeaders),
+INSTANTIATE_TEST_SUITE_P(Sanitizer, ALeader, testing::ValuesIn(every_third(kLeaders)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongSanitizer, ALeader, testing::ValuesIn(all_but_every_third(kLeaders)),
                          [](const auto& each) { return each.param.name; });
 
 const bool kLeadersWhoMeetJoined = join(map_to_text(kLeadersWhoMeet, leaders_text));
@@ -563,7 +566,9 @@ class ALeaderOfAll : public testing::TestWithParam<JudgedBody> {};
 
 TEST_P(ALeaderOfAll, IsLeftAlone) { expect_no_fault(leaders_text(GetParam())); }
 
-INSTANTIATE_TEST_SUITE_P(Sanitizer, ALeaderOfAll, testing::ValuesIn(kLeadersWhoMeet),
+INSTANTIATE_TEST_SUITE_P(Sanitizer, ALeaderOfAll, testing::ValuesIn(every_third(kLeadersWhoMeet)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongSanitizer, ALeaderOfAll, testing::ValuesIn(all_but_every_third(kLeadersWhoMeet)),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "common/base/json.h"
 #include "tests/support/kernel_runner.h"
+#include "tests/support/thirds.h"
 
 namespace roofwalk::test {
 namespace {
@@ -565,7 +566,9 @@ TEST_P(ValuesThatNobodyWrote, MayBeCopied) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sanitizer, ValuesThatNobodyWrote, testing::ValuesIn(kCopied),
+INSTANTIATE_TEST_SUITE_P(Sanitizer, ValuesThatNobodyWrote, testing::ValuesIn(every_third(kCopied)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongSanitizer, ValuesThatNobodyWrote, testing::ValuesIn(all_but_every_third(kCopied)),
                          [](const auto& each) { return each.param.name; });
 
 class UsesOfValuesThatNobodyWrote : public testing::TestWithParam<Unset> {};
@@ -586,7 +589,9 @@ TEST_P(UsesOfValuesThatNobodyWrote, AreFound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sanitizer, UsesOfValuesThatNobodyWrote, testing::ValuesIn(kUsed),
+INSTANTIATE_TEST_SUITE_P(Sanitizer, UsesOfValuesThatNobodyWrote, testing::ValuesIn(every_third(kUsed)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongSanitizer, UsesOfValuesThatNobodyWrote, testing::ValuesIn(all_but_every_third(kUsed)),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

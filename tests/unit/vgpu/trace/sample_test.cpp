@@ -11,6 +11,7 @@
 #include "common/specs/machine.h"
 #include "common/vgpu/gpu.h"
 #include "tests/support/kernel_runner.h"
+#include "tests/support/thirds.h"
 
 namespace roofwalk::test {
 namespace {
@@ -350,7 +351,8 @@ class SampledAtTimes : public Sampled {};
 TEST_P(SampledAtTimes, HasItForTheBestOfHundredSelections) { expect_whole_time(100); }
 
 constexpr auto kName = [](const auto& each) { return std::string(each.param.name); };
-INSTANTIATE_TEST_SUITE_P(Mixtures, Sampled, testing::ValuesIn(kMixtures), kName);
+INSTANTIATE_TEST_SUITE_P(Mixtures, Sampled, testing::ValuesIn(every_third(kMixtures)), kName);
+INSTANTIATE_TEST_SUITE_P(LongMixtures, Sampled, testing::ValuesIn(all_but_every_third(kMixtures)), kName);
 std::vector<Mixture> mixtures_called(std::string_view part) {
   std::vector<Mixture> some;
   for (const Mixture& mixture : kMixtures) {
