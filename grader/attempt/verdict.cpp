@@ -249,7 +249,7 @@ std::string goal_phrase(const Goal& goal) {
     case Goal::What::executed_over_useful:
       return fmt::format("the useful {}", words_of(goal.unit).many);
     case Goal::What::atomics_per_element:
-      return fmt::format("atomics for each {}", words_of(goal.unit).one);
+      return fmt::format("atomic/{}", words_of(goal.unit).one);  // a unit, as FLOP/B
     case Goal::What::sm_active:
       return "of the SMs' cycles have a warp";
     case Goal::What::resident_warps_per_scheduler:

@@ -147,7 +147,8 @@ void work(const Attempt& attempt, Page& page) {
              fmt::format("{} useful{}", count(m.useful_flops),
                          has_flops ? fmt::format("; {} FLOPs executed", count(m.executed_flops)) : std::string()));
   } else {
-    const bool has_both = m.executed_flops.known() && m.useful_flops.value > 0;
+    // Where atomics do all the work, none is executed by threads: a factor of 0 says nothing.
+    const bool has_both = m.executed_flops.get().value_or(0) > 0 && m.useful_flops.value > 0;
     page.row("FLOPs", fmt::format("{} useful, {} executed{}", count(m.useful_flops), count(m.executed_flops),
                                   has_both ? fmt::format(" ({})", factor(m.executed_flops.value / m.useful_flops.value))
                                            : std::string()));

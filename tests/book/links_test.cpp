@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
+#include <regex>
+#include <sstream>
 
 #include "book/truth/check.h"
 
@@ -14,7 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 using testing::UnorderedElementsAreArray;
 
 const fs::path kRoot = ROOFWALK_SOURCE_DIR;
@@ -89,6 +94,43 @@ TEST(Contents, NameEveryPageOnce) {
     if (page != "README.md" && page != "book/README.md") all.push_back(page.string());
   }
   EXPECT_THAT(named, UnorderedElementsAreArray(all));
+}
+
+// Counts the words of a lesson's prose.
+std::size_t words_of_prose(std::string text) {
+  text = std::regex_replace(text, std::regex("<!--.*?-->"), "");
+  std::istringstream in(text);
+  std::size_t words = 0;
+  bool is_code = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("```")) is_code = !is_code;
+    std::istringstream in_line(is_code ? "" : line);
+    for (std::string word; in_line >> word;) ++words;
+  }
+  return words;
+}
+
+// The map's rows are the lessons in their order. Their minutes follow from the words and the steps, as the page says.
+TEST(CourseMap, HasEachLessonWithTheMinutesThatItTakes) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(kRoot / "chapters")) {
+    if (fs::exists(entry.path() / "lesson.md")) folders.push_back(entry.path().filename());
+  }
+  std::sort(folders.begin(), folders.end());
+  std::istringstream map(text_of(kRoot / "book/course-map.md"));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(map, line);) {
+    if (line.starts_with("| ") && line.find("/lesson.md)") != std::string::npos) rows.push_back(line);
+  }
+  ASSERT_EQ(rows.size(), folders.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t words = words_of_prose(text_of(kRoot / "chapters" / folders[i] / "lesson.md"));
+    const auto steps = std::distance(fs::directory_iterator(kRoot / "solutions" / folders[i]), {});
+    const double minutes = static_cast<double>(words) / 150 + 20.0 * static_cast<double>(steps);
+    EXPECT_THAT(rows[i], StartsWith("| " + std::to_string(i + 1) + " ["));
+    EXPECT_THAT(rows[i], HasSubstr("(../chapters/" + folders[i].string() + "/lesson.md)"));
+    EXPECT_THAT(rows[i], HasSubstr("| " + std::to_string(std::lround(minutes / 10) * 10) + " |"));
+  }
 }
 
 // Every picture in book/images is made by a page's mark, is shown by a page, and has a dark version.

@@ -71,6 +71,8 @@ TEST(Report, NamesTheSumsOfAtomics) {
   Attempt attempt = measured_attempt();
   attempt.measurement->atomic_flops = {2048, "FLOP", Obtained::counted};
   EXPECT_THAT(report(attempt, {}, Colors(false)), HasSubstr("2,048 more by atomics"));
+  attempt.measurement->executed_flops = {0, "FLOP", Obtained::counted};
+  EXPECT_THAT(report(attempt, {}, Colors(false)), HasSubstr("useful, 0 executed\n"));
 }
 
 TEST(Report, OfAnIncorrectAttemptSaysWhereAndGivesNoNumbers) {
