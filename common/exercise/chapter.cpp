@@ -126,6 +126,11 @@ std::string chapter_roof_name(ChapterRoof roof) {
   check_failed(__FILE__, __LINE__, "a ChapterRoof has a name");
 }
 
+double Chapter::least_starter_gap(const std::string& chip, bool is_course_machine) const {
+  if (const auto own = starter_gaps_on.find(chip); own != starter_gaps_on.end()) return own->second;
+  return is_course_machine ? starter_gap : std::min(starter_gap, kLeastStarterGapElsewhere);
+}
+
 const Size& Chapter::measured_size(const std::string& machine) const {
   const auto at = measured_sizes.find(machine);
   return at != measured_sizes.end() ? at->second : measured_sizes.at("default");

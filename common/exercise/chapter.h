@@ -72,8 +72,10 @@ enum class ChapterRoof { fp32, tensor_f16, memory };
 
 std::string chapter_roof_name(ChapterRoof roof);  // as in exercise.toml: "tensor_f16"
 
-// How far below its algorithm's roof a starter must be unless its chapter says otherwise.
+// How far below its algorithm's roof a starter must be, unless its chapter says otherwise: on the course's machine, and
+// on others.
 inline constexpr double kLeastStarterGap = 3;
+inline constexpr double kLeastStarterGapElsewhere = 2;
 
 // How a starter ends that is not correct: it is to be mended.
 struct FaultyStarter {
@@ -91,7 +93,8 @@ struct Chapter {
   int min_compute_capability = 0;  // 75 for 7.5; 0: any
   WorkUnit unit = WorkUnit::flop;  // of Work::useful_flops
   ChapterRoof roof = ChapterRoof::fp32;
-  double starter_gap = kLeastStarterGap;  // on classroom, the least factor to what the algorithm allows
+  double starter_gap = kLeastStarterGap;          // the least factor to what the algorithm allows
+  std::map<std::string, double> starter_gaps_on;  // by chip, where it differs
   std::optional<FaultyStarter> faulty_starter;
   std::vector<Size> correctness_sizes;         // in the order of the manifest
   std::map<std::string, Size> measured_sizes;  // by machine name; "default" for machines without their own
@@ -104,6 +107,9 @@ struct Chapter {
   const char* baseline_name() const { return faulty_starter ? "reference" : "starter"; }
   std::filesystem::path lesson() const { return folder / "lesson.md"; }
   const Size& measured_size(const std::string& machine) const;
+  // The least gap of the starter on a machine. Elsewhere than on the course's machine, `starter_gap` asks for no more
+  // than kLeastStarterGapElsewhere: chips hide a part of most diseases.
+  double least_starter_gap(const std::string& chip, bool is_course_machine) const;
 
   // These return the solution steps, in order (solutions/NN-name/stepK_*.cu), the idioms, by name
   // (tests/grader/idioms/NN-name/*.cu), and the wrong solutions, by name (tests/grader/wrong/NN-name/*.cu and *.patch,

@@ -125,11 +125,23 @@ class ManifestReader {
     return kOk;
   }
 
+  // Reads `starter_gap = 3` or `starter_gap = { default = 3, rtx4090 = 1 }`.
   Status read_starter_gap(const toml::table& root) {
-    ROOFWALK_TRY(const auto gap, ratio(root, "starter_gap"));
-    if (!gap) return kOk;
-    if (*gap < 1) return error(*root.get("starter_gap"), "`starter_gap` must be a ratio of at least 1");
-    chapter_.starter_gap = *gap;
+    const toml::table* by_machine = table_of(root, "starter_gap");
+    if (by_machine != nullptr && !by_machine->contains("default"))
+      return error(*by_machine, "`starter_gap` needs a ratio called `default`");
+    const auto read = [&](const toml::table& table, std::string_view key, double& into) -> Status {
+      ROOFWALK_TRY(const auto gap, ratio(table, key));
+      if (gap && *gap < 1) return error(*table.get(key), fmt::format("`{}` must be a ratio of at least 1", key));
+      if (gap) into = *gap;
+      return kOk;
+    };
+    if (by_machine == nullptr) return read(root, "starter_gap", chapter_.starter_gap);
+    for (const auto& [machine, unused] : *by_machine) {
+      const std::string name(machine.str());
+      ROOFWALK_TRY_STATUS(
+          read(*by_machine, name, name == "default" ? chapter_.starter_gap : chapter_.starter_gaps_on[name]));
+    }
     return kOk;
   }
 

@@ -22,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kClaimMargin = 0.005;
-constexpr double kLeastStarterGapElsewhere = 2;  // on other machines than classroom, unless the chapter asks for less
 
 class Lines {
  public:
@@ -87,13 +86,12 @@ void check_fault(const FaultyStarter& starter, const Attempt& attempt, Lines& li
 }
 
 // `starter`: the attempt of the chapter's baseline.
-void check_starter(const Chapter& chapter, const std::string& machine, const Attempt& starter, Lines& lines) {
+void check_starter(const Chapter& chapter, const Machine& machine, const Attempt& starter, Lines& lines) {
   const std::string name = chapter.baseline_name();
   lines.add(fmt::format("the {} is correct and misses a goal", name), starter.judgement.verdict == Verdict::fail,
             outcome(starter));
   const double gap = starter.measurement ? gap_to_algorithm(*starter.measurement, starter.roofs) : 0;
-  const double least =
-      machine == kCourseMachine ? chapter.starter_gap : std::min(chapter.starter_gap, kLeastStarterGapElsewhere);
+  const double least = chapter.least_starter_gap(machine.chip_name(), machine.name == kCourseMachine);
   lines.add(fmt::format("the {} is at least x{} below what its algorithm allows", name, least), gap >= least,
             factor(gap));
 }
@@ -290,7 +288,7 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
           : is_step           ? stem.substr(0, stem.find('_'))
                               : stem] = to_json(attempt);
     if (i == 0) {
-      check_starter(chapter, rig.machine.name, attempt, lines);
+      check_starter(chapter, rig.machine, attempt, lines);
     } else if (is_faulty_starter) {
       check_fault(*chapter.faulty_starter, attempt, lines);
     } else if (is_step) {

@@ -93,7 +93,19 @@ TEST(Manifest, WithoutAWordCountsFlopsUnderTheFp32Roof) {
   ASSERT_TRUE(chapter.ok()) << chapter.error().text();
   EXPECT_EQ(chapter->unit, WorkUnit::flop);
   EXPECT_EQ(chapter->roof, ChapterRoof::fp32);
-  EXPECT_EQ(chapter->starter_gap, 3);
+  EXPECT_EQ(chapter->least_starter_gap("classroom", true), 3);
+  EXPECT_EQ(chapter->least_starter_gap("a100-80", false), 2);
+}
+
+TEST(Manifest, MayStateTheStartersGapOfAMachine) {
+  const auto chapter =
+      parse_manifest(with("[correctness]", "starter_gap = { default = 4, rtx4090 = 1, h100-sxm = 2.5 }\n[correctness]"),
+                     "x/exercise.toml");
+  ASSERT_TRUE(chapter.ok()) << chapter.error().text();
+  EXPECT_EQ(chapter->least_starter_gap("classroom", true), 4);
+  EXPECT_EQ(chapter->least_starter_gap("rtx4090", false), 1);
+  EXPECT_EQ(chapter->least_starter_gap("h100-sxm", false), 2.5);
+  EXPECT_EQ(chapter->least_starter_gap("a100-80", false), 2);
 }
 
 TEST(Manifest, MayStateItsUnitItsRoofAndItsStartersGap) {
@@ -103,7 +115,8 @@ TEST(Manifest, MayStateItsUnitItsRoofAndItsStartersGap) {
   EXPECT_EQ(chapter->unit, WorkUnit::key);
   EXPECT_EQ(chapter->goals[1].unit, WorkUnit::key);
   EXPECT_EQ(chapter->roof, ChapterRoof::memory);
-  EXPECT_EQ(chapter->starter_gap, 1.25);
+  EXPECT_EQ(chapter->least_starter_gap("classroom", true), 1.25);
+  EXPECT_EQ(chapter->least_starter_gap("a100-80", false), 1.25);
   const auto tensor = parse_manifest(with("[correctness]", "roof = \"tensor_f16\"\n[correctness]"), "x/exercise.toml");
   ASSERT_TRUE(tensor.ok()) << tensor.error().text();
   EXPECT_EQ(tensor->roof, ChapterRoof::tensor_f16);
@@ -224,6 +237,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "`starter_gap` must be a ratio of at least 1"},
         Mistake{"gap_in_words", "[correctness]", "starter_gap = \"x2\"\n[correctness]", 4,
                 "`starter_gap` must be a ratio above 0"},
+        Mistake{"gap_without_default", "[correctness]", "starter_gap = { rtx4090 = 1 }\n[correctness]", 4,
+                "`starter_gap` needs a ratio called `default`"},
+        Mistake{"gap_of_a_machine_below_one", "[correctness]",
+                "starter_gap = { default = 2, rtx4090 = 0 }\n[correctness]", 4, "`rtx4090` must be a ratio above 0"},
         Mistake{"uneven_lists", "k = [2, 33]", "k = [2]", 6, "`k` has 1 values, but the extent before it has 2"},
         Mistake{"zero_extent", "a = [3, 35]", "a = [3, 0]", 7, "`a` must be a whole number from 1"},
         Mistake{"no_default", "default", "other", 8, "a size called `default`"},
