@@ -358,8 +358,10 @@ void RaceDetector::complete(std::uint64_t byte) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   Mbarrier& barrier = at->second;
-  // A phase ends behind all earlier ones.
-  work_ += work::kMetLane * barrier.arriving.copies.join(barrier.arrived.copies);
+  // A phase ends behind all earlier ones, so whoever waits for it is ordered behind the arrivals at these, too.
+  const std::size_t rows_before = barrier.arriving.rows();
+  work_ += work::kJoinedRow * barrier.arriving.join(barrier.arrived);
+  count_rows(barrier.arriving, rows_before);
   std::swap(barrier.arrived, barrier.arriving);
   mbarrier_rows_ -= barrier.arriving.rows();
   barrier.arriving.clear();

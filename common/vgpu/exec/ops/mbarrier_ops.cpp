@@ -1,6 +1,7 @@
 // mbarrier: barrier objects in shared memory, for threads and for asynchronous copies. PTX leaves the contents of their
 // 8 bytes open; here they hold the phase's parity, the number of expected arrivals and the number of arrivals still
-// missing. The state that an arrival returns is the contents of the object before that arrival.
+// missing. The state that an arrival returns is the contents of the object before that arrival. The lanes of one
+// instruction arrive one after another, in order of their numbers, so that a phase may end between two of them.
 //
 // An operation counts as an access of 8 bytes to shared memory: a wait as a load, all others as a store. Lanes that
 // arrive at one object share a wavefront. Copies are made at once, so they also arrive at once; the timing model adds
@@ -127,42 +128,77 @@ void note_change_of_object(Launch& launch, Warp& warp, const Op* op, std::uint64
   }
 }
 
-// Makes one lane arrive `count` times, after raising the number of arrivals that the phase expects by `raise`. `before`
-// receives the state before both. False, with a fault recorded, if there are more arrivals than the phase expects.
-bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t byte, std::uint8_t* object,
-            std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
-  if (warp.block->follows_flags) {
-    note_arrival(launch, warp, op, byte, sizeof(std::uint64_t));
-    const auto phases = warp.block->mbarrier_phases.find(byte);
-    if (phases != warp.block->mbarrier_phases.end()) {
-      note_sync_point(launch, warp, op, phases->second.open, SyncPoint::Kind::arrives);
-      phases->second.arrival = last_flag_write(*warp.block, byte);
-      // Copies have taken as long as loads that L2 serves.
-      const bool of_copies = op->instruction->async == ptx::AsyncMode::mbarrier_arrive;
-      const int copied = of_copies ? launch.machine.l2_latency_cycles : 0;
-      PathClock arrival = warp.path.now();
-      arrival.cycles += static_cast<std::uint64_t>(copied);
-      arrival.of_grid += copied;
-      phases->second.open_clock.raise_to(arrival);
+// The arrivals of the lanes of one instruction, one by one: those behind the lane that completes a phase arrive at the
+// next one.
+class Arrivals {
+ public:
+  // `copies`: it is the lanes' asynchronous copies that arrive.
+  Arrivals(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at, bool copies)
+      : launch_(launch), warp_(warp), op_(op), access_(access), at_(at), copies_(copies), untold_(access.mask) {}
+
+  // Makes a lane arrive `count` times, after raising the number of arrivals that the phase expects by `raise`. `before`
+  // receives the state before both. False, with a fault recorded, if there are more arrivals than the phase expects.
+  bool arrive(int lane, std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
+    const std::uint64_t byte = access_.of(lane);
+    std::uint8_t* const object = at_.of(access_, lane);
+    if (warp_.block->follows_flags) note(byte);
+    before = load_state(object);
+    const std::uint64_t missing = before.missing() + raise, expected = before.expected() - (drop ? count : 0);
+    if (count == 0 || count > missing || (drop && count > before.expected())) {
+      launch_.stop(warp_, op_, FaultKind::barrier_deadlock, lane,
+                   fmt::format("barrier: {} arrivals at an mbarrier that waits for {} more in this phase: was it "
+                               "initialised with the number of threads that arrive?",
+                               count, before.missing()));
+      return false;
     }
-  }
-  before = load_state(object);
-  const std::uint64_t missing = before.missing() + raise, expected = before.expected() - (drop ? count : 0);
-  if (count == 0 || count > missing || (drop && count > before.expected())) {
-    launch.stop(warp, op, FaultKind::barrier_deadlock, lane,
-                fmt::format("barrier: {} arrivals at an mbarrier that waits for {} more in this phase: was it "
-                            "initialised with the number of threads that arrive?",
-                            count, before.missing()));
-    return false;
-  }
-  if (missing != count) {
-    store_state(object, make_state(before.parity(), expected, missing - count));
+    if (missing != count) {
+      store_state(object, make_state(before.parity(), expected, missing - count));
+      return true;
+    }
+    store_state(object, make_state(before.parity() ^ 1u, expected, expected));
+    tell(byte, access_.mask & ((2u << lane) - 1));
+    complete(warp_, byte);
     return true;
   }
-  store_state(object, make_state(before.parity() ^ 1u, expected, expected));
-  complete(warp, byte);
-  return true;
-}
+
+  // Called behind the last lane.
+  void finish() {
+    if (untold_ != 0) for_each_object(access_, [&](std::uint64_t byte, std::uint32_t lanes) { tell(byte, lanes); });
+  }
+
+ private:
+  void note(std::uint64_t byte) {
+    note_arrival(launch_, warp_, op_, byte, sizeof(std::uint64_t));
+    const auto phases = warp_.block->mbarrier_phases.find(byte);
+    if (phases == warp_.block->mbarrier_phases.end()) return;
+    note_sync_point(launch_, warp_, op_, phases->second.open, SyncPoint::Kind::arrives);
+    phases->second.arrival = last_flag_write(*warp_.block, byte);
+    // Copies have taken as long as loads that L2 serves.
+    const int copied = copies_ ? launch_.machine.l2_latency_cycles : 0;
+    PathClock arrival = warp_.path.now();
+    arrival.cycles += static_cast<std::uint64_t>(copied);
+    arrival.of_grid += copied;
+    phases->second.open_clock.raise_to(arrival);
+  }
+
+  // Tells the sanitizer of those of the lanes that have arrived at this object, and of which it has not been told yet.
+  void tell(std::uint64_t byte, std::uint32_t lanes) {
+    std::uint32_t here = 0;
+    for (std::uint32_t left = lanes & untold_; left != 0; left &= left - 1)
+      here |= access_.of(std::countr_zero(left)) == byte ? left & -left : 0u;
+    untold_ &= ~here;
+    if (here != 0 && warp_.block->shadow != nullptr)
+      warp_.block->shadow->arrive(byte, warp_.index, here, warp_.live, copies_);
+  }
+
+  Launch& launch_;
+  Warp& warp_;
+  const Op* op_;
+  const Access& access_;
+  const Pointers& at_;
+  bool copies_;
+  std::uint32_t untold_;
+};
 
 const Op* op_init(Launch& launch, Warp& warp, const Op* op) {
   Access access;
@@ -205,11 +241,7 @@ const Op* op_arrive(Launch& launch, Warp& warp, const Op* op) {
   Access access;
   Pointers at;
   if (!reach(launch, warp, op, SharedUse::store, SharedTouch::atomic, access, at)) return nullptr;
-  if (warp.block->shadow != nullptr) {
-    for_each_object(access, [&](std::uint64_t byte, std::uint32_t lanes) {
-      warp.block->shadow->arrive(byte, warp.index, lanes, warp.live, false);
-    });
-  }
+  Arrivals arrivals(launch, warp, op, access, at, false);
   const bool drop = op->instruction->mbarrier == MbarrierMode::arrive_drop;
   const std::uint32_t* counts = op->s[1] == kNoSlot ? nullptr : warp.lanes<std::uint32_t>(op->s[1]);
   std::uint64_t* states = op->s[0] == kNoSlot ? nullptr : warp.lanes<std::uint64_t>(op->s[0]);
@@ -217,9 +249,10 @@ const Op* op_arrive(Launch& launch, Warp& warp, const Op* op) {
     if ((access.mask >> l & 1u) == 0) continue;
     State before;
     const std::uint64_t count = counts == nullptr ? 1 : counts[l];
-    if (!arrive(launch, warp, op, l, access.of(l), at.of(access, l), count, 0, drop, before)) return nullptr;
+    if (!arrivals.arrive(l, count, 0, drop, before)) return nullptr;
     if (states != nullptr) states[l] = before.bits;
   }
+  arrivals.finish();
   return op + 1;
 }
 
@@ -272,8 +305,7 @@ const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
   ResidentBlock& block = *warp.block;
   ++warp.copy_batches;
   if (warp.trace != nullptr && access.mask != 0) warp.outcome(op).shared_wavefronts = 1;  // shows that it executed
-  for_each_object(access, [&](std::uint64_t byte, std::uint32_t lanes) {
-    if (block.shadow != nullptr) block.shadow->arrive(byte, warp.index, lanes, warp.live, true);
+  for_each_object(access, [&](std::uint64_t byte, std::uint32_t) {
     MbarrierCopies& copies = block.mbarrier_copies[byte];
     copies.arriving.resize(block.warps.size());
     copies.arrived.resize(block.warps.size());
@@ -281,11 +313,13 @@ const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
   });
   // Without .noinc, the phase expects one more arrival: this one.
   const std::uint64_t raise = op->instruction->no_increment ? 0 : 1;
+  Arrivals arrivals(launch, warp, op, access, at, true);
   for (int l = 0; l < kWarpSize; ++l) {
     if ((access.mask >> l & 1u) == 0) continue;
     State before;
-    if (!arrive(launch, warp, op, l, access.of(l), at.of(access, l), 1, raise, false, before)) return nullptr;
+    if (!arrivals.arrive(l, 1, raise, false, before)) return nullptr;
   }
+  arrivals.finish();
   return op + 1;
 }
 

@@ -14,6 +14,13 @@ __device__ void begin(unsigned gate, int arrivals) {
 __device__ void arrive(unsigned gate) {
   asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(gate) : "memory");
 }
+__device__ void arrive_and_drop(unsigned gate) {
+  asm volatile("{.reg .b64 state; mbarrier.arrive_drop.shared.b64 state, [%0];}" ::"r"(gate) : "memory");
+}
+__device__ void arrive_early(unsigned gate, int times) {
+  asm volatile("{.reg .b64 state; mbarrier.arrive.noComplete.shared.b64 state, [%0], %1;}" ::"r"(gate), "r"(times)
+               : "memory");
+}
 __device__ void arrive_behind_copies(unsigned gate) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(gate) : "memory");
 }
@@ -153,6 +160,62 @@ const JudgedBody kTooLittle[] = {
   }
 )",
      FaultKind::race, "reads element 0 of s, which thread (0, 0, 0) writes"},
+    {"TheLastLaneArrivesAtTheNextPhase", R"(
+  if (t == 0) begin(gate, 31);
+  __syncthreads();
+  if (t < 32) {
+    s[t] = 1.0f;
+    arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];  // @
+  }
+)",
+     FaultKind::race, "reads element 31 of s, which thread (31, 0, 0) writes"},
+    {"TheLastLaneOfTheBlockArrivesAtTheNextPhase", R"(
+  if (t == 0) begin(gate, 63);
+  __syncthreads();
+  s[t] = 1.0f;
+  arrive(gate);
+  wait(gate);
+  c[t] = s[t ^ 32];  // @
+)",
+     FaultKind::race, "reads element 63 of s, which thread (63, 0, 0) writes"},
+    {"TheLastLaneArrivesAtTheNextPhaseBehindOthersThatDrop", R"(
+  if (t == 0) begin(gate, 63);
+  __syncthreads();
+  s[t] = 1.0f;
+  if (t < 32) arrive_and_drop(gate);
+  else arrive(gate);
+  wait(gate);
+  c[t] = s[t ^ 32];  // @
+)",
+     FaultKind::race, "reads element 63 of s, which thread (63, 0, 0) writes"},
+    {"TheLastLaneArrivesForTheThirdTimeAtTheNextPhase", R"(
+  if (t == 0) begin(gate, 95);
+  __syncthreads();
+  if (t < 32) {
+    arrive_early(gate, 2);
+    s[t] = 1.0f;
+    arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];  // @
+  }
+)",
+     FaultKind::race, "reads element 31 of s, which thread (31, 0, 0) writes"},
+    {"TheLastLanesCopyArrivesAtTheNextPhase", R"(
+  if (t == 0) begin(gate, 31);
+  __syncthreads();
+  if (t < 32) {
+    __pipeline_memcpy_async(&s[t], &c[t], 4);
+    arrive_behind_copies(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];  // @
+  }
+)",
+     FaultKind::missing_wait, "reads element 31 of s"},
     {"LanesEndAndTheirWarpGoesOn", R"(
   if (t == 0) begin(gate, 2);
   __syncthreads();
@@ -188,6 +251,87 @@ const JudgedBody kEnough[] = {
     arrive(gate);
     end_if(t != 5);
     s[64] = 1.0f;
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];
+  }
+)"},
+    {"AllLanesArriveAtThePhase", R"(
+  if (t == 0) begin(gate, 32);
+  __syncthreads();
+  if (t < 32) {
+    s[t] = 1.0f;
+    arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];
+  }
+)"},
+    {"AllLanesOfTheBlockArriveAtThePhase", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  s[t] = 1.0f;
+  if (t < 32) arrive_and_drop(gate);
+  else arrive(gate);
+  wait(gate);
+  c[t] = s[t ^ 32];
+)"},
+    {"AllLanesArriveThreeTimes", R"(
+  if (t == 0) begin(gate, 96);
+  __syncthreads();
+  if (t < 32) {
+    arrive_early(gate, 2);
+    s[t] = 1.0f;
+    arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];
+  }
+)"},
+    {"APhaseOfTwoInstructions", R"(
+  if (t == 0) begin(gate, 64);
+  __syncthreads();
+  if (t < 32) {
+    s[t] = 1.0f;
+    arrive(gate);
+    s[64 + t] = 2.0f;
+    arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32] + s[t + 32];
+  }
+)"},
+    {"TheLastLaneArrivesAtTheNextPhaseAndHasMetTheOthers", R"(
+  if (t == 0) begin(gate, 31);
+  __syncthreads();
+  if (t < 32) {
+    s[t] = 1.0f;
+    __syncwarp();
+    arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];
+  }
+)"},
+    {"OneInstructionArrivesAtTwoPhases", R"(
+  if (t == 0) begin(gate, 16);
+  __syncthreads();
+  if (t < 32) {
+    s[t] = 1.0f;
+    __syncwarp();
+    arrive(gate);
+    if (lane < 16) arrive(gate);
+  } else {
+    wait(gate);
+    c[t] = s[t - 32];
+  }
+)"},
+    {"AllCopiesArriveAtThePhase", R"(
+  if (t == 0) begin(gate, 32);
+  __syncthreads();
+  if (t < 32) {
+    __pipeline_memcpy_async(&s[t], &c[t], 4);
+    arrive_behind_copies(gate);
   } else {
     wait(gate);
     c[t] = s[t - 32];

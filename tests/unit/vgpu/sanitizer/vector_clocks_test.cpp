@@ -263,6 +263,22 @@ TEST(VectorClocks, AnArrivalOfOneLaneAmongManyMbarriersTellsOfThatLane) {
   EXPECT_FALSE(found_among_mbarriers(true).has_value());
 }
 
+// Whoever waits for a phase alone is ordered behind all who arrived at earlier ones, too, but not behind what these
+// have done since.
+TEST(VectorClocks, APhaseEndsBehindAllEarlierOnes) {
+  RaceDetector shadow(8192, 4, 3);
+  shadow.begin_mbarrier(4096);
+  for (std::uint32_t warp = 0; warp < 2; ++warp) {
+    EXPECT_FALSE(shadow.touch(warp, 1, row_at(128ull * warp, 4), SharedTouch::write));
+    shadow.arrive(4096, warp, kAllLanes, kAllLanes, false);
+    shadow.complete(4096);
+  }
+  EXPECT_FALSE(shadow.touch(0, 1, row_at(256, 4), SharedTouch::write));
+  shadow.acquire(4096, 2, kAllLanes, kAllLanes);
+  for (std::uint64_t first : {0, 128}) EXPECT_FALSE(shadow.touch(2, 2, row_at(first, 4), SharedTouch::read)) << first;
+  EXPECT_TRUE(shadow.touch(2, 2, row_at(256, 4), SharedTouch::read));
+}
+
 // If a word is one byte, a lane's wide access checks many words.
 TEST(VectorClocks, EachWordOfALaneThatIsCheckedCloselyIsCharged) {
   RaceDetector shadow = fenced_apart(1);
