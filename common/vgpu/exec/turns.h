@@ -32,7 +32,7 @@ bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block
 bool take_turns_by_clock(Launch& launch, Multiprocessor& sm, ResidentBlock& block);
 
 // An operation in front of an access that other warps may have to do with: in a watched block, ends the turn by chance
-// (ends_turn() in watched_blocks.h). offset: the seed; count: not 0 if the access does nothing but write.
+// (ends_turn() in watched_blocks.h). offset: the seed; count: not 0 if others are to come in front of it in most tries.
 const Op* op_may_end_turn(Launch& launch, Warp& warp, const Op* op);
 
 // Gives each ready warp of a block one turn. Returns whether any warp was ready. `seed`: decides which warps of a

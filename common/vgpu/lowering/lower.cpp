@@ -307,7 +307,7 @@ void Lowering::emit_end_of_turn(Handler handler, std::uint32_t pc, std::uint32_t
   op.pc = pc;
   op.block = block;
   op.offset = static_cast<std::int64_t>(input_.turns_seed);
-  op.count = tells_others(function_.instructions[pc]) ? 1 : 0;
+  op.count = leaves_time(function_.instructions[pc], block) ? 1 : 0;
   program_.ops.push_back(op);
 }
 

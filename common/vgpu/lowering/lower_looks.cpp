@@ -2,6 +2,7 @@
 #include "common/vgpu/lowering/lowering.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "common/vgpu/lowering/analysis/loop_ends.h"
@@ -14,6 +15,20 @@ using ptx::Form;
 using ptx::Instruction;
 using ptx::Operand;
 using ptx::Space;
+
+namespace {
+
+bool swaps_a_word(const Instruction& in) {
+  return ptx::info(in.opcode).form == Form::atomic &&
+         (in.atomic == ptx::AtomicOp::cas || in.atomic == ptx::AtomicOp::exch);
+}
+
+// An address as the code spells it.
+std::tuple<std::string_view, int, std::int64_t> place_in_code(const Operand& address) {
+  return {address.symbol, address.index, address.offset};
+}
+
+}  // namespace
 
 void Lowering::note_flag_reader(const Instruction& in, bool reads) {
   program_.reads_flags |= reads;
@@ -224,11 +239,38 @@ bool Lowering::tells_others(const Instruction& in) {
 bool Lowering::may_meet_others(const Instruction& in) {
   if (in.space != Space::shared && !reaches_global(in)) return false;
   const Form form = ptx::info(in.opcode).form;
-  if (form == Form::load || form == Form::store) return in.is_volatile;
-  const bool is_atomic = form == Form::atomic || form == Form::reduction;
-  // Who uses what a compare-and-swap finds knows of others who came in between.
-  if (!is_atomic || (in.atomic == ptx::AtomicOp::cas && is_read(in.operands[0]))) return false;
-  return in.atomic == ptx::AtomicOp::exch || !tells_others(in) || loads_flags();
+  if (form == Form::load) return in.is_volatile;
+  if (form == Form::store) return in.is_volatile || may_be_locked(in);
+  if (form != Form::atomic && form != Form::reduction) return false;
+  return !tells_others(in) || swaps_words() || loads_flags();
+}
+
+// Of a write, the others then do all that they do with the old value. A compare-and-swap that is tried once then fails;
+// one in a loop fails often enough by itself.
+bool Lowering::leaves_time(const Instruction& in, std::uint32_t block) {
+  return tells_others(in) || (in.atomic == ptx::AtomicOp::cas && !is_in_loop(block));
+}
+
+// Whether any code may take a lock or a ticket, as a compare-and-swap or an exchange does.
+bool Lowering::swaps_words() {
+  const auto& code = function_.instructions;
+  if (!swaps_words_) swaps_words_ = std::any_of(code.begin(), code.end(), swaps_a_word);
+  return *swaps_words_;
+}
+
+// Whether a lock may protect the word of global memory that a plain store writes, or be it: in code with swaps, words
+// that the code also loads or swaps. Races in global memory are not found, but an update that another warp has made
+// since the load is lost.
+bool Lowering::may_be_locked(const Instruction& store) {
+  if (!swaps_words() || !reaches_global(store)) return false;
+  if (!updated_places_) {
+    updated_places_.emplace();
+    for (const Instruction& in : function_.instructions) {
+      const bool loads = ptx::info(in.opcode).form == Form::load && !in.non_coherent;
+      if ((loads || swaps_a_word(in)) && reaches_global(in)) updated_places_->insert(place_in_code(in.operands[1]));
+    }
+  }
+  return updated_places_->contains(place_in_code(store.operands[0]));
 }
 
 bool Lowering::decides_way(const Instruction& in, States states) {

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "common/base/result.h"
@@ -143,9 +145,13 @@ class Lowering {
   Status lower_async_copy(const Instruction& in, Op op);
   Status lower_async_group(const Instruction& in, Op op);
   Status lower_atomic(const Instruction& in, Op op);
-  // Whether an instruction is a volatile, relaxed, acquire or release access to memory that other warps share, or an
-  // atomic of which the same may be true. A compare-and-swap fails if another warp came first, so it needs no test.
+  // Whether an instruction is a volatile, relaxed, acquire or release access to memory that other warps share, an
+  // atomic of which the same may be true, or a plain store to what a lock may protect.
   bool may_meet_others(const Instruction& in);
+  // Whether others are to come in front of such an instruction in most tries, not in a few.
+  bool leaves_time(const Instruction& in, std::uint32_t block);
+  bool swaps_words();
+  bool may_be_locked(const Instruction& store);
   // Whether such an instruction does nothing but write.
   bool tells_others(const Instruction& in);
   bool loads_flags();
@@ -190,7 +196,8 @@ class Lowering {
   bool has_looked_ = false;                             // looks_again(): there was a look before
   Speculation speculation_;                             // of sanitized runs
   std::optional<std::uint32_t> last_spinning_block_;    // of those lowered so far: with an operation that spins
-  std::optional<bool> loads_flags_;                     // loads_flags()
+  std::optional<bool> loads_flags_, swaps_words_;       // loads_flags(), swaps_words()
+  std::optional<std::set<std::tuple<std::string_view, int, std::int64_t>>> updated_places_;  // may_be_locked()
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
   // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops()
   // (loop_ends.h).

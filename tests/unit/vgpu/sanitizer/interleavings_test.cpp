@@ -102,6 +102,78 @@ const Interleaved kByLuck[] = {
   if (t == 0) c[block] = s[0];
 )",
      4},
+    {"ATicketAlthoughTheSwapFailed", R"(
+  if (lane == 0) {
+    const int seen = word[0];
+    const int ticket = atomicCAS(const_cast<int*>(&word[0]), seen, seen + 1);
+    s[ticket] = 1;
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0] + s[1] + s[2] + s[3];
+)",
+     4},
+    {"AnItemAlthoughTheSwapFailed", R"(
+  __shared__ int taken[8];
+  if (t < 8) taken[t] = 0;
+  s[t] = t + 1;
+  __syncthreads();
+  if (lane == 0) {
+    const int first = atomicAdd(&count, 0);
+    if (atomicCAS(&count, first, s[first]) < 8) taken[first] = 1;
+  }
+  __syncthreads();
+  if (t == 0) c[block] = taken[0] + taken[1] + taken[2] + taken[3];
+)",
+     4},
+    {"ALockWhoseSwapIsLookedAtInVain", R"(
+  if (lane == 0) {
+    if (atomicCAS(&count, 0, 1) <= 1) {
+      __threadfence_block();
+      s[0] += 1;
+      __threadfence_block();
+      atomicAnd(&count, 0);
+    }
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0];
+)",
+     4},
+    {"ALockOfGlobalMemoryWhoseSwapNobodyChecks", R"(
+  int* const lock = reinterpret_cast<int*>(c + 128 + 128 * block);
+  if (lane == 0) {
+    atomicCAS(lock, 0, 1);
+    __threadfence();
+    lock[1] += 1;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = lock[1];
+)",
+     4},
+    {"ALockOfGlobalMemoryThatAPlainStoreOpens", R"(
+  int* const lock = reinterpret_cast<int*>(c + 128 + 128 * block);
+  if (lane == 0 && atomicCAS(lock, 0, 1) <= 1) {
+    __threadfence();
+    lock[1] += 1;
+    __threadfence();
+    *lock = 0;
+  }
+  __syncthreads();
+  if (t == 0) c[block] = lock[1];
+)",
+     4},
+    {"ALockThatIsTriedOnce", R"(
+  if (lane == 0 && atomicCAS(&count, 0, 1) == 0) {
+    __threadfence_block();
+    s[0] += 1;
+    __threadfence_block();
+    atomicCAS(&count, 1, 0);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0];
+)",
+     4},
     {"OneFlagForThreeWarps", R"(
   if (warp < 3) {
     s[t] = 1;
@@ -198,6 +270,130 @@ const Interleaved kByRight[] = {
   }
   __syncthreads();
   if (t == 0) c[block] = s[0] + word[0];
+)",
+     8},
+    {"TicketsBySwapsThatAreRepeated", R"(
+  if (lane == 0) {
+    int ticket = word[0], seen;
+    while ((seen = atomicCAS(const_cast<int*>(&word[0]), ticket, ticket + 1)) != ticket) ticket = seen;
+    s[ticket] = 1;
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0] + s[1] + s[2] + s[3];
+)",
+     4},
+    {"ItemsBySwapsThatAreRepeated", R"(
+  __shared__ int taken[8];
+  if (t < 8) taken[t] = 0;
+  s[t] = t + 1;
+  __syncthreads();
+  if (lane == 0) {
+    int first = atomicAdd(&count, 0), seen;
+    while ((seen = atomicCAS(&count, first, s[first])) != first) first = seen;
+    taken[first] = 1;
+  }
+  __syncthreads();
+  if (t == 0) c[block] = taken[0] + taken[1] + taken[2] + taken[3];
+)",
+     4},
+    {"ALockThatIsOpenedByASwap", R"(
+  if (lane == 0) {
+    while (atomicCAS(&count, 0, 1) != 0) {}
+    __threadfence_block();
+    s[0] += 1;
+    __threadfence_block();
+    atomicCAS(&count, 1, 0);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0];
+)",
+     4},
+    {"ALockOfGlobalMemory", R"(
+  int* const lock = reinterpret_cast<int*>(c + 128 + 128 * block);
+  if (lane == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    __threadfence();
+    lock[1] += 1;
+    __threadfence();
+    *lock = 0;
+  }
+  __syncthreads();
+  if (t == 0) c[block] = lock[1];
+)",
+     4},
+    {"ALockOfAllBlocks", R"(
+  int* const lock = reinterpret_cast<int*>(c + 128);
+  if (lane == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) __nanosleep(20);
+    __threadfence();
+    lock[1 + block] += 1;
+    lock[64] += 1;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = lock[1 + block];
+  if (t == 0 && atomicAdd(&lock[65], 1) == 15 && lock[64] != 64) c[block] = -1;
+)",
+     4},
+    {"ALockThatIsTriedOnceAndLeftAlone", R"(
+  __shared__ int skipped;
+  if (t == 0) skipped = 0;
+  __syncthreads();
+  if (lane == 0 && atomicCAS(&count, 0, 1) == 0) {
+    __threadfence_block();
+    s[0] += 1;
+    __threadfence_block();
+    atomicCAS(&count, 1, 0);
+  } else if (lane == 0) {
+    atomicAdd(&skipped, 1);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0] + skipped;
+)",
+     4},
+    {"ATicketLock", R"(
+  __shared__ int next, serving;
+  float* const sum = c + 128 + 128 * block;
+  if (t == 0) next = serving = 0;
+  __syncthreads();
+  if (lane == 0) {
+    const int own = atomicAdd(&next, 1);
+    while (atomicCAS(&serving, own, own) != own) {}
+    __threadfence_block();
+    s[0] += 1;
+    *sum += 1;
+    __threadfence_block();
+    atomicExch(&serving, own + 1);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0] + *sum;
+)",
+     8},
+    {"ALockWhoseWaitersFormAQueue", R"(
+  __shared__ volatile int next[4], waits[4];
+  float* const sum = c + 128 + 128 * block;
+  if (t < 4) next[t] = -1, waits[t] = 1;
+  if (t == 0) count = -1;
+  __syncthreads();
+  if (lane == 0) {
+    const int before = atomicExch(&count, warp);
+    if (before >= 0) {
+      next[before] = warp;
+      while (waits[warp] != 0) {}
+    }
+    __threadfence_block();
+    s[0] += 1;
+    *sum += 1;
+    __threadfence_block();
+    if (atomicCAS(&count, warp, -1) != warp) {
+      int after;
+      while ((after = next[warp]) < 0) {}
+      waits[after] = 0;
+    }
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0] + *sum;
 )",
      8},
     {"AFlagForEachWarp", R"(
