@@ -112,6 +112,22 @@ const Interleaved kByLuck[] = {
   if (t == 0) c[block] = s[0] + s[1] + s[2] + s[3];
 )",
      4},
+    {"TicketsOfALoopAlthoughTheSwapsFailed", R"(
+  if (lane == 0) {
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) {
+      const int seen = word[0];
+      const int ticket = atomicCAS(const_cast<int*>(&word[0]), seen, seen + 1);
+      if (ticket >= 16) break;
+      s[ticket] = 1;
+    }
+  }
+  __syncthreads();
+  int taken = 0;
+  for (int i = 0; t == 0 && i < 16; ++i) taken += s[i];
+  if (t == 0) c[block] = taken;
+)",
+     16},
     {"AnItemAlthoughTheSwapFailed", R"(
   __shared__ int taken[8];
   if (t < 8) taken[t] = 0;
@@ -282,6 +298,24 @@ const Interleaved kByRight[] = {
   if (t == 0) c[block] = s[0] + s[1] + s[2] + s[3];
 )",
      4},
+    {"TicketsOfALoopBySwapsThatAreRepeated", R"(
+  if (lane == 0) {
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) {
+      int ticket;
+      do {
+        ticket = word[0];
+      } while (atomicCAS(const_cast<int*>(&word[0]), ticket, ticket + 1) != ticket);
+      if (ticket >= 16) break;
+      s[ticket] = 1;
+    }
+  }
+  __syncthreads();
+  int taken = 0;
+  for (int i = 0; t == 0 && i < 16; ++i) taken += s[i];
+  if (t == 0) c[block] = taken;
+)",
+     16},
     {"ItemsBySwapsThatAreRepeated", R"(
   __shared__ int taken[8];
   if (t < 8) taken[t] = 0;
