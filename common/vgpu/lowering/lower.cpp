@@ -250,8 +250,7 @@ Status Lowering::lower_block(std::uint32_t index) {
   for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
     const Instruction& in = function_.instructions[pc];
     emit_picks(pc, index);
-    if ((program_.turns_by_clock && (may_write_flag(in) || looks_again(pc, index))) || tells_other_blocks(in))
-      emit_end_of_turn(op_end_turn, pc, index);
+    if (ends_turn_before(in, pc, index)) emit_end_of_turn(op_end_turn, pc, index);
     if (input_.turns_seed != 0 && may_meet_others(in)) emit_end_of_turn(op_may_end_turn, pc, index);
     if (const Status status = lower_instruction(in, pc, index); !status) {
       Error error = status.error();

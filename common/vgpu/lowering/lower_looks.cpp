@@ -122,23 +122,24 @@ bool Lowering::has_many_looks() {
   return *(many_looks_ = true);
 }
 
-// Whether an instruction may write a flag for which other blocks wait, in a run that counts. A warp's turn ends in
-// front of it, so that all warps that run at the same time have looked before: what a look finds depends on the time,
-// and not on which block has its turn first. A chain of blocks that look back would else be one of all blocks. A
-// compare-and-swap tells only what its own warp has just looked at.
-bool Lowering::tells_other_blocks(const Instruction& in) {
-  const Form form = ptx::info(in.opcode).form;
-  const bool is_atomic = form == Form::atomic || form == Form::reduction;
-  const bool tells = (is_atomic && in.atomic != ptx::AtomicOp::cas) || (form == Form::store && in.is_volatile);
-  if (!input_.work_mode.counts || !tells || !reaches_global(in)) return false;
-  if (!polls_global_) {
-    polls_global_ = false;
-    for (std::uint32_t pc = 0; pc < function_.instructions.size() && !*polls_global_; ++pc) {
-      const Instruction& each = function_.instructions[pc];
-      const Form looks = ptx::info(each.opcode).form;
-      const bool may_poll = looks == Form::atomic ? reaches_global(each) && may_look(each) : may_see_others(each);
-      polls_global_ = may_poll && ((each.is_volatile && looks == Form::load && load_polls(pc)) || ends_loops(pc));
-    }
+// Whether a warp's turn ends in front of an instruction, in a run that counts: of one that tells others, where turns go
+// by time; and of one that tells other blocks, so that all warps that run at the same time have looked before. What a
+// look finds depends on the time then, and not on which block has its turn first. A chain of blocks that look back
+// would else be one of all blocks.
+bool Lowering::ends_turn_before(const Instruction& in, std::uint32_t pc, std::uint32_t block) {
+  if (program_.turns_by_clock && (may_tell(in, Told::waiting) || looks_again(pc, block))) return true;
+  return input_.work_mode.counts && may_tell(in, Told::blocks) && polls_global();
+}
+
+// Whether any instruction may wait for what other blocks write to global memory.
+bool Lowering::polls_global() {
+  if (polls_global_) return *polls_global_;
+  polls_global_ = false;
+  for (std::uint32_t pc = 0; pc < function_.instructions.size() && !*polls_global_; ++pc) {
+    const Instruction& in = function_.instructions[pc];
+    const Form form = ptx::info(in.opcode).form;
+    const bool may_poll = form == Form::atomic ? reaches_global(in) && may_look(in) : may_see_others(in);
+    polls_global_ = may_poll && ((in.is_volatile && form == Form::load && load_polls(pc)) || ends_loops(pc));
   }
   return *polls_global_;
 }
@@ -231,7 +232,7 @@ bool Lowering::loads_flags() {
   return *loads_flags_;
 }
 
-bool Lowering::tells_others(const Instruction& in) {
+bool Lowering::only_writes(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
   return form == Form::store || form == Form::reduction || (form == Form::atomic && !is_read(in.operands[0]));
 }
@@ -242,13 +243,13 @@ bool Lowering::may_meet_others(const Instruction& in) {
   if (form == Form::load) return in.is_volatile;
   if (form == Form::store) return in.is_volatile || may_be_locked(in);
   if (form != Form::atomic && form != Form::reduction) return false;
-  return !tells_others(in) || swaps_words() || loads_flags();
+  return !only_writes(in) || swaps_words() || loads_flags();
 }
 
 // Of a write, the others then do all that they do with the old value. A compare-and-swap that is tried once then fails;
 // one in a loop fails often enough by itself.
 bool Lowering::leaves_time(const Instruction& in, std::uint32_t block) {
-  return tells_others(in) || (in.atomic == ptx::AtomicOp::cas && !is_in_loop(block));
+  return only_writes(in) || (in.atomic == ptx::AtomicOp::cas && !is_in_loop(block));
 }
 
 // Whether any code may take a lock or a ticket, as a compare-and-swap or an exchange does.

@@ -120,7 +120,8 @@ class Lowering {
   void mark_loads_that_look();
   bool only_looks(std::uint32_t first, std::uint32_t last) const;
   bool has_many_looks();
-  bool tells_other_blocks(const ptx::Instruction& in);
+  bool ends_turn_before(const ptx::Instruction& in, std::uint32_t pc, std::uint32_t block);
+  bool polls_global();
   bool is_rung(std::uint32_t pc);
   bool is_in_loop(std::uint32_t block);
   bool glances(std::uint32_t pc, std::uint32_t block);
@@ -153,7 +154,7 @@ class Lowering {
   bool swaps_words();
   bool may_be_locked(const Instruction& store);
   // Whether such an instruction does nothing but write.
-  bool tells_others(const Instruction& in);
+  bool only_writes(const Instruction& in);
   bool loads_flags();
   bool decides_way(const Instruction& in, States states);
   // Whether any instruction reads the result.
@@ -190,7 +191,7 @@ class Lowering {
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
   std::vector<bool> loops_;                             // by basic block: whether it is in a loop
-  std::optional<bool> polls_global_;                    // whether anything polls global memory
+  std::optional<bool> polls_global_;                    // polls_global()
   std::optional<bool> many_looks_, copies_may_decide_;  // has_many_looks(), copies_may_decide()
   std::vector<bool> rungs_;                             // by instruction: is_rung(), if there are many looks
   bool has_looked_ = false;                             // looks_again(): there was a look before

@@ -68,18 +68,41 @@ bool meets_by_value(const Instruction& in) {
                      [](const ptx::Operand& operand) { return operand.kind == ptx::Operand::Kind::reg; });
 }
 
-bool may_write_flag(const Instruction& in) {
+namespace {
+
+// By kind of write: whom it tells. All but the first column hold for global memory only.
+struct Listeners {
+  bool waiting = false, blocks = false;
+};
+constexpr Listeners kNobody{};
+constexpr Listeners kPlainStore{.waiting = true};
+constexpr Listeners kStrongStore{.waiting = true, .blocks = true};  // volatile, relaxed or release
+constexpr Listeners kAtomic{.waiting = true, .blocks = true};
+constexpr Listeners kSwap{.waiting = true};  // a compare-and-swap tells only what its own warp has just looked at
+constexpr Listeners kMbarrier{.waiting = true};
+
+Listeners listeners_of(const Instruction& in) {
   switch (ptx::info(in.opcode).form) {
     case Form::store:
-      return in.space == ptx::Space::shared || in.space == ptx::Space::global || in.space == ptx::Space::generic;
+      if (in.space != Space::shared && !reaches_global(in)) return kNobody;
+      return in.is_volatile ? kStrongStore : kPlainStore;
     case Form::atomic:
     case Form::reduction:
-      return true;
-    case Form::mbarrier:
-      return in.mbarrier != ptx::MbarrierMode::test_wait && in.mbarrier != ptx::MbarrierMode::try_wait;
+      return in.atomic == ptx::AtomicOp::cas ? kSwap : kAtomic;
+    case Form::mbarrier: {
+      const bool waits = in.mbarrier == ptx::MbarrierMode::test_wait || in.mbarrier == ptx::MbarrierMode::try_wait;
+      return waits ? kNobody : kMbarrier;
+    }
     default:
-      return false;
+      return kNobody;
   }
+}
+
+}  // namespace
+
+bool may_tell(const Instruction& in, Told whom) {
+  const Listeners listeners = listeners_of(in);
+  return whom == Told::waiting ? listeners.waiting : listeners.blocks && reaches_global(in);
 }
 
 bool loads_indexed_constant(const Instruction& in) { return loads_constant(in) && in.operands[1].index >= 0; }

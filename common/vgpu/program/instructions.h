@@ -31,8 +31,12 @@ bool loads_indexed_constant(const ptx::Instruction& instruction);
 // its number or count in a register, or without .aligned, as a warp that comes to several of these at once arrives at
 // the last one; and the arrival of asynchronous copies at an mbarrier (cp.async.mbarrier.arrive).
 bool meets_by_value(const ptx::Instruction& instruction);
-// Whether an instruction may write what other warps wait for.
-bool may_write_flag(const ptx::Instruction& in);
+// Who may learn something from what an instruction writes (a table in instructions.cpp).
+enum class Told : std::uint8_t {
+  waiting,  // a warp that waits, for whatever
+  blocks,   // a warp that waits for what other blocks write to global memory, in a run in which time counts
+};
+bool may_tell(const ptx::Instruction& in, Told whom);
 inline bool sleeps(const ptx::Instruction& in) { return ptx::info(in.opcode).form == ptx::Form::sleep; }
 inline constexpr std::uint32_t kMostSleepNs = 1'000'000;  // PTX ISA 9.0, nanosleep
 // Whether an instruction reads a clock or a timer.
