@@ -67,7 +67,7 @@ bool take_turns_by_clock(Launch& launch, Multiprocessor& sm, ResidentBlock& bloc
 const Op* op_may_end_turn(Launch&, Warp& warp, const Op* op) {
   const ResidentBlock& block = *warp.block;
   const auto seed = static_cast<std::uint64_t>(op->offset);
-  if (!block.is_watched || !ends_turn(seed, block.linear_index, block.turns, warp.index, op->pc, op->count != 0))
+  if (!block.is_watched || !ends_turn(seed, block.linear_index, block.turns, warp.index, op->target, op->count != 0))
     return op + 1;
   warp.next = op;
   return nullptr;

@@ -31,8 +31,9 @@ bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block
 // in kernels that sleep, how long a warp waits depends on whether its first look fails.
 bool take_turns_by_clock(Launch& launch, Multiprocessor& sm, ResidentBlock& block);
 
-// An operation in front of an access that other warps may have to do with: in a watched block, ends the turn by chance
-// (ends_turn() in watched_blocks.h). offset: the seed; count: not 0 if others are to come in front of it in most tries.
+// An operation in front of an access that other warps may have to do with, or of a fence, or behind what may tell them
+// something: in a watched block, ends the turn by chance (ends_turn() in watched_blocks.h). offset: the seed; target:
+// the place; count: not 0 if others most likely come in between here.
 const Op* op_may_end_turn(Launch& launch, Warp& warp, const Op* op);
 
 // Gives each ready warp of a block one turn. Returns whether any warp was ready. `seed`: decides which warps of a

@@ -251,12 +251,13 @@ Status Lowering::lower_block(std::uint32_t index) {
     const Instruction& in = function_.instructions[pc];
     emit_picks(pc, index);
     if (ends_turn_before(in, pc, index)) emit_end_of_turn(op_end_turn, pc, index);
-    if (input_.turns_seed != 0 && may_meet_others(in)) emit_end_of_turn(op_may_end_turn, pc, index);
+    if (may_end_turn_before(in)) emit_end_of_turn(op_may_end_turn, pc, index);
     if (const Status status = lower_instruction(in, pc, index); !status) {
       Error error = status.error();
       error.line = input_.module->line_in(in, input_.source_name);
       return error;
     }
+    if (may_end_turn_behind(in)) emit_end_of_turn(op_may_end_turn, pc, index, true);
   }
   Op fall;
   fall.run = op_fall_through;
@@ -300,13 +301,14 @@ void Lowering::emit_picks(std::uint32_t pc, std::uint32_t block) {
   }
 }
 
-void Lowering::emit_end_of_turn(Handler handler, std::uint32_t pc, std::uint32_t block) {
+void Lowering::emit_end_of_turn(Handler handler, std::uint32_t pc, std::uint32_t block, bool behind) {
   Op op;
   op.run = handler;
   op.pc = pc;
   op.block = block;
   op.offset = static_cast<std::int64_t>(input_.turns_seed);
-  op.count = leaves_time(function_.instructions[pc], block) ? 1 : 0;
+  op.target = behind ? ~pc : pc;
+  op.count = behind || leaves_time(function_.instructions[pc], block) ? 1 : 0;
   program_.ops.push_back(op);
 }
 

@@ -131,6 +131,28 @@ bool Lowering::ends_turn_before(const Instruction& in, std::uint32_t pc, std::ui
   return input_.work_mode.counts && may_tell(in, Told::blocks) && polls_global();
 }
 
+// In a run in which turns end by chance: whether a warp's turn may end in front of an instruction. Its fences separate
+// what it tells others.
+bool Lowering::may_end_turn_before(const Instruction& in) {
+  return input_.turns_seed != 0 && (may_meet_others(in) || ptx::info(in.opcode).form == Form::fence);
+}
+
+// The same behind it: others find there what the instruction tells them, but not yet what the warp does next, such as
+// to store the data that a flag has announced too early.
+bool Lowering::may_end_turn_behind(const Instruction& in) {
+  return input_.turns_seed != 0 && may_tell(in, Told::others) && anybody_looks();
+}
+
+// Whether any instruction may look at what other warps have written.
+bool Lowering::anybody_looks() {
+  if (anybody_looks_) return *anybody_looks_;
+  const auto& code = function_.instructions;
+  anybody_looks_ = loads_flags() || std::any_of(code.begin(), code.end(), [&](const Instruction& in) {
+                     return ptx::info(in.opcode).form == Form::atomic && is_read(in.operands[0]);
+                   });
+  return *anybody_looks_;
+}
+
 // Whether any instruction may wait for what other blocks write to global memory.
 bool Lowering::polls_global() {
   if (polls_global_) return *polls_global_;

@@ -62,7 +62,7 @@ class Lowering {
   Status lower_block(std::uint32_t index);
   void emit_taken_up(const Op& entry);
   void emit_picks(std::uint32_t pc, std::uint32_t block);
-  void emit_end_of_turn(Handler handler, std::uint32_t pc, std::uint32_t block);
+  void emit_end_of_turn(Handler handler, std::uint32_t pc, std::uint32_t block, bool behind = false);
   // The seed of the order of the ways from a block, if they may run in any order (find_ways_in_any_order()); else 0.
   std::int64_t seed_of_ways(std::uint32_t block);
   std::uint32_t block_at(std::uint32_t pc) const;
@@ -121,6 +121,9 @@ class Lowering {
   bool only_looks(std::uint32_t first, std::uint32_t last) const;
   bool has_many_looks();
   bool ends_turn_before(const ptx::Instruction& in, std::uint32_t pc, std::uint32_t block);
+  bool may_end_turn_before(const ptx::Instruction& in);
+  bool may_end_turn_behind(const ptx::Instruction& in);
+  bool anybody_looks();
   bool polls_global();
   bool is_rung(std::uint32_t pc);
   bool is_in_loop(std::uint32_t block);
@@ -191,7 +194,7 @@ class Lowering {
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
   std::vector<bool> loops_;                             // by basic block: whether it is in a loop
-  std::optional<bool> polls_global_;                    // polls_global()
+  std::optional<bool> polls_global_, anybody_looks_;    // polls_global(), anybody_looks()
   std::optional<bool> many_looks_, copies_may_decide_;  // has_many_looks(), copies_may_decide()
   std::vector<bool> rungs_;                             // by instruction: is_rung(), if there are many looks
   bool has_looked_ = false;                             // looks_again(): there was a look before

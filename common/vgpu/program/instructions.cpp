@@ -70,15 +70,17 @@ bool meets_by_value(const Instruction& in) {
 
 namespace {
 
-// By kind of write: whom it tells. All but the first column hold for global memory only.
+// By kind of write: whom it tells; `blocks` and plain stores for `others` in global memory only. Who stores plainly to
+// shared memory what others look at races with them, and who is early at an mbarrier with those behind it: the race
+// detector sees both. A compare-and-swap tells only what its own warp has just looked at.
 struct Listeners {
-  bool waiting = false, blocks = false;
+  bool waiting = false, blocks = false, others = false;
 };
 constexpr Listeners kNobody{};
-constexpr Listeners kPlainStore{.waiting = true};
-constexpr Listeners kStrongStore{.waiting = true, .blocks = true};  // volatile, relaxed or release
-constexpr Listeners kAtomic{.waiting = true, .blocks = true};
-constexpr Listeners kSwap{.waiting = true};  // a compare-and-swap tells only what its own warp has just looked at
+constexpr Listeners kPlainStore{.waiting = true, .others = true};
+constexpr Listeners kStrongStore{.waiting = true, .blocks = true, .others = true};  // volatile, relaxed or release
+constexpr Listeners kAtomic{.waiting = true, .blocks = true, .others = true};
+constexpr Listeners kSwap{.waiting = true};
 constexpr Listeners kMbarrier{.waiting = true};
 
 Listeners listeners_of(const Instruction& in) {
@@ -102,7 +104,15 @@ Listeners listeners_of(const Instruction& in) {
 
 bool may_tell(const Instruction& in, Told whom) {
   const Listeners listeners = listeners_of(in);
-  return whom == Told::waiting ? listeners.waiting : listeners.blocks && reaches_global(in);
+  switch (whom) {
+    case Told::waiting:
+      return listeners.waiting;
+    case Told::blocks:
+      return listeners.blocks && reaches_global(in);
+    case Told::others:
+      return listeners.others && (reaches_global(in) || in.is_volatile || ptx::info(in.opcode).form != Form::store);
+  }
+  return false;
 }
 
 bool loads_indexed_constant(const Instruction& in) { return loads_constant(in) && in.operands[1].index >= 0; }

@@ -35,6 +35,7 @@ bool meets_by_value(const ptx::Instruction& instruction);
 enum class Told : std::uint8_t {
   waiting,  // a warp that waits, for whatever
   blocks,   // a warp that waits for what other blocks write to global memory, in a run in which time counts
+  others,   // a warp that looks before the one that writes does anything else
 };
 bool may_tell(const ptx::Instruction& in, Told whom);
 inline bool sleeps(const ptx::Instruction& in) { return ptx::info(in.opcode).form == ptx::Form::sleep; }

@@ -76,23 +76,25 @@ inline bool rests(std::uint32_t polls, std::uint32_t patience, std::uint64_t tur
   return polls > std::max(kFirst, patience) && (turn + warp) % kOneOf != 0;
 }
 
-// Whether a warp of a watched block ends its turn in front of an access that other warps may have to do with
-// (op_may_end_turn in exec/turns.h). Otherwise none could ever come between what a warp does from one backward branch
-// to the next, such as a load and the store of what was made of it. In front of a store, or of a compare-and-swap that
-// is tried once, that is most likely (`often`), because then the others do all that they do with the old value. A warp
-// that comes to the access again may end that turn, too.
+// Whether a warp of a watched block ends its turn at a place where other warps may come in between (op_may_end_turn in
+// exec/turns.h): in front of an access that they may have to do with, such as a load and the store of what was made of
+// it, or of a fence, or behind a store that tells them something, as of data that are yet to be stored. Otherwise none
+// could ever come between what a warp does from one backward branch to the next. In front of a store and behind it, and
+// in front of a compare-and-swap that is tried once, that is most likely (`likely`), because then the others do all
+// that they do with the old value, or with the new one. A warp that comes to the place again may end that turn, too.
 //
 // As each time costs a turn, this is likely only in the first blocks and in some others, and there at first, when they
-// are no longer left alone, and in some spans of 64 turns. `place`: the instruction.
+// are no longer left alone, and in some spans of 64 turns. `place`: the instruction in front of which it is, or ~ the
+// one behind which it is.
 inline bool ends_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp,
-                      std::uint32_t place, bool often) {
+                      std::uint32_t place, bool likely) {
   constexpr std::uint64_t kFirstBlocks = 8, kOneOf = 32, kSpan = 64, kOneSpanOf = 16;
   constexpr std::uint64_t kWhole = 32, kOften = 20, kSometimes = 4, kAtTimes = 1;
   const std::uint64_t own = mix(~seed ^ mix(block)), quiet = quiet_turns(seed, block);
   if (turn < quiet) return false;
   const bool is_chosen = block < kFirstBlocks || own % kOneOf == 0;
-  const bool is_likely = is_chosen && (turn - quiet < kSpan || mix(own ^ turn / kSpan) % kOneSpanOf == 0);
-  const std::uint64_t share = !is_likely ? kAtTimes : often ? kOften : kSometimes;
+  const bool is_now = is_chosen && (turn - quiet < kSpan || mix(own ^ turn / kSpan) % kOneSpanOf == 0);
+  const std::uint64_t share = !is_now ? kAtTimes : likely ? kOften : kSometimes;
   return mix(own + mix(turn << 32 ^ std::uint64_t{warp} << 26 ^ place)) % kWhole < share;
 }
 

@@ -22,6 +22,7 @@ __global__ void k(float* c) {
   const int t = threadIdx.x, warp = t / 32, lane = t % 32, block = blockIdx.x;
   volatile float* const all = c;
   volatile float* const own = c + 128 + 128 * block;
+  float* const data = c + 128 + 128 * block;
   cuda::atomic_ref<int, cuda::thread_scope_block> shared_count(count);
   if (t < 4) word[t] = 0;
   if (t == 0) count = 0;
@@ -248,6 +249,95 @@ const Interleaved kByLuck[] = {
   if (t == 0) c[block] = least;
 )",
      2},
+    {"AFlagBeforeTheFence", R"(
+  if (warp == 0) {
+    if (lane == 0) own[64] = 1;
+    __threadfence();
+    __syncwarp();
+    data[lane] = 2;
+  } else if (warp == 1) {
+    while (own[64] == 0) {}
+    __threadfence();
+    if (lane == 0) c[block] = own[0];
+  }
+)",
+     2},
+    {"AFlagBeforeItsData", R"(
+  if (t == 0) {
+    own[64] = 1;
+    data[0] = 2;
+    __threadfence();
+  } else if (t == 32) {
+    while (own[64] == 0) {}
+    __threadfence();
+    c[block] = own[0];
+  }
+)",
+     2},
+    {"AFlagInSharedMemoryBeforeItsData", R"(
+  if (t == 0) {
+    word[0] = 1;
+    __threadfence();
+    data[0] = 2;
+  } else if (t == 32) {
+    while (word[0] == 0) {}
+    __threadfence();
+    c[block] = own[0];
+  }
+)",
+     2},
+    {"ACountBeforeItsData", R"(
+  if (t == 0) {
+    atomicAdd(&data[64], 1.0f);
+    __threadfence();
+    data[0] = 2;
+  } else if (t == 32) {
+    while (own[64] == 0) {}
+    __threadfence();
+    c[block] = own[0];
+  }
+)",
+     2},
+    {"APlainFlagBeforeItsData", R"(
+  if (t == 0) {
+    data[64] = 1;
+    __threadfence();
+    data[0] = 2;
+  } else if (t == 32) {
+    while (own[64] == 0) {}
+    __threadfence();
+    c[block] = own[0];
+  }
+)",
+     2},
+    {"TheLastToCountBeforeTheData", R"(
+#pragma unroll 1
+  for (int i = 0; i < 16; ++i) {
+    if (lane == 0) {
+      const float before = atomicAdd(&data[64 + i], 1.0f);
+      __threadfence();
+      data[4 * i + warp] = 2;
+      if (before == 3) atomicAdd(&c[block], data[4 * i] + data[4 * i + 1] + data[4 * i + 2] + data[4 * i + 3]);
+    }
+    __syncthreads();
+  }
+)",
+     128},
+    {"AChainOfBlocksWithFlagsFirst", R"(
+  if (t == 0) {
+    float before = 0;
+    if (block > 0) {
+      while (all[127 + 2 * block] == 0) {}
+      __threadfence();
+      before = all[126 + 2 * block];
+    }
+    all[129 + 2 * block] = 1;
+    __threadfence();
+    c[128 + 2 * block] = before + 1;
+    c[block] = before - block + 3;
+  }
+)",
+     3},
 };
 
 const Interleaved kByRight[] = {
@@ -494,6 +584,74 @@ const Interleaved kByRight[] = {
       before = all[126 + 2 * block];
     }
     all[128 + 2 * block] = before + 1;
+    __threadfence();
+    all[129 + 2 * block] = 1;
+    c[block] = before - block + 3;
+  }
+)",
+     3},
+    {"DataBeforeTheFenceAndTheFlag", R"(
+  if (warp == 0) {
+    data[lane] = 2;
+    __threadfence();
+    __syncwarp();
+    if (lane == 0) own[64] = 1;
+  } else if (warp == 1) {
+    while (own[64] == 0) {}
+    __threadfence();
+    if (lane == 0) c[block] = own[0];
+  }
+)",
+     2},
+    {"DataBeforeAFlagInSharedMemory", R"(
+  if (t == 0) {
+    data[0] = 2;
+    __threadfence();
+    word[0] = 1;
+  } else if (t == 32) {
+    while (word[0] == 0) {}
+    __threadfence();
+    c[block] = own[0];
+  }
+)",
+     2},
+    {"DataBeforeACount", R"(
+  if (t == 0) {
+    data[0] = 2;
+    __threadfence();
+    atomicAdd(&data[64], 1.0f);
+  } else if (t == 32) {
+    while (own[64] == 0) {}
+    __threadfence();
+    c[block] = own[0];
+  }
+)",
+     2},
+    {"TheLastToCountBehindTheData", R"(
+#pragma unroll 1
+  for (int i = 0; i < 16; ++i) {
+    if (lane == 0) {
+      data[4 * i + warp] = 2;
+      __threadfence();
+      const float before = atomicAdd(&data[64 + i], 1.0f);
+      if (before == 3) {
+        __threadfence();
+        atomicAdd(&c[block], data[4 * i] + data[4 * i + 1] + data[4 * i + 2] + data[4 * i + 3]);
+      }
+    }
+    __syncthreads();
+  }
+)",
+     128},
+    {"AChainOfBlocksWithFlagsLast", R"(
+  if (t == 0) {
+    float before = 0;
+    if (block > 0) {
+      while (all[127 + 2 * block] == 0) {}
+      __threadfence();
+      before = all[126 + 2 * block];
+    }
+    c[128 + 2 * block] = before + 1;
     __threadfence();
     all[129 + 2 * block] = 1;
     c[block] = before - block + 3;
