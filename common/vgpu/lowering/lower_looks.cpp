@@ -37,11 +37,12 @@ void Lowering::note_flag_reader(const Instruction& in, bool reads) {
 
 // Whether a load or copy that is not volatile may be the one that reads a flag: its value, or that of any reader of
 // memory where the copy may have written, decides a way.
-bool Lowering::may_read_flag(const Instruction& in) {
-  if (!reaches_global(in) || in.is_volatile || in.non_coherent) return false;
+bool Lowering::may_read_flag(std::uint32_t pc) {
+  const Instruction& in = function_.instructions[pc];
+  if (!reaches_global(in) || in.is_volatile) return false;
   if (in.async == ptx::AsyncMode::copy) return copies_may_decide();
   const Form form = ptx::info(in.opcode).form;
-  return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed);
+  return (form == Form::load || form == Form::fragment_load) && decides_way(in, States::followed) && sees_others(pc);
 }
 
 bool Lowering::copies_may_decide() {
@@ -62,11 +63,17 @@ bool Lowering::copies_may_decide() {
   return *(copies_may_decide_ = std::any_of(code.begin(), code.end(), decides));
 }
 
+// Whether what other blocks have written since the launch matters to an instruction that reads memory. Non-coherent
+// loads (ld.global.nc) promise that nobody writes what they read. Those of which it depends whether a loop ends may
+// break this.
+bool Lowering::sees_others(std::uint32_t pc) { return !function_.instructions[pc].non_coherent || ends_loops(pc); }
+
 // Whether an instruction may read what other blocks have written since the launch.
-bool Lowering::may_see_others(const Instruction& in) {
+bool Lowering::may_see_others(std::uint32_t pc) {
+  const Instruction& in = function_.instructions[pc];
   const Form form = ptx::info(in.opcode).form;
   const bool reads = form == Form::load || form == Form::fragment_load || in.async == ptx::AsyncMode::copy;
-  return reads && reaches_global(in) && !in.non_coherent;
+  return reads && reaches_global(in) && sees_others(pc);
 }
 
 // Whether a warp may wait for other blocks in a loop that does nothing but look, or of whose looks it depends whether
@@ -84,7 +91,7 @@ bool Lowering::only_looks_at_global() {
   for (std::size_t b = 0; b < loops.size(); ++b) {
     for (const std::uint32_t pc : program_.blocks[b].memory) {
       const Instruction& in = function_.instructions[pc];
-      if (!program_.reads_global_flags || !may_see_others(in)) continue;
+      if (!program_.reads_global_flags || !may_see_others(pc)) continue;
       if (ends_loops(pc) || (loops[b] && decides_way(in, States::followed))) return true;
     }
   }
@@ -94,7 +101,7 @@ bool Lowering::only_looks_at_global() {
 // In a kernel where warps may wait for other blocks: sets Op::ends_loops of loads that may be such looks.
 void Lowering::mark_loads_that_look() {
   for (Op& op : program_.ops) {
-    if (op.instruction == nullptr || !may_see_others(*op.instruction)) continue;
+    if (op.instruction == nullptr || !may_see_others(op.pc)) continue;
     op.ends_loops = ends_loops(op.pc) || decides_way(*op.instruction, States::followed);
   }
 }
@@ -103,13 +110,15 @@ void Lowering::mark_loads_that_look() {
 bool Lowering::has_many_looks() {
   if (many_looks_) return *many_looks_;
   constexpr std::size_t kManyLooks = 16;
-  const auto looks = [&](const Instruction& in) {
-    return may_see_others(in) || (ptx::info(in.opcode).form == Form::atomic && reaches_global(in) && may_look(in));
+  const auto looks = [&](std::uint32_t pc) {
+    const Instruction& in = function_.instructions[pc];
+    return (!in.non_coherent && may_see_others(pc)) ||
+           (ptx::info(in.opcode).form == Form::atomic && reaches_global(in) && may_look(in));
   };
   std::vector<std::uint32_t> in_no_loop;
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
     for (const std::uint32_t pc : program_.blocks[b].memory) {
-      if (!is_in_loop(b) && looks(function_.instructions[pc])) in_no_loop.push_back(pc);
+      if (!is_in_loop(b) && looks(pc)) in_no_loop.push_back(pc);
     }
   }
   many_looks_ = false;
@@ -160,7 +169,7 @@ bool Lowering::polls_global() {
   for (std::uint32_t pc = 0; pc < function_.instructions.size() && !*polls_global_; ++pc) {
     const Instruction& in = function_.instructions[pc];
     const Form form = ptx::info(in.opcode).form;
-    const bool may_poll = form == Form::atomic ? reaches_global(in) && may_look(in) : may_see_others(in);
+    const bool may_poll = form == Form::atomic ? reaches_global(in) && may_look(in) : may_see_others(pc);
     polls_global_ = may_poll && ((in.is_volatile && form == Form::load && load_polls(pc)) || ends_loops(pc));
   }
   return *polls_global_;
@@ -201,7 +210,7 @@ void Lowering::note_polls_by_plain_reads() {
     for (const std::uint32_t pc : program_.blocks[b].memory) {
       if (program_.reads_global_flags || (!loops[b] && !calls)) break;
       const Instruction& in = function_.instructions[pc];
-      note_flag_reader(in, may_read_flag(in));
+      note_flag_reader(in, may_read_flag(pc));
     }
   }
 }

@@ -111,11 +111,12 @@ class Lowering {
   Status lower_memory(const Instruction& in, Op op);
   // Notes that an instruction may wait for a write of another warp.
   void note_flag_reader(const Instruction& in, bool reads);
-  bool may_read_flag(const Instruction& in);
+  bool may_read_flag(std::uint32_t pc);
   // Whether a value read from memory, where a copy may have put it, decides a way.
   bool copies_may_decide();
   void note_polls_by_plain_reads();
-  static bool may_see_others(const ptx::Instruction& in);
+  bool sees_others(std::uint32_t pc);
+  bool may_see_others(std::uint32_t pc);
   bool only_looks_at_global();
   void mark_loads_that_look();
   bool only_looks(std::uint32_t first, std::uint32_t last) const;

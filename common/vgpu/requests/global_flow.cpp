@@ -202,13 +202,38 @@ std::int64_t rest_of_block(const Launch& launch, const Warp& warp, const Op* op)
   return block.count == 0 ? 0 : latency * left / static_cast<std::int64_t>(block.count);
 }
 
-void note_chain_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, bool keeps, bool strongly) {
-  const std::uint64_t low = word * kWordBytes;
-  if (!strongly && !launch.chain->may_be_looked_at(low, low + kWordBytes)) return;
+namespace {
+
+BlockChain& chain_of(Launch& launch) { return launch.stores_wait ? launch.sm->chain : *launch.chain; }
+
+// A change by an instruction.
+BlockChain::Change change_by(const Launch& launch, const Warp& warp, const Op* op) {
+  return {warp.path.now().of_grid - rest_of_block(launch, warp, op), warp.block->linear_index};
+}
+
+void put_word(Launch& launch, std::uint64_t word, const BlockChain::Change& change, bool keeps, bool strongly) {
+  const std::uint64_t low = word * kWordBytes, end = low + kWordBytes;
+  if (!strongly && !launch.chain->may_be_looked_at(low, end)) return chain_of(launch).write_unseen(low, end, change);
   launch.charge(work::kTracedWord);
-  BlockChain& chain = launch.stores_wait ? launch.sm->chain : *launch.chain;
-  const std::int64_t clock = warp.path.now().of_grid - rest_of_block(launch, warp, op);
-  chain.write(word, {clock, warp.block->linear_index}, keeps, strongly);
+  chain_of(launch).write(word, change, keeps, strongly);
+}
+
+// Like note_chain_write(), for a store.
+void note_chain_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  constexpr int kFew = 4;  // lanes that may store flags
+  const std::uint64_t end = access.high + access.bytes;
+  const bool strongly = op->instruction->is_volatile || std::popcount(access.mask) <= kFew;
+  const BlockChain::Change change = change_by(launch, warp, op);
+  const bool is_seen = strongly || launch.chain->may_be_looked_at(access.low, end);
+  if (!is_seen && access.contiguous) return chain_of(launch).write_unseen(access.low, end, change);
+  for_each_word(access,
+                [&](std::uint64_t word) { put_word(launch, word, change, access.bytes < kWordBytes, strongly); });
+}
+
+}  // namespace
+
+void note_chain_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, bool keeps) {
+  put_word(launch, word, change_by(launch, warp, op), keeps, true);
 }
 
 void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word) {
@@ -234,8 +259,7 @@ void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t wor
   }
   if (seen.order == 0) return;
   launch.charge(work::kTracedWord);
-  if (seen.of_several || seen.block != warp.block->linear_index)
-    (launch.stores_wait ? launch.sm->chain : *launch.chain).note_wait();
+  if (seen.of_several || seen.block != warp.block->linear_index) chain_of(launch).note_wait();
   if (seen.order <= wait.newest) return path.wait_for_block(std::max(now, seen.clock) + rest);
   // Tries in vain take no time of their own: how many there are depends on the order of turns.
   path.wait_for_block(std::max(now - wait.vain, seen.clock) + rest);
@@ -260,15 +284,7 @@ void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Acc
   stores.low = std::min(stores.low, access.low);
   stores.end = std::max(stores.end, end);
   const bool follows_grid = launch.grid_flow != nullptr && warp.trace != nullptr;
-  if (launch.chain != nullptr) {
-    constexpr int kFew = 4;  // lanes that may store flags
-    const bool strongly = op->instruction->is_volatile || std::popcount(access.mask) <= kFew;
-    if (strongly || launch.chain->may_be_looked_at(access.low, end)) {
-      for_each_word(access, [&](std::uint64_t word) {
-        note_chain_write(launch, warp, op, word, access.bytes < kWordBytes, strongly);
-      });
-    }
-  }
+  if (launch.chain != nullptr) note_chain_store(launch, warp, op, access);
   if (access.contiguous && access.low % kSectorBytes == 0 && end % kSectorBytes == 0) {
     const auto sectors = static_cast<std::uint32_t>((end - access.low) / kSectorBytes);
     if (follows_grid) note_grid_write(launch, warp, op, {.address = access.low, .sectors = sectors});

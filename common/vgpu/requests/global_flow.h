@@ -25,8 +25,8 @@ void note_grid_write(Launch& launch, const Warp& warp, const Op* op, const Writt
 void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, std::uint32_t bytes);
 
 // The same for a chain of waits (Launch::chain, state/block_chain.h), for all warps, traced or not. Only loads and
-// atomics that may wait for other blocks look.
-void note_chain_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, bool keeps, bool strongly);
+// atomics that may wait for other blocks look. note_chain_write: an atomic; note_global_store() notes stores.
+void note_chain_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, bool keeps);
 void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word);
 // Returns the latency of an operation and of all that follows it in its basic block. A warp's clocks have it from the
 // entry of the block on.

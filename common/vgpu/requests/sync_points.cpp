@@ -93,7 +93,7 @@ class FlagNotes {
       const bool keeps = use_.atomic && op_->instruction->atomic != ptx::AtomicOp::exch;
       if (use_.global && launch_.chain != nullptr) {
         if (is_look(lane, bytes)) note_chain_look(launch_, warp_, op_, word);
-        if (use_.writes) note_chain_write(launch_, warp_, op_, word, keeps, true);
+        if (use_.writes) note_chain_write(launch_, warp_, op_, word, keeps);
       }
       if (use_.global && launch_.grid_flow != nullptr && warp_.trace != nullptr) {
         if (is_look(lane, bytes)) note_grid_read(launch_, warp_, op_, word, Written::kWord);

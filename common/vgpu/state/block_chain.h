@@ -6,9 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/vgpu/state/page_set.h"
@@ -36,7 +38,8 @@ class BlockChain {
   bool is_flag(std::uint64_t word) const { return flags_.contains(word); }
 
   // `keeps`: the word's new value depends on what was there before. `strongly`: as above. A strong change may be that
-  // of a flag at which nobody has looked yet. Plain ones count where somebody has looked at the page.
+  // of a flag at which nobody has looked yet. Plain ones count where somebody has looked at the page (else:
+  // write_unseen()).
   void write(std::uint64_t word, Change change, bool keeps, bool strongly) {
     change.order = ++count_;
     if (const auto flag = flags_.find(word); flag != flags_.end()) return put(flag->second, change, keeps);
@@ -46,13 +49,37 @@ class BlockChain {
     put(lost_, change, true);
   }
 
+  // A plain store of bytes from `low` to `end`, by many lanes, to pages at which nobody has looked yet. As such stores
+  // are many, and few of them set flags, only the latest one to each page is kept. It stands for all words of the page.
+  void write_unseen(std::uint64_t low, std::uint64_t end, Change change) {
+    change.order = ++count_;
+    for (std::uint64_t page = low / PageSet::kPageBytes; page * PageSet::kPageBytes < end; ++page) {
+      auto& [last_page, to] = last_unseen_[page % last_unseen_.size()];
+      if (to == nullptr || last_page != page) {
+        if (unseen_.size() >= kMostKept && !unseen_.contains(page)) {
+          put(lost_, change, true);
+          continue;
+        }
+        last_page = page;
+        to = &unseen_[page];
+      }
+      put(*to, change, true);
+    }
+  }
+
   // Where changes could not be kept, the latest of them stands for that of any word without one.
   Change latest(std::uint64_t word) const {
+    Change out = lost_;
     for (const Map* map : {&flags_, &others_}) {
       if (map->empty()) continue;
-      if (const auto found = map->find(word); found != map->end() && found->second.order != 0) return found->second;
+      const auto found = map->find(word);
+      if (found == map->end() || found->second.order == 0) continue;
+      out = found->second;
+      break;
     }
-    return lost_;
+    if (unseen_.empty()) return out;
+    const auto unseen = unseen_.find(word * kWordBytes / PageSet::kPageBytes);
+    return unseen != unseen_.end() && unseen->second.order > out.order ? unseen->second : out;
   }
 
   // Takes over what a round has added to `round` in which SMs ran at the same time, and empties it.
@@ -62,10 +89,16 @@ class BlockChain {
       if (change.order != 0) write(word, change, false, true);
     }
     for (const auto& [word, change] : round.others_) write(word, change, false, false);
+    for (const auto& [page, change] : round.unseen_) {
+      const std::uint64_t low = page * PageSet::kPageBytes;
+      write_unseen(low, low + PageSet::kPageBytes, change);
+    }
     for (const std::uint64_t word : round.looks_) look(word, false);
     has_waits_ = has_waits_ || round.has_waits_;
     round.flags_.clear();
     round.others_.clear();
+    if (!round.unseen_.empty()) round.last_unseen_ = {};
+    round.unseen_.clear();
     round.looks_.clear();
   }
   // A block has waited for another one.
@@ -81,13 +114,16 @@ class BlockChain {
   static void put(Change& to, Change change, bool keeps) {
     if (keeps && to.order != 0) {
       change.clock = std::max(change.clock, to.clock);
-      change.of_several = to.of_several || to.block != change.block;
+      change.of_several = change.of_several || to.of_several || to.block != change.block;
     }
     to = change;
   }
 
   PageSet pages_;
   Map flags_, others_;
+  Map unseen_;  // by page
+  // The places of some pages in unseen_.
+  std::array<std::pair<std::uint64_t, Change*>, 64> last_unseen_{};
   Change lost_;
   std::vector<std::uint64_t> looks_;
   std::uint64_t count_ = 0;

@@ -22,11 +22,13 @@ std::string wait_for(const std::string& value, const std::string& load = "ld.vol
 
 const std::string kNext = "add.u32 %r4, %r2, 1;\n";
 
-std::int64_t chain_of(const std::string& body, std::uint32_t blocks, std::uint32_t threads = 1) {
+std::int64_t chain_of(const std::string& body, std::uint32_t blocks, std::uint32_t threads = 1,
+                      std::size_t words = 1024) {
   TraceLimits few;
   few.instructions = few.one_wave_instructions = 500;
   few.waves = 1;
-  const auto got = test::run({.body = body, .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .block_cycles = 4}, few);
+  const auto got = test::run(
+      {.body = body, .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .words = words, .block_cycles = 4}, few);
   EXPECT_FALSE(got.trace.complete);
   return got.trace.chain_cycles;
 }
@@ -45,6 +47,37 @@ TEST(BlockChain, TurnsMayBeByAtomicsAndByPlainLoads) {
   const std::string plain =
       wait_for("%r2", "ld.global.cg.u32 %r3, [%rd1];\n") + work() + kNext + "st.global.u32 [%rd1], %r4;\n";
   EXPECT_GE(chain_of(plain, 64), 60 * 4 * kRounds);
+}
+
+// A non-coherent load must not read what others write, but nothing keeps it from doing so.
+TEST(BlockChain, TurnsMayBeByNonCoherentLoads) {
+  const std::string turns = wait_for("%r2", "ld.global.nc.u32 %r3, [%rd1];\n") + work() + kNext;
+  EXPECT_GE(chain_of(turns + "st.volatile.global.u32 [%rd1], %r4;\n", 64), 60 * 4 * kRounds);
+  // What nobody writes meanwhile puts nobody off.
+  const std::string limit =
+      "mov.u32 %r5, 0;\nwork:\nld.global.nc.u32 %r6, [%rd2];\nadd.u32 %r6, %r6, 100;\nadd.u32 %r5, %r5, 1;\n"
+      "setp.lt.u32 %p3, %r5, %r6;\n@%p3 bra work;\nst.volatile.global.u32 [%rd1], %r2;\n";
+  EXPECT_EQ(chain_of(limit, 64), 0);
+}
+
+// Each block's flags are on a page of their own, at which it looks only when they are set. It gets there by barriers,
+// which are turns, but take no time.
+TEST(BlockChain, PlainStoresOfAWarpCountWhereNobodyHasLookedYet) {
+  constexpr std::uint32_t kBlocks = 64, kPageWords = 1024;
+  std::string late = "and.b32 %r6, %r2, 3;\nmov.u32 %r7, 0;\nlate:\nsetp.ge.u32 %p4, %r7, %r6;\n@%p4 bra look;\n";
+  for (std::int64_t i = 0; i < kRounds + 20; ++i) late += "bar.sync 0;\n";
+  late += "add.u32 %r7, %r7, 1;\nbra late;\nlook:\n";
+  const std::string place =
+      "mul.wide.u32 %rd3, %r2, 4096;\nadd.u64 %rd4, %rd1, %rd3;\nmul.wide.u32 %rd5, %r1, 4;\n"
+      "add.u64 %rd4, %rd4, %rd5;\nmin.u32 %r8, %r2, 1;\n";
+  const std::string wait = wait_for("%r8", "ld.volatile.global.u32 %r3, [%rd4];\n");
+  const std::string tell = "mov.u32 %r9, 1;\nst.global.u32 [%rd4+4096], %r9;\n";
+  const std::size_t words = (kBlocks + 1) * kPageWords;
+  EXPECT_GE(chain_of(late + place + wait + work() + tell, kBlocks, 32, words), 60 * 4 * kRounds);
+  // Those who look only at what they have stored themselves wait for nobody.
+  const std::string own =
+      "mov.u32 %r9, 1;\nst.global.u32 [%rd4], %r9;\n" + wait_for("%r9", "ld.volatile.global.u32 %r3, [%rd4];\n");
+  EXPECT_EQ(chain_of(place + own + work(), kBlocks, 32, words), 0);
 }
 
 // The warp that waits, the one that works and the one that tells the next block are three.
@@ -122,6 +155,29 @@ TEST(BlockChain, TakesOverWhatARoundAdds) {
   EXPECT_TRUE(chain.may_be_looked_at(20'000, 20'004));
   EXPECT_EQ(chain.latest(16).clock, 500);
   EXPECT_EQ(round.latest(16).order, 0u);
+}
+
+TEST(BlockChain, KeepsTheLatestPlainStoreToAPageThatNobodyHasSeen) {
+  constexpr std::uint64_t kPage = 4096, kWordsOfPage = kPage / BlockChain::kWordBytes;
+  BlockChain chain;
+  chain.write_unseen(2 * kPage + 128, 2 * kPage + 256, {.clock = 500, .block = 1});
+  EXPECT_EQ(chain.latest(2 * kWordsOfPage).clock, 500);
+  EXPECT_FALSE(chain.latest(2 * kWordsOfPage).of_several);
+  EXPECT_EQ(chain.latest(kWordsOfPage).order, 0u);
+  EXPECT_EQ(chain.latest(3 * kWordsOfPage).order, 0u);
+  chain.write_unseen(3 * kPage - 4, 3 * kPage + 4, {.clock = 300, .block = 2});
+  EXPECT_EQ(chain.latest(2 * kWordsOfPage).clock, 500);
+  EXPECT_TRUE(chain.latest(2 * kWordsOfPage).of_several);
+  EXPECT_EQ(chain.latest(3 * kWordsOfPage).clock, 300);
+  // A later change of a word itself is known better.
+  chain.look(2 * kWordsOfPage, true);
+  chain.write(2 * kWordsOfPage, {.clock = 400, .block = 3}, false, true);
+  EXPECT_EQ(chain.latest(2 * kWordsOfPage).clock, 400);
+  BlockChain round;
+  round.write_unseen(3 * kPage, 3 * kPage + 4, {.clock = 900, .block = 2});
+  chain.take(round);
+  EXPECT_EQ(chain.latest(3 * kWordsOfPage).clock, 900);
+  EXPECT_EQ(round.latest(3 * kWordsOfPage).order, 0u);
 }
 
 // What a kernel stores beside its flags crowds out none of them.
