@@ -30,6 +30,8 @@ bool is_plain_load(const Instruction& in) {
          (in.space == ptx::Space::shared || in.space == ptx::Space::generic);
 }
 
+bool is_load(const Instruction& in) { return ptx::info(in.opcode).form == Form::load; }
+
 class Guesses {
  public:
   Guesses(const ptx::Function& function, const std::vector<BasicBlock>& blocks, const BlockUses& uses,
@@ -278,7 +280,8 @@ class Guesses {
     const auto makes_found = [&](std::uint32_t pc) {
       const bool in_place = block_of(pc) == pair.swap_block || is_behind_swap(pc, pair);
       const bool computes = only_computes(code_[pc]) || ptx::info(code_[pc].opcode).form == Form::call;
-      return in_place && computes && reads_only_found(pc, tainted, pair.found);
+      const bool is_made = computes || reads_where_compared_leads(pc, pair, tainted);
+      return in_place && is_made && reads_only_found(pc, tainted, pair.found);
     };
     bool grows = true;
     for (int round = 0; grows && round < kMostRounds; ++round) {
@@ -316,9 +319,16 @@ class Guesses {
     return stays && has_compared(store, pair, tainted);
   }
 
-  // Whether the values that a store in the swap's block moves come, of what is tainted, from what the swap compares
-  // with behind it.
-  bool has_compared(std::uint32_t store, const Pair& pair, const std::vector<bool>& tainted) const {
+  // Whether a load reads, in each round, from where that leads which the swap behind it compares with: so linked lists
+  // are popped from.
+  bool reads_where_compared_leads(std::uint32_t load, const Pair& pair, const std::vector<bool>& tainted) const {
+    return is_load(code_[load]) && code_[load].guard < 0 && load < pair.swap &&
+           load >= blocks_[pair.swap_block].first && has_compared(load, pair, tainted);
+  }
+
+  // Whether the registers that an access in the swap's block reads come, of those that are tainted, from what the swap
+  // compares with at its end.
+  bool has_compared(std::uint32_t access, const Pair& pair, const std::vector<bool>& tainted) const {
     // A value is named by the register that has it at the start of the block, or by the instruction that makes it.
     const std::uint32_t first = blocks_[pair.swap_block].first;
     std::map<int, std::size_t> values;
@@ -346,10 +356,13 @@ class Guesses {
       });
       return out;
     };
-    run(store, [&](std::uint32_t pc, std::size_t made) {
-      if (code_[pc].guard < 0 && only_computes(code_[pc]) && comes_from_it(code_[pc])) compared.push_back(made);
+    run(access, [&](std::uint32_t pc, std::size_t made) {
+      bool makes = only_computes(code_[pc]);
+      if (is_load(code_[pc]))
+        for_each_source(code_[pc], [&](int reg) { makes = makes || tainted[static_cast<std::size_t>(reg)]; });
+      if (code_[pc].guard < 0 && makes && comes_from_it(code_[pc])) compared.push_back(made);
     });
-    return comes_from_it(code_[store]);
+    return comes_from_it(code_[access]);
   }
 
   bool is_harmless(std::uint32_t pc, std::uint32_t load, const std::vector<bool>& tainted,
@@ -365,8 +378,43 @@ class Guesses {
     return std::ranges::any_of(pairs, allows);
   }
 
+  // Whether all that becomes of a load's value is harmless. What a load finds where that value leads is followed, too,
+  // if it is harmless by no other reason.
   bool guesses(std::uint32_t load) const {
-    std::vector<bool> tainted(readers_.size());
+    std::vector<std::uint32_t> through;  // such loads
+    for (int round = 0; round < kMostRounds; ++round) {
+      std::vector<bool> tainted(readers_.size());
+      const std::vector<std::uint32_t> uses = find_uses(load, through, tainted);
+      if (uses.size() > kMostUses) return false;
+      const std::vector<Pair> pairs = find_pairs(load, uses, tainted);
+      if (pairs.empty()) return false;
+      const auto leads = [&](std::uint32_t pc) {
+        return std::ranges::any_of(pairs,
+                                   [&](const Pair& pair) { return reads_where_compared_leads(pc, pair, tainted); });
+      };
+      // A swap must not store what was loaded for one that has failed.
+      const auto is_anew = [&](std::uint32_t pc) {
+        return !is_swap(code_[pc]) || std::ranges::any_of(pairs, [&](const Pair& pair) {
+          return pair.swap == pc && has_compared(pc, pair, tainted);
+        });
+      };
+      if (!through.empty() && !(std::ranges::all_of(through, leads) && std::ranges::all_of(uses, is_anew)))
+        return false;
+      const std::size_t before = through.size();
+      for (const std::uint32_t pc : uses) {
+        if (is_harmless(pc, load, tainted, pairs) || std::ranges::count(through, pc) != 0) continue;
+        if (!leads(pc)) return false;
+        through.push_back(pc);
+      }
+      if (through.size() == before) return true;
+    }
+    return false;
+  }
+
+  // Returns the instructions that use a load's value, other than to compute, and sets the registers that hold it or
+  // what is made of it. Follows what these loads find `through` it.
+  std::vector<std::uint32_t> find_uses(std::uint32_t load, const std::vector<std::uint32_t>& through,
+                                       std::vector<bool>& tainted) const {
     std::vector<int> ahead;
     const auto taint = [&](int reg) {
       if (tainted[static_cast<std::size_t>(reg)]) return;
@@ -379,7 +427,7 @@ class Guesses {
       const auto reg = static_cast<std::size_t>(ahead.back());
       ahead.pop_back();
       for (const std::uint32_t pc : readers_[reg]) {
-        if (only_computes(code_[pc])) {
+        if (only_computes(code_[pc]) || std::ranges::count(through, pc) != 0) {
           for_each_result(code_[pc], taint);
         } else if (const int to = returned_to(pc, static_cast<int>(reg)); to >= 0) {
           taint(to);
@@ -388,7 +436,12 @@ class Guesses {
         }
       }
     }
-    if (uses.size() > kMostUses) return false;
+    return uses;
+  }
+
+  // Returns the compare-and-swaps of the same word that compare with the load's value.
+  std::vector<Pair> find_pairs(std::uint32_t load, const std::vector<std::uint32_t>& uses,
+                               const std::vector<bool>& tainted) const {
     std::vector<Pair> pairs;
     for (const std::uint32_t pc : uses) {
       if (!is_swap(code_[pc]) || !is_of_same_word(load, pc)) continue;
@@ -398,8 +451,7 @@ class Guesses {
       if (is_new && pairs.size() < kMostSwaps) pairs.push_back(pair_of(load, pc));
     }
     for (Pair& pair : pairs) find_found(tainted, pair);
-    return !pairs.empty() &&
-           std::ranges::all_of(uses, [&](std::uint32_t pc) { return is_harmless(pc, load, tainted, pairs); });
+    return pairs;
   }
 
   const std::vector<Instruction>& code_;

@@ -4,7 +4,7 @@
 namespace roofwalk::test {
 namespace {
 
-// Bodies after `kGuessHead`, run with 64 threads.
+// Bodies after `kGuessHead`, run with 64 threads. `below` names, for each node of a stack, the one below it, from 1 on.
 constexpr const char* kGuessHead = R"(#include <roofwalk.cuh>
 __device__ __forceinline__ float add(float* to, float value) {
   int* const word = (int*)to;
@@ -53,9 +53,11 @@ __device__ __forceinline__ void most(int* word, int value) {
 __global__ void k(float* c) {
   __shared__ float s[64];
   __shared__ double d[2];
+  __shared__ int below[64];
   const int t = threadIdx.x;
   int* const word = (int*)&s[0];
   s[t] = 0.0f;
+  below[t] = t;
   if (t < 2) d[t] = 0.0;
   __syncthreads();
 )";
@@ -142,6 +144,62 @@ const JudgedBody kHonestGuesses[] = {
   } while (atomicCAS(word, old, (old & 0xffff00) + 256 + t + 1) != old);
   __syncthreads();
   c[t] = *word >> 8;
+)"},
+    {"ThatLeadToTheNodeBelow", R"(
+  if (t == 0) *word = 64;
+  __syncthreads();
+  int top = *word;
+  while (true) {
+    const int next = below[top - 1];
+    const int old = atomicCAS(word, top, next);
+    if (old == top) break;
+    top = old;
+  }
+  c[t] = top;
+)"},
+    {"ThatLeadToTheNodeBelowByAPointer", R"(
+  struct Node { Node* below; int value; };
+  __shared__ Node nodes[64];
+  __shared__ Node* top_;
+  nodes[t] = {t == 0 ? nullptr : &nodes[t - 1], t};
+  if (t == 0) top_ = &nodes[63];
+  __syncthreads();
+  using Bits = unsigned long long;
+  Node* top = top_;
+  while (true) {
+    Node* const old = (Node*)atomicCAS((Bits*)&top_, (Bits)top, (Bits)top->below);
+    if (old == top) break;
+    top = old;
+  }
+  c[t] = top->value;
+)"},
+    {"ThatLeadToTheNodeBelowIfThereIsOne", R"(
+  if (t == 0) *word = 40;
+  __syncthreads();
+  int top = *word;
+  while (top != 0) {
+    const int next = below[top - 1];
+    const int old = atomicCAS(word, top, next);
+    if (old == top) break;
+    top = old;
+  }
+  __syncthreads();
+  c[t] = *word;
+)"},
+    {"ThatLeadToWhatIsUsedBehindTheSwap", R"(
+  __shared__ int2 nodes[64];
+  nodes[t] = make_int2(t, 3 * t);
+  if (t == 0) *word = 64;
+  __syncthreads();
+  int top = *word, value;
+  while (true) {
+    const int2 node = nodes[top - 1];
+    value = node.y;
+    const int old = atomicCAS(word, top, node.x);
+    if (old == top) break;
+    top = old;
+  }
+  c[t] = value;
 )"},
     {"ThatAreMadeAnewUntilThereIsNothingToDo", R"(
   int old;
@@ -264,6 +322,79 @@ const JudgedBody kUsedOtherwise[] = {
     __threadfence_block();
     old = atomicCAS(word, seen, seen + 1);
   } while (old != seen);
+)"},
+    {"WhatTheGuessLeadsToIsStored", R"(
+  if (t == 0) *word = 64;
+  __syncthreads();
+  int top = *word;
+  c[t] = below[top - 1];
+  while (true) {
+    const int next = below[top - 1];
+    const int old = atomicCAS(word, top, next);
+    if (old == top) break;
+    top = old;
+  }
+)"},
+    {"WhatTheGuessLeadsToIsAddedUpInAllRounds", R"(
+  if (t == 0) *word = 64;
+  __syncthreads();
+  int top = *word, sum = 0;
+  while (true) {
+    const int next = below[top - 1];
+    sum += next;
+    const int old = atomicCAS(word, top, next);
+    if (old == top) break;
+    top = old;
+  }
+  c[t] = sum;
+)"},
+    {"WhatTheGuessLeadsToIsUsedAfterTriesThatMayFail", R"(
+  if (t == 0) *word = 64;
+  __syncthreads();
+  int top = *word, next = 0;
+#pragma unroll 1
+  for (int k = 0; k < 3; ++k) {
+    next = below[top - 1];
+    const int old = atomicCAS(word, top, next);
+    if (old == top) break;
+    top = old;
+  }
+  c[t] = next;
+)"},
+    {"WhatTheGuessLeadsToDecidesWhatElseIsDone", R"(
+  if (t == 0) *word = 64;
+  __syncthreads();
+  int top = *word;
+  while (true) {
+    const int next = below[top - 1];
+    if (next % 2 == 1) c[t] = 0.0f;
+    const int old = atomicCAS(word, top, next);
+    if (old == top) break;
+    top = old;
+  }
+)"},
+    {"WhatTheFirstGuessLeadsToIsSwappedInLater", R"(
+  if (t == 0) *word = 64;
+  __syncthreads();
+  int top = *word;
+  const int next = below[top - 1];
+  while (true) {
+    const int old = atomicCAS(word, top, next);
+    if (old == top) break;
+    top = old;
+  }
+)"},
+    {"WhatTheGuessLedToInTheRoundBeforeIsSwappedIn", R"(
+  if (t == 0) *word = 64;
+  __syncthreads();
+  int top = *word, last = 1;
+  while (true) {
+    const int next = last;
+    last = below[top - 1];
+    const int old = atomicCAS(word, top, next);
+    if (old == top) break;
+    top = old;
+  }
 )"},
     {"TheSwapIsOfAnotherWord", R"(
   atomicAdd(word, 1);
