@@ -18,6 +18,7 @@ struct Fetch {
   std::uint32_t number = 0;  // the cache's fetch number; 0: none
   std::uint32_t warp = 0;    // index within the block
   std::uint32_t outcome = 0;
+  bool changed = false;  // whether an atomic has found what it brought, and changed it
 };
 
 class FetchLog {
@@ -42,6 +43,10 @@ class FetchLog {
   void note(std::uint32_t number, const WarpTrace& trace, std::size_t outcome) {
     if (fetches_.empty()) fetches_.resize(size_);
     fetches_[number % size_] = {trace.block, number, trace.warp, static_cast<std::uint32_t>(outcome)};
+  }
+  // An atomic has changed a line of this fetch, and did not have to wait for it.
+  void note_change(std::uint32_t number) {
+    if (find(number) != nullptr) fetches_[number % size_].changed = true;
   }
 
   // Returns the fetch with this number; nullptr if it was not traced, or is too old to be in flight.

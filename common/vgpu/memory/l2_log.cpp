@@ -10,6 +10,13 @@ constexpr std::uint32_t kWholeSector = ~0u;
 
 std::uint64_t count(unsigned sectors) { return static_cast<std::uint64_t>(std::popcount(sectors)); }
 
+// Whether an instruction waits for a write of another block.
+bool waits_for_block(const WarpTrace& trace, std::uint32_t outcome) {
+  const auto at = std::lower_bound(trace.block_waits.begin(), trace.block_waits.end(), outcome,
+                                   [](const BlockWait& wait, std::uint32_t of) { return wait.outcome < of; });
+  return at != trace.block_waits.end() && at->outcome == outcome;
+}
+
 }  // namespace
 
 void L2Log::write(std::uint64_t line, const WrittenBytes& bytes) {
@@ -101,9 +108,14 @@ std::uint64_t L2Log::replay(L2Cache& l2, std::size_t sm_index, FetchLog& fetches
       const Fetch* const fetch = fetches.find(got.newest);
       const bool is_own = fetch != nullptr && fetch->block == request.trace->block;
       const bool is_same = is_own && fetch->warp == request.trace->warp && fetch->outcome == request.outcome;
+      // Who sees what an atomic has made of the line after the fetch cannot come before the fetch.
+      const bool is_there =
+          is_own || (fetch != nullptr && fetch->changed && waits_for_block(*request.trace, request.outcome));
       Arrival arrives = got.is_far ? Arrival::from_far_l2 : Arrival::none;
-      if (arriving && !is_own) arrives = Arrival::from_dram;
+      if (arriving && !is_there) arrives = Arrival::from_dram;
       if (got.from_dram != 0) arrives = Arrival::none;
+      if (request.kind == Kind::atomic && got.from_dram == 0 && arrives != Arrival::from_dram)
+        fetches.note_change(got.newest);
       answers.push_back({request.trace, request.outcome, static_cast<std::uint32_t>(got.from_dram),
                          static_cast<std::uint32_t>(got.dirtied), got.pages, arrives,
                          is_own && !is_same ? *fetch : Fetch{}});

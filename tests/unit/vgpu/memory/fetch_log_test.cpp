@@ -30,6 +30,18 @@ TEST(FetchLog, FindsWhoFetchedUntilOthersMustHaveArrivedInstead) {
   EXPECT_EQ(log.find(1), nullptr);
 }
 
+TEST(FetchLog, KnowsWhetherAnAtomicHasChangedWhatWasFetched) {
+  FetchLog log(small_machine(), 1);
+  WarpTrace trace;
+  log.note(1, trace, 20);
+  EXPECT_FALSE(log.find(1)->changed);
+  log.note_change(1);
+  EXPECT_TRUE(log.find(1)->changed);
+  log.note(5, trace, 24);  // in the place of fetch 1
+  log.note_change(1);
+  EXPECT_FALSE(log.find(5)->changed);
+}
+
 TEST(FetchLog, WhatWasFetchedALatencyAgoHasArrived) {
   FetchLog log(small_machine(), 1);
   log.begin_round(1, 0);   // fetches 1 and 2
