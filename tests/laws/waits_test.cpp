@@ -140,6 +140,21 @@ TEST_P(Waits, OfBlocksThatSleepAreForWholeSleeps) {
   EXPECT_LE(elapsed_ns(7, 2), 2.5 * kNapNs);
 }
 
+// Blocks that look back do not wait for each other's chains of FMAs, and a sleep that a look may take makes no
+// difference to that.
+TEST_P(Waits, OfBlocksThatLookBackAreNotInTurn) {
+  constexpr int kBlocks = 8, kSteps = 512, kNapNs = 40;
+  const auto cycles = [&](int ns) {
+    Buffer out{"out", std::vector<float>(kBlocks)};
+    return (run("look_back", {&out, ns, kBlocks}).elapsed_ns - machine_.launch_ns) * machine_.clock_hz / 1e9;
+  };
+  const double chain = kSteps * machine_.alu_latency_cycles;
+  const double awake = cycles(0), asleep = cycles(kNapNs);
+  const double memset = machine_.launch_ns * machine_.clock_hz / 1e9;
+  EXPECT_LE(awake, 2 * chain + 3 * kBlocks * machine_.l2_latency_cycles + memset);
+  EXPECT_LE(asleep, awake + chain);
+}
+
 TEST_P(Waits, OfASleepAreThoseOfTheLaneThatSleepsLongest) {
   Buffer out{"out", std::vector<float>(32)};
   const auto elapsed_ns = [&](int ns_per_lane) { return run("sleeps", {&out, ns_per_lane}).elapsed_ns; };

@@ -1,5 +1,7 @@
 #include "common/vgpu/exec/turns.h"
 
+#include <algorithm>
+
 #include "common/vgpu/sanitizer/watched_blocks.h"
 
 namespace roofwalk::vgpu {
@@ -50,8 +52,11 @@ bool take_turns_by_clock(Launch& launch, Multiprocessor& sm, ResidentBlock& bloc
   // A loop without latency, of a machine file that has such instructions, must not keep all turns.
   constexpr std::uint64_t kLeastRate = 64;  // instructions per cycle
   const auto time_of = [](const Warp& warp) { return warp.path.clock() + warp.executed / kLeastRate; };
+  // A lone warp for which the others wait at a barrier has no more turns than one of another block that it polls for.
+  auto turns = std::count_if(block.warps.begin(), block.warps.end(),
+                             [](const Warp& warp) { return warp.state == Warp::State::ready; });
   bool any = false;
-  for (std::size_t turns = block.live_warps; turns != 0 && !sm.l2_log.full(); --turns) {
+  for (; turns != 0 && !sm.l2_log.full(); --turns) {
     Warp* next = nullptr;
     for (Warp& warp : block.warps) {
       if (warp.state != Warp::State::ready) continue;
