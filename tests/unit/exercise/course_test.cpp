@@ -43,6 +43,7 @@ struct Case {
   const Exercise* exercise;
   Size size;
   std::string kind;  // "correctness" or "measured"
+  WorkUnit unit;
 };
 
 void PrintTo(const Case& tried, std::ostream* out) { *out << tried.name << " " << tried.size.text(); }
@@ -54,8 +55,10 @@ std::vector<Case> all_cases() {
   for (const Chapter& chapter : *chapters) {
     const Exercise* exercise = find_exercise(chapter.name);
     ROOFWALK_CHECK(exercise != nullptr);
-    for (const Size& size : chapter.correctness_sizes) cases.push_back({chapter.name, exercise, size, "correctness"});
-    cases.push_back({chapter.name, exercise, chapter.measured_size("classroom"), "measured"});
+    for (const Size& size : chapter.correctness_sizes) {
+      cases.push_back({chapter.name, exercise, size, "correctness", chapter.unit});
+    }
+    cases.push_back({chapter.name, exercise, chapter.measured_size("classroom"), "measured", chapter.unit});
   }
   return cases;
 }
@@ -78,7 +81,8 @@ TEST_P(Course, WorkIsPositiveAndBytesCoverTheBuffers) {
 }
 
 TEST_P(Course, TheToleranceTellsFloatFromHalf) {
-  if (GetParam().kind == "measured") return;  // `dev check` compares with half precision at that size, too
+  if (GetParam().kind == "measured") return;      // `dev check` compares with half precision at that size, too
+  if (GetParam().unit != WorkUnit::flop) return;  // whole numbers may be halves
   for (const std::uint64_t seed : kSeeds) {
     const Problem problem = exercise().problem(size(), seed);
     const std::vector<Expected> expected = exercise().reference(size(), problem);
@@ -185,6 +189,53 @@ TEST(Reduction, EveryOrderIsExactAndNoValueMayBeLostOrDoubled) {
   }
   EXPECT_EQ(exercise.work(Size({{"n", 4194304}})).useful_flops, 4194304);
   EXPECT_EQ(exercise.work(Size({{"n", 4194304}})).compulsory_bytes, 16777220);
+}
+
+bool is_bin(float key) { return key >= 0 && key < 256; }
+
+TEST(Histogram, HalfOfTheKeysAreOneAndEveryKeyCounts) {
+  const Exercise& exercise = *find_exercise("histogram");
+  for (const std::int64_t n : {1, 2, 3, 4099, 1 << 18}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      SCOPED_TRACE(testing::Message() << n << " keys, seed " << seed);
+      const Problem problem = exercise.problem(Size({{"n", n}}), seed);
+      const std::vector<float>& keys = problem.input("keys");
+      const Expected expected = exercise.reference(Size({{"n", n}}), problem)[0];
+      EXPECT_EQ(std::accumulate(expected.values.begin(), expected.values.end(), 0.0),
+                static_cast<double>(std::count_if(keys.begin(), keys.end(), is_bin)));
+      if (n > 256) {
+        EXPECT_GE(*std::max_element(expected.values.begin(), expected.values.end()), 0.49 * static_cast<double>(n));
+      }
+      std::vector<float> counts = to_float(expected.values);
+      EXPECT_TRUE(compare(counts, expected, Element::i32).correct);
+      --*std::find_if(counts.begin(), counts.end(), [](float count) { return count > 0; });
+      EXPECT_FALSE(compare(counts, expected, Element::i32).correct);
+    }
+  }
+  EXPECT_EQ(exercise.work(Size({{"n", 4194304}})).useful_flops, 4194304);
+  EXPECT_EQ(exercise.work(Size({{"n", 4194304}})).compulsory_bytes, 16778240);
+}
+
+TEST(Histogram, KeysLieOnBothSidesOfTheBinsAndEveryBinHasSome) {
+  const Exercise& exercise = *find_exercise("histogram");
+  const Size size({{"n", 1 << 20}});
+  const Problem problem = exercise.problem(size, 1);
+  const std::vector<float>& keys = problem.input("keys");
+  for (const float near : {-1.0f, 256.0f}) EXPECT_GT(std::count(keys.begin(), keys.end(), near), 0) << near;
+  EXPECT_LT(*std::min_element(keys.begin(), keys.end()), -256);
+  EXPECT_GT(*std::max_element(keys.begin(), keys.end()), 512);
+  for (const double count : exercise.reference(size, problem)[0].values) EXPECT_GT(count, 0);
+}
+
+// Counts are compared as floats, which hold whole numbers up to kWholeLimit.
+TEST(Histogram, ImagesHaveDifferentBackgroundsSoThatCountsStaySmall) {
+  constexpr std::int64_t kImage = 1 << 23, kStrip = kImage / 64;
+  const Exercise& exercise = *find_exercise("histogram");
+  const Size size({{"n", kImage + 4 * kStrip}});
+  std::vector<double> counts = exercise.reference(size, exercise.problem(size, 1))[0].values;
+  std::sort(counts.begin(), counts.end());
+  EXPECT_LT(counts[255], 0.6 * kImage);
+  EXPECT_GT(counts[254], 2 * kStrip);
 }
 
 TEST(NaiveGemm, ASequentialSumInFloatPasses) {

@@ -1,0 +1,20 @@
+// verdict: fault, uninitialized
+// Nobody clears the counts before the first block adds to them.
+#include <roofwalk.cuh>
+
+constexpr int kBins = 256, kThreads = 256, kEach = 32;
+
+__global__ void count(const int* keys, int* counts, int n) {
+    __shared__ int own[kBins];
+    own[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads) {
+        if (keys[i] >= 0 && keys[i] < kBins) atomicAdd(&own[keys[i]], 1);
+    }
+    __syncthreads();
+    atomicAdd(&counts[threadIdx.x], own[threadIdx.x]);
+}
+
+SOLVE(const int* keys, int* counts, int n) {
+    count<<<ceil_div(n, kThreads * kEach), kThreads>>>(keys, counts, n);
+}

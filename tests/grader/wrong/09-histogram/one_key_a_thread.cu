@@ -1,0 +1,20 @@
+// verdict: fail, right
+// A histogram for each block of 256 threads, one key a thread: clearing and flushing cost as many atomics as before.
+#include <roofwalk.cuh>
+
+constexpr int kBins = 256, kThreads = 256;
+
+__global__ void count(const int* keys, int* counts, int n) {
+    __shared__ int own[kBins];
+    own[threadIdx.x] = 0;
+    __syncthreads();
+    const int i = blockIdx.x * kThreads + threadIdx.x;
+    if (i < n && keys[i] >= 0 && keys[i] < kBins) atomicAdd(&own[keys[i]], 1);
+    __syncthreads();
+    atomicAdd(&counts[threadIdx.x], own[threadIdx.x]);
+}
+
+SOLVE(const int* keys, int* counts, int n) {
+    cudaMemsetAsync(counts, 0, kBins * sizeof(int));
+    count<<<ceil_div(n, kThreads), kThreads>>>(keys, counts, n);
+}
