@@ -77,7 +77,9 @@ TEST(Sizes, AreThoseOfThePublishedFigures) {
        {{"classroom", "n=4194304"},
         {"a100-80", "n=134217728"},
         {"h100-sxm", "n=134217728"},
-        {"rtx4090", "n=268435456"}}}};
+        {"rtx4090", "n=268435456"}}},
+      {"struct-of-arrays",
+       {{"classroom", "n=262144"}, {"a100-80", "n=8388608"}, {"h100-sxm", "n=8388608"}, {"rtx4090", "n=16777216"}}}};
   const std::map<std::string, std::string> of_a_gemm = {{"classroom", "m=512 n=512 k=512"},
                                                         {"a100-80", "m=2048 n=2048 k=2048"},
                                                         {"h100-sxm", "m=2048 n=2048 k=2048"},
@@ -120,7 +122,8 @@ TEST(Sizes, OfASliceAreItsShareOfTheChips) {
       {"transpose", {{"h100-sxm/8", "rows=2048 cols=2048"}, {"rtx4090/8", "rows=2048 cols=4096"}}},
       {"reduction", {{"a100-80/8", "n=8388608"}, {"h100-sxm/8", "n=8388608"}, {"rtx4090/8", "n=16777216"}}},
       {"stencil", {{"h100-sxm/8", "rows=256 cols=16384"}, {"rtx4090/8", "rows=256 cols=32768"}}},
-      {"histogram", {{"a100-80/8", "n=8388608"}, {"h100-sxm/8", "n=8388608"}, {"rtx4090/8", "n=16777216"}}}};
+      {"histogram", {{"a100-80/8", "n=8388608"}, {"h100-sxm/8", "n=8388608"}, {"rtx4090/8", "n=16777216"}}},
+      {"struct-of-arrays", {{"a100-80/8", "n=524288"}, {"h100-sxm/8", "n=524288"}, {"rtx4090/8", "n=1048576"}}}};
   for (const Chapter& chapter : chapters()) {
     const auto own = expected.find(chapter.name);
     if (own == expected.end()) continue;

@@ -394,6 +394,52 @@ TEST(Stencil, TwoSweepsInFloatPassInOneFormulaTooAndOneDoesNot) {
   EXPECT_EQ(work.compulsory_bytes, 8 * 21);
 }
 
+// The particles after ten sweeps in float, with each product rounded or not, as compilers may do; `late`: each time
+// step is that of the sweep before.
+std::vector<float> swept_in_float(std::vector<float> particles, float step, bool rounds_products, bool late) {
+  std::vector<float> fastest(1, 0.0f);
+  const auto add_product = [&](float sum, float a, float b) {
+    const float product = a * b;
+    return rounds_products ? sum + product : std::fma(a, b, sum);
+  };
+  for (std::size_t s = 0; s < 10; ++s) {
+    const float dt = step / (1.0f + fastest[late && s > 0 ? s - 1 : s]);
+    fastest.push_back(0.0f);
+    for (std::size_t p = 0; p < particles.size(); p += 8) {
+      float &x = particles[p], &vx = particles[p + 3];
+      vx = add_product(vx, -dt, x);
+      x = add_product(x, dt, vx);
+      fastest.back() = std::max(fastest.back(), std::fabs(vx));
+    }
+  }
+  return particles;
+}
+
+TEST(StructOfArrays, TenSweepsInFloatPassAndLateTimeStepsDoNot) {
+  for (const std::int64_t n : {1, 2, 3, 33, 1000, 20001}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      SCOPED_TRACE(testing::Message() << n << " particles, seed " << seed);
+      const Exercise& exercise = *find_exercise("struct-of-arrays");
+      const Problem problem = exercise.problem(Size({{"n", n}}), seed);
+      const Expected expected = exercise.reference(Size({{"n", n}}), problem)[0];
+      const float step = std::get<float>(std::get<Scalar>(problem.parameters[2]).value);
+      for (const bool rounds_products : {true, false}) {
+        const Correctness right =
+            compare(swept_in_float(problem.input("before"), step, rounds_products, false), expected);
+        EXPECT_TRUE(right.correct) << right.reason;
+        EXPECT_LT(right.worst_error, 0x1p-19);  // half of what is allowed
+      }
+      EXPECT_FALSE(compare(swept_in_float(problem.input("before"), step, true, true), expected).correct);
+    }
+  }
+}
+
+TEST(StructOfArrays, CountsFortyFlopsAndSixtyFourBytesAParticle) {
+  const Work work = find_exercise("struct-of-arrays")->work(Size({{"n", 7}}));
+  EXPECT_EQ(work.useful_flops, 280);
+  EXPECT_EQ(work.compulsory_bytes, 448);
+}
+
 TEST(FusedLayernorm, CountsFiveFlopsAnElementAndTwoPasses) {
   const Work work = find_exercise("fused-layernorm")->work(Size({{"rows", 3}, {"cols", 7}}));
   EXPECT_EQ(work.useful_flops, 105);
