@@ -238,6 +238,28 @@ TEST(Histogram, ImagesHaveDifferentBackgroundsSoThatCountsStaySmall) {
   EXPECT_GT(counts[254], 2 * kStrip);
 }
 
+TEST(Scan, SumsAreExactAndNoneHasFewBitsOrLeavesAValueOut) {
+  const Exercise& exercise = *find_exercise("scan");
+  for (const std::int64_t n : {1, 2, 3, 4099, 1 << 20}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      SCOPED_TRACE(testing::Message() << n << " values, seed " << seed);
+      const Problem problem = exercise.problem(Size({{"n", n}}), seed);
+      const std::vector<float>& x = problem.input("x");
+      const Expected expected = exercise.reference(Size({{"n", n}}), problem)[0];
+      std::vector<float> inclusive(x.size()), exclusive(x.size());
+      std::inclusive_scan(x.begin(), x.end(), inclusive.begin());
+      std::exclusive_scan(x.begin(), x.end(), exclusive.begin(), 0.0f);
+      EXPECT_TRUE(compare(inclusive, expected, Element::i32).correct);
+      EXPECT_EQ(compare(exclusive, expected, Element::i32).wrong_count, n) << "a value is zero";
+      const auto [least, largest] = std::minmax_element(inclusive.begin(), inclusive.end());
+      EXPECT_GE(*least, 1 << 19);
+      EXPECT_LT(*largest, kWholeLimit);
+    }
+  }
+  EXPECT_EQ(exercise.work(Size({{"n", 2097152}})).useful_flops, 2097152);
+  EXPECT_EQ(exercise.work(Size({{"n", 2097152}})).compulsory_bytes, 16777216);
+}
+
 TEST(NaiveGemm, ASequentialSumInFloatPasses) {
   const Exercise& exercise = *find_exercise("naive-gemm");
   constexpr std::int64_t m = 9, n = 33, k = 4001;
