@@ -1,5 +1,6 @@
 // grade: pass
 // on h100-sxm: none
+// on rtx4090: ace
 // The single pass of Kirk and Hwu: a block waits for the sum of all before it, and passes on its own. Long chunks make the
 // line short.
 #include <roofwalk.cuh>

@@ -1,4 +1,4 @@
-// verdict: fail
+// verdict on classroom: fail
 // Sixteen values for each thread, one behind the other: fewer threads to put together, but no warp reads neighbours.
 #include <roofwalk.cuh>
 

@@ -1,4 +1,4 @@
-// verdict: fail, up
+// verdict on classroom: fail, up
 // One block walks along the whole array with what came before in hand: one trip, and no machine to make it.
 #include <roofwalk.cuh>
 
