@@ -5,16 +5,17 @@
 constexpr int kBins = 256, kThreads = 256, kEach = 32;
 
 __global__ void count(const int* keys, int* counts, int n) {
-    __shared__ int tile[kThreads];
+    __shared__ int4 tile[kThreads / 4];
+    const int bin = threadIdx.x;
     int own = 0;
     for (int first = blockIdx.x * kThreads; first < n; first += gridDim.x * kThreads) {
         const int i = first + threadIdx.x;
-        tile[threadIdx.x] = i < n ? keys[i] : -1;
+        reinterpret_cast<int*>(tile)[threadIdx.x] = i < n ? keys[i] : -1;
         __syncthreads();
-        for (int t = 0; t < kThreads; ++t) own += tile[t] == threadIdx.x;
+        for (const int4& four : tile) own += (four.x == bin) + (four.y == bin) + (four.z == bin) + (four.w == bin);
         __syncthreads();
     }
-    atomicAdd(&counts[threadIdx.x], own);
+    atomicAdd(&counts[bin], own);
 }
 
 SOLVE(const int* keys, int* counts, int n) {
