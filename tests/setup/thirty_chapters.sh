@@ -37,7 +37,7 @@ cd "$course"
 # any mistyped name in the tests), and lists it in the book after the chapter LAST. Adds a comment to every kernel, so
 # that a copy cannot use what is cached by content, such as compiled kernels; a comment changes no figure.
 copy_chapter() {
-  local from=$1 to=$2 last=$3 parent file
+  local from=$1 to=$2 last=$3 parent file row
   key_of() { sed -n "s/^$1 = \"\(.*\)\"$/\1/p" "chapters/$from/exercise.toml"; }
   for parent in chapters solutions tests/grader/wrong; do
     if [[ -d $parent/$from ]]; then cp -r "$parent/$from" "$parent/$to"; fi
@@ -49,6 +49,9 @@ copy_chapter() {
   # kernel, so the comment goes there.
   find "tests/grader/wrong/$to" -name '*.patch' -exec sed -i "0,/^--- /s/^--- /\/\/ $to\n&/" {} +
   sed -i "/(..\/chapters\/$last\/lesson.md)/a - [$(key_of title)](../chapters/$to/lesson.md): $(key_of summary)" book/README.md
+  row=$(grep -F "(../chapters/$from/lesson.md)" book/course-map.md)
+  row="| $((10#${to%%-*})) [${row#*[}"
+  sed -i "/(..\/chapters\/$last\/lesson.md)/a ${row//$from/$to}" book/course-map.md
 }
 
 chapters=(chapters/[0-9][0-9]-*/)

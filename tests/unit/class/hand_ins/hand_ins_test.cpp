@@ -272,7 +272,7 @@ TEST_P(ManyHandIns, AreWhoseTheyAre) {
   expect_just(shape, 500, trouble);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ManyHandIns,
+INSTANTIATE_TEST_SUITE_P(LongShapes, ManyHandIns,
                          ::testing::Combine(::testing::ValuesIn(kShapes),
                                             ::testing::Values(Trouble{"AllAtOnce", one_huge, stray_files,
                                                                       "holds 1 more"})),

@@ -8,6 +8,7 @@
 #include "common/device/virtual/virtual_device.h"
 #include "common/specs/machine.h"
 #include "tests/support/kernel_runner.h"
+#include "tests/support/thirds.h"
 
 namespace roofwalk {
 namespace {
@@ -503,7 +504,9 @@ TEST_P(LockstepOf, LeavesWhatALaneByLaneRunLeaves) {
   expect_the_same(*artifact, {kCount, kCount}, {kCount, joint.number});
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, LockstepOf, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Kernels, LockstepOf, testing::ValuesIn(test::every_third(kCases)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongKernels, LockstepOf, testing::ValuesIn(test::all_but_every_third(kCases)),
                          [](const auto& each) { return each.param.name; });
 
 void expect_the_same_of_chapter(const std::string& chapter, const std::vector<int>& sizes,

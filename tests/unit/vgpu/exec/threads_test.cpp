@@ -3,6 +3,7 @@
 
 #include "common/base/json.h"
 #include "tests/support/kernel_runner.h"
+#include "tests/support/thirds.h"
 
 namespace roofwalk {
 namespace {
@@ -146,7 +147,10 @@ TEST_P(Threads, LeaveTheSameWhereMemoryIsNotCounted) {
   expect_the_same(GetParam(), {.figures = RunOptions::Figures::none});
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Threads, testing::ValuesIn(kCases), [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(Kernels, Threads, testing::ValuesIn(test::every_third(kCases)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongKernels, Threads, testing::ValuesIn(test::all_but_every_third(kCases)),
+                         [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace roofwalk

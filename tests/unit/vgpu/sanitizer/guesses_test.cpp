@@ -1,4 +1,5 @@
 // Plain loads whose value only guesses what a compare-and-swap will find (lowering/analysis/guesses.h).
+#include "tests/support/thirds.h"
 #include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {
@@ -433,7 +434,9 @@ class HonestGuess : public testing::TestWithParam<JudgedBody> {};
 
 TEST_P(HonestGuess, IsNoRace) { expect_no_fault(guess_text(GetParam())); }
 
-INSTANTIATE_TEST_SUITE_P(Sanitizer, HonestGuess, testing::ValuesIn(kHonestGuesses),
+INSTANTIATE_TEST_SUITE_P(Sanitizer, HonestGuess, testing::ValuesIn(every_third(kHonestGuesses)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongSanitizer, HonestGuess, testing::ValuesIn(all_but_every_third(kHonestGuesses)),
                          [](const auto& each) { return each.param.name; });
 
 const bool kUsedOtherwiseJoined = join(map_to_text(kUsedOtherwise, guess_text));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/thirds.h"
 #include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
 namespace roofwalk::test {
@@ -273,7 +274,9 @@ TEST_P(PlantedFault, IsNotLookedForWhereNobodyAsks) {
   EXPECT_FALSE(run_judged(block_text(GetParam().body), {}).fault.has_value());
 }
 
-INSTANTIATE_TEST_SUITE_P(Sanitizer, PlantedFault, testing::ValuesIn(kPlanted),
+INSTANTIATE_TEST_SUITE_P(Sanitizer, PlantedFault, testing::ValuesIn(every_third(kPlanted)),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(LongSanitizer, PlantedFault, testing::ValuesIn(all_but_every_third(kPlanted)),
                          [](const auto& each) { return each.param.name; });
 
 // Finds faults in an inlined function template, in a plan's second kernel, and in the last, partial warp.
