@@ -114,6 +114,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   std::fill(std::begin(block.counted), std::end(block.counted), 0u);
   std::fill(std::begin(block.asked), std::end(block.asked), 0u);
   std::fill(std::begin(block.came_at), std::end(block.came_at), PathClock{});
+  block.ended_at = 0;
   block.follows_flags = is_traced || launch.follows_flags;
   block.mbarrier_copies.clear();
   block.mbarrier_phases.clear();

@@ -95,6 +95,7 @@ struct ResidentBlock {
   std::uint32_t counted[kBarriers] = {};   // bar.red: threads that have arrived with a true predicate
   std::uint32_t asked[kBarriers] = {};     // bar.red: threads that have arrived
   PathClock came_at[kBarriers] = {};       // the latest of the arrived warps, at the barrier
+  std::int64_t ended_at = 0;               // PathClock::of_grid of the latest of its warps that have ended
 
   // BlockWork::busy_cycles
   std::uint64_t busy_cycles() const {

@@ -55,15 +55,18 @@ void put_reduction(Warp& warp, const ResidentBlock& block, int barrier) {
 
 void release_barrier(ResidentBlock& block, int barrier) {
   if (block.shadow != nullptr) note_sync_point(block, barrier);
+  PathClock& came_at = block.came_at[barrier];
+  // A barrier of the whole block also waits for the warps that end instead of coming to it.
+  if (block.expected[barrier] == 0) came_at.of_grid = std::max(came_at.of_grid, block.ended_at);
   for (Warp& warp : block.warps) {
     if (warp.state != Warp::State::waiting || warp.barrier != barrier) continue;
     if (block.asked[barrier] != 0) put_reduction(warp, block, barrier);
-    warp.path.wait_until(block.came_at[barrier], warp.wait_for_block.rest);
+    warp.path.wait_until(came_at, warp.wait_for_block.rest);
     warp.state = Warp::State::ready;
   }
   block.arrived[barrier] = block.expected[barrier] = 0;
   block.counted[barrier] = block.asked[barrier] = 0;
-  block.came_at[barrier] = {};
+  came_at = {};
 }
 
 void arrive(const Launch& launch, ResidentBlock& block, Warp& warp, const Op* op, std::size_t barrier) {
@@ -151,6 +154,7 @@ const Op* finish_warp(Warp& warp) {
   warp.state = Warp::State::done;
   ResidentBlock& block = *warp.block;
   --block.live_warps;
+  block.ended_at = std::max(block.ended_at, warp.path.now().of_grid);
   // A barrier for the whole block waits for live warps only.
   for (int barrier = 0; barrier < kBarriers; ++barrier) {
     if (block.arrived[barrier] != 0 && block.live_warps != 0 && barrier_is_full(block, barrier)) {

@@ -93,6 +93,14 @@ TEST(BlockChain, WaitsAreHandedOnWithinABlock) {
   for (const std::string& body : bodies) EXPECT_GE(chain_of(body + rest, 32, 96), 31 * 4 * kRounds) << body;
 }
 
+// A barrier of the whole block opens when the warp that waits has ended.
+TEST(BlockChain, WaitsAreHandedOnByWarpsThatEnd) {
+  const std::string turns = "setp.ge.u32 %p1, %r1, 32;\n@%p1 bra others;\n" + wait_for("%r2") +
+                            "ret;\nothers:\nbar.sync 0;\n" + work() + "setp.ne.u32 %p1, %r1, 32;\n@%p1 bra out;\n" +
+                            kNext + "st.volatile.global.u32 [%rd1], %r4;\nout:\n";
+  EXPECT_GE(chain_of(turns, 32, 64), 31 * 4 * kRounds);
+}
+
 TEST(BlockChain, ManyMayWaitForOneAtOnce) {
   const std::string one = "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra others;\n" + work() +
                           "st.volatile.global.u32 [%rd1], 7;\nret;\nothers:\n" + wait_for("7") +
