@@ -9,6 +9,7 @@
 #include "common/vgpu/exec/giving_way.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/ops/members.h"
+#include "common/vgpu/requests/global_flow.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/sanitizer/checked_access.h"
 #include "common/vgpu/state/work.h"
@@ -196,6 +197,7 @@ const Op* leave_meeting(Launch& launch, Warp& warp, std::vector<MeetingLanes>::i
   const bool is_ahead = own->kind == MeetingLanes::Kind::exchange;
   const Op* const next = is_ahead ? own->at : own->at + 1;
   go_on_in_trace(launch, warp, *own, is_ahead ? own->at->pc : own->at->pc + 1);
+  warp.path.behind_cycles += own->rest;
   warp.meeting.erase(own);
   return next;
 }
@@ -216,6 +218,7 @@ bool all_at_barrier(const Warp& warp, const MeetingLanes& own) {
 const Op* arrive_together(Launch& launch, Warp& warp, std::vector<MeetingLanes>::iterator own) {
   for (MeetingLanes& each : warp.meeting) each.met = true;
   go_on_in_trace(launch, warp, *own, own->at->pc);
+  warp.path.behind_cycles += std::exchange(own->rest, 0);  // the barrier takes care of it
   const std::uint32_t lanes = std::exchange(warp.mask, warp.live);
   come_to_barrier(launch, warp, own->at, barrier_named(warp, own->at, own->lanes));
   warp.mask = lanes;
@@ -227,13 +230,17 @@ const Op* arrive_together(Launch& launch, Warp& warp, std::vector<MeetingLanes>:
 
 const Op* wait_in_warp(Launch& launch, Warp& warp, const Op* op, MeetingLanes::Kind kind, Slot masks,
                        const char* what) {
+  // What these lanes do behind the operation cannot pass while others of the warp wait for other blocks.
+  const std::int64_t rest = launch.chain != nullptr ? rest_of_block(launch, warp, op) : 0;
+  warp.path.behind_cycles -= rest;
   warp.meeting.push_back({.at = op,
                           .kind = kind,
                           .masks = masks,
                           .what = what,
                           .lanes = warp.mask,
                           .first_outcome = warp.first_outcome,
-                          .entry = warp.trace == nullptr ? 0 : warp.trace->blocks.size() - 1});
+                          .entry = warp.trace == nullptr ? 0 : warp.trace->blocks.size() - 1,
+                          .rest = rest});
   warp.stack.back().block = op->block;
   return go_on_in_warp(launch, warp);
 }

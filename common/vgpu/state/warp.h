@@ -82,6 +82,7 @@ struct MeetingLanes {
   bool met = false;               // those they wait for have come, or ended, so these may go on
   std::size_t first_outcome = 0;  // Warp::first_outcome of their basic block
   std::size_t entry = 0;          // traced warps: index of their entry of it in WarpTrace::blocks
+  std::int64_t rest = 0;          // cycles of it that come behind the wait (PathClock::of_grid)
 };
 
 // A load of shared memory that is checked for races only when it is known which lanes want the value
