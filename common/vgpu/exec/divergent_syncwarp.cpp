@@ -231,7 +231,7 @@ const Op* arrive_together(Launch& launch, Warp& warp, std::vector<MeetingLanes>:
 const Op* wait_in_warp(Launch& launch, Warp& warp, const Op* op, MeetingLanes::Kind kind, Slot masks,
                        const char* what) {
   // What these lanes do behind the operation cannot pass while others of the warp wait for other blocks.
-  const std::int64_t rest = launch.chain != nullptr ? rest_of_block(launch, warp, op) : 0;
+  const std::int64_t rest = launch.chain != nullptr ? rest_of_block(launch, op) : 0;
   warp.path.behind_cycles -= rest;
   warp.meeting.push_back({.at = op,
                           .kind = kind,

@@ -249,6 +249,7 @@ struct Program {
   bool turns_by_clock = false;                  // whether a block's warps take turns in order of time (exec/turns.h)
   std::vector<std::uint32_t> timed_operations;  // by basic block, see block_latency.h; empty without the timing model
   std::vector<UnitTimes> unit_times;            // by basic block, see block_latency.h; all 0 without the timing model
+  std::vector<std::uint32_t> rests;             // by PTX instruction: rest_latencies(); empty without the timing model
   std::map<std::uint32_t, std::string> shared_variables;  // mangled name by start offset
   std::span<const SharedAccess> shared_accesses;          // by PTX instruction; empty: each is an access by itself
   SharedAccess shared_access(std::uint32_t pc) const {

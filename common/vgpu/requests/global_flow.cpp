@@ -193,13 +193,9 @@ void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_
   if (seen.order != 0) note_seen_write(launch, warp, op, seen.by);
 }
 
-std::int64_t rest_of_block(const Launch& launch, const Warp& warp, const Op* op) {
-  const BasicBlock& block = launch.program.blocks[op->block];
-  const LockstepCode& lockstep = launch.program.lockstep;
-  const Op& entry = warp.in_lockstep ? lockstep.ops[lockstep.first_op[op->block]] : launch.program.ops[block.first_op];
-  const std::int64_t latency = entry.offset;
-  const auto left = static_cast<std::int64_t>(block.first + block.count - op->pc);
-  return block.count == 0 ? 0 : latency * left / static_cast<std::int64_t>(block.count);
+std::int64_t rest_of_block(const Launch& launch, const Op* op) {
+  const std::vector<std::uint32_t>& rests = launch.program.rests;
+  return rests.empty() ? 0 : rests[op->pc];
 }
 
 namespace {
@@ -208,7 +204,7 @@ BlockChain& chain_of(Launch& launch) { return launch.stores_wait ? launch.sm->ch
 
 // A change by an instruction.
 BlockChain::Change change_by(const Launch& launch, const Warp& warp, const Op* op) {
-  return {warp.path.now().of_grid - rest_of_block(launch, warp, op), warp.block->linear_index};
+  return {warp.path.now().of_grid - rest_of_block(launch, op), warp.block->linear_index};
 }
 
 void put_word(Launch& launch, std::uint64_t word, const BlockChain::Change& change, bool keeps, bool strongly) {
@@ -248,7 +244,7 @@ void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t wor
   const std::int64_t a_try = launch.machine.l2_latency_cycles + kCyclesOfATry;
   PathSums& path = warp.path;
   WaitForBlock& wait = warp.wait_for_block;
-  const std::int64_t rest = rest_of_block(launch, warp, op), now = path.now().of_grid - rest;
+  const std::int64_t rest = rest_of_block(launch, op), now = path.now().of_grid - rest;
   if (wait.op != op) wait = {.op = op, .last = now, .newest = wait.newest};
   wait.vain += std::min(now - wait.last, a_try + wait.slept);
   wait.last = now, wait.slept = 0;

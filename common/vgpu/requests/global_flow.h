@@ -28,9 +28,9 @@ void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_
 // atomics that may wait for other blocks look. note_chain_write: an atomic; note_global_store() notes stores.
 void note_chain_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, bool keeps);
 void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word);
-// Returns the latency of an operation and of all that follows it in its basic block. A warp's clocks have it from the
-// entry of the block on.
-std::int64_t rest_of_block(const Launch& launch, const Warp& warp, const Op* op);
+// Returns the cycles of its basic block that are left when an operation is issued (Program::rests). A warp's clocks
+// have them from the entry of the block on.
+std::int64_t rest_of_block(const Launch& launch, const Op* op);
 
 // At the end of a round in which SMs ran at the same time: records what an SM read, and makes what it wrote known to
 // all.

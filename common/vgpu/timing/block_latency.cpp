@@ -50,10 +50,13 @@ double unit_cycles(const Machine& machine, const TimedOp& op) {
   return interval * (op.unit == Unit::tensor ? op.tensor_fmas : op.issues);
 }
 
+constexpr std::uint32_t kNever = ~0u;
+
 // Returns the latency of a schedule if operations issue in order, each when its sources and its unit are ready.
-// `ready`: scratch memory for the cycle when each slot is ready; all 0 on entry and on return.
+// `ready`: scratch memory for the cycle when each slot is ready; all 0 on entry and on return. `issued`: receives, by
+// PTX instruction, the cycle in which it is first issued as other than arithmetic, or as a fence; kNever on entry.
 std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
-                         std::vector<std::uint32_t>& ready) {
+                         std::vector<std::uint32_t>& ready, std::vector<std::uint32_t>* issued = nullptr) {
   std::uint32_t now = 0, end = 0, latest = 0;  // latest: when all results so far are ready
   std::array<double, kUnitCount> opens{};      // by unit: when it can take another operation
   for (const TimedOp& op : schedule.ops) {
@@ -64,9 +67,12 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const S
     double& opens_at = opens[static_cast<std::size_t>(op.unit)];
     now = std::max(now, static_cast<std::uint32_t>(opens_at));
     opens_at = std::max(opens_at, static_cast<double>(now)) + unit_cycles(machine, op);
+    const bool is_fence = op.kind == TimedKind::compute && waits_for_stores(program, op);
+    if (issued != nullptr && (op.kind != TimedKind::compute || is_fence))
+      (*issued)[op.pc] = std::min((*issued)[op.pc], now);
     now += op.issues;
     const std::uint32_t done = now + latency_of(machine, program, op);
-    if (op.kind == TimedKind::compute && waits_for_stores(program, op)) now = done;  // later operations wait as well
+    if (is_fence) now = done;  // later operations wait as well
     for (const std::uint16_t result : operands.first(op.result_count)) {
       if (result != kReadySlot) ready[result] = result == kOverflowSlot ? std::max(ready[result], done) : done;
       latest = std::max(latest, done);
@@ -118,6 +124,23 @@ std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program
   return out;
 }
 
+std::vector<std::uint32_t> rest_latencies(const Machine& machine, const Program& program,
+                                          const ProgramSchedule& schedule) {
+  const std::size_t count = program.function->instructions.size();
+  std::vector<std::uint32_t> out(count), issued(count), ready(schedule.slots);
+  for (std::size_t b = 0; b < schedule.blocks.size(); ++b) {
+    const BasicBlock& block = program.blocks[b];
+    std::fill_n(issued.begin() + block.first, block.count, kNever);
+    const std::uint32_t end = latency_of(machine, program, schedule.blocks[b].back(), ready, &issued);
+    std::uint32_t last = 0;
+    for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+      if (issued[pc] != kNever) last = issued[pc];
+      out[pc] = end - last;
+    }
+  }
+  return out;
+}
+
 std::vector<std::uint32_t> least_issue_slots(const ProgramSchedule& schedule) {
   std::vector<std::uint32_t> least(schedule.blocks.size(), ~0u), slots;
   for (std::size_t first = 0; first < least.size(); ++first) {
@@ -165,6 +188,7 @@ void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Prog
   const std::vector<std::uint32_t> latencies = block_latencies(machine, program, schedule);
   const std::vector<std::uint32_t> slots = least_issue_slots(schedule);
   program.unit_times = least_unit_times(machine, schedule);
+  program.rests = rest_latencies(machine, program, schedule);
   const auto tell = [&](Op& entry, std::size_t block) {
     entry.offset = latencies[block];
     entry.meet = slots[block];

@@ -21,6 +21,11 @@ double shared_interval(const Machine& machine);
 std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program& program,
                                            const ProgramSchedule& schedule);
 
+// Returns, by PTX instruction, the cycles of its basic block that are left when it is issued, its own latency included.
+// Of arithmetic and exchanges: those left at the access, barrier or fence of the block before it, or at its start.
+std::vector<std::uint32_t> rest_latencies(const Machine& machine, const Program& program,
+                                          const ProgramSchedule& schedule);
+
 // Returns the cycles of a turn in atomics that are compare-and-swap loops (is_retried()). In shared memory, a turn is a
 // load, a swap and a branch; in global memory it is a swap only, since the swap returns the old value. ptxas 13.0
 // compiles such atomics this way for sm_80 and sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS and ATOMG.CAS within a
@@ -35,7 +40,7 @@ std::vector<std::uint32_t> least_issue_slots(const ProgramSchedule& schedule);
 std::vector<UnitTimes> least_unit_times(const Machine& machine, const ProgramSchedule& schedule);
 
 // Writes latencies and least issue slots into the entry operations of basic blocks (code and lockstep code), for
-// BlockWork::latency_cycles and Launch::issued. Also sets the program's unit times and its numbers of
+// BlockWork::latency_cycles and Launch::issued. Also sets the program's unit times, rests of latencies and numbers of
 // timed operations.
 void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program);
 

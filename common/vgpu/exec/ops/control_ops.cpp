@@ -71,7 +71,7 @@ void release_barrier(ResidentBlock& block, int barrier) {
 
 void arrive(const Launch& launch, ResidentBlock& block, Warp& warp, const Op* op, std::size_t barrier) {
   ++block.arrived[barrier];
-  warp.wait_for_block.rest = launch.chain != nullptr ? rest_of_block(launch, warp, op) : 0;
+  warp.wait_for_block.rest = launch.chain != nullptr ? rest_of_block(launch, op) : 0;
   PathClock now = warp.path.now();
   now.of_grid -= warp.wait_for_block.rest;
   block.came_at[barrier].raise_to(now);

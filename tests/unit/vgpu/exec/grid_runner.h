@@ -67,10 +67,15 @@ inline GridRun run(const Kernel& kernel, const TraceLimits& traces = {}, int blo
                         .arguments = arguments,
                         .address_of = [](const std::string&) { return std::uint64_t{0}; }});
   EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
+  program->rests.resize(program->function->instructions.size());
   for (std::size_t b = 0; b < program->blocks.size(); ++b) {
     program->ops[program->blocks[b].first_op].offset = kernel.block_cycles;
     if (!program->lockstep.ops.empty())
       program->lockstep.ops[program->lockstep.first_op[b]].offset = kernel.block_cycles;
+    const BasicBlock& block = program->blocks[b];
+    for (std::uint32_t i = 0; i < block.count; ++i)
+      program->rests[block.first + i] =
+          static_cast<std::uint32_t>(kernel.block_cycles) * (block.count - i) / block.count;
   }
   L2Cache l2(machine.l2_bytes, machine.l2_ways);
   GridRun out;

@@ -239,6 +239,18 @@ TEST_F(BlockLatency, OfAStopIncludesWhatIsInFlight) {
   EXPECT_EQ(latency(), (1 + 200) + 1 + 4u);
 }
 
+// What comes before an access does not share its latency with what comes behind it.
+TEST_F(BlockLatency, BehindAnAccessIsWhatIsIssuedLater) {
+  program_.blocks = {{.first = 0, .count = 2, .successors = {}, .memory = {}}};
+  add(TimedKind::load, Unit::memory, 2, {1}, kShared);
+  add(TimedKind::compute, Unit::integer, 3, {2}, kGlobal);
+  add(TimedKind::load, Unit::memory, 4, {3}, kGlobal);
+  add(TimedKind::compute, Unit::integer, 5, {4}, kGlobal);
+  const std::vector<std::uint32_t> rests = rest_latencies(machine_, program_, whole());
+  EXPECT_EQ(rests.at(kGlobal), (1 + 200) + 1 + 4u);
+  EXPECT_EQ(rests.at(kShared), latency());
+}
+
 // The overflow slot is ready when the latest of its values is.
 TEST_F(BlockLatency, OfTheOverflowSlotIsThatOfItsLatestValue) {
   add(TimedKind::load, Unit::memory, 2, {1});
