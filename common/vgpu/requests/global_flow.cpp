@@ -245,7 +245,7 @@ void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t wor
   PathSums& path = warp.path;
   WaitForBlock& wait = warp.wait_for_block;
   const std::int64_t rest = rest_of_block(launch, op), now = path.now().of_grid - rest;
-  if (wait.op != op) wait = {.op = op, .last = now, .newest = wait.newest};
+  if (wait.op != op) wait.begin(op, now);
   wait.vain += std::min(now - wait.last, a_try + wait.slept);
   wait.last = now, wait.slept = 0;
   BlockChain::Change seen = launch.chain->latest(word);
@@ -253,13 +253,17 @@ void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t wor
     const BlockChain::Change own = launch.sm->chain.latest(word);
     if (own.order != 0) seen = own;
   }
-  if (seen.order == 0) return;
+  if (seen.order == 0) return wait.note_vain(word, warp.executed);
   launch.charge(work::kTracedWord);
   if (seen.of_several || seen.block != warp.block->linear_index) chain_of(launch).note_wait();
-  if (seen.order <= wait.newest) return path.wait_for_block(std::max(now, seen.clock) + rest);
-  // Tries in vain take no time of their own: how many there are depends on the order of turns.
-  path.wait_for_block(std::max(now - wait.vain, seen.clock) + rest);
-  wait = {.newest = seen.order};
+  if (seen.order <= wait.newest) {
+    wait.note_vain(word, warp.executed);
+    return path.wait_for_block(std::max(now, seen.clock) + rest);
+  }
+  // Tries in vain take no time of their own: how many there are depends on the order of turns. Those at other words do.
+  const std::int64_t found_at = std::max(now - wait.vain_at(word), seen.clock);
+  path.wait_for_block(found_at + rest);
+  wait.find(seen.order, warp.executed, found_at);
 }
 
 void settle_grid_flow(GridFlow& flow, Multiprocessor& sm) {

@@ -1,6 +1,7 @@
 // A warp: its lanes, where they are in the program, and their calls.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -101,12 +102,46 @@ struct HeldLoad {
 
 // A wait of a warp for other blocks (block_chain.h): the looks by one operation, since it last saw anything new.
 struct WaitForBlock {
+  // A word at which the warp has looked in vain.
+  struct Word {
+    std::uint64_t word = 0;
+    std::int64_t before = 0;     // `vain` at the first of these looks
+    std::uint64_t executed = 0;  // Warp::executed at the last of them
+  };
+  static constexpr std::size_t kMostWords = 128;  // as many as a warp looks at by one instruction
+
   const Op* op = nullptr;
   std::int64_t last = 0;     // PathClock::of_grid at the last of them
   std::int64_t vain = 0;     // cycles between them that went by with looking
   std::int64_t slept = 0;    // cycles of sleep since the last of them
   std::uint64_t newest = 0;  // BlockChain::Change::order: the latest that the warp has seen
   std::int64_t rest = 0;     // at a barrier of the block: latency of the basic block behind it
+  std::vector<Word> words;   // the latest kMostWords
+
+  void begin(const Op* by, std::int64_t now) {
+    op = by, last = now, vain = slept = 0;
+    words.clear();
+  }
+  void note_vain(std::uint64_t word, std::uint64_t executed) {
+    const auto known = std::find_if(words.begin(), words.end(), [&](const Word& each) { return each.word == word; });
+    if (known != words.end()) {
+      known->executed = executed;
+      return;
+    }
+    if (words.size() == kMostWords) words.erase(words.begin());
+    words.push_back({word, vain, executed});
+  }
+  // Cycles that went by with looking at a word in vain.
+  std::int64_t vain_at(std::uint64_t word) const {
+    const auto known = std::find_if(words.begin(), words.end(), [&](const Word& each) { return each.word == word; });
+    return known == words.end() ? 0 : vain - known->before;
+  }
+  // Begins anew behind a look that has found a change. Other lanes of this look may go on looking in vain.
+  void find(std::uint64_t order, std::uint64_t executed, std::int64_t now) {
+    std::erase_if(words, [&](const Word& each) { return each.executed != executed; });
+    for (Word& each : words) each.before = 0;
+    last = now, vain = 0, newest = order;
+  }
 };
 
 struct ResidentBlock;

@@ -137,6 +137,21 @@ TEST(BlockChain, TriesInVainTakeNoTime) {
   EXPECT_LT(chain_of(one, 64), 1000 * 20);
 }
 
+// But tries at other words than the one that has changed are no wait for that change, whatever lies between them.
+TEST(BlockChain, TriesAtOtherWordsTakeTheirTime) {
+  constexpr std::int64_t kTries = 5;
+  const std::string own = "mul.wide.u32 %rd4, %r2, 4;\nadd.u64 %rd4, %rd4, %rd2;\n";
+  const std::string turn =
+      "mov.u32 %r6, 0;\nmov.u64 %rd3, %rd1;\nlook:\nld.volatile.global.u32 %r3, [%rd3];\nsetp.ne.u32 %p1, %r6, 0;\n"
+      "@%p1 bra between;\nsetp.ne.u32 %p2, %r3, %r2;\n@%p2 bra look;\nst.volatile.global.u32 [%rd4], 7;\nbetween:\n"
+      "add.u32 %r6, %r6, 1;\n";
+  const std::string again = "setp.gt.u32 %p4, %r6, " + std::to_string(kTries) +
+                            ";\n@%p4 bra done;\nsetp.lt.u32 %p5, %r6, " + std::to_string(kTries) +
+                            ";\n@%p5 bra look;\nmov.u64 %rd3, %rd4;\nbra look;\ndone:\n";
+  const std::string body = own + turn + work() + again + kNext + "st.volatile.global.u32 [%rd1], %r4;\n";
+  EXPECT_GE(chain_of(body, 32), 31 * kTries * 4 * kRounds);
+}
+
 TEST(BlockChain, KeepsWhatAtomicsKeep) {
   BlockChain chain;
   chain.look(16, true);
