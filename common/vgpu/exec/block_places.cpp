@@ -123,6 +123,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   if (!block.global_flags.empty()) block.global_flags = {};
   block.global_stores.reset();
   block.swaps.clear();
+  if (!block.swapped.empty()) block.swapped = {};
   block.most_swaps = 0;
   block.sync_points = block.followed = block.last_flag_write = 0;
   // Fills shared memory with NaNs, so that a read before any write shows up instead of finding a lucky zero.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/mix.h"
+#include "common/vgpu/requests/global_flow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -64,6 +65,49 @@ void record(Launch& launch, Warp& warp, const Op* op, std::uint32_t place, std::
   launch.sm->traced.bytes += sizeof(AtomicTurns);
 }
 
+// Returns when the last of all turns at a word is over, at the earliest, with those that take so many cycles from `now`
+// on. Warps do not run in order of time, so those that come later in the run may have had their turns before.
+std::int64_t end_of_turns(TurnsInARow& word, std::int64_t now, std::int64_t cycles) {
+  if (word.from + word.cycles < now) word = {now, 0};
+  word.from = std::min(word.from, now);
+  word.cycles += cycles;
+  return word.from + word.cycles;
+}
+
+// Where blocks may wait for each other (block_chain.h): puts a warp off by the turns of its lanes, of which its basic
+// block has the latency of one access only, and in shared memory by those of other warps of its block. The timing model
+// replays turns by the same rules (Simulation::swap).
+class TurnsOfAWarp {
+ public:
+  TurnsOfAWarp(const Launch& launch, Warp& warp, const Op* op, bool shared)
+      : warp_(warp), op_(op), shared_(shared), now_(warp.path.now().of_grid - rest_of_block(launch, op)) {
+    const Machine& machine = launch.machine;
+    read_ = shared ? machine.shared_latency_cycles : machine.l2_latency_cycles;
+    turn_ = shared ? machine.shared_swap_cycles : machine.l2_latency_cycles + 2 * machine.alu_latency_cycles;
+  }
+
+  void add(std::uint64_t word, int lanes) {
+    const double first = shared_ ? 0 : read_;  // in shared memory, the read is part of the first turn
+    end_ = std::max(end_, now_ + static_cast<std::int64_t>(first + turn_ * lanes));
+    if (!shared_) return;
+    end_ = std::max(end_, end_of_turns(warp_.block->swapped[word], now_, static_cast<std::int64_t>(read_ * lanes)));
+  }
+
+  void finish() {
+    const auto more = std::max<std::int64_t>(end_ - now_ - static_cast<std::int64_t>(read_), 0);
+    warp_.path.behind_cycles += more;
+    // A try of a warp that waits takes as long as its turns do.
+    if (!shared_ && (op_->spins || op_->ends_loops)) warp_.wait_for_block.slept += more;
+  }
+
+ private:
+  Warp& warp_;
+  const Op* op_;
+  bool shared_;
+  std::int64_t now_ = 0, end_ = 0;  // PathClock::of_grid
+  double read_ = 0, turn_ = 0;
+};
+
 }  // namespace
 
 void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access, bool shared) {
@@ -77,14 +121,17 @@ void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access,
     for_each_word(words, [&](std::uint64_t word, std::uint8_t lanes) { of_bank[word % kBanks] += lanes; });
     warp.swaps += *std::max_element(of_bank, of_bank + kBanks);
   }
+  TurnsOfAWarp turns(launch, warp, op, shared);
   for_each_word(words, [&](std::uint64_t word, std::uint8_t lanes) {
     if (shared) lanes = of_bank[word % kBanks];
+    if (launch.chain != nullptr) turns.add(word, lanes);
     const auto hash = static_cast<std::uint32_t>(mix(word));
     std::uint32_t& of_word = counts[shared ? word : hash % kPlaceHashes];
     of_word += lanes;
     if (shared) warp.block->most_swaps = std::max(warp.block->most_swaps, of_word);
     record(launch, warp, op, hash, lanes, shared ? AtomicTurns::Kind::swap_shared : AtomicTurns::Kind::swap_global);
   });
+  if (launch.chain != nullptr) turns.finish();
 }
 
 namespace {

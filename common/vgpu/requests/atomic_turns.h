@@ -18,7 +18,8 @@ Words words_of(const Access& access);
 inline constexpr std::size_t kSectorPlaces = 1u << 14;
 std::size_t place_of_sector(std::uint64_t sector);
 
-// For an atomic with is_retried(): counts the swaps of each word, and records them for a traced warp.
+// For an atomic with is_retried(): counts the swaps of each word, and records them for a traced warp. Where blocks may
+// wait for each other, the warp's clock (PathClock::of_grid) is put off by them.
 void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access, bool shared);
 
 // For any other atomic on global memory: counts the updates of each sector, and records them for a traced warp. L2
