@@ -50,11 +50,11 @@ double unit_cycles(const Machine& machine, const TimedOp& op) {
   return interval * (op.unit == Unit::tensor ? op.tensor_fmas : op.issues);
 }
 
-constexpr std::uint32_t kNever = ~0u;
+constexpr std::uint32_t kUnissued = ~0u;
 
 // Returns the latency of a schedule if operations issue in order, each when its sources and its unit are ready.
 // `ready`: scratch memory for the cycle when each slot is ready; all 0 on entry and on return. `issued`: receives, by
-// PTX instruction, the cycle in which it is first issued as other than arithmetic, or as a fence; kNever on entry.
+// PTX instruction, the cycle in which it is first issued as other than arithmetic, or as a fence; kUnissued on entry.
 std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
                          std::vector<std::uint32_t>& ready, std::vector<std::uint32_t>* issued = nullptr) {
   std::uint32_t now = 0, end = 0, latest = 0;  // latest: when all results so far are ready
@@ -130,11 +130,11 @@ std::vector<std::uint32_t> rest_latencies(const Machine& machine, const Program&
   std::vector<std::uint32_t> out(count), issued(count), ready(schedule.slots);
   for (std::size_t b = 0; b < schedule.blocks.size(); ++b) {
     const BasicBlock& block = program.blocks[b];
-    std::fill_n(issued.begin() + block.first, block.count, kNever);
+    std::fill_n(issued.begin() + block.first, block.count, kUnissued);
     const std::uint32_t end = latency_of(machine, program, schedule.blocks[b].back(), ready, &issued);
     std::uint32_t last = 0;
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
-      if (issued[pc] != kNever) last = issued[pc];
+      if (issued[pc] != kUnissued) last = issued[pc];
       out[pc] = end - last;
     }
   }
