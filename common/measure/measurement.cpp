@@ -129,6 +129,7 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   Measurement m;
   m.useful_flops = {static_cast<double>(work.useful_flops), unit.one, Obtained::formula};
   m.compulsory_bytes = {static_cast<double>(work.compulsory_bytes), "B", Obtained::formula};
+  m.least_flops = static_cast<double>(work.least_flops);
   m.executed_flops = sum(c, {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor}, "FLOP",
                          Obtained::counted);
   m.half_flops = sum(c, {Counter::flops_f16}, "FLOP", Obtained::counted);
@@ -178,6 +179,7 @@ std::vector<std::string> implausible(const Measurement& m, const Roofs& roofs, c
   input.bytes = m.level("dram").bytes.value + uncounted.dram_bytes;
   input.compulsory_bytes = m.compulsory_bytes.value;
   input.useful_flops = m.useful_flops.value;
+  input.least_flops = m.least_flops;
   // If a device cannot count all FLOPs, exactly the useful FLOPs are assumed to be executed. Float additions by atomics
   // are executed work, too. Half precision is not, as its rate is twice that of FP32, unless the roof is that of tensor
   // cores, whose factors are halves.

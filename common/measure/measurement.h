@@ -40,6 +40,7 @@ struct LevelMeasurement {
 // useful_flops, achieved_flops_per_s, roofs and AIs are in the roofs' unit (Roofs::unit), whatever their names say.
 struct Measurement {
   Quantity useful_flops, executed_flops, compulsory_bytes;
+  double least_flops = 0;              // Work::least_flops
   Quantity half_flops;                 // the part of executed_flops in half precision (FP16 and BF16), without tensors
   Quantity atomic_flops;               // float additions by atomics, which executed_flops does not include
   Quantity tensor_integer_operations;  // of tensor cores on 8-bit integers, which executed_flops does not include

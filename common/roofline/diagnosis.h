@@ -16,6 +16,7 @@ namespace roofwalk {
 // elapsed_ns. If they are unknown, the rules use only counts and gaps. AI, ridge and gaps all belong to one level.
 struct DiagnosisInput {
   double useful_flops = 0, executed_flops = 0;  // the former is 0 if the useful work is not FLOPs
+  double least_flops = 0;                       // Work::least_flops; 0 if algebra saves none of the useful ones
   double useful_work = 0;                       // in `unit`
   WorkUnit unit = WorkUnit::flop;
   double atomic_flops = 0;  // not included in executed_flops

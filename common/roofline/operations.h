@@ -9,6 +9,8 @@ namespace roofwalk {
 struct Work {
   std::int64_t useful_flops = 0;
   std::int64_t compulsory_bytes = 0;  // each input read once, each output written once
+  // The fewest FLOPs that lead to the same results, if algebra saves some of the useful ones; 0: it saves none.
+  std::int64_t least_flops = 0;
 
   double ai() const { return static_cast<double>(useful_flops) / static_cast<double>(compulsory_bytes); }
 };

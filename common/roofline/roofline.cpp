@@ -36,6 +36,12 @@ Movement movement(const Point& from, const Point& to) {
   return {.right = to.ai / from.ai, .up = to.flops_per_s / from.flops_per_s};
 }
 
+std::string needed_flops_text(double useful_flops, double least_flops) {
+  std::string text = si_text(useful_flops, "FLOP");
+  if (least_flops > 0) text += fmt::format(", or by algebra no fewer than {}", si_text(least_flops, "FLOP"));
+  return text;
+}
+
 std::vector<std::string> implausible(const SanityInput& input) {
   const UnitWords& unit = words_of(input.unit);
   std::vector<std::string> reasons;
@@ -53,11 +59,12 @@ std::vector<std::string> implausible(const SanityInput& input) {
         "work was skipped",
         si_text(input.bytes, "B"), si_text(input.compulsory_bytes, "B")));
   }
-  if (input.unit == WorkUnit::flop && !(input.executed_flops >= kLeastOfUsefulFlops * input.useful_flops)) {
+  if (input.unit == WorkUnit::flop && skips_flops(input.executed_flops, input.useful_flops, input.least_flops)) {
     const std::string halves =
         input.half_flops > 0 ? fmt::format(" (besides {} in half precision)", si_text(input.half_flops, "FLOP")) : "";
     reasons.push_back(fmt::format("{} executed{}, but the algorithm needs {}: work was skipped",
-                                  si_text(input.executed_flops, "FLOP"), halves, si_text(input.useful_flops, "FLOP")));
+                                  si_text(input.executed_flops, "FLOP"), halves,
+                                  needed_flops_text(input.useful_flops, input.least_flops)));
   }
   return reasons;
 }

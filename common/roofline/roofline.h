@@ -65,14 +65,21 @@ struct Movement {
 Movement movement(const Point& from, const Point& to);
 
 // Reasons, in plain words, why the point is impossible: it lies above the roof, moves fewer bytes than compulsory or
-// executes fewer FLOPs than useful. Empty if it is possible. The constants are tolerances for sound measurements:
-// clocks and counters are imprecise, and on a real chip, dirty output up to the size of L2 may stay cached after the
-// run.
+// executes fewer FLOPs than useful, or, where algebra saves some of these, fewer than the least. Empty if it is
+// possible. The constants are tolerances for sound measurements: clocks and counters are imprecise, and on a real chip,
+// dirty output up to the size of L2 may stay cached after the run.
 inline constexpr double kMostOfRoof = 1.02, kLeastOfCompulsoryBytes = 0.9, kLeastOfUsefulFlops = 0.99;
+// `least_flops`: of the algorithm (Work), 0 if they are the useful ones.
+constexpr bool skips_flops(double executed_flops, double useful_flops, double least_flops) {
+  // Written as !(good) so that NaN counts as too few.
+  return !(executed_flops >= kLeastOfUsefulFlops * (least_flops > 0 ? least_flops : useful_flops));
+}
+// Returns "25.2 MFLOP", and the least if algebra saves some: ", or by algebra no fewer than 12.6 MFLOP".
+std::string needed_flops_text(double useful_flops, double least_flops);
 struct SanityInput {
   Point point;
   double bytes = 0, compulsory_bytes = 0;
-  double executed_flops = 0, useful_flops = 0;
+  double executed_flops = 0, useful_flops = 0, least_flops = 0;
   double half_flops = 0;  // in half precision, which executed_flops does not include
   double bytes_per_s = 0, peak_flops_per_s = 0;
   WorkUnit unit = WorkUnit::flop;  // of `point`; executed and useful FLOPs are compared only if it is FLOPs

@@ -313,6 +313,7 @@ void add_work(const Measurement& m, WorkUnit unit, DiagnosisInput& in) {
   in.unit = unit;
   in.useful_work = m.useful_flops.value;
   in.useful_flops = unit == WorkUnit::flop ? in.useful_work : 0;
+  in.least_flops = unit == WorkUnit::flop ? m.least_flops : 0;
   in.executed_flops = m.executed_flops.get().value_or(in.useful_flops);
   in.atomic_flops = m.atomic_flops.get().value_or(0);
 }

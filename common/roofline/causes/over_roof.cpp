@@ -10,12 +10,13 @@ namespace {
 
 std::optional<Explanation> report_over_roof(const DiagnosisInput& in) {
   if (in.elapsed_ns <= 0 || !in.is_impossible) return std::nullopt;
-  if (in.executed_flops + in.atomic_flops < kLeastOfUsefulFlops * in.useful_flops) {
+  if (skips_flops(in.executed_flops + in.atomic_flops, in.useful_flops, in.least_flops)) {
     const auto* line = worst_line(in.lines, [](const auto& l) { return l.flops; });
     return Explanation{
         fmt::format("The dot is where no dot can be: {} were executed where the algorithm has {}, so it counts work "
                     "that was not done. Do all of it, as the chapter describes it{}.",
-                    si_text(in.executed_flops, "FLOP"), si_text(in.useful_flops, "FLOP"), place_text(number_of(line))),
+                    si_text(in.executed_flops, "FLOP"), needed_flops_text(in.useful_flops, in.least_flops),
+                    place_text(number_of(line))),
         number_of(line), "counts work that was not done"};
   }
   if (in.dram_bytes < kLeastOfCompulsoryBytes * in.compulsory_bytes) {

@@ -414,6 +414,7 @@ TEST(Stencil, TwoSweepsInFloatPassInOneFormulaTooAndOneDoesNot) {
   const Work work = find_exercise("stencil")->work(Size({{"rows", 3}, {"cols", 7}}));
   EXPECT_EQ(work.useful_flops, 12 * 21);
   EXPECT_EQ(work.compulsory_bytes, 8 * 21);
+  EXPECT_EQ(work.least_flops, 6 * 21);
 }
 
 // The particles after ten sweeps in float, with each product rounded or not, as compilers may do; `late`: each time

@@ -228,6 +228,18 @@ TEST(Measurement, KnowsTheSumsOfAtomicsAsWorkThatWasDone) {
               ::testing::ElementsAre(::testing::HasSubstr("work was skipped")));
 }
 
+TEST(Measurement, MayHaveFewerFlopsWhereAlgebraSavesSome) {
+  RunRecord record = vector_add_record();
+  record.counters.set(Counter::flops_f32, 1048576 / 2);
+  Work work = vector_add_work();
+  const auto reasons = [&] {
+    return implausible(measure(record, work, roofs_of(test_machine())), roofs_of(test_machine()));
+  };
+  EXPECT_THAT(reasons(), ::testing::ElementsAre(::testing::HasSubstr("work was skipped")));
+  work.least_flops = 1048576 / 2;
+  EXPECT_THAT(reasons(), ::testing::IsEmpty());
+}
+
 // If FLOPs of one type were not counted, their total is unknown: the kernel may have used only that type.
 TEST(Measurement, HasNoSumOfFlopsWhereATypeIsNotCounted) {
   RunRecord record = vector_add_record();

@@ -513,6 +513,11 @@ TEST(Diagnose, AnImpossibleDotIsNothingElse) {
   EXPECT_THAT(only(in).text, HasSubstr("6.29 MB were moved where 12.6 MB are compulsory"));
   in.executed_flops /= 2;
   EXPECT_THAT(only(in).text, HasSubstr("work that was not done"));
+  in.least_flops = 0.6 * in.useful_flops;
+  EXPECT_THAT(only(in).text,
+              HasSubstr("where the algorithm has 1.05 MFLOP, or by algebra no fewer than 629 kFLOP, so"));
+  in.least_flops = in.executed_flops;
+  EXPECT_THAT(only(in).text, HasSubstr("6.29 MB were moved where 12.6 MB are compulsory"));
 }
 
 TEST(Diagnose, AWrongAnswerInHalfPrecision) {

@@ -87,6 +87,18 @@ TEST(Implausible, SaysWhatToSuspect) {
               ElementsAre(testing::AllOf(HasSubstr("1.04 MFLOP executed"), HasSubstr("work was skipped"))));
 }
 
+TEST(Implausible, AcceptsFlopsThatAlgebraSavesAndNoFewer) {
+  SanityInput input = sound();
+  input.least_flops = input.useful_flops / 2;
+  input.executed_flops = 0.9901 * input.least_flops;
+  EXPECT_THAT(implausible(input), IsEmpty());
+  input.executed_flops = 0.9899 * input.least_flops;
+  EXPECT_THAT(
+      implausible(input),
+      ElementsAre("519 kFLOP executed, but the algorithm needs 1.05 MFLOP, or by algebra no fewer than 524 kFLOP: "
+                  "work was skipped"));
+}
+
 TEST(Implausible, FindsEverythingInAKernelThatDidNothing) {
   SanityInput nothing = sound();
   nothing.point = {.ai = std::numeric_limits<double>::infinity(), .flops_per_s = 4e12};
