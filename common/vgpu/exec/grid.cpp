@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/vgpu/exec/block_places.h"
+#include "common/vgpu/exec/held_blocks.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/pace.h"
 #include "common/vgpu/exec/runs_alone.h"
@@ -44,6 +45,7 @@ class GridRunner {
         turns_seed_(limits.sanitize && !limits.counts ? limits.sanitized_seed : 0),
         budget_(limits.work),
         places_(program_, shape, limits, sms, launch.machine.schedulers_per_sm),
+        held_(turns_seed_, shape.grid.count(), sms.empty() ? 0 : sms.size() * sms[0].blocks.size(), budget_),
         l2_round_(launch.machine, sms.size(), places_.warps_per_sm(), launch.l2, launch.sites.size(), launch.first_site,
                   launch.traffic) {
     bound_blocks_ = program_.smid_slot == kNoSlot ? static_cast<std::uint64_t>(shape.blocks_per_sm) * sms.size()
@@ -117,6 +119,7 @@ class GridRunner {
     block.active = block.is_new = next_block_ < shape_.grid.count();
     if (!block.active) return;
     block.linear_index = next_block_++;
+    held_.choose(block);
     // Starting a block costs host time, so it is charged. Thus the budget ends even a grid of billions of empty blocks.
     budget_ -= std::min(budget_, block_work_);
     ++active_blocks_;
@@ -200,7 +203,7 @@ class GridRunner {
     forget_subnormals();
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
       ResidentBlock& block = sm.blocks[slot];
-      if (!block.active) continue;
+      if (!block.active || block.is_held) continue;
       if (block.is_new) begin(sm, block);
       const std::uint64_t before = sm.memory_work();
       // Counts requests for the SM only if the block is certain to run on it. The timing model may give later blocks to
@@ -264,6 +267,7 @@ class GridRunner {
       sm->ended.clear();
     }
     if (ended) drop_idle_sms();
+    moved |= held_.settle_round(moved, ended, round_work_);
     if (!moved) report_deadlock();
     return moved;
   }
@@ -447,6 +451,7 @@ class GridRunner {
   // By index in `working_`: 1 + the last round in which a member claimed that SM.
   std::vector<std::atomic<std::uint64_t>> claimed_;
   BlockPlaces places_;
+  HeldBlocks held_;
   L2Round l2_round_;                         // requests to L2 in the last round
   std::vector<EndedBlock> ended_;            // blocks that ended in the last round
   std::vector<std::uint64_t> ended_clocks_;  // PathSums::clock() of their warps

@@ -16,6 +16,8 @@
 // one block as far as possible, then the next, within one round, unless blocks communicate or read %smid. The order
 // of a block's warps is the same as with counts, except when counting would fill a round's log (L2Log::full). So
 // results may differ only for a kernel whose blocks race, or whose rounded sums depend on that order.
+//
+// In sanitized runs without memory counts, some blocks get no turn while others get ahead (held_blocks.h).
 #pragma once
 
 #include <vector>
@@ -44,7 +46,8 @@ struct RunLimits {
   bool sanitize = false;      // find races, missing waits and reads of unwritten memory; on one thread
   WatchedBytes watched = {};  // in sanitized runs: device memory whose last writer is to be found
   // In sanitized runs: shared memory is watched in about this many blocks per launch, chosen by the seed (0: in all
-  // blocks). In those without `counts`, warps of watched blocks miss turns, chosen by the seed, too (0: none).
+  // blocks). In those without `counts`, warps of watched blocks miss turns, and blocks are held back, chosen by the
+  // seed, too (0: none).
   std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
   bool lockstep = true;  // lockstep code (lockstep.h); no figure depends on it
   // Count memory traffic; if false, L1, L2 and banks are not modelled.

@@ -1,6 +1,7 @@
 // Tests when an SM sees another SM's stores within a launch, and what the grid counts.
 #include <set>
 
+#include "common/vgpu/exec/held_blocks.h"
 #include "common/vgpu/sanitizer/watched_blocks.h"
 #include "tests/unit/vgpu/exec/grid_runner.h"
 
@@ -121,6 +122,55 @@ OUT:
   const auto words = run({body}).b;
   for (std::uint32_t thread = 0; thread < 32; ++thread)
     EXPECT_EQ(words[thread], thread < 16 ? thread ^ 8 : 0) << thread;
+}
+
+// Returns how many of a grid's first blocks are held, one in each slot.
+std::size_t held_among(std::vector<ResidentBlock>& slots, HeldBlocks& blocks) {
+  std::size_t held = 0;
+  for (ResidentBlock& slot : slots) {
+    slot.linear_index = static_cast<std::uint64_t>(&slot - slots.data());
+    blocks.choose(slot);
+    held += slot.is_held ? 1 : 0;
+  }
+  return held;
+}
+
+std::size_t count_held(const std::vector<ResidentBlock>& slots) {
+  return static_cast<std::size_t>(
+      std::count_if(slots.begin(), slots.end(), [](const ResidentBlock& slot) { return slot.is_held; }));
+}
+
+TEST(HeldBlocks, AreSomeOfTheFirstAndAtMostHalfOfTheSlots) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    for (const std::size_t slots : {1u, 2u, 5u, 64u, 1000u}) {
+      std::vector<ResidentBlock> all(slots);
+      HeldBlocks blocks(seed, 4096, slots, 1'000'000);
+      const std::size_t held = held_among(all, blocks);
+      EXPECT_LE(held, std::min<std::size_t>(slots / 2, 16)) << slots;
+      EXPECT_GE(held, slots < 64 ? 0u : 1u) << seed;
+    }
+  }
+  std::vector<ResidentBlock> all(64);
+  HeldBlocks none(0, 4096, 64, 1'000'000);
+  EXPECT_EQ(held_among(all, none), 0u);
+}
+
+TEST(HeldBlocks, AreLetGoOneByOneIfNobodyEndsAndAllAtOnceIfNobodyMoves) {
+  constexpr std::uint64_t kBudget = 512'000, kPatience = 1000;
+  std::vector<ResidentBlock> slots(64);
+  HeldBlocks blocks(3, 4096, slots.size(), kBudget);
+  const std::size_t held = held_among(slots, blocks);
+  ASSERT_GE(held, 3u);
+  EXPECT_FALSE(blocks.settle_round(true, false, kPatience - 1));
+  EXPECT_FALSE(blocks.settle_round(true, true, kPatience));
+  EXPECT_FALSE(blocks.settle_round(true, false, kPatience - 1));
+  EXPECT_EQ(count_held(slots), held);
+  EXPECT_TRUE(blocks.settle_round(true, false, 1));
+  EXPECT_EQ(count_held(slots), held - 1);
+  EXPECT_FALSE(blocks.settle_round(true, false, kPatience - 1));
+  EXPECT_TRUE(blocks.settle_round(false, false, 0));
+  EXPECT_EQ(count_held(slots), 0u);
+  EXPECT_FALSE(blocks.settle_round(false, false, 0));
 }
 
 TEST(WatchedBlocks, AreTheFirstOnesAndAboutAsManyOthersAsWanted) {
