@@ -99,6 +99,23 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
   }
 }
 
+namespace {
+
+// Forgets what the slot's last block has done to flags, mbarriers and words that are swapped.
+void forget_words(ResidentBlock& block) {
+  block.mbarrier_copies.clear();
+  block.mbarrier_phases.clear();
+  block.flags.clear();
+  // Assigns a new map: clear() would visit all buckets of a map that was once large, even if few are in use now.
+  if (!block.global_flags.empty()) block.global_flags = {};
+  block.global_stores.reset();
+  block.swaps.clear();
+  if (!block.swapped.empty()) block.swapped = {};
+  block.most_swaps = 0;
+}
+
+}  // namespace
+
 void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block, bool is_traced) {
   block.is_new = false;
   ++sm.blocks_run;
@@ -116,15 +133,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   std::fill(std::begin(block.came_at), std::end(block.came_at), PathClock{});
   block.ended_at = 0;
   block.follows_flags = is_traced || launch.follows_flags;
-  block.mbarrier_copies.clear();
-  block.mbarrier_phases.clear();
-  block.flags.clear();
-  // Assigns a new map: clear() would visit all buckets of a map that was once large, even if few are in use now.
-  if (!block.global_flags.empty()) block.global_flags = {};
-  block.global_stores.reset();
-  block.swaps.clear();
-  if (!block.swapped.empty()) block.swapped = {};
-  block.most_swaps = 0;
+  forget_words(block);
   block.sync_points = block.followed = block.last_flag_write = 0;
   // Fills shared memory with NaNs, so that a read before any write shows up instead of finding a lucky zero.
   const std::uint32_t own_bytes = program_.shared_bytes - program_.reserved_shared_bytes;

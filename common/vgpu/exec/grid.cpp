@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "common/vgpu/exec/block_places.h"
-#include "common/vgpu/exec/held_blocks.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/pace.h"
 #include "common/vgpu/exec/runs_alone.h"
@@ -17,6 +16,7 @@
 #include "common/vgpu/exec/thread_team.h"
 #include "common/vgpu/exec/turns.h"
 #include "common/vgpu/requests/global_flow.h"
+#include "common/vgpu/sanitizer/held_blocks.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {

@@ -17,7 +17,7 @@
 // of a block's warps is the same as with counts, except when counting would fill a round's log (L2Log::full). So
 // results may differ only for a kernel whose blocks race, or whose rounded sums depend on that order.
 //
-// In sanitized runs without memory counts, some blocks get no turn while others get ahead (held_blocks.h).
+// In sanitized runs without memory counts, some blocks get no turn while others get ahead (sanitizer/held_blocks.h).
 #pragma once
 
 #include <vector>

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "common/vgpu/lowering/analysis/flag_values.h"
 #include "common/vgpu/lowering/analysis/loop_ends.h"
 #include "common/vgpu/lowering/analysis/polling.h"
 #include "common/vgpu/program/operands.h"
@@ -289,22 +288,6 @@ bool Lowering::swaps_words() {
   const auto& code = function_.instructions;
   if (!swaps_words_) swaps_words_ = std::any_of(code.begin(), code.end(), swaps_a_word);
   return *swaps_words_;
-}
-
-// Whether what a compare-and-swap compares with may come from memory: then its thread has read it, or what it is made
-// of, before. A lock compares with a constant.
-bool Lowering::compares_with_memory(const Instruction& swap) {
-  constexpr int kMostFollowed = 64;  // each takes a walk through the code
-  if (swap.atomic != ptx::AtomicOp::cas || swap.operands[2].kind != Operand::Kind::reg) return false;
-  if (++swaps_followed_ > kMostFollowed) return true;
-  FlagValues compared(function_);
-  compared.follow_operand(swap.operands[2]);
-  const auto& code = function_.instructions;
-  return std::any_of(code.begin(), code.end(), [&](const Instruction& in) {
-    const Form form = ptx::info(in.opcode).form;
-    const bool loads = form == Form::load && in.space != Space::param && in.space != Space::constant;
-    return (loads || form == Form::atomic) && compared.come_from(in);
-  });
 }
 
 // Whether a lock may protect the word of global memory that a plain store writes, or be it: in code with swaps, words

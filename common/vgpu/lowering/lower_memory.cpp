@@ -217,7 +217,6 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   op.spins = op.decides && is_in_polling_loop(op.block);
   op.tells = op.decides || (!reduction && picks(op.pc));
   op.ends_loops = op.decides && reaches_global(in) && (ends_loops(op.pc) || is_rung(op.pc));
-  op.knows = (op.spins || op.ends_loops) && reaches_global(in) && compares_with_memory(in);
   program_.polls_global |= op.spins && reaches_global(in);
   program_.looks_at_global |= op.ends_loops && may_look(in);
   note_flag_reader(in, op.decides);

@@ -156,7 +156,6 @@ class Lowering {
   // Whether others are to come in front of such an instruction in most tries, not in a few.
   bool leaves_time(const Instruction& in, std::uint32_t block);
   bool swaps_words();
-  bool compares_with_memory(const ptx::Instruction& swap);
   bool may_be_locked(const Instruction& store);
   // Whether such an instruction does nothing but write.
   bool only_writes(const Instruction& in);
@@ -200,7 +199,6 @@ class Lowering {
   std::optional<bool> many_looks_, copies_may_decide_;  // has_many_looks(), copies_may_decide()
   std::vector<bool> rungs_;                             // by instruction: is_rung(), if there are many looks
   bool has_looked_ = false;                             // looks_again(): there was a look before
-  int swaps_followed_ = 0;                              // by compares_with_memory()
   Speculation speculation_;                             // of sanitized runs
   std::optional<std::uint32_t> last_spinning_block_;    // of those lowered so far: with an operation that spins
   std::optional<bool> loads_flags_, swaps_words_;       // loads_flags(), swaps_words()

@@ -55,7 +55,6 @@ struct Op {
   bool speculative = false;  // load: checked by picks (lowering/analysis/speculation.h); pick: the last one of its load
   bool guesses = false;     // load: its value matters only if a compare-and-swap finds it (lowering/analysis/guesses.h)
   bool peeks = false;       // relaxed load: its thread does the same whatever it finds (lowering/analysis/peeks.h)
-  bool knows = false;       // compare-and-swap that looks: what it compares with may come from memory
   bool back_edge = false;   // branch: its target is not ahead of it, so taking it ends the turn
   std::int64_t offset = 0;  // address: its offset; block entry: cycles (block_latency.h); else a parameter of the
                             // handler

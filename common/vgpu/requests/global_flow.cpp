@@ -232,7 +232,7 @@ void note_chain_write(Launch& launch, const Warp& warp, const Op* op, std::uint6
   put_word(launch, word, change_by(launch, warp, op), keeps, true);
 }
 
-void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word, bool knew) {
+void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word) {
   const bool strongly = op->instruction->is_volatile || ptx::info(op->instruction->opcode).form == ptx::Form::atomic;
   const std::uint64_t low = word * kWordBytes;
   const bool is_known = strongly ? launch.chain->is_flag(word) : launch.chain->may_be_looked_at(low, low + kWordBytes);
@@ -255,16 +255,13 @@ void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t wor
   }
   if (seen.order == 0) return wait.note_vain(word, warp.executed);
   launch.charge(work::kTracedWord);
-  const bool is_of_others = seen.of_several || seen.block != warp.block->linear_index;
-  if (is_of_others) chain_of(launch).note_wait();
+  if (seen.of_several || seen.block != warp.block->linear_index) chain_of(launch).note_wait();
   if (seen.order <= wait.newest) {
     wait.note_vain(word, warp.executed);
     return path.wait_for_block(std::max(now, seen.clock) + rest);
   }
   // Tries in vain take no time of their own: how many there are depends on the order of turns. Those at other words do.
-  // Who knew what it finds has read it since it was written, by a load that did not count as a look.
-  const auto read = static_cast<std::int64_t>(knew && is_of_others ? launch.machine.l2_latency_cycles : 0);
-  const std::int64_t found_at = std::max(now - wait.vain_at(word), seen.clock + read);
+  const std::int64_t found_at = std::max(now - wait.vain_at(word), seen.clock);
   path.wait_for_block(found_at + rest);
   wait.find(seen.order, warp.executed, found_at);
 }

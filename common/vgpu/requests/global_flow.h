@@ -27,8 +27,7 @@ void note_grid_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_
 // The same for a chain of waits (Launch::chain, state/block_chain.h), for all warps, traced or not. Only loads and
 // atomics that may wait for other blocks look. note_chain_write: an atomic; note_global_store() notes stores.
 void note_chain_write(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word, bool keeps);
-// `knew`: it is a compare-and-swap that has found what its thread knew, from memory.
-void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word, bool knew = false);
+void note_chain_look(Launch& launch, Warp& warp, const Op* op, std::uint64_t word);
 // Returns the cycles of its basic block that are left when an operation is issued (Program::rests). A warp's clocks
 // have them from the entry of the block on.
 std::int64_t rest_of_block(const Launch& launch, const Op* op);

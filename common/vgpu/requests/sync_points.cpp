@@ -92,7 +92,7 @@ class FlagNotes {
       if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
       const bool keeps = use_.atomic && op_->instruction->atomic != ptx::AtomicOp::exch;
       if (use_.global && launch_.chain != nullptr) {
-        if (is_look(lane, bytes)) note_chain_look(launch_, warp_, op_, word, use_.writes && op_->knows);
+        if (is_look(lane, bytes)) note_chain_look(launch_, warp_, op_, word);
         if (use_.writes) note_chain_write(launch_, warp_, op_, word, keeps);
       }
       if (use_.global && launch_.grid_flow != nullptr && warp_.trace != nullptr) {

@@ -66,7 +66,7 @@ struct TurnsInARow {
 struct ResidentBlock {
   bool active = false;
   bool is_new = false;   // not initialized yet
-  bool is_held = false;  // gets no turn for now (exec/held_blocks.h)
+  bool is_held = false;  // gets no turn for now (sanitizer/held_blocks.h)
   Dim3 index{0, 0, 0};
   std::uint64_t linear_index = 0;  // within the grid
   std::uint64_t turns = 0;         // that its warps have had

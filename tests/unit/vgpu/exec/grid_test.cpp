@@ -1,7 +1,7 @@
 // Tests when an SM sees another SM's stores within a launch, and what the grid counts.
 #include <set>
 
-#include "common/vgpu/exec/held_blocks.h"
+#include "common/vgpu/sanitizer/held_blocks.h"
 #include "common/vgpu/sanitizer/watched_blocks.h"
 #include "tests/unit/vgpu/exec/grid_runner.h"
 

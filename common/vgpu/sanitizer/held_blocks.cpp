@@ -1,4 +1,4 @@
-#include "common/vgpu/exec/held_blocks.h"
+#include "common/vgpu/sanitizer/held_blocks.h"
 
 #include <algorithm>
 
