@@ -20,8 +20,8 @@ void claim_contended_atomics(Claim& claim) {
 Explanation explain_contended_atomics(const DiagnosisInput& in) {
   const auto* line = worst_line(in.lines, [](const auto& l) { return l.atomics; });
   return {fmt::format("atomics on one word take turns, and those on the most contended word take {} of the {}{}. Add "
-                      "up near first: in a register, then in the warp (__shfl_xor_sync), then in the block. Then make "
-                      "one atomic a block.",
+                      "up near first: in a register, in the warp (__shfl_xor_sync), in the block's shared memory. "
+                      "Then make one atomic a block for each word.",
                       time_text(in.contention_ns), time_text(in.elapsed_ns), place_text(number_of(line))),
           number_of(line), "the atomics on one word take turns"};
 }
