@@ -175,15 +175,19 @@ class Matcher {
     match_all();
   }
 
+  // Whether a wide machine access may also cover words that no instruction asks for.
+  enum class Unused { none, at_the_ends };
+
   // Finds the alignment for which all wide machine accesses of these instructions are complete, and applies it. If
-  // there is none, they may be complete after several iterations.
+  // there is none, ptxas may have loaded a word too many before the first or behind the last one, or they may be
+  // complete after several iterations.
   void match(const Place& place, const Members& members) {
-    constexpr std::int64_t kWidest = 16;
     bool wide = false;
     for (const auto& [offset, pc] : members) wide = wide || widths_[pc].wide != 0;
     std::optional<Found> found;
-    for (std::int64_t phase = 0; wide && !found && phase < kWidest; ++phase) found = windows(members, phase);
+    if (wide) found = in_some_phase(members, Unused::none);
     if (wide && !found && place.guard < 0) found = across_iterations(members, step_of(place.reg).value_or(0));
+    if (wide && !found && !place.store) found = in_some_phase(members, Unused::at_the_ends);
     if (found) {
       for (const auto& [pc, access] : *found) out_.of[pc] = access;
     }
@@ -194,39 +198,50 @@ class Matcher {
     }
   }
 
+  std::optional<Found> in_some_phase(const Members& members, Unused unused) const {
+    constexpr std::int64_t kWidest = 16;
+    std::optional<Found> found;
+    for (std::int64_t phase = 0; !found && phase < kWidest; ++phase) found = windows(members, phase, unused);
+    return found;
+  }
+
   // Returns the accesses of the instructions that wide machine accesses cover if these begin at `phase` modulo their
-  // size; nullopt if one of them is not covered exactly.
-  std::optional<Found> windows(const Members& members, std::int64_t phase) const {
+  // size; nullopt if one of them is not covered exactly, or if one has the code of two.
+  std::optional<Found> windows(const Members& members, std::int64_t phase, Unused unused) const {
     Found out;
     for (auto at = members.begin(); at != members.end();) {
-      const std::int64_t start = at->first;
-      // The widest machine access on the lines of the instructions that a window from here on would cover.
+      const bool is_first = at == members.begin();
+      // The widest machine access on the lines of the instructions that a window over this one would cover.
       std::uint32_t width = 0, leader = kNoInstruction;
-      for (auto in = at; in != members.end() && in->first < start + 16; ++in) {
+      std::int64_t start = at->first;
+      for (auto in = at; in != members.end() && in->first < at->first + 16; ++in) {
         const Widths& widths = widths_[in->second];
         if (widths.bytes <= bytes_of(ptx_[in->second])) continue;
-        const bool begins_here = ((start - phase) % widths.bytes + widths.bytes) % widths.bytes == 0;
-        if (!begins_here || in->first >= start + widths.bytes) continue;
+        const std::int64_t behind = ((at->first - phase) % widths.bytes + widths.bytes) % widths.bytes;
+        const bool begins_here = behind == 0 || (is_first && unused == Unused::at_the_ends);
+        if (!begins_here || in->first >= at->first - behind + widths.bytes) continue;
         if (widths.differ) return std::nullopt;
-        if (leader == kNoInstruction) width = widths.bytes, leader = in->second;
+        if (leader == kNoInstruction) width = widths.bytes, leader = in->second, start = at->first - behind;
       }
       if (leader == kNoInstruction) {
         if (widths_[at->second].bytes > bytes_of(ptx_[at->second])) return std::nullopt;
         ++at;
         continue;
       }
-      std::int64_t covered = start;
+      std::int64_t covered = at->first;
       for (; at != members.end() && at->first < start + width; ++at) {
         const std::uint32_t bytes = bytes_of(ptx_[at->second]);
         const Widths& widths = widths_[at->second];
-        if (at->first != covered || widths.differ || (widths.bytes != 0 && widths.bytes != width)) return std::nullopt;
+        if (at->first != covered || widths.differ) return std::nullopt;
+        if (widths.bytes != 0 && (widths.bytes != width || at->second != leader)) return std::nullopt;
         covered += bytes;
         SharedAccess access{.bytes = static_cast<std::uint8_t>(width),
                             .before = static_cast<std::uint8_t>(at->first - start)};
         if (at->second != leader) access.merged_into = leader;
         out.emplace_back(at->second, access);
       }
-      if (covered != start + width) return std::nullopt;
+      const bool may_end_early = unused == Unused::at_the_ends && at == members.end();
+      if (covered != start + width && !may_end_early) return std::nullopt;
     }
     return out;
   }

@@ -7,8 +7,8 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// At least half of the slots go on.
-constexpr std::size_t kMostHeld = 16;
+// Three quarters of the slots go on, so that most neighbours in a chain of blocks still run side by side.
+constexpr std::size_t kMostHeld = 16, kShareHeld = 4;
 
 // Blocks that wait for held ones spend work in vain, which must be little beside what the launch takes anyway, and
 // beside the budget. But a block that spins for a while in place of waiting shall find that others have not come.
@@ -23,7 +23,9 @@ constexpr std::uint64_t kOftenHeld = 16, kHeldLater = 8;
 HeldBlocks::HeldBlocks(std::uint64_t seed, std::uint64_t blocks, std::uint64_t slots, std::uint64_t work)
     : seed_(seed),
       blocks_(blocks),
-      most_(seed == 0 ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(kMostHeld, std::min(blocks, slots) / 2))),
+      most_(seed == 0
+                ? 0
+                : static_cast<std::size_t>(std::min<std::uint64_t>(kMostHeld, std::min(blocks, slots) / kShareHeld))),
       most_patience_(work / kShareOfBudget) {}
 
 std::uint64_t HeldBlocks::patience() const {
