@@ -62,6 +62,7 @@ class GridRunner {
     // on when other blocks end, and running on changes that.
     blocks_go_on_ = !limits.counts && !alone_ && program_.smid_slot == kNoSlot;
     launch_.sanitized = limits.sanitize;
+    launch_.chance_seed = turns_seed_;
     launch_.follow_unset = op_follow_unset;
     launch_.watched = limits.watched;
     block_work_ = work_of_block(program_, places_.warps_per_block(), limits.sanitize);

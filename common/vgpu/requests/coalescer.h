@@ -196,12 +196,24 @@ template <class Move>
 const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access, Move&& move) {
   Pointers at;
   if (!begin_store(launch, warp, op, access, at)) return nullptr;
-  if (launch.stores_wait) {
-    LaneBytes data;
-    move(access, data.pointers(access));
-    keep_stores(launch, access, at, data);
-  } else {
-    move(access, at);
+  const auto store = [&] {
+    if (launch.stores_wait) {
+      LaneBytes data;
+      move(access, data.pointers(access));
+      keep_stores(launch, access, at, data);
+    } else {
+      move(access, at);
+    }
+  };
+  store();
+  if (launch.chance_seed != 0 && !access.contiguous) {
+    // If several lanes store to one word, the one that stores last is taken by chance.
+    const std::uint32_t all = warp.mask, one = 1u << launch.lane_by_chance();
+    if ((all & one) != 0) {
+      warp.mask = access.mask = one;
+      store();
+      warp.mask = access.mask = all;
+    }
   }
   return after_memory(launch, warp, op);
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/mix.h"
 #include "common/base/result.h"
 #include "common/record/run_record.h"
 #include "common/specs/machine.h"
@@ -70,6 +71,8 @@ class Launch {
   bool sanitized = false;                   // reads of uninitialized global memory are faults
   WatchedBytes watched;                     // set in sanitized runs
   std::optional<std::uint32_t> watched_pc;  // instruction that last wrote to `watched`
+  std::uint64_t chance_seed = 0;            // seed of lane_by_chance(); 0: there is no chance
+  std::uint64_t chances = 0;                // lanes that were taken by chance so far
   bool counts = true;                       // count memory traffic (L1, L2, bank conflicts)
   bool follows_flags = false;               // ResidentBlock::follows_flags of blocks without a trace
   bool follows_global_flags = false;        // ... and whether what they load and store globally is recorded
@@ -99,6 +102,12 @@ class Launch {
   // The thread index for a linear thread number within its block.
   Dim3 thread_of(std::uint32_t linear) const {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
+  }
+
+  // Returns 0, or in runs with chance a lane, another one each time: which lane of an atomic comes first, and which of
+  // several stores to one word remains, is not defined (PTX ISA, memory consistency model).
+  int lane_by_chance() {
+    return chance_seed == 0 ? 0 : static_cast<int>(mix(chance_seed + ++chances) % std::uint64_t{kWarpSize});
   }
 
   // Deducts work from `work_left`, but not below 0.

@@ -272,10 +272,11 @@ T atomic_result(ptx::AtomicOp operation, T old, T b, T c, bool flushes) {
   }
 }
 
-// Executes an atomic lane by lane in order, so that results repeat. `known`: the operation, if it is a compile-time
-// constant. Returns, if it `notes` them, the lanes that stored another value than they had found.
+// Executes an atomic lane by lane: the i-th is lane i ^ `order`, so that results repeat. `known`: the operation, if it
+// is a compile-time constant. Returns, if it `notes` them, the lanes that stored another value than they had found.
 template <class T, ptx::AtomicOp known, bool notes = false>
-std::uint32_t update_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
+std::uint32_t update_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes,
+                           int order) {
   const ptx::AtomicOp operation = known != ptx::AtomicOp::none ? known : op->instruction->atomic;
   const T* const b = warp.lanes<T>(op->s[1]);
   const T* const c = op->s[2] == kNoSlot ? b : warp.lanes<T>(op->s[2]);
@@ -292,12 +293,12 @@ std::uint32_t update_lanes(const Warp& warp, const Op* op, const Access& access,
   };
   if (warp.mask == kAllLanes && at.base != nullptr) {
     std::uint8_t* const base = at.base - at.low_address;
-    for (int l = 0; l < kWarpSize; ++l) update(base + access.address[l], l);
+    for (int i = 0; i < kWarpSize; ++i) update(base + access.address[i ^ order], i ^ order);
     return changing;
   }
-  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const int l = std::countr_zero(left);
-    update(at.of(access, l), l);
+  for (int i = 0; i < kWarpSize; ++i) {
+    const int l = i ^ order;
+    if ((warp.mask >> l & 1u) != 0) update(at.of(access, l), l);
   }
   return changing;
 }
@@ -313,11 +314,12 @@ struct Changes {
   std::uint32_t lanes = 0;  // that stored another value than they had found
 };
 template <class T, ptx::AtomicOp known>
-Changes change_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
+Changes change_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes,
+                     int order) {
   LaneBytes before;
   for_active_lanes(access, [&](int l) { std::memcpy(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)); });
   Changes out;
-  out.lanes = update_lanes<T, known, true>(warp, op, access, at, flushes);
+  out.lanes = update_lanes<T, known, true>(warp, op, access, at, flushes, order);
   for_active_lanes(access, [&](int l) {
     out.any = out.any || std::memcmp(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)) != 0;
   });
@@ -377,7 +379,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (in.space == Space::generic) note_shared(launch, op);
     if (is_retried(in, true)) count_swaps(launch, warp, op, access, true);
     if (warp.block->follows_flags || warp.block->shadow != nullptr) {
-      const Changes changes = change_lanes<T, known>(warp, op, access, at, false);
+      const Changes changes = change_lanes<T, known>(warp, op, access, at, false, launch.lane_by_chance());
       if (warp.block->follows_flags)
         note_flags(launch, warp, op, access, {.reads = tells, .writes = changes.any, .atomic = true});
       if (warp.block->shadow != nullptr && !check_atomic(launch, warp, op, access, changes.lanes)) return nullptr;
@@ -393,12 +395,12 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
     is_retried(in, false) ? count_swaps(launch, warp, op, access, false) : count_updates(launch, warp, op, access);
     if (warp.block->follows_flags) {
-      const bool writes = change_lanes<T, known>(warp, op, access, at, true).any;
+      const bool writes = change_lanes<T, known>(warp, op, access, at, true, launch.lane_by_chance()).any;
       note_flags(launch, warp, op, access, {.reads = tells, .writes = writes, .atomic = true, .global = true});
       return after_memory(launch, warp, op);
     }
   }
-  update_lanes<T, known>(warp, op, access, at, where == Where::global);
+  update_lanes<T, known>(warp, op, access, at, where == Where::global, launch.lane_by_chance());
   return after_memory(launch, warp, op);
 }
 

@@ -323,6 +323,22 @@ const Interleaved kByLuck[] = {
   }
 )",
      128},
+    {"LanesCountInOrder", R"(
+  const float before = atomicAdd(&data[64 + warp], 1.0f);
+  if (lane == 31) atomicAdd(&c[block], before);
+)",
+     124},
+    {"LanesCountInOrderInSharedMemory", R"(
+  const int before = atomicAdd(&s[32 * warp], 1);
+  if (lane == 31) atomicAdd(&c[block], before);
+)",
+     124},
+    {"TheLastLaneStores", R"(
+  data[warp] = lane;
+  __syncthreads();
+  if (t == 0) c[block] = data[0] + data[1] + data[2] + data[3];
+)",
+     124},
     {"AChainOfBlocksWithFlagsFirst", R"(
   if (t == 0) {
     float before = 0;
@@ -665,6 +681,21 @@ const Interleaved kByRight[] = {
   }
 )",
      16},
+    {"SlotsByAnAtomic", R"(
+  const int slot = static_cast<int>(atomicAdd(&data[64 + warp], 1.0f));
+  s[32 * warp + slot] = 1;
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < 128; ++i) sum += s[i];
+  if (t == 0) c[block] = sum;
+)",
+     128},
+    {"AllLanesStoreOneValue", R"(
+  data[warp] = 7;
+  __syncthreads();
+  if (t == 0) c[block] = data[0] + data[1] + data[2] + data[3];
+)",
+     28},
     {"HandedOverBehindAMeeting", R"(
   if (lane < 16) own[t] = 1;
   __syncwarp();
