@@ -217,6 +217,7 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   op.spins = op.decides && is_in_polling_loop(op.block);
   op.tells = op.decides || (!reduction && picks(op.pc));
   op.ends_loops = op.decides && reaches_global(in) && (ends_loops(op.pc) || is_rung(op.pc));
+  program_.has_block_atomics |= in.of_block && reaches_global(in);
   program_.polls_global |= op.spins && reaches_global(in);
   program_.looks_at_global |= op.ends_loops && may_look(in);
   note_flag_reader(in, op.decides);

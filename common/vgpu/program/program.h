@@ -242,6 +242,7 @@ struct Program {
   std::uint32_t shared_bytes = 0;               // static, dynamic and reserved
   std::uint32_t reserved_shared_bytes = 0;      // the last bytes, for the system; none if the code does not ask where
   bool has_fences = false;                      // whether the code has memory fences
+  bool has_block_atomics = false;               // whether atomics on global memory have the scope of a block
   bool polls_global = false;                    // whether an operation that may reach global memory spins
   bool looks_at_global = false;                 // whether a loop that only looks, or ends by a look, may wait there
   bool reads_flags = false;                     // whether warps may wait for each other elsewhere than at barriers

@@ -18,6 +18,7 @@
 #include "common/vgpu/memory/memory.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/state/address_windows.h"
+#include "common/vgpu/state/block_atomics.h"
 #include "common/vgpu/state/block_chain.h"
 #include "common/vgpu/state/grid_flow.h"
 #include "common/vgpu/state/memos.h"
@@ -71,6 +72,7 @@ class Launch {
   bool sanitized = false;                   // reads of uninitialized global memory are faults
   WatchedBytes watched;                     // set in sanitized runs
   std::optional<std::uint32_t> watched_pc;  // instruction that last wrote to `watched`
+  BlockAtomics block_atomics;               // of sanitized runs, if the program has atomics of block scope
   std::uint64_t chance_seed = 0;            // seed of lane_by_chance(); 0: there is no chance
   std::uint64_t chances = 0;                // lanes that were taken by chance so far
   bool counts = true;                       // count memory traffic (L1, L2, bank conflicts)

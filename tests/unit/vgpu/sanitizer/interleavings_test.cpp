@@ -333,6 +333,21 @@ const Interleaved kByLuck[] = {
   if (lane == 31) atomicAdd(&c[block], before);
 )",
      124},
+    {"AtomicsOfABlockOnAWordOfAllBlocks", R"(
+  if (t == 0) {
+    atomicAdd_block(&c[127], 1.0f);
+    c[block] = 1;
+  }
+)",
+     1},
+    {"AnAtomicOfABlockBesideAtomicsOfAll", R"(
+  if (t == 0) {
+    if (block == 0) atomicAdd_block(&c[127], 1.0f);
+    if (block != 0) atomicAdd(&c[127], 1.0f);
+    c[block] = 1;
+  }
+)",
+     1},
     {"TheLastLaneStores", R"(
   data[warp] = lane;
   __syncthreads();
@@ -688,6 +703,10 @@ const Interleaved kByRight[] = {
   int sum = 0;
   for (int i = 0; i < 128; ++i) sum += s[i];
   if (t == 0) c[block] = sum;
+)",
+     128},
+    {"AtomicsOfABlockOnItsOwnWord", R"(
+  atomicAdd_block(&c[block], 1.0f);
 )",
      128},
     {"AllLanesStoreOneValue", R"(
