@@ -14,7 +14,13 @@ namespace roofwalk::vgpu {
 // race_report.cpp. Calls RaceDetector::touch for the warp's block, if it is watched. False if a fault was recorded.
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
-// The same for an mbarrier that a lane uses: whether it comes behind the thread that has initialised it.
+// checked_atomics.cpp. The same for an atomic; and what one on global memory tells of accesses to shared memory, as a
+// fence is in front of it or as it releases and acquires. `changing`: the lanes that stored another value than they had
+// found.
+bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access, std::uint32_t changing);
+void pass_by_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access, std::uint32_t changing);
+// race_report.cpp. The same for an mbarrier that a lane uses: whether it comes behind the thread that has initialised
+// it.
 bool check_mbarrier(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte, int lane, SharedTouch touch);
 
 // race_report.cpp. Loads and stores of values that nobody has written: find the bits that a load fills with such
@@ -48,6 +54,20 @@ inline bool touches_in_order(Launch& launch, const Warp& warp, const Op* op, std
   const bool are_in_order = warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, offsets, bytes, touch);
   charge_for_clocks(launch, warp);
   return are_in_order;
+}
+
+// What a strong access to global memory tells of accesses to shared memory. pass_by_load: a load that polls or
+// acquires; pass_by_store: a volatile, relaxed or release store.
+inline void pass_by_load(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  if (!op->tells || !is_watched(launch, warp)) return;
+  warp.block->shadow->pass_through_global(warp.index, access, true, 0, true, warp.live);
+  charge_for_clocks(launch, warp);
+}
+inline void pass_by_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  if (!is_watched(launch, warp) || !op->instruction->is_volatile) return;
+  warp.block->shadow->pass_through_global(warp.index, access, false, access.mask, !op->instruction->releases,
+                                          warp.live);
+  charge_for_clocks(launch, warp);
 }
 
 inline SharedTouch plain_touch(const Op* load) { return load->guesses ? SharedTouch::guess : SharedTouch::read; }

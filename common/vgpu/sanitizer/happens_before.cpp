@@ -17,6 +17,9 @@ Clock known_of(const std::vector<Clock>& met, std::size_t lane, std::size_t othe
   return met.empty() ? 0 : std::max<Clock>(met[lane * kWarpSize + other], 1) - 1;
 }
 
+// The number of the lock that a word of global memory is, behind those of all words of shared memory.
+std::size_t word_of_global(std::uint64_t address) { return address / 4 | ~(~std::size_t{0} >> 1); }
+
 void raise(Knowledge& known, std::uint32_t warp, Clock to, bool is_proven) {
   if (is_proven) return known.raise(warp, to);
   known.warps[warp] = std::max(known.warps[warp], to);
@@ -198,12 +201,15 @@ void RaceDetector::meet_if_all_know(std::uint32_t warp) {
   if (!clocks.exchanged) clocks.synced = clocks.met;
 }
 
-void RaceDetector::see(std::uint32_t warp, const Access& access, std::uint32_t live) {
+void RaceDetector::see(std::uint32_t warp, const Access& access, std::uint32_t live, bool is_global) {
+  const auto word_of = [&](int lane) {
+    return is_global ? word_of_global(access.of(lane)) : access.of(lane) >> word_shift_;
+  };
   for (std::uint32_t left = access.mask; left != 0;) {
-    const std::size_t word = access.of(std::countr_zero(left)) >> word_shift_;
+    const std::size_t word = word_of(std::countr_zero(left));
     std::uint32_t same = 0;
     for (std::uint32_t lanes = left; lanes != 0; lanes &= lanes - 1) {
-      if (are_locks_one_ || access.of(std::countr_zero(lanes)) >> word_shift_ == word) same |= lanes & -lanes;
+      if (are_locks_one_ || word_of(std::countr_zero(lanes)) == word) same |= lanes & -lanes;
     }
     left &= ~same;
     const auto lock = locks_.find(are_locks_one_ ? 0 : word);
@@ -211,6 +217,31 @@ void RaceDetector::see(std::uint32_t warp, const Access& access, std::uint32_t l
     work_ += work::kJoined;
     learn(warp, same, live, lock->second);
   }
+}
+
+void RaceDetector::pass_through_global(std::uint32_t warp, const Access& access, bool learns, std::uint32_t tellers,
+                                       bool relaxed, std::uint32_t live) {
+  if (learns && !locks_.empty()) see(warp, access, live, true);
+  const bool tells = tellers != 0 && (!relaxed || !warps_[warp].fenced.warps.empty());
+  if (!tells && (!learns || locks_.empty())) return;
+  bool is_news = false;
+  // Lane after lane, as atomics happen: the last one to count knows of those ahead of it.
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::size_t word = word_of_global(access.of(lane));
+    if (learns) is_news = learn_of_own(warp, lane, word) || is_news;
+    if (!tells || (tellers >> lane & 1u) == 0) continue;
+    if (relaxed) {
+      publish(warp, lane, word);
+      continue;
+    }
+    Knowledge& lock = lock_of(word);
+    const std::size_t rows = lock.rows();
+    release(warp, lane, false, lock);
+    ++warps_[warp].now;
+    count_lock(lock, rows);
+  }
+  if (is_news) meet_if_all_know(warp);
 }
 
 void RaceDetector::come_to_barrier(int barrier, std::uint32_t warp) {

@@ -96,7 +96,11 @@ class RaceDetector {
   void fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live);
   // Lanes of a warp whose live lanes are `live` read what other warps' atomics left in these words, and so are ordered
   // after what they published.
-  void see(std::uint32_t warp, const Access& access, std::uint32_t live);
+  void see(std::uint32_t warp, const Access& access, std::uint32_t live, bool is_global = false);
+  // An access to global memory by which warps may tell each other something: its lanes learn what others have published
+  // there (`learns`), and `tellers` publish what they have fenced, and all that they know unless `relaxed`.
+  void pass_through_global(std::uint32_t warp, const Access& access, bool learns, std::uint32_t tellers, bool relaxed,
+                           std::uint32_t live);
 
   // An mbarrier, identified by its offset in shared memory. arrive: `lanes` of a warp whose live lanes are `live`
   // arrive, or (`copies`) their asynchronous copies so far do; complete: the phase ends; acquire: `lanes` of a warp
@@ -264,9 +268,8 @@ class RaceDetector {
   // (Knowledge::blur_lanes()).
   static constexpr std::size_t kMbarrierBytes = 128, kFewMbarriers = 64;
   struct Mbarrier {
-    // What the arriving warps knew: `arriving` is for the warps that wait for the current phase, `arrived` for those
-    // that wait for the previous one.
-    // They also have the copies that arrive.
+    // What the arriving warps knew, and the copies that arrive: `arriving` is for the warps that wait for the current
+    // phase, `arrived` for those that wait for the previous one.
     Knowledge arriving, arrived;
     Record begun;  // arrivals that others have made since would hide it
   };

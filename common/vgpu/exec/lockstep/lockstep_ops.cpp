@@ -121,6 +121,7 @@ const Op* op_load_global(Launch& launch, Warp& warp, const Op* op) {
   Pointers at;
   LaneBytes data;
   make_access_from_lane_0(launch, warp, op, kBytes, access);
+  pass_by_load(launch, warp, op, access);
   if (!begin_load(launch, warp, op, access, at, data)) return nullptr;
   move_in<R, M, vector>(warp, op, access, at);
   return detour_if_unset(warp, after_memory(launch, warp, op));
@@ -186,6 +187,7 @@ template <class R, class M, int vector>
 const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
   Access access;
   make_access_from_lane_0(launch, warp, op, sizeof(M) * vector, access);
+  pass_by_store(launch, warp, op, access);
   return store_global(launch, warp, op, access,
                       [&](const Access& to, const Pointers& at) { move_out<R, M, vector>(warp, op, to, at); });
 }

@@ -88,9 +88,11 @@ template <bool store, Space space>
   switch (where) {
     case Where::global:
       if constexpr (store) {
+        pass_by_store(launch, warp, op, access);
         return store_global(launch, warp, op, access, move);
       } else {
         LaneBytes data;
+        pass_by_load(launch, warp, op, access);
         if (!begin_load(launch, warp, op, access, at, data)) return nullptr;
         move(access, at);
       }
@@ -145,6 +147,10 @@ template <class R, class M, int vector>
   Access access;
   Pointers at;
   LaneBytes data;
+  if (op->tells) {
+    make_access(warp, op, true, sizeof(M) * vector, access);
+    pass_by_load(launch, warp, op, access);
+  }
   if (!load_global(launch, warp, op, sizeof(M) * vector, access, at, data)) return nullptr;
   move_in<R, M, vector>(warp, op, access, at);
   return detour_if_unset(warp, after_memory(launch, warp, op));
@@ -326,36 +332,6 @@ Changes change_lanes(const Warp& warp, const Op* op, const Access& access, const
   return out;
 }
 
-// Reports an atomic on shared memory to the race detector of the warp's block. `changing`: the lanes that stored
-// another value than they had found.
-bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access, std::uint32_t changing) {
-  const Instruction& in = *op->instruction;
-  const bool writes = changing != 0;
-  // An atomic whose result decides and picks nothing may tell other threads something, but learns nothing from them.
-  // One that has changed nothing tells them nothing.
-  const bool tells = op->s[0] != kNoSlot && op->tells;
-  const bool may_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
-  const bool exchanges = in.atomic == ptx::AtomicOp::exch || may_lock;
-  SharedTouch touch = SharedTouch::atomic;
-  if (may_lock && op->tells) {
-    touch = writes ? SharedTouch::lock : SharedTouch::acquire;
-  } else if (exchanges && writes) {
-    touch = SharedTouch::publish;
-  }
-  // A value orders two threads if it tells one how far the other has got. A value that decides no way tells nothing. Of
-  // the others, in code with fences, any may; in other code, only if the atomic polls or has left memory unchanged.
-  const bool polls = exchanges || op->spins || !writes;
-  const bool learns = touch != SharedTouch::lock && tells && (polls || launch.program.has_fences);
-  const SharedWrites kind{.failed = in.atomic == ptx::AtomicOp::cas ? access.mask & ~changing : 0,
-                          .fetches = op->s[0] != kNoSlot,
-                          .learns = learns,
-                          .tells = tells,
-                          .relaxed = !in.releases};
-  if (!check_shared(launch, warp, op, access, touch, kind)) return false;
-  if (learns) warp.block->shadow->see(warp.index, access, warp.live);
-  return true;
-}
-
 // Whether the lanes' updates of global memory are atomic with those of other blocks; otherwise records a fault.
 bool check_scope(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   bool is_fine = true;
@@ -409,9 +385,12 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     count_atomic(launch, warp, op, access);
     if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
     is_retried(in, false) ? count_swaps(launch, warp, op, access, false) : count_updates(launch, warp, op, access);
-    if (warp.block->follows_flags) {
-      const bool writes = change_lanes<T, known>(warp, op, access, at, true, launch.lane_by_chance()).any;
-      note_flags(launch, warp, op, access, {.reads = tells, .writes = writes, .atomic = true, .global = true});
+    const bool may_order = is_watched(launch, warp) && (launch.program.has_fences || in.releases || op->tells);
+    if (warp.block->follows_flags || may_order) {
+      const Changes changes = change_lanes<T, known>(warp, op, access, at, true, launch.lane_by_chance());
+      if (warp.block->follows_flags)
+        note_flags(launch, warp, op, access, {.reads = tells, .writes = changes.any, .atomic = true, .global = true});
+      if (may_order) pass_by_atomic(launch, warp, op, access, changes.lanes);
       return after_memory(launch, warp, op);
     }
   }
