@@ -1,13 +1,17 @@
 #include "common/vgpu/exec/block_places.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 
 #include "common/base/mix.h"
 #include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/exec/unset_bits.h"
+#include "common/vgpu/program/operands.h"
 #include "common/vgpu/requests/local_memory.h"
 #include "common/vgpu/requests/shared_memory.h"
+#include "common/vgpu/requests/unset_loads.h"
 #include "common/vgpu/sanitizer/race_detector.h"
 
 namespace roofwalk::vgpu {
@@ -33,6 +37,37 @@ void fill_unwritten(const Program& program, Warp& warp, std::uint64_t seed) {
     }
     const auto half = static_cast<std::uint16_t>(0x7ff1u | (chance & 0xeu));
     std::fill_n(warp.lanes<std::uint16_t>(reg.slot), reg.bytes / sizeof half, half);
+  }
+}
+
+// By entry of Program::unwritten: the first operation of the code that reads the register.
+std::vector<const Op*> first_reads_of(const Program& program) {
+  std::vector<const Op*> out(program.unwritten.size());
+  for (const Op& op : program.ops) {
+    if (op.instruction == nullptr || out.empty()) continue;
+    for_each_source(*op.instruction, [&](int reg) {
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        if (program.unwritten[i].reg == reg && out[i] == nullptr) out[i] = &op;
+      }
+    });
+  }
+  return out;
+}
+
+// Marks what is in unwritten registers as values that nobody has set, which are followed to where they are used.
+void mark_unwritten(const Launch& launch, const std::vector<const Op*>& first_reads, Warp& warp) {
+  for (std::size_t i = 0; i < first_reads.size(); ++i) {
+    if (first_reads[i] == nullptr) continue;
+    const int reg = launch.program.unwritten[i].reg;
+    const ptx::Type type = launch.program.function->registers[static_cast<std::size_t>(reg)].type;
+    UnsetRegister& mark = unset_values(launch, warp).registers[reg];
+    for (std::uint32_t left = warp.live; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      mark.put(lane, bits_of_type(type),
+               {.load = first_reads[i],
+                .where = UnsetOrigin::Where::unwritten_register,
+                .lane = static_cast<std::uint8_t>(lane)});
+    }
   }
 }
 
@@ -69,6 +104,7 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
   std::copy(program_.constants.begin(), program_.constants.end(), constants_.get());
   warp_constants_ = allocate_zeroed(program_.warp_constants.size());
   std::copy(program_.warp_constants.begin(), program_.warp_constants.end(), warp_constants_.get());
+  if (limits.sanitize) first_reads_ = first_reads_of(program_);
   const std::uint32_t word_bytes = shared_word_bytes(*program_.function);
   const auto patterns = std::make_shared<TouchPatterns>(word_bytes);
   std::size_t next = 0;
@@ -166,6 +202,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     if (program_.local_bytes != 0) std::memset(warp.local, 0xff, local_bytes_of_warp(program_));
     forget_local(launch, warp, 0, program_.local_bytes);
     if (!program_.unwritten.empty()) fill_unwritten(program_, warp, mix(seed_ ^ mix(linear)) + warp.index);
+    if (block.is_watched) mark_unwritten(launch, first_reads_, warp);
     warp.executed = warp.swaps = warp.vain_turn = warp.vain_executed = 0;
     warp.vain_polls = warp.vain_phases = warp.vain_lanes = warp.looks = warp.ways_given = 0;
     warp.path = {.behind_cycles = block.starts_at}, warp.wait_for_block = {};

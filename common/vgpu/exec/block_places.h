@@ -39,6 +39,8 @@ class BlockPlaces {
   std::uint32_t warps_per_block_;
   std::size_t warps_per_sm_ = 0;  // number of warp slots
   Bytes registers_, local_, constants_, warp_constants_;
+  // By entry of Program::unwritten: the first operation that reads the register. Empty if nothing is watched.
+  std::vector<const Op*> first_reads_;
 };
 
 }  // namespace roofwalk::vgpu

@@ -55,7 +55,7 @@ Result<Program> Lowering::run() {
   for (const int reg : unwritten_) {
     if (slots_.is_fixed(reg) || slots_.of_register(reg) == kNoSlot) continue;
     const int bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(reg)].type);
-    program_.unwritten.push_back({slots_.of_register(reg), static_cast<std::uint32_t>(bytes) * kWarpSize});
+    program_.unwritten.push_back({slots_.of_register(reg), static_cast<std::uint32_t>(bytes) * kWarpSize, reg});
   }
   slots_.finish();
   program_.lockstep = make_lockstep_code(program_);

@@ -231,6 +231,7 @@ struct Program {
   struct Unwritten {
     Slot slot = kNoSlot;
     std::uint32_t bytes = 0;  // of all lanes
+    int reg = -1;             // its PTX register
   };
   std::vector<Unwritten> unwritten;
   std::uint32_t register_bytes = 0;             // per warp

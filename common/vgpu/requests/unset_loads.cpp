@@ -31,6 +31,10 @@ std::string unset_message(const Launch& launch, const UnsetOrigin& from, const c
         "only from threads that still run",
         from.offset % kWarpSize);
   }
+  if (from.where == UnsetOrigin::Where::unwritten_register) {
+    return "uninitialized: uses a variable, or a register of inline PTX, to which nothing has been assigned on this "
+           "way: give it a value first";
+  }
   if (from.where == UnsetOrigin::Where::global) {
     const Buffer* const buffer = launch.memory.find(from.offset);
     return fmt::format("uninitialized: {} {}[{}]{}", verb, buffer->name,

@@ -18,7 +18,7 @@
 // behind a fence although only another lane of its warp had acquired it in front of that fence; races in global memory;
 // plain loads of an mbarrier's own 8 bytes. In a block with thousands of locks (kLockBytes), all of them count as one.
 // Atomics, volatile stores, and volatile loads that poll or peek do not race with each other. Other files check reads
-// of unwritten global memory (memory.h) and local memory (local_memory.h; registers are not watched), masks that name
+// of unwritten global memory (memory.h) and local memory (local_memory.h), masks that name
 // absent threads (members.h), and barriers that some threads of a warp bypass (divergent_barrier.h).
 #pragma once
 

@@ -2,7 +2,7 @@
 // memory. Copying such a value is no mistake, as whole structures are copied of which some members are not set, and
 // bit fields are set one by one in words that hold nothing yet; using it is (exec/follow_unset.h). The same holds for
 // what a shuffle gets from a lane with another mask, or from one that has ended: where half a warp adds up its values,
-// only its first lane's sum counts.
+// only its first lane's sum counts; and for registers that a warp begins with (Program::unwritten).
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 
 namespace roofwalk::vgpu {
 
-// The load that has found unwritten bytes, and where; or the shuffle.
+// The load that has found unwritten bytes, and where; or the shuffle; or an unwritten register.
 struct UnsetOrigin {
-  enum class Where : std::uint8_t { local, shared, global, other_lane, ended_lane };
-  const Op* load = nullptr;
+  enum class Where : std::uint8_t { local, shared, global, other_lane, ended_lane, unwritten_register };
+  const Op* load = nullptr;  // of an unwritten register: the first instruction of the code that reads it
   Where where = Where::local;
   bool is_copy = false;     // it was stored there, unset as it was
   std::uint8_t lane = 0;    // that has loaded

@@ -55,8 +55,37 @@ __global__ void k(float* c, int n) {
 }
 SOLVE(float* c) { k<<<1, 40>>>(c, 3); }
 )";
+// A way that depends on such a register, although the result does not show it.
+const std::string kBranch = unwritten_text(R"(
+  asm volatile("{.reg .u32 n; .reg .f32 v; .reg .pred p; mov.f32 v, 0f3f800000; setp.gt.u32 p, n, 5; @p bra END;"
+               "mov.f32 v, 0f3f800000; END: mov.f32 %0, v;}" : "=f"(x));
+)");
+// The same of a register that some lanes have written.
+const std::string kBranchOfSome = unwritten_text(R"(
+  asm volatile("{.reg .u32 n; .reg .f32 v; .reg .pred p, q; setp.lt.u32 p, %1, 8; @p mov.u32 n, 7;"
+               "mov.f32 v, 0f3f800000; setp.gt.u32 q, n, 5; @q bra END; mov.f32 v, 0f3f800000; END: mov.f32 %0, v;}"
+               : "=f"(x) : "r"(t));
+)");
+const std::string kBranchBehindTheWrite = unwritten_text(R"(
+  asm volatile("{.reg .u32 n; .reg .f32 v; .reg .pred p, q; setp.lt.u32 p, %1, 8; @p mov.u32 n, 7; @!p mov.u32 n, 3;"
+               "mov.f32 v, 0f3f800000; setp.gt.u32 q, n, 5; @q bra END; mov.f32 v, 0f40000000; END: mov.f32 %0, v;}"
+               : "=f"(x) : "r"(t));
+)");
+// Only those lanes look at the register that have written it.
+const std::string kBranchOfItsWriters = unwritten_text(R"(
+  asm volatile("{.reg .u32 n; .reg .f32 v; .reg .pred p, q; setp.lt.u32 p, %1, 8; @p mov.u32 n, 7;"
+               "mov.f32 v, 0f3f800000; @!p bra END; setp.gt.u32 q, n, 5; @q mov.f32 v, 0f40000000;"
+               "END: mov.f32 %0, v;}" : "=f"(x) : "r"(t));
+)");
+// Nobody wants what the register holds in the first round.
+const std::string kPipeline = unwritten_text(R"(
+  asm volatile("{.reg .f32 next, sum; .reg .u32 i; .reg .pred p; mov.u32 i, 0; mov.f32 sum, 0f00000000;\nAGAIN:"
+               "setp.gt.u32 p, i, 0; @p add.f32 sum, sum, next; mov.f32 next, 0f3f800000; add.u32 i, i, 1;"
+               "setp.lt.u32 p, i, 4; @p bra AGAIN; mov.f32 %0, sum;}" : "=f"(x));
+)");
 const bool kUnwrittenJoined =
-    join({kSumFromNowhere, kNumberFromNowhere, kDoubleFromNowhere, kGuardedWrite, kUnwanted, kArray, kArrayOfACall});
+    join({kSumFromNowhere, kNumberFromNowhere, kDoubleFromNowhere, kGuardedWrite, kUnwanted, kArray, kArrayOfACall,
+          kBranch, kBranchOfSome, kBranchBehindTheWrite, kBranchOfItsWriters, kPipeline});
 
 std::vector<float> run_unwritten(const std::string& text, const RunOptions& options) {
   Buffer c{"c", std::vector<float>(40)};
@@ -95,13 +124,31 @@ TEST_P(Unwritten, ValuesThatNobodyWantsChangeNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, Unwritten,
-                         testing::Values(RunOptions{}, RunOptions{.lockstep = false}, kSanitized,
-                                         RunOptions{.sanitize = true, .sanitized_seed = 77}));
+                         testing::Values(RunOptions{}, RunOptions{.lockstep = false},
+                                         RunOptions{.sanitized_seed = 77}));
+
+TEST(UnwrittenInSanitizedRuns, ThatDecidesAWayOrIsAResultIsAFault) {
+  for (const std::string* text : {&kBranch, &kBranchOfSome, &kSumFromNowhere, &kDoubleFromNowhere, &kGuardedWrite}) {
+    Buffer c{"c", std::vector<float>(40)};
+    const auto record = Runner().run(*text, {&c}, kSanitized);
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_TRUE(record->fault) << *text;
+    EXPECT_EQ(record->fault->kind, FaultKind::uninitialized);
+    EXPECT_THAT(record->fault->message, testing::HasSubstr("uses a variable, or a register of inline PTX, to which"));
+    EXPECT_GE(record->fault->line, 5) << *text;
+  }
+}
+
+TEST(UnwrittenInSanitizedRuns, ThatNobodyUsesIsNone) {
+  for (const std::string* text : {&kUnwanted, &kBranchBehindTheWrite, &kBranchOfItsWriters}) {
+    const std::vector<float> c = run_unwritten(*text, kSanitized);
+    EXPECT_EQ(c, run_unwritten(*text, {}));
+  }
+  EXPECT_THAT(run_unwritten(kPipeline, kSanitized), testing::Each(3));
+}
 
 TEST(Unwritten, EachSeedFillsInOthersAndAlwaysTheSame) {
-  const auto of_seed = [](std::uint64_t seed) {
-    return run_unwritten(kNumberFromNowhere, {.sanitize = true, .sanitized_seed = seed});
-  };
+  const auto of_seed = [](std::uint64_t seed) { return run_unwritten(kNumberFromNowhere, {.sanitized_seed = seed}); };
   std::set<std::vector<float>> all;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) all.insert(of_seed(seed));
   EXPECT_GT(all.size(), 3u);
