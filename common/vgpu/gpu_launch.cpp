@@ -302,6 +302,8 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   };
   printer_->begin_launch();
   launch.printer = printer_.get();
+  memory_.note_stores(limits_.sanitize && std::any_of(code.instructions.begin(), code.instructions.end(),
+                                                      [](const auto& in) { return in.non_coherent; }));
   if (limits_.counts) put_in_order(call, *step);
   const GridTrace trace = run_blocks(launch, sms, *step);
   if (launch.refusal) return *launch.refusal;

@@ -74,6 +74,7 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
       store ? store_handler(in, static_cast<int>(bytes)) : load_handler(in, static_cast<int>(bytes));
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
+  op.non_coherent = in.non_coherent;
   op.spins = !store && in.is_volatile && load_polls(op.pc);
   op.decides = !store && in.is_volatile && reaches_global(in) && !glances(op.pc, op.block);
   op.tells = op.spins || (!store && in.acquires && picks(op.pc));

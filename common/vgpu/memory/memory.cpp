@@ -29,6 +29,38 @@ std::uint64_t mapped_bytes(std::uint64_t size_bytes) {
   return round_up(size_bytes, 4096) + 64 + (size_bytes >= kHugePageBytes ? kHugePageBytes : 0);
 }
 
+// Of a bit by byte: those of `count` bytes, at least one, from `first` on, as masks of their first and last byte of
+// bits.
+struct BitRange {
+  std::uint64_t first_byte, last_byte;
+  std::uint8_t first_mask, last_mask;
+
+  BitRange(std::uint64_t first, std::uint64_t count)
+      : first_byte(first / 8),
+        last_byte((first + count - 1) / 8),
+        first_mask(static_cast<std::uint8_t>(0xffu << first % 8)),
+        last_mask(static_cast<std::uint8_t>(0xffu >> (7 - (first + count - 1) % 8))) {
+    if (first_byte == last_byte) first_mask = last_mask = first_mask & last_mask;
+  }
+};
+
+void set_bits(std::vector<std::uint8_t>& bits, std::uint64_t first, std::uint64_t count) {
+  const BitRange range(first, count);
+  bits[range.first_byte] |= range.first_mask;
+  bits[range.last_byte] |= range.last_mask;
+  if (range.last_byte > range.first_byte + 1)
+    std::memset(bits.data() + range.first_byte + 1, 0xff, range.last_byte - range.first_byte - 1);
+}
+
+bool any_bit(const std::vector<std::uint8_t>& bits, std::uint64_t first, std::uint64_t count) {
+  if (bits.empty()) return false;
+  const BitRange range(first, count);
+  if ((bits[range.first_byte] & range.first_mask) != 0 || (bits[range.last_byte] & range.last_mask) != 0) return true;
+  return range.last_byte > range.first_byte + 1 &&
+         std::any_of(bits.data() + range.first_byte + 1, bits.data() + range.last_byte,
+                     [](std::uint8_t each) { return each != 0; });
+}
+
 }  // namespace
 
 std::string read_only_message(std::string_view verb, const Buffer& buffer, std::uint64_t address) {
@@ -185,10 +217,13 @@ std::uint64_t Memory::undefined_bits(std::uint64_t address, std::size_t size_byt
   return bits * 0xff;
 }
 
-bool Memory::surely_defined(std::uint64_t address, std::uint64_t size_bytes) const {
+bool Memory::surely_defined(std::uint64_t address, std::uint64_t size_bytes, bool non_coherent) const {
   constexpr std::uint64_t kFew = 4096;
   const Entry* own = entry_at(address);
   if (own == nullptr || !own->buffer.contains(address, size_bytes) || !own->unset.empty()) return false;
+  if (non_coherent && !own->stored.empty() &&
+      (size_bytes > kFew || any_bit(own->stored, address - own->buffer.address, size_bytes)))
+    return false;
   if (own->undefined.empty()) return true;
   const std::uint8_t* const first = own->undefined.data() + (address - own->buffer.address);
   return size_bytes <= kFew && std::memchr(first, 1, size_bytes) == nullptr;
@@ -200,6 +235,19 @@ void Memory::define(std::uint64_t address, std::uint64_t size_bytes) {
   const std::uint64_t first = address - own->buffer.address;
   if (!own->undefined.empty()) std::memset(own->undefined.data() + first, 0, size_bytes);
   if (!own->unset.empty()) std::memset(own->unset.data() + first, 0, size_bytes);
+  if (!notes_stores_ || size_bytes == 0) return;
+  if (own->stored.empty()) own->stored.resize(own->buffer.size_bytes / 8 + 1);
+  set_bits(own->stored, first, size_bytes);
+}
+
+void Memory::note_stores(bool on) {
+  notes_stores_ = on;
+  for (const auto& own : entries_) own->stored = {};
+}
+
+bool Memory::has_stored(std::uint64_t address, std::uint64_t size_bytes) const {
+  const Entry* own = entry_at(address);
+  return own != nullptr && any_bit(own->stored, address - own->buffer.address, size_bytes);
 }
 
 void Memory::leave_unset(std::uint64_t address, std::size_t size_bytes, std::uint64_t bits) {

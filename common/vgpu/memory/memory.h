@@ -84,10 +84,14 @@ class Memory {
     return undefined_bytes(address, size_bytes) == size_bytes;
   }
   std::uint64_t undefined_bits(std::uint64_t address, std::size_t size_bytes) const;
-  // Whether the bytes are in one buffer and known to be defined. May be false for long ranges of a buffer that is
-  // partly undefined.
-  bool surely_defined(std::uint64_t address, std::uint64_t size_bytes) const;
+  // Whether the bytes are in one buffer and known to be defined, and, of a load that is not coherent, not to be stored
+  // (has_stored()). May be false for long ranges of a buffer that is partly undefined or stored.
+  bool surely_defined(std::uint64_t address, std::uint64_t size_bytes, bool non_coherent = false) const;
   void define(std::uint64_t address, std::uint64_t size_bytes);
+  // Begins a launch, in which define() also notes what is stored, or does not. has_stored: whether any of these bytes,
+  // which are in one buffer, has been.
+  void note_stores(bool on);
+  bool has_stored(std::uint64_t address, std::uint64_t size_bytes) const;
   // Bits that were stored, but that nobody had given a value (state/unset_values.h). Only for watched plans.
   // leave_unset: marks them in a number of at most eight bytes, in one buffer; unset_bits: returns those of a number;
   // holds_unset: whether there are any, anywhere or in a buffer.
@@ -120,6 +124,7 @@ class Memory {
     std::uint64_t forgotten_offset = 0, forgotten_bytes = 0;
     std::vector<std::uint8_t> undefined;  // by byte: 1 = undefined; empty: all bytes are defined
     std::vector<std::uint8_t> unset;      // by byte: the bits that leave_unset() has marked; empty: none
+    std::vector<std::uint8_t> stored;     // a bit by byte: stored in this launch, if notes_stores_; empty: none
   };
 
   Result<int> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes, Region region,
@@ -136,7 +141,7 @@ class Memory {
   std::uint64_t layout_ = 0;
   Frames frames_;
   int next_id_ = 0;
-  bool holds_unset_ = false;
+  bool holds_unset_ = false, notes_stores_ = false;
   std::vector<std::unique_ptr<Entry>> entries_;  // by address; pointers stay valid, because handlers keep them
 };
 

@@ -43,13 +43,14 @@ struct Op {
   std::array<Slot, 6> s{kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // results first, then sources
   Slot guard = kNoSlot;                                                         // the instruction's guard predicate
   bool guard_negated = false;
-  bool past_l1 = false;      // load: passes_l1()
-  bool spins = false;        // atomic, load: polls memory in a loop until another thread changes it; branch: it leads
-                             // back to such an operation
-  bool decides = false;      // atomic, mbarrier: its result decides a way (registers_that_decide); volatile load of
-                             // global memory: it may wait for another warp, as it is more than one look; branch that
-                             // spins: nothing is done in its loop but look
-  bool tells = false;        // acquire load, atomic: for the race detector, whether its value orders threads
+  bool past_l1 = false;       // load: passes_l1()
+  bool non_coherent = false;  // load: ld.global.nc
+  bool spins = false;         // atomic, load: polls memory in a loop until another thread changes it; branch: it leads
+                              // back to such an operation
+  bool decides = false;       // atomic, mbarrier: its result decides a way (registers_that_decide); volatile load of
+                              // global memory: it may wait for another warp, as it is more than one look; branch that
+                              // spins: nothing is done in its loop but look
+  bool tells = false;         // acquire load, atomic: for the race detector, whether its value orders threads
   bool ends_loops = false;   // atomic: its result decides whether a loop ends (lowering/analysis/loop_ends.h); load: it
                              // may be a look for which its warp waits for other blocks (Program::looks_at_global)
   bool speculative = false;  // load: checked by picks (lowering/analysis/speculation.h); pick: the last one of its load

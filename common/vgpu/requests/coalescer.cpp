@@ -11,6 +11,7 @@
 #include "common/vgpu/requests/global_flow.h"
 #include "common/vgpu/requests/ideal_sectors.h"
 #include "common/vgpu/requests/l1_wavefronts.h"
+#include "common/vgpu/requests/read_only_loads.h"
 #include "common/vgpu/requests/unset_loads.h"
 
 namespace roofwalk::vgpu {
@@ -459,6 +460,7 @@ void define(Launch& launch, const Op* op, const Access& access) {
 bool begin_load(Launch& launch, Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes) {
   if (!resolve(launch, warp, op, access, "reads", out)) return false;
   if (!check_defined(launch, warp, op, access, "reads")) return false;
+  if (op->non_coherent && !check_unstored(launch, warp, op, access)) return false;
   count_load(launch, warp, op, access, op->past_l1);
   if (op->past_l1 && launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
   if (records_global_flow(launch, warp)) note_global_load(launch, warp, op, access);

@@ -15,13 +15,13 @@ namespace roofwalk::vgpu {
 
 // Whether a load qualifies for the fast path: it is in the buffer that the instruction accessed last, aligned and not
 // recorded (global_flow.h); this SM has not stored to its bytes in this round; and, in sanitized runs, its bytes are
-// known to be defined.
+// known to be defined, and not to be stored if the load is not coherent.
 inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
                      std::uint64_t bits, std::uint32_t bytes) {
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 &&
          !records_global_flow(launch, warp) && !launch.sm->stores.may_hold(low, end) &&
-         (!launch.sanitized || launch.memory.surely_defined(low, end - low));
+         (!launch.sanitized || launch.memory.surely_defined(low, end - low, op->non_coherent));
 }
 
 // Adds the counts of a load of `lines` lines, `sectors` sectors and `wavefronts` wavefronts of L1. `bytes`: of all
