@@ -176,7 +176,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
   std::fill_n(block.shared.begin() + own_bytes, program_.reserved_shared_bytes, std::uint8_t{0});
   block.turns = 0, block.begun_at = launch.clock;
-  block.worked = true, block.gave_way = false, block.phases = 0;
+  block.worked = true, block.gave_way = false, block.phases = 0, block.held_until = 0;
   block.is_watched = watched_blocks_.hold(linear);
   block.shadow = block.is_watched ? block.own_shadow : nullptr;
   if (block.shadow != nullptr) block.shadow->begin_block();

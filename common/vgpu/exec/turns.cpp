@@ -1,6 +1,7 @@
 #include "common/vgpu/exec/turns.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "common/vgpu/sanitizer/watched_blocks.h"
 
@@ -18,7 +19,8 @@ static bool take_turn_and_judge(Launch& launch, Multiprocessor& sm, Warp& warp, 
 }
 
 bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block, std::uint64_t seed) {
-  const std::uint32_t polls = patience(seed, block.linear_index, block.turns);
+  const bool is_held = block.held_until > block.turns;
+  const std::uint32_t polls = is_held ? kTriesInVain : patience(seed, block.linear_index, block.turns);
   const bool may_rest = std::exchange(block.worked, false);
   bool any = false, polls_on = false;
   std::uint32_t missed = 0;
@@ -30,7 +32,8 @@ bool take_turns_of_some(Launch& launch, Multiprocessor& sm, ResidentBlock& block
       ++warp.vain_turn;  // it has polled in vain just before the turns that it leaves out
       continue;
     }
-    if (misses_turn(seed, block.linear_index, block.turns, warp.index, block.warps.size())) {
+    if ((is_held && block.holder == warp.index) ||
+        misses_turn(seed, block.linear_index, block.turns, warp.index, block.warps.size())) {
       missed |= 1u << warp.index;
       continue;
     }
@@ -75,6 +78,32 @@ const Op* op_may_end_turn(Launch&, Warp& warp, const Op* op) {
   if (!block.is_watched || !ends_turn(seed, block.linear_index, block.turns, warp.index, op->target, op->count != 0))
     return op + 1;
   warp.next = op;
+  return nullptr;
+}
+
+// Whether a lane of the warp has changed the word that it swapped.
+template <class T>
+static bool has_swapped(const Warp& warp, const Op* op) {
+  const T* const found = warp.lanes<T>(op->s[0]);
+  const T* const other = warp.lanes<T>(op->s[1]);
+  const bool if_equal = op->target != 0;
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if ((found[lane] == other[lane]) == if_equal) return true;
+  }
+  return false;
+}
+
+const Op* op_may_hold(Launch&, Warp& warp, const Op* op) {
+  ResidentBlock& block = *warp.block;
+  if (!block.is_watched || block.held_until > block.turns) return op + 1;
+  const std::uint64_t turns =
+      turns_to_hold(static_cast<std::uint64_t>(op->offset), block.linear_index, block.turns, warp.index);
+  if (turns == 0 || !(op->count == 8 ? has_swapped<std::uint64_t>(warp, op) : has_swapped<std::uint32_t>(warp, op)))
+    return op + 1;
+  block.held_until = block.turns + turns;
+  block.holder = warp.index;
+  warp.next = op + 1;
   return nullptr;
 }
 

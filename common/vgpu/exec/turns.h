@@ -36,6 +36,12 @@ bool take_turns_by_clock(Launch& launch, Multiprocessor& sm, ResidentBlock& bloc
 // the place; count: not 0 if others most likely come in between here.
 const Op* op_may_end_turn(Launch& launch, Warp& warp, const Op* op);
 
+// An operation behind a compare-and-swap or an exchange whose result decides a way, in the same runs: by chance, a warp
+// that has changed the word, and so may hold a lock, misses its next turns (turns_to_hold() in watched_blocks.h), while
+// others try in vain, some maybe a number of times only. offset: the seed; s[0]: the result; s[1]: what a swap compares
+// it with (target: 1), or what an exchange stores (target: 0); count: bytes of these.
+const Op* op_may_hold(Launch& launch, Warp& warp, const Op* op);
+
 // Gives each ready warp of a block one turn. Returns whether any warp was ready. `seed`: decides which warps of a
 // watched block miss it; 0: none.
 inline bool take_turns(Launch& launch, Multiprocessor& sm, ResidentBlock& block, std::uint64_t seed) {

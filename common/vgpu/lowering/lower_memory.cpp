@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/vgpu/exec/turns.h"
 #include "common/vgpu/lowering/analysis/guesses.h"
 #include "common/vgpu/lowering/analysis/loop_ends.h"
 #include "common/vgpu/lowering/analysis/peeks.h"
@@ -225,7 +226,24 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   const Handler handler = atomic_handler(in);
   if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);
   emit(op, handler);
+  emit_hold(op, bytes);
   return kOk;
+}
+
+// Behind what may take a lock.
+void Lowering::emit_hold(const Op& swap, std::uint32_t bytes) {
+  const ptx::AtomicOp how = swap.instruction->atomic;
+  const bool swaps = how == ptx::AtomicOp::cas || how == ptx::AtomicOp::exch;
+  if (input_.turns_seed == 0 || !swaps || !swap.decides || swap.s[0] == kNoSlot || bytes < 4 || bytes > 8) return;
+  Op op;
+  op.run = op_may_hold;
+  op.s[0] = swap.s[0], op.s[1] = swap.s[1];
+  op.pc = swap.pc;
+  op.block = swap.block;
+  op.offset = static_cast<std::int64_t>(input_.turns_seed);
+  op.count = bytes;
+  op.target = how == ptx::AtomicOp::cas ? 1 : 0;
+  program_.ops.push_back(op);
 }
 
 Status Lowering::lower_barrier(const Instruction& in, Op op) {

@@ -62,6 +62,7 @@ class Lowering {
   Status lower_block(std::uint32_t index);
   void emit_taken_up(const Op& entry);
   void emit_picks(std::uint32_t pc, std::uint32_t block);
+  void emit_hold(const Op& swap, std::uint32_t bytes);
   void emit_end_of_turn(Handler handler, std::uint32_t pc, std::uint32_t block, bool behind = false);
   // The seed of the order of the ways from a block, if they may run in any order (find_ways_in_any_order()); else 0.
   std::int64_t seed_of_ways(std::uint32_t block);

@@ -76,6 +76,14 @@ inline bool rests(std::uint32_t polls, std::uint32_t patience, std::uint64_t tur
   return polls > std::max(kFirst, patience) && (turn + warp) % kOneOf != 0;
 }
 
+// Whether warps of a watched block often end turns early (ends_turn()).
+inline bool ends_often(std::uint64_t seed, std::uint64_t block, std::uint64_t turn) {
+  constexpr std::uint64_t kFirstBlocks = 8, kOneOf = 32, kSpan = 64, kOneSpanOf = 16;
+  const std::uint64_t own = mix(~seed ^ mix(block)), quiet = quiet_turns(seed, block);
+  if (turn < quiet || (block >= kFirstBlocks && own % kOneOf != 0)) return false;
+  return turn - quiet < kSpan || mix(own ^ turn / kSpan) % kOneSpanOf == 0;
+}
+
 // Whether a warp of a watched block ends its turn at a place where other warps may come in between (op_may_end_turn in
 // exec/turns.h): in front of an access that they may have to do with, such as a load and the store of what was made of
 // it, or of a fence, or behind a store that tells them something, as of data that are yet to be stored. Otherwise none
@@ -88,15 +96,23 @@ inline bool rests(std::uint32_t polls, std::uint32_t patience, std::uint64_t tur
 // one behind which it is.
 inline bool ends_turn(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp,
                       std::uint32_t place, bool likely) {
-  constexpr std::uint64_t kFirstBlocks = 8, kOneOf = 32, kSpan = 64, kOneSpanOf = 16;
   constexpr std::uint64_t kWhole = 32, kOften = 20, kSometimes = 4, kAtTimes = 1;
-  const std::uint64_t own = mix(~seed ^ mix(block)), quiet = quiet_turns(seed, block);
-  if (turn < quiet) return false;
-  const bool is_chosen = block < kFirstBlocks || own % kOneOf == 0;
-  const bool is_now = is_chosen && (turn - quiet < kSpan || mix(own ^ turn / kSpan) % kOneSpanOf == 0);
-  const std::uint64_t share = !is_now ? kAtTimes : likely ? kOften : kSometimes;
+  if (turn < quiet_turns(seed, block)) return false;
+  const std::uint64_t own = mix(~seed ^ mix(block));
+  const std::uint64_t share = !ends_often(seed, block, turn) ? kAtTimes : likely ? kOften : kSometimes;
   return mix(own + mix(turn << 32 ^ std::uint64_t{warp} << 26 ^ place)) % kWhole < share;
 }
+
+// For how many turns a warp of a watched block that may have taken a lock then holds it; nearly always 0. Long enough
+// for others that try a number of times and go on without it, in the blocks and spans in which turns end early.
+inline std::uint64_t turns_to_hold(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp) {
+  constexpr std::uint64_t kLeast = 16, kLengths = 5;
+  if (!ends_often(seed, block, turn)) return 0;
+  const std::uint64_t chance = mix(~(seed + mix(block)) ^ mix(turn << 8 ^ warp));
+  return chance % 2 == 0 ? kLeast << (chance >> 8) % kLengths : 0;
+}
+// How often others try in vain meanwhile, at most.
+inline constexpr std::uint32_t kTriesInVain = 256;
 
 // Whether a warp of a watched block takes the ways of a branch in the other order. `executed`: its instructions so far.
 inline bool turns_around(std::uint64_t seed, std::uint64_t block, std::uint64_t turn, std::uint32_t warp,

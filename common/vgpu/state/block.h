@@ -75,8 +75,10 @@ struct ResidentBlock {
   bool worked = false;             // whether a warp did more than poll in vain in the last turn
   std::uint32_t phases = 0;        // of its mbarriers that are over
   bool gave_way = false;           // whether lanes of a warp that polled in vain have let others go ahead
-  BlockTrace* trace = nullptr;     // trace of the block; nullptr if it is not sampled
-  std::uint64_t memory_work = 0;   // BlockWork::memory
+  std::uint64_t held_until = 0;    // before this turn, `holder` misses its turns, as it may hold a lock (exec/turns.h)
+  std::uint32_t holder = 0;
+  BlockTrace* trace = nullptr;    // trace of the block; nullptr if it is not sampled
+  std::uint64_t memory_work = 0;  // BlockWork::memory
   std::vector<std::uint8_t> shared;
   bool is_watched = false;                   // in sanitized runs: by the race detector, and warps may miss turns
   std::shared_ptr<RaceDetector> own_shadow;  // if the run is sanitized and the kernel has shared memory

@@ -191,6 +191,33 @@ const Interleaved kByLuck[] = {
   if (t == 0) c[block] = s[0];
 )",
      4},
+    {"ALockThatIsTriedAFewTimes", R"(
+  if (lane == 0) {
+#pragma unroll 1
+    for (int i = 0; i < 12 && atomicCAS(&count, 0, 1) != 0; ++i) {}
+    __threadfence_block();
+    s[0] += 1;
+    __threadfence_block();
+    atomicExch(&count, 0);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0];
+)",
+     4},
+    {"ALockOfGlobalMemoryThatIsTriedAFewTimes", R"(
+  int* const lock = reinterpret_cast<int*>(c + 128 + 128 * block);
+  if (lane == 0) {
+#pragma unroll 1
+    for (int i = 0; i < 12 && atomicExch(lock, 1) != 0; ++i) {}
+    __threadfence();
+    s[0] += 1;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0];
+)",
+     4},
     {"OneFlagForThreeWarps", R"(
   if (warp < 3) {
     s[t] = 1;
@@ -505,6 +532,44 @@ const Interleaved kByRight[] = {
   }
   __syncthreads();
   if (t == 0) c[block] = s[0] + skipped;
+)",
+     4},
+    {"ALockThatIsTriedAFewTimesAndLeftAlone", R"(
+  __shared__ int skipped;
+  if (t == 0) skipped = 0;
+  __syncthreads();
+  if (lane == 0) {
+    bool has = false;
+#pragma unroll 1
+    for (int i = 0; i < 12 && !has; ++i) has = atomicCAS(&count, 0, 1) == 0;
+    if (has) {
+      __threadfence_block();
+      s[0] += 1;
+      __threadfence_block();
+      atomicExch(&count, 0);
+    } else {
+      atomicAdd(&skipped, 1);
+    }
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0] + skipped;
+)",
+     4},
+    {"ALockThatIsTriedAFewTimesBetweenNaps", R"(
+  int* const lock = reinterpret_cast<int*>(c + 128 + 128 * block);
+  if (lane == 0) {
+    for (bool has = false; !has;) {
+#pragma unroll 1
+      for (int i = 0; i < 12 && !has; ++i) has = atomicCAS(lock, 0, 1) == 0;
+      if (!has) __nanosleep(50);
+    }
+    __threadfence();
+    s[0] += 1;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+  __syncthreads();
+  if (t == 0) c[block] = s[0];
 )",
      4},
     {"ATicketLock", R"(
