@@ -272,7 +272,7 @@ bool Lowering::may_meet_others(const Instruction& in) {
   if (in.space != Space::shared && !reaches_global(in)) return false;
   const Form form = ptx::info(in.opcode).form;
   if (form == Form::load) return in.is_volatile;
-  if (form == Form::store) return in.is_volatile || may_be_locked(in);
+  if (form == Form::store) return in.is_volatile || may_end_update(in);
   if (form != Form::atomic && form != Form::reduction) return false;
   return !only_writes(in) || swaps_words() || loads_flags();
 }
@@ -290,11 +290,10 @@ bool Lowering::swaps_words() {
   return *swaps_words_;
 }
 
-// Whether a lock may protect the word of global memory that a plain store writes, or be it: in code with swaps, words
-// that the code also loads or swaps. Races in global memory are not found, but an update that another warp has made
-// since the load is lost.
-bool Lowering::may_be_locked(const Instruction& store) {
-  if (!swaps_words() || !reaches_global(store)) return false;
+// Whether a plain store to global memory may be the end of an update, or open a lock: the code also loads or swaps words
+// there. Races in global memory are not found, but an update that another warp has made since the load is lost.
+bool Lowering::may_end_update(const Instruction& store) {
+  if (!reaches_global(store)) return false;
   if (!updated_places_) {
     updated_places_.emplace();
     for (const Instruction& in : function_.instructions) {

@@ -157,7 +157,7 @@ class Lowering {
   // Whether others are to come in front of such an instruction in most tries, not in a few.
   bool leaves_time(const Instruction& in, std::uint32_t block);
   bool swaps_words();
-  bool may_be_locked(const Instruction& store);
+  bool may_end_update(const Instruction& store);
   // Whether such an instruction does nothing but write.
   bool only_writes(const Instruction& in);
   bool loads_flags();
@@ -203,7 +203,7 @@ class Lowering {
   Speculation speculation_;                             // of sanitized runs
   std::optional<std::uint32_t> last_spinning_block_;    // of those lowered so far: with an operation that spins
   std::optional<bool> loads_flags_, swaps_words_;       // loads_flags(), swaps_words()
-  std::optional<std::set<std::tuple<std::string_view, int, std::int64_t>>> updated_places_;  // may_be_locked()
+  std::optional<std::set<std::tuple<std::string_view, int, std::int64_t>>> updated_places_;  // may_end_update()
   std::optional<std::vector<bool>> guesses_;  // by instruction: find_guesses(), computed at the first plain load
   // By instruction: find_polling_loads(), computed at the first volatile load, and find_what_ends_loops()
   // (loop_ends.h).

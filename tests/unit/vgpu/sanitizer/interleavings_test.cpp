@@ -252,6 +252,12 @@ const Interleaved kByLuck[] = {
   }
 )",
      16},
+    {"PlainUpdatesOfWordsThatSomeWarpsShare", R"(
+  if (lane == 0) data[warp * 5 % 3] += 1;
+  __syncthreads();
+  if (t == 0) c[block] = data[0] + data[1] + data[2];
+)",
+     4},
     {"HandedOverToTheOtherWay", R"(
   if (lane < 16) {
     own[t] = 1;
@@ -780,6 +786,12 @@ const Interleaved kByRight[] = {
   if (t == 0) c[block] = data[0] + data[1] + data[2] + data[3];
 )",
      28},
+    {"PlainUpdatesOfOwnWords", R"(
+  if (lane == 0) data[warp * 5 % 4] += 1;
+  __syncthreads();
+  if (t == 0) c[block] = data[0] + data[1] + data[2] + data[3];
+)",
+     4},
     {"HandedOverBehindAMeeting", R"(
   if (lane < 16) own[t] = 1;
   __syncwarp();
