@@ -50,7 +50,7 @@ const JudgedBody kOrderedByGlobal[] = {
 )"},
     {"Flag", R"(
   if (t == 32) {
-    s[1] = 5;
+    s[1] = c[t];
     __threadfence();
     *(volatile int*)flag = 1;
   }
@@ -61,7 +61,7 @@ const JudgedBody kOrderedByGlobal[] = {
 )"},
     {"ReleaseAndAcquire", R"(
   if (t == 32) {
-    s[1] = 5;
+    s[1] = c[t];
     asm volatile("st.release.gpu.global.s32 [%0], 1;" ::"l"(flag) : "memory");
   }
   if (t == 0) {
@@ -128,7 +128,7 @@ const JudgedBody kNotOrderedByGlobal[] = {
   if (t == 32) {
     __threadfence();
     *(volatile int*)flag = 1;
-    s[1] = 5;
+    s[1] = c[t];
   }
   if (t == 0) {
     while (*(volatile int*)flag == 0) {}
@@ -138,7 +138,7 @@ const JudgedBody kNotOrderedByGlobal[] = {
 )"},
     {"FlagWithoutAFence", R"(
   if (t == 32) {
-    s[1] = 5;
+    s[1] = c[t];
     *(volatile int*)flag = 1;
   }
   if (t == 0) {
