@@ -40,11 +40,13 @@ void fill_unwritten(const Program& program, Warp& warp, std::uint64_t seed) {
   }
 }
 
-// By entry of Program::unwritten: the first operation of the code that reads the register.
+// By entry of Program::unwritten: the first operation of the code that reads the register. Empty if there are calls,
+// which write registers of their callees and callers without an instruction that says so.
 std::vector<const Op*> first_reads_of(const Program& program) {
+  if (program.unwritten.empty() || !program.calls.empty()) return {};
   std::vector<const Op*> out(program.unwritten.size());
   for (const Op& op : program.ops) {
-    if (op.instruction == nullptr || out.empty()) continue;
+    if (op.instruction == nullptr) continue;
     for_each_source(*op.instruction, [&](int reg) {
       for (std::size_t i = 0; i < out.size(); ++i) {
         if (program.unwritten[i].reg == reg && out[i] == nullptr) out[i] = &op;
