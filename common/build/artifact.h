@@ -13,6 +13,7 @@ struct MachineInstruction {
   std::uint16_t operation = 0;      // low nine bits of the encoding: the operation, without its operands
   std::uint8_t register_reads = 0;  // FFMA: registers that it reads and the instruction before has not; else 0
   std::uint8_t shared_bytes = 0;    // LDS, STS: bytes that each lane loads or stores; else 0
+  bool counts_lanes = false;        // ATOMS.POPC.INC: adds the number of lanes that want a word, in one go
   std::int32_t target = -1;         // index of a branch's target in the kernel's code; -1 none or unknown
   bool operator==(const MachineInstruction&) const = default;
 };

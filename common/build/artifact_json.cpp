@@ -15,11 +15,12 @@ constexpr std::size_t kMostKernels = 10'000, kMostInstructions = 10'000'000;
 constexpr std::string Artifact::*kTexts[] = {&Artifact::source_path, &Artifact::source_name, &Artifact::source_text,
                                              &Artifact::ptx};
 
-// Instructions are arrays of five numbers, because kernels have thousands of them.
+// Instructions are arrays of six numbers, because kernels have thousands of them.
 Json packed_json(const KernelResources& kernel) {
   Json code = Json::array();
   for (const MachineInstruction& in : kernel.code) {
-    code.push_back({in.ptx_line, in.operation, in.target, in.register_reads, in.shared_bytes});
+    const int counts_lanes = in.counts_lanes ? 1 : 0;
+    code.push_back({in.ptx_line, in.operation, in.target, in.register_reads, in.shared_bytes, counts_lanes});
   }
   return {{"name", kernel.name},
           {"registers_per_thread", kernel.registers_per_thread},
@@ -36,8 +37,8 @@ Result<KernelResources> kernel_from_json(const Json& json) {
   in.whole("static_shared_bytes", out.static_shared_bytes);
   in.whole("local_bytes_per_thread", out.local_bytes_per_thread);
   in.each("code", kMostInstructions, [&](const Json& row) -> Status {
-    if (!row.is_array() || row.size() != 5) {
-      return Error{.message = "a kernel of the artifact: an instruction must be five numbers"};
+    if (!row.is_array() || row.size() != 6) {
+      return Error{.message = "a kernel of the artifact: an instruction must be six numbers"};
     }
     MachineInstruction instruction;
     in.take_whole(&row[0], "code", instruction.ptx_line);
@@ -45,6 +46,9 @@ Result<KernelResources> kernel_from_json(const Json& json) {
     in.take_whole(&row[2], "code", instruction.target, -1);
     in.take_whole(&row[3], "code", instruction.register_reads);
     in.take_whole(&row[4], "code", instruction.shared_bytes);
+    int counts_lanes = 0;
+    in.take_whole(&row[5], "code", counts_lanes, 0, 1);
+    instruction.counts_lanes = counts_lanes != 0;
     out.code.push_back(instruction);
     return kOk;
   });

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSchema = "roofwalk.compiled/5";
+constexpr const char* kSchema = "roofwalk.compiled/6";
 constexpr std::size_t kMaxFileBytes = 16 << 20;
 
 // Writes machine code as text: the members of each instruction, with a space after each number. The parser stops at any
@@ -22,7 +22,8 @@ constexpr std::size_t kMaxFileBytes = 16 << 20;
 std::string write_code(const std::vector<MachineInstruction>& code) {
   std::string out;
   for (const MachineInstruction& in : code)
-    out += fmt::format("{} {} {} {} {} ", in.ptx_line, in.operation, in.target, in.register_reads, in.shared_bytes);
+    out += fmt::format("{} {} {} {} {} {} ", in.ptx_line, in.operation, in.target, in.register_reads, in.shared_bytes,
+                       in.counts_lanes ? 1 : 0);
   return out;
 }
 
@@ -36,9 +37,12 @@ std::vector<MachineInstruction> parse_code(const std::string& text) {
     at = next + 1;
     return true;
   };
-  for (MachineInstruction in;
-       read(in.ptx_line) && read(in.operation) && read(in.target) && read(in.register_reads) && read(in.shared_bytes);)
+  int counts_lanes = 0;
+  for (MachineInstruction in; read(in.ptx_line) && read(in.operation) && read(in.target) && read(in.register_reads) &&
+                              read(in.shared_bytes) && read(counts_lanes);) {
+    in.counts_lanes = counts_lanes != 0;
     code.push_back(in);
+  }
   return code;
 }
 

@@ -11,7 +11,9 @@ namespace {
 // Operations: the low nine bits of the encoding, found by assembling kernels. The three bits above them give the kinds
 // of operands.
 constexpr std::uint16_t kNop = 0x118, kBranch = 0x147, kSharedLoad = 0x184, kSharedStore = 0x188;
-constexpr std::uint16_t kFmaOfRegisters = 0x223;  // FFMA with three registers: twelve bits, with the kinds of operands
+// Twelve bits, with the kinds of operands: FFMA with three registers; ATOMS without a value (POPC.INC, ARRIVE).
+constexpr std::uint16_t kFmaOfRegisters = 0x223, kAtomicWithoutValue = 0xf8c;
+constexpr int kTypeBit = 73 - 64;  // of LDS, STS and ATOMS: three bits of the upper half of the encoding
 
 // Reads from the front; sets `failed` if too few bytes are left.
 class Bytes {
@@ -166,9 +168,13 @@ std::uint8_t register_reads(std::uint64_t low, std::uint64_t high, Reused& reuse
 // type: U8, S8, U16, S16, 32, 64, 128 bits.
 std::uint8_t shared_bytes(std::uint64_t low, std::uint64_t high) {
   constexpr std::array<std::uint8_t, 8> kBytes{1, 1, 2, 2, 4, 8, 16, 0};
-  constexpr int kTypeBit = 73 - 64;
   const auto operation = static_cast<std::uint16_t>(low & 0x1ff);
   return operation == kSharedLoad || operation == kSharedStore ? kBytes[high >> kTypeBit & 7] : 0;
+}
+
+// Whether this is ATOMS.POPC.INC, which adds 32 bits; an ATOMS.ARRIVE has 64.
+bool counts_lanes(std::uint64_t low, std::uint64_t high) {
+  return (low & 0xfff) == kAtomicWithoutValue && (high >> kTypeBit & 7) == 0;
 }
 
 }  // namespace
@@ -212,6 +218,7 @@ std::vector<MachineInstruction> read_machine_code(std::string_view text, int arc
     code[i].ptx_line = row > 0 ? rows[row - 1].line : 0;
     code[i].register_reads = register_reads(low, high, reused);
     code[i].shared_bytes = shared_bytes(low, high);
+    code[i].counts_lanes = counts_lanes(low, high);
     // Next to asynchronous copies, ptxas emits instructions that are never executed. They count as no-ops, because they
     // only take an issue slot.
     constexpr std::uint64_t kGuard = 0xf000, kNeverOn = 0xf000;

@@ -156,6 +156,33 @@ TEST_P(Access, HalvesAddedToAWordOfGlobalMemoryComeOneAfterTheOther) {
   }
 }
 
+// The kinds of updates.cu.
+enum UpdatedWords { kGlobalWords, kSharedWords, kSharedWordsByLanes };
+
+// Additions of a constant 1 to shared memory count lanes, so that only different words of a bank take turns; of a value
+// that the compiler does not know, each lane of a bank takes a turn.
+TEST_P(Access, SharedMemoryCountsLanesThatAddOne) {
+  constexpr int kTurns = 8, kUnroll = 16;
+  struct Pattern {
+    int lanes, apart, words_of_a_bank, lanes_of_a_bank;
+  };
+  const int block_threads = threads(2);
+  Buffer c{"c", std::vector<float>(1024)};
+  for (const Pattern& pattern : {Pattern{32, 1, 1, 32}, Pattern{4, 1, 1, 4}, Pattern{4, 32, 8, 32}}) {
+    for (const UpdatedWords kind : {kSharedWords, kSharedWordsByLanes}) {
+      const auto of = [&](int turns) {
+        return cycles(run("updates", {&c, kind, pattern.lanes, pattern.apart, 1, block_threads, turns}));
+      };
+      const int wavefronts = kind == kSharedWords ? pattern.words_of_a_bank : pattern.lanes_of_a_bank;
+      const double requests = 1.0 * kTurns * kUnroll * block_threads / 32;
+      const double each = std::max(wavefronts * 128 / machine_.shared_bytes_per_clock, shared_interval());
+      expect_within(
+          (of(3 * kTurns) - of(2 * kTurns)) / requests, each, 0.1,
+          std::to_string(pattern.lanes) + " lanes a word, " + std::to_string(wavefronts) + " wavefronts, cycles");
+    }
+  }
+}
+
 // Additions of integers in L2: `lanes` lanes of each warp share a word, and the words are `apart` words apart.
 TEST_P(Access, L2UpdatesAWordForOneLaneAfterTheOther) {
   constexpr int kTurns = 16, kUnroll = 16, kEnough = 256;
@@ -163,7 +190,9 @@ TEST_P(Access, L2UpdatesAWordForOneLaneAfterTheOther) {
     GTEST_SKIP() << "an SM has too few sectors in flight to keep L2 busy";
   Buffer c{"c", std::vector<float>(1 << 16)};
   const auto request_of = [&](int lanes, int words_apart, int block_count) {
-    const auto of = [&](int turns) { return cycles(run("updates", {&c, lanes, words_apart, block_count, turns})); };
+    const auto of = [&](int turns) {
+      return cycles(run("updates", {&c, kGlobalWords, lanes, words_apart, block_count, 32, turns}));
+    };
     return (of(3 * kTurns) - of(kTurns)) / (2 * kTurns * kUnroll);
   };
   // The least cycles of a request for all that comes before the sectors themselves.

@@ -29,7 +29,7 @@
 namespace roofwalk {
 
 // Increment on every change of these messages or of JSON inside them.
-inline constexpr int kWorkerProtocol = 7;
+inline constexpr int kWorkerProtocol = 8;
 
 Json to_json(const Error& error);
 // Reads an Error from `json` into `error`. Errors: `json` is not an Error.

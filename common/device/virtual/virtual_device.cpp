@@ -49,7 +49,8 @@ class VirtualDevice final : public Device {
     code_.clear();
     for (const KernelResources& kernel : resources_) {
       for (const MachineInstruction& in : kernel.code) {
-        code_[kernel.name].push_back({in.ptx_line, in.operation, in.target, in.register_reads, in.shared_bytes});
+        code_[kernel.name].push_back(
+            {in.ptx_line, in.operation, in.target, in.register_reads, in.shared_bytes, in.counts_lanes});
       }
     }
     return gpu_.load(std::move(module), artifact.source_name, artifact.source_path);

@@ -191,7 +191,7 @@ struct alignas(64) UnitTimes {
 };
 static_assert(ptx::kUnitCount <= 16);
 
-// The machine instruction that performs a PTX load or store of shared memory.
+// The machine instruction that performs a PTX load, store or atomic of shared memory.
 struct SharedAccess {
   std::uint8_t bytes = 0;   // per lane; 0: those of the PTX instruction
   std::uint8_t before = 0;  // how many of them lie before the address of the PTX instruction
@@ -200,6 +200,8 @@ struct SharedAccess {
   std::uint8_t iterations = 1;
   // For one in how many of these machine accesses there is one more, as wide as the PTX instruction; 0: none.
   std::uint8_t repeated_every = 0;
+  // An atomic that adds the number of lanes that want a word, in one go (MachineOp::counts_lanes).
+  bool counts_lanes = false;
   // The PTX instruction on whose line the machine instruction is, if that is another one; else kNotMerged. Requests and
   // wavefronts count there.
   std::uint32_t merged_into = kNotMerged;

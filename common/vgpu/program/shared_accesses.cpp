@@ -21,6 +21,11 @@ bool is_shared_access(const Instruction& in) {
   return in.space == ptx::Space::shared && (form == Form::load || form == Form::store);
 }
 
+bool is_shared_atomic(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  return in.space == ptx::Space::shared && (form == Form::atomic || form == Form::reduction);
+}
+
 std::uint32_t bytes_of(const Instruction& in) {
   return static_cast<std::uint32_t>(ptx::size_bytes(in.type)) * static_cast<std::uint32_t>(in.vector);
 }
@@ -41,10 +46,8 @@ class Matcher {
   Matcher(const ptx::Function& function, std::span<const BasicBlock> blocks, std::span<const MachineOp> code)
       : ptx_(function.instructions), blocks_(blocks) {
     out_.of.resize(ptx_.size());
-    // build() puts each instruction on a line of its own, but a function may have been linked in several times.
-    std::multimap<std::uint32_t, std::uint32_t> on_line;
     for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc) {
-      on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
+      on_line_.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
       for_each_result(ptx_[pc], [&](int reg) {
         Definition& definition = definitions_[reg];
         definition.several = definition.pc != kNoInstruction || ptx_[pc].guard >= 0;
@@ -54,7 +57,7 @@ class Matcher {
     widths_.resize(ptx_.size());
     for (const MachineOp& op : code) {
       if (op.shared_bytes == 0) continue;
-      const auto [first, last] = on_line.equal_range(op.ptx_line);
+      const auto [first, last] = on_line_.equal_range(op.ptx_line);
       for (auto at = first; at != last; ++at) {
         Widths& widths = widths_[at->second];
         widths.differ = widths.differ || (widths.bytes != 0 && widths.bytes != op.shared_bytes);
@@ -63,6 +66,7 @@ class Matcher {
         ++widths.all;
       }
     }
+    find_atomics(code);
   }
 
   SharedAccesses run() {
@@ -95,6 +99,20 @@ class Matcher {
   };
   using Members = std::map<std::int64_t, std::uint32_t>;  // instruction by offset
   using Found = std::vector<std::pair<std::uint32_t, SharedAccess>>;
+
+  // Finds the atomics that count lanes. ptxas decides for each copy of the code, so all copies must.
+  void find_atomics(std::span<const MachineOp> code) {
+    constexpr std::uint16_t kAtomic = 0x18c;  // ATOMS; compare-and-swap is another operation
+    for (const bool counts_lanes : {true, false}) {
+      for (const MachineOp& op : code) {
+        if (op.operation != kAtomic || op.counts_lanes != counts_lanes) continue;
+        const auto [first, last] = on_line_.equal_range(op.ptx_line);
+        for (auto at = first; at != last; ++at) {
+          if (is_shared_atomic(ptx_[at->second])) out_.of[at->second].counts_lanes = counts_lanes;
+        }
+      }
+    }
+  }
 
   // Moves a place from a register that is a constant more than another one to that other register.
   void follow(Place& place, std::int64_t& offset) const {
@@ -344,6 +362,9 @@ class Matcher {
 
   const std::vector<Instruction>& ptx_;
   std::span<const BasicBlock> blocks_;
+  // By PTX line: build() puts each instruction on a line of its own, but a function may have been linked in several
+  // times.
+  std::multimap<std::uint32_t, std::uint32_t> on_line_;
   const BasicBlock* loop_ = nullptr;                  // the present basic block, if it is a loop by itself
   std::map<int, Definition> made_in_loop_;            // by register
   std::map<int, std::optional<std::int64_t>> steps_;  // by register: step_of()

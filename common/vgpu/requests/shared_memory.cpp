@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,6 +50,26 @@ int turns_one_by_one(const Access& access) {
   return static_cast<int>(most);
 }
 
+// Returns the largest number of different words that active lanes want in one bank, for at most 4 bytes per lane.
+int turns_of_words(const Access& access) {
+  constexpr int kNone = -1;
+  int last[kBanks];        // by bank: the last lane that wanted a word as the first one
+  int before[kWarpSize];   // by such a lane: the one before it of its bank
+  int words[kBanks] = {};  // by bank
+  int most = 0;
+  std::fill(last, last + kBanks, kNone);
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    const std::uint64_t word = access.address[l] / 4, bank = word % kBanks;
+    int other = last[bank];
+    while (other != kNone && access.address[other] / 4 != word) other = before[other];
+    if (other != kNone) continue;
+    before[l] = std::exchange(last[bank], l);
+    most = std::max(most, ++words[bank]);
+  }
+  return most;
+}
+
 struct Turns {
   std::uint16_t wavefronts, conflicts;
 };
@@ -62,8 +83,8 @@ bool in_pairs(const Access& access, int step) {
 }
 
 Turns turns_of(const Access& access, SharedUse use) {
-  if (use == SharedUse::atomic && access.bytes <= 4) {
-    const int turns = turns_one_by_one(access);
+  if ((use == SharedUse::atomic && access.bytes <= 4) || use == SharedUse::counting) {
+    const int turns = use == SharedUse::counting ? turns_of_words(access) : turns_one_by_one(access);
     return {static_cast<std::uint16_t>(turns), static_cast<std::uint16_t>(turns - 1)};
   }
   int lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;  // lanes per phase
@@ -156,7 +177,8 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
   if (!launch.counts) return;
   const std::uint32_t bytes = bytes_of_lanes(access);
   if (use == SharedUse::atomic) {
-    const Turns turns = turns_of(access, use);
+    const bool counts_lanes = launch.program.shared_access(op->pc).counts_lanes;
+    const Turns turns = turns_of(access, counts_lanes ? SharedUse::counting : use);
     return add_shared_wavefronts(launch, warp, op, bytes, turns.wavefronts, turns.conflicts, 1);
   }
   // Adding a constant to all addresses rotates the banks but does not change conflicts. So the result for the last

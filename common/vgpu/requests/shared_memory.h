@@ -11,13 +11,16 @@ namespace roofwalk::vgpu {
 // Like resolve(), for the block's shared memory. Turns generic addresses into offsets.
 bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out);
 
-enum class SharedUse { load, store, rows, atomic };  // rows: ldmatrix, which reads one matrix at a time
+// rows: ldmatrix, which reads one matrix at a time. counting: an atomic that counts lanes (SharedAccess::counts_lanes).
+enum class SharedUse { load, store, rows, atomic, counting };
 
 // Counts wavefronts of 32 banks of 4 bytes. Distinct words in one bank take one wavefront each; lanes with the same
-// word share a wavefront, except in atomics. Accesses of 8 and 16 bytes per lane are split into half and quarter warps.
-// Wide loads take half as many wavefronts if lanes load in pairs (all lanes n and n ^ 1 have the same address, or all n
-// and n ^ 2): a wavefront returns 128 bytes, and both lanes of a pair use the same ones (NVIDIA developer forum,
-// "Unexpected shared memory bank conflict", for 7.x; assumed for later chips).
+// word share a wavefront, except in atomics that do not count lanes. (Those that do take a lone warp on a B300 24
+// cycles for one word and for two words of a bank, and 63 for 32 words of a bank, others 61 and 63:
+// ademeure/QuickRunCUDA, justifications/22_atomic_smem_DEEP.md.) Accesses of 8 and 16 bytes per lane are split into
+// half and quarter warps. Wide loads take half as many wavefronts if lanes load in pairs (all lanes n and n ^ 1 have
+// the same address, or all n and n ^ 2): a wavefront returns 128 bytes, and both lanes of a pair use the same ones
+// (NVIDIA developer forum, "Unexpected shared memory bank conflict", for 7.x; assumed for later chips).
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
 // Adds the counts of an access whose wavefronts are known; `bytes` is the sum over its lanes. `requests`: of the

@@ -278,6 +278,32 @@ TEST(Cubin, FmasReadRegistersThatTheLastOneHasNotLeft) {
   for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(read[i].register_reads, codes[i].reads) << i;
 }
 
+// Encodings as nvdisasm shows them, for sm_80 and sm_90. An ATOMS.ARRIVE differs in its 64 bits alone.
+TEST(Cubin, AtomicsThatCountLanesAreTold) {
+  struct Code {
+    std::uint64_t low, high;
+    bool counts_lanes;
+  };
+  const Code codes[] = {
+      {0x0000000004ff7f8c, 0x0001e2000d00003f, true},   // ATOMS.POPC.INC.32 RZ, [R4+URZ]
+      {0x0000000002ff7f8c, 0x0001e4000d00403f, true},   // ATOMS.POPC.INC.32 RZ, [R2.X4+URZ]
+      {0x0000000004ff7f8c, 0x0001e2000d800004, true},   // ATOMS.POPC.INC.32 RZ, [R4+UR4]
+      {0x0000000004ff0f8c, 0x0001e2000d00003f, true},   // @P0 ATOMS.POPC.INC.32 RZ, [R4+URZ]
+      {0x00000000ff027f8c, 0x001e24000c80043f, false},  // ATOMS.ARRIVE.64 R2, [URZ]
+      {0x0000000504ff738c, 0x0001e80000000000, false},  // ATOMS.ADD RZ, [R4], R5
+      {0x0000000504ff738c, 0x0001e80001800000, false},  // ATOMS.INC RZ, [R4], R5
+      {0x000000020403738d, 0x000e240001800003, false},  // ATOMS.CAST.SPIN R3, [R4], R2, R3
+  };
+  std::string text;
+  for (const Code& code : codes) {
+    for (const std::uint64_t half : {code.low, code.high})
+      text.append(reinterpret_cast<const char*>(&half), sizeof half);
+  }
+  const std::vector<MachineInstruction> read = read_machine_code(text, 80, {});
+  ASSERT_EQ(read.size(), std::size(codes));
+  for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(read[i].counts_lanes, codes[i].counts_lanes) << i;
+}
+
 TEST(Cubin, CutAtEveryByteIsAnErrorOrLess) {
   const std::string& bytes = cubin();
   ASSERT_TRUE(read_cubin(bytes).ok());

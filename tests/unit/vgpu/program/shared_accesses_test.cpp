@@ -11,9 +11,11 @@ namespace {
 struct OnLine {
   int line = 0;  // of the body, from 1
   std::uint8_t bytes = 0;
+  std::uint16_t operation = 0;
+  bool counts_lanes = false;
 };
 
-// The accesses of the body's instructions. `code`: LDS and STS instructions.
+// The accesses of the body's instructions. `code`: LDS, STS and ATOMS instructions.
 SharedAccesses found(const std::string& body, const std::vector<OnLine>& code) {
   const std::string text =
       ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .f32 %f<9>;\n"
@@ -25,7 +27,10 @@ SharedAccesses found(const std::string& body, const std::vector<OnLine>& code) {
   const ptx::Function* function = module->find_function("k");
   std::vector<MachineOp> ops{{}};  // some instruction of no line
   for (const OnLine& each : code) {
-    ops.push_back({.ptx_line = kLinesBefore + static_cast<std::uint32_t>(each.line), .shared_bytes = each.bytes});
+    ops.push_back({.ptx_line = kLinesBefore + static_cast<std::uint32_t>(each.line),
+                   .operation = each.operation,
+                   .shared_bytes = each.bytes,
+                   .counts_lanes = each.counts_lanes});
   }
   return find_shared_accesses(*function, find_blocks(*function), ops);
 }
@@ -198,6 +203,22 @@ TEST(SharedAccesses, TheSameBytesTwiceAreTwoGroups) {
   EXPECT_TRUE(accesses.found_all);
   EXPECT_EQ(accesses.of[3].merged_into, 0u);
   EXPECT_EQ(accesses.of[7].merged_into, 4u);
+}
+
+TEST(SharedAccesses, AtomicsCountLanesIfAllTheirCopiesDo) {
+  constexpr std::uint16_t kAtomic = 0x18c, kLoad = 0x184;
+  const std::string atomics =
+      "red.shared.add.u32 [%r1], 1;\n"
+      "atom.shared.add.u32 %r2, [%r1], 1;\n"
+      "red.shared.add.u32 [%r1], %r3;\n"
+      "ld.shared.f32 %f1, [%r1];\n"
+      "red.shared.inc.u32 [%r1], %r3;\n";
+  const std::vector<OnLine> code = {{1, 0, kAtomic, true}, {1, 0, kAtomic, true},  {2, 0, kAtomic, false},
+                                    {2, 0, kAtomic, true}, {3, 0, kAtomic, false}, {4, 4, kLoad, false},
+                                    {4, 0, kAtomic, true}};
+  const SharedAccesses accesses = found(atomics, code);
+  EXPECT_TRUE(accesses.found_all);
+  for (std::size_t pc = 0; pc < 5; ++pc) EXPECT_EQ(accesses.of[pc].counts_lanes, pc == 0) << pc;
 }
 
 TEST(SharedAccesses, WithoutMachineCodeNothingIsKnown) {
