@@ -79,6 +79,7 @@ namespace {
 
 constexpr std::pair<Goal::What, std::string_view> kGoalNames[] = {
     {Goal::What::ai_over_starter, "ai_over_starter"},
+    {Goal::What::ai_unlike_starter, "ai_unlike_starter"},
     {Goal::What::share_of_algorithmic_ai, "share_of_algorithmic_ai"},
     {Goal::What::sector_use, "sector_use"},
     {Goal::What::share_of_roof, "share_of_roof"},
@@ -110,8 +111,8 @@ std::optional<Goal::What> goal_what_from_name(std::string_view name) {
 bool is_count(Goal::What what) { return what >= Goal::What::shared_wavefronts_over_least; }
 
 bool is_upper_bound(Goal::What what) {
-  return what == Goal::What::shared_wavefronts_over_least || what == Goal::What::executed_over_useful ||
-         what == Goal::What::atomics_per_element;
+  return what == Goal::What::ai_unlike_starter || what == Goal::What::shared_wavefronts_over_least ||
+         what == Goal::What::executed_over_useful || what == Goal::What::atomics_per_element;
 }
 
 std::string chapter_roof_name(ChapterRoof roof) {

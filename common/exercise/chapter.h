@@ -26,6 +26,7 @@ struct Goal {
   enum class Axis { right, up };
   enum class What {
     ai_over_starter,
+    ai_unlike_starter,  // the larger of the two AIs over the smaller: the same is best
     share_of_algorithmic_ai,
     sector_use,
     share_of_roof,  // over the dot, at the goal's level

@@ -266,7 +266,9 @@ class ManifestReader {
       if (!value) continue;
       if ((what == active_lanes || what == sm_active) && *value > 1)
         return error(*table.get(key), fmt::format("`{}` of `{}` is a share, at most 1", key, goal_what_name(what)));
-      if ((what == shared_wavefronts_over_least || what == executed_over_useful) && *value < 1)
+      const bool is_over_least =
+          what == ai_unlike_starter || what == shared_wavefronts_over_least || what == executed_over_useful;
+      if (is_over_least && *value < 1)
         return error(*table.get(key), fmt::format("`{}` of `{}` is at least 1", key, goal_what_name(what)));
     }
     return kOk;
@@ -284,7 +286,7 @@ class ManifestReader {
 
     ROOFWALK_TRY(const std::string what, text(table, "what"));
     const auto kinds = goal.axis == Goal::Axis::right
-                           ? std::vector{ai_over_starter, share_of_algorithmic_ai, sector_use}
+                           ? std::vector{ai_over_starter, ai_unlike_starter, share_of_algorithmic_ai, sector_use}
                            : std::vector{share_of_roof,
                                          share_of_peak,
                                          flops_over_starter,

@@ -12,7 +12,8 @@ constexpr double kLeastOfL2 = 4;
 
 bool is_about_dram_bytes(const Goal& goal) {
   return goal.level == "dram" &&
-         (goal.what == Goal::What::ai_over_starter || goal.what == Goal::What::share_of_algorithmic_ai);
+         (goal.what == Goal::What::ai_over_starter || goal.what == Goal::What::ai_unlike_starter ||
+          goal.what == Goal::What::share_of_algorithmic_ai);
 }
 
 // Why CUPTI cannot tell whether the goal is met; empty if it can.

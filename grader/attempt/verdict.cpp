@@ -26,6 +26,13 @@ std::optional<double> over(std::optional<double> value, std::optional<double> ba
   return *value / *base;
 }
 
+// How many times the larger of two AIs is the smaller.
+std::optional<double> factor_between(std::optional<double> ai, std::optional<double> other) {
+  const auto ratio = over(ai, other);
+  if (!ratio || *ratio <= 0) return std::nullopt;
+  return std::max(*ratio, 1 / *ratio);
+}
+
 std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
   if (!evidence.measurement) return std::nullopt;
   const Measurement& m = *evidence.measurement;
@@ -36,6 +43,8 @@ std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
   switch (goal.what) {
     case Goal::What::ai_over_starter:
       return has_starter ? over(level.ai.get(), starter->second.ai) : std::nullopt;
+    case Goal::What::ai_unlike_starter:
+      return has_starter ? factor_between(level.ai.get(), starter->second.ai) : std::nullopt;
     case Goal::What::share_of_algorithmic_ai:
       return over(level.ai.get(), m.algorithmic_ai.get());
     case Goal::What::sector_use:
@@ -231,6 +240,8 @@ std::string goal_phrase(const Goal& goal) {
   switch (goal.what) {
     case Goal::What::ai_over_starter:
       return fmt::format("{} AI at {}", baseline, level_title(goal.level));
+    case Goal::What::ai_unlike_starter:
+      return fmt::format("away from {} AI at {}", baseline, level_title(goal.level));
     case Goal::What::share_of_algorithmic_ai:
       return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
     case Goal::What::sector_use:

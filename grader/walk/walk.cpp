@@ -45,8 +45,9 @@ GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, d
       case Goal::What::share_of_algorithmic_ai:
         region.min_ai = std::max(region.min_ai, *wanted * algorithmic_ai);
         break;
+      case Goal::What::ai_unlike_starter:
       case Goal::What::sector_use:
-        break;  // has no place in a roofline
+        break;  // have no place in a roofline
       case Goal::What::share_of_roof:
         region.share_of_roof = std::max(region.share_of_roof, *wanted);
         break;

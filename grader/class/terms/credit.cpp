@@ -28,6 +28,7 @@ std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) 
   const auto& [ai, flops_per_s] = start->second;
   switch (goal.what) {
     case Goal::What::ai_over_starter:
+    case Goal::What::ai_unlike_starter:
     case Goal::What::flops_over_starter:
       return 1;
     case Goal::What::share_of_algorithmic_ai: {

@@ -79,6 +79,28 @@ TEST(Judge, AnUpperBoundIsMetByLess) {
   EXPECT_EQ(judge(evidence).verdict, Verdict::too_noisy);
 }
 
+// The same bytes at a level: a kernel that moves more there misses the goal as one that moves fewer does.
+TEST(Judge, AnAiUnlikeTheStartersIsTooLargeOrTooSmall) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {{Goal::Axis::right, "l1", Goal::What::ai_unlike_starter, 2.0, 1.02}};
+  const double ai = *evidence.measurement->level("l1").ai.get();
+  const auto at = [&](double starter_ai) {
+    evidence.starter["l1"].ai = starter_ai;
+    return judge(evidence);
+  };
+  EXPECT_EQ(at(ai).grade, Grade::ace);
+  EXPECT_EQ(at(ai * 1.01).grade, Grade::ace);
+  EXPECT_EQ(at(ai / 1.01).grade, Grade::ace);
+  EXPECT_EQ(at(ai * 1.9).grade, Grade::pass);
+  EXPECT_EQ(at(ai / 1.9).grade, Grade::pass);
+  for (const double other : {ai * 4, ai / 4}) {
+    EXPECT_EQ(at(other).verdict, Verdict::fail);
+    EXPECT_THAT(at(other).reasons, ElementsAre("right: x4 away from the starter's AI at L1, a pass wants at most x2"));
+  }
+  evidence.starter.erase("l1");
+  EXPECT_EQ(judge(evidence).verdict, Verdict::not_graded);
+}
+
 TEST(Judge, BankConflictsNeedSharedMemory) {
   Evidence evidence = measured_evidence();
   Goal goal{.axis = Goal::Axis::up, .level = "", .pass = 1.05, .ace = std::nullopt};
