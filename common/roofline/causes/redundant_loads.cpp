@@ -10,11 +10,12 @@ namespace {
 
 Explanation explain_redundant_loads(const DiagnosisInput& in) {
   const auto* line = worst_line(in.lines, [](const auto& l) { return l.dram_bytes > 0 ? l.dram_bytes : l.l1_sectors; });
-  return {fmt::format("{}{}: the same bytes come again, from another block or from the same one after its cache lost "
-                      "them. Where blocks share data, let each do more with what it loads (a larger tile); where one "
-                      "reads its own again, keep it in registers or shared memory.",
-                      redundancy_text(in), most_at_text(line)),
-          number_of(line), redundancy_in_brief(in), slowest_level(in).name};
+  return {
+      fmt::format("{}{}: the same bytes come again, from another block or from the same one after its cache lost "
+                  "them. Where blocks share data, let each do more with what it loads (a larger tile), or let those "
+                  "that share run together; what one reads again, keep in registers or shared memory.",
+                  redundancy_text(in), most_at_text(line)),
+      number_of(line), redundancy_in_brief(in), slowest_level(in).name};
 }
 
 }  // namespace
@@ -33,8 +34,8 @@ const Cause cause::redundant_loads = {
          "Blocks share nothing but L2: what several of them need is loaded by each. And what one reads again comes "
          "from "
          "DRAM again where L1 and L2 hold too little.",
-         "Let a block compute a larger piece of the result, so that fewer blocks load the same data; keep what a "
-         "thread "
-         "needs again in registers or shared memory."}};
+         "Let a block compute a larger piece of the result, so that fewer blocks load the same data, or number the "
+         "blocks so that those that share data run together; keep what a thread needs again in registers or shared "
+         "memory."}};
 
 }  // namespace roofwalk
