@@ -1,0 +1,30 @@
+// verdict: incorrect, c[
+// Each thread draws a ticket, so that a block's threads compute elements of different tiles.
+#include <roofwalk.cuh>
+
+constexpr int kTile = 16;
+
+__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k, unsigned* tickets) {
+    __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int across = ceil_div(n, kTile), ticket = atomicAdd(tickets, 1u) / (kTile * kTile);
+    const int row = ticket / across * kTile + y, column = ticket % across * kTile + x;
+
+    float sum = 0.0f;
+    for (int from = 0; from < k; from += kTile) {
+        const float from_a = row < m && from + x < k ? a[row * k + from + x] : 0.0f;
+        const float from_b = from + y < k && column < n ? b[(from + y) * n + column] : 0.0f;
+        a_tile[y][x] = from_a;
+        b_tile[y][x] = from_b;
+        __syncthreads();
+        for (int i = 0; i < kTile; ++i) sum += a_tile[y][i] * b_tile[i][x];
+        __syncthreads();
+    }
+    if (row < m && column < n) c[row * n + column] = sum;
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    unsigned* tickets = scratch<unsigned>(1);
+    cudaMemsetAsync(tickets, 0, sizeof(unsigned));
+    gemm<<<ceil_div(m, kTile) * ceil_div(n, kTile), dim3(kTile, kTile)>>>(a, b, c, m, n, k, tickets);
+}
