@@ -66,6 +66,24 @@ TEST(Credit, ScalesSurviveTheirJson) {
   EXPECT_TRUE(scales_from_json(parse_json(R"([1, {}, {"pass": "x"}])")).empty());
 }
 
+// The starter meets such a goal, and nobody can be closer to it than the starter.
+TEST(Credit, OfAnAiThatIsToStayIsWholeWhereItStays) {
+  Attempt attempt;
+  attempt.measurement.emplace();
+  attempt.starter["l1"] = {4, 1e9};
+  GoalResult row;
+  row.goal = {Goal::Axis::right, "l1", Goal::What::ai_unlike_starter, 1.02, std::nullopt};
+  const auto credit_at = [&](double factor) {
+    row.reached = factor;
+    attempt.judgement.goals = {row};
+    return credit(scales_of(attempt), 0.7);
+  };
+  EXPECT_EQ(credit_at(1), 1);
+  EXPECT_EQ(credit_at(1.02), 1);
+  EXPECT_LT(credit_at(2), 0.05);
+  EXPECT_EQ(scales_of(attempt)[0].starter, 1);
+}
+
 TEST(Credit, OfSectorUseBeginsAtTheStarter) {
   Attempt attempt;
   attempt.measurement.emplace();
