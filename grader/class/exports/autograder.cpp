@@ -20,7 +20,9 @@ chmod 700 "$source"/setup.sh "$source"/run_autograder
 if [[ -f $source/secrets.toml ]]; then chmod 600 "$source/secrets.toml"; fi
 if ! id roofwalk >/dev/null 2>&1; then useradd --create-home --shell /usr/sbin/nologin roofwalk; fi
 cd "$source/roofwalk"
-ROOFWALK_NATIVE=OFF ./roofwalk --yes list
+export ROOFWALK_NATIVE=OFF
+./roofwalk --yes list
+./roofwalk help >/dev/null  # builds the program that grades, too
 ./roofwalk roofs >/dev/null
 chown -R roofwalk "$source/roofwalk"
 )sh";
