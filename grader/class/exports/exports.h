@@ -1,19 +1,15 @@
-// Formats that need more than the gradebook: a student, or a file that an LMS exported. Pure functions: their callers
-// read and write the files. Formats that need only the gradebook are in formats/ (exporter.h).
+// Formats that need a file that an LMS exported. Pure functions: their callers read and write the files. Formats that
+// need only the gradebook are in formats/ (exporter.h), those of one student in platforms/.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "grader/class/batch/gradebook.h"
 
 namespace roofwalk {
-
-// Gradescope's results.json for one student.
-Json to_gradescope(const Gradebook& book, const StudentRow& row);
 
 // The input of fill_canvas(), which fills one column of a gradebook that Canvas exported and changes no other cell.
 // fill_canvas() finds a student by Canvas' ID, login or SIS id, else by name. It leaves a cell unchanged if the student

@@ -2,12 +2,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
+#include <memory>
+
 #include "common/base/atomic_file.h"
 #include "common/base/json.h"
 #include "grader/class/batch/find_student.h"
+#include "grader/class/batch/stored_grade.h"
 #include "grader/class/exports/autograder.h"
 #include "grader/class/exports/exporter.h"
 #include "grader/class/exports/exports.h"
+#include "grader/class/exports/platforms/platforms.h"
 #include "grader/class/results.h"
 #include "grader/cmd/class/class_options.h"
 #include "grader/cmd/verbs.h"
@@ -67,7 +73,32 @@ int canvas(Session& session, const ExportCommand& command, GradeStore& store, co
   return code;
 }
 
-int gradescope(Session& session, const ExportCommand& command, const Gradebook& book) {
+// What the store has of each grade besides what the gradebook has.
+FindRecord records_in(GradeStore& store) {
+  auto grades = std::make_shared<std::map<std::string, StoredGrade>>();  // by key: the grade of its last round
+  for (StoredGrade& grade : value_or_fail(store.grades())) (*grades)[grade.key] = std::move(grade);
+  return [grades, &store](const Entry& entry) {
+    const auto at = grades->find(entry.key);
+    if (at == grades->end()) return GradeRecord{};
+    return GradeRecord{at->second.result.value("attempt", Json::object()),
+                       value_or_fail(store.pages(at->second.id)).plot};
+  };
+}
+
+// Formats of one student's results, as one text each.
+using SheetText = std::string (*)(const Sheet&);
+const std::map<std::string, SheetText>& sheet_formats() {
+  static const std::map<std::string, SheetText> kFormats = {
+      {"autolab", to_autolab},
+      {"codequality", [](const Sheet& sheet) { return json_text(to_code_quality(sheet)) + "\n"; }},
+      {"gitlab", to_gitlab_junit},
+      {"gradescope", [](const Sheet& sheet) { return json_text(to_gradescope(sheet)) + "\n"; }},
+      {"prairielearn", [](const Sheet& sheet) { return json_text(to_prairielearn(sheet)) + "\n"; }},
+      {"vpl", to_vpl}};
+  return kFormats;
+}
+
+int one_student(Session& session, const ExportCommand& command, GradeStore& store, const Gradebook& book) {
   if (command.student.empty() && book.rows.size() != 1) {
     throw Failure{{.message = fmt::format("there are {} students", book.rows.size()),
                    .advice = "--student names one; gradebook.csv has them all"},
@@ -75,24 +106,41 @@ int gradescope(Session& session, const ExportCommand& command, const Gradebook& 
   }
   const StudentRow* row =
       command.student.empty() ? &book.rows.front() : value_or_fail(find_student(book, command.student), kUsage);
-  return write_out(session, command, json_text(to_gradescope(book, *row)) + "\n");
+  const std::string chapter = command.chapter.empty() ? "" : session.chapter(command.chapter).name;
+  const Sheet sheet = make_sheet(book, *row, records_in(store), chapter);
+  if (command.format == "gitlab" && !command.out.empty()) {  // a folder of both of its reports
+    const fs::path folder = fs::absolute(session.from_caller(command.out));
+    value_or_fail(replace_file(folder / "junit.xml", to_gitlab_junit(sheet)));
+    value_or_fail(replace_file(folder / "gl-code-quality-report.json", sheet_formats().at("codequality")(sheet)));
+    tell("wrote junit.xml and gl-code-quality-report.json to " + printable(command.out));
+    return kAccepted;
+  }
+  return write_out(session, command, sheet_formats().at(command.format)(sheet));
+}
+
+// The terms of the class, refused if `grade` would refuse them for every submission.
+CourseTerms terms_for_grading(Session& session, const fs::path& course_file) {
+  need(course_file.string(), "--course", "a course.toml says what is graded");
+  CourseTerms terms = value_or_fail(read_terms(course_file, session.course(), fs::current_path()), kUsage);
+  use_device_of(session, terms);
+  if (!terms.hidden_sizes.empty())
+    value_or_fail(check_hidden_sizes(terms, session.course().chapters, session.rig().machine), kUsage);
+  return terms;
+}
+
+std::string graded_words(const CourseTerms& terms) {
+  std::string what;
+  for (const ChapterTerms& one : terms.chapters) what += (what.empty() ? "" : ", ") + one.chapter;
+  return fmt::format("{}; {} hidden cases", what, terms.secrets_file.empty() ? "without" : "with");
 }
 
 int autograder(Session& session, const ExportCommand& command) {
   need(command.out, "--out", "the zip to write, such as autograder.zip");
-  const BatchPlaces places = places_of(session, command.places);
-  need(places.course_file.string(), "--course", "a course.toml says what is graded");
-  const CourseTerms terms = value_or_fail(read_terms(places.course_file, session.course(), fs::current_path()), kUsage);
-  use_device_of(session, terms);
-  // In the container, `grade` would refuse them for every submission.
-  if (!terms.hidden_sizes.empty())
-    value_or_fail(check_hidden_sizes(terms, session.course().chapters, session.rig().machine), kUsage);
-  value_or_fail(
-      write_autograder(fs::absolute(session.from_caller(command.out)), session.course(), terms, places.course_file));
-  std::string what;
-  for (const ChapterTerms& one : terms.chapters) what += (what.empty() ? "" : ", ") + one.chapter;
-  tell(fmt::format("wrote {}: {}; {} hidden cases. Upload it as the assignment's autograder", printable(command.out),
-                   what, terms.secrets_file.empty() ? "without" : "with"));
+  const fs::path course_file = places_of(session, command.places).course_file;
+  const CourseTerms terms = terms_for_grading(session, course_file);
+  value_or_fail(write_autograder(fs::absolute(session.from_caller(command.out)), session.course(), terms, course_file));
+  tell(fmt::format("wrote {}: {}. Upload it as the assignment's autograder", printable(command.out),
+                   graded_words(terms)));
   return kAccepted;
 }
 
@@ -107,13 +155,30 @@ void refuse_stale(const ExportCommand& command, const Gradebook& book) {
   tell(stale);
 }
 
+std::vector<std::string> all_formats() {
+  std::vector<std::string> formats = {"autograder", "canvas"};
+  for (const Exporter* exporter : exporters()) formats.emplace_back(exporter->format);
+  for (const auto& [format, text] : sheet_formats()) formats.push_back(format);
+  std::sort(formats.begin(), formats.end());
+  return formats;
+}
+
+void require_format(const std::string& format) {
+  const std::vector<std::string> formats = all_formats();
+  if (std::find(formats.begin(), formats.end(), format) != formats.end()) return;
+  throw Failure{{.message = fmt::format("there is no format `{}`", printable(format)),
+                 .advice = fmt::format("{}", fmt::join(formats, ", "))},
+                kUsage};
+}
+
 int export_class(Session& session, const ExportCommand& command) {
+  require_format(command.format);
   if (command.format == "autograder") return autograder(session, command);
   Batch batch = graded_class(session, command.places);
   const Gradebook book = value_or_fail(batch.gradebook());
   refuse_stale(command, book);
   if (command.format == "canvas") return canvas(session, command, batch.store(), book);
-  if (command.format == "gradescope") return gradescope(session, command, book);
+  if (sheet_formats().contains(command.format)) return one_student(session, command, batch.store(), book);
   const Exporter* exporter = find_exporter(command.format);
   ROOFWALK_CHECK(exporter != nullptr);
   return write_out(session, command, exporter->text(book));
@@ -122,20 +187,20 @@ int export_class(Session& session, const ExportCommand& command) {
 void add_export_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<ExportCommand>();
   Verb command = program.add_subcommand("export", "Write a graded class's results for an LMS or another program");
-  std::vector<std::string> formats;
-  for (const Exporter* exporter : exporters()) formats.emplace_back(exporter->format);
-  const std::string words =
-      fmt::format("{}, canvas, gradescope (one student's results.json) or autograder (a zip for Gradescope)",
-                  fmt::join(formats, ", "));
-  formats.insert(formats.end(), {"canvas", "gradescope", "autograder"});
-  command.add_option("format", options->format, words).required().one_of(formats);
-  command.add_option("--out", options->out, "write there; default: to the terminal");
+  command
+      .add_option(
+          "format", options->format,
+          "csv, json, junit, canvas; of one student: autolab, codequality and gitlab, gradescope, prairielearn, "
+          "vpl; autograder: a zip for Gradescope")
+      .required();
+  command.add_option("--out", options->out, "write there; default: to the terminal. gitlab: a folder for both reports");
   command.add_option("--gradebook", options->gradebook, "canvas: the gradebook that Canvas exported");
   command.add_option("--column", options->column, "canvas: the head of the column to fill");
-  command.add_option("--chapter", options->chapter, "canvas: fill in this chapter's points; default: the total");
+  command.add_option("--chapter", options->chapter,
+                     "canvas: fill in this chapter's points; default: the total. One student: this chapter alone");
   command.add_flag("--replace", options->replace, "canvas: overwrite what somebody else wrote into the column, too");
   command.add_option("--student", options->student,
-                     "gradescope: whose results: the name, a unique part of it, or the platform's number");
+                     "formats of one student: whose results: the name, a unique part of it, or the platform's number");
   command.add_flag("--stale", options->stale, "export grades that were made under other terms, too");
   add_class_options(command, options->places);
   add_secrets_option(command, options->places);

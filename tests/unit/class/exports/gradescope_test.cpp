@@ -5,9 +5,9 @@
 #include <set>
 
 #include "common/base/json.h"
-#include "grader/class/exports/exports.h"
+#include "grader/class/exports/platforms/platforms.h"
 #include "tests/support/golden.h"
-#include "tests/support/small_class.h"
+#include "tests/unit/class/exports/sheets.h"
 
 namespace roofwalk {
 namespace {
@@ -59,10 +59,9 @@ std::vector<std::string> broken_rules(const Json& json) {
 }
 
 TEST(Gradescope, OfEachStudent) {
-  const Gradebook book = test::small_class();
   Json all = Json::array();
-  for (const StudentRow& row : book.rows) {
-    const Json json = to_gradescope(book, row);
+  for (const Sheet& sheet : test::sheets()) {
+    const Json json = to_gradescope(sheet);
     EXPECT_THAT(broken_rules(json), IsEmpty()) << json;
     all.push_back(json);
   }
@@ -70,17 +69,25 @@ TEST(Gradescope, OfEachStudent) {
 }
 
 TEST(Gradescope, WhatIsNotDueHasNotFailed) {
-  const Gradebook book = test::small_class_before_it_is_due();
-  const Json json = to_gradescope(book, book.rows[3]);
+  const Json json = to_gradescope(test::sheets_of(test::small_class_before_it_is_due())[3]);
   EXPECT_THAT(broken_rules(json), IsEmpty());
   for (const char* key : {"status", "score", "max_score"}) EXPECT_FALSE(json["tests"][0].contains(key)) << key;
   EXPECT_EQ(json["tests"][0]["output"], "Not handed in yet; it is not due: vector-add.cu was not among the files.");
 }
 
+TEST(Gradescope, AGoalIsATestAndAMovementAColumnOfTheLeaderboard) {
+  const Json json = to_gradescope(test::sheets()[1]);
+  EXPECT_EQ(json["tests"][2]["name"], "tiled-gemm, right: ai over starter at L1");
+  EXPECT_EQ(json["tests"][2]["status"], "failed");
+  EXPECT_FALSE(json["tests"][2].contains("score")) << "a chapter's credit is that of its lowest goal, and no sum";
+  EXPECT_EQ(json["tests"][3]["status"], "passed");
+  EXPECT_EQ(json["leaderboard"][0]["name"], "vector-add up");
+  EXPECT_EQ(json["leaderboard"][0]["value"], 32.26);
+}
+
 TEST(Gradescope, TheRulesSeeWhatIsBroken) {
-  const Gradebook book = test::small_class();
   const auto broken = [&](auto change) {
-    Json json = to_gradescope(book, book.rows[1]);
+    Json json = to_gradescope(test::sheets()[1]);
     change(json);
     return broken_rules(json);
   };
