@@ -139,6 +139,7 @@ TEST_F(HandoutTree, PagesLeadSomewhereAndPrintNoSolution) {
   EXPECT_GT(pages, 15u);
   EXPECT_GT(links, 50u);
   EXPECT_FALSE(fs::exists(tree_ / "book/instructors.md"));
+  EXPECT_FALSE(fs::exists(tree_ / "book/platforms.md"));
 
   // Tests the checks themselves: they find a printed solution and a broken link.
   const std::string step = file_text(source / "solutions/01-vector-add/step1_fill_the_machine.cu");

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "grader/class/exports/platforms/setup.h"
 #include "grader/class/hand_ins/archive.h"
-#include "grader/class/handout/handout.h"
 
 namespace roofwalk {
 namespace {
@@ -91,40 +91,17 @@ std::string run_script(bool has_secrets) {
   return script.replace(script.find(mark), mark.size(), has_secrets ? "1" : "0");
 }
 
-// Removes the line that names the secrets file: on the server, the secrets are passed on stdin.
-std::string without_secrets(const std::string& text) {
-  std::string out;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (first == std::string::npos || line.compare(first, 7, "secrets") != 0) out += line + "\n";
-    begin = end + 1;
-  }
-  return out;
-}
-
 }  // namespace
 
 Status write_autograder(const fs::path& zip, const Course& course, const CourseTerms& terms,
                         const fs::path& course_file) {
-  std::vector<const Chapter*> chapters;
-  for (const Chapter& chapter : course.chapters) {
-    if (terms.find(chapter.name) != nullptr) chapters.push_back(&chapter);
-  }
-  const fs::path root = course.root.empty() ? fs::current_path() : course.root;
+  const SetupInput input{course, terms, course_file};
   std::vector<ArchiveFile> files = {{"setup.sh", kSetUp, true},
-                                    {"run_autograder", run_script(!terms.secrets_file.empty()), true},
-                                    {"course.toml", without_secrets(file_text(course_file)), false}};
-  if (!terms.secrets_file.empty()) files.push_back({"secrets.toml", file_text(terms.secrets_file), false});
-  ROOFWALK_TRY(const auto paths, handout_files(root, chapters));
-  for (const fs::path& path : paths) {
-    // Leaves out the book: nobody reads it there, and some of its pages show solutions, which a submission could
-    // include when it is compiled there.
-    if (path.parent_path() == "book" || path.parent_path() == "book/images") continue;
-    const bool is_program = (fs::status(root / path).permissions() & fs::perms::owner_exec) != fs::perms::none;
-    files.push_back({(fs::path("roofwalk") / path).string(), file_text(root / path), is_program});
-  }
+                                    {"run_autograder", run_script(input.has_secrets()), true},
+                                    {"course.toml", course_without_secrets(course_file), false}};
+  if (input.has_secrets()) files.push_back({"secrets.toml", file_text(terms.secrets_file), false});
+  ROOFWALK_TRY(const auto course_files, course_for_grading(input, "roofwalk"));
+  files.insert(files.end(), course_files.begin(), course_files.end());
   return write_archive(zip, files);
 }
 

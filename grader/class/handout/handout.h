@@ -13,7 +13,7 @@ namespace roofwalk {
 
 // The files of a checkout that a handout with these chapters contains, as sorted relative paths: the program, its
 // set-up and the chapters. Left out are: solutions, starters of other chapters, tests (which contain right and wrong
-// solutions), kernels of grader/operations, the page for instructors, users' own files, and links. The README is
+// solutions), kernels of grader/operations, the pages for instructors, users' own files, and links. The README is
 // replaced by handout_readme() (handout_pages.h).
 Result<std::vector<std::filesystem::path>> handout_files(const std::filesystem::path& root,
                                                          const std::vector<const Chapter*>& chapters);

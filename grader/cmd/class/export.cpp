@@ -14,6 +14,7 @@
 #include "grader/class/exports/exporter.h"
 #include "grader/class/exports/exports.h"
 #include "grader/class/exports/platforms/platforms.h"
+#include "grader/class/exports/platforms/setup.h"
 #include "grader/class/results.h"
 #include "grader/cmd/class/class_options.h"
 #include "grader/cmd/verbs.h"
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 
 struct ExportCommand {
   ClassOptions places;
-  std::string format, out, gradebook, column, chapter, student;
+  std::string format, out, gradebook, column, chapter, student, setup;
   bool replace = false, stale = false;
 };
 
@@ -144,6 +145,28 @@ int autograder(Session& session, const ExportCommand& command) {
   return kAccepted;
 }
 
+// `export --setup PLATFORM FOLDER`: the folder stands where a format would.
+int set_up(Session& session, const ExportCommand& command) {
+  const fs::path course_file = places_of(session, command.places).course_file;
+  const CourseTerms terms = terms_for_grading(session, course_file);
+  const fs::path folder = fs::absolute(session.from_caller(command.format));
+  if (command.setup == "gradescope") {
+    value_or_fail(write_setup(folder, {}), kUsage);
+    fs::create_directories(folder);
+    value_or_fail(write_autograder(folder / "autograder.zip", session.course(), terms, course_file));
+  } else {
+    const Setup* setup = find_setup(command.setup);
+    ROOFWALK_CHECK(setup != nullptr);
+    const auto files = value_or_fail(setup->files({session.course(), terms, course_file}));
+    value_or_fail(write_setup(folder, files), kUsage);
+  }
+  tell(fmt::format("wrote {}: {}. What to do with it: book/platforms.md", printable(command.format),
+                   graded_words(terms)));
+  if (command.setup == "gitlab" && !terms.secrets_file.empty())
+    tell("the hidden cases are not in it: students choose what their pipelines do. Use them when you grade");
+  return kAccepted;
+}
+
 // Refuses to export grades that were made under other terms, unless --stale is given: the gradebook that takes them
 // will not show the warning that is printed here. If only the grader's version differs, and the terms are the same, the
 // warning suffices.
@@ -172,6 +195,7 @@ void require_format(const std::string& format) {
 }
 
 int export_class(Session& session, const ExportCommand& command) {
+  if (!command.setup.empty()) return set_up(session, command);
   require_format(command.format);
   if (command.format == "autograder") return autograder(session, command);
   Batch batch = graded_class(session, command.places);
@@ -191,8 +215,11 @@ void add_export_command(Verb& program, Session& session, int& exit_code) {
       .add_option(
           "format", options->format,
           "csv, json, junit, canvas; of one student: autolab, codequality and gitlab, gradescope, prairielearn, "
-          "vpl; autograder: a zip for Gradescope")
+          "vpl; autograder: a zip for Gradescope. With --setup: the new folder")
       .required();
+  std::vector<std::string> platforms = {"gradescope"};
+  for (const Setup& setup : setups()) platforms.emplace_back(setup.platform);
+  command.add_option("--setup", options->setup, "write what this platform needs into the new folder").one_of(platforms);
   command.add_option("--out", options->out, "write there; default: to the terminal. gitlab: a folder for both reports");
   command.add_option("--gradebook", options->gradebook, "canvas: the gradebook that Canvas exported");
   command.add_option("--column", options->column, "canvas: the head of the column to fill");
