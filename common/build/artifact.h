@@ -36,6 +36,9 @@ struct Artifact {
   std::string arch;                      // "compute_80"
   std::string ptx;                       // text, from nvcc -ptx -rdc=true -lineinfo
   std::vector<KernelResources> kernels;  // in cubin order; without the plan entry `solve`
+  // Whether SOLVE may call the device-wide algorithms of a library such as CUB, which ask for the machine and launch
+  // kernels of their own. Not part of what is compiled: who runs the artifact sets it.
+  bool may_call_libraries = false;
 };
 
 }  // namespace roofwalk

@@ -68,6 +68,7 @@ Json packed_json(const Artifact& artifact, std::string& texts) {
   return {{"text_bytes", std::move(lengths)},
           {"source_sha256", artifact.source_sha256},
           {"arch", artifact.arch},
+          {"may_call_libraries", artifact.may_call_libraries},
           {"kernels", std::move(kernels)}};
 }
 
@@ -82,6 +83,7 @@ Result<Artifact> artifact_from_json(const Json& json, std::string_view texts) {
   });
   in.text("source_sha256", out.source_sha256);
   in.text("arch", out.arch);
+  in.flag("may_call_libraries", out.may_call_libraries);
   in.each("kernels", kMostKernels, [&](const Json& item) -> Status {
     ROOFWALK_TRY(KernelResources kernel, kernel_from_json(item));
     out.kernels.push_back(std::move(kernel));

@@ -14,26 +14,11 @@
 namespace roofwalk {
 namespace {
 
-using Handler = Result<std::uint64_t> (*)(PlanBuilder&, const ptx::Instruction&, const CallArguments&);
-
 constexpr std::uint8_t kUnset = 0xa5;  // value of a parameter byte before the plan stores it
 constexpr std::uint64_t kMaxGridX = 0x7fff'ffff, kMaxGridYZ = 65535;  // CUDA programming guide, compute capabilities
 constexpr std::uint64_t kMaxBlockThreads = 1024, kMaxBlockZ = 64;
 constexpr std::uint64_t kMostConstantBytes = 1 << 16;
-
-template <class T>
-T argument(const CallArguments& arguments, std::size_t index, std::size_t offset = 0) {
-  T value{};
-  if (index < arguments.size() && offset + sizeof value <= arguments[index].size()) {
-    std::memcpy(&value, arguments[index].data() + offset, sizeof value);
-  }
-  return value;
-}
-
-Dim3 dimensions(const CallArguments& arguments, std::size_t index) {
-  return {argument<std::uint32_t>(arguments, index, 0), argument<std::uint32_t>(arguments, index, 4),
-          argument<std::uint32_t>(arguments, index, 8)};
-}
+constexpr std::string_view kRuntime = "__cudaCDP2";  // what the names of the runtime's functions begin with
 
 Status add_step(PlanBuilder& builder, const ptx::Instruction& in, PlanStep step) {
   if (builder.plan.steps.size() >= builder.limits.max_steps) {
@@ -45,60 +30,19 @@ Status add_step(PlanBuilder& builder, const ptx::Instruction& in, PlanStep step)
   return kOk;
 }
 
-Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Instruction& in,
-                                           const CallArguments& arguments) {
-  KernelLaunch launch;
-  const auto kernel = builder.kernels.find(argument<std::uint64_t>(arguments, 0));
-  if (kernel == builder.kernels.end())
-    return builder.refuse(in, "solve launches something that is not a kernel of this file");
-  launch.kernel = kernel->second;
-  launch.grid = dimensions(arguments, 1);
-  launch.block = dimensions(arguments, 2);
-  launch.dynamic_shared_bytes = argument<std::uint32_t>(arguments, 3);
-  launch.line = builder.line_of(in);
-  const std::string name = vgpu::display_name(launch.kernel);
-  if (launch.grid.count() == 0) {
-    return builder.refuse(in,
-                          fmt::format("solve launches zero blocks of {} (grid {} x {} x {})", name, launch.grid.x,
-                                      launch.grid.y, launch.grid.z),
-                          "round the number of blocks up: ceil_div(n, threads)");
-  }
-  if (launch.block.count() == 0)
-    return builder.refuse(in, fmt::format("solve launches {} with zero threads a block", name));
-  if (launch.grid.x > kMaxGridX || launch.grid.y > kMaxGridYZ || launch.grid.z > kMaxGridYZ) {
-    return builder.refuse(
-        in, fmt::format("the grid of {} is too large: {} x {} x {}", name, launch.grid.x, launch.grid.y, launch.grid.z),
-        "at most 2147483647 x 65535 x 65535 blocks");
-  }
-  if (launch.block.count() > kMaxBlockThreads || launch.block.z > kMaxBlockZ) {
-    return builder.refuse(in, fmt::format("{} is launched with {} threads a block", name, launch.block.count()),
-                          "at most 1024 threads a block, 64 in z");
-  }
+Result<vgpu::CallAnswer> get_parameter_buffer(PlanBuilder& builder, const ptx::Instruction& in,
+                                              const CallArguments& arguments) {
+  ROOFWALK_TRY(KernelLaunch launch,
+               checked_launch(builder, in, argument<std::uint64_t>(arguments, 0), dimensions(arguments, 1),
+                              dimensions(arguments, 2), argument<std::uint32_t>(arguments, 3)));
   constexpr std::size_t kMaxOpenLaunches = 16;
   if (builder.open_launches.size() >= kMaxOpenLaunches) {
     return builder.refuse(in, "solve asks for launch arguments again and again without launching");
   }
-  const ptx::Function* function = builder.module.find_function(launch.kernel);
-  if (const Error* why = ptx::why_unsupported(builder.module, *function)) {
-    Error error = *why;
-    error.file = builder.source_path;
-    return error;
-  }
-  const int* most = function->max_threads;
-  if (most[0] > 0 &&
-      launch.block.count() > static_cast<std::uint64_t>(most[0]) * std::max(most[1], 1) * std::max(most[2], 1)) {
-    return builder.refuse(in, fmt::format("{} is launched with {} threads a block, more than its __launch_bounds__",
-                                          name, launch.block.count()));
-  }
-  const std::uint32_t size_bytes = vgpu::parameter_layout(*function).size_bytes;
-  auto buffer =
-      builder.memory.allocate("launch arguments", std::max(size_bytes, 1u), 1, vgpu::Memory::Region::arguments);
-  if (!buffer) return buffer.error();
-  const vgpu::Buffer& memory = builder.memory.buffer(*buffer);
-  std::memset(memory.data, kUnset, memory.size_bytes);
-  launch.arguments.resize(size_bytes);
-  builder.open_launches[memory.address] = std::move(launch);
-  return memory.address;
+  ROOFWALK_TRY(const vgpu::Buffer* buffer,
+               argument_buffer(builder, static_cast<std::uint32_t>(launch.arguments.size())));
+  builder.open_launches[buffer->address] = std::move(launch);
+  return vgpu::CallAnswer{buffer->address};
 }
 
 // Returns the table (tables.h) that contains an address; nullptr if none does.
@@ -120,7 +64,8 @@ Status refuse_tables(const PlanBuilder& builder, const ptx::Instruction& in, con
   return kOk;
 }
 
-Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+Result<vgpu::CallAnswer> launch_device(PlanBuilder& builder, const ptx::Instruction& in,
+                                       const CallArguments& arguments) {
   const auto address = argument<std::uint64_t>(arguments, 0);
   const auto it = builder.open_launches.find(address);
   if (it == builder.open_launches.end())
@@ -129,13 +74,10 @@ Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction
     return builder.refuse(in, "solve launches into a stream of its own", "leave the stream out: launches run in order");
   }
   const vgpu::Buffer* buffer = builder.memory.find(address);
-  std::copy_n(buffer->data, it->second.arguments.size(), it->second.arguments.begin());
-  builder.memory.release(buffer->id);
   KernelLaunch launch = std::move(it->second);
   builder.open_launches.erase(it);
-  ROOFWALK_TRY_STATUS(refuse_tables(builder, in, launch));
-  ROOFWALK_TRY_STATUS(add_step(builder, in, std::move(launch)));
-  return std::uint64_t{0};
+  ROOFWALK_TRY_STATUS(add_launch(builder, in, std::move(launch), *buffer));
+  return vgpu::CallAnswer{};
 }
 
 // Refuses a memset or copy whose address is in constant memory or in a table of SOLVE's. Constants must keep the values
@@ -157,16 +99,18 @@ Status refuse_constants(const PlanBuilder& builder, const ptx::Instruction& in, 
                         "them through pointers");
 }
 
-Result<std::uint64_t> memset_async(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+Result<vgpu::CallAnswer> memset_async(PlanBuilder& builder, const ptx::Instruction& in,
+                                      const CallArguments& arguments) {
   const MemsetStep step{argument<std::uint64_t>(arguments, 0),
                         static_cast<std::uint8_t>(argument<std::uint32_t>(arguments, 1)),
                         argument<std::uint64_t>(arguments, 2), builder.line_of(in)};
   ROOFWALK_TRY_STATUS(refuse_constants(builder, in, step.address, "sets"));
   if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));  // an empty memset is not a step
-  return std::uint64_t{0};
+  return vgpu::CallAnswer{};
 }
 
-Result<std::uint64_t> memcpy_async(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+Result<vgpu::CallAnswer> memcpy_async(PlanBuilder& builder, const ptx::Instruction& in,
+                                      const CallArguments& arguments) {
   const auto kind = argument<std::uint32_t>(arguments, 3);
   if (kind != 3 && kind != 4) {  // cudaMemcpyDeviceToDevice, cudaMemcpyDefault
     return builder.refuse(in, "solve copies from or to the host",
@@ -177,10 +121,10 @@ Result<std::uint64_t> memcpy_async(PlanBuilder& builder, const ptx::Instruction&
   ROOFWALK_TRY_STATUS(refuse_constants(builder, in, step.destination, "copies to"));
   ROOFWALK_TRY_STATUS(refuse_constants(builder, in, step.source, "copies from"));
   if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));
-  return std::uint64_t{0};
+  return vgpu::CallAnswer{};
 }
 
-Result<std::uint64_t> scratch(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+Result<vgpu::CallAnswer> scratch(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
   const auto bytes = argument<std::uint64_t>(arguments, 0);
   if (bytes == 0) return builder.refuse(in, "solve asks for zero bytes of scratch memory");
   if (bytes > builder.limits.max_scratch_bytes || builder.scratch_bytes > builder.limits.max_scratch_bytes - bytes) {
@@ -195,15 +139,12 @@ Result<std::uint64_t> scratch(PlanBuilder& builder, const ptx::Instruction& in, 
   if (!address) return builder.refuse(in, address.error().message);
   builder.scratch_bytes += bytes;
   ++builder.scratch_buffers;
-  return *address;
+  return vgpu::CallAnswer{*address};
 }
 
-Result<std::uint64_t> success(PlanBuilder&, const ptx::Instruction&, const CallArguments&) { return std::uint64_t{0}; }
-
-struct Extern {
-  std::string_view name;
-  Handler handler;
-};
+Result<vgpu::CallAnswer> success(PlanBuilder&, const ptx::Instruction&, const CallArguments&) {
+  return vgpu::CallAnswer{};
+}
 
 constexpr std::array kExterns{
     Extern{"__cudaCDP2GetParameterBufferV2", get_parameter_buffer},
@@ -224,19 +165,84 @@ const Extern* find_extern(std::string_view name) {
 
 }  // namespace
 
-Result<std::uint64_t> answer_call(PlanBuilder& builder, const ptx::Instruction& call, const CallArguments& arguments) {
-  const std::string& name = call.operands[0].symbol;
-  const Extern* known = find_extern(name);
-  if (known == nullptr) {
-    Error error = check_extern(name).error();
-    return builder.refuse(call, std::move(error.message), std::move(error.advice));
+Result<KernelLaunch> checked_launch(const PlanBuilder& builder, const ptx::Instruction& in, std::uint64_t number,
+                                    const Dim3& grid, const Dim3& block, std::uint32_t dynamic_shared_bytes) {
+  const auto kernel = builder.kernels.find(number);
+  if (kernel == builder.kernels.end())
+    return builder.refuse(in, "solve launches something that is not a kernel of this file");
+  KernelLaunch launch{.kernel = kernel->second,
+                      .grid = grid,
+                      .block = block,
+                      .dynamic_shared_bytes = dynamic_shared_bytes,
+                      .arguments = {},
+                      .line = builder.line_of(in)};
+  const std::string name = vgpu::display_name(launch.kernel);
+  if (launch.grid.count() == 0) {
+    return builder.refuse(in,
+                          fmt::format("solve launches zero blocks of {} (grid {} x {} x {})", name, launch.grid.x,
+                                      launch.grid.y, launch.grid.z),
+                          "round the number of blocks up: ceil_div(n, threads)");
   }
-  return known->handler(builder, call, arguments);
+  if (launch.block.count() == 0)
+    return builder.refuse(in, fmt::format("solve launches {} with zero threads a block", name));
+  if (launch.grid.x > kMaxGridX || launch.grid.y > kMaxGridYZ || launch.grid.z > kMaxGridYZ) {
+    return builder.refuse(
+        in, fmt::format("the grid of {} is too large: {} x {} x {}", name, launch.grid.x, launch.grid.y, launch.grid.z),
+        "at most 2147483647 x 65535 x 65535 blocks");
+  }
+  if (launch.block.count() > kMaxBlockThreads || launch.block.z > kMaxBlockZ) {
+    return builder.refuse(in, fmt::format("{} is launched with {} threads a block", name, launch.block.count()),
+                          "at most 1024 threads a block, 64 in z");
+  }
+  const ptx::Function* function = builder.module.find_function(launch.kernel);
+  if (const Error* why = ptx::why_unsupported(builder.module, *function)) {
+    Error error = *why;
+    error.file = builder.source_path;
+    return error;
+  }
+  const int* most = function->max_threads;
+  if (most[0] > 0 &&
+      launch.block.count() > static_cast<std::uint64_t>(most[0]) * std::max(most[1], 1) * std::max(most[2], 1)) {
+    return builder.refuse(in, fmt::format("{} is launched with {} threads a block, more than its __launch_bounds__",
+                                          name, launch.block.count()));
+  }
+  launch.arguments.resize(vgpu::parameter_layout(*function).size_bytes);
+  return launch;
+}
+
+Result<const vgpu::Buffer*> argument_buffer(PlanBuilder& builder, std::uint32_t size_bytes) {
+  auto id = builder.memory.allocate("launch arguments", std::max(size_bytes, 1u), 1, vgpu::Memory::Region::arguments);
+  if (!id) return id.error();
+  const vgpu::Buffer& memory = builder.memory.buffer(*id);
+  std::memset(memory.data, kUnset, memory.size_bytes);
+  return &memory;
+}
+
+Status add_launch(PlanBuilder& builder, const ptx::Instruction& in, KernelLaunch launch,
+                  const vgpu::Buffer& arguments) {
+  std::copy_n(arguments.data, launch.arguments.size(), launch.arguments.begin());
+  builder.memory.release(arguments.id);
+  ROOFWALK_TRY_STATUS(refuse_tables(builder, in, launch));
+  return add_step(builder, in, std::move(launch));
+}
+
+Result<vgpu::CallAnswer> answer_call(PlanBuilder& builder, const ptx::Instruction& call,
+                                     const CallArguments& arguments) {
+  const std::string& name = call.operands[0].symbol;
+  const Extern* of_library = find_library_extern(name);
+  if (of_library != nullptr && builder.machine != nullptr) return of_library->handler(builder, call, arguments);
+  if (const Extern* known = find_extern(name)) return known->handler(builder, call, arguments);
+  Error error = check_extern(name).error();
+  if (of_library != nullptr) {
+    error.advice =
+        "SOLVE launches this file's own kernels; device-wide algorithms of a library (cub::DeviceReduce) "
+        "call this to launch theirs. Their parts that run within a kernel (cub::BlockReduce) may be used";
+  }
+  return builder.refuse(call, std::move(error.message), std::move(error.advice));
 }
 
 Status check_extern(const std::string& name) {
   if (find_extern(name) != nullptr) return kOk;
-  constexpr std::string_view kRuntime = "__cudaCDP2";
   if (name == "vprintf")
     return Error{.message = "solve cannot print", .advice = "solve only plans launches; remove the printf"};
   if (name == "__cudaCDP2Malloc" || name == "malloc") {

@@ -10,7 +10,7 @@ Result<RunRecord> Workspace::run(const Artifact& artifact, const RunOptions& opt
       artifact,
       [&](std::span<const ArgumentBytes> arguments, const AllocateScratch& allocate_scratch) {
         if (auto plan = impl_->device.plan(arguments, allocate_scratch)) return *std::move(plan);
-        return make_plan(artifact, arguments, allocate_scratch);
+        return make_plan(artifact, arguments, allocate_scratch, {}, &impl_->device.machine());
       },
       options);
 }

@@ -197,7 +197,7 @@ class Server {
           wanted = size_bytes;
           return Error{.message = "this scratch buffer is to be made first"};
         },
-        limits);
+        limits, &device_.machine());
     if (wanted) return Json{{"plan", nullptr}, {"arguments", ""}, {"scratch_bytes", *wanted}};
     if (!made) return made.error();
     std::vector<std::uint8_t> bytes;

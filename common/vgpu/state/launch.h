@@ -30,10 +30,20 @@ namespace roofwalk::vgpu {
 class BlockUses;
 class Printer;
 
-// Executes calls of extern functions, which only a plan may make. Receives the bytes of the arguments and returns the
-// result. An Error stops the run with its message.
-using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& call,
-                                                     const std::vector<std::vector<std::uint8_t>>& arguments)>;
+// The answer to a call of an extern function.
+struct CallAnswer {
+  struct Store {
+    std::uint64_t address = 0;  // generic
+    std::uint32_t value = 0;
+  };
+  std::uint64_t result = 0;
+  std::optional<Store> store = {};  // through a pointer to a local variable of the caller
+};
+
+// Executes calls of extern functions, which only a plan may make. Receives the bytes of the arguments. An Error stops
+// the run with its message.
+using CallHook = std::function<Result<CallAnswer>(const ptx::Instruction& call,
+                                                  const std::vector<std::vector<std::uint8_t>>& arguments)>;
 
 // State of one host thread. All threads of a launch share the machine, the program and the memory.
 class Launch {

@@ -1,4 +1,6 @@
 // Tests that the interpreter of SOLVE records the right plan and rejects forbidden operations, naming their line.
+#include <fmt/format.h>
+
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
@@ -198,6 +200,59 @@ TEST(Plan, OtherParametersAreRefused) {
   const auto plan = runner.plan(*artifact, {&a, &c, 4});
   ASSERT_FALSE(plan.ok());
   EXPECT_EQ(plan.error().message, "the parameters of SOLVE are not those of this chapter");
+}
+
+// Calls what CUB's device-wide algorithms call. The kernel takes 20 bytes of arguments.
+constexpr const char* kLikeALibrary = R"(
+  int device = -1, value = 0, blocks = 0;
+  cudaGetDevice(&device);
+  if (n == 1) cudaDeviceGetAttribute(reinterpret_cast<int*>(c), cudaDevAttrMultiProcessorCount, device);
+  cudaDeviceGetAttribute(&value, n == 2 ? cudaDevAttrClockRate : cudaDevAttrMultiProcessorCount, device);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, 512, 0);
+  char* arguments = static_cast<char*>(cudaGetParameterBuffer(64, n == 3 ? 16 : 20));
+  memcpy(arguments, &a, 8);
+  memcpy(arguments + 8, &c, 8);
+  if (n != 3) memcpy(arguments + 16, &blocks, 4);
+  cudaLaunchDevice((void*)k, arguments, dim3(value), dim3(128, 2), 16, nullptr);)";
+
+TEST(Plan, OfALibraryAsksForTheMachineAndLaunchesInItsWay) {
+  auto artifact = compile(file(kLikeALibrary));
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  const auto machine = load_machine("classroom");
+  ASSERT_TRUE(machine.ok());
+  const auto plan_for = [&](int n) {
+    const auto bytes_of = [](auto value) {
+      ArgumentBytes bytes(sizeof value);
+      std::memcpy(bytes.data(), &value, sizeof value);
+      return bytes;
+    };
+    const std::vector<ArgumentBytes> arguments = {bytes_of(std::uint64_t{0x1000}), bytes_of(std::uint64_t{0x2000}),
+                                                  bytes_of(n)};
+    return make_plan(*artifact, arguments, {}, {}, &*machine);
+  };
+  const auto refused = [&](int n) {
+    const auto plan = plan_for(n);
+    return plan ? "" : fmt::format("{}: {}", plan.error().line, plan.error().message);
+  };
+  // A learner's file may not call a library.
+  EXPECT_EQ(refused(4), "8: solve cannot call cudaGetDevice");
+
+  artifact->may_call_libraries = true;
+  const auto plan = plan_for(4);
+  ASSERT_TRUE(plan.ok()) << plan.error().text();
+  ASSERT_EQ(plan->steps.size(), 1u);
+  const auto& launch = std::get<KernelLaunch>(plan->steps[0]);
+  EXPECT_EQ(launch.grid, (Dim3{8, 1, 1}));  // the SMs of classroom
+  EXPECT_EQ(launch.block, (Dim3{128, 2, 1}));
+  EXPECT_EQ(launch.dynamic_shared_bytes, 16u);
+  ASSERT_EQ(launch.arguments.size(), 20u);
+  EXPECT_EQ(launch.arguments[1], 0x10);
+  EXPECT_EQ(launch.arguments[9], 0x20);
+  EXPECT_EQ(launch.arguments[16], 2);  // two blocks of 512 fill an SM of 1024 threads
+
+  EXPECT_EQ(refused(1), "9: solve hands a function of CUDA's a pointer that leads to no local variable of solve's");
+  EXPECT_EQ(refused(2), "10: solve asks for attribute 13 of the device, which no plan knows");
+  EXPECT_EQ(refused(3), "16: solve launches a kernel with fewer arguments than it has parameters");
 }
 
 }  // namespace

@@ -205,6 +205,7 @@ TEST(PlanJson, ComesBackWithItsArgumentBytes) {
 TEST(ArtifactJson, ComesBackAlsoWithBytesThatAreNoText) {
   Artifact artifact = busy_run({}).artifact;
   artifact.source_path += "\xff\n\"";
+  artifact.may_call_libraries = true;
   ASSERT_FALSE(artifact.kernels.at(0).code.empty());
   std::string texts;
   const Json json = packed_json(artifact, texts);
@@ -215,6 +216,7 @@ TEST(ArtifactJson, ComesBackAlsoWithBytesThatAreNoText) {
   EXPECT_EQ(back->source_text, artifact.source_text);
   EXPECT_EQ(back->ptx, artifact.ptx);
   EXPECT_EQ(back->arch, artifact.arch);
+  EXPECT_TRUE(back->may_call_libraries);
   EXPECT_EQ(back->kernels.at(0).code, artifact.kernels.at(0).code);
   std::string again;
   EXPECT_EQ(packed_json(*back, again), json);

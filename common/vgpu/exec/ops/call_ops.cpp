@@ -297,6 +297,18 @@ const Op* op_frame_address(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
+namespace {
+
+// Stores what an extern function hands back through a pointer. False if the pointer leads to no variable of the caller.
+bool store_answer(const Launch& launch, Warp& warp, int lane, const CallAnswer::Store& store) {
+  const std::uint64_t offset = store.address - kLocalWindow;
+  if (store.address < kLocalWindow || offset % 4 != 0 || offset + 4 > launch.program.local_bytes) return false;
+  std::memcpy(local_byte(warp, lane, static_cast<std::uint32_t>(offset)), &store.value, sizeof store.value);
+  return true;
+}
+
+}  // namespace
+
 const Op* op_call_extern(Launch& launch, Warp& warp, const Op* op) {
   const ptx::Instruction& in = *op->instruction;
   const int lane = std::countr_zero(warp.mask);
@@ -308,18 +320,22 @@ const Op* op_call_extern(Launch& launch, Warp& warp, const Op* op) {
     for (std::uint32_t i = 0; i < it->second.second; ++i)
       bytes.push_back(*local_byte(warp, lane, it->second.first + i));
   }
-  auto value = launch.call_hook(in, arguments);
-  if (!value) {
-    launch.refusal = value.error();
+  const auto answer = launch.call_hook(in, arguments);
+  if (!answer) {
+    launch.refusal = answer.error();
     launch.fault_pc = op->pc;
     return nullptr;
+  }
+  if (answer->store && !store_answer(launch, warp, lane, *answer->store)) {
+    return launch.stop(warp, op, FaultKind::bad_call, lane,
+                       "solve hands a function of CUDA's a pointer that leads to no local variable of solve's");
   }
   // The call may have released or created buffers, which invalidates the memos of all instructions.
   std::fill(launch.buffer_memos.begin(), launch.buffer_memos.end(), BufferMemo{});
   if (!in.call_results.empty()) {
     if (const auto it = launch.program.locals.find(in.call_results[0].symbol); it != launch.program.locals.end()) {
       std::uint8_t bytes[8];
-      std::memcpy(bytes, &*value, sizeof bytes);
+      std::memcpy(bytes, &answer->result, sizeof bytes);
       for (std::uint32_t i = 0; i < it->second.second && i < 8; ++i)
         *local_byte(warp, lane, it->second.first + i) = bytes[i];
     }
