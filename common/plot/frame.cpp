@@ -64,11 +64,13 @@ Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points) {
     y_least = std::min(y_least, flops_per_s);
     y_most = std::max(y_most, flops_per_s);
   };
-  for (const PlotPoint& p : points) {
+  const auto hold = [&](const PlotPoint& p) {
     hold_x(p.point.ai);
     hold_y(p.point.flops_per_s);
     hold_y(roof_at(chart, p.point.ai));
-  }
+  };
+  std::for_each(points.begin(), points.end(), hold);
+  if (chart.library) hold(*chart.library);
   if (chart.algorithmic_ai && *chart.algorithmic_ai > 0) hold_x(*chart.algorithmic_ai);
   if (chart.goal && chart.goal->min_ai > 0) hold_x(chart.goal->min_ai);
   if (chart.roofs.is_memory_only) {

@@ -24,6 +24,7 @@ constexpr double kLineHeight = 16;
 constexpr double kDotRadius = 6, kNewestRadius = 9;
 constexpr std::size_t kManyDots = 6;  // more dots than this are drawn smaller
 constexpr double kManyShrink = 0.75;
+constexpr double kLibraryRadius = 12;  // around the newest dot, if they meet
 constexpr double kRim = 2.2;
 constexpr double kPointSizeToPixels = 4.887;  // radius of a circle of point size 1 in gnuplot's svg at this font size
 constexpr double kHead = 10;                  // length of an arrowhead
@@ -109,6 +110,11 @@ class Script {
           chart_.is_walk ? static_cast<double>(dots_.size() - 1 - i) / static_cast<double>(dots_.size()) : 0;
       dot.colour = dot.newest || dot.starter ? rgb(base) : lighter(base, 0.5 * age);
     }
+    if (!chart_.library) return;
+    library_ = Dot{.shown = *chart_.library,
+                   .place = pixel(chart_.library->point),
+                   .radius = kLibraryRadius,
+                   .labels = {chart_.library->label}};
   }
 
   void set_terminal(const std::string& output_name, const std::string& terminal) {
@@ -314,6 +320,7 @@ class Script {
 
   void avoid_dots() {
     for (const Dot& dot : dots_) placer_.add_disc(dot.place, dot.radius + 2, 20);
+    if (library_) placer_.add_disc(library_->place, library_->radius + 2, 20);
   }
 
   // ---- texts --------------------------------------------------------------------------------------------------
@@ -412,23 +419,28 @@ class Script {
   // Writes the names of dots, preferably below and to the right, because roofs are above the dots.
   void label_dots() {
     for (auto dot = dots_.rbegin(); dot != dots_.rend(); ++dot) {
-      const std::string text = joined_labels(dot->labels);
-      const double size = dot->newest ? kFont + 2 : kFont;
-      const double half = text_width(text, size) / 2, reach = dot->radius + 5;
-      std::vector<Pixel> centers;
-      for (const double far : {0.0, 8.0, 16.0}) {
-        const double side = half + reach + far, slant = half + 0.6 * (reach + far);
-        const double down = size / 2 + reach + far, aslant = size / 2 + 0.55 * (reach + far);
-        const Pixel p = dot->place;
-        for (const Pixel& offset : {Pixel{slant, -aslant}, Pixel{side, 0}, Pixel{-side, 0}, Pixel{-slant, -aslant},
-                                    Pixel{slant, aslant}, Pixel{-slant, aslant}, Pixel{0, -down}, Pixel{0, down}}) {
-          centers.push_back({p.x + offset.x, p.y + offset.y});
-        }
-      }
-      const bool quiet = dot->shown.older || (dot->starter && !dot->newest && !dot->shown.accepted);
-      const char* colour = quiet ? kQuiet : dot->shown.accepted ? kGoalText : kWalk;
-      text_in_free_place(text, centers, dot->newest || dot->starter ? colour : kInk, size);
+      label_dot(*dot);
+      if (dot == dots_.rbegin() && library_) label_dot(*library_);
     }
+  }
+
+  void label_dot(const Dot& dot) {
+    const std::string text = joined_labels(dot.labels);
+    const double size = dot.newest ? kFont + 2 : kFont;
+    const double half = text_width(text, size) / 2, reach = dot.radius + 5;
+    std::vector<Pixel> centers;
+    for (const double far : {0.0, 8.0, 16.0}) {
+      const double side = half + reach + far, slant = half + 0.6 * (reach + far);
+      const double down = size / 2 + reach + far, aslant = size / 2 + 0.55 * (reach + far);
+      const Pixel p = dot.place;
+      for (const Pixel& offset : {Pixel{slant, -aslant}, Pixel{side, 0}, Pixel{-side, 0}, Pixel{-slant, -aslant},
+                                  Pixel{slant, aslant}, Pixel{-slant, aslant}, Pixel{0, -down}, Pixel{0, down}}) {
+        centers.push_back({p.x + offset.x, p.y + offset.y});
+      }
+    }
+    const bool quiet = dot.shown.older || (dot.starter && !dot.newest && !dot.shown.accepted);
+    const char* colour = quiet ? kQuiet : dot.shown.accepted ? kGoalText : kWalk;
+    text_in_free_place(text, centers, dot.newest || dot.starter ? colour : kInk, size);
   }
 
   void add_titles() {
@@ -453,6 +465,11 @@ class Script {
                              unit().per_second, data);
       plots_.push_back("$dots using 1:2:3:4:5 with points ps variable pt variable lc rgb variable");
     }
+    if (library_) {
+      block("library", {library_->shown.point});  // a diamond, open if modelled, that hides no dot
+      plots_.push_back(fmt::format("$library using 1:2 with points pt {} ps {:.3g} lw 2 lc rgb '{}'",
+                                   library_->shown.modelled ? 12 : 13, kLibraryRadius / kPointSizeToPixels, kInk));
+    }
     out_ += blocks_;
     line("plot {}", fmt::format("{}", fmt::join(plots_, ", \\\n     ")));
     line("unset output");
@@ -463,6 +480,7 @@ class Script {
   const Frame frame_;
   LabelPlacer placer_;
   std::vector<Dot> dots_;
+  std::optional<Dot> library_;
   std::string out_, blocks_;
   std::vector<std::string> plots_;
   bool has_promises_ = false;  // whether dashed roofs are drawn

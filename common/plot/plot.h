@@ -38,6 +38,8 @@ struct Chart {
   std::optional<double> algorithmic_ai;  // the right-hand wall
   std::optional<GoalRegion> goal;
   std::vector<PlotPoint> walk;       // in order; the starter first
+  std::optional<PlotPoint> library;  // a library's own kernel: a diamond beside the walk, without arrows; must have a
+                                     // place on logarithmic axes
   std::string baseline = "starter";  // what the first dot is called: "reference" if the starter has none
   bool time_is_modelled = true;
   bool is_walk = true;  // false: unordered dots, drawn without arrows and with equal weight

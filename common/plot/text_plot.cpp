@@ -18,7 +18,7 @@ constexpr int kLeftColumns = 7;  // columns of the y axis: "100 G |"
 constexpr int kTopRows = 1;      // the title
 constexpr int kBottomRows = 4;   // axis, tick labels, axis title, legend
 
-enum class Paint { none, quiet, roof, goal, walk, newest };
+enum class Paint { none, quiet, roof, goal, walk, newest, library };
 
 const char* escape(Paint paint) {
   switch (paint) {
@@ -34,6 +34,8 @@ const char* escape(Paint paint) {
       return "\x1b[33m";
     case Paint::newest:
       return "\x1b[1;33m";
+    case Paint::library:
+      return "\x1b[1m";
   }
   return "";
 }
@@ -111,6 +113,7 @@ class TextPlot {
     add_goal();
     add_lines();
     add_roof();
+    add_library();
     add_dots();
     add_other_roofs();
     add_texts();
@@ -210,6 +213,13 @@ class TextPlot {
                               promise(roof.flops_per_s, roof.data_sheet_flops_per_s, unit);
     canvas_.write(kLeftColumns + width() - static_cast<int>(label.size()), row_of(roof.flops_per_s) - 1, label,
                   Paint::roof);
+  }
+
+  // Draws the library's dot, which dots of the walk may hide.
+  void add_library() {
+    if (!chart_.library) return;
+    const Point& point = chart_.library->point;
+    plot(std::min(column_of(point.ai), kLeftColumns + width() - 2), row_of(point.flops_per_s), 'L', Paint::library);
   }
 
   void add_dots() {
@@ -329,6 +339,10 @@ class TextPlot {
     if (!has_note) add_part(note, legend);
     if (walk_.has_starter) add_part(starter_mark() + " " + walk_.points.front().label, legend);
     if (walk_.points.size() > (walk_.has_starter ? 1u : 0u)) add_part("* attempt " + walk_.points.back().label, legend);
+    if (chart_.library) {
+      const bool is_hidden = !canvas_.shows('L', Paint::library);
+      add_part("L " + chart_.library->label + (is_hidden ? " (under another dot)" : ""), legend);
+    }
     if (canvas_.shows('~', Paint::goal)) add_part("~ " + chart_.goal->label + " from here", legend);
     add_hidden(legend);
     if (walk_.skipped + walk_.unplaced > 0)

@@ -53,6 +53,24 @@ TEST(GnuplotScript, DrawsDotsOfAnOlderModelGrey) {
   EXPECT_NE(colour_of(with), colour_of(without));
 }
 
+TEST(GnuplotScript, DrawsALibrarysDotAsADiamondBesideTheWalk) {
+  Chart chart = vector_add_chart();
+  const std::string without = gnuplot_script(chart, "a.svg", "svg");
+  EXPECT_THAT(without, Not(HasSubstr("diamond")));
+  chart.library = PlotPoint{.label = "CUB", .point = {1.0 / 13, 3e9}};
+  const std::string with = gnuplot_script(chart, "a.svg", "svg");
+  EXPECT_THAT(with, HasSubstr("; diamond: CUB"));
+  EXPECT_THAT(with, HasSubstr("set label 'CUB' "));
+  EXPECT_THAT(with, HasSubstr("$library << EOD\n0.0769231 3e+09\nEOD"));
+  EXPECT_THAT(with, HasSubstr("$library using 1:2 with points pt 12 "));  // open: modelled
+  const auto arrows = [](const std::string& script) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = script.find("set arrow", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(arrows(with), arrows(without));
+}
+
 TEST(GnuplotScript, OfKeysHasMemoryRoofsAlone) {
   const std::string script = gnuplot_script(keys_chart(), "keys.svg", "svg");
   expect_golden("keys.gp", script);

@@ -47,6 +47,16 @@ S starter  * attempt 2  ~ pass from here  under *: 1
 )PLOT" + 1);
 }
 
+TEST(TextPlot, ALibrarysDotIsAnL) {
+  Chart chart = vector_add_chart();
+  chart.library = PlotPoint{.label = "CUB", .point = {1.0 / 12, 3e9}};
+  const std::vector<std::string> lines = lines_of(text_plot(chart, 72, 18, false));
+  EXPECT_EQ(lines[9].substr(0, 24), "      |. .  __--\"\"~~~ L ");
+  EXPECT_EQ(lines[17].substr(0, 38), "S starter  * attempt 2  L CUB  ~ pass ");
+  chart.library->point = chart.walk.back().point;
+  EXPECT_THAT(text_plot(chart, 80, 18, false), HasSubstr("L CUB (under another dot)"));
+}
+
 TEST(TextPlot, OfKeysUnderMemoryRoofsAlone) {
   EXPECT_EQ(trimmed(text_plot(keys_chart(), 72, 18, false)), R"PLOT(
 mini-keys on virtual:classroom (n=1048576)                times modelled
