@@ -193,19 +193,20 @@ class Matcher {
     match_all();
   }
 
-  // Whether a wide machine access may also cover words that no instruction asks for.
-  enum class Unused { none, at_the_ends };
+  // Whether a machine access of four words may also cover one that no instruction asks for, before the first or behind
+  // the last.
+  enum class Unused { none, one_at_the_ends };
 
   // Finds the alignment for which all wide machine accesses of these instructions are complete, and applies it. If
-  // there is none, ptxas may have loaded a word too many before the first or behind the last one, or they may be
-  // complete after several iterations.
+  // there is none, they may be complete after several iterations, or, outside loops, ptxas may have loaded a word too
+  // many.
   void match(const Place& place, const Members& members) {
     bool wide = false;
     for (const auto& [offset, pc] : members) wide = wide || widths_[pc].wide != 0;
     std::optional<Found> found;
     if (wide) found = in_some_phase(members, Unused::none);
     if (wide && !found && place.guard < 0) found = across_iterations(members, step_of(place.reg).value_or(0));
-    if (wide && !found && !place.store) found = in_some_phase(members, Unused::at_the_ends);
+    if (wide && !found && !place.store && loop_ == nullptr) found = in_some_phase(members, Unused::one_at_the_ends);
     if (found) {
       for (const auto& [pc, access] : *found) out_.of[pc] = access;
     }
@@ -228,6 +229,7 @@ class Matcher {
   std::optional<Found> windows(const Members& members, std::int64_t phase, Unused unused) const {
     Found out;
     for (auto at = members.begin(); at != members.end();) {
+      const std::int64_t first = at->first;
       const bool is_first = at == members.begin();
       // The widest machine access on the lines of the instructions that a window over this one would cover.
       std::uint32_t width = 0, leader = kNoInstruction;
@@ -236,7 +238,7 @@ class Matcher {
         const Widths& widths = widths_[in->second];
         if (widths.bytes <= bytes_of(ptx_[in->second])) continue;
         const std::int64_t behind = ((at->first - phase) % widths.bytes + widths.bytes) % widths.bytes;
-        const bool begins_here = behind == 0 || (is_first && unused == Unused::at_the_ends);
+        const bool begins_here = behind == 0 || (is_first && unused == Unused::one_at_the_ends);
         if (!begins_here || in->first >= at->first - behind + widths.bytes) continue;
         if (widths.differ) return std::nullopt;
         if (leader == kNoInstruction) width = widths.bytes, leader = in->second, start = at->first - behind;
@@ -258,8 +260,9 @@ class Matcher {
         if (at->second != leader) access.merged_into = leader;
         out.emplace_back(at->second, access);
       }
-      const bool may_end_early = unused == Unused::at_the_ends && at == members.end();
-      if (covered != start + width && !may_end_early) return std::nullopt;
+      const std::int64_t unused_bytes = width - (covered - first);
+      if (unused_bytes > (unused == Unused::none ? 0 : width / 4)) return std::nullopt;
+      if (covered != start + width && at != members.end()) return std::nullopt;
     }
     return out;
   }

@@ -172,6 +172,19 @@ TEST(SharedAccesses, AnIncompleteOneIsNotGuessed) {
   EXPECT_FALSE(gap.of[1].is_merged());
 }
 
+// Sums that begin with the second of eight words: ptxas loads the first one, too.
+TEST(SharedAccesses, AWordTooManyIsLoadedAtAnEnd) {
+  std::string seven;
+  for (int i = 1; i < 8; ++i) seven += fmt::format("ld.shared.f32 %f{}, [%r1+{}];\n", i, 4 * i);
+  const SharedAccesses accesses = found(seven, {{1, 16}, {4, 16}});
+  EXPECT_TRUE(accesses.found_all);
+  EXPECT_EQ(accesses.of[0].before, 4);
+  EXPECT_EQ(accesses.of[2].merged_into, 0u);
+  EXPECT_EQ(accesses.of[3].before, 0);
+  EXPECT_EQ(accesses.of[6].merged_into, 3u);
+  EXPECT_FALSE(found(seven, {{1, 16}, {5, 16}}).found_all);  // they would begin 20 bytes apart
+}
+
 TEST(SharedAccesses, OneWithoutMachineCodeIsNotFound) {
   EXPECT_FALSE(found(kFourLoads, {{1, 4}, {2, 4}, {3, 4}}).found_all);
   EXPECT_TRUE(found(kFourLoads, {{1, 4}, {2, 4}, {3, 4}, {4, 4}}).found_all);
