@@ -207,6 +207,7 @@ TEST(ArtifactJson, ComesBackAlsoWithBytesThatAreNoText) {
   artifact.source_path += "\xff\n\"";
   artifact.may_call_libraries = true;
   ASSERT_FALSE(artifact.kernels.at(0).code.empty());
+  artifact.kernels.at(0).code[0].counts_lanes = true;
   std::string texts;
   const Json json = packed_json(artifact, texts);
   const auto back = artifact_from_json(through_text(json), texts);

@@ -1,4 +1,5 @@
 // grade: ace
+// on h200: pass
 // The compiler does not know the weight of a key, so lanes that meet in a counter take turns. Each bin has eight
 // counters, side by side, and a lane uses its own of them.
 #include <roofwalk.cuh>

@@ -1,5 +1,6 @@
 // grade: pass
 // on a100-80: ace
+// on h100-sxm: ace
 // As in CUDA's sample histogram256: a histogram for each warp of the block; the blocks leave theirs in memory, and a
 // second launch adds them up. No atomics on global memory.
 #include <roofwalk.cuh>
