@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "common/base/result.h"
@@ -107,6 +108,12 @@ struct Chapter {
   // Words for the kernel whose dot is the walk's first.
   const char* baseline_name() const { return faulty_starter ? "reference" : "starter"; }
   std::filesystem::path lesson() const { return folder / "lesson.md"; }
+  // What a library has for the chapter's task, called as everybody calls it. Few chapters have this file.
+  std::filesystem::path library() const { return folder / "library.cu"; }
+  bool has_library() const {
+    std::error_code unknown;
+    return std::filesystem::is_regular_file(library(), unknown);
+  }
   const Size& measured_size(const std::string& machine) const;
   // The least gap of the starter on a machine. Elsewhere than on the course's machine, `starter_gap` asks for no more
   // than kLeastStarterGapElsewhere: chips hide a part of most diseases.

@@ -315,6 +315,7 @@ class AttemptInTheMaking {
       return false;
     }
     artifact_ = *std::move(artifact);
+    artifact_.may_call_libraries = request_.may_call_libraries;
     attempt_.source_sha256 = artifact_.source_sha256;
     const auto is_unchanged = [&](const std::filesystem::path& file) {
       return artifact_.source_sha256 == sha256_hex(file_text(file));

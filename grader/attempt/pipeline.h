@@ -40,6 +40,8 @@ struct Request {
   // Whether runs are limited by counted work only, never by wall time, so that a busy or slow machine gives the same
   // verdict.
   bool ignores_clock = false;
+  // Whether SOLVE may call a library that launches kernels of its own: only the course's library.cu may.
+  bool may_call_libraries = false;
 };
 
 // The seed of the measured shape.

@@ -7,6 +7,7 @@
 
 #include "common/roofline/diagnosis.h"
 #include "grader/attempt/baseline.h"
+#include "grader/attempt/library_dot.h"
 #include "grader/attempt/pipeline.h"
 #include "grader/author/claims.h"
 #include "grader/author/figures.h"
@@ -115,26 +116,42 @@ void check_nothing_to_cure(const std::string& name, const Attempt& attempt, Line
                              : fmt::format("{}", fmt::join(causes, ", ")));
 }
 
+// Checks where the dot is, from the starter, at the claim's level.
+void check_moves(const std::string& name, const StepClaim& claim, const Attempt& attempt, Lines& lines) {
+  std::optional<Movement> moved;
+  if (attempt.measurement) {
+    const auto point = attempt.measurement->point(claim.level);
+    const auto from = attempt.starter.find(claim.level);
+    if (point && from != attempt.starter.end()) moved = movement(from->second, *point);
+  }
+  const auto part = [&](double Movement::*field) {
+    return moved ? std::optional<double>((*moved).*field) : std::nullopt;
+  };
+  if (claim.right) {
+    check_factor(fmt::format("{}: right x{} ({})", name, *claim.right, claim.level), *claim.right,
+                 part(&Movement::right), lines);
+  }
+  if (claim.up) check_factor(fmt::format("{}: up x{}", name, *claim.up), *claim.up, part(&Movement::up), lines);
+}
+
+// A library's kernel is right, also where all of it is sanitized, and its dot is where its file says. No grade is
+// asked.
+void check_library(const fs::path& file, const std::string& machine, const Attempt& attempt, Lines& lines) {
+  const std::string name = file.filename().string();
+  const auto claim = library_claim_on(machine, file_text(file));
+  if (!claim) return lines.add(name + ": states its dot", false, claim.error().text());
+  const Verdict verdict = attempt.judgement.verdict;
+  lines.add(name + ": is right", verdict == Verdict::pass || verdict == Verdict::fail, outcome(attempt));
+  check_moves(name, *claim, attempt, lines);
+}
+
 void check_step(const fs::path& file, const std::string& machine, const Attempt& attempt, bool is_last, Lines& lines) {
   const std::string name = file.filename().string();
   const auto claim = step_claim_on(machine, file_text(file));
   if (!claim) return lines.add(name + ": states its step", false, claim.error().text());
   lines.add(name + ": is the step that it says", name.starts_with(fmt::format("step{}_", claim->step)),
             fmt::format("step {}", claim->step));
-  std::optional<Movement> moved;
-  if (attempt.measurement) {
-    const auto point = attempt.measurement->point(claim->level);
-    const auto from = attempt.starter.find(claim->level);
-    if (point && from != attempt.starter.end()) moved = movement(from->second, *point);
-  }
-  const auto part = [&](double Movement::*field) {
-    return moved ? std::optional<double>((*moved).*field) : std::nullopt;
-  };
-  if (claim->right) {
-    check_factor(fmt::format("{}: right x{} ({})", name, *claim->right, claim->level), *claim->right,
-                 part(&Movement::right), lines);
-  }
-  if (claim->up) check_factor(fmt::format("{}: up x{}", name, *claim->up), *claim->up, part(&Movement::up), lines);
+  check_moves(name, *claim, attempt, lines);
   if (!is_last) return;
   lines.add(name + ": the last step meets every goal", attempt.judgement.grade == Grade::ace, outcome(attempt));
   if (machine == kCourseMachine) check_nothing_to_cure(name, attempt, lines);
@@ -207,8 +224,8 @@ bool refuses_half(const Chapter& chapter) {
   return chapter.unit == WorkUnit::flop && chapter.roof != ChapterRoof::tensor_f16;
 }
 
-// The files that a check runs, in this order: the baseline, steps, idioms, wrong solutions, and the starter if that is
-// another file.
+// The files that a check runs, in this order: the baseline, steps, idioms, wrong solutions, the starter if that is
+// another file, and the library's.
 struct CheckedFiles {
   std::vector<fs::path> files, kernels;  // a kernel is the file itself, or what a patch makes
   std::size_t steps = 0, idioms = 0;
@@ -241,6 +258,10 @@ CheckedFiles checked_files(const Rig& rig, const Chapter& chapter, CheckScope sc
     out.files.push_back(chapter.starter());
     out.kernels.push_back(chapter.starter());
   }
+  if (chapter.has_library() && scope == CheckScope::everything) {
+    out.files.push_back(chapter.library());
+    out.kernels.push_back(chapter.library());
+  }
   return out;
 }
 
@@ -268,7 +289,9 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   attempts[0] = std::move(first);
   parallel_for(files.size() - 1 + halves.size(), rig.threads, [&](std::size_t other) {
     if (const std::size_t i = other + 1; i < files.size()) {
-      attempts[i] = run_attempt(alone, {&chapter, checked.kernels[i], kPublicSeed, measured, starter});
+      Request request{&chapter, checked.kernels[i], kPublicSeed, measured, starter};
+      request.may_call_libraries = is_library_of(chapter, files[i]);
+      attempts[i] = run_attempt(alone, request);
     } else if (const std::size_t h = i - files.size(); h < sizes.size()) {
       const Problem problem = exercise->problem(sizes[h], kPublicSeed);
       halves[h] = check_half(chapter, *exercise, sizes[h], problem, exercise->reference(sizes[h], problem));
@@ -289,6 +312,8 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
                               : stem] = to_json(attempt);
     if (i == 0) {
       check_starter(chapter, rig.machine, attempt, lines);
+    } else if (is_library_of(chapter, files[i])) {
+      check_library(files[i], rig.machine.name, attempt, lines);
     } else if (is_faulty_starter) {
       check_fault(*chapter.faulty_starter, attempt, lines);
     } else if (is_step) {

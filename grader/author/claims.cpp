@@ -15,6 +15,27 @@ void take_moves(const std::string& right, const std::string& level, const std::s
   if (!up.empty()) claim.up = std::stod(up);
 }
 
+// The claim of a file whose first line is about the course's machine, for any machine: lines below are about others.
+Result<StepClaim> claim_on(const std::string& machine, const std::string& source, StepClaim claim) {
+  static const Pattern kLine(
+      R"(// on ([a-z0-9-]+(?:/[0-9]+)?): (?:right x([0-9.]+)(?: \((dram|l2|l1)\))?)?(?:, )?(?:up x([0-9.]+))?)");
+  if (machine == kCourseMachine) return claim;
+  claim.right.reset();
+  claim.up.reset();
+  std::istringstream lines(source);
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line) && (line.starts_with("// on ") || line == kQuickLine)) {
+    if (line == kQuickLine) continue;
+    const auto groups = kLine.match(line);
+    if (!groups || ((*groups)[2].empty() && (*groups)[4].empty())) {
+      return Error{.message = "a line about another machine must read `// on MACHINE: right xR (LEVEL), up xU`"};
+    }
+    if ((*groups)[1] == machine) take_moves((*groups)[2], (*groups)[3], (*groups)[4], claim);
+  }
+  return claim;
+}
+
 }  // namespace
 
 Result<StepClaim> parse_step_claim(const std::string& first_line) {
@@ -31,24 +52,20 @@ Result<StepClaim> parse_step_claim(const std::string& first_line) {
 }
 
 Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source) {
+  ROOFWALK_TRY(StepClaim claim, parse_step_claim(source.substr(0, source.find('\n'))));
+  return claim_on(machine, source, std::move(claim));
+}
+
+Result<StepClaim> library_claim_on(const std::string& machine, const std::string& source) {
   static const Pattern kLine(
-      R"(// on ([a-z0-9-]+(?:/[0-9]+)?): (?:right x([0-9.]+)(?: \((dram|l2|l1)\))?)?(?:, )?(?:up x([0-9.]+))?)");
-  std::istringstream lines(source);
-  std::string line;
-  std::getline(lines, line);
-  ROOFWALK_TRY(StepClaim claim, parse_step_claim(line));
-  if (machine == kCourseMachine) return claim;
-  claim.right.reset();
-  claim.up.reset();
-  while (std::getline(lines, line) && (line.starts_with("// on ") || line == kQuickLine)) {
-    if (line == kQuickLine) continue;
-    const auto groups = kLine.match(line);
-    if (!groups || ((*groups)[2].empty() && (*groups)[4].empty())) {
-      return Error{.message = "a line about another machine must read `// on MACHINE: right xR (LEVEL), up xU`"};
-    }
-    if ((*groups)[1] == machine) take_moves((*groups)[2], (*groups)[3], (*groups)[4], claim);
+      R"(// library .+\): (?:right x([0-9.]+)(?: \((dram|l2|l1)\))?)?(?:, )?(?:up x([0-9.]+))?)");
+  const auto groups = kLine.match(source.substr(0, source.find('\n')));
+  if (!groups || ((*groups)[1].empty() && (*groups)[3].empty())) {
+    return Error{.message = "the first line must read `// library NAME (CALL): right xR (LEVEL), up xU`"};
   }
-  return claim;
+  StepClaim claim;
+  take_moves((*groups)[1], (*groups)[2], (*groups)[3], claim);
+  return claim_on(machine, source, std::move(claim));
 }
 
 Result<Grade> idiom_grade_on(const std::string& machine, const std::string& source) {

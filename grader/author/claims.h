@@ -31,6 +31,10 @@ struct WrongClaim {
 // Parses a first line. Errors say what form it must have.
 Result<StepClaim> parse_step_claim(const std::string& first_line);
 
+// "// library CUB (DeviceReduce::Sum): right x1 (dram), up x90": what a chapter's library.cu says, with the same lines
+// about other machines below as a step. Its step is 0.
+Result<StepClaim> library_claim_on(const std::string& machine, const std::string& source);
+
 // The claim of a solution step for a machine. The first line of the file is about the course's machine. Comment lines
 // directly below may be about others: "// on h100-sxm/8: right x20 (l1), up x3.9". If no line is about this
 // machine, the claim has no factors.

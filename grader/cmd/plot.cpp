@@ -13,6 +13,7 @@ struct PlotCommand {
   std::vector<std::string> names;
   std::string level;
   bool png = false;
+  bool library = false;
 };
 
 Json roofs_json(const Roofs& roofs) {
@@ -32,6 +33,12 @@ Json roofs_json(const Roofs& roofs) {
   }
   return json;
 }
+
+// A chart, and the library's dot in it.
+struct Drawn {
+  Chart chart;
+  std::optional<LibraryDot> library;  // nullopt: not measured, or none
+};
 
 Json json_of(const Chart& chart, const std::string& chapter, const std::string& path) {
   Json walk = Json::array();
@@ -76,24 +83,27 @@ void check_same_work(const Chapter& first, const Task& task, const Chapter& othe
                 kUsage};
 }
 
-Chart chart_of(Session& session, const std::vector<const Chapter*>& chapters, const std::string& wanted_level) {
+Drawn chart_of(Session& session, const std::vector<const Chapter*>& chapters, const PlotCommand& command) {
   const Rig& rig = session.measured_bench();
   const Chapter& first = *chapters.front();
   const Task task = task_of(first, rig.machine);
   const LevelPoints starter = value_or_fail(starter_of(rig, first));
-  const std::string level = wanted_level.empty() ? walk_level(first) : wanted_level;
+  const std::string level = command.level.empty() ? walk_level(first) : command.level;
   if (chapters.size() == 1) {
     const auto dots = session.dots(first);
     const Dot* best = best_dot(dots);
     const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;
-    return walk_chart(rig, first, level, task.size, task.work, starter, dots, goal_for);
+    Drawn drawn{.chart = walk_chart(rig, first, level, task.size, task.work, starter, dots, goal_for),
+                .library = command.library ? value_or_fail(library_dot(rig, first)) : kept_library_dot(rig, first)};
+    if (drawn.library) add_library(rig, *drawn.library, drawn.chart);
+    return drawn;
   }
   std::vector<ChapterWalk> walks;
   for (const Chapter* chapter : chapters) {
     check_same_work(first, task, *chapter, rig.machine);
     walks.push_back({chapter->name, session.dots(*chapter)});
   }
-  return joint_chart(rig, first, level, task.size, task.work, starter, walks);
+  return {.chart = joint_chart(rig, first, level, task.size, task.work, starter, walks), .library = {}};
 }
 
 int plot(Session& session, const PlotCommand& command) {
@@ -104,10 +114,16 @@ int plot(Session& session, const PlotCommand& command) {
     names += (names.empty() ? "" : "+") + chapters.back()->name;
     if (const auto why = not_offered(*chapters.back(), session.rig().machine)) throw Failure{{*why}, kSkipped};
   }
-  const Chart chart = [&] {
+  const bool has_library = chapters.size() == 1 && chapters.front()->has_library();
+  if (command.library && !has_library) {
+    throw Failure{{.message = fmt::format("no library's kernel is measured for {}", names),
+                   .advice = "./roofwalk plot reduction --library is one of the few"},
+                  kUsage};
+  }
+  const auto [chart, library] = [&] {
     const MeasuringSpinner patience(session.while_waiting,
                                     fmt::format("measuring {} on {}", names, session.rig().machine.name));
-    return chart_of(session, chapters, command.level);
+    return chart_of(session, chapters, command);
   }();
   const std::string ending = (command.level.empty() ? "" : "-" + command.level) + (command.png ? ".png" : ".svg");
   const auto path = session.rig().picture(names, ending);
@@ -115,9 +131,12 @@ int plot(Session& session, const PlotCommand& command) {
   std::filesystem::create_directories(path.parent_path(), error);
   value_or_fail(write_plot(chart, path));
   if (session.options.json) {
-    print_json(json_of(chart, names, path.string()));
+    Json json = json_of(chart, names, path.string());
+    if (has_library) json["library"] = library ? to_json(*library) : Json(nullptr);
+    print_json(json);
   } else {
     print(text_plot(chart, 80, 22, colors_for(session.options).on()));
+    if (library) print(fmt::format("library: {}\n", library_phrase(*library)));
     print(fmt::format("plot: {}\n", path.string()));
   }
   return kAccepted;
@@ -130,6 +149,7 @@ void add_plot_command(Verb& program, Session& session, int& exit_code) {
   command.add_option("--level", options->level, "memory level of the AI; default: the chapter's own")
       .one_of({"dram", "l2", "l1"});
   command.add_flag("--png", options->png, "a PNG instead of an SVG");
+  command.add_flag("--library", options->library, "with the dot of a library's own kernel, if the chapter has one");
   command.callback([options, &session, &exit_code] { exit_code = plot(session, *options); });
 }
 

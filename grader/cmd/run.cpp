@@ -55,6 +55,9 @@ int run_one(Session& session, const RunCommand& command) {
   const Outcome outcome = check_with_patience(session, chapter, file, command.kernel.empty() || command.save);
   if (session.options.json) {
     Json json = to_json(outcome.attempt);
+    if (chapter.has_library()) {
+      json["library"] = outcome.news.library ? to_json(*outcome.news.library) : Json(nullptr);
+    }
     if (phases) json["timings"] = timings_json(phases->all(), phases->now_s());
     print_json(json);
   } else {

@@ -114,8 +114,11 @@ Outcome Session::check(const Chapter& chapter, const fs::path& file, bool joins,
                        std::shared_ptr<const Measured> measured) {
   const Rig& rig = measured_bench();
   Outcome outcome;
-  outcome.attempt = value_or_fail(
-      run_attempt(rig, {.chapter = &chapter, .file = file, .seed = options.seed, .measured = std::move(measured)}));
+  outcome.attempt = value_or_fail(run_attempt(rig, {.chapter = &chapter,
+                                                    .file = file,
+                                                    .seed = options.seed,
+                                                    .measured = std::move(measured),
+                                                    .may_call_libraries = is_library_of(chapter, file)}));
   const PhaseTimer timer(phases, "record and plot");
   auto news = record(rig, chapter, store(), joins, outcome.attempt);
   if (!news && !goes_on_unrecorded_) throw Failure{news.error(), kOurFault};

@@ -227,6 +227,14 @@ void goals(const Attempt& attempt, const Colors& colors, Page& page) {
   for (const std::string& sentence : attempt.goals_left_out) page.prose("no goal", sentence, 3);
 }
 
+// Shows what a library reaches, if that has been measured.
+void library(const Attempt& attempt, const WalkNews& news, Page& page) {
+  if (!news.library || news.library->achieved_flops_per_s <= 0) return;
+  const double speed = attempt.measurement->achieved_flops_per_s.value / news.library->achieved_flops_per_s;
+  page.section(Worth::movement);
+  page.row("library", fmt::format("{}, yours is {} as fast", library_phrase(*news.library), factor(speed)));
+}
+
 // Compares predictions with results, once the results are known.
 void predictions(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::movement);
@@ -356,6 +364,7 @@ std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const C
     correctness(attempt, page);
     figures(attempt, news, page);
     goals(attempt, colors, page);
+    library(attempt, news, page);
     predictions(attempt, news, page);
     if (attempt.finding) advice(attempt, page);
   }

@@ -132,6 +132,12 @@ Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& leve
   return chart;
 }
 
+void add_library(const Rig& rig, const LibraryDot& library, Chart& chart) {
+  const auto point = library.dot.points.find(chart.level);
+  if (point == library.dot.points.end() || point->second.ai <= 0 || point->second.flops_per_s <= 0) return;
+  chart.library = PlotPoint{.label = library.name, .point = point->second, .modelled = rig.models()};
+}
+
 Chart joint_chart(const Rig& rig, const Chapter& first, const std::string& level, const Size& size, const Work& work,
                   const LevelPoints& starter, const std::vector<ChapterWalk>& chapters) {
   std::string names;
@@ -183,6 +189,8 @@ Result<WalkNews> record(const Rig& rig, const Chapter& chapter, Store& store, bo
     const Work work{static_cast<std::int64_t>(attempt.measurement->useful_flops.value),
                     static_cast<std::int64_t>(attempt.measurement->compulsory_bytes.value)};
     news.chart = walk_chart(rig, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for);
+    news.library = kept_library_dot(rig, chapter);
+    if (news.library) add_library(rig, *news.library, *news.chart);
     news.is_beside = !joins;
   }
   if (has_dot && joins) {

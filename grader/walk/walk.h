@@ -7,6 +7,7 @@
 
 #include "common/plot/plot.h"
 #include "grader/attempt/attempt.h"
+#include "grader/attempt/library_dot.h"
 #include "grader/attempt/pipeline.h"
 #include "grader/rig/rig.h"
 
@@ -33,6 +34,9 @@ const Dot* best_dot(const std::vector<Dot>& dots);
 Chart walk_chart(const Rig& rig, const Chapter& chapter, const std::string& level, const Size& size, const Work& work,
                  const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
 
+// Adds the library's dot to a chart of one chapter, beside the walk.
+void add_library(const Rig& rig, const LibraryDot& library, Chart& chart);
+
 // One chapter's part of a chart of several chapters.
 struct ChapterWalk {
   std::string name;
@@ -53,6 +57,7 @@ struct WalkNews {
   bool follows_older = false;          // whether the dot before this one is of another model version
   bool first_move = false;             // the walk's first dot that moved away from the starter
   std::optional<Chart> chart;          // the walk with this attempt's dot; nullopt if the attempt has none
+  std::optional<LibraryDot> library;   // if it has been measured on this device
   std::string next_chapter;            // after a pass: the next chapter of the course; empty: none is left
   std::string record_trouble;          // why the attempt is not kept; empty if it is, or need not be
   std::string plot_trouble;            // the reason why there is no picture; empty if there is one, or nothing to

@@ -47,6 +47,9 @@ Result<std::vector<fs::path>> handout_files(const fs::path& root, const std::vec
     for (const char* file : {"lesson.md", "kernel.cu", "exercise.toml", "exercise.cpp"}) {
       files.push_back(fs::path("chapters") / chapter->folder.filename() / file);
     }
+    if (chapter->has_library()) {
+      files.push_back(fs::path("chapters") / chapter->folder.filename() / chapter->library().filename());
+    }
     if (chapter->faulty_starter) {
       files.push_back(fs::path("chapters") / chapter->folder.filename() / chapter->faulty_starter->baseline);
     }

@@ -55,6 +55,14 @@ TEST(StepClaim, OfAnotherMachineStandsBelow) {
   EXPECT_FALSE(a100->right || a100->up);               // a comment below the code is not a claim
   EXPECT_FALSE(step_claim_on("h100-sxm", "// step 2: up x2: words\n// on h100-sxm: fast\n"));
   EXPECT_FALSE(step_claim_on("h100-sxm", "// no step\n"));
+  const std::string library =
+      "// library CUB (DeviceScan::InclusiveSum): right x2 (l2), up x3.7\n// on h100-sxm: up x2\n";
+  EXPECT_EQ(library_claim_on("classroom", library)->right, 2.0);
+  EXPECT_EQ(library_claim_on("classroom", library)->level, "l2");
+  EXPECT_EQ(library_claim_on("classroom", library)->up, 3.7);
+  EXPECT_EQ(library_claim_on("h100-sxm", library)->up, 2.0);
+  EXPECT_FALSE(library_claim_on("h100-sxm", library)->right);
+  EXPECT_FALSE(library_claim_on("classroom", "// library CUB (DeviceScan::InclusiveSum): fast\n"));
 }
 
 TEST(IdiomGrade, IsThatOfTheMachineOrOfAll) {

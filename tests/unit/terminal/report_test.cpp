@@ -56,6 +56,18 @@ TEST(Report, SpeaksOfKeysWhereTheChapterCountsThem) {
   EXPECT_THAT(text, Not(HasSubstr("FLOP")));
 }
 
+TEST(Report, ShowsTheLibrarysDotOnceItIsMeasured) {
+  WalkNews news;
+  EXPECT_THAT(report(measured_attempt(), news, Colors(false)), Not(HasSubstr("library")));
+  news.library = LibraryDot{.name = "CUB",
+                            .call = "DeviceReduce::Sum",
+                            .dot = {},
+                            .share_of_roof = 0.934,
+                            .achieved_flops_per_s = measured_attempt().measurement->achieved_flops_per_s.value / 2};
+  EXPECT_THAT(report(measured_attempt(), news, Colors(false)),
+              HasSubstr("  library    CUB's DeviceReduce::Sum: 93 % of the roof, yours is x2 as fast\n"));
+}
+
 TEST(Report, FitsANarrowTerminal) {
   std::istringstream in(report(measured_attempt(), {}, Colors(true), 60));
   for (std::string line; std::getline(in, line);) EXPECT_LE(shown_columns(line), 60u) << line;

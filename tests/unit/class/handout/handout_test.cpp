@@ -53,6 +53,11 @@ TEST_F(HandoutTest, HoldsTheProgramAndTheChosenChapters) {
   }
 }
 
+TEST_F(HandoutTest, HoldsTheLibrarysKernelOfAChapter) {
+  EXPECT_TRUE(files({"reduction"}).contains("chapters/07-reduction/library.cu"));
+  EXPECT_FALSE(files({"vector-add"}).contains("chapters/01-vector-add/library.cu"));
+}
+
 TEST_F(HandoutTest, HoldsTheReferenceOfAStarterThatFaults) {
   Chapter chapter = **course_.find("vector-add");
   chapter.faulty_starter = FaultyStarter{"race", "slow.cu"};
