@@ -36,6 +36,16 @@ Problem changed(Problem problem, Change change, const std::string& only = "") {
   return problem;
 }
 
+// Returns the problem with its floats rounded to halves. Whole numbers, which say where things lie, stay.
+Problem with_halves(Problem problem) {
+  for (Parameter& parameter : problem.parameters) {
+    auto* input = std::get_if<InputBuffer>(&parameter);
+    if (input == nullptr || input->element == Element::i32) continue;
+    for (float& value : input->values) value = rounded_to_half(value);
+  }
+  return problem;
+}
+
 std::vector<float> to_float(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 struct Case {
@@ -86,7 +96,7 @@ TEST_P(Course, TheToleranceTellsFloatFromHalf) {
   for (const std::uint64_t seed : kSeeds) {
     const Problem problem = exercise().problem(size(), seed);
     const std::vector<Expected> expected = exercise().reference(size(), problem);
-    const std::vector<Expected> from_half = exercise().reference(size(), changed(problem, rounded_to_half));
+    const std::vector<Expected> from_half = exercise().reference(size(), with_halves(problem));
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const std::vector<float> honest = to_float(expected[i].values);
       EXPECT_TRUE(compare(honest, expected[i]).correct) << seed;
