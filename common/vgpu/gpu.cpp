@@ -72,15 +72,41 @@ Gpu::~Gpu() = default;
 Status Gpu::load(ptx::Module module, std::string source_name, std::string source_path) {
   memory_.release_all(Memory::Region::globals);
   memory_.release_all(Memory::Region::constants);
-  addresses_.clear();
-  schedules_.clear();
+  modules_.clear();
+  loaded_ = nullptr;
+  module_ = nullptr;
+  const auto number = add_module(std::move(module), std::move(source_name), std::move(source_path));
+  if (!number) return number.error();
+  return kOk;
+}
+
+Result<int> Gpu::add_module(ptx::Module module, std::string source_name, std::string source_path) {
+  const int number = static_cast<int>(modules_.size());
+  modules_.push_back(std::make_unique<Loaded>());
+  modules_.back()->module = std::move(module);
+  use_module(number, std::move(source_name), std::move(source_path));
+  ROOFWALK_TRY_STATUS(place_variables(*loaded_));
+  return number;
+}
+
+void Gpu::use_module(int number, std::string source_name, std::string source_path) {
   steps_.clear();
   kernels_.clear();
-  module_ = std::move(module);
+  loaded_ = modules_[static_cast<std::size_t>(number)].get();
+  module_ = &loaded_->module;
   source_name_ = std::move(source_name);
   source_path_ = std::move(source_path);
+}
+
+std::optional<std::uint64_t> Gpu::variable_address(const std::string& name) const {
+  if (module_ == nullptr || module_->find_variable(name) == nullptr) return std::nullopt;
+  const auto at = loaded_->addresses.find(name);
+  return at == loaded_->addresses.end() ? std::nullopt : std::optional(at->second);
+}
+
+Status Gpu::place_variables(Loaded& loaded) {
   std::uint64_t bank = 0;  // bytes of the constant bank used so far
-  for (const ptx::Variable& variable : module_->variables) {
+  for (const ptx::Variable& variable : loaded.module.variables) {
     if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
     if (variable.is_extern) {
       return Error{.message = fmt::format("`{}` is declared extern but defined nowhere", variable.name),
@@ -101,17 +127,18 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
       return error;
     }
     const Buffer& buffer = memory_.buffer(*id);
-    addresses_[variable.name] = buffer.address;
+    loaded.addresses[variable.name] = buffer.address;
     std::copy_n(variable.initial.begin(), std::min<std::size_t>(variable.initial.size(), buffer.size_bytes),
                 buffer.data);
   }
-  points_to_constants_ = points_to_constants(*module_);
-  for (const auto& [name, number] : function_numbers(*module_)) addresses_[name] = number;
-  for (const ptx::Variable& variable : module_->variables) {
+  loaded.points_to_constants = points_to_constants(loaded.module);
+  for (const auto& [name, number] : function_numbers(loaded.module)) loaded.addresses[name] = number;
+  for (const ptx::Variable& variable : loaded.module.variables) {
     for (const auto& fixup : variable.fixups) {
-      const auto to = addresses_.find(fixup.symbol);
-      const auto at = addresses_.find(variable.name);
-      if (to == addresses_.end() || at == addresses_.end() || fixup.offset_bytes + 8 > variable.size_bytes) continue;
+      const auto to = loaded.addresses.find(fixup.symbol);
+      const auto at = loaded.addresses.find(variable.name);
+      if (to == loaded.addresses.end() || at == loaded.addresses.end() || fixup.offset_bytes + 8 > variable.size_bytes)
+        continue;
       const std::uint64_t value = to->second + static_cast<std::uint64_t>(fixup.addend);
       std::memcpy(memory_.find(at->second)->data + fixup.offset_bytes, &value, sizeof value);
     }

@@ -48,8 +48,17 @@ class Gpu {
 
   // Loads a module and lays out its .global and .const variables. `source_name` is the learner's file as named in
   // `.loc`, `source_path` as printed in messages. Errors: a variable larger than the memory, an extern variable.
+  // Replaces all modules that are loaded.
   Status load(ptx::Module module, std::string source_name, std::string source_path);
-  const ptx::Module* module() const { return module_ ? &*module_ : nullptr; }
+  // Loads a module beside the others and returns its number, for use_module. The errors are those of load.
+  Result<int> add_module(ptx::Module module, std::string source_name, std::string source_path);
+  // Makes a module that of the launches to come. Not during a plan. `source_name` and `source_path` replace those with
+  // which it was loaded: a module of a program may have kernels of several files.
+  void use_module(int number, std::string source_name, std::string source_path);
+  // The module of launches; nullptr: none is loaded.
+  const ptx::Module* module() const { return module_; }
+  // The address of a .global or .const variable of this module; nullopt: it has none of this name.
+  std::optional<std::uint64_t> variable_address(const std::string& name) const;
 
   // Begins a plan. L2 is cold when the plan begins, keeps its contents from step to step, and is written back when the
   // plan ends.
@@ -67,8 +76,11 @@ class Gpu {
  private:
   struct Step;  // a launch, memset or copy, until its traffic is known
   struct Kernel;
+  struct Loaded;  // a module in memory
   class ParameterBlock;
 
+  // Lays out the module's variables.
+  Status place_variables(Loaded& loaded);
   // Adds kernel, file and line to a fault.
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
   // Adds the file to an error that has none.
@@ -109,11 +121,11 @@ class Gpu {
   Machine machine_;
   Memory memory_;
   L2Cache l2_;
-  std::optional<ptx::Module> module_;
+  std::vector<std::unique_ptr<Loaded>> modules_;  // by number
+  // The module of launches, all of whose kernels count as of this file.
+  Loaded* loaded_ = nullptr;
+  const ptx::Module* module_ = nullptr;
   std::string source_name_, source_path_;
-  std::map<std::string, std::uint64_t> addresses_;    // by name of a module variable
-  bool points_to_constants_ = false;                  // the module has generic pointers to constant memory
-  std::map<std::string, ProgramSchedule> schedules_;  // by mangled kernel name
 
   std::unique_ptr<Printer> printer_;
   RunLimits limits_;                               // what the plan has left of its limits

@@ -141,7 +141,7 @@ Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call, std
   step->line = call.line;
   step->registers_per_thread = call.registers_per_thread;
   step->local_bytes_per_thread = call.local_bytes_per_thread;
-  auto program = lower({.module = &*module_,
+  auto program = lower({.module = module_,
                         .function = (*kernel)->function,
                         .grid = call.grid,
                         .block = call.block,
@@ -150,11 +150,11 @@ Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call, std
                         .parameters_address = parameters_address,
                         .address_of =
                             [this](const std::string& name) {
-                              const auto it = addresses_.find(name);
-                              return it == addresses_.end() ? std::uint64_t{0} : it->second;
+                              const auto it = loaded_->addresses.find(name);
+                              return it == loaded_->addresses.end() ? std::uint64_t{0} : it->second;
                             },
                         .source_name = source_name_,
-                        .points_to_constants = points_to_constants_,
+                        .points_to_constants = loaded_->points_to_constants,
                         .work_mode = {.counts = limits_.counts, .sanitized = limits_.sanitize},
                         .sms = machine_.sms,
                         .turns_seed = limits_.sanitize && !limits_.counts ? limits_.sanitized_seed : 0},
@@ -248,7 +248,7 @@ bool Gpu::can_keep(const Step& step) {
 
 // Schedules the kernel's code at its first launch; later launches share the schedule.
 void Gpu::put_in_order(const KernelCall& call, Step& step) {
-  auto [at, is_new] = schedules_.try_emplace(call.kernel);
+  auto [at, is_new] = loaded_->schedules.try_emplace(call.kernel);
   // In a kernel that spills, ptxas has about this many registers for hoisted loads.
   constexpr int kLeftWhereItSpills = 24;
   const int registers = call.local_bytes_per_thread != 0 ? std::min(call.registers_per_thread, kLeftWhereItSpills)
@@ -278,7 +278,7 @@ void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& st
 }
 
 Result<bool> Gpu::launch(const KernelCall& call) {
-  ROOFWALK_CHECK(module_ && !fault_);
+  ROOFWALK_CHECK(module_ != nullptr && !fault_);
   ROOFWALK_TRY(const ParameterBlock parameters, place_parameters(call));
   ROOFWALK_TRY(std::unique_ptr<Step> step, lower_kernel(call, parameters.address()));
   const ptx::Function& code = *step->kernel->code.function;  // with the functions that the kernel calls

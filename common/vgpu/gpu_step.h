@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,13 @@ struct Gpu::Kernel {
   SharedAccesses shared_accesses;
   std::size_t lines = 0;  // number of lines of the learner's file that the code comes from
   bool takes_parameter_address = false;
+};
+
+struct Gpu::Loaded {
+  ptx::Module module;
+  std::map<std::string, std::uint64_t> addresses;    // by name of a module variable
+  bool points_to_constants = false;                  // the module has generic pointers to constant memory
+  std::map<std::string, ProgramSchedule> schedules;  // by mangled kernel name
 };
 
 struct Gpu::Step {
