@@ -3,10 +3,10 @@
 #                [OWN_HEADERS: its own precompiled header])
 set(ROOFWALK_LAYERS base sandbox record specs ptx build
   vgpu/trace vgpu/memory vgpu/program vgpu/state vgpu/requests vgpu/sanitizer vgpu/exec vgpu/lowering vgpu/timing vgpu
-  plan device roofline exercise verify measure plot store)
+  plan device roofline exercise verify measure plot store cudart)
 # The layers of grader/, which are above those of common/; also lowest first.
 set(ROOFWALK_GRADER_LAYERS
-  text course rig attempt walk terminal profile operations/kernels operations author doctor
+  text course rig attempt walk terminal profile operations/kernels operations author doctor programs
   class/terms class/hand_ins class/batch class/handout class/exports class/site class cmd cmd/class)
 
 # External headers that nearly every file uses, precompiled once. No header belongs here whose inline functions use

@@ -64,6 +64,7 @@ build_quietly() {
   if [[ $target == all ]]; then
     cp -p "$stamp" "$state/built-roofwalk"
     cp -p "$stamp" "$state/built-roofwalk-learner"
+    cp -p "$stamp" "$state/built-roofwalk-programs"
   fi
 }
 

@@ -89,11 +89,11 @@ TEST(Layers, UsesHaveNoCycle) {
   }
 }
 
-TEST(Layers, OnlyTheCudaDeviceIncludesCudaHeaders) {
+TEST(Layers, OnlyTheCudaDeviceAndTheRuntimeIncludeCudaHeaders) {
   ASSERT_TRUE(is_cuda_header("cuda_runtime.h") && is_cuda_header("cupti_target.h"));
   ASSERT_FALSE(is_cuda_header("common/device/cuda/cuda_device.h"));
   for (const auto& file : files_below()) {
-    if (!is_cpp(file) || below(file, "common/device/cuda")) continue;
+    if (!is_cpp(file) || below(file, "common/device/cuda") || below(file, "common/cudart/library")) continue;
     for (const Include& include : includes_in(text_of(file))) {
       EXPECT_FALSE(is_cuda_header(include.name)) << place(file, include);
     }
@@ -107,10 +107,10 @@ TEST(Layers, OnlyPatternIncludesRegex) {  // <regex> costs seconds of compile ti
   }
 }
 
-TEST(Layers, OnlyTheVirtualDeviceAndThePlanIncludeTheVirtualGpu) {
+TEST(Layers, OnlyTheVirtualDeviceThePlanAndTheRuntimeIncludeTheVirtualGpu) {
   for (const auto& file : files_below()) {
     if (!is_cpp(file) || below(file, "common/vgpu") || below(file, "common/device/virtual") ||
-        below(file, "common/plan") || below(file, "tests")) {
+        below(file, "common/plan") || below(file, "common/cudart") || below(file, "tests")) {
       continue;
     }
     for (const Include& include : includes_in(text_of(file))) {

@@ -1,0 +1,52 @@
+#include "common/cudart/executable.h"
+
+#include <elf.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace roofwalk::cudart {
+namespace {
+
+constexpr std::uint64_t kMostTableBytes = 64u << 20;
+
+std::string bytes_of(std::ifstream& file, std::uint64_t offset, std::uint64_t size_bytes) {
+  if (size_bytes > kMostTableBytes) return {};
+  std::string bytes(size_bytes, '\0');
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(bytes.data(), static_cast<std::streamsize>(size_bytes));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
+}  // namespace
+
+Executable look_at_executable(const std::filesystem::path& path) {
+  Executable found;
+  std::ifstream file(path, std::ios::binary);
+  const std::string head = bytes_of(file, 0, sizeof(Elf64_Ehdr));
+  if (head.size() < sizeof(Elf64_Ehdr) || !head.starts_with(ELFMAG) || head[EI_CLASS] != ELFCLASS64) return found;
+  found.is_elf = true;
+  Elf64_Ehdr header;
+  std::memcpy(&header, head.data(), sizeof header);
+  const std::string table = bytes_of(file, header.e_shoff, std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
+  std::vector<Elf64_Shdr> sections(table.size() / sizeof(Elf64_Shdr));
+  if (!sections.empty()) std::memcpy(sections.data(), table.data(), sections.size() * sizeof(Elf64_Shdr));
+  if (header.e_shstrndx >= sections.size()) return found;
+  const Elf64_Shdr& of_names = sections[header.e_shstrndx];
+  const std::string names = bytes_of(file, of_names.sh_offset, of_names.sh_size);
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_name >= names.size()) continue;
+    const std::string name = names.c_str() + section.sh_name;
+    if (name == ".nv_fatbin") found.has_device_code = true;
+    if (name != ".dynstr") continue;
+    found.has_shared_runtime =
+        bytes_of(file, section.sh_offset, section.sh_size).find("libcudart.so") != std::string::npos;
+  }
+  return found;
+}
+
+}  // namespace roofwalk::cudart

@@ -1,0 +1,135 @@
+// What nvcc's code on the host calls: registering fat binaries, kernels and variables, and launching.
+#include <algorithm>
+#include <cstring>
+
+#include "common/cudart/library/runtime.h"
+
+using namespace roofwalk::cudart;
+
+namespace {
+
+// What nvcc puts into a program for each fat binary.
+struct FatBinaryWrapper {
+  std::int32_t magic, version;
+  const char* data;
+  void* more;
+};
+
+thread_local std::vector<CallConfiguration> configurations;
+
+HostModule* module_of(void** handle) { return reinterpret_cast<HostModule*>(handle); }
+
+cudaError_t launch(HostKernel& kernel, const CallConfiguration& how, void** arguments) {
+  const std::size_t shared_bytes = kernel.figures.static_shared_bytes + how.shared_bytes;
+  if (shared_bytes > kPlainSharedBytes && how.shared_bytes > static_cast<std::size_t>(kernel.opted_dynamic_bytes))
+    return cudaErrorInvalidValue;
+  Launch asked;
+  asked.kernel = kernel.figures.kernel;
+  const unsigned grid[] = {how.grid.x, how.grid.y, how.grid.z}, block[] = {how.block.x, how.block.y, how.block.z};
+  std::copy_n(grid, 3, asked.grid);
+  std::copy_n(block, 3, asked.block);
+  asked.dynamic_shared_bytes = static_cast<std::uint32_t>(how.shared_bytes);
+  std::string payload(bytes_of(asked));
+  payload.resize(sizeof asked + kernel.figures.parameter_bytes);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const ParameterPlace& place = kernel.parameters[i];
+    std::memcpy(payload.data() + sizeof asked + place.offset_bytes, arguments[i], place.size_bytes);
+  }
+  return ask_to_run(Call::launch, payload);
+}
+
+cudaError_t launch(const void* stub, const CallConfiguration& how, void** arguments) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready(); error != cudaSuccess) return error;
+  HostKernel* const kernel = find_kernel(stub);
+  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (const cudaError_t error = load(*kernel); error != cudaSuccess) return error;
+  return launch(*kernel, how, arguments);
+}
+
+}  // namespace
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* wrapper) {
+  const Lock lock(runtime().mutex);
+  auto module = std::make_unique<HostModule>();
+  module->fat_binary = static_cast<const FatBinaryWrapper*>(wrapper)->data;
+  runtime().modules.push_back(std::move(module));
+  return reinterpret_cast<void**>(runtime().modules.back().get());
+}
+
+void __cudaRegisterFatBinaryEnd(void**) {}
+
+void __cudaUnregisterFatBinary(void**) {}
+
+char __cudaInitModule(void**) { return 1; }
+
+void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int, void*, void*, void*, void*,
+                            int*) {
+  const Lock lock(runtime().mutex);
+  auto kernel = std::make_unique<HostKernel>();
+  kernel->module = module_of(handle);
+  kernel->name = name;
+  runtime().handles.insert(kernel.get());
+  runtime().kernels[stub] = std::move(kernel);
+}
+
+void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int, std::size_t size_bytes, int, int) {
+  const Lock lock(runtime().mutex);
+  auto variable = std::make_unique<HostVariable>();
+  variable->module = module_of(handle);
+  variable->name = name;
+  variable->size_bytes = size_bytes;
+  runtime().variables[shadow] = std::move(variable);
+}
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
+  configurations.push_back({grid, block, shared_bytes, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, void* stream) {
+  if (configurations.empty()) return cudaErrorMissingConfiguration;
+  const CallConfiguration how = configurations.back();
+  configurations.pop_back();
+  *grid = how.grid;
+  *block = how.block;
+  *shared_bytes = how.shared_bytes;
+  std::memcpy(stream, &how.stream, sizeof how.stream);
+  return cudaSuccess;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* stub) { return cudaGetKernel(handle, stub); }
+
+cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* stub) {
+  const Lock lock(runtime().mutex);
+  HostKernel* const kernel = find_kernel(stub);
+  *handle = reinterpret_cast<cudaKernel_t>(kernel);
+  return kernel != nullptr ? cudaSuccess : result(cudaErrorInvalidDeviceFunction);
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                               cudaStream_t stream) {
+  return result(launch(kernel, {grid, block, shared_bytes, stream}, arguments));
+}
+
+cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                             cudaStream_t stream) {
+  return result(launch(stub, {grid, block, shared_bytes, stream}, arguments));
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* stub, void** arguments) {
+  if (how == nullptr) return result(cudaErrorInvalidValue);
+  for (unsigned i = 0; i < how->numAttrs; ++i) {
+    const cudaLaunchAttribute& each = how->attrs[i];
+    if (each.id == cudaLaunchAttributeCooperative && each.val.cooperative != 0)
+      return not_served("cudaLaunchKernelExC with cudaLaunchAttributeCooperative");
+    const auto& cluster = each.val.clusterDim;
+    if (each.id == cudaLaunchAttributeClusterDimension && (cluster.x != 1 || cluster.y != 1 || cluster.z != 1))
+      return not_served("cudaLaunchKernelExC with cudaLaunchAttributeClusterDimension");
+  }
+  return result(launch(stub, {how->gridDim, how->blockDim, how->dynamicSmemBytes, how->stream}, arguments));
+}
+
+}  // extern "C"

@@ -1,0 +1,151 @@
+// Streams and events. All work runs when it is asked for, one piece after the other, so that a stream is always done;
+// an event has the modelled time at which it was recorded.
+#include "common/cudart/library/runtime.h"
+
+using namespace roofwalk::cudart;
+
+namespace {
+
+struct HostStream {
+  unsigned flags = 0;
+  int priority = 0;
+};
+
+struct HostEvent {
+  unsigned flags = 0;
+  bool is_recorded = false;
+  double at_ns = 0;
+};
+
+constexpr int kLowestPriority = 0, kHighestPriority = -5;  // as on GPUs since compute capability 7.0
+
+// The default streams are small numbers.
+bool is_default(cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+bool is_stream(cudaStream_t stream) { return is_default(stream) || runtime().streams.contains(stream); }
+
+HostStream* own(cudaStream_t stream) { return reinterpret_cast<HostStream*>(stream); }
+HostEvent* own(cudaEvent_t event) { return reinterpret_cast<HostEvent*>(event); }
+
+cudaError_t ready_with(cudaStream_t stream) {
+  const cudaError_t error = ready();
+  if (error != cudaSuccess) return error;
+  return is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t ready_with(cudaEvent_t event) {
+  const cudaError_t error = ready();
+  if (error != cudaSuccess) return error;
+  return runtime().events.contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* out, unsigned flags, int priority) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);
+  if (out == nullptr || flags > cudaStreamNonBlocking) return result(cudaErrorInvalidValue);
+  auto* const stream = new HostStream{flags, priority};
+  runtime().streams.insert(stream);
+  *out = reinterpret_cast<cudaStream_t>(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreate(cudaStream_t* out) { return cudaStreamCreateWithPriority(out, 0, 0); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* out, unsigned flags) {
+  return cudaStreamCreateWithPriority(out, flags, 0);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready_with(stream); error != cudaSuccess) return result(error);
+  if (is_default(stream)) return result(cudaErrorInvalidResourceHandle);
+  runtime().streams.erase(stream);
+  delete own(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const Lock lock(runtime().mutex);
+  return result(ready_with(stream));
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* out) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready_with(stream); error != cudaSuccess) return result(error);
+  *out = is_default(stream) ? 0 : own(stream)->flags;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* out) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready_with(stream); error != cudaSuccess) return result(error);
+  *out = is_default(stream) ? 0 : own(stream)->priority;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* out) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready_with(stream); error != cudaSuccess) return result(error);
+  *out = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const Lock lock(runtime().mutex);
+  const cudaError_t error = ready_with(stream);
+  return result(error != cudaSuccess ? error : ready_with(event));
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);
+  if (lowest != nullptr) *lowest = kLowestPriority;
+  if (highest != nullptr) *highest = kHighestPriority;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned flags) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);
+  if (out == nullptr) return result(cudaErrorInvalidValue);
+  if ((flags & cudaEventInterprocess) != 0) return not_served("cudaEventCreateWithFlags with cudaEventInterprocess");
+  auto* const event = new HostEvent{flags, false, 0};
+  runtime().events.insert(event);
+  *out = reinterpret_cast<cudaEvent_t>(event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t* out) { return cudaEventCreateWithFlags(out, cudaEventDefault); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready_with(event); error != cudaSuccess) return result(error);
+  runtime().events.erase(event);
+  delete own(event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready_with(event); error != cudaSuccess) return result(error);
+  if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  own(event)->is_recorded = true;
+  own(event)->at_ns = runtime().now_ns;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return cudaEventRecord(event, stream);
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  const Lock lock(runtime().mutex);
+  return result(ready_with(event));
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
+cudaError_t cudaEventElapsedTime(float* out_ms, cudaEvent_t start, cudaEvent_t end) {
+  const Lock lock(runtime().mutex);
+  for (const cudaEvent_t event : {start, end}) {
+    if (const cudaError_t error = ready_with(event); error != cudaSuccess) return result(error);
+    if (!own(event)->is_recorded || (own(event)->flags & cudaEventDisableTiming) != 0)
+      return result(cudaErrorInvalidResourceHandle);
+  }
+  constexpr double kNsOfMs = 1e6;
+  *out_ms = static_cast<float>((own(end)->at_ns - own(start)->at_ns) / kNsOfMs);
+  return cudaSuccess;
+}
+
+}  // extern "C"

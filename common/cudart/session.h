@@ -1,0 +1,116 @@
+// A program's GPU: its modules, its memory, its launches, one after the other as they come. What a program asks is
+// checked as the CUDA runtime checks it; memory that it allocates is a file that both processes map, so that neither
+// copies for the other.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/build/build.h"
+#include "common/cudart/fault_text.h"
+#include "common/cudart/kernel_records.h"
+#include "common/cudart/module_code.h"
+#include "common/cudart/protocol.h"
+#include "common/specs/machine.h"
+#include "common/vgpu/gpu.h"
+
+namespace roofwalk::cudart {
+
+struct SessionOptions {
+  Machine machine;
+  Toolkit toolkit;
+  std::filesystem::path cache;   // of assembled modules
+  std::filesystem::path caller;  // the folder of the user: paths below it are told without it
+  bool sanitize = false;
+  int threads = 1;
+  std::uint64_t work = 0;  // limit of a launch (vgpu/state/work.h)
+  // Of launches of a kernel with the same grid, block and shared memory, so many are counted; 0: all. The others run
+  // for their results alone, and count as the last one that was counted.
+  std::uint64_t counted_launches = 0;
+};
+
+// What a call returns to the program.
+struct Reply {
+  std::int32_t error = 0;
+  std::string printed = {};  // by kernels
+  std::string bytes = {};    // the structures of protocol.h
+};
+
+class Session {
+ public:
+  Session(const SessionOptions& options, KernelRecords& records);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Reply handle(Call call, std::string_view payload);
+  int memory_file() const { return memory_file_; }
+  double now_ns() const { return now_ns_; }
+
+ private:
+  struct Module {
+    ModuleCode code;                      // without its PTX module, which the machine has
+    const ptx::Module* module = nullptr;  // there
+    int number = 0;                       // there
+  };
+  struct Kernel {
+    const Module* module = nullptr;
+    std::string name;  // mangled
+    std::string file;  // source, as in `.file`
+    const ptx::Function* function = nullptr;
+    const KernelResources* resources = nullptr;  // nullptr: unknown
+    int max_threads = 0;
+    std::vector<ParameterPlace> parameters;
+    KernelFigures figures;
+  };
+
+  // Launches of the same kernel with the same Launch structure.
+  struct Alike {
+    std::uint64_t launches = 0;
+    std::vector<KernelRecord> last;  // what the last counted one did
+  };
+
+  Reply hello(std::string_view payload) const;
+  Reply add_module(std::string_view fat_binary);
+  Reply kernel(std::string_view payload);
+  Reply variable(std::string_view payload);
+  Reply allocate(std::string_view payload);
+  Reply release(std::string_view payload);
+  Reply launch(std::string_view payload);
+  Reply fill(std::string_view payload);
+  Reply copy(std::string_view payload);
+  Reply occupancy(std::string_view payload) const;
+  Reply say(std::string_view payload);
+
+  // kSuccess, or why the runtime does not begin such a launch.
+  std::int32_t why_not(const Kernel& kernel, const Launch& launch) const;
+  Reply run(const Kernel& kernel, const Launch& launch, std::string_view arguments);
+  // Fills in what the runtime tells of a kernel.
+  void describe(Kernel& kernel) const;
+  Reply end_transfer(bool is_done);
+  std::vector<PointerArgument> pointers_in(const Kernel& kernel, std::string_view arguments) const;
+  void begin_plan(std::uint64_t key, bool counts);
+  // Gives a buffer of the machine its pages in the file, and returns where. `keeps`: with its contents; else zero.
+  std::uint64_t share(const vgpu::Buffer& buffer, bool keeps);
+  std::string told_path(const std::string& path) const;
+  void tell(std::string text, bool is_fault);
+
+  const SessionOptions& options_;
+  KernelRecords& records_;
+  vgpu::Gpu gpu_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::map<std::string, Alike> alike_;     // by the bytes of their Launch
+  std::map<std::uint64_t, Place> places_;  // by address: of allocations and module variables
+  int memory_file_ = -1;
+  std::uint64_t file_end_ = 0;
+  int allocations_ = 0;
+  double now_ns_ = 0;
+};
+
+}  // namespace roofwalk::cudart

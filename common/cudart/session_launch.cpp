@@ -1,0 +1,186 @@
+// Launches, memsets and copies within device memory: each is a plan of the machine, so that each begins with a cold L2.
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "common/base/mix.h"
+#include "common/cudart/errors.h"
+#include "common/cudart/session.h"
+#include "common/vgpu/timing/occupancy.h"
+
+namespace roofwalk::cudart {
+namespace {
+
+// The error that a program gets from the call after a kernel's fault.
+std::int32_t error_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::out_of_bounds:
+    case FaultKind::read_only:
+      return kIllegalAddress;
+    case FaultKind::misaligned:
+      return kMisalignedAddress;
+    case FaultKind::runaway:
+    case FaultKind::barrier_deadlock:
+      return kLaunchTimeout;
+    case FaultKind::assertion:
+      return kAssert;
+    case FaultKind::stack_overflow:
+      return kHardwareStackError;
+    case FaultKind::bad_call:
+      return kInvalidPc;
+    case FaultKind::resource:
+      return kOutOfResources;
+    case FaultKind::unsupported:
+      return kNotSupported;
+    case FaultKind::uninitialized:
+    case FaultKind::race:
+    case FaultKind::missing_wait:
+    case FaultKind::trap:
+      return kLaunchFailure;
+  }
+  return kUnknown;
+}
+
+std::uint64_t dynamic_and_static(const KernelFigures& figures, std::uint32_t dynamic_bytes) {
+  return std::uint64_t{figures.static_shared_bytes} + dynamic_bytes;
+}
+
+}  // namespace
+
+void Session::begin_plan(std::uint64_t key, bool counts) {
+  vgpu::RunLimits limits;
+  limits.work = options_.work;
+  constexpr double kNoLimitSeconds = 1e9;  // the user's own process: it can be interrupted
+  limits.seconds = kNoLimitSeconds;
+  limits.sanitize = options_.sanitize;
+  limits.threads = options_.threads;
+  limits.traces.key = mix(key + mix(0));
+  limits.counts = counts;
+  if (!counts) limits.traces.instructions = 0;
+  gpu_.begin_plan(limits);
+}
+
+std::int32_t Session::why_not(const Kernel& kernel, const Launch& launch) const {
+  constexpr std::uint32_t kMostX = 0x7fffffff, kMostYz = 65535, kMostBlockXy = 1024, kMostBlockZ = 64;
+  const auto& grid = launch.grid;
+  const auto& block = launch.block;
+  const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || threads == 0) return kInvalidConfiguration;
+  if (grid[0] > kMostX || grid[1] > kMostYz || grid[2] > kMostYz) return kInvalidConfiguration;
+  if (block[0] > kMostBlockXy || block[1] > kMostBlockXy || block[2] > kMostBlockZ) return kInvalidConfiguration;
+  const Machine& machine = gpu_.machine();
+  if (threads > static_cast<std::uint64_t>(machine.max_threads_per_block)) return kInvalidConfiguration;
+  if (threads > static_cast<std::uint64_t>(kernel.max_threads)) return kInvalidValue;
+  const std::uint64_t shared_bytes = dynamic_and_static(kernel.figures, launch.dynamic_shared_bytes);
+  if (shared_bytes > static_cast<std::uint64_t>(machine.max_shared_bytes_per_block)) return kInvalidValue;
+  const auto fits = vgpu::occupancy_of(
+      machine, {threads, kernel.figures.registers_per_thread, static_cast<std::uint32_t>(shared_bytes)});
+  return fits ? kSuccess : kOutOfResources;
+}
+
+std::vector<PointerArgument> Session::pointers_in(const Kernel& kernel, std::string_view arguments) const {
+  std::vector<PointerArgument> pointers;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const ParameterPlace& place = kernel.parameters[i];
+    if (place.size_bytes != sizeof(std::uint64_t) || place.offset_bytes + place.size_bytes > arguments.size()) continue;
+    const auto address = front_of<std::uint64_t>(arguments.substr(place.offset_bytes));
+    if (const vgpu::Buffer* buffer = gpu_.memory().find(address)) pointers.push_back({i, buffer->name});
+  }
+  return pointers;
+}
+
+Reply Session::launch(std::string_view payload) {
+  const auto asked = front_of<Launch>(payload);
+  const auto number = static_cast<std::size_t>(asked.kernel);
+  if (number >= kernels_.size() || payload.size() < sizeof asked) return {.error = kInvalidDeviceFunction};
+  const Kernel& kernel = *kernels_[number];
+  if (const std::int32_t error = why_not(kernel, asked); error != kSuccess) return {.error = error};
+  return run(kernel, asked, payload.substr(sizeof asked));
+}
+
+Reply Session::run(const Kernel& kernel, const Launch& asked, std::string_view arguments) {
+  gpu_.use_module(kernel.module->number, kernel.file, told_path(kernel.file));
+  Alike& alike = alike_[std::string(bytes_of(asked))];
+  const bool counts = options_.counted_launches == 0 || alike.launches < options_.counted_launches;
+  ++alike.launches;
+  begin_plan(kernel.module->code.hash, counts);
+  vgpu::KernelCall call;
+  call.kernel = kernel.name;
+  call.grid = {asked.grid[0], asked.grid[1], asked.grid[2]};
+  call.block = {asked.block[0], asked.block[1], asked.block[2]};
+  call.dynamic_shared_bytes = asked.dynamic_shared_bytes;
+  call.arguments = {reinterpret_cast<const std::uint8_t*>(arguments.data()), arguments.size()};
+  call.registers_per_thread = kernel.figures.registers_per_thread;
+  call.local_bytes_per_thread = kernel.figures.local_bytes_per_thread;
+  if (const auto code = kernel.module->code.code.find(kernel.name); code != kernel.module->code.code.end())
+    call.code = code->second;
+  const auto is_run = gpu_.launch(call);
+  RunRecord record = gpu_.end_plan();
+  Reply reply{.printed = std::move(record.printed.text)};
+  if (!is_run) {
+    tell(fmt::format("kernel {} does not run: {}", vgpu::display_name(kernel.name), is_run.error().text()), false);
+    reply.error = kNotSupported;
+    return reply;
+  }
+  Launched launched;
+  if (record.fault) {
+    tell(fault_text(*record.fault, kernel.name, pointers_in(kernel, arguments)), true);
+    launched.fault = error_of(record.fault->kind);
+  }
+  if (counts) alike.last = std::move(record.kernels);
+  if (!record.fault) {
+    for (const KernelRecord& each : alike.last) {
+      records_.add(each, told_path(kernel.file), counts);
+      now_ns_ += each.elapsed_ns;
+    }
+  }
+  reply.bytes = std::string(bytes_of(launched));
+  return reply;
+}
+
+Reply Session::end_transfer(bool is_done) {
+  const RunRecord record = gpu_.end_plan();
+  if (!is_done) {
+    if (record.fault) tell(record.fault->message, true);
+    return {.error = kInvalidValue};
+  }
+  for (const KernelRecord& each : record.kernels) records_.add(each, "", /*is_counted=*/true);
+  now_ns_ += record.elapsed_ns;
+  return {.bytes = std::string(bytes_of(Launched{}))};
+}
+
+Reply Session::fill(std::string_view payload) {
+  const auto asked = front_of<Fill>(payload);
+  begin_plan(0, /*counts=*/true);
+  bool is_done = true;
+  for (std::uint64_t row = 0; is_done && asked.width_bytes > 0 && row < asked.rows; ++row) {
+    is_done = gpu_.set_memory(asked.address + row * asked.pitch_bytes, static_cast<std::uint8_t>(asked.value),
+                              asked.width_bytes, 0);
+  }
+  return end_transfer(is_done);
+}
+
+Reply Session::copy(std::string_view payload) {
+  const auto asked = front_of<Copy>(payload);
+  begin_plan(0, /*counts=*/true);
+  bool is_done = true;
+  for (std::uint64_t row = 0; is_done && asked.width_bytes > 0 && row < asked.rows; ++row) {
+    is_done = gpu_.copy_memory(asked.to + row * asked.to_pitch_bytes, asked.from + row * asked.from_pitch_bytes,
+                               asked.width_bytes, 0);
+  }
+  return end_transfer(is_done);
+}
+
+Reply Session::occupancy(std::string_view payload) const {
+  const auto asked = front_of<AskOccupancy>(payload);
+  const auto number = static_cast<std::size_t>(asked.kernel);
+  if (number >= kernels_.size() || asked.threads == 0) return {.error = kInvalidValue};
+  const KernelFigures& figures = kernels_[number]->figures;
+  const auto fits = vgpu::occupancy_of(
+      gpu_.machine(), {asked.threads, figures.registers_per_thread,
+                       static_cast<std::uint32_t>(dynamic_and_static(figures, asked.dynamic_shared_bytes))});
+  return {.bytes = std::string(bytes_of(Occupied{fits ? fits->blocks_per_sm : 0}))};
+}
+
+}  // namespace roofwalk::cudart

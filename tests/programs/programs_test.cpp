@@ -1,0 +1,219 @@
+// CUDA programs, built by nvcc as `./roofwalk build -- nvcc ...` does and run as `./roofwalk profile -- ...` does. What
+// a call returns, each program checks itself; the tests check what the user sees.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "common/base/json.h"
+#include "common/base/subprocess.h"
+#include "common/build/build.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Ended {
+  int exit_code = -1;
+  std::string output, told;  // its standard output; standard error, with the report
+  Json json;
+};
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+class OwnPrograms : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fs::path("roofwalk-programs-" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Runs one of the project's own commands in the folder of this test.
+  Ended run(std::vector<std::string> words) {
+    const auto toolkit = find_toolkit(ROOFWALK_ROOT);
+    EXPECT_TRUE(toolkit);
+    Command command{.arguments = {"/bin/bash", "-c", "exec \"$0\" \"$@\" 2>told", ROOFWALK_PROGRAMS},
+                    .working_directory = folder_,
+                    .environment = {{"PATH", (toolkit->root / "bin").string() + ":/usr/local/bin:/usr/bin:/bin"},
+                                    {"HOME", folder_.string()},
+                                    {"ROOFWALK_ROOT", ROOFWALK_ROOT},
+                                    {"ROOFWALK_CUDA", toolkit->root.string()}}};
+    command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+    const auto ran = run_command(command);
+    EXPECT_TRUE(ran);
+    Ended ended{ran->exit_code, ran->output, text_of(folder_ / "told"), {}};
+    if (fs::exists(folder_ / "out.json")) ended.json = parse_json(text_of(folder_ / "out.json"));
+    return ended;
+  }
+
+  // Builds the files of programs/ with more options of nvcc.
+  void build(const std::vector<std::string>& files, const std::vector<std::string>& options = {}) {
+    std::vector<std::string> words{"build", "--", "nvcc", "-o", "app"};
+    for (const std::string& file : files)
+      words.push_back(std::string(ROOFWALK_ROOT) + "/tests/programs/programs/" + file);
+    words.insert(words.end(), options.begin(), options.end());
+    const Ended ended = run(words);
+    ASSERT_EQ(ended.exit_code, 0) << ended.output << ended.told;
+  }
+
+  Ended profile(const std::vector<std::string>& arguments = {}, const std::vector<std::string>& options = {}) {
+    std::vector<std::string> words{"profile", "--json", "out.json"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "./app"});
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return run(words);
+  }
+
+  fs::path folder_;
+};
+using LongOwnPrograms = OwnPrograms;
+
+TEST_F(OwnPrograms, AnAdditionOfVectorsIsCounted) {
+  build({"vector_add.cu"});
+  const Ended ended = profile();
+  EXPECT_EQ(ended.exit_code, 7);
+  EXPECT_EQ(ended.output, "added\n");
+  EXPECT_THAT(ended.told, HasSubstr("add           1"));
+  ASSERT_TRUE(ended.json.is_object()) << ended.told;
+  EXPECT_EQ(ended.json["exit_code"].get<int>(), 7);
+  ASSERT_EQ(ended.json["kernels"].size(), 1u);
+  const Json kernel = *ended.json["kernels"].begin();
+  constexpr int kElements = 1 << 14;
+  EXPECT_EQ(kernel["name"].text(), "add");
+  EXPECT_EQ(kernel["launches"].get<int>(), 1);
+  EXPECT_EQ(kernel["executed_flops"].get<int>(), kElements);
+  EXPECT_EQ(kernel["dram_bytes"].get<int>(), 3 * 4 * kElements);
+  EXPECT_EQ(kernel["l1_bytes"].get<int>(), 3 * 4 * kElements);
+  EXPECT_EQ(kernel["counters"]["dram_read_bytes"].get<int>(), 2 * 4 * kElements);
+  EXPECT_GT(kernel["registers_per_thread"].get<int>(), 0);
+  EXPECT_GT(kernel["elapsed_ns"].get<double>(), 0);
+}
+
+TEST_F(LongOwnPrograms, EveryFormOfPtxIsReadInEveryProgram) {
+  for (const char* mode : {"none", "speed", "size"}) {
+    build({"vector_add.cu"}, {std::string("--compress-mode=") + mode, "-gencode", "arch=compute_80,code=sm_80"});
+    EXPECT_EQ(profile().exit_code, 7) << mode;
+  }
+}
+
+TEST_F(LongOwnPrograms, CallsReturnWhatTheRuntimeReturns) {
+  for (const char* name :
+       {"symbols.cu", "shared_memory_of_host.cu", "streams.cu", "errors.cu", "figures_of_device.cu"}) {
+    build({name}, {"-std=c++17"});
+    const Ended ended = profile();
+    EXPECT_EQ(ended.exit_code, 0) << name << ": " << ended.output << ended.told;
+    EXPECT_EQ(ended.output, "ok\n") << name;
+    if (std::string(name) != "errors.cu") continue;
+    const std::string line = "roofwalk: cudaGraphCreate is not served by the virtual GPU yet";
+    EXPECT_THAT(ended.told, HasSubstr(line));
+    EXPECT_EQ(ended.told.find(line), ended.told.rfind(line)) << "told once";
+  }
+}
+
+TEST_F(LongOwnPrograms, FilesAreModulesOfTheirOwn) {
+  build({"two_files.cu", "other_file.cu"});
+  const Ended ended = profile();
+  EXPECT_EQ(ended.exit_code, 0) << ended.output << ended.told;
+  EXPECT_EQ(ended.json["kernels"].size(), 2u);  // one of each file
+}
+
+TEST_F(LongOwnPrograms, WhatKernelsPrintStandsWhereTheyRan) {
+  build({"copies.cu"});
+  EXPECT_EQ(profile().output, "before\ndevice says 0\nafter\n");
+}
+
+TEST_F(LongOwnPrograms, AFaultIsToldWithItsPlaceAndStays) {
+  build({"fault.cu"});
+  const Ended ended = profile();
+  EXPECT_EQ(ended.exit_code, 3) << ended.output;
+  EXPECT_EQ(ended.output, "an illegal memory access was encountered\n");
+  EXPECT_THAT(ended.told, HasSubstr("fault.cu:6: out of bounds: writes argument 1[1000], but argument 1 holds 1000 "
+                                    "elements (kernel fill, block 3, thread 232)"));
+  EXPECT_EQ(ended.json["faults"].size(), 1u);
+  const Ended honest = profile({"honest"});
+  EXPECT_EQ(honest.output, "ok\n");
+  EXPECT_EQ(honest.json["faults"].size(), 0u);
+}
+
+TEST_F(LongOwnPrograms, WhatWasMeasuredIsWrittenAfterASignal) {
+  build({"threads_and_processes.cu"});
+  const Ended ended = profile();
+  EXPECT_EQ(ended.exit_code, 128 + 9) << ended.output << ended.told;
+  EXPECT_EQ(ended.output, "ok\n");
+  std::uint64_t launches = 0;
+  for (const Json& kernel : ended.json["kernels"]) {
+    if (kernel["name"].text() == "count") launches = kernel["launches"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(launches, 8u * 11);
+}
+
+TEST_F(LongOwnPrograms, FiguresOfLaunchesAlikeAreCarriedOver) {
+  build({"streams.cu"});
+  const Ended all = profile(), one = profile({}, {"--count", "1"});
+  EXPECT_EQ(one.output, "ok\n");
+  EXPECT_THAT(all.told, Not(HasSubstr("launches were counted")));
+  EXPECT_THAT(one.told, HasSubstr("1 of 3 launches were counted"));
+  const Json of_all = *all.json["kernels"].begin(), of_one = *one.json["kernels"].begin();
+  EXPECT_EQ(of_all["counted_launches"].get<int>(), 3);
+  EXPECT_EQ(of_one["counted_launches"].get<int>(), 1);
+  for (const char* figure : {"launches", "executed_flops", "dram_bytes", "elapsed_ns"})
+    EXPECT_EQ(of_one[figure].get<double>(), of_all[figure].get<double>()) << figure;
+}
+
+TEST_F(LongOwnPrograms, ProgramsThatCannotRunAreToldWhatToDo) {
+  build({"vector_add.cu"}, {"-cudart", "static"});  // the last one counts, and that is the front's: it does run
+  EXPECT_EQ(profile().exit_code, 7);
+  const std::string source = std::string(ROOFWALK_ROOT) + "/tests/programs/programs/vector_add.cu";
+  const auto compiled = [&](std::vector<std::string> options) {
+    std::vector<std::string> arguments{"nvcc", "-o", "app", source};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.front() = (find_toolkit(ROOFWALK_ROOT)->root / "bin/nvcc").string();
+    const auto ran = run_command({.arguments = arguments, .working_directory = folder_});
+    ASSERT_TRUE(ran && ran->exit_code == 0) << ran->output;
+  };
+  compiled({});
+  Ended ended = profile();
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.told, HasSubstr("./app has the CUDA runtime linked in"));
+  compiled({"-cudart", "shared", "-gencode", "arch=compute_80,code=sm_80"});
+  ended = profile();
+  EXPECT_THAT(ended.told, HasSubstr("machine code only"));
+  EXPECT_EQ(ended.exit_code, 1);  // its own: the launch has failed
+  compiled({"-cudart", "shared", "-gencode", "arch=compute_90,code=compute_90"});
+  ended = profile();
+  EXPECT_THAT(ended.told, HasSubstr("for compute capability 9.0 and later, and classroom has 8.0"));
+  EXPECT_EQ(profile({}, {"--device", "virtual:h100-sxm/8"}).exit_code, 7);
+  EXPECT_EQ(run({"profile", "--", "./nothing"}).exit_code, 2);
+  EXPECT_THAT(run({"profile", "--", "/bin/true"}).told, HasSubstr("has not used the CUDA runtime"));
+}
+
+// Every name of the real library is in ours, of the same version: one that were missing would stop a program at its
+// start.
+TEST_F(LongOwnPrograms, EveryNameOfTheRealLibraryIsThere) {
+  const auto names_of = [](const fs::path& library) {
+    const auto ran = run_command({.arguments = {"nm", "-D", "--defined-only", library.string()}});
+    std::set<std::string> names;
+    std::istringstream lines(ran ? ran->output : "");
+    for (std::string address, kind, name; lines >> address >> kind >> name;) {
+      if (name.find("cuda") < 3) names.insert(name);
+    }
+    return names;
+  };
+  const auto toolkit = find_toolkit(ROOFWALK_ROOT);
+  ASSERT_TRUE(toolkit);
+  const auto real = names_of(toolkit->root / "lib64/libcudart.so.13"), ours = names_of(ROOFWALK_CUDART);
+  if (real.empty()) GTEST_SKIP() << "the toolkit has no shared runtime to compare with";
+  EXPECT_GT(real.size(), 400u);
+  for (const std::string& name : real) EXPECT_TRUE(ours.contains(name)) << name;
+}
+
+}  // namespace
+}  // namespace roofwalk
