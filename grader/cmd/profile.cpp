@@ -110,6 +110,11 @@ int profile(Session& session, const ProfileCommand& command) {
          .advice = "`./roofwalk machines` lists what `--device virtual:MACHINE` can play: it counts them all"},
         kUsage};
   }
+  if (command.name.find('/') != std::string::npos) {
+    throw Failure{{.message = fmt::format("{} is no chapter", printable(command.name)),
+                   .advice = "a program of your own comes after `--`: ./roofwalk profile -- ./app"},
+                  kUsage};
+  }
   const Chapter& chapter = session.chapter_or_next(command.name);
   fs::path file = session.course().my_file(chapter);
   const fs::path against = command.against.empty() ? fs::path() : other_file(session, chapter, command.against);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/json.h"
+#include "common/cudart/kernel_name.h"
 #include "common/measure/roofs.h"
 #include "common/roofline/si.h"
 #include "grader/text/text.h"
@@ -39,6 +40,8 @@ double l1_bytes(const KernelTotals& totals) {
   return kSectorBytes * (count_of(totals, Counter::l1_read_sectors) + count_of(totals, Counter::l1_write_sectors));
 }
 
+std::string shown_name(const KernelTotals& totals) { return printable(cudart::short_kernel_name(totals.name)); }
+
 double elapsed_ns_of(const ProgramRun& run) {
   return std::accumulate(run.kernels.begin(), run.kernels.end(), 0.0,
                          [](double sum, const KernelTotals& each) { return sum + each.elapsed_ns; });
@@ -61,7 +64,7 @@ std::string bytes_text(double bytes) { return bytes > 0 ? si_text(bytes, "B") : 
 Cells cells_of(const KernelTotals& totals, double whole_ns, std::size_t name_columns) {
   const double flops = flops_of(totals), dram = dram_bytes(totals);
   const Bound bound = bound_of(totals);
-  return {shortened(printable(totals.name), name_columns),
+  return {shortened(shown_name(totals), name_columns),
           grouped(static_cast<double>(totals.launches)),
           time_text(totals.elapsed_ns),
           fmt::format("{:.0f} %", 100 * ratio(totals.elapsed_ns, whole_ns)),
@@ -125,7 +128,7 @@ std::string program_table(const ProgramRun& run) {
   constexpr std::size_t kLeastColumns = 6, kMostColumns = 32;
   std::size_t name_columns = kLeastColumns;
   for (const KernelTotals& each : run.kernels)
-    name_columns = std::clamp(shown_columns(printable(each.name)), name_columns, kMostColumns);
+    name_columns = std::clamp(shown_columns(shown_name(each)), name_columns, kMostColumns);
   const double whole_ns = elapsed_ns_of(run);
   std::string text = fmt::format("\n{} on virtual:{}: {} in kernels, memsets and copies on the device (modelled)\n\n",
                                  printable(run.command), run.machine.name, time_text(whole_ns));
@@ -173,7 +176,7 @@ Chart program_chart(const ProgramRun& run) {
   for (const KernelTotals& each : run.kernels) {
     const double flops = flops_of(each), bytes = dram_bytes(each);
     if (flops <= 0 || bytes <= 0 || chart.walk.size() == kMostDots) continue;
-    chart.walk.push_back({shortened(printable(each.name), 24), {flops / bytes, flops / each.elapsed_ns * 1e9}});
+    chart.walk.push_back({shortened(shown_name(each), 24), {flops / bytes, flops / each.elapsed_ns * 1e9}});
   }
   return chart;
 }

@@ -6,6 +6,7 @@
 
 #include "common/cudart/fat_binary.h"
 #include "common/cudart/fault_text.h"
+#include "common/cudart/kernel_name.h"
 #include "common/cudart/lz4.h"
 
 namespace roofwalk::cudart {
@@ -75,6 +76,15 @@ TEST(FatBinary, RefusesWhatIsCutOff) {
   too_long[kFatHeaderBytes + 8] = 5;  // the entry's payload would end behind the binary
   EXPECT_FALSE(read_fat_binary(too_long));
   EXPECT_EQ(fat_binary_bytes("no fat binary at all"), 0u);
+}
+
+TEST(KernelName, IsShort) {
+  EXPECT_EQ(short_kernel_name("add"), "add");
+  EXPECT_EQ(short_kernel_name("scale<128>"), "scale<128>");
+  EXPECT_EQ(short_kernel_name("cub::detail::Scan<cub::Policy<int>, 4>"), "Scan<cub::Policy<int>, 4>");
+  EXPECT_EQ(short_kernel_name("_ZN3cub6detail4ScanINS_6PolicyIiEELi4EEEvi"), "Scan");
+  EXPECT_EQ(short_kernel_name("_ZN9x"), "_ZN9x");
+  EXPECT_EQ(short_kernel_name(""), "");
 }
 
 TEST(FaultText, FindsTheTypesOfParameters) {
