@@ -149,10 +149,11 @@ class Script {
          ticks(frame_.x_ticks(), frame_.x_high, number_text));
     line("set ytics nomirror out scale 0.8,0.4 textcolor rgb '{}' ({})", kInk,
          ticks(frame_.y_ticks(), frame_.y_high, [](double v) { return si_text(v, ""); }));
+    const char* const work = chart_.is_of_useful_work ? "useful" : "executed";
     text_at({(kLeft + kWidth - kRight) / 2, 30},
-            fmt::format("arithmetic intensity, useful {} / {} byte", unit().one, upper_case(chart_.level)),
+            fmt::format("arithmetic intensity, {} {} / {} byte", work, unit().one, upper_case(chart_.level)),
             Align::center, kInk);
-    text_at({14, (kBottom + kHeight - kTop) / 2}, fmt::format("useful {}", unit().per_second), Align::center, kInk,
+    text_at({14, (kBottom + kHeight - kTop) / 2}, fmt::format("{} {}", work, unit().per_second), Align::center, kInk,
             kFont, 90);
   }
 

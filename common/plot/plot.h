@@ -42,7 +42,8 @@ struct Chart {
                                      // place on logarithmic axes
   std::string baseline = "starter";  // what the first dot is called: "reference" if the starter has none
   bool time_is_modelled = true;
-  bool is_walk = true;  // false: unordered dots, drawn without arrows and with equal weight
+  bool is_walk = true;            // false: unordered dots, drawn without arrows and with equal weight
+  bool is_of_useful_work = true;  // false: the dots have all work that was executed; what is useful is not known
 };
 
 // Returns the complete gnuplot script, including data, without calling gnuplot. The script is the same on every machine

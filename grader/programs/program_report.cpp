@@ -173,6 +173,7 @@ Chart program_chart(const ProgramRun& run) {
   chart.level = "dram";
   chart.roofs = roofs_of(run.machine);
   chart.is_walk = false;
+  chart.is_of_useful_work = false;
   for (const KernelTotals& each : run.kernels) {
     const double flops = flops_of(each), bytes = dram_bytes(each);
     if (flops <= 0 || bytes <= 0 || chart.walk.size() == kMostDots) continue;

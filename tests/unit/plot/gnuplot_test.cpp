@@ -94,6 +94,15 @@ TEST(GnuplotScript, SaysWhatIsModelledAndWhatIsNot) {
   EXPECT_THAT(gnuplot_script(chart, "a.svg", "svg"), HasSubstr("hollow dots: modelled, filled: measured"));
 }
 
+TEST(GnuplotScript, SaysWhetherWorkIsUseful) {
+  Chart chart = vector_add_chart();
+  EXPECT_THAT(gnuplot_script(chart, "a.svg", "svg"), HasSubstr("intensity, useful FLOP / DRAM byte"));
+  chart.is_of_useful_work = false;
+  const std::string script = gnuplot_script(chart, "a.svg", "svg");
+  EXPECT_THAT(script, HasSubstr("intensity, executed FLOP / DRAM byte"));
+  EXPECT_THAT(script, Not(HasSubstr("useful")));
+}
+
 TEST(GnuplotScript, NamesEachRoofsSourceWhereTheyDiffer) {
   Chart chart = vector_add_chart();
   EXPECT_THAT(gnuplot_script(chart, "a.svg", "svg"), HasSubstr("'roofs: data sheet'"));
