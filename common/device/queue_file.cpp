@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +17,7 @@
 
 #include "common/base/check.h"
 #include "common/base/json.h"
+#include "common/base/network_file_system.h"
 
 namespace roofwalk {
 namespace {
@@ -183,30 +182,6 @@ std::string plain_text(std::string_view text, std::size_t most) {
   return plain;
 }
 
-const char* network_filesystem(std::uint64_t statfs_type) {
-  switch (static_cast<std::uint32_t>(statfs_type)) {
-    case NFS_SUPER_MAGIC:
-      return "NFS";
-    case SMB_SUPER_MAGIC:
-    case SMB2_SUPER_MAGIC:
-    case CIFS_SUPER_MAGIC:
-      return "SMB";
-    case AFS_SUPER_MAGIC:
-    case AFS_FS_MAGIC:
-      return "AFS";
-    case CEPH_SUPER_MAGIC:
-      return "Ceph";
-    case CODA_SUPER_MAGIC:
-      return "Coda";
-    case V9FS_MAGIC:
-      return "9P";
-    case FUSE_SUPER_MAGIC:  // sshfs and most parallel file systems of clusters
-      return "FUSE";
-    default:
-      return nullptr;
-  }
-}
-
 Result<std::unique_ptr<QueueFile>> QueueFile::open(std::string_view gpu_uuid) {
   const auto allowed = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
@@ -216,12 +191,9 @@ Result<std::unique_ptr<QueueFile>> QueueFile::open(std::string_view gpu_uuid) {
                  .advice = "`nvidia-smi -L` lists those of this machine"};
   }
   ROOFWALK_TRY(const fs::path folder, queue_folder());
-  struct statfs filesystem {};
-  if (::statfs(folder.c_str(), &filesystem) == 0) {
-    if (const char* name = network_filesystem(static_cast<std::uint64_t>(filesystem.f_type)); name != nullptr) {
-      return Error{.message = fmt::format("{} is on a file system of several machines ({})", folder.string(), name),
-                   .advice = kFolderAdvice};
-    }
+  if (const char* const name = network_file_system(folder); name != nullptr) {
+    return Error{.message = fmt::format("{} is on a file system of several machines ({})", folder.string(), name),
+                 .advice = kFolderAdvice};
   }
   const fs::path path = folder / fmt::format("roofwalk-{}.lock", gpu_uuid);
   const int descriptor = open_or_make(path);

@@ -78,8 +78,4 @@ double queue_seconds();
 // Returns the text as printable ASCII without quotes and backslashes, at most `most` characters.
 std::string plain_text(std::string_view text, std::size_t most);
 
-// Returns the name of the file system if it is a network file system, else null. There, locks may not work, and the
-// file is shared with other machines, which have their own GPUs.
-const char* network_filesystem(std::uint64_t statfs_type);
-
 }  // namespace roofwalk

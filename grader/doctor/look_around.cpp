@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/statfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "common/base/network_file_system.h"
 #include "common/base/pattern.h"
 #include "common/base/subprocess.h"
 #include "grader/doctor/surroundings.h"
@@ -105,25 +105,11 @@ Surroundings::System system_around() {
   return system;
 }
 
+// On WSL, folders of Windows come over 9p.
 std::string network_of(const fs::path& folder, bool is_windows) {
-  struct statfs status {};
-  if (::statfs(folder.c_str(), &status) != 0) return {};
-  switch (static_cast<std::uint32_t>(status.f_type)) {  // linux/magic.h, and the file systems' own sources
-    case 0x6969:
-      return "NFS";
-    case 0x517b:
-    case 0xff534d42:
-    case 0xfe534d42:
-      return "SMB";
-    case 0x5346414f:
-      return "AFS";
-    case 0x0bd00bd0:
-      return "Lustre";
-    case 0x01021997:
-      return is_windows ? "Windows" : "9p";
-    default:
-      return {};
-  }
+  const char* const name = network_file_system(folder);
+  if (name == nullptr) return {};
+  return is_windows && std::string_view(name) == "9p" ? "Windows" : name;
 }
 
 Surroundings::Storage storage_around(const Course& course, bool is_windows) {

@@ -1,14 +1,8 @@
 #include "grader/class/batch/grade_all.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
-#include <deque>
 #include <map>
-#include <mutex>
 #include <set>
-#include <thread>
 
 #include "common/base/atomic_file.h"
 #include "common/base/json.h"
@@ -21,20 +15,6 @@ namespace roofwalk {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-constexpr int kTries = 2;
-
-struct Task {
-  std::string key, chapter, source_sha256;
-  std::int64_t round = 1;
-  int tries = 0;
-};
-
-struct Backlog {
-  std::vector<Task> tasks;
-  std::size_t already = 0;
-};
 
 fs::path regrading_file(const Batch& batch) { return batch.folder() / "regrading.json"; }
 
@@ -85,103 +65,9 @@ Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, const std:
   }
   // What the caller named comes first: a submission that is tried again may take long and fail again.
   std::stable_partition(backlog.tasks.begin(), backlog.tasks.end(),
-                        [&](const Task& task) { return named_keys.contains(task.key); });
+                        [&](const GradeTask& task) { return named_keys.contains(task.key); });
   return backlog;
 }
-
-class Grading {
- public:
-  Grading(Batch& batch, const GradeOptions& options, std::map<std::string, JobTerms> terms, Backlog backlog,
-          const std::function<void(const GradeProgress&)>& told)
-      : batch_(batch), options_(options), terms_(std::move(terms)), told_(told), all_(backlog.tasks.size()) {
-    summary_.already = backlog.already;
-    waiting_.assign(backlog.tasks.begin(), backlog.tasks.end());
-  }
-
-  GradeSummary run() {
-    const auto loop = [this](int worker) {
-      while (auto task = next()) finish(*task, grade_one(*task, worker));
-    };
-    std::vector<std::jthread> helpers;
-    for (int i = 1; i < options_.workers; ++i) helpers.emplace_back(loop, i);
-    loop(0);
-    helpers.clear();
-    return summary_;
-  }
-
- private:
-  std::optional<Task> next() {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.empty()) return std::nullopt;
-    Task task = waiting_.front();
-    waiting_.pop_front();
-    return task;
-  }
-
-  Result<StoredGrade> grade_one(const Task& task, int worker) {
-    Job job{terms_.at(task.chapter), fs::absolute(batch_.folder()) / "work" / fmt::format("{}", worker)};
-    std::error_code error;
-    fs::remove_all(job.folder, error);
-    fs::create_directories(job.folder, error);
-    fs::copy_file(batch_.source(task.source_sha256), job.folder / job.file_name(), error);
-    if (error) return Error{.message = fmt::format("its copy cannot be read: {}", error.message())};
-    ROOFWALK_TRY(Json answer, run_in_worker(options_.program, to_json(job), options_.limits));
-    const auto text = [&](const char* name) {
-      std::string value = answer.text_of(name);
-      answer.erase(name);
-      return value;
-    };
-    StoredGrade grade{
-        .key = task.key, .round = task.round, .chapter = task.chapter, .source_sha256 = task.source_sha256};
-    grade.plot = text("plot");
-    grade.profile = text("profile");
-    const Json attempt = answer.value("attempt", Json::object());
-    if (attempt.value("verdict", "") == verdict_name(Verdict::too_noisy)) {
-      return Error{.message = "the GPU was too noisy to tell"};
-    }
-    const Json bytes = attempt.value("source_sha256", Json());
-    if (!attempt.contains("verdict") || (bytes.is_string() && bytes != task.source_sha256)) {
-      return Error{.message = "the worker's answer is about another submission"};
-    }
-    grade.result = std::move(answer);
-    grade.result["terms_sha256"] = batch_.terms_key(task.chapter);
-    return grade;
-  }
-
-  void finish(Task& task, Result<StoredGrade> grade) {
-    const std::lock_guard lock(mutex_);
-    Status kept = grade ? batch_.store().add(*grade) : Status(grade.error());
-    if (kept) {
-      ++summary_.graded;
-      ++done_;
-    } else {
-      ++faults_;
-      summary_.last_trouble = kept.error().text();
-      // If this cannot be written either, the submission stays without a grade, and the next call tries it again.
-      [[maybe_unused]] const Status noted = batch_.store().add(
-          StoredFault{.key = task.key, .reason = summary_.last_trouble, .at = "", .round = task.round});
-      if (++task.tries < kTries) {
-        waiting_.push_back(std::move(task));
-      } else {
-        ++summary_.faults;
-        ++done_;
-      }
-    }
-    const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin_).count();
-    told_({.done = done_, .all = all_, .faults = faults_, .elapsed_s = elapsed_s});
-  }
-
-  Batch& batch_;
-  const GradeOptions& options_;
-  const std::map<std::string, JobTerms> terms_;
-  const std::function<void(const GradeProgress&)>& told_;
-  const Clock::time_point begin_ = Clock::now();
-  const std::size_t all_;
-  std::mutex mutex_;
-  std::deque<Task> waiting_;
-  std::size_t done_ = 0, faults_ = 0;
-  GradeSummary summary_;
-};
 
 }  // namespace
 
@@ -199,7 +85,7 @@ Result<GradeSummary> grade_all(Batch& batch, const Rig& rig, const std::string& 
   if (!backlog.tasks.empty()) {
     ROOFWALK_TRY(const RoofRates rates, measured_roofs(rig));
     for (const Chapter& chapter : batch.chapters()) {
-      const auto is_of = [&](const Task& task) { return task.chapter == chapter.name; };
+      const auto is_of = [&](const GradeTask& task) { return task.chapter == chapter.name; };
       if (std::none_of(backlog.tasks.begin(), backlog.tasks.end(), is_of)) continue;
       JobTerms& one = terms[chapter.name];
       one.chapter = chapter;
@@ -212,8 +98,16 @@ Result<GradeSummary> grade_all(Batch& batch, const Rig& rig, const std::string& 
   }
   std::error_code error;
   fs::remove_all(batch.folder() / "work", error);  // left over from a killed call
-  GradeSummary summary = Grading(batch, options, std::move(terms), std::move(backlog), told).run();
+  Grading grading(batch, terms, std::move(backlog), told);
+  Status graded = kOk;
+  if (options.executor) {
+    graded = options.executor(grading);
+  } else {
+    grade_here(grading, options.workers, options.program, options.limits, fs::absolute(batch.folder()) / "work");
+  }
   fs::remove_all(batch.folder() / "work", error);
+  ROOFWALK_TRY_STATUS(graded);
+  const GradeSummary summary = grading.summary();
   if (options.again && summary.faults == 0) fs::remove(regrading_file(batch), error);
   return summary;
 }

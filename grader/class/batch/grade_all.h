@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "grader/class/batch/batch.h"
+#include "grader/class/batch/grade_progress.h"
+#include "grader/class/batch/grading.h"
 #include "grader/class/batch/worker.h"
 
 namespace roofwalk {
@@ -20,19 +22,9 @@ struct GradeOptions {
   Isolation isolation = Isolation::boxed;
   std::filesystem::path program;  // the program to start with `grade-worker`
   WorkerLimits limits = {};
-};
-
-struct GradeProgress {
-  std::size_t done = 0, all = 0;
-  std::size_t faults = 0;  // faults of this program so far; after its first one, a submission is tried again
-  double elapsed_s = 0;
-};
-
-struct GradeSummary {
-  std::size_t graded = 0;    // by this call
-  std::size_t already = 0;   // number of named submissions that were graded before
-  std::size_t faults = 0;    // number of submissions still without a grade
-  std::string last_trouble;  // the last fault's reason
+  // Grades elsewhere than on this machine. Empty: grade_here(). Errors: trouble that affects all submissions; what was
+  // graded until then is kept.
+  std::function<Status(Grading&)> executor = {};
 };
 
 // `named`: the submissions that the instructor named. They are graded if this grader has not yet graded them under

@@ -1,9 +1,7 @@
 #include "grader/class/batch/grade_store.h"
 
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <sys/random.h>
-#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +9,7 @@
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
+#include "common/base/network_file_system.h"
 #include "common/store/sqlite.h"
 #include "common/store/store.h"
 #include "grader/class/batch/collected.h"
@@ -70,14 +69,12 @@ Error failure(const Database& database, const fs::path& file) {
 
 // Refuses network file systems, because SQLite's write-ahead log works on one host only.
 Status refuse_network(const fs::path& file) {
-  constexpr long kCifs = 0xff534d42, kFuse = 0x65735546, kSmb2 = 0xfe534d42;
-  struct statfs info {};
-  if (::statfs(file.parent_path().c_str(), &info) != 0) return kOk;
-  const long type = info.f_type & 0xffffffff;
-  if (type != NFS_SUPER_MAGIC && type != SMB_SUPER_MAGIC && type != kCifs && type != kFuse && type != kSmb2) return kOk;
-  return Error{.message = "the grades would be on a network file system, where a database can be lost",
-               .file = file.string(),
-               .advice = "give a folder on a local disk with --grades"};
+  const char* const name = network_file_system(file.parent_path());
+  if (name == nullptr) return kOk;
+  return Error{
+      .message = fmt::format("the grades would be on a network file system ({}), where a database can be lost", name),
+      .file = file.string(),
+      .advice = "give a folder on a local disk with --grades"};
 }
 
 std::string row_hash(const std::string& previous, const StoredGrade& grade, const std::string& result) {

@@ -19,6 +19,7 @@
 #include "grader/class/results.h"
 #include "grader/class/table.h"
 #include "grader/cmd/class/class_options.h"
+#include "grader/cmd/class/slurm_command.h"
 #include "grader/cmd/verbs.h"
 #include "grader/terminal/terminal.h"
 
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 
 struct GradeCommand {
   ClassOptions places;
+  SlurmCommand slurm;
   std::vector<std::string> paths;
   std::string chapter;
   int workers = 0;
@@ -124,6 +126,16 @@ Handed take_hand_ins(const std::vector<fs::path>& paths, const Wanted& wanted, B
   return handed;
 }
 
+std::function<Status(Grading&)> slurm_executor(const Session& session, const GradeCommand& command,
+                                               const Batch& batch) {
+  const SlurmOptions options = slurm_options(session, command.slurm, batch.folder());
+  return [options, dry_run = command.slurm.dry_run](Grading& grading) -> Status {
+    if (!dry_run) return grade_by_slurm(grading, options);
+    print(dry_run_text(grading, options));
+    return kOk;
+  };
+}
+
 GradeSummary grade_named(Session& session, const GradeCommand& command, Batch& batch,
                          const std::vector<Submission>& named) {
   std::error_code error;
@@ -133,6 +145,7 @@ GradeSummary grade_named(Session& session, const GradeCommand& command, Batch& b
   options.isolation = command.unsandboxed ? Isolation::none : Isolation::boxed;
   options.program = fs::read_symlink("/proc/self/exe", error);
   ::setenv("ROOFWALK_ROOT", fs::current_path().c_str(), 1);  // the folder in which the workers find the course
+  if (command.slurm.is_used()) options.executor = slurm_executor(session, command, batch);
   ProgressBar bar;
   return value_or_fail(grade_all(batch, session.measured_bench(), device_of(session), named, options,
                                  [&](const GradeProgress& progress) { bar.show(progress); }));
@@ -275,6 +288,13 @@ int compare_class(Session& session, const GradeCommand& command, const BatchPlac
 }
 
 int grade_class(Session& session, const GradeCommand& command) {
+  if (command.slurm.is_used() && command.workers > 0) {
+    throw Failure{{.message = "--workers is for this machine", .advice = "--at-once limits Slurm's tasks"}, kUsage};
+  }
+  if (command.slurm.shows_status) {
+    print(status_text(slurm_folder(session, command.slurm, places_of(session, command.places).folder)));
+    return kAccepted;
+  }
   if (!command.unsandboxed) require_sandbox();
   std::vector<fs::path> paths;
   for (const std::string& path : command.paths) paths.push_back(session.from_caller(path));
@@ -299,6 +319,7 @@ int grade_class(Session& session, const GradeCommand& command) {
   const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
   const Rig& rig = bench_for(session, batch);
   const GradeSummary summary = grade_named(session, command, batch, named);
+  if (command.slurm.dry_run) return kAccepted;
   const Gradebook book = value_or_fail(batch.gradebook());
   const std::vector<fs::path> written = write_results(batch, rig, book);
   if (has_no_times(handed)) {
@@ -334,6 +355,7 @@ void add_grade_command(Verb& program, Session& session, int& exit_code) {
       .add_flag("--compare", options->compares,
                 "list the verdicts and points that this version of roofwalk would change; the grades on record stay")
       .excludes({paths, again});
+  add_slurm_options(command, options->slurm);
   command.add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
   command.callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });
 }

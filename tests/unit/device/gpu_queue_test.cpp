@@ -412,14 +412,6 @@ TEST(GpuQueue, OnlyAUuidNamesAGpu) {
   EXPECT_FALSE(GpuTurn::wait({.gpu_uuid = std::string(300, 'a')}));
 }
 
-TEST(GpuQueue, ALockOnANetworkFileSystemIsRefused) {
-  EXPECT_STREQ(network_filesystem(0x6969), "NFS");
-  EXPECT_STREQ(network_filesystem(0xFF534D42), "SMB");
-  EXPECT_STREQ(network_filesystem(static_cast<std::uint64_t>(static_cast<std::int32_t>(0xFE534D42))), "SMB");
-  EXPECT_EQ(network_filesystem(0xEF53), nullptr);      // ext4
-  EXPECT_EQ(network_filesystem(0x01021994), nullptr);  // tmpfs
-}
-
 TEST(WaitingLine, SaysWhoAndHowLong) {
   GpuWait wait;
   EXPECT_EQ(waiting_line(wait), "waiting for the GPU");

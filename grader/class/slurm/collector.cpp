@@ -1,0 +1,274 @@
+#include "grader/class/slurm/collector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "common/base/atomic_file.h"
+#include "common/store/store.h"
+#include "grader/text/text.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using Seconds = std::chrono::duration<double>;
+
+// The default of Slurm's MaxArraySize is 1001, and the largest index is one less.
+constexpr std::size_t kMostTasksOfAJob = 1000;
+constexpr int kMostLosses = 5;
+constexpr int kSubmitTries = 5;
+constexpr double kToldOfSilence_s = 60;
+constexpr double kMostSilence_s = 1800;
+constexpr std::chrono::milliseconds kBetweenLooks(200);
+
+std::string new_job_name() {
+  std::random_device random;
+  return fmt::format("roofwalk-{:08x}{:08x}", random(), random());
+}
+
+std::string last_line_of(const fs::path& log) {
+  std::string text = file_text(log);
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  constexpr std::size_t kMostCharacters = 200;
+  return shortened(printable(text.substr(text.rfind('\n') + 1)), kMostCharacters);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return Seconds(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+Status Collector::run() {
+  ROOFWALK_TRY_STATUS(SlurmQueue::is_installed());
+  ROOFWALK_TRY_STATUS(folder_.make());
+  find_earlier();
+  auto looked = Clock::now();
+  for (;;) {
+    ROOFWALK_TRY_STATUS(submit_waiting());
+    take_answers();
+    if (!options_.waits) return kOk;
+    if (flights_.empty() && lost_.empty()) {
+      // A fault puts its submission back, to be tried once more.
+      ROOFWALK_TRY_STATUS(submit_waiting());
+      if (flights_.empty()) break;
+    }
+    if (seconds_since(looked) >= options_.poll_s) {
+      ROOFWALK_TRY_STATUS(look_at_queue());
+      looked = Clock::now();
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  clean_up();
+  return kOk;
+}
+
+// The units of jobs that an earlier call submitted. Of a unit that is in several, the last job's counts, but any job's
+// answer is taken.
+void Collector::find_earlier() {
+  for (const std::string& name : folder_.arrays()) {
+    jobs_.insert(name);
+    for (const std::size_t task : folder_.tasks(name)) {
+      const auto units = folder_.read(name, task);
+      if (!units) continue;
+      for (const Unit& unit : *units) earlier_[unit.name] = {name, task};
+    }
+  }
+}
+
+Status Collector::submit_waiting() {
+  std::vector<GradeTask> fresh;
+  while (auto task = grading_.next()) {
+    const std::string name = unit_name(*task);
+    if (const auto known = earlier_.extract(name)) {
+      flights_.insert_or_assign(name, Flight{*std::move(task), known.mapped()});
+    } else {
+      fresh.push_back(*std::move(task));
+    }
+  }
+  auto chunks = in_chunks(fresh, options_.per_task);
+  // One of them may be what ends its task each time, and must not take others with it.
+  for (GradeTask& task : lost_) chunks.push_back({std::move(task)});
+  lost_.clear();
+  for (std::size_t begin = 0; begin < chunks.size(); begin += kMostTasksOfAJob) {
+    const std::size_t end = std::min(begin + kMostTasksOfAJob, chunks.size());
+    ROOFWALK_TRY_STATUS(submit(
+        {chunks.begin() + static_cast<std::ptrdiff_t>(begin), chunks.begin() + static_cast<std::ptrdiff_t>(end)}));
+  }
+  return kOk;
+}
+
+Status Collector::submit(const std::vector<std::vector<GradeTask>>& chunks) {
+  const std::string name = new_job_name();
+  std::size_t count = 0;
+  for (std::size_t task = 0; task < chunks.size(); ++task) {
+    std::vector<Unit> units;
+    for (const GradeTask& one : chunks[task]) {
+      const fs::path source = folder_.source(one.source_sha256);
+      std::error_code error;
+      if (!fs::exists(source, error)) ROOFWALK_TRY_STATUS(replace_file(source, file_text(grading_.source(one))));
+      units.push_back(unit_of(grading_, one));
+    }
+    ROOFWALK_TRY_STATUS(folder_.write(name, task, units));
+    count += units.size();
+  }
+  ROOFWALK_TRY_STATUS(
+      replace_file(folder_.array(name) / "script.sh", array_script(array_job(options_, name, chunks.size()))));
+  ROOFWALK_TRY_STATUS(submit_script(name));
+  jobs_.insert(name);
+  for (std::size_t task = 0; task < chunks.size(); ++task) {
+    for (const GradeTask& one : chunks[task]) flights_.insert_or_assign(unit_name(one), Flight{one, {name, task}});
+  }
+  options_.told(fmt::format("{} submission{} in {} task{}: job {}", count, count == 1 ? "" : "s", chunks.size(),
+                            chunks.size() == 1 ? "" : "s", name));
+  return kOk;
+}
+
+// Slurm may take a job and fail to say so; the job's name then is in the queue.
+Status Collector::submit_script(const std::string& name) const {
+  for (int tries = 1;; ++tries) {
+    const Status submitted = queue_.submit(folder_.array(name) / "script.sh");
+    if (submitted) return kOk;
+    const auto queued = queue_.tasks({name});
+    if (queued && !queued->empty()) return kOk;
+    if (tries == kSubmitTries) {
+      std::error_code error;
+      fs::remove_all(folder_.array(name), error);
+      return Error{.message = "Slurm does not take the job: " + submitted.error().message,
+                   .advice = "what is graded is kept; the same command goes on"};
+    }
+    std::this_thread::sleep_for(std::chrono::seconds(1 << tries));
+  }
+}
+
+void Collector::take_answers() {
+  for (const std::string& unit : folder_.answered()) {
+    if (flights_.contains(unit)) take_answer(unit);
+  }
+}
+
+bool Collector::take_answer(const std::string& unit) {
+  auto answer = folder_.answer(unit);
+  std::error_code error;
+  if (!answer) return false;
+  // Without the file, the second try does not take the fault for its own answer.
+  if (!*answer) fs::remove(folder_.result(unit), error);
+  GradeTask task = std::move(flights_.at(unit).task);
+  flights_.erase(unit);
+  grading_.finish(std::move(task), *std::move(answer));
+  return true;
+}
+
+Status Collector::look_at_queue() {
+  const auto queued = queue_.tasks({jobs_.begin(), jobs_.end()});
+  if (!queued) {
+    if (!silent_since_) silent_since_ = Clock::now();
+    const double silent_s = seconds_since(*silent_since_);
+    if (silent_s > kMostSilence_s) {
+      return Error{.message = "Slurm does not answer: " + queued.error().message,
+                   .advice = "what is graded is kept; the same command goes on"};
+    }
+    if (silent_s > kToldOfSilence_s && !std::exchange(told_of_silence_, true)) {
+      options_.told("waits for Slurm, which does not answer: " + queued.error().message);
+    }
+    return kOk;
+  }
+  silent_since_.reset();
+  std::set<TaskOfArray> alive;
+  for (const QueuedTask& task : *queued) {
+    if (task.is_held()) {
+      queue_.cancel_task(task);
+    } else {
+      alive.emplace(task.job_name, task.task);
+    }
+  }
+  tell_why_all_wait(*queued);
+  find_lost(alive);
+  return kOk;
+}
+
+// The reason may be one that only an administrator can remove, such as nodes that are out of service.
+void Collector::tell_why_all_wait(const std::vector<QueuedTask>& queued) {
+  const bool all_wait = !queued.empty() && std::all_of(queued.begin(), queued.end(),
+                                                       [](const QueuedTask& task) { return task.state == "PENDING"; });
+  const auto is_usual = [](const std::string& reason) {
+    return reason == "None" || reason == "Resources" || reason == "Priority" || reason == "JobArrayTaskLimit";
+  };
+  if (!all_wait || is_usual(queued.front().reason) || queued.front().reason == told_reason_) return;
+  told_reason_ = queued.front().reason;
+  options_.told("all tasks wait: Slurm says " + printable(told_reason_));
+}
+
+void Collector::find_lost(const std::set<TaskOfArray>& alive) {
+  std::vector<std::string> gone;
+  for (auto& [unit, flight] : flights_) {
+    if (alive.contains(flight.at)) {
+      flight.gone_since.reset();
+    } else if (!flight.gone_since) {
+      flight.gone_since = Clock::now();
+    } else if (seconds_since(*flight.gone_since) >= options_.grace_s) {
+      gone.push_back(unit);
+    }
+  }
+  for (const std::string& unit : gone) {
+    // Opening a file shows it earlier than a list of its folder does.
+    if (!take_answer(unit)) lose(unit);
+  }
+}
+
+void Collector::lose(const std::string& unit) {
+  const auto flight = flights_.extract(unit);
+  const auto& [name, index] = flight.mapped().at;
+  std::error_code error;
+  fs::remove(folder_.result(unit), error);  // a torn one
+  if (++losses_[unit] < kMostLosses) {
+    lost_.push_back(flight.mapped().task);
+    return;
+  }
+  losses_.erase(unit);
+  const std::string words = last_line_of(folder_.array(name) / fmt::format("{}.log", index));
+  grading_.finish(flight.mapped().task,
+                  Error{.message = fmt::format("Slurm's task ended {} times without an answer{}{}", kMostLosses,
+                                               words.empty() ? "" : ": ", words),
+                        .advice = "do all nodes see " + folder_.root().string() + " and this program?"});
+}
+
+void Collector::clean_up() {
+  for (const std::string& name : jobs_) queue_.cancel_job(name);  // tasks that were given up and came back
+  std::error_code error;
+  fs::remove_all(folder_.root(), error);
+}
+
+std::string unit_name(const GradeTask& task) { return fmt::format("{}.{}", task.key, task.round); }
+
+Unit unit_of(const Grading& grading, const GradeTask& task) {
+  const Job job = grading.job(task, {});
+  return {unit_name(task), task.source_sha256, job.file_name(), to_json(job)};
+}
+
+std::vector<std::vector<GradeTask>> in_chunks(const std::vector<GradeTask>& tasks, int per_task) {
+  std::vector<std::vector<GradeTask>> chunks;
+  for (const GradeTask& task : tasks) {
+    if (chunks.empty() || chunks.back().size() == static_cast<std::size_t>(per_task)) chunks.emplace_back();
+    chunks.back().push_back(task);
+  }
+  return chunks;
+}
+
+ArrayJob array_job(const SlurmOptions& options, std::string name, std::size_t tasks) {
+  std::map<std::string, std::string> environment = {{"ROOFWALK_ROOT", options.course.string()}};
+  if (const char* const cuda = std::getenv("ROOFWALK_CUDA")) environment["ROOFWALK_CUDA"] = cuda;
+  return {.name = std::move(name),
+          .tasks = tasks,
+          .at_once = options.at_once,
+          .needs_gpu = options.needs_gpu,
+          .options = options.sbatch,
+          .program = options.program,
+          .folder = options.folder,
+          .environment = std::move(environment)};
+}
+
+}  // namespace roofwalk

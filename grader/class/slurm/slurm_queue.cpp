@@ -1,0 +1,92 @@
+#include "grader/class/slurm/slurm_queue.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "common/base/subprocess.h"
+#include "grader/text/text.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr double kCommandTimeout_s = 60;
+constexpr std::size_t kMostQueueBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostShownCharacters = 200;
+
+// The first line of what a command printed.
+std::string words_of(const CommandResult& result) {
+  if (result.timed_out) return fmt::format("no answer within {:.0f} s", kCommandTimeout_s);
+  return shortened(printable(result.output.substr(0, result.output.find('\n'))), kMostShownCharacters);
+}
+
+Result<std::string> output_of(const std::vector<std::string>& arguments) {
+  ROOFWALK_TRY(
+      const CommandResult result,
+      run_command({.arguments = arguments, .timeout_s = kCommandTimeout_s, .max_output_bytes = kMostQueueBytes}));
+  if (result.exit_code == 0 && !result.timed_out) return result.output;
+  return Error{.message = fmt::format("{}: {}", arguments.front(), words_of(result))};
+}
+
+}  // namespace
+
+bool QueuedTask::is_held() const {
+  return state == "SPECIAL_EXIT" || state == "REQUEUE_HOLD" ||
+         (state == "PENDING" && reason.find("held") != std::string::npos);
+}
+
+Status SlurmQueue::is_installed() {
+  for (const char* const command : {"sbatch", "squeue", "scancel"}) {
+    if (find_program(command)) continue;
+    return Error{.message = fmt::format("there is no {} on the PATH", command),
+                 .advice = "run this on a login node of the cluster; without --executor slurm, grading runs here"};
+  }
+  return kOk;
+}
+
+Status SlurmQueue::submit(const std::filesystem::path& script) const {
+  const auto submitted = output_of({"sbatch", "--parsable", script.string()});
+  return submitted ? kOk : Status(submitted.error());
+}
+
+Result<std::vector<QueuedTask>> SlurmQueue::tasks(const std::vector<std::string>& job_names) const {
+  if (job_names.empty()) return std::vector<QueuedTask>();
+  ROOFWALK_TRY(const std::string output, output_of({"squeue", "--noheader", "--array", "--format=%j|%F|%K|%T|%r",
+                                                    fmt::format("--name={}", fmt::join(job_names, ","))}));
+  return parse_queue(output);
+}
+
+void SlurmQueue::cancel_job(const std::string& job_name) const {
+  [[maybe_unused]] const auto ignored = output_of({"scancel", "--quiet", "--name=" + job_name});
+}
+
+void SlurmQueue::cancel_task(const QueuedTask& task) const {
+  [[maybe_unused]] const auto ignored = output_of({"scancel", "--quiet", fmt::format("{}_{}", task.job_id, task.task)});
+}
+
+std::vector<QueuedTask> parse_queue(const std::string& output) {
+  std::vector<QueuedTask> tasks;
+  for (std::string_view rest = output; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    std::array<std::string_view, 5> fields;
+    std::size_t count = 0;
+    for (; count < fields.size(); ++count) {
+      const std::size_t end = count + 1 < fields.size() ? line.find('|') : std::string_view::npos;
+      fields[count] = line.substr(0, end);
+      if (end == std::string_view::npos) break;
+      line.remove_prefix(end + 1);
+    }
+    if (count + 1 < fields.size()) continue;  // a warning among the lines
+    QueuedTask task{std::string(fields[0]), std::string(fields[1]), 0, std::string(fields[3]), std::string(fields[4])};
+    const std::string_view index = fields[2];
+    const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), task.task);
+    if (error == std::errc() && end == index.data() + index.size()) tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+}  // namespace roofwalk

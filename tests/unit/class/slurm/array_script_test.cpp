@@ -1,0 +1,59 @@
+#include "grader/class/slurm/array_script.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace roofwalk::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ArrayJob job() {
+  return {.name = "roofwalk-1",
+          .tasks = 25,
+          .at_once = 4,
+          .options = {"--partition=lab"},
+          .program = "/opt/roof walk/roofwalk",
+          .folder = "/home/it's 5%/slurm",
+          .environment = {{"ROOFWALK_ROOT", "/home/a'b"}}};
+}
+
+TEST(ArrayScript, QuotesEveryPath) {
+  EXPECT_EQ(
+      array_script(job()),
+      "#!/bin/bash\n"
+      "#SBATCH --job-name=roofwalk-1\n"
+      "#SBATCH --array=0-24%4\n"
+      "#SBATCH --output=\"/home/it's 5%%/slurm/arrays/roofwalk-1/%a.log\"\n"
+      "#SBATCH --open-mode=append\n"
+      "#SBATCH --requeue\n"
+      "#SBATCH --ntasks=1\n"
+      "#SBATCH --partition=lab\n"
+      "export ROOFWALK_ROOT='/home/a'\\''b'\n"
+      "exec '/opt/roof walk/roofwalk' grade-task '/home/it'\\''s 5%/slurm' roofwalk-1 \"$SLURM_ARRAY_TASK_ID\"\n");
+}
+
+TEST(ArrayScript, AsksForOneGpuUnlessTheUserAsksForSome) {
+  ArrayJob one = job();
+  EXPECT_THAT(array_script(one), Not(HasSubstr("--gres")));
+  one.needs_gpu = true;
+  EXPECT_THAT(array_script(one), HasSubstr("#SBATCH --gres=gpu:1\n"));
+  for (const char* const option : {"--gres=gpu:1g.10gb:1", "--gpus=1", "--gpus-per-task=1"}) {
+    one.options = {option};
+    EXPECT_THAT(array_script(one), Not(HasSubstr("--gres=gpu:1\n"))) << option;
+  }
+}
+
+TEST(ArrayScript, AnOptionIsOneWordThatRoofwalkDoesNotSet) {
+  for (const char* const option : {"--partition=lab", "--time=30", "--exclusive"}) {
+    EXPECT_TRUE(check_sbatch_option(option)) << option;
+  }
+  for (const char* const option :
+       {"-p", "lab", "--array=1-9", "--output=x", "--job-name=y", "--x\nrm -rf ~", "--wrap=ls"}) {
+    EXPECT_FALSE(check_sbatch_option(option)) << option;
+  }
+}
+
+}  // namespace
+}  // namespace roofwalk::test
