@@ -290,7 +290,7 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   parallel_for(files.size() - 1 + halves.size(), rig.threads, [&](std::size_t other) {
     if (const std::size_t i = other + 1; i < files.size()) {
       Request request{&chapter, checked.kernels[i], kPublicSeed, measured, starter};
-      request.may_call_libraries = is_library_of(chapter, files[i]);
+      request.may_call_libraries = request.sanitizes_measured = is_library_of(chapter, files[i]);
       attempts[i] = run_attempt(alone, request);
     } else if (const std::size_t h = i - files.size(); h < sizes.size()) {
       const Problem problem = exercise->problem(sizes[h], kPublicSeed);
