@@ -3,10 +3,10 @@
 // missing. The state that an arrival returns is the contents of the object before that arrival. The lanes of one
 // instruction arrive one after another, in order of their numbers, so that a phase may end between two of them.
 //
-// An operation counts as an access of 8 bytes to shared memory: a wait as a load, all others as a store. Lanes that
-// arrive at one object share a wavefront. Copies are made at once, so they also arrive at once; the timing model adds
-// the cost of waiting. To this end, a completed wait records how many of the warp's batches of copies the awaited
-// phase did not cover. A batch ends at a commit and at an arrival of copies.
+// An operation counts as an access of 8 bytes to shared memory: a wait as a load, an arrival as an atomic, so that
+// lanes that arrive at one object take a wavefront each, all others as a store. Copies are made at once, so they also
+// arrive at once; the timing model adds the cost of waiting. To this end, a completed wait records how many of the
+// warp's batches of copies the awaited phase did not cover. A batch ends at a commit and at an arrival of copies.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -240,7 +240,7 @@ const Op* op_inval(Launch& launch, Warp& warp, const Op* op) {
 const Op* op_arrive(Launch& launch, Warp& warp, const Op* op) {
   Access access;
   Pointers at;
-  if (!reach(launch, warp, op, SharedUse::store, SharedTouch::atomic, access, at)) return nullptr;
+  if (!reach(launch, warp, op, SharedUse::atomic, SharedTouch::atomic, access, at)) return nullptr;
   Arrivals arrivals(launch, warp, op, access, at, false);
   const bool drop = op->instruction->mbarrier == MbarrierMode::arrive_drop;
   const std::uint32_t* counts = op->s[1] == kNoSlot ? nullptr : warp.lanes<std::uint32_t>(op->s[1]);

@@ -307,6 +307,29 @@ TEST(Mbarrier, LanesOfAWarpThatAreAPipelineWaitForEachOtherBriefly) {
   }
 }
 
+// As in an atomic, lanes that arrive at one object take turns; those at other objects in other banks share one.
+TEST(Mbarrier, ArrivalsAtOneObjectTakeTurns) {
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
+#include <cstdint>
+__global__ void k(float* y, int objects) {
+  __shared__ uint64_t barriers[32];
+  const unsigned at = (unsigned)__cvta_generic_to_shared(&barriers[threadIdx.x % objects]);
+  asm volatile("mbarrier.init.shared.b64 [%0], 1000;" ::"r"((unsigned)__cvta_generic_to_shared(&barriers[threadIdx.x])) : "memory");
+  __syncwarp();
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at) : "memory");
+  y[threadIdx.x] = 1;
+}
+SOLVE(float* y) { k<<<1, 32>>>(y, 1); k<<<1, 32>>>(y, 32); }
+)");
+  Buffer y{"y", std::vector<float>(32)};
+  const auto record = Runner().run(kText, {&y});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  ASSERT_EQ(record->kernels.size(), 2u);
+  EXPECT_EQ(record->kernels[0].counters[Counter::shared_wavefronts], 2u + 32u);
+  EXPECT_EQ(record->kernels[1].counters[Counter::shared_wavefronts], 2u + 2u);
+}
+
 TEST(Mbarrier, TooManyArrivalsAreAFault) {
   const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
 #include <cuda/barrier>
