@@ -27,15 +27,18 @@ std::size_t local_bytes_of_warp(const Program& program) {
 
 // Fills the registers that the kernel may read unwritten, so that one which counts on a lucky zero is wrong, as it may
 // be on hardware. The halves of each word are NaNs, of both formats with 16 bits, and so are floats and doubles made of
-// them. As integers, they are odd and large. All lanes hold the same, or else warps could not begin in lockstep.
-void fill_unwritten(const Program& program, Warp& warp, std::uint64_t seed) {
+// them. As integers, they are odd and large. Minima and maxima ignore NaNs: if `or_numbers`, every other register holds
+// the largest floats instead, or the least. All lanes hold the same, or else warps could not begin in lockstep.
+void fill_unwritten(const Program& program, Warp& warp, std::uint64_t seed, bool or_numbers) {
+  constexpr std::uint16_t kLargest = 0x7f7f, kLeast = 0xff7f;  // halves of words
   for (const Program::Unwritten& reg : program.unwritten) {
     const std::uint64_t chance = mix(seed ^ mix(reg.slot));
     if (reg.bytes == 0) {
       warp.predicate(reg.slot) = chance % 2 == 0 ? kAllLanes : 0;
       continue;
     }
-    const auto half = static_cast<std::uint16_t>(0x7ff1u | (chance & 0xeu));
+    auto half = static_cast<std::uint16_t>(0x7ff1u | (chance & 0xeu));
+    if (or_numbers && (chance >> 8) % 2 == 0) half = (chance >> 9) % 2 == 0 ? kLargest : kLeast;
     std::fill_n(warp.lanes<std::uint16_t>(reg.slot), reg.bytes / sizeof half, half);
   }
 }
@@ -90,6 +93,7 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
       block_(shape.block),
       watched_blocks_(limits.sanitized_blocks, limits.sanitized_seed, shape.grid.count()),
       seed_(limits.sanitized_seed),
+      has_no_figures_(limits.sanitize && !limits.counts),
       lockstep_(limits.lockstep && !program.lockstep.ops.empty()),
       warps_per_block_(static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize)) {
   const std::uint64_t total = shape.grid.count();
@@ -203,7 +207,8 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     // Local memory, too, begins as NaNs, or as large odd numbers, and not as what a former block has left.
     if (program_.local_bytes != 0) std::memset(warp.local, 0xff, local_bytes_of_warp(program_));
     forget_local(launch, warp, 0, program_.local_bytes);
-    if (!program_.unwritten.empty()) fill_unwritten(program_, warp, mix(seed_ ^ mix(linear)) + warp.index);
+    if (!program_.unwritten.empty())
+      fill_unwritten(program_, warp, mix(seed_ ^ mix(linear)) + warp.index, has_no_figures_);
     if (block.is_watched) mark_unwritten(launch, first_reads_, warp);
     warp.executed = warp.swaps = warp.vain_turn = warp.vain_executed = 0;
     warp.vain_polls = warp.vain_phases = warp.vain_lanes = warp.looks = warp.ways_given = 0;

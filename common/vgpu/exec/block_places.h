@@ -34,7 +34,8 @@ class BlockPlaces {
   const Program& program_;
   Dim3 grid_, block_;
   WatchedBlocks watched_blocks_;
-  std::uint64_t seed_;  // of what is in unwritten registers
+  std::uint64_t seed_;   // of what is in unwritten registers
+  bool has_no_figures_;  // of a sanitized run
   bool lockstep_;
   std::uint32_t warps_per_block_;
   std::size_t warps_per_sm_ = 0;  // number of warp slots

@@ -19,6 +19,9 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
 // found.
 bool check_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access, std::uint32_t changing);
 void pass_by_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access, std::uint32_t changing);
+// Whether the lanes' updates of global memory are atomic with those of other blocks; otherwise records a fault. Only
+// for programs with atomics of block scope on global memory.
+bool check_block_scope(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 // race_report.cpp. The same for an mbarrier that a lane uses: whether it comes behind the thread that has initialised
 // it.
 bool check_mbarrier(Launch& launch, const Warp& warp, const Op* op, std::uint64_t byte, int lane, SharedTouch touch);

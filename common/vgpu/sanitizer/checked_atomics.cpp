@@ -1,4 +1,8 @@
 // What atomics tell the race detector: on shared memory, and on global memory of accesses to shared memory.
+#include <fmt/format.h>
+
+#include <bit>
+
 #include "common/vgpu/sanitizer/checked_access.h"
 #include "common/vgpu/state/launch.h"
 
@@ -44,6 +48,22 @@ void pass_by_atomic(Launch& launch, const Warp& warp, const Op* op, const Access
   warp.block->shadow->pass_through_global(warp.index, access, shows_others(launch, op, changing),
                                           swaps(in) ? changing : access.mask, !in.releases, warp.live);
   charge_for_clocks(launch, warp);
+}
+
+bool check_block_scope(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::uint64_t address = access.of(lane);
+    if (!launch.block_atomics.update(address, warp.block->linear_index, op->instruction->of_block)) continue;
+    const Buffer& buffer = *launch.memory.find(address);
+    launch.stop(warp, op, FaultKind::race, lane,
+                fmt::format("race: updates {}[{}], which threads of another block update, too, and an atomic of block "
+                            "scope (such as atomicAdd_block) is atomic for its own block only: use atomicAdd() or the "
+                            "scope of the device",
+                            buffer.name, (address - buffer.address) / buffer.element_bytes));
+    return false;
+  }
+  return true;
 }
 
 }  // namespace roofwalk::vgpu

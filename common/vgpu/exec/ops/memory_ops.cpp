@@ -332,20 +332,6 @@ Changes change_lanes(const Warp& warp, const Op* op, const Access& access, const
   return out;
 }
 
-// Whether the lanes' updates of global memory are atomic with those of other blocks; otherwise records a fault.
-bool check_scope(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  bool is_fine = true;
-  for_active_lanes(access, [&](int l) {
-    const bool clashes = launch.block_atomics.update(access.of(l), warp.block->linear_index, op->instruction->of_block);
-    if (!clashes || !is_fine) return;
-    launch.stop(warp, op, FaultKind::race, l,
-                "an atomic of block scope on a word that atomics of several blocks update: it is not atomic with those "
-                "of other blocks; use atomicAdd without _block, or thread_scope_device");
-    is_fine = false;
-  });
-  return is_fine;
-}
-
 template <class T, ptx::AtomicOp known>
 const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
@@ -379,7 +365,8 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
     if ((in.atomic != ptx::AtomicOp::exch || fetches) && !check_defined(launch, warp, op, access, "updates"))
       return nullptr;
-    if (launch.program.has_block_atomics && launch.sanitized && !check_scope(launch, warp, op, access)) return nullptr;
+    if (launch.program.has_block_atomics && launch.sanitized && !check_block_scope(launch, warp, op, access))
+      return nullptr;
     define(launch, op, access);
     launch.sm->wrote_global = true;
     count_atomic(launch, warp, op, access);

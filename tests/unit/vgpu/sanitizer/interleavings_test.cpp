@@ -356,37 +356,6 @@ const Interleaved kByLuck[] = {
   }
 )",
      128},
-    {"LanesCountInOrder", R"(
-  const float before = atomicAdd(&data[64 + warp], 1.0f);
-  if (lane == 31) atomicAdd(&c[block], before);
-)",
-     124},
-    {"LanesCountInOrderInSharedMemory", R"(
-  const int before = atomicAdd(&s[32 * warp], 1);
-  if (lane == 31) atomicAdd(&c[block], before);
-)",
-     124},
-    {"AtomicsOfABlockOnAWordOfAllBlocks", R"(
-  if (t == 0) {
-    atomicAdd_block(&c[127], 1.0f);
-    c[block] = 1;
-  }
-)",
-     1},
-    {"AnAtomicOfABlockBesideAtomicsOfAll", R"(
-  if (t == 0) {
-    if (block == 0) atomicAdd_block(&c[127], 1.0f);
-    if (block != 0) atomicAdd(&c[127], 1.0f);
-    c[block] = 1;
-  }
-)",
-     1},
-    {"TheLastLaneStores", R"(
-  data[warp] = lane;
-  __syncthreads();
-  if (t == 0) c[block] = data[0] + data[1] + data[2] + data[3];
-)",
-     124},
     {"AChainOfBlocksWithFlagsFirst", R"(
   if (t == 0) {
     float before = 0;
@@ -767,25 +736,6 @@ const Interleaved kByRight[] = {
   }
 )",
      16},
-    {"SlotsByAnAtomic", R"(
-  const int slot = static_cast<int>(atomicAdd(&data[64 + warp], 1.0f));
-  s[32 * warp + slot] = 1;
-  __syncthreads();
-  int sum = 0;
-  for (int i = 0; i < 128; ++i) sum += s[i];
-  if (t == 0) c[block] = sum;
-)",
-     128},
-    {"AtomicsOfABlockOnItsOwnWord", R"(
-  atomicAdd_block(&c[block], 1.0f);
-)",
-     128},
-    {"AllLanesStoreOneValue", R"(
-  data[warp] = 7;
-  __syncthreads();
-  if (t == 0) c[block] = data[0] + data[1] + data[2] + data[3];
-)",
-     28},
     {"PlainUpdatesOfOwnWords", R"(
   if (lane == 0) data[warp * 5 % 4] += 1;
   __syncthreads();
