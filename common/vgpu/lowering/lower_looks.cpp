@@ -290,8 +290,8 @@ bool Lowering::swaps_words() {
   return *swaps_words_;
 }
 
-// Whether a plain store to global memory may be the end of an update, or open a lock: the code also loads or swaps words
-// there. Races in global memory are not found, but an update that another warp has made since the load is lost.
+// Whether a plain store to global memory may be the end of an update, or open a lock: the code also loads or swaps
+// words there. Races in global memory are not found, but an update that another warp has made since the load is lost.
 bool Lowering::may_end_update(const Instruction& store) {
   if (!reaches_global(store)) return false;
   if (!updated_places_) {

@@ -15,8 +15,8 @@ ArrayJob job() {
           .at_once = 4,
           .options = {"--partition=lab"},
           .program = "/opt/roof walk/roofwalk",
-          .folder = "/home/it's 5%/slurm",
-          .environment = {{"ROOFWALK_ROOT", "/home/a'b"}}};
+          .folder = "/class/it's 5%/slurm",
+          .environment = {{"ROOFWALK_ROOT", "/class/a'b"}}};
 }
 
 TEST(ArrayScript, QuotesEveryPath) {
@@ -25,13 +25,13 @@ TEST(ArrayScript, QuotesEveryPath) {
       "#!/bin/bash\n"
       "#SBATCH --job-name=roofwalk-1\n"
       "#SBATCH --array=0-24%4\n"
-      "#SBATCH --output=\"/home/it's 5%%/slurm/arrays/roofwalk-1/%a.log\"\n"
+      "#SBATCH --output=\"/class/it's 5%%/slurm/arrays/roofwalk-1/%a.log\"\n"
       "#SBATCH --open-mode=append\n"
       "#SBATCH --requeue\n"
       "#SBATCH --ntasks=1\n"
       "#SBATCH --partition=lab\n"
-      "export ROOFWALK_ROOT='/home/a'\\''b'\n"
-      "exec '/opt/roof walk/roofwalk' grade-task '/home/it'\\''s 5%/slurm' roofwalk-1 \"$SLURM_ARRAY_TASK_ID\"\n");
+      "export ROOFWALK_ROOT='/class/a'\\''b'\n"
+      "exec '/opt/roof walk/roofwalk' grade-task '/class/it'\\''s 5%/slurm' roofwalk-1 \"$SLURM_ARRAY_TASK_ID\"\n");
 }
 
 TEST(ArrayScript, AsksForOneGpuUnlessTheUserAsksForSome) {
