@@ -64,6 +64,7 @@ int hint(Session& session, const HintCommand& command) {
       if (!is_next) print_about(offered[i]);
       print_hint(offered[i]);
     }
+    if (offered.empty()) print(closing(hints, nullptr, chapter.name));
     return kAccepted;
   }
   if (next != nullptr) {

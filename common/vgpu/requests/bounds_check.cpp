@@ -26,10 +26,15 @@ void describe(Launch& launch, const Warp& warp, const Op* op, std::uint64_t addr
   const auto element = static_cast<std::int64_t>(buffer->element_bytes);
   const std::int64_t index = offset >= 0 ? offset / element : -((-offset + element - 1) / element);
   const std::uint64_t extent = buffer->size_bytes / buffer->element_bytes;
+  // An access to several elements tells how large they are: what the learner calls an element may be larger.
+  std::string at_once, of_bytes;
+  if (bytes > buffer->element_bytes) {
+    at_once = fmt::format(" ({} bytes at once)", bytes);
+    of_bytes = fmt::format(" of {} byte{}", buffer->element_bytes, buffer->element_bytes == 1 ? "" : "s");
+  }
   launch.stop(warp, op, FaultKind::out_of_bounds, lane,
-              fmt::format("out of bounds: {} {}[{}]{}, but {} holds {} element{}", verb, buffer->name, index,
-                          bytes > buffer->element_bytes ? fmt::format(" ({} bytes at once)", bytes) : "", buffer->name,
-                          extent, extent == 1 ? "" : "s"));
+              fmt::format("out of bounds: {} {}[{}]{}, but {} holds {} element{}{}", verb, buffer->name, index, at_once,
+                          buffer->name, extent, extent == 1 ? "" : "s", of_bytes));
   launch.fault->buffer = buffer->name;
   launch.fault->index = index;
   launch.fault->extent = extent;

@@ -342,7 +342,8 @@ TEST(AsyncCopy, FaultsOnBothSides) {
     return record && record->fault ? record->fault->message : "none";
   };
   const std::string plain = copy_kernel("cg.shared.global", 16);
-  EXPECT_EQ(fault(plain, 120, 0), "out of bounds: reads x[120] (16 bytes at once), but x holds 120 elements");
+  EXPECT_EQ(fault(plain, 120, 0),
+            "out of bounds: reads x[120] (16 bytes at once), but x holds 120 elements of 4 bytes");
   std::string odd = plain, beyond = plain;
   odd.replace(odd.find("\"l\"(__cvta_generic_to_global(from)"), 34, "\"l\"(__cvta_generic_to_global(from + 1)");
   EXPECT_EQ(fault(odd, 200, 0), "misaligned: reads 16 bytes at byte 4 of x, which is not a multiple of 16");
@@ -354,7 +355,7 @@ TEST(AsyncCopy, FaultsOnBothSides) {
   // Only 12 of the last 16 bytes exist.
   EXPECT_EQ(fault(copy_kernel("ca.shared.global", 16, "threadIdx.x == 31 ? n : 16"), 127, 12), "none");
   EXPECT_EQ(fault(copy_kernel("ca.shared.global", 16, "threadIdx.x == 31 ? n : 16"), 127, 16),
-            "out of bounds: reads x[124] (16 bytes at once), but x holds 127 elements");
+            "out of bounds: reads x[124] (16 bytes at once), but x holds 127 elements of 4 bytes");
 }
 
 // Scales tiles of 256 floats: the next tile is loaded while the current one is scaled.
