@@ -72,6 +72,17 @@ TEST_F(UnitsTest, ATornAnswerIsNone) {
   EXPECT_FALSE(folder_.answer("key.2").has_value());
 }
 
+// Whole JSON that is not what was written, as where a block of the file comes from another node's.
+TEST_F(UnitsTest, AnAnswerThatIsNotItsHashesIsNone) {
+  ASSERT_TRUE(folder_.write_answer("key.1", Json{{"attempt", {{"verdict", "fail"}}}}));
+  std::string text = file_text(folder_.result("key.1"));
+  const std::size_t at = text.find("fail");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 4, "pass");
+  std::ofstream(folder_.result("key.1")) << text;
+  EXPECT_FALSE(folder_.answer("key.1").has_value());
+}
+
 TEST_F(UnitsTest, DamagedUnitsAreATaskThatFails) {
   ASSERT_TRUE(folder_.write("roofwalk-1", 0, {Unit{"key.1", "abc", "vector-add.cu", Json::object()}}));
   cut(folder_.array("roofwalk-1") / "0.json", 80);
