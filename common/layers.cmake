@@ -7,7 +7,7 @@ set(ROOFWALK_LAYERS base sandbox record specs ptx build
 # The layers of grader/, which are above those of common/; also lowest first.
 set(ROOFWALK_GRADER_LAYERS
   text course rig attempt walk terminal profile operations/kernels operations author doctor programs
-  class/terms class/hand_ins class/batch class/slurm class/handout class/exports class/site class cmd cmd/class)
+  class/terms class/hand_ins class/batch class/slurm class/handout class/exports class/site class cmd cmd/author cmd/class)
 
 # External headers that nearly every file uses, precompiled once. No header belongs here whose inline functions use
 # templates: GCC instantiates those again in every file, whether it uses them or not.

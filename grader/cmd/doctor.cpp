@@ -2,6 +2,7 @@
 // finding comes with advice.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "grader/attempt/baseline.h"
 #include "grader/cmd/verbs.h"
 #include "grader/doctor/findings.h"

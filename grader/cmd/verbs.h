@@ -16,7 +16,8 @@ struct VerbRegistration {
 // `help_order`: the verb's position in the help, lowest first. `add` is an AddVerb.
 #define ROOFWALK_VERB(help_order, add) const VerbRegistration registration_of_##add(help_order, add)
 
-// Adds every verb that is linked into the program. The learners' program does not link grader/cmd/class.
+// Adds every verb that is linked into the program. The learners' program links neither grader/cmd/author nor
+// grader/cmd/class.
 void add_verbs(Verb& program, Session& session, int& exit_code);
 void add_help_command(Verb& program, const CommandLine& line, int& exit_code);
 
