@@ -285,16 +285,20 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   alone.threads = 1;
   const auto& sizes = chapter.correctness_sizes;
   std::vector<std::optional<Result<Attempt>>> attempts(files.size());
-  std::vector<CheckLine> halves(refuses_half(chapter) ? sizes.size() + 1 : 0);
+  // Each size has a reference to compute, so a quick check takes the last of the correctness sizes only.
+  const std::size_t first_half = scope == CheckScope::quick ? sizes.size() - 1 : 0;
+  const std::size_t half_count = scope == CheckScope::quick ? 1 : sizes.size() + 1;
+  std::vector<CheckLine> halves(refuses_half(chapter) ? half_count : 0);
   attempts[0] = std::move(first);
   parallel_for(files.size() - 1 + halves.size(), rig.threads, [&](std::size_t other) {
     if (const std::size_t i = other + 1; i < files.size()) {
       Request request{&chapter, checked.kernels[i], kPublicSeed, measured, starter};
       request.may_call_libraries = request.sanitizes_measured = is_library_of(chapter, files[i]);
       attempts[i] = run_attempt(alone, request);
-    } else if (const std::size_t h = i - files.size(); h < sizes.size()) {
-      const Problem problem = exercise->problem(sizes[h], kPublicSeed);
-      halves[h] = check_half(chapter, *exercise, sizes[h], problem, exercise->reference(sizes[h], problem));
+    } else if (const std::size_t h = i - files.size(); first_half + h < sizes.size()) {
+      const Size& size = sizes[first_half + h];
+      const Problem problem = exercise->problem(size, kPublicSeed);
+      halves[h] = check_half(chapter, *exercise, size, problem, exercise->reference(size, problem));
     } else {
       halves[h] = check_half(chapter, *exercise, measured->size, measured->problem, measured->expected.get());
     }

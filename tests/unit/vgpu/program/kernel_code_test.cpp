@@ -17,7 +17,7 @@ ptx::Module parse(const std::string& functions, const std::string& body) {
   return module ? std::move(*module) : ptx::Module{};
 }
 
-std::string function(const std::string& name, const std::string& body) {
+std::string device_function(const std::string& name, const std::string& body) {
   return fmt::format(
       ".func (.param .b32 r) {}(.param .b32 a)\n{{\n.reg .b32 %r<4>;\nld.param.b32 %r1, [a];\n{}"
       "st.param.b32 [r], %r1;\nret;\n}}\n",
@@ -60,7 +60,7 @@ TEST(KernelCode, DynamicSharedMemoryBeginsAtTheLargestAlignment) {
 TEST(KernelCode, LinkedCodeIsCounted) {
   std::string body;
   for (int i = 0; i < 1000; ++i) body += "add.u32 %r1, %r1, %r1;\n";
-  const ptx::Module module = parse(function("f", body), call("f"));
+  const ptx::Module module = parse(device_function("f", body), call("f"));
   const auto code = code_of(module, module.functions.at(1));
   ASSERT_TRUE(code.ok()) << code.error().text();
   EXPECT_EQ(code->function, code->linked.function.get());
@@ -69,8 +69,8 @@ TEST(KernelCode, LinkedCodeIsCounted) {
 
 TEST(KernelCode, OnlyFunctionsThatComeBackToThemselvesAreRecursive) {
   const std::string declared = ".func (.param .b32 r) g(.param .b32 a);\n.func (.param .b32 r) h(.param .b32 a);\n";
-  const ptx::Module module = parse(declared + function("leaf", "") + function("own", call("own")) +
-                                       function("g", call("h")) + function("h", call("leaf") + call("g")),
+  const ptx::Module module = parse(declared + device_function("leaf", "") + device_function("own", call("own")) +
+                                       device_function("g", call("h")) + device_function("h", call("leaf") + call("g")),
                                    call("own") + call("g"));
   const ptx::Function* kernel = module.find_function("k");
   ASSERT_NE(kernel, nullptr);
@@ -86,7 +86,9 @@ TEST(KernelCode, TakesTimeByTheCodeNotByItsCalls) {
   const auto calls = [](std::size_t n) {
     std::string body;
     for (std::size_t i = 0; i < n; ++i) body += call("f");
-    return [module = parse(function("f", ""), body)] { EXPECT_TRUE(code_of(module, *module.find_function("k")).ok()); };
+    return [module = parse(device_function("f", ""), body)] {
+      EXPECT_TRUE(code_of(module, *module.find_function("k")).ok());
+    };
   };
   EXPECT_LT(roofwalk::test::growth(1500, calls), roofwalk::test::kNearlyLinear);
 }
