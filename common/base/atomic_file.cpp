@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "common/base/child.h"
 
@@ -64,6 +66,17 @@ Status replace_folder(const fs::path& fresh, const fs::path& folder) {
   fs::rename(fresh, folder, error);
   if (error) return Error{.message = "cannot be replaced: " + error.message(), .file = folder.string()};
   return kOk;
+}
+
+TemporaryFolder::TemporaryFolder(std::string_view purpose) {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / fmt::format("roofwalk-{}-XXXXXX", purpose)).string();
+  if (!error && ::mkdtemp(name.data()) != nullptr) path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
 }  // namespace roofwalk

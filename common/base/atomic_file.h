@@ -1,4 +1,5 @@
-// Replaces files and folders so that concurrent readers never see a half-written one.
+// Files and folders that are there as a whole or not at all: they are replaced so that concurrent readers never see a
+// half-written one, and temporary ones are removed.
 #pragma once
 
 #include <filesystem>
@@ -20,5 +21,21 @@ Status replace_file(const std::filesystem::path& file, std::string_view bytes);
 // Puts the complete folder `fresh` in the place of `folder`, in one step if the file system supports that, and deletes
 // the old folder. Without that support, the old folder may be gone after an Error.
 Status replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& folder);
+
+// An empty folder on this machine's own disk that only this user can open. It is removed with all that is in it.
+class TemporaryFolder {
+ public:
+  // The folder's name begins with roofwalk-PURPOSE.
+  explicit TemporaryFolder(std::string_view purpose);
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+
+  // Empty if no folder can be made.
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace roofwalk

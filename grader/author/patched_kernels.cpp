@@ -1,10 +1,8 @@
 #include "grader/author/patched_kernels.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -55,17 +53,6 @@ Status apply(const fs::path& patch, const fs::path& file, const std::string& bas
 
 }  // namespace
 
-PatchedKernels::PatchedKernels(fs::path root) : root_(std::move(root)) {
-  std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "roofwalk-patched-XXXXXX").string();
-  if (!error && ::mkdtemp(name.data()) != nullptr) folder_ = name;
-}
-
-PatchedKernels::~PatchedKernels() {
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
-}
-
 Result<fs::path> PatchedKernels::kernel_of(const fs::path& wrong_solution) const {
   if (wrong_solution.extension() != ".patch") return wrong_solution;
   const auto [head, diff] = headed(file_text(wrong_solution));
@@ -79,9 +66,9 @@ Result<fs::path> PatchedKernels::kernel_of(const fs::path& wrong_solution) const
     return Error{fmt::format("its base {} is not there", *base), wrong_solution.string(), 0,
                  "after `--- ` stands the path of a starter or a step, from the project's folder"};
   }
-  const fs::path kernel = folder_ / wrong_solution.stem().concat(".cu");
+  const fs::path kernel = folder_.path() / wrong_solution.stem().concat(".cu");
   const Error full{"cannot be written", kernel.string(), 0, "free some space"};
-  if (folder_.empty() || !write_file(kernel, file_text(root_ / *base))) return full;
+  if (folder_.path().empty() || !write_file(kernel, file_text(root_ / *base))) return full;
   ROOFWALK_TRY_STATUS(apply(wrong_solution, kernel, *base));
   if (!write_file(kernel, head + headed(file_text(kernel)).rest)) return full;
   return kernel;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <utility>
 
+#include "common/base/atomic_file.h"
 #include "common/base/result.h"
 
 namespace roofwalk {
@@ -11,11 +13,8 @@ namespace roofwalk {
 // Makes kernels in a temporary folder that lives as long as this object.
 class PatchedKernels {
  public:
-  explicit PatchedKernels(std::filesystem::path root);  // the course's folder; patches name their base files relative
-                                                        // to it
-  ~PatchedKernels();
-  PatchedKernels(const PatchedKernels&) = delete;
-  PatchedKernels& operator=(const PatchedKernels&) = delete;
+  // `root`: the course's folder; patches name their base files relative to it.
+  explicit PatchedKernels(std::filesystem::path root) : root_(std::move(root)) {}
 
   // Returns the kernel of a wrong solution. NAME.patch gives NAME.cu: its base, the file named after `--- `, with the
   // diff applied. The diff must fit exactly, except for line numbers. The comments at the beginning of the patch
@@ -24,7 +23,8 @@ class PatchedKernels {
   Result<std::filesystem::path> kernel_of(const std::filesystem::path& wrong_solution) const;
 
  private:
-  std::filesystem::path root_, folder_;
+  std::filesystem::path root_;
+  TemporaryFolder folder_{"patched"};
 };
 
 }  // namespace roofwalk

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
 #include "common/base/atomic_file.h"
 #include "common/base/hash.h"
@@ -45,29 +44,9 @@ std::optional<Json> unsealed(const std::string& bytes) {
   return json;
 }
 
-// A folder for one worker on this node's own disk; removed at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    std::string path = (fs::temp_directory_path(error) / "roofwalk-unit-XXXXXX").string();
-    if (!error && ::mkdtemp(path.data()) != nullptr) path_ = path;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 Result<Json> answer_of(const UnitFolder& folder, const Unit& unit, const fs::path& program,
                        const WorkerLimits& limits) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch("unit");
   if (scratch.path().empty()) return Error{.message = "the node has no temporary folder that can be written"};
   const std::string bytes = file_text(folder.source(unit.source_sha256));
   if (sha256_hex(bytes) != unit.source_sha256) {

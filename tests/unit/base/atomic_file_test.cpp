@@ -54,5 +54,20 @@ TEST(Replace, PutsAFolderInAnothersPlaceWithAllThatIsInIt) {
   EXPECT_THAT(names_in(place), ::testing::ElementsAre("new.html")) << "the old folder stays";
 }
 
+TEST(TemporaryFolders, AreThisUsersAndGoWithAllThatIsInThem) {
+  const test::ScratchFolder beside;
+  fs::path place;
+  {
+    const TemporaryFolder folder("test");
+    place = folder.path();
+    EXPECT_TRUE(place.filename().string().starts_with("roofwalk-test-")) << place;
+    EXPECT_EQ(fs::status(place).permissions(), fs::perms::owner_all);
+    ASSERT_TRUE(replace_file(place / "a/b", "text"));
+    fs::create_directory_symlink(beside.write("kept/file", "text").parent_path(), place / "link");
+  }
+  EXPECT_FALSE(place.empty() || fs::exists(place));
+  EXPECT_TRUE(fs::exists(beside.path() / "kept/file"));
+}
+
 }  // namespace
 }  // namespace roofwalk

@@ -8,7 +8,7 @@
 #include "common/build/build.h"
 #include "common/build/run_tool.h"
 #include "tests/support/boxes.h"
-#include "tests/unit/build/temporary_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace roofwalk {
 namespace {
@@ -47,7 +47,7 @@ class BoxedBuild : public testing::Test {
   }
 
   Toolkit toolkit_;
-  TemporaryFolder folder_;
+  test::ScratchFolder folder_;
 };
 
 TEST_F(BoxedBuild, GivesTheSameBytesWhereverAndWheneverItRuns) {

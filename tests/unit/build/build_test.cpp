@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "common/build/files.h"
-#include "tests/unit/build/temporary_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace roofwalk {
 namespace {
@@ -63,7 +63,7 @@ class Build : public testing::Test {
   }
 
   static inline Toolkit toolkit_;
-  TemporaryFolder folder_;
+  test::ScratchFolder folder_;
 };
 
 TEST_F(Build, GivesPtxAndResourcesAndTheCacheGivesTheSame) {

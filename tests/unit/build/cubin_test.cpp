@@ -14,7 +14,7 @@
 #include "common/build/build.h"
 #include "common/build/files.h"
 #include "common/build/sass.h"
-#include "tests/unit/build/temporary_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace roofwalk {
 namespace {
@@ -94,7 +94,7 @@ const Compiled& compiled(const std::string& architecture = "80") {
   static std::map<std::string, Compiled> all;
   if (const auto known = all.find(architecture); known != all.end()) return known->second;
   return all[architecture] = [&] {
-    const TemporaryFolder folder;
+    const test::ScratchFolder folder;
     folder.write("k.cu", kSource);
     const auto toolkit = find_toolkit(ROOFWALK_SOURCE_DIR);
     EXPECT_TRUE(toolkit.ok()) << toolkit.error().text();

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "common/build/build.h"
-#include "tests/unit/build/temporary_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace roofwalk {
 namespace {
@@ -54,7 +54,7 @@ class FindToolkit : public testing::Test {
   void set_path(const std::string& front) { ::setenv("PATH", (front + ":/usr/bin:/bin").c_str(), 1); }
 
   Variable path_{"PATH"}, chosen_{"ROOFWALK_CUDA"}, home_{"CUDA_HOME"}, cuda_path_{"CUDA_PATH"};
-  TemporaryFolder folder_;
+  test::ScratchFolder folder_;
 };
 
 TEST_F(FindToolkit, TheChoiceOfTheSetUpComesFirst) {
