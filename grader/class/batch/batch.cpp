@@ -22,10 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A hash of the program's bytes, because a hash of its build time would change even if the same sources are built
-// again.
-std::string program_hash() { return sha256_hex(file_text("/proc/self/exe")); }
-
 Json goals_json(const Chapter& chapter) {
   Json json = Json::array();
   for (const Goal& goal : chapter.goals) {
@@ -43,6 +39,8 @@ std::string text_of(const HiddenCases& hidden) {
 }
 
 }  // namespace
+
+std::string this_programs_hash() { return sha256_hex(file_text("/proc/self/exe")); }
 
 Result<Batch> Batch::open(const Course& course, const BatchPlaces& places) {
   Batch batch;
@@ -84,7 +82,7 @@ Status Batch::keep_source(const std::string& sha256, const std::string& bytes) c
 
 void Batch::use_bench(const Rig& rig) {
   device_ = rig.device_name();
-  const std::string grader = program_hash();
+  const std::string grader = this_programs_hash();
   for (Chapter& chapter : chapters_) {
     use_thresholds_of(rig.machine, chapter);
     terms_keys_[chapter.name] =

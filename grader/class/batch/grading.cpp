@@ -14,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kTries = 2;
-
 Result<Json> answer_of_worker(const Grading& grading, const GradeTask& task, const fs::path& program,
                               const WorkerLimits& limits, const fs::path& folder) {
   const Job job = grading.job(task, folder);
@@ -81,7 +79,7 @@ void Grading::finish(GradeTask task, Result<Json> answer) {
     // If this cannot be written either, the submission stays without a grade, and the next call tries it again.
     [[maybe_unused]] const Status noted = batch_.store().add(
         StoredFault{.key = task.key, .reason = summary_.last_trouble, .at = "", .round = task.round});
-    if (++task.tries < kTries) {
+    if (++task.tries < kMostTries) {
       waiting_.push_back(std::move(task));
     } else {
       ++summary_.faults;

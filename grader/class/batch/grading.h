@@ -21,6 +21,9 @@ namespace roofwalk {
 
 struct StoredGrade;  // stored_grade.h
 
+// A submission with so many faults is left to a person.
+inline constexpr int kMostTries = 2;
+
 // One file to grade, even if several students submitted it.
 struct GradeTask {
   std::string key, chapter, source_sha256;
@@ -47,7 +50,7 @@ class Grading {
   std::filesystem::path source(const GradeTask& task) const { return batch_.source(task.source_sha256); }
 
   // Takes the worker's answer, or the Error because of which there is none. Keeps the grade, which is durable on
-  // return. After a task's first fault, the task waits again. May be called from any thread.
+  // return. After a task's first fault, the task waits again (kMostTries). May be called from any thread.
   void finish(GradeTask task, Result<Json> answer);
 
   GradeSummary summary() const;

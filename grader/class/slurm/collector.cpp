@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
+#include <string_view>
 #include <thread>
 
 #include "common/base/atomic_file.h"
+#include "common/base/hash.h"
 #include "common/store/store.h"
 #include "grader/text/text.h"
 
@@ -22,7 +25,6 @@ constexpr int kMostLosses = 5;
 constexpr int kSubmitTries = 5;
 constexpr double kToldOfSilence_s = 60;
 constexpr double kMostSilence_s = 1800;
-constexpr std::chrono::milliseconds kBetweenLooks(200);
 
 std::string new_job_name() {
   std::random_device random;
@@ -60,21 +62,20 @@ Status Collector::run() {
       ROOFWALK_TRY_STATUS(look_at_queue());
       looked = Clock::now();
     }
-    std::this_thread::sleep_for(kBetweenLooks);
+    std::this_thread::sleep_for(Seconds(options_.look_s));
   }
   clean_up();
   return kOk;
 }
 
-// The units of jobs that an earlier call submitted. Of a unit that is in several, the last job's counts, but any job's
-// answer is taken.
+// The units of jobs that earlier calls submitted. A unit is in several if it was lost once; any job's answer is taken.
 void Collector::find_earlier() {
   for (const std::string& name : folder_.arrays()) {
     jobs_.insert(name);
     for (const std::size_t task : folder_.tasks(name)) {
       const auto units = folder_.read(name, task);
       if (!units) continue;
-      for (const Unit& unit : *units) earlier_[unit.name] = {name, task};
+      for (const Unit& unit : *units) earlier_[unit.name].emplace_back(name, task);
     }
   }
 }
@@ -108,9 +109,9 @@ Status Collector::submit(const std::vector<std::vector<GradeTask>>& chunks) {
     std::vector<Unit> units;
     for (const GradeTask& one : chunks[task]) {
       const fs::path source = folder_.source(one.source_sha256);
-      std::error_code error;
-      if (!fs::exists(source, error)) ROOFWALK_TRY_STATUS(replace_file(source, file_text(grading_.source(one))));
-      units.push_back(unit_of(grading_, one));
+      if (sha256_hex(file_text(source)) != one.source_sha256)
+        ROOFWALK_TRY_STATUS(replace_file(source, file_text(grading_.source(one))));
+      units.push_back(unit_of(grading_, one, program_sha256_));
     }
     ROOFWALK_TRY_STATUS(folder_.write(name, task, units));
     count += units.size();
@@ -120,7 +121,7 @@ Status Collector::submit(const std::vector<std::vector<GradeTask>>& chunks) {
   ROOFWALK_TRY_STATUS(submit_script(name));
   jobs_.insert(name);
   for (std::size_t task = 0; task < chunks.size(); ++task) {
-    for (const GradeTask& one : chunks[task]) flights_.insert_or_assign(unit_name(one), Flight{one, {name, task}});
+    for (const GradeTask& one : chunks[task]) flights_.insert_or_assign(unit_name(one), Flight{one, {{name, task}}});
   }
   options_.told(fmt::format("{} submission{} in {} task{}: job {}", count, count == 1 ? "" : "s", chunks.size(),
                             chunks.size() == 1 ? "" : "s", name));
@@ -140,7 +141,7 @@ Status Collector::submit_script(const std::string& name) const {
       return Error{.message = "Slurm does not take the job: " + submitted.error().message,
                    .advice = "what is graded is kept; the same command goes on"};
     }
-    std::this_thread::sleep_for(std::chrono::seconds(1 << tries));
+    std::this_thread::sleep_for(Seconds(options_.retry_s * (1 << (tries - 1))));
   }
 }
 
@@ -190,22 +191,26 @@ Status Collector::look_at_queue() {
   return kOk;
 }
 
-// The reason may be one that only an administrator can remove, such as nodes that are out of service.
+// The reason may be one that only an administrator can remove, such as nodes that are out of service. Tasks that wait
+// behind the first one have reasons that say only that.
 void Collector::tell_why_all_wait(const std::vector<QueuedTask>& queued) {
-  const bool all_wait = !queued.empty() && std::all_of(queued.begin(), queued.end(),
-                                                       [](const QueuedTask& task) { return task.state == "PENDING"; });
-  const auto is_usual = [](const std::string& reason) {
-    return reason == "None" || reason == "Resources" || reason == "Priority" || reason == "JobArrayTaskLimit";
-  };
-  if (!all_wait || is_usual(queued.front().reason) || queued.front().reason == told_reason_) return;
-  told_reason_ = queued.front().reason;
+  const bool all_wait = std::all_of(queued.begin(), queued.end(),
+                                    [](const QueuedTask& task) { return task.state == "PENDING" && !task.is_held(); });
+  const auto unusual = std::find_if(queued.begin(), queued.end(), [](const QueuedTask& task) {
+    constexpr std::array<std::string_view, 5> kUsual = {"None", "Resources", "Priority", "JobArrayTaskLimit",
+                                                        "BeginTime"};  // soon after it was requeued
+    return std::find(kUsual.begin(), kUsual.end(), task.reason) == kUsual.end();
+  });
+  if (!all_wait || unusual == queued.end() || unusual->reason == told_reason_) return;
+  told_reason_ = unusual->reason;
   options_.told("all tasks wait: Slurm says " + printable(told_reason_));
 }
 
 void Collector::find_lost(const std::set<TaskOfArray>& alive) {
   std::vector<std::string> gone;
   for (auto& [unit, flight] : flights_) {
-    if (alive.contains(flight.at)) {
+    const auto is_alive = [&](const TaskOfArray& task) { return alive.contains(task); };
+    if (std::any_of(flight.at.begin(), flight.at.end(), is_alive)) {
       flight.gone_since.reset();
     } else if (!flight.gone_since) {
       flight.gone_since = Clock::now();
@@ -220,20 +225,30 @@ void Collector::find_lost(const std::set<TaskOfArray>& alive) {
 }
 
 void Collector::lose(const std::string& unit) {
-  const auto flight = flights_.extract(unit);
-  const auto& [name, index] = flight.mapped().at;
+  auto flight = flights_.extract(unit);
+  GradeTask& task = flight.mapped().task;
   std::error_code error;
   fs::remove(folder_.result(unit), error);  // a torn one
   if (++losses_[unit] < kMostLosses) {
-    lost_.push_back(flight.mapped().task);
+    lost_.push_back(std::move(task));
     return;
   }
   losses_.erase(unit);
-  const std::string words = last_line_of(folder_.array(name) / fmt::format("{}.log", index));
-  grading_.finish(flight.mapped().task,
+  task.tries = kMostTries;  // it was tried often enough
+  const std::string words = last_words_of(flight.mapped().at);
+  grading_.finish(std::move(task),
                   Error{.message = fmt::format("Slurm's task ended {} times without an answer{}{}", kMostLosses,
                                                words.empty() ? "" : ": ", words),
                         .advice = "do all nodes see " + folder_.root().string() + " and this program?"});
+}
+
+// The last line that one of the tasks printed.
+std::string Collector::last_words_of(const std::vector<TaskOfArray>& tasks) const {
+  std::string words;
+  for (const auto& [name, index] : tasks) {
+    if (words.empty()) words = last_line_of(folder_.array(name) / fmt::format("{}.log", index));
+  }
+  return words;
 }
 
 void Collector::clean_up() {
@@ -244,9 +259,9 @@ void Collector::clean_up() {
 
 std::string unit_name(const GradeTask& task) { return fmt::format("{}.{}", task.key, task.round); }
 
-Unit unit_of(const Grading& grading, const GradeTask& task) {
+Unit unit_of(const Grading& grading, const GradeTask& task, const std::string& program_sha256) {
   const Job job = grading.job(task, {});
-  return {unit_name(task), task.source_sha256, job.file_name(), to_json(job)};
+  return {unit_name(task), task.source_sha256, job.file_name(), to_json(job), program_sha256};
 }
 
 std::vector<std::vector<GradeTask>> in_chunks(const std::vector<GradeTask>& tasks, int per_task) {

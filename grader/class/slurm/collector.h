@@ -28,11 +28,11 @@ class Collector {
   using Clock = std::chrono::steady_clock;
   using TaskOfArray = std::pair<std::string, std::size_t>;  // the job's name and the task
 
-  // A unit that a task grades.
+  // A unit that tasks grade: several if an earlier call submitted it again.
   struct Flight {
     GradeTask task;
-    TaskOfArray at;
-    std::optional<Clock::time_point> gone_since = std::nullopt;  // since when its task is not in the queue
+    std::vector<TaskOfArray> at;
+    std::optional<Clock::time_point> gone_since = std::nullopt;  // since when none of them is in the queue
   };
 
   void find_earlier();
@@ -45,13 +45,15 @@ class Collector {
   void tell_why_all_wait(const std::vector<QueuedTask>& queued);
   void find_lost(const std::set<TaskOfArray>& alive);
   void lose(const std::string& unit);
+  std::string last_words_of(const std::vector<TaskOfArray>& tasks) const;
   void clean_up();
 
   Grading& grading_;
   const SlurmOptions& options_;
   const UnitFolder folder_{options_.folder};
   const SlurmQueue queue_{};
-  std::map<std::string, TaskOfArray> earlier_;  // units of a call before this one
+  const std::string program_sha256_ = this_programs_hash();
+  std::map<std::string, std::vector<TaskOfArray>> earlier_;  // units of a call before this one
   std::map<std::string, Flight> flights_;
   std::map<std::string, int> losses_;
   std::vector<GradeTask> lost_;  // to be submitted again, each as a task of its own
@@ -64,7 +66,7 @@ class Collector {
 // The unit's name: the key and the round of the grade.
 std::string unit_name(const GradeTask& task);
 
-Unit unit_of(const Grading& grading, const GradeTask& task);
+Unit unit_of(const Grading& grading, const GradeTask& task, const std::string& program_sha256);
 
 // Groups of at most `per_task` tasks.
 std::vector<std::vector<GradeTask>> in_chunks(const std::vector<GradeTask>& tasks, int per_task);

@@ -29,7 +29,7 @@ class SlurmQueue {
   // Submits the script. Errors: sbatch's words.
   Status submit(const std::filesystem::path& script) const;
 
-  // The tasks of the named jobs that have not ended. Errors: Slurm does not answer.
+  // The tasks of this user's jobs of these names that have not ended. Errors: Slurm does not answer.
   Result<std::vector<QueuedTask>> tasks(const std::vector<std::string>& job_names) const;
 
   // Takes all tasks of a job, or one task, out of the queue. A job that has ended is no error.

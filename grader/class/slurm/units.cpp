@@ -1,15 +1,17 @@
 #include "grader/class/slurm/units.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 
 #include "common/base/atomic_file.h"
 #include "common/base/hash.h"
 #include "common/base/json_reader.h"
-#include "common/store/store.h"
+#include "grader/course/course.h"
 
 namespace roofwalk {
 namespace {
@@ -52,6 +54,11 @@ Result<Json> answer_of(const UnitFolder& folder, const Unit& unit, const fs::pat
   if (sha256_hex(bytes) != unit.source_sha256) {
     return Error{.message = "the submission's copy is damaged", .file = folder.source(unit.source_sha256).string()};
   }
+  if (sha256_hex(file_text(program)) != unit.program_sha256) {
+    return Error{.message = "this program is another one than submitted the job",
+                 .file = program.string(),
+                 .advice = "give the same command again"};
+  }
   ROOFWALK_TRY_STATUS(replace_file(scratch.path() / unit.file_name, bytes));
   Json job = unit.job;
   job["folder"] = scratch.path().string();
@@ -67,19 +74,30 @@ std::string host_name() {
 
 Status UnitFolder::make() const {
   std::error_code error;
-  for (const char* const part : {"arrays", "sources", "results"}) {
-    fs::create_directories(root_ / part, error);
-    if (!error) fs::permissions(root_, fs::perms::owner_all, error);
-    if (error) return Error{.message = "the folder cannot be made: " + error.message(), .file = root_.string()};
+  fs::create_directories(root_.parent_path(), error);
+  if (::mkdir(root_.c_str(), 0700) != 0 && errno != EEXIST) error.assign(errno, std::generic_category());
+  struct stat info {};
+  if (!error && (::lstat(root_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())) {
+    return Error{.message = "is no folder of yours, so somebody else may read and write in it",
+                 .file = root_.string(),
+                 .advice = "remove it, or name another place with --shared"};
   }
-  return kOk;
+  if (!error) fs::permissions(root_, fs::perms::owner_all, error);
+  for (const char* const part : {"arrays", "sources", "results"}) {
+    if (!error) fs::create_directories(root_ / part, error);
+  }
+  if (!error) return kOk;
+  return Error{.message = "the folder cannot be made: " + error.message(), .file = root_.string()};
 }
 
 Status UnitFolder::write(const std::string& name, std::size_t task, const std::vector<Unit>& units) const {
   Json all = Json::array();
   for (const Unit& unit : units) {
-    all.push_back(
-        {{"name", unit.name}, {"source_sha256", unit.source_sha256}, {"file_name", unit.file_name}, {"job", unit.job}});
+    all.push_back({{"name", unit.name},
+                   {"source_sha256", unit.source_sha256},
+                   {"file_name", unit.file_name},
+                   {"job", unit.job},
+                   {"program_sha256", unit.program_sha256}});
   }
   return replace_file(array(name) / fmt::format("{}.json", task), sealed(json_line(all)));
 }
@@ -97,6 +115,7 @@ Result<std::vector<Unit>> UnitFolder::read(const std::string& name, std::size_t 
     in.text("name", unit.name);
     in.text("source_sha256", unit.source_sha256);
     in.text("file_name", unit.file_name);
+    in.text("program_sha256", unit.program_sha256);
     in.with("job", [&](const Json& job) -> Status {
       unit.job = job;
       return kOk;

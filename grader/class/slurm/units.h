@@ -21,8 +21,9 @@ namespace roofwalk {
 struct Unit {
   std::string name;  // the grade's key and round; names the answer's file
   std::string source_sha256;
-  std::string file_name;  // of the submission in the job's folder
-  Json job;               // of to_json(Job)
+  std::string file_name;            // of the submission in the job's folder
+  Json job;                         // of to_json(Job)
+  std::string program_sha256 = {};  // of the program that submitted it; no other program grades it
 };
 
 class UnitFolder {
@@ -34,7 +35,8 @@ class UnitFolder {
   std::filesystem::path source(const std::string& sha256) const { return root_ / "sources" / (sha256 + ".cu"); }
   std::filesystem::path result(const std::string& unit) const { return root_ / "results" / (unit + ".json"); }
 
-  // Makes the folders, readable by this user alone: jobs hold hidden seeds. Errors: they cannot be made.
+  // Makes the folders, readable by this user alone: jobs hold hidden seeds. Errors: they cannot be made; what is there
+  // is a link or another user's, since many may write beside it.
   Status make() const;
 
   Status write(const std::string& array, std::size_t task, const std::vector<Unit>& units) const;
@@ -56,7 +58,8 @@ class UnitFolder {
 };
 
 // Grades the units of a task that have no answer yet, one after the other, each in a worker process. A fault of a
-// worker is an answer. Errors: the units cannot be read, or an answer cannot be written.
+// worker is an answer, and so is that `program` is another one than submitted the unit: it may have been built anew
+// since then. Errors: the units cannot be read, or an answer cannot be written.
 Status run_task(const UnitFolder& folder, const std::string& array, std::size_t task,
                 const std::filesystem::path& program, const WorkerLimits& limits);
 

@@ -5,8 +5,9 @@
 
 #include <fstream>
 
+#include "common/base/hash.h"
 #include "common/base/json.h"
-#include "common/store/store.h"
+#include "grader/course/course.h"
 #include "tests/support/scratch_folder.h"
 
 namespace roofwalk::test {
@@ -103,6 +104,25 @@ TEST_F(UnitsTest, AFaultOfTheWorkerIsAnAnswerAndIsNotTriedAgain) {
   const std::string before = file_text(folder_.result("key.1"));
   ASSERT_TRUE(run_task(folder_, "roofwalk-1", 0, "/bin/false", {}));
   EXPECT_EQ(file_text(folder_.result("key.1")), before);
+}
+
+// A job may wait for days, and the program may be built anew meanwhile.
+TEST_F(UnitsTest, NoOtherProgramGradesThanTheOneThatSubmitted) {
+  const std::string source = "__global__ void f() {}\n", sha256 = sha256_hex(source);
+  const fs::path program =
+      temporary_.write("program", "#!/bin/sh\necho '{\"attempt\": {\"verdict\": \"pass\"}}' >&3\n");
+  fs::permissions(program, fs::perms::owner_all);
+  const auto unit = [&](const std::string& name, const std::string& program_sha256) {
+    return Unit{name, sha256, "vector-add.cu", Json::object(), program_sha256};
+  };
+  ASSERT_TRUE(folder_.write("roofwalk-1", 0,
+                            {unit("key.1", sha256_hex(file_text(program))), unit("key.2", sha256_hex("another"))}));
+  std::ofstream(folder_.source(sha256)) << source;
+  ASSERT_TRUE(run_task(folder_, "roofwalk-1", 0, program, {}));
+  const auto same = folder_.answer("key.1"), other = folder_.answer("key.2");
+  ASSERT_TRUE(same && same->ok()) << same->error().text();
+  ASSERT_TRUE(other && !other->ok());
+  EXPECT_THAT(other->error().text(), HasSubstr("this program is another one than submitted the job"));
 }
 
 }  // namespace
