@@ -47,6 +47,7 @@ struct BuildRequest {
 //   that SOLVE is device code
 // - a compiler ran out of processor time or memory
 // - a compiler did not end within `timeout_s` (without `file`: the machine is too busy)
+// - a compiler cannot run on this machine at all (without `file`)
 // - a kernel declares more shared memory than CUDA allows
 // - no box can be made (without `file`: it is not the learner's fault)
 // Failing to write to the cache is not an error.

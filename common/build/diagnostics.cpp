@@ -243,6 +243,17 @@ Error compose(const std::vector<Diagnostic>& errors, const std::string& source_p
   return error;
 }
 
+// Returns what a compiler says that cannot run at all on this machine, whatever it is to compile: it, or a program or
+// library that it needs, is missing. nullopt if it can. The shell and the loader end so with 126 and 127.
+std::optional<std::string> why_it_cannot_run(const CommandResult& run) {
+  const std::vector<std::string> lines = clean_lines(run.output);
+  const auto said =
+      std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return line.starts_with("nvcc fatal "); });
+  if (said != lines.end()) return *said;
+  if (run.exit_code == 126 || run.exit_code == 127) return lines.front();
+  return std::nullopt;
+}
+
 // Explains an end without a diagnostic: time or memory ran out, or the compiler crashed.
 Error explain_end(const CommandResult& run, const std::string& source_path, const char* what, double timeout_s) {
   const auto says = [&run](const char* text) { return run.output.find(text) != std::string::npos; };
@@ -273,6 +284,8 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
   } else if (run.exit_code > 128 && run.exit_code <= 128 + kMostSignal) {
     error.message = fmt::format("{} crashed (signal {})", what, run.exit_code - 128);
     error.advice = "look for code that is nested very deeply";
+  } else if (const auto why = why_it_cannot_run(run)) {
+    return {.message = fmt::format("{} cannot run here: {}", what, *why), .advice = "run ./roofwalk doctor"};
   } else {
     std::string last;
     for (const std::string& line : clean_lines(run.output)) {

@@ -134,6 +134,25 @@ TEST(CompilerEnds, AreNamed) {
   EXPECT_THAT(end({.exit_code = 255, .output = "something else\n"}), HasSubstr("exit code 255: something else"));
 }
 
+// A node of a cluster may lack a compiler that others have. No file is to blame for that.
+TEST(CompilerEnds, OfOneThatCannotRunAreNobodysMistake) {
+  const auto nvcc_said = [](int exit_code, const char* output) {
+    return explain_nvcc({.exit_code = exit_code, .output = output}, "my/x.cu", kOneInclude, 300);
+  };
+  const Error no_gcc = nvcc_said(1, "nvcc fatal   : Failed to preprocess host compiler properties.\n");
+  EXPECT_EQ(no_gcc.message, "nvcc cannot run here: nvcc fatal   : Failed to preprocess host compiler properties.");
+  const Error no_nvcc = nvcc_said(127, "sh: 1: nvcc: not found\n");
+  EXPECT_EQ(no_nvcc.message, "nvcc cannot run here: sh: 1: nvcc: not found");
+  const Error no_library = explain_ptxas(
+      {.exit_code = 127, .output = "ptxas: error while loading shared libraries: libx.so.1\n"}, "my/x.cu", "", 60);
+  EXPECT_THAT(no_library.message, HasSubstr("ptxas cannot run here: ptxas: error while loading"));
+  for (const Error& error : {no_gcc, no_nvcc, no_library}) EXPECT_EQ(error.file, "") << error.message;
+  // What a learner's text makes a compiler print stays the learner's.
+  EXPECT_EQ(nvcc_said(1, "kernel.cu:1:2: error: #error nvcc fatal   : no\n").file, "my/x.cu");
+  EXPECT_EQ(nvcc_said(1, "    1 | nvcc fatal   : no\n").file, "my/x.cu");
+  EXPECT_EQ(nvcc_said(1, "nvcc fatal   : Memory allocation failure\n").file, "my/x.cu");
+}
+
 TEST(PtxasErrors, PointAtTheInlineAssembly) {
   constexpr const char* kPtx = ".entry k\n.loc 1 7 1\nfoo.bar;\n.file 1 \"/kernel.cu\"\n";
   const Error error = explain_ptxas({.exit_code = 255,
