@@ -53,12 +53,13 @@ Result<StoredGrade> Grading::grade_of(const GradeTask& task, Json answer) const 
   StoredGrade grade{.key = task.key, .round = task.round, .chapter = task.chapter, .source_sha256 = task.source_sha256};
   grade.plot = text("plot");
   grade.profile = text("profile");
+  const bool is_this_file = text("file_sha256") == task.source_sha256;
   const Json attempt = answer.value("attempt", Json::object());
   if (attempt.value("verdict", "") == verdict_name(Verdict::too_noisy)) {
     return Error{.message = "the GPU was too noisy to tell"};
   }
-  const Json bytes = attempt.value("source_sha256", Json());
-  if (!attempt.contains("verdict") || (bytes.is_string() && bytes != task.source_sha256)) {
+  const Json bytes = attempt.value("source_sha256", Json());  // null if it does not compile
+  if (!attempt.contains("verdict") || !is_this_file || (bytes.is_string() && bytes != task.source_sha256)) {
     return Error{.message = "the worker's answer is about another submission"};
   }
   grade.result = std::move(answer);

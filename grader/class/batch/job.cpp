@@ -176,7 +176,9 @@ Result<Json> grade(const Job& job, const Course& course) {
                                                   .hidden = with_seeds_of(terms.hidden, source),
                                                   .sanitizes_measured = true,
                                                   .ignores_clock = true}));
-  Json json{{"schema", "roofwalk.grade/1"}};
+  // A machine may clean its temporary folders at any time; to the compiler, a file that is gone is a mistake.
+  if (file_text(job.file_name()) != source) return Error{.message = "the submission's copy did not stay as it was"};
+  Json json{{"schema", "roofwalk.grade/1"}, {"file_sha256", sha256_hex(source)}};
   json["profile"] = attempt.measurement ? profile_page(profile_of(attempt, source)) : "";
   json["kernels_left_out"] = keep_longest(attempt.kernels);
   json["attempt"] = to_json(attempt);

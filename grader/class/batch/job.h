@@ -44,8 +44,8 @@ inline constexpr std::size_t kMostKernelsKept = 64;
 std::size_t keep_longest(std::vector<KernelRecord>& kernels);
 
 // Grades the job in this process and in job.folder, which becomes the working directory. Returns {"schema":
-// "roofwalk.grade/1", "attempt": roofwalk.attempt/1, "kernels_left_out": how many, "scales": [...], "plot": SVG,
-// "profile": page}. Errors are faults of this program, not of the submission.
+// "roofwalk.grade/1", "file_sha256": of the submission, "attempt": roofwalk.attempt/1, "kernels_left_out": how many,
+// "scales": [...], "plot": SVG, "profile": page}. Errors are faults of this program, not of the submission.
 Result<Json> grade(const Job& job, const Course& course);
 
 }  // namespace roofwalk

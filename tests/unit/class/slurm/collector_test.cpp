@@ -97,7 +97,7 @@ class CollectorTest : public ::testing::Test {
   }
 
   static Json pass(int unit) {
-    return {{"attempt", {{"verdict", "pass"}, {"source_sha256", sha256_hex(fmt::format("// {}\n", unit))}}}};
+    return {{"attempt", {{"verdict", "pass"}}}, {"file_sha256", sha256_hex(fmt::format("// {}\n", unit))}};
   }
   static std::string name_of(int unit) { return fmt::format("key{}.1", unit); }
   void answer(int unit, const Result<Json>& said) const { EXPECT_TRUE(shared().write_answer(name_of(unit), said)); }
@@ -180,7 +180,8 @@ TEST_F(CollectorTest, SubmitsWhatAPreemptedTaskDidNotAnswer) {
   std::vector<std::string> again;
   when_submitted([&](const std::string&) { answer(1); });
   when_submitted([&](const std::string& job) {
-    for (const Unit& unit : *shared().read(job, 0)) again.push_back(unit.name);
+    const auto units = shared().read(job, 0);
+    for (const Unit& unit : *units) again.push_back(unit.name);
     answer(2);
   });
   expect_graded(2);
@@ -303,21 +304,22 @@ TEST_F(CollectorTest, ATornAnswerIsLost) {
   expect_graded(1);
 }
 
-// An answer that another unit's file holds, and one about another source.
-TEST_F(CollectorTest, NoAnswerIsTakenForAnothers) {
+TEST_F(CollectorTest, AnAnswerInAnothersFileIsNone) {
   when_submitted([&](const std::string&) {
     answer(1);
     fs::copy_file(shared().result(name_of(1)), shared().result(name_of(2)));
-    answer(3, pass(1));
   });
-  when_submitted([&](const std::string&) {
-    answer(2);
-    answer(3);
-  });
-  when_submitted([&](const std::string&) {
-    for (const int unit : {2, 3}) answer(unit);
-  });
-  expect_graded(3);
+  when_submitted([&](const std::string&) { answer(2); });
+  expect_graded(2);
+  EXPECT_THAT(calls("sbatch"), SizeIs(2));
+}
+
+TEST_F(CollectorTest, AnAnswerAboutAnothersFileIsAFault) {
+  when_submitted([&](const std::string&) { answer(1, pass(2)); });
+  when_submitted([&](const std::string&) { answer(1, Json{{"attempt", {{"verdict", "pass"}}}}); });
+  ASSERT_TRUE(collect(1));
+  EXPECT_THAT(verdicts(), IsEmpty());
+  EXPECT_EQ(summary_.last_trouble, "the worker's answer is about another submission");
 }
 
 // A task that runs twice answers twice; and an answer to what nobody asked is none.
