@@ -161,12 +161,12 @@ class Collector {
   // The contents of a zip that was given as one student's, to see whether it may be a class. Opens only the first few
   // zips of a folder, because a student may have put any number of them there.
   std::optional<Listing> list_of_zip(const fs::path& full) {
-    std::error_code error;
     auto& [zips, entries] = looked_at_[full.parent_path()];
-    if (zips == kMostLooks || entries > kMostOwnEntries || fs::file_size(full, error) > kMostFileBytes)
-      return std::nullopt;
+    if (zips == kMostLooks || entries > kMostOwnEntries) return std::nullopt;
     ++zips;
-    auto archive = Archive::open(full, kMostOwnEntries);
+    // In memory, because a file that its owner cuts while it is mapped would end this program.
+    auto bytes = read_plain_file(full, kMostFileBytes);
+    auto archive = bytes ? Archive::in_memory(*std::move(bytes)) : Result<Archive>(bytes.error());
     if (!archive) return std::nullopt;
     entries += archive->entries().size() + archive->too_long();
     return list_class(std::make_shared<Archive>(*std::move(archive)), chapters_);
