@@ -44,7 +44,7 @@ if [[ -f $installed/build/setup/ready ]]; then  # its second line is the CUDA to
   export ROOFWALK_CUDA
 fi
 program=$installed/build/default/grader/roofwalk
-hand_in=$work/class/submission  # a class of one
+hand_in=$work/class/submission
 mkdir -p "$hand_in" "$work/grades"
 for file in "$folder"/*; do  # not .git
   if [[ -e $file ]]; then cp -R --no-dereference -- "$file" "$hand_in/"; fi
@@ -52,9 +52,10 @@ done
 cp -- "$course" "$work/course.toml" || exit 3
 cd "$work" || exit 3
 places=(--course "$work/course.toml" --grades "$work/grades" --secrets -)
-# A container is the box here: most give no right to make another inside.
+# All of the folder is one student's, whatever is in it. A container is the box here: most give no right to make another
+# inside.
 printf '%s' "$secrets" |
-  "$program" grade "$work/class" "${places[@]}" ${only[@]+"${only[@]}"} --unsandboxed --workers 1 >"$work/log" 2>&1
+  "$program" grade "$hand_in" --each "${places[@]}" ${only[@]+"${only[@]}"} --unsandboxed --workers 1 >"$work/log" 2>&1
 if (($? > 1)); then  # 1: files were left out; the results say which
   cat "$work/log" >&2
   exit 3

@@ -157,6 +157,52 @@ TEST_F(SetupTest, VplHasTheSecretsAmongTheExecutionFiles) {
   EXPECT_THAT(files, Contains(Key("jail/install.sh")));
 }
 
+// Where the activity has no hidden cases, a student's file of that name is none.
+TEST_F(SetupTest, VplTakesNoStudentsFileForTheHiddenCases) {
+  for (const bool has_secrets : {true, false}) {
+    if (!has_secrets) terms_.secrets_file.clear();
+    const test::ScratchFolder job;
+    job.write("vpl_evaluate.sh", files_of("vpl").at("execution/vpl_evaluate.sh"));
+    job.write("secrets.toml", "seeds = [1]\n");
+    job.write("vector-add.cu", "// by a student\n");
+    fs::permissions(job.write("grade-one", "#!/bin/bash\n{ cat; ls; ls \"$2\"; } >\"$4\"\n"), fs::perms::owner_all);
+    const auto ran = run_command({.arguments = {"bash", "-c", "bash vpl_evaluate.sh && ./vpl_execution"},
+                                  .working_directory = job.path(),
+                                  .environment = {{"PATH", "/usr/bin:/bin"}, {"GRADE_ONE", job.path() / "grade-one"}}});
+    ASSERT_TRUE(ran) << ran.error().text();
+    EXPECT_EQ(ran->output.find("seeds = [1]") != std::string::npos, has_secrets) << ran->output;
+    EXPECT_THAT(ran->output, Not(HasSubstr("secrets.toml")));
+    EXPECT_THAT(ran->output, ::testing::EndsWith("\nvector-add.cu\n"));
+  }
+}
+
+// A hand-in may hold folders that could be several students', and is one student's all the same.
+TEST(GradeOne, TakesAllOfTheFolderForOneHandIn) {
+  const test::ScratchFolder folder;
+  const fs::path program = folder.write("installed/build/default/grader/roofwalk", R"sh(#!/bin/bash
+echo "$1 ${2##*/} $3" >>"$LOG"
+if [[ $1 == grade ]]; then (cd "$2" && find . -type f | sort >>"$LOG"); fi
+if [[ $1 == export ]]; then echo done >"${@: -1}"; fi
+)sh");
+  fs::permissions(program, fs::perms::owner_all);
+  fs::create_directories(folder.path() / "installed/.cache");
+  for (const char* const file : {"vector-add.cu", "bob/vector-add.cu", "old/vector-add.cu", ".git/vector-add.cu"})
+    folder.write(fs::path("hand-in") / file, "//\n");
+  folder.write("course.toml", "");
+  folder.write("grade-one", grade_one_script());
+  const auto ran = run_command({.arguments = {"bash", "-c", "bash grade-one vpl hand-in course.toml result </dev/null"},
+                                .working_directory = folder.path(),
+                                .environment = {{"PATH", "/usr/bin:/bin"},
+                                                {"LOG", folder.path() / "log"},
+                                                {"ROOFWALK_INSTALLED", folder.path() / "installed"}}});
+  ASSERT_TRUE(ran) << ran.error().text();
+  EXPECT_EQ(ran->exit_code, 0) << ran->output;
+  EXPECT_EQ(file_text(folder.path() / "result"), "done\n");
+  EXPECT_EQ(
+      file_text(folder.path() / "log"),
+      "grade submission --each\n./bob/vector-add.cu\n./old/vector-add.cu\n./vector-add.cu\nexport vpl --course\n");
+}
+
 TEST_F(SetupTest, AFolderThatHasFilesIsLeftAlone) {
   const fs::path folder = folder_.path() / "new";
   ASSERT_TRUE(write_setup(folder, {{"a/b.sh", "#!/bin/sh\n", true}}));
