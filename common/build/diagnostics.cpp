@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -243,6 +244,21 @@ Error compose(const std::vector<Diagnostic>& errors, const std::string& source_p
   return error;
 }
 
+bool has_line(const CommandResult& run, std::string_view wanted) {
+  const std::vector<std::string> lines = clean_lines(run.output);
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return line.ends_with(wanted); });
+}
+
+// Whether another process ended the compiler or a program that it runs: the system if memory lacks, or whoever ends a
+// job. The limits that a file can reach end a compiler in other ways.
+bool was_killed(const CommandResult& run) {
+  constexpr std::array kSignals = {SIGHUP, SIGINT, SIGKILL, SIGTERM};
+  return !run.flooded &&
+         (std::any_of(kSignals.begin(), kSignals.end(), [&](int signal) { return run.exit_code == 128 + signal; }) ||
+          has_line(run, ": fatal error: Killed signal terminated program cc1plus") ||
+          has_line(run, ": fatal error: Terminated signal terminated program cc1plus"));
+}
+
 // Returns what a compiler says that cannot run at all on this machine, whatever it is to compile: it, or a program or
 // library that it needs, is missing. nullopt if it can. The shell and the loader end so with 126 and 127.
 std::optional<std::string> why_it_cannot_run(const CommandResult& run) {
@@ -264,10 +280,9 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
     return {.message = fmt::format("{} did not end within {:g} s: this machine is too busy", what, timeout_s),
             .advice = "give the same command again when other programs have ended"};
   }
-  if (run.exit_code == 128 + SIGKILL && !run.flooded) {
-    return {.message = fmt::format("{} was killed: this machine may lack memory", what),
-            .advice = "give the same command again when other programs have ended, or with fewer --workers"};
-  }
+  const Error killed{.message = fmt::format("{} was killed: this machine may lack memory", what),
+                     .advice = "give the same command again when other programs have ended, or with fewer --workers"};
+  if (was_killed(run)) return killed;
   if (run.flooded) {
     error.message = fmt::format("{} wrote endless messages", what);
     error.advice = "look for macros or includes that expand without end";
@@ -278,12 +293,14 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
              says("memory exhausted") || says("cannot allocate")) {
     error.message = fmt::format("{} ran out of memory", what);
     error.advice = "look for very large arrays and for templates that expand without end";
-  } else if (run.exit_code == 128 + SIGXCPU) {
+  } else if (run.exit_code == 128 + SIGXCPU || says("CPU time limit exceeded")) {
     error.message = fmt::format("{} took more processor time or memory than it may", what);
     error.advice = "look for templates or macros that expand without end, and for very large unrolled loops";
   } else if (run.exit_code > 128 && run.exit_code <= 128 + kMostSignal) {
     error.message = fmt::format("{} crashed (signal {})", what, run.exit_code - 128);
     error.advice = "look for code that is nested very deeply";
+  } else if (has_line(run, "Compilation terminated.")) {  // cicc says so at a signal, and behind each of its errors
+    return killed;
   } else if (const auto why = why_it_cannot_run(run)) {
     return {.message = fmt::format("{} cannot run here: {}", what, *why), .advice = "run ./roofwalk doctor"};
   } else {

@@ -134,6 +134,26 @@ TEST(CompilerEnds, AreNamed) {
   EXPECT_THAT(end({.exit_code = 255, .output = "something else\n"}), HasSubstr("exit code 255: something else"));
 }
 
+// The system ends the largest process if memory lacks, which may be one that nvcc runs; a cluster ends all of a job.
+TEST(CompilerEnds, ByAnotherProcessAreNobodysMistake) {
+  const auto nvcc_said = [](int exit_code, const std::string& output) {
+    return explain_nvcc({.exit_code = exit_code, .output = output}, "my/x.cu", kOneInclude, 300);
+  };
+  const std::string gcc = " signal terminated program cc1plus\ncompilation terminated.\n";
+  for (const Error& error :
+       {nvcc_said(128 + SIGTERM, ""), nvcc_said(128 + SIGHUP, ""), nvcc_said(137, "Killed\n"),
+        nvcc_said(1, "gcc: fatal error: Killed" + gcc), nvcc_said(1, "gcc: fatal error: Terminated" + gcc),
+        nvcc_said(4, "\nCompilation terminated.\n"), explain_ptxas({.exit_code = 143, .output = ""}, "x.cu", "", 60)}) {
+    EXPECT_THAT(error.message, HasSubstr(" was killed: this machine may lack memory"));
+    EXPECT_EQ(error.file, "") << "the learner is not to blame";
+  }
+  EXPECT_THAT(nvcc_said(4, "gcc: internal compiler error: CPU time limit exceeded" + gcc).text(),
+              HasSubstr("my/x.cu: nvcc took more processor time"));
+  for (const char* const output : {"kernel.cu(1): catastrophic error: no\n\nCompilation terminated.\n",
+                                   "catastrophic error: out of memory\n\nCompilation terminated.\n"})
+    EXPECT_EQ(nvcc_said(4, output).file, "my/x.cu") << output;
+}
+
 // A node of a cluster may lack a compiler that others have. No file is to blame for that.
 TEST(CompilerEnds, OfOneThatCannotRunAreNobodysMistake) {
   const auto nvcc_said = [](int exit_code, const char* output) {
