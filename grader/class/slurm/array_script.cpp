@@ -54,13 +54,19 @@ Status check_sbatch_option(const std::string& option) {
   constexpr std::string_view kOurs[] = {"--array", "--job-name", "--output",  "--error",
                                         "--wrap",  "--wait",     "--parsable"};
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-  if (!option.starts_with("--") || std::any_of(option.begin(), option.end(), is_control)) {
+  if (!option.starts_with("--") || option.size() < 4 || std::any_of(option.begin(), option.end(), is_control)) {
     return Error{.message = "an option for sbatch is one word that begins with --",
                  .advice = "for example --sbatch \"--partition=lab --time=30\""};
   }
-  if (std::find(std::begin(kOurs), std::end(kOurs), name_of(option)) != std::end(kOurs)) {
+  // sbatch takes the beginning of an option's name for the option.
+  const auto begins = [&](std::string_view name) { return name.starts_with(name_of(option)); };
+  if (std::any_of(std::begin(kOurs), std::end(kOurs), begins)) {
     return Error{.message = fmt::format("{} is set by roofwalk itself", name_of(option)),
                  .advice = "--at-once limits how many tasks run at the same time"};
+  }
+  if (begins("--clusters") || begins("--test-only")) {
+    return Error{.message = fmt::format("{} would hide the tasks from roofwalk", name_of(option)),
+                 .advice = "SLURM_CLUSTERS=NAME in front of the command chooses a cluster"};
   }
   return kOk;
 }

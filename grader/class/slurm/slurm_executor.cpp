@@ -6,6 +6,7 @@
 
 #include "common/base/network_file_system.h"
 #include "grader/class/slurm/collector.h"
+#include "grader/text/text.h"
 
 namespace roofwalk {
 namespace {
@@ -53,7 +54,7 @@ std::string status_text(const std::filesystem::path& root) {
     if (queued) {
       for (const QueuedTask& task : *queued) {
         if (task.job_name == name)
-          ++states[task.state == "PENDING" ? fmt::format("PENDING ({})", task.reason) : task.state];
+          ++states[printable(task.state == "PENDING" ? fmt::format("PENDING ({})", task.reason) : task.state)];
       }
     }
     for (const auto& [state, count] : states) text += fmt::format("; {} {}", count_of(count, "task"), state);

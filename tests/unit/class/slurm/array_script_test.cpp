@@ -46,11 +46,12 @@ TEST(ArrayScript, AsksForOneGpuUnlessTheUserAsksForSome) {
 }
 
 TEST(ArrayScript, AnOptionIsOneWordThatRoofwalkDoesNotSet) {
-  for (const char* const option : {"--partition=lab", "--time=30", "--exclusive"}) {
+  for (const char* const option :
+       {"--partition=lab", "--time=30", "--exclusive", "--wait-all-nodes=1", "--cluster-constraint=x"}) {
     EXPECT_TRUE(check_sbatch_option(option)) << option;
   }
-  for (const char* const option :
-       {"-p", "lab", "--array=1-9", "--output=x", "--job-name=y", "--x\nrm -rf ~", "--wrap=ls"}) {
+  for (const char* const option : {"-p", "lab", "--array=1-9", "--output=x", "--job-name=y", "--x\nrm -rf ~",
+                                   "--wrap=ls", "--arr=1-9", "--clusters=all", "--clus=all", "--test-only", "--"}) {
     EXPECT_FALSE(check_sbatch_option(option)) << option;
   }
 }

@@ -34,7 +34,8 @@ using ::testing::SizeIs;
 // `squeue.2`, or else in the file for all others, and then do what `.do` says; without a file, nothing.
 constexpr const char* kScript = R"(#!/bin/sh
 echo "$@" >>"$0.log"
-read -r calls 2>/dev/null <"$0.calls"
+calls=0
+if [ -e "$0.calls" ]; then read -r calls <"$0.calls"; fi
 calls=$((calls + 1))
 echo $calls >"$0.calls"
 for file in "$0.$calls" "$0.others"; do
@@ -365,6 +366,24 @@ TEST_F(CollectorTest, WaitsForAnyJobOfAnEarlierCall) {
   options_.waits = true;
   expect_graded(1);
   EXPECT_THAT(calls("sbatch"), SizeIs(1));
+}
+
+TEST_F(CollectorTest, ShowsWhereAllStand) {
+  EXPECT_EQ(status_text(options_.folder), "no job: nothing is in Slurm's queue for these grades\n");
+  options_.waits = false;
+  options_.per_task = 1;
+  ASSERT_TRUE(collect(3));
+  const std::string job = jobs_.front();
+  answer(1);
+  EXPECT_EQ(status_text(options_.folder), job + ": 1 of 3 submissions answered; no task is in the queue\n");
+  queue(runs(job, 1) + waits(job, 2, "Resources\x1b[2J") + waits("roofwalk-another", 0, "None"));
+  EXPECT_EQ(status_text(options_.folder),
+            job + ": 1 of 3 submissions answered; 1 task PENDING (Resources\\x1b[2J); 1 task RUNNING\n");
+  at_call("squeue", 3, "echo 'slurm_load_jobs error: timed out'; exit 1\n");
+  queue("", 3);
+  EXPECT_EQ(status_text(options_.folder), job +
+                                              ": 1 of 3 submissions answered\nSlurm does not answer: squeue: "
+                                              "slurm_load_jobs error: timed out\n");
 }
 
 // A controller that does not answer says nothing about the tasks.
