@@ -91,6 +91,7 @@ Result<GradeSummary> grade_all(Batch& batch, const Rig& rig, const std::string& 
       one.chapter = chapter;
       one.hidden = batch.terms().hidden(chapter.name);
       one.device = device;
+      one.toolkit = rig.toolkit ? rig.toolkit->version : "";
       one.rates = rates;
       one.isolation = options.isolation;
       ROOFWALK_TRY(one.starter, starter_dot(rig, chapter, one.hidden));

@@ -71,6 +71,7 @@ Json to_json(const Job& job) {
           {"chapter", terms.chapter.name},
           {"folder", job.folder.string()},
           {"device", terms.device},
+          {"toolkit", terms.toolkit},
           {"goals", goals},
           {"seeds", terms.hidden.seeds},
           {"sizes", sizes},
@@ -88,6 +89,7 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
   in.text("chapter", chapter);
   in.text("folder", folder);
   in.text("device", terms.device);
+  in.text("toolkit", terms.toolkit);
   bool boxed = false;
   in.flag("boxed", boxed);
   terms.isolation = boxed ? Isolation::boxed : Isolation::none;
@@ -167,6 +169,11 @@ Result<Json> grade(const Job& job, const Course& course) {
   if (error) return Error{.message = "the folder of the job is not there", .file = job.folder.string()};
   const JobTerms& terms = job.terms;
   ROOFWALK_TRY(Rig rig, open_rig(course, terms.device, 1, nullptr, terms.isolation));
+  if (rig.toolkit && rig.toolkit->version != terms.toolkit) {
+    return Error{.message = fmt::format("this machine has CUDA {}, and the class is compiled with {}",
+                                        rig.toolkit->version, terms.toolkit),
+                 .advice = "ROOFWALK_CUDA=FOLDER in front of the command names one that all machines see"};
+  }
   rig.rates = terms.rates;
   rig.roofs = roofs_of(rig.machine, rig.rates);
   const std::string source = file_text(job.file_name());

@@ -21,6 +21,7 @@ struct JobTerms {
   RoofRates rates;
   StarterDot starter;
   Isolation isolation = Isolation::boxed;  // isolation of compilers and of the virtual GPU
+  std::string toolkit = {};                // its version, with which all of the class is compiled
 };
 
 struct Job {

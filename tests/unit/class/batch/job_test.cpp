@@ -1,7 +1,11 @@
 // The hidden seeds of a grading job, and the launches that the class's record keeps.
 #include "grader/class/batch/job.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "common/base/json.h"
+#include "tests/support/scratch_folder.h"
 
 namespace roofwalk {
 namespace {
@@ -29,6 +33,25 @@ TEST(Job, KeepsTheLongestLaunchesInTheirOrder) {
   EXPECT_EQ(kernels.back().line, 700);
   EXPECT_EQ(keep_longest(kernels), 0u);
   EXPECT_EQ(kernels.size(), kMostKernelsKept);
+}
+
+// Another version of the compiler may give another grade, for instance on one node of a cluster.
+TEST(Job, IsGradedWithTheToolkitOfTheClass) {
+  const test::ScratchFolder folder;
+  folder.write("vector-add.cu", "// a kernel\n");
+  const Course course = *open_course(TEST_SOURCE_DIR);
+  const JobTerms terms{.chapter = **course.find("vector-add"),
+                       .hidden = {},
+                       .device = "virtual:classroom",
+                       .rates = {},
+                       .starter = {},
+                       .isolation = Isolation::none,
+                       .toolkit = "1.0"};
+  const auto before = std::filesystem::current_path();
+  const auto graded = grade({terms, folder.path()}, course);
+  std::filesystem::current_path(before);
+  ASSERT_FALSE(graded);
+  EXPECT_THAT(graded.error().text(), ::testing::HasSubstr(", and the class is compiled with 1.0 (ROOFWALK_CUDA="));
 }
 
 }  // namespace
