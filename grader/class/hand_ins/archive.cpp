@@ -216,8 +216,8 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
     ArchiveEntry::Kind kind = name.ends_with('/') ? ArchiveEntry::Kind::folder : ArchiveEntry::Kind::file;
     zip_uint8_t system = 0;
     zip_uint32_t attributes = 0;
-    if (zip_file_get_external_attributes(zip, index, 0, &system, &attributes) == 0 && system == ZIP_OPSYS_UNIX &&
-        S_ISLNK(attributes >> 16)) {
+    if (zip_file_get_external_attributes(zip, index, 0, &system, &attributes) == 0 &&
+        (system == ZIP_OPSYS_UNIX || system == ZIP_OPSYS_OS_X) && S_ISLNK(attributes >> 16)) {
       kind = ArchiveEntry::Kind::link;
     }
     const std::uint64_t packed = (stat.valid & ZIP_STAT_COMP_SIZE) != 0 ? stat.comp_size : 0;

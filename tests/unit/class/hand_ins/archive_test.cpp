@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "common/base/rng.h"
+#include "grader/class/hand_ins/found_file.h"
 #include "grader/class/hand_ins/zip/zip_cost.h"
 #include "grader/course/course.h"
 #include "tests/support/scratch_folder.h"
@@ -206,6 +207,42 @@ TEST(Archives, NamesOfAClassThatAreMadeToCollideAreNotOpened) {
   EXPECT_TRUE(open(10'000, honest("Doe Jane ")));
   EXPECT_TRUE(open(10'000, honest("M\x81ller ")));
   EXPECT_TRUE(open(kMostClassEntries, honest("M\xc3\xbcller ")));
+}
+
+// Entries as other programs, or hands, make them. What the list of entries says of one counts, not its own header.
+TEST(Archives, EntriesOfEveryMakeAreReadOrAreErrors) {
+  const test::ScratchFolder folder;
+  ASSERT_TRUE(write_archive(folder.path() / "a.zip", {{"eve.cu_txt", "one"}}));
+  const std::string whole = file_text(folder.path() / "a.zip");
+  const std::size_t own = whole.find("PK\3\4"), head = whole.rfind("PK\1\2");
+  const auto with = [&](const std::vector<std::pair<std::size_t, std::string>>& changes) {
+    std::string bytes = whole;
+    for (const auto& [at, text] : changes) bytes.replace(at, text.size(), text);
+    auto archive = Archive::in_memory(bytes);
+    EXPECT_TRUE(archive) << archive.error().text();
+    EXPECT_EQ(archive->entries().size(), 1u);
+    return *std::move(archive);
+  };
+  const auto read = [](const Archive& archive) {
+    std::size_t cost_bytes = 0;
+    return archive.read(archive.entries().front(), 10, cost_bytes);
+  };
+  const std::string described("\x08\0", 2), encrypted("\x01\0", 2), zeros(12, '\0');
+  EXPECT_EQ(read(with({{own + 6, described}, {head + 8, described}, {own + 14, zeros}})).value(), "one");
+  EXPECT_FALSE(read(with({{own + 6, encrypted}, {head + 8, encrypted}})));
+  const Archive other_name = with({{own + 30, "/etc/../up"}});
+  EXPECT_EQ(other_name.entries().front().name, "eve.cu_txt");
+  EXPECT_EQ(read(other_name).value(), "one");
+  const std::string cut("eve.cu\0txt", 10);
+  EXPECT_FALSE(is_source(with({{own + 30, cut}, {head + 46, cut}}).entries().front().name));
+  for (const char* const system : {"\x03", "\x13"}) {  // Unix and macOS
+    const Archive link = with({{head + 5, system}, {head + 38, test::little_endian(std::uint64_t{0120777} << 16, 4)}});
+    EXPECT_EQ(link.entries().front().kind, ArchiveEntry::Kind::link);
+  }
+  const auto same = Archive::in_memory(test::zip_of_many(
+      3, [](std::size_t) { return "eve.cu"; }, "one"));
+  ASSERT_TRUE(same) << same.error().text();
+  EXPECT_EQ(same->entries().size(), 3u);
 }
 
 // libzip allocates memory for each extra field of an entry, so a zip of many tiny fields could cost gigabytes.
