@@ -47,7 +47,7 @@ struct BuildRequest {
 //   that SOLVE is device code
 // - a compiler ran out of processor time or memory
 // - a compiler did not end within `timeout_s` (without `file`: the machine is too busy)
-// - a compiler cannot run on this machine at all (without `file`)
+// - a compiler cannot run on this machine at all, is killed, or finds the disk full (without `file`)
 // - a kernel declares more shared memory than CUDA allows
 // - no box can be made (without `file`: it is not the learner's fault)
 // Failing to write to the cache is not an error.

@@ -283,6 +283,10 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
   const Error killed{.message = fmt::format("{} was killed: this machine may lack memory", what),
                      .advice = "give the same command again when other programs have ended, or with fewer --workers"};
   if (was_killed(run)) return killed;
+  if (has_line(run, ": No space left on device")) {  // a file's own limit is less than any disk that is not full
+    return {.message = fmt::format("{} has no space for its files: the disk is full", what),
+            .advice = "free some space, and give the same command again"};
+  }
   if (run.flooded) {
     error.message = fmt::format("{} wrote endless messages", what);
     error.advice = "look for macros or includes that expand without end";

@@ -154,6 +154,16 @@ TEST(CompilerEnds, ByAnotherProcessAreNobodysMistake) {
     EXPECT_EQ(nvcc_said(4, output).file, "my/x.cu") << output;
 }
 
+TEST(CompilerEnds, OnAFullDiskAreNobodysMistake) {
+  const Error full = explain_nvcc(
+      {.exit_code = 1,
+       .output = "<built-in>: fatal error: when writing output to /tmp/kernel.cpp1.ii: No space left on device\n"
+                 "compilation terminated.\n"},
+      "my/x.cu", kOneInclude, 300);
+  EXPECT_EQ(full.message, "nvcc has no space for its files: the disk is full");
+  EXPECT_EQ(full.file, "");
+}
+
 // A node of a cluster may lack a compiler that others have. No file is to blame for that.
 TEST(CompilerEnds, OfOneThatCannotRunAreNobodysMistake) {
   const auto nvcc_said = [](int exit_code, const char* output) {
