@@ -84,12 +84,12 @@ Result<Headers> read_headers(const BuildRequest& request) {
       const std::string extension = entry.path().extension();
       if (extension != ".cuh" && extension != ".h") continue;
       auto text = read_file(entry.path(), kMaxHeaderBytes);
-      if (!text) return Error{.message = "the header cannot be read", .file = entry.path().string()};
+      if (!text) return Error{.message = fmt::format("the header {} cannot be read", entry.path().string())};
       headers[entry.path().filename()] = *std::move(text);
     }
   }
   if (headers.empty()) {
-    return Error{.message = "there is no header in this folder", .file = request.include.string()};
+    return Error{.message = fmt::format("there is no header in {}", request.include.string())};
   }
   return headers;
 }

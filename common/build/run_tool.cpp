@@ -1,5 +1,7 @@
 #include "common/build/run_tool.h"
 
+#include <algorithm>
+
 #include "common/build/files.h"
 #include "common/sandbox/compile_box.h"
 #include "common/sandbox/run_boxed.h"
@@ -22,7 +24,7 @@ Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, Too
   for (const auto& [name, bytes] : job.files) {
     fs::create_directories((folder / name).parent_path(), error);
     if (!write_file(folder / name, bytes)) {
-      return Error{.message = "cannot write", .file = folder.string(), .advice = "is the disk full?"};
+      return Error{.message = "cannot write to " + folder.string(), .advice = "is the disk full?"};
     }
   }
   ToolOutcome outcome;
@@ -41,6 +43,11 @@ Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, Too
                                          .max_stack_bytes = kCompileLimits.stack_bytes,
                                          .max_cpu_s = static_cast<std::size_t>(kCompileLimits.cpu_s)}));
   if (outcome.run.exit_code == 0) outcome.made = read_file(folder / job.makes, job.max_made_bytes);
+  const auto is_gone = [&](const auto& file) { return !fs::exists(folder / file.first, error); };
+  if (outcome.run.exit_code != 0 && std::any_of(job.files.begin(), job.files.end(), is_gone)) {
+    return Error{.message = folder.string() + " was cleaned while a compiler worked in it",
+                 .advice = "give the same command again"};
+  }
   return outcome;
 }
 

@@ -29,7 +29,8 @@ struct ToolOutcome {
 
 // Runs the tool with a clean environment and limits on time, memory and output, which are the same inside and outside
 // a box. Outside, it runs and writes in `folder`, which no one else uses; in a box (Toolkit::isolation) it cannot
-// write to this machine's disks. Errors are not the learner's fault: a full disk, or a box that cannot be made.
+// write to this machine's disks. Errors are not the learner's fault, and name no file: a full disk, a folder that
+// another program cleans, or a box that cannot be made.
 Result<ToolOutcome> run_tool(const Toolkit& toolkit, const std::filesystem::path& folder, ToolJob job);
 
 }  // namespace roofwalk

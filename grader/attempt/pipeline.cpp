@@ -310,7 +310,8 @@ class AttemptInTheMaking {
     const PhaseTimer timer(rig_.phases, "compile");
     auto artifact = build_for(rig_, request_.file);
     if (!artifact) {
-      if (artifact.error().file.empty()) return artifact.error();  // the trouble is not due to the learner's file
+      const bool is_learners = artifact.error().file == request_.file.string();
+      if (!is_learners) return artifact.error();
       evidence_.compile_error = artifact.error();
       return false;
     }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "common/build/files.h"
+#include "common/build/run_tool.h"
 #include "tests/support/scratch_folder.h"
 
 namespace roofwalk {
@@ -241,6 +242,30 @@ TEST_F(Build, TwoAtOnceCompileOnceAndAgree) {
   other.join();
   EXPECT_FALSE(first.empty());
   EXPECT_EQ(first, second);
+}
+
+// A folder that is gone or cleaned is no mistake of a file, so the error names none.
+TEST_F(Build, WhatTheMachineLacksIsNobodysMistake) {
+  BuildRequest without_headers = request(folder_.write("my/x.cu", kKernel));
+  without_headers.include = folder_.path() / "gone";
+  const auto unbuilt = build(toolkit_, without_headers);
+  ASSERT_FALSE(unbuilt.ok());
+  EXPECT_EQ(unbuilt.error().text(), "there is no header in " + (folder_.path() / "gone").string());
+  const auto error_in = [&](const std::string& folder) {
+    const auto outcome = run_tool({folder_.path(), "13.0", Isolation::none}, folder_.path() / folder,
+                                  {.arguments = {"nvcc"}, .files = {{"kernel.cu", "//"}}, .makes = "kernel.ptx"});
+    EXPECT_FALSE(outcome.ok());
+    return outcome.ok() ? Error{} : outcome.error();
+  };
+  folder_.write("file", "");
+  const Error unwritten = error_in("file/work");
+  EXPECT_THAT(unwritten.message, HasSubstr("cannot write to "));
+  EXPECT_EQ(unwritten.file, "");
+  fs::permissions(folder_.write("bin/nvcc", "#!/bin/sh\nrm -r ./*\nexit 1\n"), fs::perms::owner_all);
+  fs::create_directory(folder_.path() / "work");
+  const Error cleaned = error_in("work");
+  EXPECT_EQ(cleaned.text(), (folder_.path() / "work").string() +
+                                " was cleaned while a compiler worked in it (give the same command again)");
 }
 
 }  // namespace
