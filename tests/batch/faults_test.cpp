@@ -30,11 +30,13 @@ class FaultsTest : public ClassTest {
 
 TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
   small_class();
-  // A script in place of the worker: it crashes if bob's file is graded and hangs if cid's is.
+  // A script in place of the worker: it crashes if bob's file is graded, hangs if cid's is, and removes dee's, as a
+  // program that cleans temporary folders may.
   const fs::path script = folder_ / "worker";
   std::ofstream(script) << "#!/bin/bash\nfile='" << (folder_ / "grades/work/0/vector-add.cu").string() << "'\n"
                         << "if grep -q '^// bob' \"$file\"; then kill -SEGV $$; fi\n"
                         << "if grep -q '^// cid' \"$file\"; then sleep 1000; fi\n"
+                        << "if grep -q '^// dee' \"$file\"; then rm \"$file\"; fi\n"
                         << "exec " TEST_PROGRAM " \"$@\"\n";
   fs::permissions(script, fs::perms::owner_all);
 
@@ -54,15 +56,16 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
                 [](const GradeProgress&) {});
   fs::current_path(before);
   ASSERT_TRUE(summary) << summary.error().text();
-  EXPECT_EQ(summary->graded, 2u);
-  EXPECT_EQ(summary->faults, 2u);
+  EXPECT_EQ(summary->graded, 1u);
+  EXPECT_EQ(summary->faults, 3u);
   const auto faults = *batch.store().faults();
-  ASSERT_EQ(faults.size(), 4u);  // each of the two was tried twice
+  ASSERT_EQ(faults.size(), 6u);  // each of the three was tried twice
   EXPECT_THAT(faults[0].reason, HasSubstr("the worker died by signal 11"));
   EXPECT_THAT(faults[1].reason, HasSubstr("the worker did not end within 8 s"));
+  EXPECT_THAT(faults[2].reason, HasSubstr("the worker's answer is about another submission"));
   const Gradebook book = *batch.gradebook();
   EXPECT_EQ(book.rows[0].cells[0].state, Cell::State::graded);
-  for (const int row : {1, 2}) {
+  for (const int row : {1, 2, 3}) {
     EXPECT_EQ(book.rows[row].cells[0].state, Cell::State::not_graded);
     EXPECT_EQ(book.rows[row].total_percent, std::nullopt);
   }
