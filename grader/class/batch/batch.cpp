@@ -40,7 +40,10 @@ std::string text_of(const HiddenCases& hidden) {
 
 }  // namespace
 
-std::string this_programs_hash() { return sha256_hex(file_text("/proc/self/exe")); }
+const std::string& this_programs_hash() {
+  static const std::string kHash = sha256_hex(file_text("/proc/self/exe"));
+  return kHash;
+}
 
 Result<Batch> Batch::open(const Course& course, const BatchPlaces& places) {
   Batch batch;
@@ -82,12 +85,11 @@ Status Batch::keep_source(const std::string& sha256, const std::string& bytes) c
 
 void Batch::use_bench(const Rig& rig) {
   device_ = rig.device_name();
-  const std::string grader = this_programs_hash();
   for (Chapter& chapter : chapters_) {
     use_thresholds_of(rig.machine, chapter);
     terms_keys_[chapter.name] =
         sha256_hex(json_line(Json{device_, chapter.name, goals_json(chapter), text_of(terms_.hidden(chapter.name))}));
-    const Json all = {grader,
+    const Json all = {this_programs_hash(),
                       rig.toolkit ? rig.toolkit->version : "",
                       folder_hash(rig.include),
                       json_line(to_json(rig.machine)),

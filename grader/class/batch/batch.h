@@ -23,7 +23,7 @@ namespace roofwalk {
 
 // A hash of this program's bytes: another program may give other grades. A hash of its build time would change even if
 // the same sources are built again.
-std::string this_programs_hash();
+const std::string& this_programs_hash();
 
 struct BatchPlaces {
   std::filesystem::path course_file;  // empty: plain_terms()

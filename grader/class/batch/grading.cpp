@@ -15,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<Json> answer_of_worker(const Grading& grading, const GradeTask& task, const fs::path& program,
-                              const WorkerLimits& limits, const fs::path& folder) {
+                              const SameProgram& same, const WorkerLimits& limits, const fs::path& folder) {
+  ROOFWALK_TRY_STATUS(same.check());
   const Job job = grading.job(task, folder);
   std::error_code error;
   fs::remove_all(job.folder, error);
@@ -98,9 +99,11 @@ GradeSummary Grading::summary() const {
 
 void grade_here(Grading& grading, int workers, const fs::path& program, const WorkerLimits& limits,
                 const fs::path& work) {
+  const SameProgram same(program);
   const auto loop = [&](int worker) {
+    const fs::path folder = work / fmt::format("{}", worker);
     while (const auto task = grading.next()) {
-      grading.finish(*task, answer_of_worker(grading, *task, program, limits, work / fmt::format("{}", worker)));
+      grading.finish(*task, answer_of_worker(grading, *task, program, same, limits, folder));
     }
   };
   std::vector<std::jthread> helpers;

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "common/base/child.h"
 #include "common/base/json.h"
@@ -119,6 +120,20 @@ Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job
     return ended(fmt::format("the worker ended with {} and no answer", WEXITSTATUS(status)), output);
   if (const std::string error = json.text_of("error"); !error.empty()) return Error{.message = error};
   return json;
+}
+
+SameProgram::SameProgram(std::filesystem::path program) : program_(std::move(program)), first_(identity_of(program_)) {}
+
+SameProgram::Identity SameProgram::identity_of(const std::filesystem::path& program) {
+  struct stat info {};
+  if (::stat(program.c_str(), &info) != 0) return {};
+  return {static_cast<std::int64_t>(info.st_ino), static_cast<std::int64_t>(info.st_size), info.st_mtim.tv_sec,
+          info.st_mtim.tv_nsec};
+}
+
+Status SameProgram::check() const {
+  if (identity_of(program_) == first_) return kOk;
+  return Error{.message = "this program was built anew while it graded", .advice = "give the same command again"};
 }
 
 bool is_grade_worker() {

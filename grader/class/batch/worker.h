@@ -2,6 +2,8 @@
 // has a fault.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 
 #include "common/base/json_fwd.h"
@@ -18,6 +20,20 @@ struct WorkerLimits {
 // Starts `program` with `grade-worker`, sends it the job over a socket and returns its answer, a JSON object. Errors:
 // one line about how the worker ended, with the last line that it printed.
 Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job, const WorkerLimits& limits);
+
+// Notices that a program was built anew, because another program may give other grades.
+class SameProgram {
+ public:
+  explicit SameProgram(std::filesystem::path program);
+  // Errors: its file is another one than when this object was made.
+  Status check() const;
+
+ private:
+  using Identity = std::array<std::int64_t, 4>;
+  static Identity identity_of(const std::filesystem::path& program);
+  std::filesystem::path program_;
+  Identity first_;
+};
 
 // The worker's side: tells whether this process was started as a worker, receives the job, sends the answer.
 bool is_grade_worker();

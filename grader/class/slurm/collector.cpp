@@ -111,7 +111,7 @@ Status Collector::submit(const std::vector<std::vector<GradeTask>>& chunks) {
       const fs::path source = folder_.source(one.source_sha256);
       if (sha256_hex(file_text(source)) != one.source_sha256)
         ROOFWALK_TRY_STATUS(replace_file(source, file_text(grading_.source(one))));
-      units.push_back(unit_of(grading_, one, program_sha256_));
+      units.push_back(unit_of(grading_, one));
     }
     ROOFWALK_TRY_STATUS(folder_.write(name, task, units));
     count += units.size();
@@ -259,9 +259,9 @@ void Collector::clean_up() {
 
 std::string unit_name(const GradeTask& task) { return fmt::format("{}.{}", task.key, task.round); }
 
-Unit unit_of(const Grading& grading, const GradeTask& task, const std::string& program_sha256) {
+Unit unit_of(const Grading& grading, const GradeTask& task) {
   const Job job = grading.job(task, {});
-  return {unit_name(task), task.source_sha256, job.file_name(), to_json(job), program_sha256};
+  return {unit_name(task), task.source_sha256, job.file_name(), to_json(job), this_programs_hash()};
 }
 
 std::vector<std::vector<GradeTask>> in_chunks(const std::vector<GradeTask>& tasks, int per_task) {

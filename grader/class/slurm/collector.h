@@ -52,7 +52,6 @@ class Collector {
   const SlurmOptions& options_;
   const UnitFolder folder_{options_.folder};
   const SlurmQueue queue_{};
-  const std::string program_sha256_ = this_programs_hash();
   std::map<std::string, std::vector<TaskOfArray>> earlier_;  // units of a call before this one
   std::map<std::string, Flight> flights_;
   std::map<std::string, int> losses_;
@@ -66,7 +65,7 @@ class Collector {
 // The unit's name: the key and the round of the grade.
 std::string unit_name(const GradeTask& task);
 
-Unit unit_of(const Grading& grading, const GradeTask& task, const std::string& program_sha256);
+Unit unit_of(const Grading& grading, const GradeTask& task);
 
 // Groups of at most `per_task` tasks.
 std::vector<std::vector<GradeTask>> in_chunks(const std::vector<GradeTask>& tasks, int per_task);

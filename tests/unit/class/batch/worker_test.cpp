@@ -61,6 +61,18 @@ TEST_F(Worker, ThatEatsMemoryHitsItsLimit) {
   EXPECT_FALSE(run("x=$(head -c 400000000 /dev/zero | tr '\\0' x); echo '{}' >&3\n", {.memory_bytes = 128u << 20}));
 }
 
+TEST_F(Worker, OfAProgramThatWasBuiltAnewIsNotStarted) {
+  const fs::path file = folder_.write("program", "1");
+  const SameProgram same(file);
+  EXPECT_TRUE(same.check());
+  folder_.write("another", "2");
+  fs::rename(folder_.path() / "another", file);
+  ASSERT_FALSE(same.check());
+  EXPECT_THAT(same.check().error().text(), HasSubstr("was built anew while it graded (give the same command again)"));
+  fs::remove(file);
+  EXPECT_FALSE(same.check());
+}
+
 TEST_F(Worker, ThatIsNotThere) { EXPECT_FALSE(run_in_worker(folder_.path() / "none", {{"job", 1}}, {})); }
 
 }  // namespace
