@@ -310,7 +310,7 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
   } else {
     std::string last;
     for (const std::string& line : clean_lines(run.output)) {
-      if (!line.empty()) last = line;
+      if (!line.empty() && line != "compilation terminated.") last = line;
     }
     error.message =
         fmt::format("{} failed with exit code {}: {}", what, run.exit_code, last.empty() ? "it gave no message" : last);

@@ -132,6 +132,8 @@ TEST(CompilerEnds, AreNamed) {
   EXPECT_EQ(killed.file, "") << "the learner is not to blame";
   EXPECT_THAT(end({.exit_code = 137, .output = "x", .flooded = true}), HasSubstr("wrote endless messages"));
   EXPECT_THAT(end({.exit_code = 255, .output = "something else\n"}), HasSubstr("exit code 255: something else"));
+  EXPECT_THAT(end({.exit_code = 1, .output = "cc1plus: fatal error: x: No such file\ncompilation terminated.\n"}),
+              HasSubstr("my/x.cu: nvcc failed with exit code 1: cc1plus: fatal error: x: No such file"));
 }
 
 // The system ends the largest process if memory lacks, which may be one that nvcc runs; a cluster ends all of a job.
