@@ -39,6 +39,7 @@ void add_counters(const Surroundings& around, FindingList list);
 void add_sharing(const Surroundings& around, FindingList list);
 void add_plots(const Surroundings& around, FindingList list);
 void add_grading(const Surroundings& around, FindingList list);
+void add_slurm(const Surroundings& around, FindingList list);
 
 // Whether the driver is new enough and shows a GPU that the toolkit compiles for.
 bool can_measure(const Surroundings& around);

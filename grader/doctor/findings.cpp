@@ -188,6 +188,7 @@ std::vector<MachineFinding> findings_of(const Surroundings& around) {
   add_sharing(around, {Area::sharing, findings});
   add_plots(around, {Area::plots, findings});
   add_grading(around, {Area::grading, findings});
+  add_slurm(around, {Area::grading, findings});
   if (around.system.is_root) without_sudo(findings);
   return findings;
 }

@@ -57,6 +57,8 @@ struct Answer {
   std::string output;
 };
 
+constexpr double kSlurmTimeout_s = 10;
+
 Answer answer_of(std::vector<std::string> arguments) {
   const auto result = run_command({.arguments = std::move(arguments), .timeout_s = 20, .max_output_bytes = 1 << 16});
   if (!result) return {};
@@ -235,6 +237,25 @@ Surroundings::Screen screen_around() {
 
 }  // namespace
 
+Surroundings::Slurm slurm_around(double timeout_s) {
+  Surroundings::Slurm slurm;
+  slurm.is_here = find_program("sinfo").has_value();
+  if (!slurm.is_here) return slurm;
+  const auto result =
+      run_command({.arguments = {"sinfo", "--noheader", "--Node", "--format=%N|%T|%E"}, .timeout_s = timeout_s});
+  if (!result) {
+    slurm.trouble = result.error().message;
+  } else if (result->timed_out) {
+    slurm.trouble = fmt::format("no answer within {} s", timeout_s);
+  } else if (result->exit_code != 0) {
+    slurm.trouble = result->output.substr(0, result->output.find('\n'));
+    if (slurm.trouble.empty()) slurm.trouble = fmt::format("sinfo ends with {}", result->exit_code);
+  } else {
+    slurm.nodes = slurm_nodes(result->output);
+  }
+  return slurm;
+}
+
 Surroundings look_around(const Course& course) {
   Surroundings around;
   around.system = system_around();
@@ -243,6 +264,7 @@ Surroundings look_around(const Course& course) {
   around.tools = tools_around(course);
   around.screen = screen_around();
   around.sandbox.box = box_facts();
+  around.slurm = slurm_around(kSlurmTimeout_s);
   return around;
 }
 

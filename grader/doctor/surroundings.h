@@ -72,10 +72,25 @@ struct Surroundings {
     std::optional<bool> runs;  // whether a kernel was compiled and run in boxes, and was right; nullopt: not tried
     std::string run_text;      // the outcome
   } sandbox;
+
+  struct Slurm {
+    struct Node {
+      std::string name, state, reason;  // Slurm's words
+    };
+    bool is_here = false;  // whether sinfo is on the PATH
+    std::string trouble;   // why sinfo told nothing
+    std::vector<Node> nodes;
+  } slurm;
 };
 
 // All facts except the results of running the course's own kernel (tools.runs, sandbox.runs). Takes a second or two
 // and changes nothing. It forks, so call it before the program starts threads.
 Surroundings look_around(const Course& course);
+
+// Asks Slurm for its nodes, and gives up after `timeout_s`: a controller that is ill may never answer.
+Surroundings::Slurm slurm_around(double timeout_s);
+
+// Reads the output of sinfo --Node --format=%N|%T|%E. A node in several partitions is one node.
+std::vector<Surroundings::Slurm::Node> slurm_nodes(const std::string& output);
 
 }  // namespace roofwalk

@@ -42,6 +42,10 @@ struct Case {
 constexpr auto kGood = Condition::ok, kTip = Condition::could_be_better, kFail = Condition::broken,
                kNone = Condition::not_here;
 
+Surroundings::Slurm cluster(std::vector<Surroundings::Slurm::Node> nodes) {
+  return {.is_here = true, .trouble = {}, .nodes = std::move(nodes)};
+}
+
 GpuState& state(Surroundings& around) { return around.gpu.driver.gpus.at(0).state; }
 
 const Case kCases[] = {
@@ -307,6 +311,27 @@ const Case kCases[] = {
        a.sandbox.run_text = "bwrap: Can't find source path chapters: Permission denied";
      },
      "sandbox", kNone, "nothing runs in it: bwrap", "readable for all users", laptop},
+    // a cluster
+    {"SlurmsNodes", [](auto& a) { a.slurm = cluster({{"n1", "idle", "none"}, {"n2", "mixed-", "none"}}); }, "slurm_nodes",
+     kGood, "2 of 2 take tasks", "", laptop},
+    {"NodeIsDown", [](auto& a) { a.slurm = cluster({{"n1", "idle", "none"}, {"n2", "down", "Duplicate jobid"}}); },
+     "slurm_nodes", kNone, "1 of 2 take tasks: n2 down (Duplicate jobid)",
+     "$ sudo scontrol update nodename=n2 state=resume\n", laptop},
+    {"NodesAreDrained", [](auto& a) { a.slurm = cluster({{"n1", "drained", "disk"}, {"n2", "draining", "disk"}}); },
+     "slurm_nodes", kNone, "0 of 2 take tasks: n1 drained (disk), n2 draining (disk)", "nodename=n1,n2 state", laptop},
+    {"NodeIsSilent", [](auto& a) { a.slurm = cluster({{"n1", "idle*", "none"}}); }, "slurm_nodes", kNone,
+     "0 of 1 take tasks: n1 idle*", "$ sudo systemctl restart slurmd\n", laptop},
+    {"NodeIsInMaintenance", [](auto& a) { a.slurm = cluster({{"n1", "maint", "none"}}); }, "slurm_nodes", kNone,
+     "n1 maint", "$ sinfo --list-reasons", laptop},
+    {"NodesNamesAreNoCommands", [](auto& a) { a.slurm = cluster({{"n1;reboot", "down", "none"}}); }, "slurm_nodes", kNone,
+     "n1;reboot down", "$ sinfo --list-reasons", laptop},
+    {"NoNodes", [](auto& a) { a.slurm = cluster({}); }, "slurm_nodes", kNone, "knows none", "ask an administrator", laptop},
+    {"SlurmIsSilent",
+     [](auto& a) {
+       a.slurm = cluster({});
+       a.slurm.trouble = "no answer within 10 s";
+     },
+     "slurm_nodes", kNone, "does not answer: no answer within 10 s", "$ scontrol ping", laptop},
 };
 
 class FindingTest : public ::testing::TestWithParam<Case> {};
