@@ -79,6 +79,11 @@ class SlurmTest : public ClassTest {
       const auto result = run_command({.arguments = {"scancel", id}});
   }
 
+  static bool queue_is_empty() {
+    const auto queue = run_command({.arguments = {"squeue", "--noheader"}});
+    return queue && queue->exit_code == 0 && queue->output.empty();
+  }
+
   void kill_and_restart(const std::string& daemon, std::chrono::milliseconds away) const {
     cluster({"kill", place(), daemon});
     std::this_thread::sleep_for(away);
@@ -148,6 +153,28 @@ TEST_F(SlurmTest, LongAClassHasTheGradebookOfALocalRun) {
   expect_nothing_twice("slurm");
   EXPECT_FALSE(fs::exists(folder_ / "slurm/slurm"));
   EXPECT_THAT(grade_by_slurm("slurm", {"--status"}).output, HasSubstr("no job"));
+}
+
+// Nobody waits: tasks are killed, and the jobs that follow them submit again what was lost, until the last one takes
+// the answers into the record, which is on the same machine here.
+TEST_F(SlurmTest, LongNobodyWaitsAndEverythingIsGraded) {
+  make({.students = 9, .seed = 5, .bytes_of_large = 2u << 20});
+  undisturbed(2);
+  const CommandResult detached = grade_by_slurm("alone", {"--detach", "--per-task", "3"});
+  EXPECT_THAT(detached.output, HasSubstr("a job that starts when the tasks have ended"));
+  EXPECT_THAT(grade_by_slurm("alone", {"--status"}).output, HasSubstr("a job follows the tasks: "));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(20);
+  for (int look = 0; fs::exists(folder_ / "alone/slurm") && std::chrono::steady_clock::now() < end; ++look) {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    if (look % 2 == 0 && look < 12) kill_a_task();
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "alone/slurm")) << file_text(folder_ / "alone/slurm/follow-up.log");
+  // The last job removes the folder before it writes the gradebook.
+  while (!queue_is_empty() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  EXPECT_EQ(results("alone"), results("undisturbed"));
+  expect_nothing_twice("alone");
 }
 
 // Other kills each day, because a run takes minutes.

@@ -1,6 +1,7 @@
 #include "grader/class/slurm/array_script.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -24,11 +25,13 @@ std::string literal(std::string_view text) {
 
 std::string_view name_of(std::string_view option) { return option.substr(0, option.find('=')); }
 
+bool asks_for_gpu(const std::string& option) {
+  const std::string_view name = name_of(option);
+  return name == "--gres" || name == "--gpus" || name.starts_with("--gpus-per-");
+}
+
 bool asks_for_gpus(const std::vector<std::string>& options) {
-  return std::any_of(options.begin(), options.end(), [](const std::string& option) {
-    const std::string_view name = name_of(option);
-    return name == "--gres" || name == "--gpus" || name.starts_with("--gpus-per-");
-  });
+  return std::any_of(options.begin(), options.end(), asks_for_gpu);
 }
 
 }  // namespace
@@ -48,6 +51,24 @@ std::string array_script(const ArrayJob& job) {
   for (const auto& [name, value] : job.environment) text += fmt::format("export {}={}\n", name, in_quotes(value));
   return text + fmt::format("exec {} grade-task {} {} \"$SLURM_ARRAY_TASK_ID\"\n", in_quotes(job.program.string()),
                             in_quotes(job.folder.string()), job.name);
+}
+
+std::string follow_up_script(const FollowUpJob& job) {
+  std::string text = "#!/bin/bash\n";
+  const auto add = [&](const std::string& option) { text += "#SBATCH " + option + "\n"; };
+  add("--job-name=" + job.name);
+  if (!job.after.empty()) add(fmt::format("--dependency=afterany:{}", fmt::join(job.after, ":")));
+  add(fmt::format("--output=\"{}/follow-up.log\"", literal(job.folder.string())));
+  add("--open-mode=append");
+  add("--requeue");
+  add("--ntasks=1");
+  for (const std::string& option : job.options) {
+    const std::string_view name = name_of(option);
+    if (!asks_for_gpu(option) && name != "--dependency" && name != "--exclusive") add(option);
+  }
+  for (const auto& [name, value] : job.environment) text += fmt::format("export {}={}\n", name, in_quotes(value));
+  return text +
+         fmt::format("exec {} grade-follow-up {}\n", in_quotes(job.program.string()), in_quotes(job.folder.string()));
 }
 
 Status check_sbatch_option(const std::string& option) {

@@ -24,6 +24,18 @@ struct ArrayJob {
 
 std::string array_script(const ArrayJob& job);
 
+// A job that starts when others have ended, however they end (follow_up.h).
+struct FollowUpJob {
+  std::string name;
+  std::vector<std::string> after;    // the jobs' numbers; empty: it starts at once
+  std::vector<std::string> options;  // of sbatch, as the tasks have them; it needs no GPU and no node for itself
+  std::filesystem::path program;
+  std::filesystem::path folder;  // UnitFolder's root
+  std::map<std::string, std::string> environment;
+};
+
+std::string follow_up_script(const FollowUpJob& job);
+
 // Checks an option that the user passes on to sbatch. Errors: it is none, or this program sets it itself.
 Status check_sbatch_option(const std::string& option);
 

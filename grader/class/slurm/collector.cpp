@@ -11,6 +11,7 @@
 #include "common/base/atomic_file.h"
 #include "common/base/hash.h"
 #include "common/store/store.h"
+#include "grader/class/slurm/follow_up.h"
 #include "grader/text/text.h"
 
 namespace roofwalk {
@@ -19,17 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 using Seconds = std::chrono::duration<double>;
 
-// The default of Slurm's MaxArraySize is 1001, and the largest index is one less.
-constexpr std::size_t kMostTasksOfAJob = 1000;
-constexpr int kMostLosses = 5;
 constexpr int kSubmitTries = 5;
+constexpr int kMostSubmittedAfterFault = 2;
 constexpr double kToldOfSilence_s = 60;
 constexpr double kMostSilence_s = 1800;
-
-std::string new_job_name() {
-  std::random_device random;
-  return fmt::format("roofwalk-{:08x}{:08x}", random(), random());
-}
 
 std::string last_line_of(const fs::path& log) {
   std::string text = file_text(log);
@@ -44,15 +38,31 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
+std::string new_job_name() {
+  std::random_device random;
+  return fmt::format("roofwalk-{:08x}{:08x}", random(), random());
+}
+
+Error loss_of(const UnitFolder& folder, const std::vector<TaskOfArray>& tasks) {
+  std::string words;  // the last line that one of the tasks printed
+  for (const auto& [name, index] : tasks) {
+    if (words.empty()) words = last_line_of(folder.array(name) / fmt::format("{}.log", index));
+  }
+  return {.message = fmt::format("Slurm's task ended {} times without an answer{}{}", kMostLosses,
+                                 words.empty() ? "" : ": ", words),
+          .advice = "do all nodes see " + folder.root().string() + " and this program?"};
+}
+
 Status Collector::run() {
   ROOFWALK_TRY_STATUS(SlurmQueue::is_installed());
   ROOFWALK_TRY_STATUS(folder_.make());
+  if (options_.waits) cancel_follow_up(options_.folder);
   find_earlier();
   auto looked = Clock::now();
   for (;;) {
     ROOFWALK_TRY_STATUS(submit_waiting());
     take_answers();
-    if (!options_.waits) return kOk;
+    if (!options_.waits) return leave();
     if (flights_.empty() && lost_.empty()) {
       // A fault puts its submission back, to be tried once more.
       ROOFWALK_TRY_STATUS(submit_waiting());
@@ -68,6 +78,33 @@ Status Collector::run() {
   return kOk;
 }
 
+// Leaves what has no answer yet to a job. A call knows only its own tries, so the jobs tell how often a submission was
+// tried: without that, one that always has a fault would be tried for ever.
+Status Collector::leave() {
+  std::vector<GradeTask> again;
+  while (auto task = grading_.next()) {
+    const std::string unit = unit_name(*task);
+    const auto fault = faults_.find(unit);
+    if (fault == faults_.end() || submitted_[unit] < kMostSubmittedAfterFault) {
+      again.push_back(*std::move(task));
+    } else {
+      grading_.finish(*std::move(task), fault->second);
+    }
+  }
+  if (!again.empty()) ROOFWALK_TRY_STATUS(submit(in_chunks(again, 1)));
+  if (flights_.empty()) {
+    clean_up();
+    return kOk;
+  }
+  if (const Status renewed = renew_follow_up(options_); !renewed) {
+    options_.told("no job follows the tasks, so the same command has to be given later: " + renewed.error().message);
+    return kOk;
+  }
+  options_.told(fmt::format("{} still out; a job that starts when the tasks have ended submits again what is lost: {}",
+                            flights_.size(), follow_up_name(options_.folder)));
+  return kOk;
+}
+
 // The units of jobs that earlier calls submitted. A unit is in several if it was lost once; any job's answer is taken.
 void Collector::find_earlier() {
   for (const std::string& name : folder_.arrays()) {
@@ -75,7 +112,10 @@ void Collector::find_earlier() {
     for (const std::size_t task : folder_.tasks(name)) {
       const auto units = folder_.read(name, task);
       if (!units) continue;
-      for (const Unit& unit : *units) earlier_[unit.name].emplace_back(name, task);
+      for (const Unit& unit : *units) {
+        earlier_[unit.name].emplace_back(name, task);
+        ++submitted_[unit.name];
+      }
     }
   }
 }
@@ -118,10 +158,13 @@ Status Collector::submit(const std::vector<std::vector<GradeTask>>& chunks) {
   }
   ROOFWALK_TRY_STATUS(
       replace_file(folder_.array(name) / "script.sh", array_script(array_job(options_, name, chunks.size()))));
-  ROOFWALK_TRY_STATUS(submit_script(name));
+  ROOFWALK_TRY_STATUS(submit_script(queue_, folder_, name));
   jobs_.insert(name);
   for (std::size_t task = 0; task < chunks.size(); ++task) {
-    for (const GradeTask& one : chunks[task]) flights_.insert_or_assign(unit_name(one), Flight{one, {{name, task}}});
+    for (const GradeTask& one : chunks[task]) {
+      flights_.insert_or_assign(unit_name(one), Flight{one, {{name, task}}});
+      ++submitted_[unit_name(one)];
+    }
   }
   options_.told(fmt::format("{} submission{} in {} task{}: job {}", count, count == 1 ? "" : "s", chunks.size(),
                             chunks.size() == 1 ? "" : "s", name));
@@ -129,15 +172,15 @@ Status Collector::submit(const std::vector<std::vector<GradeTask>>& chunks) {
 }
 
 // Slurm may take a job and fail to say so; the job's name then is in the queue.
-Status Collector::submit_script(const std::string& name) const {
+Status submit_script(const SlurmQueue& queue, const UnitFolder& folder, const std::string& name) {
   for (int tries = 1;; ++tries) {
-    const Status submitted = queue_.submit(folder_.array(name) / "script.sh");
+    const Status submitted = queue.submit(folder.array(name) / "script.sh");
     if (submitted) return kOk;
-    const auto queued = queue_.tasks({name});
+    const auto queued = queue.tasks({name});
     if (queued && !queued->empty()) return kOk;
     if (tries == kSubmitTries) {
       std::error_code error;
-      fs::remove_all(folder_.array(name), error);
+      fs::remove_all(folder.array(name), error);
       return Error{.message = "Slurm does not take the job: " + submitted.error().message,
                    .advice = "what is graded is kept; the same command goes on"};
     }
@@ -156,7 +199,10 @@ bool Collector::take_answer(const std::string& unit) {
   std::error_code error;
   if (!answer) return false;
   // Without the file, the second try does not take the fault for its own answer.
-  if (!*answer) fs::remove(folder_.result(unit), error);
+  if (!*answer) {
+    fs::remove(folder_.result(unit), error);
+    faults_.insert_or_assign(unit, answer->error());
+  }
   GradeTask task = std::move(flights_.at(unit).task);
   flights_.erase(unit);
   grading_.finish(std::move(task), *std::move(answer));
@@ -229,30 +275,18 @@ void Collector::lose(const std::string& unit) {
   GradeTask& task = flight.mapped().task;
   std::error_code error;
   fs::remove(folder_.result(unit), error);  // a torn one
-  if (++losses_[unit] < kMostLosses) {
+  if (++losses_[unit] < static_cast<int>(kMostLosses)) {
     lost_.push_back(std::move(task));
     return;
   }
   losses_.erase(unit);
   task.tries = kMostTries;  // it was tried often enough
-  const std::string words = last_words_of(flight.mapped().at);
-  grading_.finish(std::move(task),
-                  Error{.message = fmt::format("Slurm's task ended {} times without an answer{}{}", kMostLosses,
-                                               words.empty() ? "" : ": ", words),
-                        .advice = "do all nodes see " + folder_.root().string() + " and this program?"});
-}
-
-// The last line that one of the tasks printed.
-std::string Collector::last_words_of(const std::vector<TaskOfArray>& tasks) const {
-  std::string words;
-  for (const auto& [name, index] : tasks) {
-    if (words.empty()) words = last_line_of(folder_.array(name) / fmt::format("{}.log", index));
-  }
-  return words;
+  grading_.finish(std::move(task), loss_of(folder_, flight.mapped().at));
 }
 
 void Collector::clean_up() {
   for (const std::string& name : jobs_) queue_.cancel_job(name);  // tasks that were given up and came back
+  cancel_follow_up(options_.folder);
   std::error_code error;
   fs::remove_all(folder_.root(), error);
 }

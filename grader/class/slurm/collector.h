@@ -18,6 +18,8 @@
 
 namespace roofwalk {
 
+using TaskOfArray = std::pair<std::string, std::size_t>;  // the job's name and the task
+
 class Collector {
  public:
   Collector(Grading& grading, const SlurmOptions& options) : grading_(grading), options_(options) {}
@@ -26,7 +28,6 @@ class Collector {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using TaskOfArray = std::pair<std::string, std::size_t>;  // the job's name and the task
 
   // A unit that tasks grade: several if an earlier call submitted it again.
   struct Flight {
@@ -35,17 +36,16 @@ class Collector {
     std::optional<Clock::time_point> gone_since = std::nullopt;  // since when none of them is in the queue
   };
 
+  Status leave();
   void find_earlier();
   Status submit_waiting();
   Status submit(const std::vector<std::vector<GradeTask>>& chunks);
-  Status submit_script(const std::string& name) const;
   void take_answers();
   bool take_answer(const std::string& unit);
   Status look_at_queue();
   void tell_why_all_wait(const std::vector<QueuedTask>& queued);
   void find_lost(const std::set<TaskOfArray>& alive);
   void lose(const std::string& unit);
-  std::string last_words_of(const std::vector<TaskOfArray>& tasks) const;
   void clean_up();
 
   Grading& grading_;
@@ -55,12 +55,26 @@ class Collector {
   std::map<std::string, std::vector<TaskOfArray>> earlier_;  // units of a call before this one
   std::map<std::string, Flight> flights_;
   std::map<std::string, int> losses_;
-  std::vector<GradeTask> lost_;  // to be submitted again, each as a task of its own
+  std::map<std::string, int> submitted_;  // how often, also by earlier calls
+  std::map<std::string, Error> faults_;   // the last one of each unit that had one
+  std::vector<GradeTask> lost_;           // to be submitted again, each as a task of its own
   std::set<std::string> jobs_;
   std::optional<Clock::time_point> silent_since_;  // since when Slurm does not answer
   bool told_of_silence_ = false;
   std::string told_reason_;  // Slurm's reason for which everything waits, if the user was told of it
 };
+
+// The default of Slurm's MaxArraySize is 1001, and the largest index is one less.
+inline constexpr std::size_t kMostTasksOfAJob = 1000;
+inline constexpr std::size_t kMostLosses = 5;
+
+std::string new_job_name();
+
+// Submits the script of an array, and tries again for half a minute. Errors: Slurm does not take it.
+Status submit_script(const SlurmQueue& queue, const UnitFolder& folder, const std::string& name);
+
+// The Error of a unit whose tasks ended kMostLosses times without an answer; `at`: the last job and task.
+Error loss_of(const UnitFolder& folder, const std::vector<TaskOfArray>& tasks);
 
 // The unit's name: the key and the round of the grade.
 std::string unit_name(const GradeTask& task);

@@ -6,6 +6,7 @@
 
 #include "common/base/network_file_system.h"
 #include "grader/class/slurm/collector.h"
+#include "grader/class/slurm/follow_up.h"
 #include "grader/text/text.h"
 
 namespace roofwalk {
@@ -61,6 +62,7 @@ std::string status_text(const std::filesystem::path& root) {
     if (queued && states.empty()) text += "; no task is in the queue";
     text += "\n";
   }
+  text += follow_up_text(root);
   if (!queued) text += fmt::format("Slurm does not answer: {}\n", queued.error().message);
   return text;
 }

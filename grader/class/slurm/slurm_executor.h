@@ -18,10 +18,15 @@ struct SlurmOptions {
   int per_task = 8;                 // submissions of one task; a task costs Slurm about a second
   int at_once = 0;                  // tasks that may run at the same time; 0: any number
   bool needs_gpu = false;
-  bool waits = true;    // false: takes the answers that are there, submits the rest and returns
-  double poll_s = 2;    // between looks at the queue
-  double look_s = 0.2;  // between looks for answers
-  double retry_s = 2;   // before sbatch is tried again; each time twice as long
+  // false: takes the answers that are there, submits the rest, and a job that looks after it (follow_up.h), and returns
+  bool waits = true;
+  // The command that takes answers into the record, for a job on the machine that has the record. Empty: only a person
+  // gives it.
+  std::vector<std::string> collect = {};
+  std::filesystem::path record = {};  // the file of the grades
+  double poll_s = 2;                  // between looks at the queue
+  double look_s = 0.2;                // between looks for answers
+  double retry_s = 2;                 // before sbatch is tried again; each time twice as long
   // The time after a task's end in which its answer may still become visible.
   double grace_s = 10;
   std::function<void(const std::string&)> told = [](const std::string&) {};  // gets lines for the user

@@ -32,6 +32,26 @@ Result<std::string> output_of(const std::vector<std::string>& arguments) {
   return Error{.message = fmt::format("{}: {}", arguments.front(), words_of(result))};
 }
 
+// The fields of each line, of which the last may hold any character. Leaves out warnings among the lines.
+template <std::size_t kFields>
+std::vector<std::array<std::string_view, kFields>> lines_of(std::string_view output) {
+  std::vector<std::array<std::string_view, kFields>> lines;
+  for (std::string_view rest = output; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    std::array<std::string_view, kFields> fields;
+    std::size_t count = 0;
+    for (; count < kFields; ++count) {
+      const std::size_t end = count + 1 < kFields ? line.find('|') : std::string_view::npos;
+      fields[count] = line.substr(0, end);
+      if (end == std::string_view::npos) break;
+      line.remove_prefix(end + 1);
+    }
+    if (count + 1 == kFields) lines.push_back(fields);
+  }
+  return lines;
+}
+
 }  // namespace
 
 bool QueuedTask::is_held() const {
@@ -62,6 +82,12 @@ Result<std::vector<QueuedTask>> SlurmQueue::tasks(const std::vector<std::string>
   return parse_queue(output);
 }
 
+Result<std::vector<QueuedJob>> SlurmQueue::jobs(const std::string& job_name) const {
+  ROOFWALK_TRY(const std::string output,
+               output_of({"squeue", "--noheader", "--format=%i|%T|%r", "--name=" + job_name}));
+  return parse_jobs(output);
+}
+
 void SlurmQueue::cancel_job(const std::string& job_name) const {
   [[maybe_unused]] const auto ignored = output_of({"scancel", "--quiet", "--name=" + job_name});
 }
@@ -70,26 +96,27 @@ void SlurmQueue::cancel_task(const QueuedTask& task) const {
   [[maybe_unused]] const auto ignored = output_of({"scancel", "--quiet", fmt::format("{}_{}", task.job_id, task.task)});
 }
 
+void SlurmQueue::cancel_waiting(const std::string& job_name) const {
+  [[maybe_unused]] const auto ignored = output_of({"scancel", "--quiet", "--state=PENDING", "--name=" + job_name});
+}
+
 std::vector<QueuedTask> parse_queue(const std::string& output) {
   std::vector<QueuedTask> tasks;
-  for (std::string_view rest = output; !rest.empty();) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    std::array<std::string_view, 5> fields;
-    std::size_t count = 0;
-    for (; count < fields.size(); ++count) {
-      const std::size_t end = count + 1 < fields.size() ? line.find('|') : std::string_view::npos;
-      fields[count] = line.substr(0, end);
-      if (end == std::string_view::npos) break;
-      line.remove_prefix(end + 1);
-    }
-    if (count + 1 < fields.size()) continue;  // a warning among the lines
+  for (const auto& fields : lines_of<5>(output)) {
     QueuedTask task{std::string(fields[0]), std::string(fields[1]), 0, std::string(fields[3]), std::string(fields[4])};
     const std::string_view index = fields[2];
     const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), task.task);
     if (error == std::errc() && end == index.data() + index.size()) tasks.push_back(std::move(task));
   }
   return tasks;
+}
+
+std::vector<QueuedJob> parse_jobs(const std::string& output) {
+  std::vector<QueuedJob> jobs;
+  for (const auto& [id, state, reason] : lines_of<3>(output)) {
+    jobs.push_back({std::string(id), std::string(state), std::string(reason)});
+  }
+  return jobs;
 }
 
 }  // namespace roofwalk

@@ -21,6 +21,11 @@ struct QueuedTask {
   bool is_held() const;
 };
 
+// A job without an array that has not ended.
+struct QueuedJob {
+  std::string id, state, reason;  // Slurm's words
+};
+
 class SlurmQueue {
  public:
   // Errors: a command of Slurm is not on the PATH.
@@ -32,12 +37,20 @@ class SlurmQueue {
   // The tasks of this user's jobs of these names that have not ended. Errors: Slurm does not answer.
   Result<std::vector<QueuedTask>> tasks(const std::vector<std::string>& job_names) const;
 
+  // The jobs of this name, which are no arrays, that have not ended. Errors: Slurm does not answer.
+  Result<std::vector<QueuedJob>> jobs(const std::string& job_name) const;
+
   // Takes all tasks of a job, or one task, out of the queue. A job that has ended is no error.
   void cancel_job(const std::string& job_name) const;
   void cancel_task(const QueuedTask& task) const;
+  // Takes the jobs of this name that wait out of the queue; one that runs goes on.
+  void cancel_waiting(const std::string& job_name) const;
 };
 
 // Reads the output of squeue in the format of SlurmQueue::tasks().
 std::vector<QueuedTask> parse_queue(const std::string& output);
+
+// Reads the output of squeue in the format of SlurmQueue::jobs().
+std::vector<QueuedJob> parse_jobs(const std::string& output);
 
 }  // namespace roofwalk

@@ -126,9 +126,44 @@ Handed take_hand_ins(const std::vector<fs::path>& paths, const Wanted& wanted, B
   return handed;
 }
 
+// The command that takes answers into the record, as a job can give it: without secrets from stdin, and with every path
+// in full.
+std::vector<std::string> collecting_words(const Session& session, const GradeCommand& command,
+                                          const SlurmOptions& slurm) {
+  const BatchPlaces places =
+      places_of(session, {.course_file = command.places.course_file, .grades = command.places.grades, .secrets = {}});
+  if (places.course_file.empty() || command.places.secrets == "-" || slurm.needs_gpu) return {};
+  std::vector<std::string> words = {"grade",
+                                    "--course",
+                                    fs::absolute(places.course_file).string(),
+                                    "--grades",
+                                    fs::absolute(places.folder).string(),
+                                    "--device",
+                                    device_of(session),
+                                    "--executor",
+                                    "slurm",
+                                    "--detach"};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.push_back(fmt::format("{}={}", option, value));
+  };
+  const auto full = [&](const std::string& path) {
+    return path.empty() ? path : fs::absolute(session.from_caller(path)).string();
+  };
+  add("--secrets", full(command.places.secrets));
+  add("--shared", full(command.slurm.shared));
+  add("--sbatch", command.slurm.sbatch);
+  add("--chapter", command.chapter);
+  if (command.slurm.per_task > 0) add("--per-task", fmt::format("{}", command.slurm.per_task));
+  if (command.slurm.at_once > 0) add("--at-once", fmt::format("{}", command.slurm.at_once));
+  if (command.unsandboxed) words.emplace_back("--unsandboxed");
+  return words;
+}
+
 std::function<Status(Grading&)> slurm_executor(const Session& session, const GradeCommand& command,
                                                const Batch& batch) {
-  const SlurmOptions options = slurm_options(session, command.slurm, batch.folder());
+  SlurmOptions options = slurm_options(session, command.slurm, batch.folder());
+  options.collect = collecting_words(session, command, options);
+  options.record = fs::absolute(batch.folder()) / "grades.db";
   return [options, dry_run = command.slurm.dry_run](Grading& grading) -> Status {
     if (!dry_run) return grade_by_slurm(grading, options);
     print(dry_run_text(grading, options));

@@ -35,7 +35,9 @@ void add_slurm_options(Verb& command, SlurmCommand& options) {
       .needs(executor);
   command.add_option("--at-once", options.at_once, "tasks of Slurm that may run at the same time; default: any number")
       .needs(executor);
-  command.add_flag("--detach", options.detaches, "submit and return; the same command collects the grades later")
+  command
+      .add_flag("--detach", options.detaches,
+                "submit and return; a job submits again what is lost, and the same command takes the grades later")
       .needs(executor);
   command.add_flag("--dry-run", options.dry_run, "print the script for sbatch, and submit nothing").needs(executor);
   command.add_flag("--status", options.shows_status, "show what is in Slurm's queue, and do nothing else")

@@ -45,6 +45,25 @@ TEST(ArrayScript, AsksForOneGpuUnlessTheUserAsksForSome) {
   }
 }
 
+TEST(FollowUpScript, WaitsForAllJobsAndAsksForNoGpu) {
+  EXPECT_EQ(follow_up_script({.name = "roofwalk-follow-up-1",
+                              .after = {"17", "21"},
+                              .options = {"--partition=lab", "--gpus=1", "--exclusive", "--dependency=singleton"},
+                              .program = "/opt/roof walk/roofwalk",
+                              .folder = "/class/5%/slurm",
+                              .environment = {{"ROOFWALK_ROOT", "/class"}}}),
+            "#!/bin/bash\n"
+            "#SBATCH --job-name=roofwalk-follow-up-1\n"
+            "#SBATCH --dependency=afterany:17:21\n"
+            "#SBATCH --output=\"/class/5%%/slurm/follow-up.log\"\n"
+            "#SBATCH --open-mode=append\n"
+            "#SBATCH --requeue\n"
+            "#SBATCH --ntasks=1\n"
+            "#SBATCH --partition=lab\n"
+            "export ROOFWALK_ROOT='/class'\n"
+            "exec '/opt/roof walk/roofwalk' grade-follow-up '/class/5%/slurm'\n");
+}
+
 TEST(ArrayScript, AnOptionIsOneWordThatRoofwalkDoesNotSet) {
   for (const char* const option :
        {"--partition=lab", "--time=30", "--exclusive", "--wait-all-nodes=1", "--cluster-constraint=x"}) {

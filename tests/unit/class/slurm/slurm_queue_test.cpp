@@ -30,5 +30,13 @@ TEST(SlurmQueue, LeavesOutWarningsAndJobsThatAreNoArrays) {
   EXPECT_TRUE(parse_queue("").empty());
 }
 
+TEST(SlurmQueue, ReadsJobsThatAreNoArrays) {
+  const auto jobs = parse_jobs("a warning\n101|PENDING|Dependency\n102|RUNNING|None\n");
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[0].id, "101");
+  EXPECT_EQ(jobs[0].state, "PENDING");
+  EXPECT_EQ(jobs[0].reason, "Dependency");
+}
+
 }  // namespace
 }  // namespace roofwalk::test
