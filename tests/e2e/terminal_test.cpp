@@ -331,5 +331,91 @@ TEST_F(TerminalTest, ProfileUsesTheRoomThereIs) {
   }
 }
 
+// The pages of a class while its grades come in.
+class ReportWatchTest : public TerminalTest {
+ protected:
+  void hand_in(const std::string& student, const std::string& source) const {
+    const fs::path file = course_.root() / "class" / student / "vector-add.cu";
+    fs::create_directories(file.parent_path());
+    fs::copy_file(fs::path(E2E_SOURCE_DIR) / source, file, fs::copy_options::overwrite_existing);
+  }
+
+  void grade() const {
+    OnTerminal grade(course_.root(), {"grade", "class", "--chapter", "vector-add", "--unsandboxed"}, 80, 24);
+    EXPECT_EQ(WEXITSTATUS(grade.ended()), 0) << grade.screen();
+  }
+
+  std::string index() const {
+    std::ifstream in(course_.root() / "grades/report/index.html");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  // Reads the page again and again, as a browser does, until it holds the text. It is whole each time.
+  std::string page_with(const std::string& text) const {
+    const auto end = Clock::now() + kPatience;
+    std::string page = index();
+    while (page.find(text) == std::string::npos && Clock::now() < end) {
+      ::usleep(20'000);
+      page = index();
+      EXPECT_TRUE(page.ends_with("</html>\n")) << page.size();
+    }
+    EXPECT_THAT(page, HasSubstr(text));
+    return page;
+  }
+
+  static constexpr const char* kReloads = "<meta http-equiv=\"refresh\"";
+};
+
+TEST_F(ReportWatchTest, LongPagesFollowTheGradesUntilCtrlC) {
+  hand_in("Ada", step1_);
+  hand_in("bob", "chapters/01-vector-add/kernel.cu");
+  grade();
+  EXPECT_THAT(index(), Not(HasSubstr(kReloads)));
+  OnTerminal watch(course_.root(), {"report", "--watch"}, 80, 24);
+  watch.screen_with({"grades/report/index.html\nis kept fresh until you type Ctrl-C\n", "2 of 2 graded"});
+  EXPECT_THAT(page_with(kReloads), Not(HasSubstr("Ada")));
+
+  hand_in("cid", not_cuda_);
+  grade();
+  watch.screen_with({"3 of 3 graded"});
+  const std::string page = page_with("student 3");
+  EXPECT_THAT(page, HasSubstr("does not compile"));
+  EXPECT_THAT(page, HasSubstr(kReloads));  // although `grade` has put its own pages there
+
+  OnTerminal second(course_.root(), {"report", "--watch"}, 80, 24);
+  EXPECT_EQ(WEXITSTATUS(second.ended()), 2);
+  EXPECT_THAT(second.screen(), HasSubstr("another `report --watch` keeps these pages"));
+
+  watch.type("\x03");
+  const int status = watch.ended();
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+  EXPECT_TRUE(watch.is_sane());
+  EXPECT_THAT(index(), Not(HasSubstr(kReloads)));
+  EXPECT_THAT(index(), HasSubstr("student 3"));
+}
+
+TEST_F(ReportWatchTest, LongPagesFollowTheTermsAsFarAsTheyCanBeRead) {
+  hand_in("Ada", step1_);
+  grade();
+  std::ofstream(course_.root() / "course.toml") << "title = \"One\"\n[[chapter]]\nname = \"vector-add\"\n";
+  OnTerminal watch(course_.root(), {"report", "--watch", "--names"}, 80, 24);
+  const auto named = [&] {
+    std::ifstream in(course_.root() / "grades/report-with-names/index.html");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  watch.screen_with({"1 of 1 graded"});
+  EXPECT_THAT(named(), HasSubstr("<h1>One</h1>"));
+  EXPECT_THAT(named(), HasSubstr("Ada</a>"));
+  std::ofstream(course_.root() / "course.toml") << "title = \"Tw";
+  watch.screen_with({"the pages stay as they are: course.toml"});
+  EXPECT_THAT(named(), HasSubstr("<h1>One</h1>"));
+  std::ofstream(course_.root() / "course.toml") << "title = \"Three\"\n[[chapter]]\nname = \"vector-add\"\n";
+  const auto end = Clock::now() + kPatience;
+  while (named().find("<h1>Three</h1>") == std::string::npos && Clock::now() < end) ::usleep(20'000);
+  EXPECT_THAT(named(), HasSubstr("<h1>Three</h1>"));
+  watch.type("\x03");
+  EXPECT_TRUE(WIFSIGNALED(watch.ended()));
+}
+
 }  // namespace
 }  // namespace roofwalk::e2e

@@ -426,6 +426,8 @@ Result<std::string> GradeStore::salt() {
   return row.text(0);
 }
 
+std::int64_t GradeStore::version() const { return impl_->database.number("PRAGMA data_version", -1); }
+
 Status GradeStore::verify() const {
   Statement row(impl_->database,
                 "SELECT id, key, round, chapter, source_sha256, graded_at, result, plot, profile, row_sha256 "

@@ -98,8 +98,9 @@ std::string class_chart(const Chart& chart, const std::vector<ClassDot>& dots, b
   }
   for (const ClassDot& dot : dots) {
     const Place p = place_of(frame, dot.point);
-    svg += fmt::format("<circle class=\"dot {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"/>\n", dot.kind, p.x, p.y,
-                       dot.kind == "starter" ? 6 : 5);
+    svg += fmt::format("<circle class=\"dot {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"{}\n", dot.kind, p.x, p.y,
+                       dot.kind == "starter" ? 6 : 5,
+                       dot.who.empty() ? "/>" : fmt::format("><title>{}</title></circle>", escaped(dot.who)));
     if (!dot.label.empty())
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", p.x + 8, p.y - 6, escaped(dot.label));
   }

@@ -10,8 +10,9 @@ namespace roofwalk {
 
 struct ClassDot {
   Point point;
-  std::string kind;   // "starter", "none", "pass", "ace": sets its colour
-  std::string label;  // text next to the dot; empty: none
+  std::string kind;      // "starter", "none", "pass", "ace": sets its colour
+  std::string label;     // text next to the dot; empty: none
+  std::string who = {};  // shown for a dot under the pointer; empty: nothing
 };
 
 // `chart` gives the roofs, the level and the title; its own dots are not drawn. `is_walk`: a line connects the dots.

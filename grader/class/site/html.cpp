@@ -34,6 +34,7 @@ thead th { color: var(--quiet); font-weight: 600; }
 .wide { overflow-x: auto; }
 .wide > .plot { min-width: 40rem; }
 figure { margin: 1rem 0; }
+details { margin: .25rem 0; } summary { cursor: pointer; }
 figure > .roofline { margin: 0; }
 figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
 .key::before { content: ""; display: inline-block; width: .7em; height: .7em; margin-right: .4em; border-radius: 50%;
@@ -64,13 +65,15 @@ figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
 
 }  // namespace
 
-std::string class_page(const std::string& title, const std::string& body) {
+std::string class_page(const std::string& title, const std::string& body, int reload_s) {
+  const std::string reload =
+      reload_s > 0 ? fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", reload_s) : std::string();
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"robots\" content=\"noindex\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
-      escaped(title), kStyle, body);
+      "{}<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+      reload, escaped(title), kStyle, body);
 }
 
 }  // namespace roofwalk

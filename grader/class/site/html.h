@@ -7,7 +7,7 @@
 
 namespace roofwalk {
 
-// `body` is HTML.
-std::string class_page(const std::string& title, const std::string& body);
+// `body` is HTML. `reload_s` > 0: the page loads itself again after so many seconds, with a server or without.
+std::string class_page(const std::string& title, const std::string& body, int reload_s = 0);
 
 }  // namespace roofwalk

@@ -10,6 +10,7 @@
 #include "grader/class/batch/stored_grade.h"
 #include "grader/class/site/class_chart.h"
 #include "grader/class/site/html.h"
+#include "grader/class/site/movements.h"
 
 namespace roofwalk {
 namespace {
@@ -34,8 +35,23 @@ std::vector<Alias> aliases_of(const SiteInput& input) {
   return aliases;
 }
 
+// Nothing is wrong with it; its turn has not come.
+bool is_still_to_grade(const Entry& entry) { return entry.verdict.empty() && entry.trouble.empty(); }
+
+// The rows in the order in which pages show them, which is that of what is shown, number or name: if numbers were in
+// the order of the names, they would reveal something about them.
+std::vector<std::size_t> shown_order(const SiteInput& input, const std::vector<Alias>& aliases) {
+  std::vector<std::size_t> order(input.book.rows.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return input.shows_names ? a < b : aliases[a].page < aliases[b].page;
+  });
+  return order;
+}
+
 std::string verdict_html(const Entry* entry, const Cell& cell) {
   if (entry == nullptr) return fmt::format("<span class=\"quiet\">{}</span>", state_name(cell.state));
+  if (is_still_to_grade(*entry)) return "<span class=\"quiet\">not graded yet</span>";
   if (cell.state == Cell::State::not_graded)
     return "<span class=\"caution\">not graded: a person will look at it</span>";
   if (entry->grade == "ace") return "<span class=\"ace\">ace</span>";
@@ -56,14 +72,29 @@ std::string not_due_html(const Cell& cell, const Column& column) {
 
 std::string kind_of(const Entry& entry) { return entry.grade.empty() ? "none" : entry.grade; }
 
-std::vector<ClassDot> class_dots(const SiteInput& input, std::size_t column) {
+// The students' dots in a column, in the order `order` of the rows.
+std::vector<ClassDot> students_dots(const SiteInput& input, std::size_t column, const std::vector<std::size_t>& order,
+                                    const std::vector<Alias>& aliases) {
   std::vector<ClassDot> dots;
-  if (input.starters[column]) dots.push_back({*input.starters[column], "starter", ""});
-  for (const StudentRow& row : input.book.rows) {
-    const Entry* entry = row.cells[column].counting();
-    if (entry != nullptr && entry->dot) dots.push_back({*entry->dot, kind_of(*entry), ""});
+  for (const std::size_t row : order) {
+    const Entry* entry = input.book.rows[row].cells[column].counting();
+    if (entry != nullptr && entry->dot) dots.push_back({*entry->dot, kind_of(*entry), "", aliases[row].shown});
   }
   return dots;
+}
+
+// The chart of a column with everybody's dot, and who moved where.
+std::string dots_html(const SiteInput& input, std::size_t column, const std::vector<std::size_t>& order,
+                      const std::vector<Alias>& aliases) {
+  std::vector<ClassDot> dots = students_dots(input, column, order, aliases);
+  std::vector<MovedDot> moved;
+  const auto& starter = input.starters[column];
+  const Chart& chart = input.charts[column];
+  for (const ClassDot& dot : dots) {
+    if (starter) moved.push_back({dot.who, dot.kind, movement(*starter, dot.point)});
+  }
+  if (starter) dots.insert(dots.begin(), {*starter, "starter", ""});
+  return class_chart(chart, dots, false) + movements_html(moved, chart.baseline);
 }
 
 std::vector<ClassDot> own_dots(const SiteInput& input, const Cell& cell, std::size_t column) {
@@ -89,6 +120,7 @@ std::string statistics_line(const Gradebook& book, std::size_t column) {
     const Cell& cell = row.cells[column];
     const Entry* entry = cell.counting();
     ++verdicts[entry == nullptr                        ? std::string(state_name(cell.state))
+               : is_still_to_grade(*entry)             ? "not graded yet"
                : cell.state == Cell::State::not_graded ? "not graded"
                : entry->is_starter                     ? "starter unchanged"
                                                        : verdict_words(*entry)];
@@ -138,23 +170,16 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
   const Gradebook& book = input.book;
   const std::string title = book.title.empty() ? "The class" : book.title;
   std::string body = fmt::format("<h1>{}</h1>\n", escaped(title)) + notices(book);
+  const std::vector<std::size_t> order = shown_order(input, aliases);
   for (std::size_t i = 0; i < book.columns.size(); ++i) {
     body +=
         fmt::format("<h2 id=\"{0}\">{0}: {1}</h2>\n", escaped(book.columns[i].chapter), escaped(book.columns[i].title));
     body += due_html(book.columns[i]);
-    body += statistics_line(book, i) + class_chart(input.charts[i], class_dots(input, i), false) +
-            roofs_html(input.charts[i]);
+    body += statistics_line(book, i) + dots_html(input, i, order, aliases) + roofs_html(input.charts[i]);
   }
   body += "<h2>Everybody</h2>\n<table>\n<thead><tr><th>student</th>";
   for (const Column& column : book.columns) body += fmt::format("<th>{}</th>", escaped(column.chapter));
   body += "<th>total</th></tr></thead>\n<tbody>\n";
-  std::vector<std::size_t> order(book.rows.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // Sorted by what is shown, number or name: if numbers were in the order of the names, they would reveal something
-  // about them.
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return input.shows_names ? a < b : aliases[a].page < aliases[b].page;
-  });
   for (const std::size_t row : order) {
     // A student's page shows the student's source, which may reveal the name. So without names, the class's page has no
     // links to students' pages.
@@ -173,12 +198,21 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
     }
     body += fmt::format("<td data-name=\"total\">{}</td></tr>\n", total_text(book, book.rows[row]));
   }
-  return class_page(title, body + "</tbody>\n</table>\n");
+  return class_page(title, body + "</tbody>\n</table>\n", input.reload_s);
 }
 
-Result<GradePages> pages_of(const Entry& entry, const SiteInput& input) {
-  if (entry.key.empty()) return GradePages{};
-  return input.pages(entry.key);
+// Where an entry's plot or profile is, relative to the site's folder; empty if there is none.
+Result<std::string> page_of(const Entry& entry, std::string GradePages::*page, const SiteInput& input,
+                            const WritePage& write) {
+  if (entry.key.empty()) return std::string();
+  const std::string name = entry.key.substr(0, 32);
+  const std::string path =
+      page == &GradePages::plot ? fmt::format("plots/{}.svg", name) : fmt::format("profiles/{}.html", name);
+  if (input.is_there && input.is_there(entry.key, path)) return path;
+  ROOFWALK_TRY(const GradePages pages, input.pages(entry.key));
+  if ((pages.*page).empty()) return std::string();
+  ROOFWALK_TRY_STATUS(write(path, pages.*page));
+  return path;
 }
 
 Result<std::string> entries_html(const Cell& cell, const Column& column, const SiteInput& input,
@@ -189,13 +223,9 @@ Result<std::string> entries_html(const Cell& cell, const Column& column, const S
   for (std::size_t i = 0; i < cell.entries.size(); ++i) {
     const Entry& entry = cell.entries[i];
     const bool counts = cell.counts == i;
-    ROOFWALK_TRY(const GradePages pages, pages_of(entry, input));
-    std::string links;
-    if (!pages.profile.empty()) {
-      const std::string path = fmt::format("profiles/{}.html", entry.key.substr(0, 32));
-      ROOFWALK_TRY_STATUS(write(path, pages.profile));
-      links = fmt::format(" <a href=\"../{}\">line by line</a>", path);
-    }
+    ROOFWALK_TRY(const std::string profile, page_of(entry, &GradePages::profile, input, write));
+    const std::string links =
+        profile.empty() ? std::string() : fmt::format(" <a href=\"../{}\">line by line</a>", profile);
     html += fmt::format(
         "<tr><th>{}{}</th><td data-name=\"handed in\">{}</td><td data-name=\"verdict\">{}{}</td><td "
         "data-name=\"credit\">{}</td>"
@@ -224,15 +254,13 @@ Result<std::string> entries_html(const Cell& cell, const Column& column, const S
     }
     html += "</ul>\n";
   }
-  ROOFWALK_TRY(const GradePages pages, pages_of(*entry, input));
-  if (!pages.plot.empty()) {
-    const std::string path = fmt::format("plots/{}.svg", entry->key.substr(0, 32));
-    ROOFWALK_TRY_STATUS(write(path, pages.plot));
+  ROOFWALK_TRY(const std::string plot, page_of(*entry, &GradePages::plot, input, write));
+  if (!plot.empty()) {
     html += fmt::format(
         "<div class=\"wide\"><img class=\"plot\" src=\"../{}\" alt=\"the roofline of {} with the starter, this "
         "submission and the "
         "goal\"></div>\n",
-        path, escaped(column.chapter));
+        plot, escaped(column.chapter));
   }
   return html;
 }
@@ -272,7 +300,7 @@ Result<std::string> student_html(const SiteInput& input, const StudentRow& row, 
     const auto dots = own_dots(input, cell, i);
     if (dots.size() > 2) body += "<p>The walk:</p>\n" + class_chart(input.charts[i], dots, true);
   }
-  return class_page(shown, body);
+  return class_page(shown, body, input.reload_s);
 }
 
 }  // namespace
@@ -280,7 +308,6 @@ Result<std::string> student_html(const SiteInput& input, const StudentRow& row, 
 Result<PageNames> make_site(const SiteInput& input, const WritePage& write) {
   PageNames names;
   const auto aliases = aliases_of(input);
-  ROOFWALK_TRY_STATUS(write("index.html", class_html(input, aliases)));
   // If a folder had no page of its own, a web server would list its files.
   for (const char* folder : {"students", "plots", "profiles"}) {
     ROOFWALK_TRY_STATUS(write(
@@ -293,6 +320,7 @@ Result<PageNames> make_site(const SiteInput& input, const WritePage& write) {
     ROOFWALK_TRY_STATUS(write(aliases[i].page, page));
     names.push_back({row.owner.student, aliases[i].shown, aliases[i].page});
   }
+  ROOFWALK_TRY_STATUS(write("index.html", class_html(input, aliases)));
   return names;
 }
 

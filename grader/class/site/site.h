@@ -23,6 +23,10 @@ struct SiteInput {
   std::vector<std::optional<Point>> starters;
   // Plot and profile of a graded entry; empty if it has none.
   std::function<Result<GradePages>(const std::string& key)> pages;
+  int reload_s = 0;  // > 0: pages load themselves again after so many seconds
+  // Whether the plot or the profile of the entry with this key is at `path` already; then it is not read and written
+  // again. Empty: nothing is.
+  std::function<bool(const std::string& key, const std::string& path)> is_there = {};
 };
 
 // Writes a page; its path is relative to the site's folder.
@@ -31,8 +35,8 @@ using WritePage = std::function<Status(const std::string& path, const std::strin
 // The owner of each page, for the instructor only: (student, the name on the pages, path of the page).
 using PageNames = std::vector<std::array<std::string, 3>>;
 
-// Writes the pages one by one, because all pages of a large class would not fit into memory. Fails only if `write` or
-// `pages` fails.
+// Writes the pages one by one, each after those to which it links, because all pages of a large class would not fit
+// into memory. Fails only if `write` or `pages` fails.
 Result<PageNames> make_site(const SiteInput& input, const WritePage& write);
 
 }  // namespace roofwalk

@@ -58,8 +58,7 @@ inline void use_device_of(Session& session, const CourseTerms& terms) {
 }
 
 // The graded class, for verbs that only read it.
-inline Batch graded_class(Session& session, const ClassOptions& options) {
-  const BatchPlaces places = places_of(session, options);
+inline Batch graded_class(Session& session, const BatchPlaces& places) {
   std::error_code error;
   if (!std::filesystem::exists(places.folder / "grades.db", error)) {
     throw Failure{{.message = "there are no grades",
@@ -72,6 +71,10 @@ inline Batch graded_class(Session& session, const ClassOptions& options) {
   value_or_fail(batch.store().verify());
   batch.use_bench(session.measured_bench());
   return batch;
+}
+
+inline Batch graded_class(Session& session, const ClassOptions& options) {
+  return graded_class(session, places_of(session, options));
 }
 
 // Prints a line to stderr, separate from the output on stdout.

@@ -1,20 +1,16 @@
-// roofwalk report: makes the pages of a class again from its grades.
+// roofwalk report: makes the pages of a class again from its grades, once or whenever these change.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
 #include "grader/class/results.h"
-#include "grader/cmd/class/class_options.h"
+#include "grader/cmd/class/report_command.h"
 #include "grader/cmd/verbs.h"
 
 namespace roofwalk {
 namespace {
 
-struct ReportCommand {
-  ClassOptions places;
-  bool names = false;
-};
-
 int report_class(Session& session, const ReportCommand& command) {
+  if (command.watches) return watch_report(session, command);
   Batch batch = graded_class(session, command.places);
   const Gradebook book = value_or_fail(batch.gradebook());
   value_or_fail(write_tables(batch, book));
@@ -37,6 +33,8 @@ void add_report_command(Verb& program, Session& session, int& exit_code) {
   add_secrets_option(command, options->places);
   command.add_flag("--names", options->names,
                    "with the students' names and links to their pages, in a folder of its own: report-with-names");
+  command.add_flag("--watch", options->watches,
+                   "keep the pages fresh while grades come in, until Ctrl-C; they load themselves again");
   command.callback([options, &session, &exit_code] { exit_code = report_class(session, *options); });
 }
 

@@ -447,5 +447,16 @@ TEST_F(Grades, TheSaltIsMadeOnce) {
   EXPECT_EQ(*open().salt(), salt);
 }
 
+// `report --watch` reads while `grade` writes.
+TEST_F(Grades, AReaderNoticesWhatAnotherWrites) {
+  GradeStore writer = open();
+  const GradeStore reader = open();
+  const std::int64_t before = reader.version();
+  EXPECT_EQ(reader.version(), before);
+  ASSERT_TRUE(writer.add(grade(1)));
+  EXPECT_NE(reader.version(), before);
+  EXPECT_EQ(reader.grades()->size(), 1u);
+}
+
 }  // namespace
 }  // namespace roofwalk

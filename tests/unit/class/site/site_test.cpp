@@ -18,10 +18,11 @@ using ::testing::Not;
 
 struct Site {
   std::map<std::string, std::string> files;
+  std::vector<std::string> order;  // in which they were written
   PageNames names;
 };
 
-Site site_of(const Gradebook& book, bool shows_names, const std::string& salt = "salt") {
+Site site_of(const Gradebook& book, bool shows_names, const std::string& salt = "salt", int reload_s = 0) {
   std::vector<Chart> charts;
   for (const Column& column : book.columns) {
     Chart chart;
@@ -39,9 +40,11 @@ Site site_of(const Gradebook& book, bool shows_names, const std::string& salt = 
                            .pages = [](const std::string& key) -> Result<GradePages> {
                              if (!key.starts_with("key-pass")) return GradePages{};
                              return GradePages{"<svg>plot</svg>", "<html>profile</html>"};
-                           }},
+                           },
+                           .reload_s = reload_s},
                           [&](const std::string& path, const std::string& text) {
                             site.files[path] = text;
+                            site.order.push_back(path);
                             return Status(kOk);
                           });
   return site;
@@ -103,6 +106,60 @@ TEST(Site, SaysWhichPointsDoNotCountYet) {
   EXPECT_THAT(page, HasSubstr("<p>7 of 20, goal missed, <span class=\"quiet\">not due yet</span>.</p>"));
   EXPECT_THAT(site.files.at("index.html"),
               HasSubstr("7 of 20 goal missed, <span class=\"quiet\">not due yet</span></td>"));
+}
+
+TEST(Site, TellsWhoMovedWhere) {
+  Gradebook book = test::small_class();
+  book.rows[4].cells[0].entries[0].dot = Point{0.2, 4e8};  // x2.4 right and x1.33 up from the starter
+  const Site named = site_of(book, true), anonymous = site_of(book, false);
+  const std::string& index = named.files.at("index.html");
+  EXPECT_THAT(index, HasSubstr("<summary>From the starter: 1 right and up, 2 up</summary>"));
+  EXPECT_THAT(
+      index,
+      HasSubstr("<tr><th>right and up</th><td>\xe6\x9d\x8e\xe5\xb0\x8f\xe9\xbe\x99 (x2.4 right, x1.33 up, pass)</td>"));
+  EXPECT_THAT(index, HasSubstr("<title>Ada Lovelace (17)</title></circle>"));
+  EXPECT_THAT(anonymous.files.at("index.html"), HasSubstr("<summary>From the starter: 1 right and up, 2 up</summary>"));
+  // Dots and lists come in the order of the numbers: in that of the names, they would tell who is who.
+  const std::string& hidden = anonymous.files.at("index.html");
+  std::vector<int> numbers;
+  const Pattern title("<title>student ([0-9]+)</title></circle>");
+  for (const Pattern::Groups& match : title.search_all(hidden.substr(0, hidden.find("id=\"tiled-gemm\""))))
+    numbers.push_back(std::stoi(match[1]));
+  EXPECT_THAT(numbers, ::testing::SizeIs(3));
+  EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+}
+
+TEST(Site, PagesLoadThemselvesAgainOnlyIfAsked) {
+  for (const int reload_s : {0, 5}) {
+    const Site site = site_of(test::small_class(), false, "salt", reload_s);
+    std::vector<std::string> pages = {"index.html"};
+    for (const auto& name : site.names) pages.push_back(name[2]);
+    for (const std::string& page : pages) {
+      const auto reloads = HasSubstr("<meta http-equiv=\"refresh\" content=\"5\">");
+      if (reload_s > 0) {
+        EXPECT_THAT(site.files.at(page), reloads);
+      } else {
+        EXPECT_THAT(site.files.at(page), Not(reloads));
+      }
+    }
+  }
+}
+
+// While pages are replaced one by one, no link leads to a page that is still to come.
+TEST(Site, APageComesAfterThoseToWhichItLinks) {
+  const Site site = site_of(test::small_class(), true);
+  EXPECT_EQ(site.order.back(), "index.html");
+}
+
+TEST(Site, WhoseTurnHasNotComeNeedsNobodysLook) {
+  Gradebook book = test::small_class();
+  Entry& waiting = book.rows[2].cells[1].entries[0];
+  waiting.trouble.clear();
+  waiting.reasons = {"not graded yet"};
+  const std::string index = site_of(book, false).files.at("index.html");
+  EXPECT_THAT(index, HasSubstr("? <span class=\"quiet\">not graded yet</span>"));
+  EXPECT_THAT(index, HasSubstr("1 not graded yet"));
+  EXPECT_THAT(index, Not(HasSubstr("a person will look")));
 }
 
 TEST(Site, PagesOfStudentsAreFoundOnlyByThoseWhoAreTold) {
