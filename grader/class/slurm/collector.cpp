@@ -24,6 +24,7 @@ constexpr int kSubmitTries = 5;
 constexpr int kMostSubmittedAfterFault = 2;
 constexpr double kToldOfSilence_s = 60;
 constexpr double kMostSilence_s = 1800;
+constexpr int kRestForListing = 10;
 
 std::string last_line_of(const fs::path& log) {
   std::string text = file_text(log);
@@ -72,7 +73,8 @@ Status Collector::run() {
       ROOFWALK_TRY_STATUS(look_at_queue());
       looked = Clock::now();
     }
-    std::this_thread::sleep_for(Seconds(options_.look_s));
+    // The list of a large class's answers takes long on a network file system, whose server has other clients, too.
+    std::this_thread::sleep_for(std::max<Seconds>(Seconds(options_.look_s), kRestForListing * listing_));
   }
   clean_up();
   return kOk;
@@ -189,7 +191,10 @@ Status submit_script(const SlurmQueue& queue, const UnitFolder& folder, const st
 }
 
 void Collector::take_answers() {
-  for (const std::string& unit : folder_.answered()) {
+  const auto begin = Clock::now();
+  const std::vector<std::string> answered = folder_.answered();
+  listing_ = Clock::now() - begin;
+  for (const std::string& unit : answered) {
     if (flights_.contains(unit)) take_answer(unit);
   }
 }

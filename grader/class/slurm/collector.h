@@ -59,6 +59,7 @@ class Collector {
   std::map<std::string, Error> faults_;   // the last one of each unit that had one
   std::vector<GradeTask> lost_;           // to be submitted again, each as a task of its own
   std::set<std::string> jobs_;
+  Clock::duration listing_{};                      // what the last list of the answers took
   std::optional<Clock::time_point> silent_since_;  // since when Slurm does not answer
   bool told_of_silence_ = false;
   std::string told_reason_;  // Slurm's reason for which everything waits, if the user was told of it
@@ -73,7 +74,7 @@ std::string new_job_name();
 // Submits the script of an array, and tries again for half a minute. Errors: Slurm does not take it.
 Status submit_script(const SlurmQueue& queue, const UnitFolder& folder, const std::string& name);
 
-// The Error of a unit whose tasks ended kMostLosses times without an answer; `at`: the last job and task.
+// The Error of a unit whose tasks ended kMostLosses times without an answer.
 Error loss_of(const UnitFolder& folder, const std::vector<TaskOfArray>& tasks);
 
 // The unit's name: the key and the round of the grade.
