@@ -41,6 +41,9 @@ class LiveSite {
   // Replaces the pages that differ from what the gradebook says, and returns how many. `reload_s` as in SiteInput.
   Result<std::size_t> update(Batch& batch, const Rig& rig, const Gradebook& book, int reload_s);
 
+  // Whether `grade` has written the site since the last update().
+  bool was_replaced() const { return pages_.was_replaced(); }
+
   // The course's terms have changed, so starters are measured anew.
   void forget_starters() { charts_.clear(); }
 

@@ -59,7 +59,7 @@ Result<std::size_t> LivePages::update(const std::function<Status(const WritePage
 }
 
 bool LivePages::keep(const std::string& path) {
-  if (!before_.contains(path) || identity() != identity_) return false;
+  if (!before_.contains(path) || was_replaced()) return false;
   pages_.insert(path);
   return true;
 }

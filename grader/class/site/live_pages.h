@@ -32,6 +32,9 @@ class LivePages {
   // another folder in the place of this one.
   bool keep(const std::string& path);
 
+  // Whether another program has put another folder in the place of this one since the last update().
+  bool was_replaced() const { return identity() != identity_; }
+
  private:
   using Identity = std::pair<unsigned long, unsigned long>;
   LivePages(std::filesystem::path folder, Descriptor lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}

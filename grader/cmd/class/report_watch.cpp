@@ -104,7 +104,7 @@ class ReportWatch {
     const FileState record = state_of(batch_->folder() / "grades.db"), terms = state_of(places_.course_file);
     const std::int64_t now_s = std::time(nullptr);
     const bool is_another = record.inode != record_inode_, has_new_terms = terms != terms_;
-    bool has_changed = version != version_ || now_s >= next_deadline_s_;
+    bool has_changed = version != version_ || now_s >= next_deadline_s_ || site_.was_replaced();
     if (record_inode_ == 0) {  // the first look
       has_changed = true;
     } else if (is_another || has_new_terms) {
@@ -170,7 +170,10 @@ int watch_report(Session& session, const ReportCommand& command) {
     bool is_fresh = watch.update(kReload_s);
     const std::string page = session.from_caller(watch.page()).string();
     if (session.options.json) {
-      print_json(Json{{"schema", "roofwalk.report/1"}, {"page", page}});
+      print_json(
+          Json{{"schema", "roofwalk.report/1"},
+               {"page", page},
+               {"names", session.from_caller(watch.page().parent_path().parent_path() / "report-names.csv").string()}});
     } else {
       print(page + "\nis kept fresh until you type Ctrl-C\n");
     }

@@ -91,8 +91,10 @@ TEST_F(LivePagesTest, WhatIsKeptIsNotWrittenAgain) {
   scratch_.write("report.new/index.html", "of grade");
   fs::rename(folder_, scratch_.path() / "report.old");
   fs::rename(scratch_.path() / "report.new", folder_);
+  EXPECT_TRUE(live.was_replaced());
   EXPECT_FALSE(live.keep("plots/a.svg"));
   EXPECT_EQ(update(live, {{"plots/a.svg", "plot"}}), 1u);
+  EXPECT_FALSE(live.was_replaced());
   EXPECT_EQ(there(), (Pages{{"plots/a.svg", "plot"}}));
 }
 
