@@ -127,7 +127,9 @@ TEST_F(TenThousandTest, LongAnswersAtOnceAreEachTakenOnce) {
           if (!units || units->size() != 1) continue;
           const std::string& unit = units->front().name;
           for (int times = 0; times < 2; ++times) {
-            EXPECT_TRUE(folder.write_answer(unit, answer_of(numbers.at(unit), source_sha256)));
+            // The collector may have all answers, and remove the folder, before the last of them comes again.
+            [[maybe_unused]] const Status ignored =
+                folder.write_answer(unit, answer_of(numbers.at(unit), source_sha256));
           }
         }
       }
