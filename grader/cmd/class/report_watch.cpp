@@ -160,45 +160,47 @@ void show_progress(const Session& session, const std::string& progress) {
   std::fflush(stdout);
 }
 
+// Keeps the pages fresh until a signal comes that ends a program; returns it.
+int keep_fresh(const Session& session, ReportWatch& watch) {
+  const EndSignals signals;
+  bool is_fresh = watch.update(kReload_s);
+  const fs::path folder = watch.page().parent_path().parent_path();
+  const std::string page = session.from_caller(watch.page()).string();
+  if (session.options.json) {
+    print_json(Json{{"schema", "roofwalk.report/1"},
+                    {"page", page},
+                    {"names", session.from_caller(folder / "report-names.csv").string()}});
+  } else {
+    print(page + "\nis kept fresh until you type Ctrl-C\n");
+  }
+  std::string shown = watch.progress();
+  show_progress(session, shown);
+  for (WatchedTime pause = kBetweenLooks;;) {
+    if (const auto signal = signals.wait_for(pause)) return *signal;
+    pause = kBetweenLooks;
+    if (!watch.look() && is_fresh) continue;
+    const auto begin = std::chrono::steady_clock::now();
+    is_fresh = watch.update(kReload_s);
+    pause = std::max(pause, kRestForWork * WatchedTime(std::chrono::steady_clock::now() - begin));
+    if (watch.progress() != shown) show_progress(session, shown = watch.progress());
+  }
+}
+
 }  // namespace
 
 int watch_report(Session& session, const ReportCommand& command) {
-  int ended_by = 0;
+  int signal = 0;
   {
     ReportWatch watch(session, command);
-    const EndSignals signals;
-    bool is_fresh = watch.update(kReload_s);
-    const std::string page = session.from_caller(watch.page()).string();
-    if (session.options.json) {
-      print_json(
-          Json{{"schema", "roofwalk.report/1"},
-               {"page", page},
-               {"names", session.from_caller(watch.page().parent_path().parent_path() / "report-names.csv").string()}});
-    } else {
-      print(page + "\nis kept fresh until you type Ctrl-C\n");
-    }
-    std::string shown = watch.progress();
-    show_progress(session, shown);
-    WatchedTime pause = kBetweenLooks;
-    while (ended_by == 0) {
-      if (const auto signal = signals.wait_for(pause)) {
-        ended_by = *signal;
-        continue;
-      }
-      pause = kBetweenLooks;
-      if (!watch.look() && is_fresh) continue;
-      const auto begin = std::chrono::steady_clock::now();
-      is_fresh = watch.update(kReload_s);
-      pause = std::max(pause, kRestForWork * WatchedTime(std::chrono::steady_clock::now() - begin));
-      if (watch.progress() != shown) show_progress(session, shown = watch.progress());
-    }
-    // Nobody keeps them from now on, so they must not load themselves again for ever.
+    signal = keep_fresh(session, watch);
+    // Nobody keeps them from now on, so they must not load themselves again for ever. A second Ctrl-C ends this at
+    // once.
     watch.update(0);
   }
   if (!session.options.json) print("\n");
   std::fflush(stdout);
-  ::signal(ended_by, SIG_DFL);
-  ::raise(ended_by);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
   return kAccepted;
 }
 
