@@ -1,4 +1,5 @@
 // Inclusive prefix sums of integers: sums[i] = x[0] + ... + x[i]. One operation and eight bytes per element.
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -8,25 +9,22 @@
 namespace roofwalk {
 namespace {
 
-// Values and sums are whole numbers that a float holds exactly. The first value is no half and so large that no sum
-// fits into 16 bits. All others are odd numbers from -255 to 255; one that would lead a sum out of its range is
-// negated.
-constexpr std::int64_t kLeastSum = 1 << 19, kLargestSum = (1 << 24) - 1;
-
-// Returns a number from 2^20 to 2^21 that is 257 to 511 away from the nearest multiple of 1024.
-std::int64_t first_value(Rng& rng) {
-  const auto random = static_cast<std::int64_t>(rng.next() % 1024);
-  return (1 << 20) + 1024 * random + 257 + static_cast<std::int64_t>(rng.next() % 255);
-}
+// Values are odd whole numbers of up to 24 bits, which a float holds exactly; the first takes all of them. No sum of
+// values that follow one another is too large for an integer, but most are too large for a float to hold exactly. A
+// value that would lead a sum out of its range is negated.
+constexpr std::int64_t kLargestSum = (1 << 30) - 1;
+constexpr std::int64_t kLargeValue = 1 << 23;
 
 std::vector<float> values_to_scan(std::int64_t count, std::uint64_t seed) {
   Rng rng(seed, "x");
   std::vector<float> x(static_cast<std::size_t>(count));
-  std::int64_t sum = first_value(rng);
-  x[0] = static_cast<float>(sum);
-  for (std::size_t i = 1; i < x.size(); ++i) {
-    std::int64_t value = 2 * static_cast<std::int64_t>(rng.next() % 256) - 255;
-    if (sum + value < kLeastSum || sum + value > kLargestSum) value = -value;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::uint64_t random = rng.next();
+    std::int64_t value = static_cast<std::int64_t>(random % kLargeValue) * 2 + 1;
+    if (i == 0) value |= kLargeValue;
+    if (random >> 63 != 0) value = -value;
+    if (std::abs(sum + value) > kLargestSum) value = -value;
     sum += value;
     x[i] = static_cast<float>(value);
   }

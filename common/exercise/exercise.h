@@ -30,8 +30,8 @@ class Size {
   std::vector<std::pair<std::string, std::int64_t>> values_;
 };
 
-// Element type on the device. On the host, values are floats in all cases; those of i32 are whole numbers, of magnitude
-// below kWholeLimit, which floats represent exactly.
+// Element type on the device. On the host, inputs are floats in all cases; those of i32 are whole numbers, of magnitude
+// below kWholeLimit, which floats represent exactly. Outputs of i32 are compared as integers, exactly.
 enum class Element { f32, f16, i32 };
 inline constexpr float kWholeLimit = 1 << 24;
 constexpr std::uint32_t element_bytes(Element element) { return element == Element::f16 ? 2 : 4; }

@@ -82,8 +82,9 @@ class Workspace {
   std::unique_ptr<Impl> impl_;
 };
 
-// Compares one output. `values`, expected.values and expected.tolerances must have the same length. `element`: of the
-// output; of integers, the expected values are below kWholeLimit.
-Correctness compare(std::span<const float> values, const Expected& expected, Element element = Element::f32);
+// Compares one output. `values`, expected.values and expected.tolerances must have the same length. What integers are
+// expected to be is less than kPoison.
+Correctness compare(std::span<const float> values, const Expected& expected);
+Correctness compare(std::span<const std::int32_t> values, const Expected& expected);
 
 }  // namespace roofwalk

@@ -42,21 +42,16 @@ void in_pieces(std::size_t count, const std::function<void(std::size_t first, st
 // Maps an unwritten half to an unwritten float.
 float from_half(std::uint16_t bits) { return bits == kHalfPoison ? std::bit_cast<float>(kPoison) : half_value(bits); }
 
-// The same for an integer. What lies beyond kWholeLimit stays beyond it, where no value is expected.
-float from_int(std::int32_t value) {
-  const bool unwritten = static_cast<std::uint32_t>(value) == kPoison;
-  return unwritten ? std::bit_cast<float>(kPoison) : static_cast<float>(value);
-}
-
 std::int32_t to_int(float value) {
   ROOFWALK_CHECK(std::fabs(value) < kWholeLimit && value == std::trunc(value));
   return static_cast<std::int32_t>(value);
 }
 
+using Visit = std::function<void(std::uint64_t offset_bytes, std::span<const std::uint8_t> bytes)>;
+
 // Converts floats to elements of type T, in pieces, and hands on the bytes of each and their offset.
 template <class T>
-void convert(const std::vector<float>& values, T (*to)(float),
-             const std::function<void(std::uint64_t offset_bytes, std::span<const std::uint8_t>)>& visit) {
+void convert(const std::vector<float>& values, T (*to)(float), const Visit& visit) {
   std::vector<T> elements;
   in_pieces<T>(values.size(), [&](std::size_t first, std::size_t count) {
     elements.resize(count);
@@ -65,16 +60,18 @@ void convert(const std::vector<float>& values, T (*to)(float),
   });
 }
 
-// The reverse: `read` fills in the bytes of a piece.
-template <class T>
-void convert_back(std::span<float> values, float (*from)(T),
-                  const std::function<void(std::uint64_t offset_bytes, std::span<std::uint8_t>)>& read) {
-  std::vector<T> elements;
-  in_pieces<T>(values.size(), [&](std::size_t first, std::size_t count) {
-    elements.resize(count);
-    read(first * sizeof(T), writable_bytes_of(elements));
-    std::transform(elements.begin(), elements.end(), &values[first], from);
-  });
+// Hands on the bytes that an input has on the device, in pieces, and the offset of each.
+void visit_input(const InputBuffer& input, const Visit& visit) {
+  switch (input.element) {
+    case Element::f32:
+      return in_pieces<std::uint8_t>(input.values.size() * sizeof(float), [&](std::size_t first, std::size_t count) {
+        visit(first, bytes_of(input.values).subspan(first, count));
+      });
+    case Element::f16:
+      return convert<std::uint16_t>(input.values, half_bits, visit);
+    case Element::i32:
+      return convert<std::int32_t>(input.values, to_int, visit);
+  }
 }
 
 }  // namespace
@@ -100,18 +97,9 @@ void Workspace::Impl::refresh(const Buffer& buffer) {
     device.forget(buffer.memory, guard_bytes, buffer.data_bytes);
     return;
   }
-  const std::vector<float>& values = buffer.input->values;
-  const auto write = [&](std::uint64_t offset_bytes, std::span<const std::uint8_t> bytes) {
+  visit_input(*buffer.input, [&](std::uint64_t offset_bytes, std::span<const std::uint8_t> bytes) {
     device.write(buffer.memory, guard_bytes + offset_bytes, bytes);
-  };
-  switch (buffer.element) {
-    case Element::f32:
-      return write(0, bytes_of(values));
-    case Element::f16:
-      return convert<std::uint16_t>(values, half_bits, write);
-    case Element::i32:
-      return convert<std::int32_t>(values, to_int, write);
-  }
+  });
 }
 
 void Workspace::Impl::poison(const Buffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes,
@@ -168,47 +156,49 @@ std::optional<Correctness> Workspace::Impl::check_guards() const {
 std::optional<Correctness> Workspace::Impl::check_inputs() const {
   for (const Buffer& buffer : buffers) {
     if (buffer.input == nullptr) continue;
-    const std::vector<float>& before = buffer.input->values;
-    std::vector<float> now;
+    const std::uint32_t size = element_bytes(buffer.element);
+    std::vector<std::uint8_t> now;
     Correctness result;
-    in_pieces<float>(before.size(), [&](std::size_t first, std::size_t count) {
-      now.resize(count);
-      read_elements(buffer, first, now);
-      if (std::memcmp(now.data(), &before[first], count * sizeof(float)) == 0) return;
-      for (std::size_t i = 0; i < count; ++i) {
-        if (std::bit_cast<std::uint32_t>(now[i]) == std::bit_cast<std::uint32_t>(before[first + i])) continue;
-        if (result.wrong_count++ == 0) result.index = static_cast<std::int64_t>(first + i);
+    visit_input(*buffer.input, [&](std::uint64_t offset_bytes, std::span<const std::uint8_t> before) {
+      now.resize(before.size());
+      device.read(buffer.memory, guard_bytes + offset_bytes, now);
+      if (std::memcmp(now.data(), before.data(), now.size()) == 0) return;
+      for (std::size_t at = 0; at < now.size(); at += size) {
+        if (std::memcmp(&now[at], &before[at], size) == 0) continue;
+        if (result.wrong_count++ == 0) result.index = static_cast<std::int64_t>((offset_bytes + at) / size);
       }
     });
     if (result.wrong_count == 0) continue;
     result.wrong = Wrong::input_changed;
     result.buffer = buffer.name;
     result.reason = fmt::format("the input {}[{}] was overwritten ({} of {} elements)", buffer.name, result.index,
-                                result.wrong_count, before.size());
+                                result.wrong_count, buffer.input->values.size());
     return result;
   }
   return std::nullopt;
 }
 
-std::vector<float> Workspace::Impl::read_data(const Buffer& buffer) const {
-  std::vector<float> values(buffer.data_bytes / element_bytes(buffer.element));
-  read_elements(buffer, 0, values);
-  return values;
-}
-
-void Workspace::Impl::read_elements(const Buffer& buffer, std::size_t first, std::span<float> values) const {
-  const std::uint64_t start = guard_bytes + first * element_bytes(buffer.element);
-  const auto read = [&](std::uint64_t offset_bytes, std::span<std::uint8_t> bytes) {
-    device.read(buffer.memory, start + offset_bytes, bytes);
+Correctness Workspace::Impl::compare_output(const Buffer& buffer, const Expected& expected) const {
+  const auto read = [&](auto& elements, std::size_t first) {
+    device.read(buffer.memory, guard_bytes + first * sizeof elements[0], writable_bytes_of(elements));
   };
-  switch (buffer.element) {
-    case Element::f32:
-      return read(0, writable_bytes_of(values));
-    case Element::f16:
-      return convert_back<std::uint16_t>(values, from_half, read);
-    case Element::i32:
-      return convert_back<std::int32_t>(values, from_int, read);
+  if (buffer.element == Element::i32) {
+    std::vector<std::int32_t> values(buffer.data_bytes / sizeof(std::int32_t));
+    read(values, 0);
+    return compare(values, expected);
   }
+  std::vector<float> values(buffer.data_bytes / element_bytes(buffer.element));
+  if (buffer.element == Element::f32) {
+    read(values, 0);
+    return compare(values, expected);
+  }
+  std::vector<std::uint16_t> halves;
+  in_pieces<std::uint16_t>(values.size(), [&](std::size_t first, std::size_t count) {
+    halves.resize(count);
+    read(halves, first);
+    std::transform(halves.begin(), halves.end(), &values[first], from_half);
+  });
+  return compare(values, expected);
 }
 
 Workspace::Workspace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -300,7 +290,7 @@ Correctness Workspace::check(const std::vector<Expected>& expected) const {
     const auto at =
         std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.name == buffer.name; });
     ROOFWALK_CHECK(at != expected.end());
-    Correctness one = compare(impl_->read_data(buffer), *at, buffer.element);
+    Correctness one = impl_->compare_output(buffer, *at);
     one.worst_error = std::max(one.worst_error, all.worst_error);
     if (!one.correct) return one;
     all = std::move(one);

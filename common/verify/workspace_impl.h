@@ -35,8 +35,7 @@ struct Workspace::Impl {
   Result<std::uint64_t> allocate_scratch(std::uint64_t size_bytes);
   std::optional<Correctness> check_guards() const;
   std::optional<Correctness> check_inputs() const;
-  std::vector<float> read_data(const Buffer& buffer) const;  // all elements
-  void read_elements(const Buffer& buffer, std::size_t first, std::span<float> values) const;
+  Correctness compare_output(const Buffer& buffer, const Expected& expected) const;
 
   Device& device;
   const Problem problem;

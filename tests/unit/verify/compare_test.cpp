@@ -90,6 +90,18 @@ TEST(Compare, MatricesAreNamedByRowAndColumn) {
   EXPECT_THAT(compare(std::vector<float>{1, 2, 3, 4, 7, 6}, expected).reason, HasSubstr("c[1, 1] is 7"));
 }
 
+// Floats hold neither value of each pair.
+TEST(Compare, IntegersAreComparedAsIntegers) {
+  using Integers = std::vector<std::int32_t>;
+  EXPECT_TRUE(compare(Integers{16'777'217, -1'073'741'823}, expect({16'777'217, -1'073'741'823})).correct);
+  const Correctness result = compare(Integers{16'777'217, 1'073'741'825}, expect({16'777'217, 1'073'741'823}));
+  EXPECT_EQ(result.reason, "c[1] is 1073741825, it should be 1073741823 (off by 2, allowed 0) (1 of 2 elements)");
+  EXPECT_EQ(result.worst_error, 2);
+  EXPECT_EQ(compare(Integers{16'777'216}, expect({16'777'217})).wrong_count, 1);
+  EXPECT_EQ(compare(Integers{std::numeric_limits<std::int32_t>::min()}, expect({0})).wrong, Wrong::off);
+  EXPECT_EQ(compare(Integers{static_cast<std::int32_t>(kPoison)}, expect({1})).wrong, Wrong::unwritten);
+}
+
 // Compares 1000 values, each with the relative error `relative`.
 Correctness with_relative_error(double relative) {
   std::vector<double> values;

@@ -224,7 +224,7 @@ TEST_F(WorkspaceTest, IntegersAreIntegersOnTheDevice) {
   EXPECT_EQ(reason_after({3, -2, 16'777'216}),
             "y[2] is 16777216, it should be 16777215 (off by 1, allowed 0) (1 of 3 elements)");
   EXPECT_EQ(reason_after({3, -2, 16'777'217}),
-            "y[2] is 16777216, it should be 16777215 (off by 1, allowed 0) (1 of 3 elements)");
+            "y[2] is 16777217, it should be 16777215 (off by 2, allowed 0) (1 of 3 elements)");
   // Nearly right integers are no sign of half precision.
   EXPECT_THAT(reason_after({4, -3, 16'770'000}), Not(HasSubstr("half precision")));
 }
