@@ -66,6 +66,11 @@ class Workspace {
   // Like run(), with another planner.
   Result<RunRecord> run_planned(const Artifact& artifact, const Planner& plan, const RunOptions& options = {});
 
+  // Like these, but with the module that an earlier run has loaded, whose globals are as that run left them. The timing
+  // model gets no second run.
+  Result<RunRecord> run_loaded(const Artifact& artifact, const RunOptions& options = {});
+  Result<RunRecord> run_planned_loaded(const Planner& plan, const RunOptions& options = {});
+
   // Address and size of an element of an input or output, in bytes.
   struct Place {
     std::uint64_t address = 0, bytes = 0;

@@ -248,6 +248,10 @@ Result<RunRecord> Workspace::run_planned(const Artifact& artifact, const Planner
 
 Result<RunRecord> Workspace::run_once(const Artifact& artifact, const Planner& plan, const RunOptions& options) {
   ROOFWALK_TRY_STATUS(impl_->device.load(artifact));
+  return run_planned_loaded(plan, options);
+}
+
+Result<RunRecord> Workspace::run_planned_loaded(const Planner& plan, const RunOptions& options) {
   reset();
   struct ScratchGuard {  // releases scratch on every return
     Impl& impl;

@@ -5,14 +5,23 @@
 
 namespace roofwalk {
 
+namespace {
+
+Workspace::Planner planner_of(Device& device, const Artifact& artifact) {
+  return [&](std::span<const ArgumentBytes> arguments, const Workspace::AllocateScratch& allocate) -> Result<Plan> {
+    if (auto plan = device.plan(arguments, allocate)) return *std::move(plan);
+    return make_plan(artifact, arguments, allocate, {}, &device.machine());
+  };
+}
+
+}  // namespace
+
 Result<RunRecord> Workspace::run(const Artifact& artifact, const RunOptions& options) {
-  return run_planned(
-      artifact,
-      [&](std::span<const ArgumentBytes> arguments, const AllocateScratch& allocate_scratch) {
-        if (auto plan = impl_->device.plan(arguments, allocate_scratch)) return *std::move(plan);
-        return make_plan(artifact, arguments, allocate_scratch, {}, &impl_->device.machine());
-      },
-      options);
+  return run_planned(artifact, planner_of(impl_->device, artifact), options);
+}
+
+Result<RunRecord> Workspace::run_loaded(const Artifact& artifact, const RunOptions& options) {
+  return run_planned_loaded(planner_of(impl_->device, artifact), options);
 }
 
 }  // namespace roofwalk

@@ -10,6 +10,7 @@
 #include "grader/attempt/goals.h"
 #include "grader/attempt/habits.h"
 #include "grader/attempt/inspect.h"
+#include "grader/attempt/later_calls.h"
 #include "grader/attempt/measured_size.h"
 #include "grader/attempt/redact.h"
 #include "grader/rig/gpu_rig.h"
@@ -268,8 +269,9 @@ class AttemptInTheMaking {
 
   // Runs the steps, up to the first one that decides the verdict.
   Result<Attempt> to_the_end() {
-    for (const auto step : {&AttemptInTheMaking::compile, &AttemptInTheMaking::run_small_sizes,
-                            &AttemptInTheMaking::run_hidden_cases, &AttemptInTheMaking::run_measured_size}) {
+    for (const auto step :
+         {&AttemptInTheMaking::compile, &AttemptInTheMaking::run_small_sizes, &AttemptInTheMaking::run_later_calls,
+          &AttemptInTheMaking::run_hidden_cases, &AttemptInTheMaking::run_measured_size}) {
       ROOFWALK_TRY(const bool goes_on, (this->*step)());
       if (!goes_on) break;
     }
@@ -350,6 +352,16 @@ class AttemptInTheMaking {
       if (trials[i].went_wrong()) return false;  // the card shows the first failure
     }
     return true;
+  }
+
+  Result<bool> run_later_calls() {
+    const PhaseTimer timer(rig_.phases, "small sizes");
+    ROOFWALK_TRY(const auto wrong, later_calls(rig_.virtual_devices(), exercise_, chapter_.correctness_sizes,
+                                               request_.seed, artifact_, limits_of(kSmallTrial, request_)));
+    if (!wrong) return true;
+    note_errors(wrong->trial, wrong->size, attempt_);
+    add_to_evidence(wrong->trial, artifact_, evidence_);
+    return false;
   }
 
   Result<bool> run_hidden_cases() {

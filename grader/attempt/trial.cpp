@@ -162,16 +162,21 @@ Result<Trial> run_hidden_size(const Work& work, const Work& measured, const RunW
 
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
                         const RunOptions& limits, const ExpectedValues& expected) {
+  ROOFWALK_TRY(const auto device, open());
+  return run_trial_on(*device, Loading::anew, artifact, problem, std::move(name), limits, expected);
+}
+
+Result<Trial> run_trial_on(Device& device, Loading loading, const Artifact& artifact, const Problem& problem,
+                           std::string name, const RunOptions& limits, const ExpectedValues& expected) {
   Trial trial;
   trial.case_name = std::move(name);
-  ROOFWALK_TRY(const auto device, open());
   const std::uint64_t layout = layout_of(artifact, trial.case_name);
-  device->lay_out(layout);
+  device.lay_out(layout);
   RunOptions options = limits;
   options.sanitized_seed = layout;
-  const bool checks_bounds = device->identity() == DeviceIdentity{};
-  ROOFWALK_TRY(Workspace workspace, Workspace::make(*device, problem, checks_bounds ? 0 : kGuardBytes));
-  auto record = workspace.run(artifact, options);
+  const bool checks_bounds = device.identity() == DeviceIdentity{};
+  ROOFWALK_TRY(Workspace workspace, Workspace::make(device, problem, checks_bounds ? 0 : kGuardBytes));
+  auto record = loading == Loading::kept ? workspace.run_loaded(artifact, options) : workspace.run(artifact, options);
   if (!record) {
     if (!is_learners(record.error())) return record.error();
     trial.refusal = record.error();
@@ -180,7 +185,7 @@ Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, con
   trial.record = std::move(*record);
   if (!expected || trial.record.fault) return trial;
   trial.correctness = workspace.check(expected());
-  ROOFWALK_TRY_STATUS(device->alive());  // values that were read from a lost device are not results
+  ROOFWALK_TRY_STATUS(device.alive());  // values that were read from a lost device are not results
   if (!trial.correctness->correct) look_again(workspace, artifact, limits.figures != RunOptions::Figures::none, trial);
   return trial;
 }

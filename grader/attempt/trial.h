@@ -77,6 +77,12 @@ inline RunOptions starter_trial(int threads) {
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
                         const RunOptions& limits, const ExpectedValues& expected);
 
+// The same on a device that is open. A module that is kept, loaded by a trial before this one, has its variables as
+// that trial left them.
+enum class Loading { anew, kept };
+Result<Trial> run_trial_on(Device& device, Loading loading, const Artifact& artifact, const Problem& problem,
+                           std::string name, const RunOptions& limits, const ExpectedValues& expected);
+
 // Adds the trial's results to the evidence for the verdict.
 void add_to_evidence(const Trial& trial, const Artifact& artifact, Evidence& evidence);
 

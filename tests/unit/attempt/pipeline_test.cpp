@@ -118,6 +118,31 @@ TEST_F(Pipeline, StopsAtTheFirstWrongSmallShape) {
   EXPECT_EQ(attempt.cases, 1);
 }
 
+// A device whose first run is right, and those after it on the same device double only the first `right` elements.
+TEST_F(Pipeline, AFileWithDeviceVariablesIsCalledAgain) {
+  const Chapter& chapter = **course_.find("mini-double");
+  const auto verdict = [&](std::size_t right, const std::string& more) {
+    script([calls = 0, right, machine = rig_.machine](FakeMemory& memory, const Plan&) mutable -> Result<RunRecord> {
+      const auto x = memory.floats("x"), y = memory.floats("y");
+      for (std::size_t i = 0; i < y.size(); ++i) y[i] = calls == 0 || i < right ? 2 * x[i] : 0;
+      ++calls;
+      return record_of(static_cast<double>(y.size()), machine, 0.6);
+    });
+    const test::ScratchFolder folder;
+    const auto file = folder.write("kernel.cu", file_text(chapter.starter()) + more);
+    const auto attempt = run_attempt(rig_, {&chapter, file, kPublicSeed, nullptr, std::nullopt});
+    EXPECT_TRUE(attempt) << attempt.error().text();
+    const auto& reasons = attempt->judgement.reasons;
+    return reasons.empty() ? std::string(verdict_name(attempt->judgement.verdict)) : reasons.front();
+  };
+  const std::string variable = "__device__ unsigned tickets;\n";
+  EXPECT_EQ(verdict(10'000, variable), "pass");
+  EXPECT_EQ(verdict(0, "// __device__ unsigned tickets;\n"), "pass");
+  EXPECT_THAT(verdict(1, variable), HasSubstr("right on the first call of SOLVE, wrong on the second: a __device__ "
+                                              "variable keeps its value; set it back: y[1] is 0"));
+  EXPECT_THAT(verdict(0, variable), HasSubstr("seed 2)"));
+}
+
 TEST_F(Pipeline, ALostDeviceMakesNobodysKernelWrong) {
   script([machine = rig_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
     memory.lost = true;  // reads return zeros

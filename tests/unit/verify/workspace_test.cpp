@@ -337,6 +337,16 @@ TEST_F(WorkspaceTest, TheModuleIsLoadedAfreshForEveryRun) {
   EXPECT_FALSE(workspace.run_planned({}, no_scratch()).ok());
 }
 
+TEST_F(WorkspaceTest, ALoadedModuleStaysAndAllElseIsFresh) {
+  Workspace workspace = make();
+  script([this] { solve(); });
+  run_and_check(workspace);
+  script([this] { solve(2); });
+  ASSERT_TRUE(workspace.run_planned_loaded(no_scratch()).ok());
+  EXPECT_EQ(workspace.check(doubled()).reason, "y[2] was never written (1 of 3 elements)");
+  EXPECT_EQ(device_.loads, 1);
+}
+
 TEST_F(WorkspaceTest, AFaultIsTheReasonUntilTheNextRun) {
   Workspace workspace = make();
   Fault fault;
