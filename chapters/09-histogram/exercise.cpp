@@ -26,6 +26,10 @@ using FourStrips = std::array<Kind, 4>;
 // In strips that are not background, one key in this many is no bin, mostly just below or above the bins.
 constexpr std::uint64_t kOneOutsideIn = 1024;
 
+// In a strip of background of at least this many keys, one key is another: a kernel that looks at some of the keys and
+// guesses that the rest are like them is wrong.
+constexpr std::int64_t kFewestWithAnother = 256;
+
 std::int32_t below(Rng& rng, std::int64_t limit) {
   return static_cast<std::int32_t>(rng.next() % static_cast<std::uint64_t>(limit));
 }
@@ -80,7 +84,7 @@ void add_strip(std::vector<float>& keys, std::int64_t size, Kind kind, const Pal
 }
 
 std::vector<float> keys_to_count(std::int64_t count, std::uint64_t seed) {
-  Rng rng(seed, "keys");
+  Rng rng(seed, "keys"), rng_of_others(seed, "the other keys");
   const Ranks ranks;
   // Backgrounds go on by an odd step from image to image, so that the first 256 images have different ones.
   const std::int32_t first = below(rng, kBins), background_step = 2 * below(rng, kBins / 2) + 1;
@@ -97,7 +101,11 @@ std::vector<float> keys_to_count(std::int64_t count, std::uint64_t seed) {
     }
     if (strip % 4 == 0) kinds = shuffled(rng);
     const std::int64_t size = std::min(strip_size, count - std::ssize(keys));
-    add_strip(keys, size, kinds[static_cast<std::size_t>(strip % 4)], palette, ranks, rng);
+    const Kind kind = kinds[static_cast<std::size_t>(strip % 4)];
+    add_strip(keys, size, kind, palette, ranks, rng);
+    if (kind != Kind::background || size < kFewestWithAnother) continue;
+    const std::int32_t back = 1 + below(rng_of_others, size), rank = 1 + below(rng_of_others, kBins - 1);
+    keys[keys.size() - static_cast<std::size_t>(back)] = static_cast<float>(palette.key(rank));
   }
   Rng rng_of_first(seed, "the first key");
   keys[0] = static_cast<float>(1 + below(rng_of_first, kBins - 1));  // even a single key is a bin, and not 0

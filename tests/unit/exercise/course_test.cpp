@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -230,6 +231,28 @@ TEST(Histogram, HalfOfTheKeysAreOneAndEveryKeyCounts) {
   }
   EXPECT_EQ(exercise.work(Size({{"n", 4194304}})).useful_flops, 4194304);
   EXPECT_EQ(exercise.work(Size({{"n", 4194304}})).compulsory_bytes, 16778240);
+}
+
+// A strip is a 64th of the keys, and half of the strips are background.
+TEST(Histogram, EveryStripOfBackgroundHasAnotherKeySomewhere) {
+  constexpr std::int64_t kStrip = 1024, kStrips = 64;
+  const Exercise& exercise = *find_exercise("histogram");
+  const Size size({{"n", kStrips * kStrip}});
+  const Problem problem = exercise.problem(size, 1);
+  const std::vector<double> counts = exercise.reference(size, problem)[0].values;
+  const auto background = static_cast<float>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+  const auto is_other = [&](float key) { return key != background; };
+  std::array<int, 8> others_at{};  // by place in a sector
+  int strips = 0;
+  for (auto keys = problem.input("keys").begin(); keys != problem.input("keys").end(); keys += kStrip) {
+    const auto others = std::count_if(keys, keys + kStrip, is_other);
+    if (others > kStrip / 2) continue;
+    ++strips;
+    EXPECT_TRUE(others == 1 || (others == 2 && strips == 1)) << "the first key of all is another, too";
+    ++others_at[static_cast<std::size_t>(std::find_if(keys, keys + kStrip, is_other) - keys) % others_at.size()];
+  }
+  EXPECT_EQ(strips, kStrips / 2);
+  EXPECT_LT(*std::max_element(others_at.begin(), others_at.end()), strips / 2);
 }
 
 TEST(Histogram, KeysLieOnBothSidesOfTheBinsAndEveryBinHasSome) {
