@@ -216,8 +216,8 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
 }
 
 void Gpu::find_unset_results() {
-  for (auto& [id, fault] : unset_stores_) {
-    if (!fault_ && memory_.is_result(id) && memory_.holds_unset(id)) fault_ = std::move(fault);
+  for (auto& [id, store] : unset_stores_) {
+    if (!fault_ && memory_.is_result(id) && memory_.holds_unset(id)) fault_ = std::move(store.fault);
   }
 }
 

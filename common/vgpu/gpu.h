@@ -138,7 +138,11 @@ class Gpu {
   std::vector<InstructionTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::vector<Fault> warnings_;
-  std::map<int, Fault> unset_stores_;  // Launch::unset_stores of the plan, by buffer
+  struct UnsetStore {
+    Fault fault;
+    bool is_shuffled = false;
+  };
+  std::map<int, UnsetStore> unset_stores_;  // Launch::unset_stores of the plan, by buffer
   int watched_line_ = 0;
   std::optional<Fault> fault_;
 };

@@ -311,11 +311,15 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   for (auto& [pc, warning] : launch.warnings) {
     warnings_.push_back(placed(std::move(warning), step->name, code, pc));
   }
-  for (auto& [buffer, store] : launch.unset_stores)
-    unset_stores_.try_emplace(buffer, placed(std::move(store.second), step->name, code, store.first));
+  for (auto& [buffer, store] : launch.unset_stores) {
+    const UnsetStore placed_store{placed(std::move(store.fault), step->name, code, store.pc), store.is_shuffled};
+    unset_stores_.try_emplace(buffer, placed_store);
+  }
   if (launch.fault) {
     // What is read too early is reported where it is read, rather than where it is written later.
     if (launch.fault->kind == FaultKind::race) find_unset_results();
+    const auto store = unset_stores_.find(launch.read_unset_from);
+    if (store != unset_stores_.end() && store->second.is_shuffled) fault_ = std::move(store->second.fault);
     if (!fault_) fault_ = placed(std::move(*launch.fault), step->name, code, launch.fault_pc);
     return false;
   }

@@ -48,9 +48,32 @@ std::string unset_message(const Launch& launch, const UnsetOrigin& from, const c
                                     "filled?");
 }
 
+bool is_of_shuffle(const UnsetOrigin& from) {
+  return from.where == UnsetOrigin::Where::other_lane || from.where == UnsetOrigin::Where::ended_lane;
+}
+
+// Of a value that was stored where it has been found: the store, if the value came from a shuffle.
+const Launch::UnsetStore* shuffled_before(const Launch& launch, const UnsetOrigin& from) {
+  const Launch::UnsetStore* store = nullptr;
+  if (from.is_copy && from.where == UnsetOrigin::Where::shared && launch.unset_shared) store = &*launch.unset_shared;
+  if (from.is_copy && from.where == UnsetOrigin::Where::global) {
+    const auto found = launch.unset_stores.find(launch.memory.find(from.offset)->id);
+    if (found != launch.unset_stores.end()) store = &found->second;
+  }
+  return store != nullptr && store->is_shuffled ? store : nullptr;
+}
+
 }  // namespace
 
 void report_unset(Launch& launch, const Warp& warp, const UnsetOrigin& from, const char* verb) {
+  if (launch.fault) return;
+  if (const Launch::UnsetStore* const store = shuffled_before(launch, from)) {
+    launch.fault = store->fault;
+    launch.fault_pc = store->pc;
+    return;
+  }
+  if (from.is_copy && from.where == UnsetOrigin::Where::global)
+    launch.read_unset_from = launch.memory.find(from.offset)->id;
   launch.stop(warp, from.load, FaultKind::uninitialized, from.lane, unset_message(launch, from, verb));
   if (from.where == UnsetOrigin::Where::local) launch.fault->buffer = "local memory";
 }
@@ -90,6 +113,17 @@ const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Acces
   return detour_if_unset(warp, next);
 }
 
+Launch::UnsetStore unset_store(const Launch& launch, const Warp& warp, const UnsetOrigin& from) {
+  if (const Launch::UnsetStore* const before = shuffled_before(launch, from)) return *before;
+  return {from.load->pc,
+          launch.fault_at(warp, FaultKind::uninitialized, from.lane, unset_message(launch, from, "reads")),
+          is_of_shuffle(from)};
+}
+
+bool has_shuffled(const Launch& launch, const UnsetOrigin& from) {
+  return is_of_shuffle(from) || shuffled_before(launch, from) != nullptr;
+}
+
 void store_unset_global(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   const std::size_t bytes = access.bytes / part_count(*op->instruction);
   for (std::size_t part = 0; part < warp.unset->stored.size(); ++part) {
@@ -99,10 +133,12 @@ void store_unset_global(Launch& launch, const Warp& warp, const Op* op, const Ac
       const std::uint64_t address = access.of(lane) + part * bytes;
       launch.memory.leave_unset(address, bytes, stored.bits(lane));
       const int buffer = launch.memory.find(address)->id;
-      if (launch.unset_stores.contains(buffer)) continue;
       const UnsetOrigin& from = stored.from(lane);
-      Fault fault = launch.fault_at(warp, FaultKind::uninitialized, from.lane, unset_message(launch, from, "reads"));
-      launch.unset_stores.emplace(buffer, std::pair(from.load->pc, std::move(fault)));
+      if (const auto first = launch.unset_stores.find(buffer); first == launch.unset_stores.end()) {
+        launch.unset_stores.emplace(buffer, unset_store(launch, warp, from));
+      } else {
+        first->second.is_shuffled = first->second.is_shuffled && has_shuffled(launch, from);
+      }
     }
   }
 }

@@ -41,6 +41,10 @@ inline UnsetOrigin origin_of_shuffled(const Warp& warp, const Op* op, int lane, 
           .offset = std::uint64_t{mask} << 32 | thread};
 }
 
+// What a store of such a value is for those who find it; and whether a shuffle got it.
+Launch::UnsetStore unset_store(const Launch& launch, const Warp& warp, const UnsetOrigin& from);
+bool has_shuffled(const Launch& launch, const UnsetOrigin& from);
+
 // Makes Warp::unset, if it is not there.
 UnsetValues& unset_values(const Launch& launch, Warp& warp);
 // Marks the registers of a load in which it has found bits that nobody has set. `next`: what the load's handler would

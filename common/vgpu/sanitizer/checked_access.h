@@ -34,7 +34,7 @@ const Op* mark_unset_shared(const Launch& launch, Warp& warp, const Op* op, cons
 // it for some lanes, as if it had loaded in these only. What it has found unset was marked when it loaded.
 void hold_load(Warp& warp, const Op* op, const Access& access);
 bool check_held(Launch& launch, Warp& warp, const HeldLoad& held, std::uint32_t wanted);
-void store_unset_shared(const Warp& warp, const Op* op, const Access& access);
+void store_unset_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 // Marks what an asynchronous copy by one lane leaves at this byte.
 void copy_unset_shared(const Launch& launch, const Warp& warp, std::uint64_t from, std::uint64_t byte,
                        std::size_t bytes);
@@ -119,7 +119,7 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
     writes.relaxed = !op->instruction->releases;
     if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, writes))
       return nullptr;
-    if (warp.unset != nullptr) store_unset_shared(warp, op, access);
+    if (warp.unset != nullptr) store_unset_shared(launch, warp, op, access);
   }
   return op + 1;
 }

@@ -176,13 +176,16 @@ bool check_held(Launch& launch, Warp& warp, const HeldLoad& held, std::uint32_t 
   return is_fine;
 }
 
-void store_unset_shared(const Warp& warp, const Op* op, const Access& access) {
+void store_unset_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   const std::size_t parts = part_count(*op->instruction), bytes = access.bytes / parts;
   for (std::size_t part = 0; part < warp.unset->stored.size(); ++part) {
     const UnsetRegister& stored = warp.unset->stored[part];
     for (std::uint32_t left = access.mask & stored.lanes(); left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       warp.block->shadow->leave_unset(access.of(lane) + part * bytes, bytes, stored.bits(lane));
+      const UnsetOrigin& from = stored.from(lane);
+      if (!launch.unset_shared) launch.unset_shared = unset_store(launch, warp, from);
+      if (!has_shuffled(launch, from)) launch.unset_shared->is_shuffled = false;
     }
   }
 }

@@ -107,9 +107,17 @@ class Launch {
   // kernel and line.
   std::vector<std::pair<std::uint32_t, Fault>> warnings;
 
-  // By buffer of global memory: a load (pc) of a value that nobody had set and that was stored there, and the fault
-  // that this is if it is still there as a result.
-  std::map<int, std::pair<std::uint32_t, Fault>> unset_stores;
+  // A store of a value that nobody had set: the instruction (pc) that got it, and the fault that this is if the value
+  // is used, or is left as a result. is_shuffled: it was a shuffle, from a lane that takes no part in it. That line is
+  // wrong, not the one where the value is used. False if several stores were of different kinds.
+  struct UnsetStore {
+    std::uint32_t pc = 0;
+    Fault fault = {};
+    bool is_shuffled = false;
+  };
+  std::map<int, UnsetStore> unset_stores;  // the first to each buffer of global memory
+  std::optional<UnsetStore> unset_shared;  // the first to shared memory
+  int read_unset_from = -1;                // of the fault: the buffer where such a value was stored
 
   // The thread index for a linear thread number within its block.
   Dim3 thread_of(std::uint32_t linear) const {

@@ -265,6 +265,14 @@ const Unset kCopied[] = {
     {"ToAResultThatIsSetLater", R"(
   *(volatile float*)&c[t] = s[t];
 )"},
+    {"ShuffledIntoSharedMemory", R"(
+  float v = t;
+  if (t % 32 < 8) v += __shfl_down_sync(0xff, v, 16);  // @
+  s[t] = v;
+  __syncthreads();
+  if (s[t ^ 32] > 1) x = 1;
+)",
+     "which does not exchange with the mask 0xff"},
     {"ByOneStoreToSeveralMemories", R"(
   float own[2];
   asm volatile("" ::"l"(own) : "memory");
@@ -550,6 +558,34 @@ RunRecord run_unset(const std::string& text, const RunOptions& options) {
 }
 
 const bool kUnsetJoined = join(map_to_text(kCopied, unset_text)) && join(map_to_text(kUsed, unset_text));
+
+// A launch adds up what another has stored, of which the sums of eight lanes have read from sixteen, or from eight.
+TEST(ValuesThatNobodyShuffled, AreToldOfWhereTheShuffleIs) {
+  const auto with_first = [](const char* distance) {
+    return std::string(R"(#include <roofwalk.cuh>
+__global__ void k(float* c, int n) {
+  float v = threadIdx.x;
+  if (threadIdx.x < 8) {
+    for (int d = )") +
+           distance + R"(; d > 0; d /= 2) v += __shfl_down_sync(0xff, v, d);  // @
+  }
+  if (threadIdx.x == 0) c[blockIdx.x] = v;
+}
+__global__ void sum(const float* parts, float* c) { c[threadIdx.x] = parts[0] > 1 ? parts[1] : 2; }
+SOLVE(float* c) {
+  float* parts = scratch<float>(2);
+  k<<<2, 64>>>(parts, 3);
+  sum<<<1, 64>>>(parts, c);
+}
+)";
+  };
+  const RunRecord wrong = run_unset(with_first("16"), kSanitized);
+  ASSERT_TRUE(wrong.fault.has_value());
+  EXPECT_EQ(wrong.fault->line, 5);
+  EXPECT_THAT(wrong.fault->message, testing::HasSubstr("gets from thread (16, 0, 0), which does not exchange"));
+  const RunRecord right = run_unset(with_first("4"), kSanitized);
+  EXPECT_FALSE(right.fault.has_value()) << right.fault->message;
+}
 
 class ValuesThatNobodyWrote : public testing::TestWithParam<Unset> {};
 
