@@ -65,13 +65,20 @@ void record(Launch& launch, Warp& warp, const Op* op, std::uint32_t place, std::
   launch.sm->traced.bytes += sizeof(AtomicTurns);
 }
 
-// Returns when the last of all turns at a word is over, at the earliest, with those that take so many cycles from `now`
-// on. Warps do not run in order of time, so those that come later in the run may have had their turns before.
-std::int64_t end_of_turns(TurnsInARow& word, std::int64_t now, std::int64_t cycles) {
-  if (word.from + word.cycles < now) word = {now, 0};
-  word.from = std::min(word.from, now);
-  word.cycles += cycles;
-  return word.from + word.cycles;
+// Adds turns at a word that take so many cycles, from `now` on at the earliest. Returns when all turns are over that
+// follow one another with these. Warps do not run in order of time, so those that come later in the run may have had
+// their turns before. Of too many rows, the first is forgotten.
+std::int64_t end_of_turns(std::vector<TurnsInARow>& rows, std::int64_t now, std::int64_t cycles) {
+  constexpr std::size_t kMostRows = 16;
+  auto row = std::find_if(rows.begin(), rows.end(), [&](const TurnsInARow& each) { return each.end() >= now; });
+  if (row == rows.end() || row->from > now) row = rows.insert(row, {now, 0});
+  row->cycles += cycles;
+  auto next = row + 1;
+  for (; next != rows.end() && next->from <= row->end(); ++next) row->cycles += next->cycles;
+  const std::int64_t end = row->end();
+  rows.erase(row + 1, next);
+  if (rows.size() > kMostRows) rows.erase(rows.begin());
+  return end;
 }
 
 // Where blocks may wait for each other (block_chain.h): puts a warp off by the turns of its lanes, of which its basic

@@ -57,10 +57,12 @@ struct GlobalStores {
   bool has_bytes = false;                                   // whether some stores are of less than a word
 };
 
-// Turns of lanes at a word of shared memory, one after another (atomic_turns.h): when the first of them could begin at
-// the earliest (PathClock::of_grid), and how long all of them take.
+// Turns of lanes at a word of shared memory, one after another without a pause (atomic_turns.h): when the first of them
+// could begin at the earliest (PathClock::of_grid), and how long all of them take.
 struct TurnsInARow {
   std::int64_t from = 0, cycles = 0;
+
+  std::int64_t end() const { return from + cycles; }
 };
 
 struct ResidentBlock {
@@ -93,10 +95,11 @@ struct ResidentBlock {
   std::shared_ptr<GlobalStores> global_stores;                // null: none yet
   std::vector<std::uint32_t> swaps;  // by word of shared memory: number of lanes that have swapped it (is_retried())
   std::uint32_t most_swaps = 0;      // largest entry of `swaps`
-  std::unordered_map<std::uint64_t, TurnsInARow> swapped;  // by word, where blocks may wait for each other
-  std::uint32_t sync_points = 0;                           // last number given to a phase or a flag write
-  std::uint32_t followed = 0;                              // number of `follows` sync points recorded so far
-  std::uint32_t last_flag_write = 0;                       // number of the last flag write; 0: none
+  // By word, where blocks may wait for each other: in order of time.
+  std::unordered_map<std::uint64_t, std::vector<TurnsInARow>> swapped;
+  std::uint32_t sync_points = 0;      // last number given to a phase or a flag write
+  std::uint32_t followed = 0;         // number of `follows` sync points recorded so far
+  std::uint32_t last_flag_write = 0;  // number of the last flag write; 0: none
   std::vector<Warp> warps;
   std::vector<UnitTimes> busy;  // by scheduler: what its warps of this block have issued
   std::uint32_t live_warps = 0;
