@@ -346,7 +346,7 @@ class LockstepBuilder {
     op.lane_offsets = analysis_.address_shape(op).lane_offsets;
     const LaneOffsets& offsets = out_.lane_offsets[op.lane_offsets];
     const Handler handler =
-        load ? lockstep_load_handler(in, bytes, offsets, all_lanes) : lockstep_store_handler(in, bytes);
+        load ? lockstep_load_handler(op, bytes, offsets, all_lanes) : lockstep_store_handler(in, bytes);
     ROOFWALK_CHECK(handler != nullptr);  // lowering found one for the same instruction
     set_handler(op, handler);
     out_.ops.push_back(op);

@@ -232,6 +232,38 @@ bool Lowering::ends_loops(std::uint32_t pc) {
   return ending_loops_[pc];
 }
 
+// Whether a load or copy that is not volatile is made in a loop that does nothing but look, always at the same place,
+// until its value ends the loop. What another block writes there comes from L2. On a chip, L1 may serve the old value
+// for ever; the loop ends only if it does not.
+bool Lowering::polls_plainly(std::uint32_t pc, std::uint32_t block) {
+  const Instruction& in = function_.instructions[pc];
+  if (!input_.work_mode.counts || !may_see_others(pc)) return false;
+  const auto only_looks = [&](const BasicBlock& part) {
+    return std::all_of(part.memory.begin(), part.memory.end(), [&](std::uint32_t each) {
+      const Instruction& other = function_.instructions[each];
+      const Form form = ptx::info(other.opcode).form;
+      return form == Form::load || form == Form::async_copy || sleeps(other) || other.space == Space::local;
+    });
+  };
+  if (loops_of_looks_.empty()) loops_of_looks_ = find_loops(program_.blocks, only_looks);
+  if (!loops_of_looks_[block]) return false;
+  const int address = in.operands[1].index;
+  const auto keeps_place = [&](const BasicBlock& part) {
+    bool keeps = only_looks(part);
+    for (std::uint32_t each = part.first; each < part.first + part.count; ++each)
+      for_each_result(function_.instructions[each], [&](int reg) { keeps = keeps && reg != address; });
+    return keeps;
+  };
+  constexpr std::size_t kMostAddresses = 64;
+  const auto known = loops_of_places_.find(address);
+  if (known == loops_of_places_.end() && loops_of_places_.size() == kMostAddresses) return false;
+  const std::vector<bool>& loops =
+      known != loops_of_places_.end()
+          ? known->second
+          : loops_of_places_.emplace(address, find_loops(program_.blocks, keeps_place)).first->second;
+  return loops[block] && ends_loops(pc);
+}
+
 bool Lowering::looks_again(std::uint32_t pc, std::uint32_t block) {
   const Instruction& in = function_.instructions[pc];
   if (ptx::info(in.opcode).form != Form::load || !in.is_volatile || !reaches_global(in) || !load_polls(pc))

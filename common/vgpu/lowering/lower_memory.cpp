@@ -74,7 +74,7 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
   const Handler handler =
       store ? store_handler(in, static_cast<int>(bytes)) : load_handler(in, static_cast<int>(bytes));
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
-  op.past_l1 = passes_l1(in);
+  op.past_l1 = passes_l1(in) || (!store && polls_plainly(op.pc, op.block));
   op.non_coherent = in.non_coherent;
   op.spins = !store && in.is_volatile && load_polls(op.pc);
   op.decides = !store && in.is_volatile && reaches_global(in) && !glances(op.pc, op.block);
@@ -184,6 +184,7 @@ Status Lowering::lower_async_copy(const Instruction& in, Op op) {
     op.s[0] = source(in.operands[3], in.may_ignore ? 0 : 4);
     if (op.s[0] == kNoSlot) return unsupported(in, "with this operand");
   }
+  op.past_l1 = polls_plainly(op.pc, op.block);
   return emit_ok(op, async_copy_handler(in));
 }
 

@@ -132,6 +132,7 @@ class Lowering {
   bool glances(std::uint32_t pc, std::uint32_t block);
   static bool may_look(const ptx::Instruction& in);
   bool load_polls(std::uint32_t pc);
+  bool polls_plainly(std::uint32_t pc, std::uint32_t block);
   bool picks(std::uint32_t pc);
   bool ends_loops(std::uint32_t pc);
   // Whether an instruction is one of several looks at a flag of other blocks in front of a loop that polls, and not the
@@ -195,7 +196,9 @@ class Lowering {
   // whose only accesses to global memory are atomics with a result. decides_way_: registers_that_decide(), with and
   // without states. read_: by register, whether any instruction reads it.
   std::vector<bool> loops_of_atomics_, decides_way_, decides_way_beside_states_, read_;
-  std::vector<bool> loops_;                             // by basic block: whether it is in a loop
+  // By basic block: whether it is in a loop, and in one that does nothing but look (polls_plainly()).
+  std::vector<bool> loops_, loops_of_looks_;
+  std::map<int, std::vector<bool>> loops_of_places_;    // the latter, without change of an address register
   std::optional<bool> polls_global_, anybody_looks_;    // polls_global(), anybody_looks()
   std::optional<bool> many_looks_, copies_may_decide_;  // has_many_looks(), copies_may_decide()
   std::vector<bool> rungs_;                             // by instruction: is_rung(), if there are many looks

@@ -43,7 +43,7 @@ struct Op {
   std::array<Slot, 6> s{kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // results first, then sources
   Slot guard = kNoSlot;                                                         // the instruction's guard predicate
   bool guard_negated = false;
-  bool past_l1 = false;       // load: passes_l1()
+  bool past_l1 = false;       // load: passes_l1(), or it polls (Lowering::polls_plainly())
   bool non_coherent = false;  // load: ld.global.nc
   bool spins = false;         // atomic, load: polls memory in a loop until another thread changes it; branch: it leads
                               // back to such an operation

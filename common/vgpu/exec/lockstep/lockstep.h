@@ -38,8 +38,7 @@ Handler fill_handler(std::uint32_t bytes, std::uint32_t offsets);
 Handler check_handler(bool is_signed);
 // Like load_handler() and store_handler(), for addresses that are kept as one number. A load from a uniform address
 // fills in only lane 0, unless `all_lanes` is set. nullptr: not supported.
-Handler lockstep_load_handler(const ptx::Instruction& instruction, int register_bytes, const LaneOffsets& offsets,
-                              bool all_lanes);
+Handler lockstep_load_handler(const Op& op, int register_bytes, const LaneOffsets& offsets, bool all_lanes);
 Handler lockstep_store_handler(const ptx::Instruction& instruction, int register_bytes);
 
 // Returns the address of lane 0.

@@ -330,9 +330,10 @@ Handler fill_handler(std::uint32_t bytes, std::uint32_t offsets) {
 
 Handler check_handler(bool is_signed) { return is_signed ? op_check<std::int32_t> : op_check<std::uint32_t>; }
 
-Handler lockstep_load_handler(const Instruction& in, int register_bytes, const LaneOffsets& offsets, bool all_lanes) {
+Handler lockstep_load_handler(const Op& op, int register_bytes, const LaneOffsets& offsets, bool all_lanes) {
+  const Instruction& in = *op.instruction;
   const auto bytes = static_cast<std::uint64_t>(std::max(ptx::size_bytes(in.type), 1)) * in.vector;
-  if (passes_l1(in)) return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
+  if (op.past_l1) return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
   if (offsets.even && offsets.stride == 0) {
     return all_lanes ? by_form<LockstepLoads<Addresses::uniform>::Of>(in, register_bytes)
                      : by_form<LockstepLoads<Addresses::uniform_lane_0>::Of>(in, register_bytes);

@@ -106,7 +106,7 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
   if (source.reading != 0) {
     make_access(warp, source.reading, op->s[4], op->offset, true, bytes, from);
     from.read_bytes = std::accumulate(std::begin(source.bytes), std::end(source.bytes), 0u);
-    count_load(launch, warp, op, from, past_l1);
+    count_load(launch, warp, op, from, past_l1 || op->past_l1);
   }
   count_shared(launch, warp, op, to, SharedUse::store);
   if (is_watched(launch, warp)) to.mask = without_repeats(from, to, source);

@@ -92,6 +92,51 @@ SOLVE(float* c, int n) { sum<<<1, 64>>>(c, n); }
   EXPECT_EQ(count(*record, Counter::flops_f32), 64u);
 }
 
+// Blocks wait for those behind them by loads that L1 may serve, or by copies; a thread walks along their flags. What
+// another block writes comes from L2.
+TEST(Counts, PlainPollsPassL1) {
+  const std::string& kPolls = JOINT(R"(#include <roofwalk.cuh>
+template <bool copies>
+__global__ void wait(unsigned* flags) {
+  __shared__ unsigned copied;
+  const unsigned to = (unsigned)__cvta_generic_to_shared(&copied), next = blockIdx.x + 1;
+  unsigned seen = next == gridDim.x;
+  while (seen == 0) {
+    if (copies) {
+      asm volatile("cp.async.ca.shared.global [%1], [%2], 4; cp.async.wait_all; ld.shared.u32 %0, [%1];"
+                   : "=r"(seen) : "r"(to), "l"(flags + next) : "memory");
+    } else {
+      asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(seen) : "l"(flags + next) : "memory");
+    }
+  }
+  atomicExch(flags + blockIdx.x, 1u);
+}
+__global__ void walk(const unsigned* flags, float* c) {
+  unsigned at = 0, seen = 1;
+  while (seen != 0) asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(seen) : "l"(flags + at++) : "memory");
+  c[0] = at;
+}
+SOLVE(float* c, int n) {
+  unsigned* flags = scratch<unsigned>(64);
+  cudaMemsetAsync(flags, 0, 256);
+  wait<false><<<16, 1>>>(flags);
+  cudaMemsetAsync(flags, 0, 256);
+  wait<true><<<16, 1>>>(flags);
+  walk<<<1, 1>>>(flags, c);
+}
+)");
+  Buffer c{"c", std::vector<float>(1)};
+  const auto record = Runner().run(kPolls, {&c, 1});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(c.values[0], 17);
+  for (const std::size_t waits : {1, 3}) {
+    const Counters& counters = record->kernels[waits].counters;
+    EXPECT_GT(counters[Counter::l1_read_sectors], 15u);
+    EXPECT_EQ(counters[Counter::l1_read_hit_sectors], 0u);
+  }
+  EXPECT_EQ(record->kernels[4].counters[Counter::l1_read_hit_sectors], 14u);  // of 17 loads from three sectors
+}
+
 // On request, the record names the line that last wrote given bytes, in a kernel or a memset.
 TEST(Counts, TheLineThatWroteLast) {
   const std::string& kLines = JOINT(R"(#include <roofwalk.cuh>
