@@ -1,4 +1,4 @@
-// grade: pass
+// grade: ace
 // A warp adds 256 keys at once where all of them are equal.
 #include <roofwalk.cuh>
 
