@@ -67,9 +67,8 @@ void record(Launch& launch, Warp& warp, const Op* op, std::uint32_t place, std::
 
 // Adds turns at a word that take so many cycles, from `now` on at the earliest. Returns when all turns are over that
 // follow one another with these. Warps do not run in order of time, so those that come later in the run may have had
-// their turns before. Of too many rows, the first is forgotten.
-std::int64_t end_of_turns(std::vector<TurnsInARow>& rows, std::int64_t now, std::int64_t cycles) {
-  constexpr std::size_t kMostRows = 16;
+// their turns before. Of more rows than `most`, the pause between the first two is forgotten.
+std::int64_t end_of_turns(std::vector<TurnsInARow>& rows, std::size_t most, std::int64_t now, std::int64_t cycles) {
   auto row = std::find_if(rows.begin(), rows.end(), [&](const TurnsInARow& each) { return each.end() >= now; });
   if (row == rows.end() || row->from > now) row = rows.insert(row, {now, 0});
   row->cycles += cycles;
@@ -77,7 +76,10 @@ std::int64_t end_of_turns(std::vector<TurnsInARow>& rows, std::int64_t now, std:
   for (; next != rows.end() && next->from <= row->end(); ++next) row->cycles += next->cycles;
   const std::int64_t end = row->end();
   rows.erase(row + 1, next);
-  if (rows.size() > kMostRows) rows.erase(rows.begin());
+  if (rows.size() > most) {
+    rows[1] = {rows[0].from, rows[0].cycles + rows[1].cycles};
+    rows.erase(rows.begin());
+  }
   return end;
 }
 
@@ -97,7 +99,11 @@ class TurnsOfAWarp {
     const double first = shared_ ? 0 : read_;  // in shared memory, the read is part of the first turn
     end_ = std::max(end_, now_ + static_cast<std::int64_t>(first + turn_ * lanes));
     if (!shared_) return;
-    end_ = std::max(end_, end_of_turns(warp_.block->swapped[word], now_, static_cast<std::int64_t>(read_ * lanes)));
+    constexpr std::size_t kFewWords = 128, kMostRows = 16;  // of more words, no pauses are known
+    auto& swapped = warp_.block->swapped;
+    std::vector<TurnsInARow>& rows = swapped[word];
+    const std::size_t most = swapped.size() <= kFewWords ? kMostRows : 1;
+    end_ = std::max(end_, end_of_turns(rows, most, now_, static_cast<std::int64_t>(read_ * lanes)));
   }
 
   void finish() {
