@@ -28,7 +28,7 @@ bool loads_words(const Op& op, ptx::Space space, const std::vector<LaneOffsets>&
   const ptx::Instruction& in = *op.instruction;
   return ptx::info(in.opcode).form == ptx::Form::load && in.space == space && in.vector == 1 && !in.is_volatile &&
          !op.past_l1 && !op.speculative && !op.guesses && ptx::size_bytes(in.type) == kWordBytes &&
-         op.s[0] != kNoSlot && op.run == lockstep_load_handler(in, kWordBytes, offsets[op.lane_offsets], true);
+         op.s[0] != kNoSlot && op.run == lockstep_load_handler(op, kWordBytes, offsets[op.lane_offsets], true);
 }
 
 bool loads_shared_words(const Op& op, const std::vector<LaneOffsets>& offsets) {
