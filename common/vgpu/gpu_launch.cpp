@@ -300,6 +300,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   launch.is_of_header = [this, &code](std::uint32_t pc) {
     return module_->is_of_header(code.instructions[pc], source_name_);
   };
+  for (const auto& [buffer, store] : unset_stores_) {
+    if (store.is_shuffled) launch.shuffled_earlier.insert(buffer);
+  }
   printer_->begin_launch();
   launch.printer = printer_.get();
   memory_.note_stores(limits_.sanitize && std::any_of(code.instructions.begin(), code.instructions.end(),
@@ -312,14 +315,16 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     warnings_.push_back(placed(std::move(warning), step->name, code, pc));
   }
   for (auto& [buffer, store] : launch.unset_stores) {
-    const UnsetStore placed_store{placed(std::move(store.fault), step->name, code, store.pc), store.is_shuffled};
-    unset_stores_.try_emplace(buffer, placed_store);
+    const auto earlier = unset_stores_.find(store.earlier);
+    Fault fault = earlier != unset_stores_.end() ? earlier->second.fault
+                                                 : placed(std::move(store.fault), step->name, code, store.pc);
+    unset_stores_.try_emplace(buffer, UnsetStore{std::move(fault), store.is_shuffled});
   }
   if (launch.fault) {
     // What is read too early is reported where it is read, rather than where it is written later.
     if (launch.fault->kind == FaultKind::race) find_unset_results();
     const auto store = unset_stores_.find(launch.read_unset_from);
-    if (store != unset_stores_.end() && store->second.is_shuffled) fault_ = std::move(store->second.fault);
+    if (store != unset_stores_.end()) fault_ = std::move(store->second.fault);
     if (!fault_) fault_ = placed(std::move(*launch.fault), step->name, code, launch.fault_pc);
     return false;
   }

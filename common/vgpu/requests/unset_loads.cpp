@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -53,27 +54,29 @@ bool is_of_shuffle(const UnsetOrigin& from) {
 }
 
 // Of a value that was stored where it has been found: the store, if the value came from a shuffle.
-const Launch::UnsetStore* shuffled_before(const Launch& launch, const UnsetOrigin& from) {
-  const Launch::UnsetStore* store = nullptr;
-  if (from.is_copy && from.where == UnsetOrigin::Where::shared && launch.unset_shared) store = &*launch.unset_shared;
-  if (from.is_copy && from.where == UnsetOrigin::Where::global) {
-    const auto found = launch.unset_stores.find(launch.memory.find(from.offset)->id);
-    if (found != launch.unset_stores.end()) store = &found->second;
-  }
-  return store != nullptr && store->is_shuffled ? store : nullptr;
+std::optional<Launch::UnsetStore> shuffled_before(const Launch& launch, const UnsetOrigin& from) {
+  if (!from.is_copy) return std::nullopt;
+  if (from.where == UnsetOrigin::Where::shared)
+    return launch.unset_shared && launch.unset_shared->is_shuffled ? launch.unset_shared : std::nullopt;
+  if (from.where != UnsetOrigin::Where::global) return std::nullopt;
+  const int buffer = launch.memory.find(from.offset)->id;
+  const auto found = launch.unset_stores.find(buffer);
+  if (found != launch.unset_stores.end())
+    return found->second.is_shuffled ? std::optional(found->second) : std::nullopt;
+  if (!launch.shuffled_earlier.contains(buffer)) return std::nullopt;
+  return Launch::UnsetStore{.pc = from.load->pc, .is_shuffled = true, .earlier = buffer};
 }
 
 }  // namespace
 
 void report_unset(Launch& launch, const Warp& warp, const UnsetOrigin& from, const char* verb) {
   if (launch.fault) return;
-  if (const Launch::UnsetStore* const store = shuffled_before(launch, from)) {
+  if (const auto store = shuffled_before(launch, from)) {
     launch.fault = store->fault;
     launch.fault_pc = store->pc;
+    launch.read_unset_from = store->earlier;
     return;
   }
-  if (from.is_copy && from.where == UnsetOrigin::Where::global)
-    launch.read_unset_from = launch.memory.find(from.offset)->id;
   launch.stop(warp, from.load, FaultKind::uninitialized, from.lane, unset_message(launch, from, verb));
   if (from.where == UnsetOrigin::Where::local) launch.fault->buffer = "local memory";
 }
@@ -114,14 +117,14 @@ const Op* mark_unset(const Launch& launch, Warp& warp, const Op* op, const Acces
 }
 
 Launch::UnsetStore unset_store(const Launch& launch, const Warp& warp, const UnsetOrigin& from) {
-  if (const Launch::UnsetStore* const before = shuffled_before(launch, from)) return *before;
+  if (const auto before = shuffled_before(launch, from)) return *before;
   return {from.load->pc,
           launch.fault_at(warp, FaultKind::uninitialized, from.lane, unset_message(launch, from, "reads")),
           is_of_shuffle(from)};
 }
 
 bool has_shuffled(const Launch& launch, const UnsetOrigin& from) {
-  return is_of_shuffle(from) || shuffled_before(launch, from) != nullptr;
+  return is_of_shuffle(from) || shuffled_before(launch, from).has_value();
 }
 
 void store_unset_global(Launch& launch, const Warp& warp, const Op* op, const Access& access) {

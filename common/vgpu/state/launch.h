@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -114,10 +115,12 @@ class Launch {
     std::uint32_t pc = 0;
     Fault fault = {};
     bool is_shuffled = false;
+    int earlier = -1;  // it copied what an earlier launch has stored so to this buffer, for which there is a fault
   };
   std::map<int, UnsetStore> unset_stores;  // the first to each buffer of global memory
   std::optional<UnsetStore> unset_shared;  // the first to shared memory
-  int read_unset_from = -1;                // of the fault: the buffer where such a value was stored
+  std::set<int> shuffled_earlier;          // buffers to which earlier launches have stored what shuffles got
+  int read_unset_from = -1;                // of the fault: the one of these from which the value comes
 
   // The thread index for a linear thread number within its block.
   Dim3 thread_of(std::uint32_t linear) const {

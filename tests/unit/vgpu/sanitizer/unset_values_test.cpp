@@ -561,7 +561,7 @@ const bool kUnsetJoined = join(map_to_text(kCopied, unset_text)) && join(map_to_
 
 // A launch adds up what another has stored, of which the sums of eight lanes have read from sixteen, or from eight.
 TEST(ValuesThatNobodyShuffled, AreToldOfWhereTheShuffleIs) {
-  const auto with_first = [](const char* distance) {
+  const auto with_first = [](const char* distance, const char* kernel) {
     return std::string(R"(#include <roofwalk.cuh>
 __global__ void k(float* c, int n) {
   float v = threadIdx.x;
@@ -571,20 +571,28 @@ __global__ void k(float* c, int n) {
   }
   if (threadIdx.x == 0) c[blockIdx.x] = v;
 }
-__global__ void sum(const float* parts, float* c) { c[threadIdx.x] = parts[0] > 1 ? parts[1] : 2; }
+__global__ void sum(const float* parts, float* c) {
+  __shared__ float box[2];
+  if (threadIdx.x < 2) box[threadIdx.x] = parts[threadIdx.x];
+  __syncthreads();
+  c[threadIdx.x] = box[0] + box[1];
+}
+__global__ void larger(const float* parts, float* c) { c[threadIdx.x] = parts[0] > 1 ? parts[1] : 2; }
 SOLVE(float* c) {
   float* parts = scratch<float>(2);
   k<<<2, 64>>>(parts, 3);
-  sum<<<1, 64>>>(parts, c);
-}
-)";
+)" + kernel +
+           "<<<1, 64>>>(parts, c);\n}\n";
   };
-  const RunRecord wrong = run_unset(with_first("16"), kSanitized);
-  ASSERT_TRUE(wrong.fault.has_value());
-  EXPECT_EQ(wrong.fault->line, 5);
-  EXPECT_THAT(wrong.fault->message, testing::HasSubstr("gets from thread (16, 0, 0), which does not exchange"));
-  const RunRecord right = run_unset(with_first("4"), kSanitized);
-  EXPECT_FALSE(right.fault.has_value()) << right.fault->message;
+  for (const char* kernel : {"sum", "larger"}) {
+    const RunRecord wrong = run_unset(with_first("16", kernel), kSanitized);
+    ASSERT_TRUE(wrong.fault.has_value());
+    EXPECT_EQ(wrong.fault->line, 5);
+    EXPECT_EQ(wrong.fault->kernel, "k");
+    EXPECT_THAT(wrong.fault->message, testing::HasSubstr("gets from thread (16, 0, 0), which does not exchange"));
+    const RunRecord right = run_unset(with_first("4", kernel), kSanitized);
+    EXPECT_FALSE(right.fault.has_value()) << right.fault->message;
+  }
 }
 
 class ValuesThatNobodyWrote : public testing::TestWithParam<Unset> {};
