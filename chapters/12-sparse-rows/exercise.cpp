@@ -68,15 +68,17 @@ std::vector<std::int64_t> lengths_of_rows(std::int64_t n, std::int64_t count, st
 }
 
 // Appends `length` different columns for a row, in order: runs at random places within kBand columns around the
-// diagonal. Runs may touch, and the last may be shorter.
+// diagonal. Runs may touch, and the last may be shorter. At small sizes, the first may be, too, so that nobody can tell
+// from where a run begins which columns follow.
 void add_row(std::vector<float>& columns, std::int64_t row, std::int64_t length, std::int64_t n, Rng& rng,
              std::vector<std::int64_t>& places) {
   const std::int64_t band = std::min(kBand, n), left = std::clamp<std::int64_t>(row - band / 2, 0, n - band);
+  const std::int64_t missing = n < kBand ? below(rng, kRun) : 0;  // of the first run
   places.clear();
-  for (std::int64_t first = 0; first < length; first += kRun) places.push_back(left + below(rng, band - length + 1));
+  for (std::int64_t end = -missing; end < length; end += kRun) places.push_back(left + below(rng, band - length + 1));
   std::sort(places.begin(), places.end());
   for (std::int64_t i = 0; i < length; ++i) {
-    columns.push_back(static_cast<float>(places[static_cast<std::size_t>(i / kRun)] + i));
+    columns.push_back(static_cast<float>(places[static_cast<std::size_t>((i + missing) / kRun)] + i));
   }
 }
 
