@@ -7,8 +7,14 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Three quarters of the slots go on, so that most neighbours in a chain of blocks still run side by side.
+// Three quarters of the slots go on, so that most neighbours in a chain of blocks still run side by side. Of two or
+// three blocks, one is held nevertheless.
 constexpr std::size_t kMostHeld = 16, kShareHeld = 4;
+
+std::size_t most_held(std::uint64_t resident) {
+  return static_cast<std::size_t>(
+      std::min<std::uint64_t>(kMostHeld, resident < 2 ? 0 : std::max<std::uint64_t>(1, resident / kShareHeld)));
+}
 
 // Blocks that wait for held ones spend work in vain, which must be little beside what the launch takes anyway, and
 // beside the budget. But a block that spins for a while in place of waiting shall find that others have not come.
@@ -23,9 +29,7 @@ constexpr std::uint64_t kOftenHeld = 16, kHeldLater = 8;
 HeldBlocks::HeldBlocks(std::uint64_t seed, std::uint64_t blocks, std::uint64_t slots, std::uint64_t work)
     : seed_(seed),
       blocks_(blocks),
-      most_(seed == 0
-                ? 0
-                : static_cast<std::size_t>(std::min<std::uint64_t>(kMostHeld, std::min(blocks, slots) / kShareHeld))),
+      most_(seed == 0 ? 0 : most_held(std::min(blocks, slots))),
       most_patience_(work / kShareOfBudget) {}
 
 std::uint64_t HeldBlocks::patience() const {

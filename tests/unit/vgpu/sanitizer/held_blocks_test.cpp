@@ -1,6 +1,9 @@
 // Kernels that are right only if blocks of smaller number have run before, and others that wait for what they need.
 // Runs without figures hold some blocks back, chosen by a seed.
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 #include "tests/support/kernel_runner.h"
 
@@ -16,6 +19,7 @@ struct OrderOfBlocks {
   const char* name;
   const char* body;
   float wanted = 0;
+  std::size_t blocks = kBlocksInOrder, threads = 128;
 };
 void PrintTo(const OrderOfBlocks& body, std::ostream* out) { *out << body.name; }
 
@@ -25,7 +29,8 @@ __global__ void k(float* c) {
   const int t = threadIdx.x, block = blockIdx.x, blocks = gridDim.x;
   volatile float* const done = c + 1 + blocks;
 )") + kernel.body +
-         "}\nSOLVE(float* c) { k<<<" + std::to_string(kBlocksInOrder) + ", 128>>>(c); }\n";
+         "}\nSOLVE(float* c) { k<<<" + std::to_string(kernel.blocks) + ", " + std::to_string(kernel.threads) +
+         ">>>(c); }\n";
 }
 
 // Returns whether a run without figures has a fault or a wrong value, and which.
@@ -154,8 +159,36 @@ const OrderOfBlocks kThatWait[] = {
 // Its rounding errors depend on the order of the blocks.
 const OrderOfBlocks kSumInAnyOrder = {"", "  if (t == 0) atomicAdd(c, 1.0f / (3 + block));\n", 0};
 
-const bool kOrdersJoined = join(map_to_text(kInOrder, order_text)) && join(map_to_text(kThatWait, order_text)) &&
-                           join({order_text(kSumInAnyOrder)});
+// Two blocks of one warp each.
+const OrderOfBlocks kTheFirstOfTwo = {"",
+                                      R"(
+  if (t == 0 && block == 0) c[1] = 7;
+  if (t == 0 && block == 1) {
+    float sum = 0;
+#pragma unroll 1
+    for (int i = 0; i < 500; ++i) sum = sum * 0.5f + done[1];
+    c[0] = sum + ((volatile float*)c)[1];
+  }
+)",
+                                      7, 2, 32};
+const OrderOfBlocks kTheFirstOfTwoAwaited = {"",
+                                             R"(
+  if (t == 0 && block == 0) {
+    c[1] = 7;
+    __threadfence();
+    done[0] = 1;
+  }
+  if (t == 0 && block == 1) {
+    while (done[0] == 0) {}
+    __threadfence();
+    c[0] = ((volatile float*)c)[1];
+  }
+)",
+                                             7, 2, 32};
+
+const bool kOrdersJoined =
+    join(map_to_text(kInOrder, order_text)) && join(map_to_text(kThatWait, order_text)) &&
+    join({order_text(kSumInAnyOrder), order_text(kTheFirstOfTwo), order_text(kTheFirstOfTwoAwaited)});
 
 class BlocksInOrder : public testing::TestWithParam<OrderOfBlocks> {};
 
@@ -176,6 +209,16 @@ TEST_P(BlocksThatWait, GetWhatTheyWaitFor) {
 
 INSTANTIATE_TEST_SUITE_P(HeldBlocks, BlocksThatWait, testing::ValuesIn(kThatWait),
                          [](const auto& each) { return each.param.name; });
+
+// The first of two blocks is held by every second seed.
+TEST(HeldBlocks, AreOneOfTwo) {
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    wrong += trouble_of(kTheFirstOfTwo, seed).empty() ? 0 : 1;
+    EXPECT_EQ(trouble_of(kTheFirstOfTwoAwaited, seed), "") << seed;
+  }
+  EXPECT_GE(wrong, 2);
+}
 
 TEST(HeldBlocks, AreTheSameForASeed) {
   const std::string sum = trouble_of(kSumInAnyOrder, 5);
