@@ -9,6 +9,7 @@
 #include <immintrin.h>
 #endif
 
+#include "common/base/mix.h"
 #include "common/vgpu/state/launch.h"
 
 namespace roofwalk::vgpu {
@@ -192,6 +193,15 @@ inline const Op* after_memory(const Launch& launch, Warp& warp, const Op* op) {
   return nullptr;
 }
 
+// Returns one of these lanes, by chance: which of several stores to one word remains is not defined (PTX ISA, memory
+// consistency model).
+inline std::uint32_t one_by_chance(Launch& launch, std::uint32_t lanes) {
+  const std::uint64_t chance = mix(launch.chance_seed + ++launch.chances);
+  for (auto before = chance % static_cast<std::uint64_t>(std::popcount(lanes)); before != 0; --before)
+    lanes &= lanes - 1;
+  return lanes & -lanes;
+}
+
 template <class Move>
 const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access, Move&& move) {
   Pointers at;
@@ -208,9 +218,9 @@ const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access,
   store();
   if (launch.chance_seed != 0 && !access.contiguous) {
     // If several lanes store to one word, the one that stores last is taken by chance.
-    const std::uint32_t all = warp.mask, one = 1u << launch.lane_by_chance();
-    if ((all & one) != 0) {
-      warp.mask = access.mask = one;
+    const std::uint32_t all = warp.mask;
+    if ((all & (all - 1)) != 0) {
+      warp.mask = access.mask = one_by_chance(launch, all);
       store();
       warp.mask = access.mask = all;
     }

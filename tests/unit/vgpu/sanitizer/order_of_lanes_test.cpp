@@ -77,6 +77,11 @@ const OfLanes kOneOrder[] = {
   asm volatile("{.reg .f32 m; min.f32 m, m, %1; mov.f32 %0, m;}" : "=f"(least) : "f"((float)lane));
   is_right = least == lane;
 )"},
+    {"TheLastOfTwoLanesStoresOnce", R"(
+  if (t > 29 && t < 32) own[0] = t;
+  __syncthreads();
+  is_right = own[0] == 31;
+)"},
 };
 const OfLanes kAnyOrder[] = {
     {"PlacesByAtomics", R"(
@@ -100,6 +105,11 @@ const OfLanes kAnyOrder[] = {
   own[warp] = lane;
   __syncwarp();
   is_right = own[warp] >= 0 && own[warp] < 32;
+)"},
+    {"EitherOfTwoLanesStoresOnce", R"(
+  if (t > 29 && t < 32) own[0] = t;
+  __syncthreads();
+  is_right = own[0] == 30 || own[0] == 31;
 )"},
     {"AllStoreApart", R"(
   own[(t * 5 + 3) % 128] = t;
