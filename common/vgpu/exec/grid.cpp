@@ -398,21 +398,24 @@ class GridRunner {
     for (const auto& helper : helpers_) helper->grid_flow.reset();
   }
 
-  // Returns a warp that has not ended, of the preferred SM if possible.
+  // Returns a warp that has not ended: one that does not wait for others of its block, if there is any; of the
+  // preferred SM, if possible.
   const Warp* first_active(Multiprocessor& preferred) {
-    const auto of = [this](Multiprocessor& sm) -> const Warp* {
+    const auto of = [this](Multiprocessor& sm, bool runs) -> const Warp* {
       for (ResidentBlock& block : sm.blocks) {
         if (!block.active) continue;
         if (block.is_new) begin(sm, block);
         for (const Warp& warp : block.warps) {
-          if (warp.state != Warp::State::done) return &warp;
+          if (runs ? warp.state == Warp::State::ready : warp.state != Warp::State::done) return &warp;
         }
       }
       return nullptr;
     };
-    if (const Warp* warp = of(preferred)) return warp;
-    for (Multiprocessor& sm : sms_) {
-      if (const Warp* warp = of(sm)) return warp;
+    for (const bool runs : {true, false}) {
+      if (const Warp* warp = of(preferred, runs)) return warp;
+      for (Multiprocessor& sm : sms_) {
+        if (const Warp* warp = of(sm, runs)) return warp;
+      }
     }
     return nullptr;
   }

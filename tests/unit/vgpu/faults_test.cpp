@@ -96,6 +96,22 @@ TEST(Faults, InputsAreReadOnly) {
   EXPECT_FALSE(reads->fault) << reads->fault->message;
 }
 
+// What runs too long is the loop of thread 40, and not the barrier at which the others wait for it.
+TEST(Faults, ALoopWithoutEndIsNamedAndNotWhoWaitsForIt) {
+  const std::string& text =
+      JOINT(kernel("  if (threadIdx.x == 40) {\n    while (((volatile float*)c)[n - 1] != 7) {\n    }\n  }\n"
+                   "  __syncthreads();\n  c[threadIdx.x] = 1;"));
+  RunOptions options[] = {{.max_work = 200'000}, {.max_work = 200'000}};
+  options[1].sanitize = true;
+  options[1].figures = RunOptions::Figures::none;
+  for (const RunOptions& each : options) {
+    const Fault fault = fault_of(text, each);
+    EXPECT_EQ(fault.kind, FaultKind::runaway);
+    EXPECT_EQ(fault.line, 4);
+    EXPECT_EQ(fault.thread.x, 40u);
+  }
+}
+
 TEST(Faults, NegativeIndex) {
   const Fault fault = fault_of(JOINT(kernel("  c[threadIdx.x] = a[(int)threadIdx.x - 3];")));
   EXPECT_EQ(fault.message, "out of bounds: reads a[-3], but a holds 128 elements");
