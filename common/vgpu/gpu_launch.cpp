@@ -268,6 +268,33 @@ GridTrace Gpu::run_blocks(Launch& launch, std::vector<Multiprocessor>& sms, cons
   return trace;
 }
 
+// Returns how many blocks of a grid touched no memory.
+static std::uint64_t idle_blocks(const GridTrace& trace) {
+  std::uint64_t idle = 0;
+  if (trace.strata.empty()) {
+    for (const BlockTrace& block : trace.blocks) idle += block.work.memory == 0 ? 1 : 0;
+  } else {
+    for (const Stratum& stratum : trace.strata) idle += stratum.memory == 0 ? stratum.blocks : 0;
+  }
+  return idle;
+}
+
+// Warns of a grid with many blocks that have nothing to do; `warning` names the launch. Of launches at one line, one is
+// enough.
+static void note_idle_blocks(const GridTrace& trace, std::uint64_t blocks, Fault warning,
+                             std::vector<Fault>& warnings) {
+  constexpr std::uint64_t kFew = 8;  // up to one of so many is usual at the ends of the work
+  const std::uint64_t idle = idle_blocks(trace);
+  const auto same = [&](const Fault& known) { return known.line == warning.line && known.kernel == warning.kernel; };
+  if (idle * kFew <= blocks || std::any_of(warnings.begin(), warnings.end(), same)) return;
+  warning.kind = FaultKind::resource;
+  warning.message = fmt::format(
+      "{} of the {} blocks touch no memory, as if they had nothing to do: does the grid still have a thread for each "
+      "element, where a thread takes several?",
+      idle, blocks);
+  warnings.push_back(std::move(warning));
+}
+
 void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& step) {
   step.totals.sites = std::move(launch.sites);
   step.block_threads = std::move(launch.block_threads);
@@ -331,6 +358,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   take_totals(launch, sms, *step);
   if (limits_.counts && !trace.blocks.empty()) {
     step->totals.most_contended_cycles = most_contended_cycles(machine_, sms);
+    Fault launched;
+    launched.kernel = step->name, launched.file = source_path_, launched.line = step->line;
+    note_idle_blocks(trace, step->grid.count(), std::move(launched), warnings_);
     if (!read_time(trace, *step)) return false;
   }
   step->program.reset();

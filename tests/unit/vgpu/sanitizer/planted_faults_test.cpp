@@ -114,6 +114,30 @@ SOLVE(float* y, int n) { k<<<2, 128>>>(y, n); }
   EXPECT_EQ(record->warnings[0].thread.x, 40u);
 }
 
+// Half of the first grid's blocks are behind the end of y, one in eight of the second one's.
+TEST(Warnings, TellOfManyBlocksThatTouchNoMemory) {
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
+__global__ void k(float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 7;
+}
+SOLVE(float* y, int n) {
+  k<<<8, 32>>>(y, n);
+}
+)");
+  const auto warnings_with = [&](int n) {
+    Buffer y{"y", std::vector<float>(8 * 32)};
+    const auto record = Runner().run(kText, {&y, n}, {});
+    EXPECT_TRUE(record.ok()) << record.error().text();
+    return record ? record->warnings : std::vector<Fault>();
+  };
+  const auto warnings = warnings_with(4 * 32);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].message.find("4 of the 8 blocks touch no memory"), 0u) << warnings[0].message;
+  EXPECT_EQ(warnings[0].line, 7);
+  EXPECT_TRUE(warnings_with(7 * 32).empty());
+}
+
 // The halves of a warp synchronize separately, so one half's barrier does not order the other half's accesses.
 TEST(PartialMasks, OrderTheirThreadsOnly) {
   const auto run_with = [](const char* mask) {
