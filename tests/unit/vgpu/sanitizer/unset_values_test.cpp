@@ -542,6 +542,13 @@ const Unset kUsed[] = {
   x = sum_of(passed(few_of(c, n), n), n + 1);
 )",
      "of a local array"},
+    {"StoredFromAThreadThatHasReturned", R"(
+  if (t == 31) return;
+  s[t] = __shfl_down_sync(0xffffffff, (float)t, 1);
+  __syncthreads();
+  x = s[30] + 1;  // @
+)",
+     "that had never been set: give it one first, and let no thread return from which a later __shfl_..._sync() reads"},
 };
 
 void PrintTo(const Unset& unset, std::ostream* out) { *out << unset.name; }
