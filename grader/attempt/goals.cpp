@@ -41,6 +41,11 @@ std::string uncounted_by_cupti(const Goal& goal) {
 
 }  // namespace
 
+std::string goal_direction(const Goal& goal) {
+  if (is_count(goal.what)) return "count";
+  return is_upper_bound(goal.what) ? "stay" : goal_axis_name(goal.axis);
+}
+
 void use_thresholds_of(const Machine& machine, Chapter& chapter) {
   for (Goal& goal : chapter.goals) {
     if (const auto own = goal.on.find(machine.chip_name()); own != goal.on.end()) {

@@ -14,6 +14,10 @@ struct MachineGoals {
   std::vector<std::string> left_out;  // for each of the other goals: one sentence that says why it is left out
 };
 
+// What the goal asks for, in a word: "right" or "up", for where the dot is to be; "stay", for an AI that is to stay; or
+// "count", for what is counted and is no place in the chart.
+std::string goal_direction(const Goal& goal);
+
 // Gives each goal the machine's own thresholds (Goal::on) as its thresholds.
 void use_thresholds_of(const Machine& machine, Chapter& chapter);
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "grader/attempt/goals.h"
+
 namespace roofwalk {
 namespace {
 
@@ -91,7 +93,7 @@ void grade_goals(const Evidence& evidence, Judgement& judgement) {
 }
 
 std::string missed(const GoalResult& row) {
-  return fmt::format("{}: {} {}, a pass wants {}", goal_axis_name(row.goal.axis),
+  return fmt::format("{}: {} {}, a pass wants {}", goal_direction(row.goal),
                      goal_value(row.goal, row.reached.value_or(0)), goal_phrase(row.goal),
                      goal_threshold(row.goal, row.wanted));
 }
@@ -124,7 +126,7 @@ std::vector<std::string> unmeasured_goals(const Judgement& judgement) {
   for (const GoalResult& row : judgement.goals) {
     if (!row.reached)
       reasons.push_back(fmt::format("this device cannot count what the goal `{}` is about ({})",
-                                    goal_axis_name(row.goal.axis), goal_phrase(row.goal)));
+                                    goal_direction(row.goal), goal_phrase(row.goal)));
   }
   return reasons;
 }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "common/roofline/si.h"
+#include "grader/attempt/goals.h"
 
 namespace roofwalk {
 namespace {
@@ -220,7 +221,7 @@ void goals(const Attempt& attempt, const Colors& colors, Page& page) {
   }
   for (const GoalResult& row : rows) {
     if (!row.reached) continue;
-    page.row("goal " + goal_axis_name(row.goal.axis),
+    page.row("goal " + goal_direction(row.goal),
              fmt::format("{} {}, {} wants {}: {}", goal_value(row.goal, *row.reached), goal_phrase(row.goal),
                          grade_name(row.wanted_for), goal_threshold(row.goal, row.wanted), goal_outcome(row, colors)));
   }

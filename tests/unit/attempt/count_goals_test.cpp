@@ -127,9 +127,9 @@ TEST(CountGoals, EachIsMetAndMissedByWhatItSays) {
     EXPECT_THAT(missed.reasons, ElementsAre(HasSubstr(goal_phrase(goal)))) << goal_what_name(goal.what);
   }
   EXPECT_THAT(judged(conflicts, chapter->goals[0]).reasons,
-              ElementsAre("up: x11.3 the fewest wavefronts of shared memory, a pass wants at most x1.05"));
+              ElementsAre("count: x11.3 the fewest wavefronts of shared memory, a pass wants at most x1.05"));
   EXPECT_THAT(judged(half, chapter->goals[1]).reasons,
-              ElementsAre("up: 50 % of its warps' lanes active, a pass wants 90 %"));
+              ElementsAre("count: 50 % of its warps' lanes active, a pass wants 90 %"));
 }
 
 }  // namespace

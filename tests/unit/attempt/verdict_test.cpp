@@ -70,7 +70,7 @@ TEST(Judge, AnUpperBoundIsMetByLess) {
   EXPECT_EQ(grade_at(1.1), Grade::ace);
   EXPECT_EQ(grade_at(1.5), Grade::pass);
   EXPECT_EQ(grade_at(1.6), Grade::none);
-  EXPECT_THAT(judge(evidence).reasons, ElementsAre("up: x1.6 the useful FLOPs, a pass wants at most x1.5"));
+  EXPECT_THAT(judge(evidence).reasons, ElementsAre("count: x1.6 the useful FLOPs, a pass wants at most x1.5"));
   // What a kernel executes has no noise.
   evidence.noise = "another process used the GPU";
   EXPECT_EQ(judge(evidence).verdict, Verdict::fail);
@@ -95,7 +95,7 @@ TEST(Judge, AnAiUnlikeTheStartersIsTooLargeOrTooSmall) {
   EXPECT_EQ(at(ai / 1.9).grade, Grade::pass);
   for (const double other : {ai * 4, ai / 4}) {
     EXPECT_EQ(at(other).verdict, Verdict::fail);
-    EXPECT_THAT(at(other).reasons, ElementsAre("right: x4 away from the starter's AI at L1, a pass wants at most x2"));
+    EXPECT_THAT(at(other).reasons, ElementsAre("stay: x4 away from the starter's AI at L1, a pass wants at most x2"));
   }
   evidence.starter.erase("l1");
   EXPECT_EQ(judge(evidence).verdict, Verdict::not_graded);
