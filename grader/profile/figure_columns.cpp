@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "common/roofline/si.h"
 #include "grader/text/text.h"
@@ -78,17 +80,23 @@ std::span<const FigureColumn> figure_columns() { return kColumns; }
 
 std::string meaning_of(const FigureColumn& column, const Profile& profile) {
   if (column.cell != wait_cell) return std::string(column.meaning);
-  std::vector<std::string> words;
+  // By short word, in the order of the lines. Lines may wait in queues to L1, to shared memory or to both; the column
+  // has one word for them.
+  std::vector<std::pair<std::string_view, std::string_view>> meanings;
   for (const ProfileLine& line : profile.lines) {
     if (!line.figures || wait_cell(profile, *line.figures).text.empty()) continue;
     const std::string_view brief = short_wait(*line.figures), in_full = long_wait(*line.figures);
-    const std::string word = fmt::format("{}: {}", brief, in_full);
-    if (in_full == brief || in_full == "a " + std::string(brief) ||
-        std::find(words.begin(), words.end(), word) != words.end())
-      continue;
-    words.push_back(word);
+    if (in_full == brief || in_full == "a " + std::string(brief)) continue;
+    const auto known = std::ranges::find(meanings, brief, [](const auto& meaning) { return meaning.first; });
+    if (known == meanings.end()) {
+      meanings.emplace_back(brief, in_full);
+    } else if (known->second != in_full) {
+      known->second = "room in the queue to L1 or to shared memory";
+    }
   }
-  if (words.empty()) return std::string(column.meaning);
+  if (meanings.empty()) return std::string(column.meaning);
+  std::vector<std::string> words;
+  for (const auto& [brief, in_full] : meanings) words.push_back(fmt::format("{}: {}", brief, in_full));
   return fmt::format("{} ({})", column.meaning, fmt::join(words, "; "));
 }
 
