@@ -62,7 +62,7 @@ int run_program(int argc, char** argv) {
   Verb program = line.program();
   add_options(program, session.options);
   add_verbs(program, session, exit_code);
-  add_help_command(program, line, exit_code);
+  add_help_command(program, session, line, exit_code);
   std::filesystem::current_path(find_root());  // keeps paths in messages short, for any working directory
   refuse_files_as_options(session, argc, argv);
   if (const auto asked = line.parse(argc, argv)) return *asked;

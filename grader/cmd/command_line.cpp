@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string_view>
@@ -158,6 +159,11 @@ std::string CommandLine::help(const std::string& verb) const {
     if (known->get_name() == verb) return known->help(app_->get_name());
   }
   throw Failure{unknown_verb(*app_, verb), kUsage};
+}
+
+bool CommandLine::has_verb(const std::string& name) const {
+  const auto verbs = std::as_const(*app_).get_subcommands({});
+  return std::any_of(verbs.begin(), verbs.end(), [&](const CLI::App* known) { return known->get_name() == name; });
 }
 
 std::optional<int> CommandLine::parse(int argc, char** argv) {

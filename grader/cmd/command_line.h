@@ -66,6 +66,7 @@ class CommandLine {
   Verb program();
   // The output of `roofwalk --help` or `roofwalk VERB --help`. Throws a Failure if there is no such verb.
   std::string help(const std::string& verb) const;
+  bool has_verb(const std::string& name) const;
   // Runs the callback of the verb in the command line. Returns an exit code if only --help or --version was
   // requested. Throws a Failure if the command line is wrong.
   std::optional<int> parse(int argc, char** argv);

@@ -1,4 +1,4 @@
-// roofwalk next: names the first chapter that is not passed, and what to do about it.
+// roofwalk next: names the next chapter that is not passed, and what to do about it.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
@@ -31,18 +31,13 @@ int next(Session& session) {
     print("every chapter is passed; `./roofwalk list` shows where an ace is still possible\n");
     return kAccepted;
   }
-  const auto file = session.course().my_file(*chapter);
   print(fmt::format("next: {}: {}, {}\n", chapter->name, printable(chapter->title), progress.state));
   if (progress.best) {
     print(fmt::format("  best  {} at {} ({})\n",
                       si_text(progress.best->flops_per_s, words_of(chapter->unit).per_second),
                       si_text(progress.best->ai, words_of(chapter->unit).per_byte), walk_level(*chapter)));
   }
-  print(fmt::format("  read  {}\n", chapter->lesson().string()));
-  print(fmt::format("  edit  {}{}\n", file.string(),
-                    std::filesystem::exists(file) ? "" : "   (made from the starter when you first run it)"));
-  print(fmt::format("  type  ./roofwalk run {0}\n        ./roofwalk watch {0}   (checks at every save)\n",
-                    chapter->name));
+  print(session.places(*chapter));
   if (progress.attempts > 0) print(fmt::format("        ./roofwalk hint {}    (when stuck)\n", chapter->name));
   return kAccepted;
 }

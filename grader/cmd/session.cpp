@@ -96,6 +96,9 @@ Progress Session::progress(const Chapter& chapter) {
   }
   if (progress.grade != Grade::none) {
     progress.state = "passed";
+    for (const StoredAttempt& attempt : history) {
+      if (grade_from_name(attempt.attempt.value("grade", "")) != Grade::none) progress.last_pass = attempt.id;
+    }
   } else if (!dots.empty() || fs::exists(course().my_file(chapter))) {
     progress.state = "started";
   }
@@ -104,10 +107,26 @@ Progress Session::progress(const Chapter& chapter) {
 }
 
 const Chapter* Session::next_chapter() {
-  for (const Chapter& chapter : course().chapters) {
-    if (progress(chapter).grade == Grade::none && !not_offered(chapter, rig().machine)) return &chapter;
+  const auto& chapters = course().chapters;
+  std::vector<const Chapter*> open;
+  std::size_t behind = 0;  // of `open`: the first one behind the chapter that was passed last
+  std::int64_t latest = 0;
+  for (const Chapter& chapter : chapters) {
+    const Progress reached = progress(chapter);
+    if (reached.last_pass > latest) latest = reached.last_pass, behind = open.size();
+    if (reached.grade == Grade::none && !not_offered(chapter, rig().machine)) open.push_back(&chapter);
   }
-  return nullptr;
+  if (open.empty()) return nullptr;
+  return behind < open.size() ? open[behind] : open.front();
+}
+
+std::string Session::places(const Chapter& chapter) {
+  const fs::path file = course().my_file(chapter);
+  return fmt::format("  read  {}\n", chapter.lesson().string()) +
+         fmt::format("  edit  {}{}\n", file.string(),
+                     fs::exists(file) ? "" : "   (made from the starter when you first run it)") +
+         fmt::format("  type  ./roofwalk run {0}\n        ./roofwalk watch {0}   (checks at every save)\n",
+                     chapter.name);
 }
 
 Outcome Session::check(const Chapter& chapter, const fs::path& file, bool joins,

@@ -1,6 +1,7 @@
 // One call of the program: its options, and objects that several verbs use, each opened when it is first needed.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -36,8 +37,9 @@ struct Failure {
 struct Progress {
   std::string state;  // "not started", "started", "passed", "not offered"
   Grade grade = Grade::none;
-  std::optional<Point> best;  // at the chapter's level
-  std::size_t attempts = 0;   // number of dots
+  std::optional<Point> best;   // at the chapter's level
+  std::size_t attempts = 0;    // number of dots
+  std::int64_t last_pass = 0;  // id of the latest attempt that passed; 0: none
 };
 
 // An attempt, and how it changed the walk.
@@ -72,7 +74,12 @@ class Session {
 
   std::vector<Dot> dots(const Chapter& chapter);
   Progress progress(const Chapter& chapter);
-  const Chapter* next_chapter();  // the first chapter that is not passed; nullptr if all are
+  // The first chapter that is not passed, from behind the one that was passed last, and then from the beginning;
+  // nullptr if all are passed.
+  const Chapter* next_chapter();
+
+  // Where a chapter's lesson and file are, and what to type: lines for the terminal.
+  std::string places(const Chapter& chapter);
 
   // Runs a file and records it. `measured` may serve several calls for one chapter.
   Outcome check(const Chapter& chapter, const std::filesystem::path& file, bool joins,

@@ -19,6 +19,6 @@ struct VerbRegistration {
 // Adds every verb that is linked into the program. The learners' program links neither grader/cmd/author nor
 // grader/cmd/class.
 void add_verbs(Verb& program, Session& session, int& exit_code);
-void add_help_command(Verb& program, const CommandLine& line, int& exit_code);
+void add_help_command(Verb& program, Session& session, const CommandLine& line, int& exit_code);
 
 }  // namespace roofwalk
