@@ -119,17 +119,18 @@ std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
   return waiting;
 }
 
-// The number of kernels that stream: each of them moves a considerable part of the plan's bytes, and hardly any byte
-// twice. If there are several, and DRAM moves more than the compulsory bytes, then some of these kernels pass arrays to
-// later ones through DRAM.
-double streaming_kernels(const RunRecord& record, double dram_bytes) {
-  constexpr double kGoodPart = 0.1, kHardlyTwice = 1.5;
+// The number of kernels that stream: each of them moves a considerable part of the plan's bytes, or of the compulsory
+// ones, and hardly any byte twice. If there are several, and DRAM moves more than the compulsory bytes, then some of
+// these kernels pass arrays to later ones through DRAM.
+double streaming_kernels(const RunRecord& record, double dram_bytes, double compulsory_bytes) {
+  constexpr double kGoodPart = 0.1, kLargePart = 0.2, kHardlyTwice = 1.5;
   double streaming = 0;
   for (const KernelRecord& kernel : record.kernels) {
     const double bytes = dram_bytes_of(kernel.counters);
     const double at_l1 = kSectorBytes * (count(kernel.counters, Counter::l1_read_sectors) +
                                          count(kernel.counters, Counter::l1_write_sectors));
-    if (bytes >= kGoodPart * dram_bytes && at_l1 <= kHardlyTwice * bytes) ++streaming;
+    const bool is_much = bytes >= kGoodPart * dram_bytes || bytes >= kLargePart * compulsory_bytes;
+    if (is_much && at_l1 <= kHardlyTwice * bytes) ++streaming;
   }
   return streaming;
 }
@@ -256,6 +257,16 @@ void lead_with_count(Goal::What what, Finding& finding) {
   }
 }
 
+// Where only the roof above the dot is missed, bytes that come from DRAM again are no reason: without them the roof
+// would be as far above. Leads with the first other diagnosis, if there is one.
+void lead_upwards(Finding& finding) {
+  const auto is_of_bytes = [](const Diagnosis& diagnosis) { return diagnosis.figure == "DRAM"; };
+  const auto other = std::ranges::find_if_not(finding.diagnoses, is_of_bytes);
+  if (other == finding.diagnoses.end()) return;
+  std::rotate(finding.diagnoses.begin(), other, other + 1);
+  finding.diagnosis = finding.diagnoses.front();
+}
+
 }  // namespace
 
 void lead_with_missed(const Judgement& judgement, Finding& finding) {
@@ -268,12 +279,14 @@ void lead_with_missed(const Judgement& judgement, Finding& finding) {
     if (!causes_behind(row.goal.what).empty()) counts.push_back(row.goal.what);
   }
   if (!misses_others && !counts.empty()) return lead_with_count(counts.front(), finding);
-  bool misses_right = false, misses_up = false, misses_sectors = false;
+  bool misses_right = false, misses_up = false, misses_sectors = false, misses_roof_alone = true;
   for (const GoalResult& row : judgement.goals) {
     if (row.met || row.wanted_for != next) continue;
     (row.goal.axis == Goal::Axis::right ? misses_right : misses_up) = true;
     misses_sectors |= row.goal.what == Goal::What::sector_use;
+    misses_roof_alone &= row.goal.what == Goal::What::share_of_roof;
   }
+  if (misses_up && misses_roof_alone) return lead_upwards(finding);
   if (!misses_right || misses_up) return;
   const auto is_about_it = [&](const Diagnosis& diagnosis) {
     return diagnosis.moves_right && (!misses_sectors || diagnosis.cause == cause::over_fetch.id);
@@ -368,7 +381,7 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   in.warp_instructions = count(record.counters, Counter::warp_instructions);
   in.thread_instructions = count(record.counters, Counter::thread_instructions);
   in.launches = static_cast<double>(record.kernels.size());
-  in.streaming_kernels = streaming_kernels(record, in.dram_bytes);
+  in.streaming_kernels = streaming_kernels(record, in.dram_bytes, in.compulsory_bytes);
   in.chained_kernels = chained_kernels(record, in.dram_bytes, in.compulsory_bytes);
   in.global_write_bytes = kSectorBytes * (count(record.counters, Counter::l1_write_sectors) -
                                           count(record.counters, Counter::local_write_sectors));

@@ -12,15 +12,28 @@ namespace {
 
 constexpr double kOverFetch = 1.5;   // sectors over sectors needed; misalignment alone costs 1.25
 constexpr double kMostlyBusy = 0.9;  // of the time
+constexpr double kBytesOfSector = 32;
+// Sectors for each 128-byte line that is touched. From this number on, the threads' words lie at most 64 bytes apart.
+constexpr double kSideBySide = 2;
 
 bool over_fetches(const DiagnosisInput& in) { return sector_ratio(in) >= kOverFetch; }
+
+// Returns the share of the bytes at DRAM that no access has used, at least. Where scattered accesses take one part of a
+// sector after the other, as those of whole structs do, L1 or L2 moves it several times, and DRAM once.
+double unused_at_dram(const DiagnosisInput& in) {
+  double used = 0;
+  for (const auto& line : in.lines) used += kBytesOfSector * line.ideal_l1_sectors;
+  return in.dram_bytes > 0 ? std::max(0.0, 1 - used / in.dram_bytes) : 0;
+}
 
 void claim_over_fetch(Claim& claim) {
   const DiagnosisInput& in = claim.input();
   if (!over_fetches(in)) return;
   for (const TimePart level : kMemoryLevels) {
     const double ns = part_ns(in, level), floor_ns = level == TimePart::l1 ? 0 : compulsory_ns(in, level);
-    claim.take(level, std::min(ns * (1 - 1 / sector_ratio(in)), ns - floor_ns));
+    double share = 1 - 1 / sector_ratio(in);
+    if (level == TimePart::dram) share = std::min(share, unused_at_dram(in));
+    claim.take(level, std::min(ns * share, ns - floor_ns));
   }
 }
 
@@ -49,9 +62,16 @@ Explanation explain_over_fetch(const DiagnosisInput& in) {
       l1_is_busy ? fmt::format(" L1 is busy {} of the time, answering {} lines {}.",
                                percent_text(in.l1_ns / in.elapsed_ns), number_text(line->l1_lines / requests), access)
                  : std::string();
-  return {fmt::format("line {} asks for {} sectors {} on average where {} would do, since the threads of a warp touch "
-                      "addresses far apart.{} Let neighbouring threads (threadIdx.x) touch neighbouring elements.",
-                      line->line, sectors, access, ideal, busy),
+  const bool is_side_by_side = line->l1_lines > 0 && line->l1_sectors >= kSideBySide * line->l1_lines;
+  const char* const why =
+      is_side_by_side ? "since the words of neighbouring threads lie some words apart, as a field of structs does"
+                      : "since the threads of a warp touch addresses far apart";
+  const char* const lever =
+      is_side_by_side ? "Put fields that are used together into an array each; or, without structs, let neighbouring "
+                        "threads touch neighbouring elements."
+                      : "Let neighbouring threads (threadIdx.x) touch neighbouring elements.";
+  return {fmt::format("line {} asks for {} sectors {} on average where {} would do, {}.{} {}", line->line, sectors,
+                      access, ideal, why, busy, lever),
           line->line, fmt::format("{} sectors {} where {} would do", sectors, access, ideal)};
 }
 

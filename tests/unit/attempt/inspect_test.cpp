@@ -184,6 +184,29 @@ TEST(LeadWithMissed, PutsBytesFirstWhereOnlyTheyAreMissed) {
   EXPECT_EQ(finding.diagnosis.cause, "latency");
 }
 
+TEST(LeadWithMissed, TalksOfNoBytesWhereOnlyTheRoofIsMissed) {
+  const Diagnosis fuse{.cause = "unfused", .text = "Fuse.", .share = 0.5, .figure = "DRAM", .moves_right = true};
+  const Diagnosis waits{.cause = "latency", .text = "Waits.", .share = 0.2};
+  GoalResult right, roof;
+  right.goal.axis = Goal::Axis::right;
+  right.met = true;
+  roof.goal.axis = Goal::Axis::up;
+  roof.goal.what = Goal::What::share_of_roof;
+  right.wanted_for = roof.wanted_for = Grade::pass;
+  Judgement judgement;
+  judgement.goals = {right, roof};
+  Finding finding;
+  finding.diagnosis = fuse;
+  finding.diagnoses = {fuse, waits};
+  lead_with_missed(judgement, finding);
+  EXPECT_EQ(finding.diagnosis.cause, "latency");
+  judgement.goals[1].goal.what = Goal::What::flops_over_starter;  // fewer bytes may take less time
+  finding.diagnosis = fuse;
+  finding.diagnoses = {fuse, waits};
+  lead_with_missed(judgement, finding);
+  EXPECT_EQ(finding.diagnosis.cause, "unfused");
+}
+
 TEST(LeadWithMissed, PutsTheCauseOfACountFirstWhereOnlyCountsAreMissed) {
   const Diagnosis waits{.cause = "latency", .text = "Waits.", .share = 0.5};
   const Diagnosis banks{.cause = "bank_conflicts", .text = "Banks.", .line = 7};

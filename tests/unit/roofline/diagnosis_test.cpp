@@ -154,6 +154,29 @@ TEST(Diagnose, ScatteredAccessesExplainTheBytesTheyCost) {
               HasSubstr("The dot is x8 too far left: line 7 asks for 32 sectors an access on average where 4 would"));
 }
 
+// Eight stores of four bytes fill each sector, so L1 moves it eight times, and DRAM once.
+TEST(Diagnose, SectorsThatAreUsedPartByPartCostNothingAtDram) {
+  DiagnosisInput in = vector_add(0);
+  in.lines[0].l1_sectors *= 8, in.l1_bytes *= 8, in.l1_ns *= 8;
+  EXPECT_THAT(causes(in), IsEmpty());
+  in.dram_bytes *= 4, in.dram_ns *= 4, in.l2_bytes *= 4, in.observed_ai /= 4;  // four sweeps over the same arrays
+  in.lines[0].l1_sectors *= 4, in.lines[0].ideal_l1_sectors *= 4, in.l1_bytes *= 4;
+  in.horizontal_gap = 4;
+  settle_time(in, kIdealNs);
+  EXPECT_THAT(causes(in), ElementsAre("no_reuse"));
+}
+
+TEST(Diagnose, FieldsOfStructsAreCalledSo) {
+  DiagnosisInput in = vector_add(0);
+  in.lines[0].l1_sectors *= 8, in.lines[0].l1_lines = in.lines[0].l1_sectors / 4;
+  in.l1_bytes *= 8, in.l1_ns *= 16;
+  settle_time(in, kIdealNs);
+  EXPECT_THAT(only(in).text,
+              HasSubstr("the words of neighbouring threads lie some words apart, as a field of structs"));
+  in.lines[0].l1_lines = in.lines[0].l1_sectors;  // each thread its own line
+  EXPECT_THAT(only(in).text, HasSubstr("the threads of a warp touch addresses far apart"));
+}
+
 TEST(Diagnose, AScatteredStoreIsNoReasonToWaitForLoads) {
   DiagnosisInput in = vector_add(110000);
   in.lines.push_back({.line = 20, .store_requests = 65536, .l1_sectors = 2e6, .ideal_l1_sectors = 262144});
@@ -420,6 +443,28 @@ TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
   EXPECT_THAT(only(in).text, HasSubstr("each result is computed 64 times over and stored each time (line 7)"));
   in.global_write_bytes = in.dram_write_bytes;  // now recomputed where needed, without duplicate stores
   EXPECT_EQ(repeats_of_work(in), 1);
+  in.global_write_bytes = 8 * in.dram_write_bytes;
+  EXPECT_GT(repeats_of_work(in), 1);
+  in.lines[0].store_requests = in.global_write_bytes / 32;  // now one thread of each warp stores, a word each
+  EXPECT_EQ(repeats_of_work(in), 1);
+}
+
+// At the barrier of line 30, the block waits for one thread, which loads six words at line 20, one after the other.
+TEST(Diagnose, ABlockThatWaitsForTheLoadsOfOneThread) {
+  DiagnosisInput in = vector_add(300000);
+  const double loads = 6 * in.blocks;
+  in.lines.push_back({.line = 20, .load_requests = loads, .l1_sectors = loads, .ideal_l1_sectors = loads});
+  in.waiting = {{"barrier", "a barrier", 0.6, 30, {{"l2", 20, 0.9}, {"issued", 19, 0.1}}}, {"dram", "DRAM", 0.2, 7}};
+  const Diagnosis found = diagnose(in).front();
+  EXPECT_EQ(found.cause, "lone_thread");
+  EXPECT_EQ(found.line, 20);
+  EXPECT_THAT(found.text,
+              HasSubstr("at the barrier (line 30) warps wait 60 % of their time for one thread, which loads "
+                        "a word at line 20, waits for it, and loads the next: 6 times a block"));
+  in.lines.back().load_requests = in.blocks;  // a block that waits for one load
+  EXPECT_EQ(diagnose(in).front().cause, "barriers");
+  in.lines.back().load_requests = loads, in.lines.back().l1_sectors = 4 * loads;  // whole warps load
+  EXPECT_EQ(diagnose(in).front().cause, "barriers");
 }
 
 // Each result is loaded, added to and stored 64 times.
@@ -433,6 +478,9 @@ TEST(Diagnose, ASumThatLivesInMemory) {
   EXPECT_EQ(found.cause, "sum_in_memory");
   EXPECT_EQ(found.line, 7);
   EXPECT_THAT(found.text, HasSubstr("each result is written to memory 64 times (line 7)"));
+  DiagnosisInput summed = in;  // many values are added up before each store, as in a block's histogram
+  summed.lines.push_back({.line = 5, .load_requests = 40 * summed.lines[0].store_requests});
+  EXPECT_EQ(only(summed).cause, "latency");
   in.global_write_bytes = 2 * in.dram_write_bytes;  // the output is written in two passes
   EXPECT_EQ(only(in).cause, "latency");
   in.global_write_bytes = 8 * in.dram_write_bytes;  // scattered: a sector for each float
