@@ -83,7 +83,7 @@ constexpr VerdictHints kVerdictHints[] = {
     {"incorrect",
      {"The card names the element and the size at which it went wrong. Which thread should have written it?",
       "Wrong at small odd sizes only: a guard or a tail. Wrong everywhere: an index or a missing __syncthreads(). "
-      "Never written: the grid is too small.",
+      "Never written: the grid is too small, or blocks have other pieces than you think, such as two the same one.",
       "Follow that one element by hand: who computes it, which inputs it reads, and who might still be writing them."}},
     {"not_graded",
      {"The card says what does not add up. Which work did the kernel leave out?",
