@@ -108,6 +108,68 @@ Result<std::string> banks(const Words& words) {
   return svg.file();
 }
 
+// Where the elements of a matrix's rows are taken: by which lane, and in which turn.
+struct Schedule {
+  std::string_view title;
+  std::vector<std::array<int, 2>> taken = {};  // lane and turn, by element
+  int turns = 0;
+};
+
+std::vector<Schedule> schedules_of(const std::vector<int>& lengths) {
+  std::vector<Schedule> all = {{.title = "a thread a row"}, {.title = "a warp a row"}, {.title = "equal shares"}};
+  const auto lanes = static_cast<int>(lengths.size());
+  int element = 0;
+  for (int row = 0; row < lanes; ++row) {
+    const int length = lengths[static_cast<std::size_t>(row)];
+    for (int i = 0; i < length; ++i, ++element) {
+      all[0].taken.push_back({row, i});
+      all[1].taken.push_back({i % lanes, all[1].turns + i / lanes});
+      all[2].taken.push_back({element % lanes, element / lanes});
+    }
+    all[0].turns = std::max(all[0].turns, length);
+    all[1].turns += (length - 1) / lanes + 1;
+  }
+  all[2].turns = (element - 1) / lanes + 1;
+  return all;
+}
+
+// Draws as many rows of a sparse matrix as a small warp has lanes, in three ways: lanes below each other, turns side by
+// side. Each box is an element, in its row's colour; grey: the lane has nothing to do.
+Result<std::string> rows(const Words& words) {
+  ROOFWALK_TRY(const std::vector<int> lengths, numbers_of(words));
+  constexpr double kGap = 64, kMostCell = 18, kTop = 36, kLaneText = 44;
+  const auto lanes = static_cast<int>(lengths.size());
+  const auto longest = std::max_element(lengths.begin(), lengths.end()) - lengths.begin();
+  const std::vector<Schedule> schedules = schedules_of(lengths);
+  int turns = 0;
+  for (const Schedule& schedule : schedules) turns += schedule.turns;
+  const double cell = std::min(kMostCell, (kWidth - 2 * kMargin - kLaneText - 2 * kGap) / turns);
+  const double floor = kTop + lanes * cell;
+  Svg svg(kWidth, floor + 54);
+  for (int lane = 0; lane < lanes; ++lane)
+    svg.text(kMargin, kTop + (lane + 0.75) * cell, fmt::format("lane {}", lane), kQuiet, Align::start, 11);
+  double x = kMargin + kLaneText;
+  for (const Schedule& schedule : schedules) {
+    svg.text(x, kTop - 12, schedule.title);
+    svg.box(x, kTop, schedule.turns * cell, lanes * cell, kEmpty, kLine);
+    std::size_t element = 0;
+    for (std::size_t row = 0; row < lengths.size(); ++row) {
+      const std::string_view fill = static_cast<std::ptrdiff_t>(row) == longest ? kWalk
+                                    : row % 2 == 0                              ? kBlue
+                                                                                : kPaleBlue;
+      for (int i = 0; i < lengths[row]; ++i, ++element) {
+        const auto [lane, turn] = schedule.taken[element];
+        svg.box(x + turn * cell, kTop + lane * cell, cell, cell, fill, kPaper);
+      }
+    }
+    const double busy = static_cast<double>(element) / (lanes * schedule.turns);
+    svg.text(x, floor + 18, fmt::format("{} turns", schedule.turns), kWalk);
+    svg.text(x, floor + 34, fmt::format("{:.0f} % busy", 100 * busy), kQuiet, Align::start, 11);
+    x += schedule.turns * cell + kGap;
+  }
+  return svg.file();
+}
+
 Result<std::string> tile(const Words& words) {
   ROOFWALK_TRY(const std::vector<int> numbers, numbers_of(words));
   if (numbers.size() != 2) return Error{"tile takes two numbers, EDGE and DEPTH"};
@@ -269,9 +331,10 @@ Result<std::string> drawing(const Words& words, const Records& records) {
   if (words.front() == "sectors") return sectors(words);
   if (words.front() == "banks") return banks(words);
   if (words.front() == "tile") return tile(words);
+  if (words.front() == "rows") return rows(words);
   if (words.front() == "machine") return machine(words, records);
   if (words.front() == "slopes") return slopes(words, records);
-  return Error{fmt::format("`{}` is no drawing: sectors, banks, tile, machine or slopes", words.front())};
+  return Error{fmt::format("`{}` is no drawing: sectors, banks, tile, rows, machine or slopes", words.front())};
 }
 
 }  // namespace roofwalk::book

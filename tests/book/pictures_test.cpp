@@ -39,6 +39,9 @@ TEST(Drawing, CountsSectorsAndTurnsItself) {
   EXPECT_THAT(drawn({"banks", "33"}), HasSubstr("1 turn"));
   EXPECT_THAT(drawn({"banks", "36"}), HasSubstr("4 turns"));
   EXPECT_THAT(drawn({"tile", "32", "32"}), HasSubstr("= 8 FLOP/byte"));
+  EXPECT_THAT(drawn({"rows", "5", "2", "14", "3", "9", "1", "4", "2"}),
+              testing::AllOf(HasSubstr("14 turns"), HasSubstr("36 % busy"), HasSubstr("10 turns"),
+                             HasSubstr("50 % busy"), HasSubstr(">5 turns"), HasSubstr("100 % busy")));
 }
 
 TEST(Drawing, SlopesAreBandwidths) {
