@@ -13,14 +13,14 @@ constexpr double kRepeats = 1.9;
 // compulsory bytes if those are fewer.
 constexpr double kStoredAgain = 1.5;
 
-// Returns how many bytes are stored, at least. Scattered stores count as contiguous. If each store touches one sector,
-// a single thread of the warp may have stored a single word.
-double least_stored_bytes(const DiagnosisInput& in) {
+// Returns how many bytes are stored, at least. `scattered`: sectors touched over sectors needed. If each store touches
+// one sector, a single thread of the warp may have stored a single word.
+double least_stored_bytes(const DiagnosisInput& in, double scattered) {
   constexpr double kSectorBytes = 32, kWordBytes = 4, kHardlyMore = 1.1;
   double requests = 0;
   for (const auto& line : in.lines) requests += line.store_requests;
   const double sectors = in.global_write_bytes / kSectorBytes;
-  return sectors <= kHardlyMore * requests ? kWordBytes * sectors : in.global_write_bytes / sector_ratio(in);
+  return sectors <= kHardlyMore * requests ? kWordBytes * sectors : in.global_write_bytes / scattered;
 }
 
 }  // namespace
@@ -81,7 +81,9 @@ double repeats_of_work(const DiagnosisInput& in) {
   if (in.useful_flops <= 0 || in.executed_flops < kRepeats * in.useful_flops) return 1;
   // Repeated work stores a result each time; a result that is merely recomputed where it is needed is stored once.
   const double once = std::min(in.compulsory_bytes, in.dram_write_bytes);
-  return least_stored_bytes(in) >= kStoredAgain * once && once > 0 ? in.executed_flops / in.useful_flops : 1;
+  return least_stored_bytes(in, sector_ratio(in)) >= kStoredAgain * once && once > 0
+             ? in.executed_flops / in.useful_flops
+             : 1;
 }
 
 double times_stored(const DiagnosisInput& in) {
@@ -93,7 +95,7 @@ double times_stored(const DiagnosisInput& in) {
     ideal += line.ideal_l1_sectors;
   }
   const double scattered = ideal > 0 ? sectors / ideal : 1;
-  return in.global_write_bytes / scattered / in.dram_write_bytes;
+  return least_stored_bytes(in, scattered) / in.dram_write_bytes;
 }
 
 double arithmetic_share(const DiagnosisInput& in) {
