@@ -22,6 +22,8 @@ std::string subtitle(const Chart& chart, const DrawnWalk& walk) {
   if (std::any_of(walk.points.begin(), walk.points.end(), [](auto& p) { return p.older; })) {
     text += "; grey: an older model";
   }
+  if (std::any_of(walk.points.begin(), walk.points.end(), [](auto& p) { return p.time_share > 0; }))
+    text += "; area: share of the time";
   if (chart.library) text += fmt::format("; diamond: {}'s own kernel", chart.library->label);
   if (walk.skipped > 0) text += fmt::format("; {} attempts in between not drawn", walk.skipped);
   if (walk.unplaced > 0)

@@ -24,7 +24,8 @@ constexpr double kLineHeight = 16;
 constexpr double kDotRadius = 6, kNewestRadius = 9;
 constexpr std::size_t kManyDots = 6;  // more dots than this are drawn smaller
 constexpr double kManyShrink = 0.75;
-constexpr double kLibraryRadius = 12;  // around the newest dot, if they meet
+constexpr double kWholeRadius = 24, kLeastRadius = 3.5;  // of a dot with all of the time, and with hardly any
+constexpr double kLibraryRadius = 12;                    // around the newest dot, if they meet
 constexpr double kRim = 2.2;
 constexpr double kPointSizeToPixels = 4.887;  // radius of a circle of point size 1 in gnuplot's svg at this font size
 constexpr double kHead = 10;                  // length of an arrowhead
@@ -96,11 +97,13 @@ class Script {
       dot.newest = chart_.is_walk && i + 1 == walk_.points.size();
       if (same != dots_.end()) {
         dot.labels = same->labels;
+        dot.shown.time_share += same->shown.time_share;
         dots_.erase(same);
       }
       dot.labels.push_back(point.label);
       if (dot.newest && !dot.starter) dot.radius = kNewestRadius;
       if (walk_.points.size() > kManyDots) dot.radius *= kManyShrink;
+      if (dot.shown.time_share > 0) dot.radius = std::max(kLeastRadius, kWholeRadius * std::sqrt(dot.shown.time_share));
       dots_.push_back(dot);
     }
     for (std::size_t i = 0; i < dots_.size(); ++i) {

@@ -17,6 +17,7 @@ struct PlotPoint {
   bool modelled = true;   // drawn hollow
   bool accepted = false;  // met its goals
   bool older = false;     // modelled by another version of the model: drawn grey
+  double time_share = 0;  // > 0: of the time of all dots; the dot's area is in proportion to it
 };
 
 // The region that meets the goals: AI is at least min_ai, and FLOP/s are at least share_of_roof x roof(ai) and at
