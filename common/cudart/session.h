@@ -21,6 +21,16 @@
 
 namespace roofwalk::cudart {
 
+// Chooses the launches of kernels that are measured, and hears of them. The thread that serves programs calls it.
+class LaunchObserver {
+ public:
+  virtual ~LaunchObserver() = default;
+  // False: the launch runs for its results alone and has no figures. `kernel`: as in KernelRecord::name.
+  virtual bool begins(const std::string& kernel) = 0;
+  virtual void measured(const KernelRecord& record, const std::string& file) = 0;  // also one that is carried over
+  virtual void ended() = 0;                                                        // before the program goes on
+};
+
 struct SessionOptions {
   Machine machine;
   Toolkit toolkit;
@@ -32,6 +42,7 @@ struct SessionOptions {
   // Of launches of a kernel with the same grid, block and shared memory, so many are counted; 0: all. The others run
   // for their results alone, and count as the last one that was counted.
   std::uint64_t counted_launches = 0;
+  LaunchObserver* observer = nullptr;  // nullptr: all launches are measured
 };
 
 // What a call returns to the program.
@@ -95,6 +106,8 @@ class Session {
   Reply end_transfer(bool is_done);
   std::vector<PointerArgument> pointers_in(const Kernel& kernel, std::string_view arguments) const;
   void begin_plan(std::uint64_t key, bool counts);
+  // Marks what nobody has written since it was allocated: pages that the file of device memory does not have yet.
+  void forget_untouched();
   // Gives a buffer of the machine its pages in the file, and returns where. `keeps`: with its contents; else zero.
   std::uint64_t share(const vgpu::Buffer& buffer, bool keeps);
   std::string told_path(const std::string& path) const;

@@ -1,4 +1,6 @@
 // Launches, memsets and copies within device memory: each is a plan of the machine, so that each begins with a cold L2.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -58,7 +60,22 @@ void Session::begin_plan(std::uint64_t key, bool counts) {
   limits.traces.key = mix(key + mix(0));
   limits.counts = counts;
   if (!counts) limits.traces.instructions = 0;
+  if (options_.sanitize) forget_untouched();
   gpu_.begin_plan(limits);
+}
+
+void Session::forget_untouched() {
+  constexpr std::uint64_t kMostBytes = 1u << 28;  // of a buffer: the machine keeps a byte for each of its bytes
+  for (const auto& [address, place] : places_) {
+    if (place.size_bytes > kMostBytes) continue;
+    const auto begin = static_cast<off_t>(place.file_offset), end = begin + static_cast<off_t>(place.size_bytes);
+    const off_t hole = lseek(memory_file_, begin, SEEK_HOLE);
+    if (hole < 0 || hole >= end) continue;
+    const off_t data = lseek(memory_file_, hole, SEEK_DATA);
+    const off_t stop = data < 0 ? end : std::min(data, end);
+    gpu_.memory().forget(gpu_.memory().find(address)->id, static_cast<std::uint64_t>(hole - begin),
+                         static_cast<std::uint64_t>(stop - hole));
+  }
 }
 
 std::int32_t Session::why_not(const Kernel& kernel, const Launch& launch) const {
@@ -96,14 +113,17 @@ Reply Session::launch(std::string_view payload) {
   if (number >= kernels_.size() || payload.size() < sizeof asked) return {.error = kInvalidDeviceFunction};
   const Kernel& kernel = *kernels_[number];
   if (const std::int32_t error = why_not(kernel, asked); error != kSuccess) return {.error = error};
-  return run(kernel, asked, payload.substr(sizeof asked));
+  Reply reply = run(kernel, asked, payload.substr(sizeof asked));
+  if (options_.observer != nullptr) options_.observer->ended();
+  return reply;
 }
 
 Reply Session::run(const Kernel& kernel, const Launch& asked, std::string_view arguments) {
   gpu_.use_module(kernel.module->number, kernel.file, told_path(kernel.file));
   Alike& alike = alike_[std::string(bytes_of(asked))];
-  const bool counts = options_.counted_launches == 0 || alike.launches < options_.counted_launches;
-  ++alike.launches;
+  const bool is_wanted = options_.observer == nullptr || options_.observer->begins(vgpu::display_name(kernel.name));
+  const bool counts = is_wanted && (options_.counted_launches == 0 || alike.launches < options_.counted_launches);
+  if (is_wanted) ++alike.launches;
   begin_plan(kernel.module->code.hash, counts);
   vgpu::KernelCall call;
   call.kernel = kernel.name;
@@ -128,10 +148,13 @@ Reply Session::run(const Kernel& kernel, const Launch& asked, std::string_view a
     tell(fault_text(*record.fault, kernel.name, pointers_in(kernel, arguments)), true);
     launched.fault = error_of(record.fault->kind);
   }
+  for (const Fault& warning : record.warnings)
+    tell("warning: " + fault_text(warning, kernel.name, pointers_in(kernel, arguments)), false);
   if (counts) alike.last = std::move(record.kernels);
-  if (!record.fault) {
+  if (!record.fault && is_wanted) {
     for (const KernelRecord& each : alike.last) {
       records_.add(each, told_path(kernel.file), counts);
+      if (options_.observer != nullptr) options_.observer->measured(each, told_path(kernel.file));
       now_ns_ += each.elapsed_ns;
     }
   }
