@@ -126,6 +126,7 @@ std::string shown_source(std::string_view source) {
 }
 
 std::string elsewhere_text(const LineFigures& figures) {
+  if (figures.count(Counter::warp_instructions) <= 0 && figures.launch_ns > 0) return "(the launches)";
   return fmt::format("(headers and the like: {} warp instructions)",
                      si_text(figures.count(Counter::warp_instructions), ""));
 }

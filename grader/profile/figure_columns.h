@@ -37,7 +37,8 @@ FigureCell sectors_cell(const Profile& profile, const LineFigures& figures);
 // replaced.
 std::string shown_source(std::string_view source);
 
-// Text for instructions that belong to no line: "(headers and the like: 8.2 k warp instructions)".
+// Text for what belongs to no line: "(headers and the like: 8.2 k warp instructions)"; "(the launches)" of a program
+// whose launches are in no line of the kernel's file.
 std::string elsewhere_text(const LineFigures& figures);
 
 // "17.5 ms (modelled), 4.19 M warp instructions, 35.7 MB at DRAM".

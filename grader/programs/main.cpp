@@ -6,14 +6,18 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/base/json.h"
 #include "common/cudart/executable.h"
 #include "common/cudart/server.h"
+#include "grader/profile/profile_text.h"
+#include "grader/programs/arguments.h"
 #include "grader/programs/program_report.h"
+#include "grader/programs/program_table.h"
+#include "grader/programs/progress_line.h"
 #include "grader/programs/run_program.h"
 #include "grader/text/text.h"
 
@@ -22,28 +26,7 @@ namespace {
 using namespace roofwalk;
 namespace fs = std::filesystem;
 
-constexpr int kUsage = 2, kOurFault = 3;
-constexpr const char* kUsageText =
-    "usage: ./roofwalk profile [options] -- PROGRAM [arguments]   run a CUDA program on the virtual GPU\n"
-    "       ./roofwalk build [--device virtual:NAME] -- COMMAND   build one so that it can run there\n"
-    "options of profile:\n"
-    "  --device virtual:NAME   the machine (./roofwalk machines lists them); default: virtual:classroom\n"
-    "  --json FILE             write the figures of all kernels\n"
-    "  --plot FILE             draw the roofline, a dot a kernel, as .svg or .png\n"
-    "  --count N               count so many launches with the same kernel, grid and block; the others run for their\n"
-    "                          results alone, faster, and have the figures of the last counted one; default: all\n"
-    "  --sanitize              find races in shared memory and the like, too; slower\n"
-    "  --threads N             threads to use; no figure depends on it\n"
-    "  --max-work N            end a launch after this many warp instructions, as one that never ends\n";
-
-struct Arguments {
-  std::string verb;
-  std::string device = "virtual:classroom", json, plot;
-  bool sanitize = false;
-  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  std::uint64_t work = 1'000'000'000'000, counted_launches = 0;
-  std::vector<std::string> command;
-};
+constexpr int kNotAccepted = 1, kUsage = 2, kOurFault = 3;
 
 // What ends this program before it starts another.
 struct Stop {
@@ -56,52 +39,10 @@ int complain(std::string_view text) {
   return kOurFault;
 }
 
-std::uint64_t number_in(const std::string& option, const std::string& text) {
-  char* end = nullptr;
-  const unsigned long long number = std::strtoull(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || number == 0) throw Stop{fmt::format("{} needs a number", option), kUsage};
-  return number;
-}
-
-Arguments read_arguments(int argc, char** argv) {
-  Arguments read;
-  std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) throw Stop{kUsageText, kUsage};
-  read.verb = words.front();
-  std::size_t at = 1;
-  for (; at < words.size() && words[at] != "--"; ++at) {
-    std::string option = words[at];
-    if (option == "--help" || option == "-h") throw Stop{kUsageText, 0};
-    if (option == "--sanitize") {
-      read.sanitize = true;
-      continue;
-    }
-    std::string value;
-    if (const std::size_t equals = option.find('='); equals != std::string::npos) {
-      value = option.substr(equals + 1);
-      option.resize(equals);
-    } else if (at + 1 < words.size() && words[at + 1] != "--") {
-      value = words[++at];
-    }
-    if (option == "--device")
-      read.device = value;
-    else if (option == "--json")
-      read.json = value;
-    else if (option == "--plot")
-      read.plot = value;
-    else if (option == "--threads")
-      read.threads = static_cast<int>(std::min<std::uint64_t>(number_in(option, value), 256));
-    else if (option == "--max-work")
-      read.work = number_in(option, value);
-    else if (option == "--count")
-      read.counted_launches = number_in(option, value);
-    else
-      throw Stop{fmt::format("there is no option {} here\n{}", option, kUsageText), kUsage};
-    if (value.empty()) throw Stop{fmt::format("{} needs a value", option), kUsage};
-  }
-  read.command.assign(words.begin() + static_cast<std::ptrdiff_t>(std::min(at + 1, words.size())), words.end());
-  if (read.command.empty()) throw Stop{kUsageText, kUsage};
-  return read;
+template <class T>
+T value_or_stop(Result<T> result, int exit_code) {
+  if (!result) throw Stop{result.error().text(), exit_code};
+  return *std::move(result);
 }
 
 Machine machine_of(const std::string& device) {
@@ -109,9 +50,7 @@ Machine machine_of(const std::string& device) {
   if (device == "virtual" || device == "auto") return machine_of("virtual:classroom");
   if (!device.starts_with(kVirtual))
     throw Stop{fmt::format("{} is no virtual GPU: a program reaches a real one without Roofwalk", device), kUsage};
-  auto machine = load_machine(device.substr(kVirtual.size()));
-  if (!machine) throw Stop{machine.error().text(), kUsage};
-  return *std::move(machine);
+  return value_or_stop(load_machine(device.substr(kVirtual.size())), kUsage);
 }
 
 fs::path root_folder() {
@@ -120,34 +59,20 @@ fs::path root_folder() {
   return root;
 }
 
-Toolkit toolkit_of(const fs::path& root) {
-  auto toolkit = find_toolkit(root);
-  if (!toolkit) throw Stop{toolkit.error().text()};
-  return *std::move(toolkit);
-}
-
 // The folder of libcudart.so, beside this program's in the build.
 fs::path library_folder() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "cudart"; }
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
 
 int build_program(const Arguments& arguments) {
   const fs::path root = root_folder();
   const Machine machine = machine_of(arguments.device);
-  const Toolkit toolkit = toolkit_of(root);
+  const Toolkit toolkit = value_or_stop(find_toolkit(root), kOurFault);
   const std::string flags =
       fmt::format("-cudart shared -lineinfo -gencode arch={0},code={0} -L{1}", machine.arch, library_folder().string());
   const char* const given = std::getenv("NVCC_APPEND_FLAGS");
   std::map<std::string, std::string> environment{
       {"NVCC_APPEND_FLAGS", (given == nullptr ? "" : std::string(given) + " ") + flags}};
   if (!find_program("nvcc")) environment["PATH"] = put_first("PATH", (toolkit.root / "bin").string(), ':');
-  const auto ended = run_in_foreground(arguments.command, environment);
-  if (!ended) throw Stop{ended.error().text(), kUsage};
-  return *ended;
+  return value_or_stop(run_in_foreground(arguments.command, environment), kUsage);
 }
 
 void refuse_unsuitable(const Arguments& arguments) {
@@ -161,74 +86,163 @@ void refuse_unsuitable(const Arguments& arguments) {
              kUsage};
 }
 
-// Writes the reports. Whatever fails here, the program's exit code stays.
-void report(const Arguments& arguments, const ProgramRun& run, int programs) {
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) complain(fmt::format("{} could not be written", path));
+}
+
+// Why there is no table.
+void tell_without_kernels(const Arguments& arguments, const ProgramRun& run, const LaunchLog& log, int programs) {
   if (programs == 0) {
     complain(
         fmt::format("{} has not used the CUDA runtime, so there is nothing to show: was it built under "
                     "`./roofwalk build -- make`?",
                     arguments.command.front()));
-  } else if (!run.kernels.empty()) {
-    std::fputs(program_table(run).c_str(), stderr);
+  } else if (run.launches > 0 && run.measured_launches == 0) {
+    constexpr std::size_t kMostNames = 12;
+    std::vector<std::string> names;
+    for (const auto& [name, launches] : log.launches_by_name())
+      names.push_back(fmt::format("{} ({} launch{})", name, launches, launches == 1 ? "" : "es"));
+    if (names.size() > kMostNames) {
+      names.resize(kMostNames);
+      names.emplace_back("...");
+    }
+    complain(fmt::format("none of its launches was chosen; its kernels are {}", fmt::join(names, ", ")));
   } else {
     complain("no kernel has run to its end, so there is no table");
   }
-  if (!arguments.json.empty()) {
-    std::ofstream file(arguments.json, std::ios::binary);
-    file << json_text(to_json(run)) << "\n";
-    if (!file.flush()) complain(fmt::format("{} could not be written", arguments.json));
+}
+
+// What --check-only found, in one line.
+void tell_check(const ProgramRun& run) {
+  const auto faults = std::count_if(run.told.begin(), run.told.end(), [](const auto& each) { return each.is_fault; });
+  complain(fmt::format("{} launch{} checked, {}", grouped(static_cast<double>(run.launches)),
+                       run.launches == 1 ? "" : "es",
+                       faults == 0 ? "no fault found" : fmt::format("{} fault{}", faults, faults == 1 ? "" : "s")));
+}
+
+void show_lines(const std::string& typed, const std::vector<MeasuredKernel>& kernels, const Machine& machine) {
+  const KernelFilter filter = value_or_stop(KernelFilter::read(typed), kUsage);
+  const MeasuredKernel* longest = nullptr;
+  for (const MeasuredKernel& each : kernels) {
+    if (!filter.matches(each.sum.name)) continue;
+    if (longest == nullptr || each.sum.elapsed_ns > longest->sum.elapsed_ns) longest = &each;
   }
-  if (arguments.plot.empty()) return;
+  if (longest == nullptr) {
+    complain(fmt::format("--lines {}: no kernel that was measured has this name", typed));
+    return;
+  }
+  const auto profile = profile_of_kernel(*longest, machine);
+  if (!profile) {
+    complain(fmt::format("--lines {}: {}", typed, profile.error().text()));
+    return;
+  }
+  std::fputs(("\n" + profile_text(*profile, columns_of_stderr(), colors_of_stderr())).c_str(), stderr);
+}
+
+void show_run(const Arguments& arguments, const ProgramRun& run, const Json& json) {
+  const std::string text = arguments.format == Format::json  ? json_text(json) + "\n"
+                           : arguments.format == Format::csv ? to_csv(json)
+                           : arguments.output.empty() ? program_table(run, columns_of_stderr(), colors_of_stderr())
+                                                      : program_table(run, columns_of_stderr(), Colors(false));
+  if (arguments.output.empty()) {
+    std::fputs(text.c_str(), stderr);
+  } else {
+    write_file(arguments.output, text);
+  }
+}
+
+void draw(const ProgramRun& run, const std::string& path) {
   const Chart chart = program_chart(run);
   if (chart.walk.empty()) {
     complain("no kernel has FLOPs and bytes of DRAM, so there is no chart");
-  } else if (const auto drawn = write_plot(chart, arguments.plot); !drawn) {
+  } else if (const auto drawn = write_plot(chart, path); !drawn) {
     complain(drawn.error().text());
   }
 }
 
-int profile_program(const Arguments& arguments) {
-  refuse_unsuitable(arguments);
+// Writes the reports. Returns 1 if what was asked for is not fulfilled; whatever else fails here, the program's exit
+// code stays.
+int report(const Arguments& arguments, const ProgramRun& run, const LaunchLog& log, int programs) {
+  const Json json = to_json(run);
+  if (arguments.selection.check_only && run.launches > 0 && arguments.format == Format::text) {
+    tell_check(run);
+  } else if (run.kernels.empty() && arguments.format == Format::text) {
+    tell_without_kernels(arguments, run, log, programs);
+  } else {
+    show_run(arguments, run, json);
+  }
+  if (!arguments.lines.empty()) show_lines(arguments.lines, log.kernels(), run.machine);
+  if (!arguments.json.empty()) write_file(arguments.json, json_text(json) + "\n");
+  if (!arguments.csv.empty()) write_file(arguments.csv, to_csv(json));
+  if (!arguments.plot.empty()) draw(run, arguments.plot);
+  return arguments.is_check() && !json.at("faults").empty() ? kNotAccepted : 0;
+}
+
+cudart::SessionOptions options_of(const Arguments& arguments, const Machine& machine, LaunchLog& log) {
   const fs::path root = root_folder();
   cudart::SessionOptions options;
-  options.machine = machine_of(arguments.device);
-  options.toolkit = toolkit_of(root);
+  options.machine = machine;
+  options.toolkit = value_or_stop(find_toolkit(root), kOurFault);
   options.cache = root / ".cache" / "programs";
   options.caller = fs::current_path();
   options.sanitize = arguments.sanitize;
   options.threads = arguments.threads;
   options.work = arguments.work;
   options.counted_launches = arguments.counted_launches;
-  cudart::KernelRecords records([](const cudart::Told& told) { complain(told.text); });
-  auto server = cudart::Server::start(options, records);
-  if (!server) throw Stop{server.error().text()};
+  options.observer = &log;
+  return options;
+}
+
+int profile_program(const Arguments& arguments) {
+  refuse_unsuitable(arguments);
+  const Machine machine = machine_of(arguments.device);
+  LaunchLog log(arguments.selection);
+  ProgressLine progress(log);
+  cudart::KernelRecords records([&](const cudart::Told& told) {
+    progress.erase();
+    complain(told.text);
+  });
+  auto server = value_or_stop(cudart::Server::start(options_of(arguments, machine, log), records), kOurFault);
   const auto ended = run_in_foreground(
-      arguments.command, {{cudart::kSocketVariable, (*server)->socket().string()},
+      arguments.command, {{cudart::kSocketVariable, server->socket().string()},
                           {"LD_LIBRARY_PATH", put_first("LD_LIBRARY_PATH", library_folder().string(), ':')}});
+  progress.stop();
   constexpr double kPatienceSeconds = 2;
-  if (!(*server)->stop(kPatienceSeconds)) {
+  if (!server->stop(kPatienceSeconds)) {
     std::error_code error;
-    fs::remove_all((*server)->socket().parent_path(), error);
-    (void)server->release();  // its thread still runs a launch, for a program that has gone
+    fs::remove_all(server->socket().parent_path(), error);
+    (void)server.release();  // its thread still runs a launch, for a program that has gone
   } else {
-    server->reset();
+    server.reset();
   }
-  if (!ended) throw Stop{ended.error().text(), kUsage};
-  report(arguments, {joined(arguments.command), options.machine, *ended, records.kernels(), records.told()},
-         records.programs());
-  return *ended;
+  const int exit_code = value_or_stop(ended, kUsage);
+  ProgramRun run;
+  run.command = fmt::format("{}", fmt::join(arguments.command, " "));
+  run.machine = machine;
+  run.exit_code = exit_code;
+  if (!arguments.selection.check_only) {
+    run.kernels = program_kernels(records.kernels(), log.kernels(), machine, !arguments.selection.is_of_all());
+  }
+  run.told = records.told();
+  run.launches = log.launches();
+  run.measured_launches = log.chosen_launches();
+  const int asked = report(arguments, run, log, records.programs());
+  return exit_code != 0 ? exit_code : asked;
 }
 
 int run(int argc, char** argv) {
   try {
-    const Arguments arguments = read_arguments(argc, argv);
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    const Arguments arguments = value_or_stop(read_arguments(words), kUsage);
+    if (arguments.asks_for_help) {
+      std::fputs(kUsageOfPrograms, words.empty() ? stderr : stdout);
+      return words.empty() ? kUsage : 0;
+    }
     return arguments.verb == "build" ? build_program(arguments) : profile_program(arguments);
   } catch (const Stop& stop) {
-    if (stop.text == kUsageText) {
-      std::fputs(kUsageText, stop.exit_code == 0 ? stdout : stderr);
-    } else {
-      std::fputs(("roofwalk: " + stop.text + "\n").c_str(), stderr);
-    }
+    complain(stop.text);
     return stop.exit_code;
   } catch (const std::exception& error) {
     return complain(error.what());

@@ -81,7 +81,7 @@ TEST_F(OwnPrograms, AnAdditionOfVectorsIsCounted) {
   const Ended ended = profile();
   EXPECT_EQ(ended.exit_code, 7);
   EXPECT_EQ(ended.output, "added\n");
-  EXPECT_THAT(ended.told, HasSubstr("add           1"));
+  EXPECT_THAT(ended.told, HasSubstr("add            1"));
   ASSERT_TRUE(ended.json.is_object()) << ended.told;
   EXPECT_EQ(ended.json["exit_code"].get<int>(), 7);
   ASSERT_EQ(ended.json["kernels"].size(), 1u);
@@ -166,6 +166,82 @@ TEST_F(LongOwnPrograms, FiguresOfLaunchesAlikeAreCarriedOver) {
   EXPECT_EQ(of_one["counted_launches"].get<int>(), 1);
   for (const char* figure : {"launches", "executed_flops", "dram_bytes", "elapsed_ns"})
     EXPECT_EQ(of_one[figure].get<double>(), of_all[figure].get<double>()) << figure;
+}
+
+std::uint64_t launches_of(const Ended& ended, const std::string& name) {
+  std::uint64_t launches = 0;
+  for (const Json& kernel : ended.json["kernels"]) {
+    if (kernel["name"].text() == name) launches += kernel["launches"].get<std::uint64_t>();
+  }
+  return launches;
+}
+
+TEST_F(LongOwnPrograms, ChosenLaunchesAreMeasured) {
+  build({"several_kernels.cu"});
+  const std::string one = "my::scale<my::Tile<1> >", two = "my::scale<my::Tile<2> >";
+  const Ended all = profile();
+  EXPECT_EQ(all.output, "ok\n");
+  EXPECT_EQ(all.json["kernels"].size(), 4u) << "with the memset";
+  EXPECT_EQ(launches_of(all, one), 3u);
+  const Ended scales = profile({}, {"--kernel", "scale"});
+  EXPECT_EQ(scales.output, "ok\n");
+  EXPECT_EQ(scales.json["kernels"].size(), 2u);
+  EXPECT_EQ(scales.json["launches"].get<int>(), 5);
+  EXPECT_EQ(scales.json["measured_launches"].get<int>(), 4);
+  EXPECT_THAT(scales.told, HasSubstr("4 of 5 launches of kernels were chosen"));
+  const Ended some = profile({}, {"--kernel", "regex:Tile<[12]>", "--launch-skip", "2", "--launch-count", "1"});
+  EXPECT_EQ(launches_of(some, one), 1u);
+  EXPECT_EQ(launches_of(some, two), 0u);
+  EXPECT_EQ(some.json["kernels"][0]["elapsed_ns"].get<double>(),
+            scales.json["kernels"][0]["elapsed_ns"].get<double>() / 3)
+      << "as measured among the others";
+  const Ended none = profile({}, {"--kernel", "scales"});
+  EXPECT_THAT(none.told, HasSubstr("none of its launches was chosen; its kernels are gather (1 launch), " + one));
+  EXPECT_EQ(none.exit_code, 0);
+}
+
+TEST_F(LongOwnPrograms, AKernelIsDiagnosedAndShownLineByLine) {
+  build({"several_kernels.cu"});
+  const Ended ended = profile({}, {"--lines", "gather", "--csv", "out.csv", "--plot", "out.svg"});
+  const Json longest = *ended.json["kernels"].begin();
+  EXPECT_EQ(longest["name"].text(), "gather");
+  EXPECT_EQ(longest["diagnosis"]["cause"].text(), "over_fetch");
+  constexpr int kLoad = 25;
+  EXPECT_EQ(longest["diagnosis"]["line"].get<int>(), kLoad);
+  EXPECT_THAT(ended.told, HasSubstr("several_kernels.cu:25: 32 sectors a load where 4 would do"));
+  EXPECT_THAT(ended.told, HasSubstr("gather on virtual:classroom, launches=1:"));
+  EXPECT_THAT(ended.told, testing::ContainsRegex("! .*25 +sum \\+= from\\[at\\];"));
+  EXPECT_THAT(text_of(folder_ / "out.csv"), HasSubstr("\r\ngather,"));
+  EXPECT_THAT(text_of(folder_ / "out.svg"), HasSubstr("area: share of the time"));
+  EXPECT_THAT(profile({}, {"--lines", "gathers"}).told, HasSubstr("--lines gathers: no kernel"));
+}
+
+TEST_F(LongOwnPrograms, AReportOfAnotherFormatTakesThePlaceOfTheTable) {
+  build({"several_kernels.cu"});
+  const Ended json = run({"profile", "--format", "json", "--", "./app"});
+  EXPECT_EQ(parse_json(json.told)["kernels"].size(), 4u) << json.told;
+  EXPECT_EQ(json.output, "ok\n");
+  const Ended csv = run({"profile", "--format=csv", "--output", "report.csv", "--", "./app"});
+  EXPECT_EQ(csv.told, "");
+  EXPECT_EQ(text_of(folder_ / "report.csv").find("name,file,launches"), 0u);
+}
+
+TEST_F(LongOwnPrograms, ChecksFindWhatTheyAreFor) {
+  for (const char* name : {"race.cu", "unset.cu"}) {
+    build({name});
+    EXPECT_EQ(profile().exit_code, 0) << "such mistakes are looked for if that is asked for";
+    for (const std::vector<std::string>& options :
+         {std::vector<std::string>{"--sanitize"}, {"--sanitize", "--check-only"}}) {
+      const Ended wrong = profile({}, options), honest = profile({"honest"}, options);
+      EXPECT_EQ(wrong.exit_code, 1) << name;
+      EXPECT_EQ(wrong.output, "ran\n");
+      EXPECT_THAT(wrong.told, HasSubstr(std::string(name) + ":"));
+      EXPECT_EQ(wrong.json["faults"].size(), 1u);
+      EXPECT_EQ(honest.exit_code, 0) << name << ": " << honest.told;
+      EXPECT_EQ(honest.json["notes"].size(), 0u) << honest.told;
+    }
+  }
+  EXPECT_THAT(profile({"honest"}, {"--check-only"}).told, HasSubstr("2 launches checked, no fault found"));
 }
 
 TEST_F(LongOwnPrograms, ProgramsThatCannotRunAreToldWhatToDo) {
