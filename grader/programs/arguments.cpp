@@ -36,6 +36,11 @@ const char* const kUsageOfPrograms =
     "  --json FILE             the figures of all kernels, beside the table; --csv FILE: the same as CSV\n"
     "  --lines KERNEL          what each source line of a kernel does\n"
     "  --plot FILE             the roofline as .svg or .png, a dot a kernel; its area is the share of the time\n"
+    "changes\n"
+    "  --against FILE          what has changed since the run that --json wrote there\n"
+    "  --fail-if 'CONDITION'   exit code 1 if it holds for a kernel: 'dram_bytes > +2%' (over --against),\n"
+    "                          'time_ns > 1e6', 'gemm: occupancy < 0.5'; may be given several times\n"
+    "  --junit FILE            the conditions as JUnit XML\n"
     "limits\n"
     "  --threads N             threads to use; no figure depends on it\n"
     "  --max-work N            end a launch after this many warp instructions, as one that never ends\n";
@@ -73,6 +78,12 @@ Status take_kernel(Arguments& to, const std::string& value) {
   return kOk;
 }
 
+Status take_condition(Arguments& to, const std::string& value) {
+  ROOFWALK_TRY(Condition condition, read_condition(value));
+  to.fail_if.push_back(std::move(condition));
+  return kOk;
+}
+
 Status take_count(Arguments& to, const std::string& value) {
   to.counted_launches = 0;
   if (value == "all") return kOk;
@@ -94,9 +105,12 @@ const std::map<std::string, Take>& options_with_value() {
       {"--csv", text_into(&Arguments::csv)},
       {"--plot", text_into(&Arguments::plot)},
       {"--output", text_into(&Arguments::output)},
+      {"--junit", text_into(&Arguments::junit)},
       {"--lines", text_into(&Arguments::lines)},
+      {"--against", text_into(&Arguments::against)},
       {"--format", take_format},
       {"--kernel", take_kernel},
+      {"--fail-if", take_condition},
       {"--count", take_count},
       {"--threads", take_threads},
       {"--launch-skip",
@@ -143,12 +157,14 @@ Status take_option(Arguments& to, const std::vector<std::string>& words, std::si
   if (known == options_with_value().end()) return unknown_option(option);
   if (!has_value && at + 1 < words.size() && words[at + 1] != "--") value = words[++at];
   if (value.empty()) return Error{.message = fmt::format("{} needs a value", option)};
-  if (const Status taken = known->second(to, value); !taken)
-    return Error{.message = option + ": " + taken.error().message, .advice = taken.error().advice};
+  if (const Status taken = known->second(to, value); !taken) {
+    const bool names_it = taken.error().message.starts_with(option);
+    return Error{.message = (names_it ? "" : option + ": ") + taken.error().message, .advice = taken.error().advice};
+  }
   return kOk;
 }
 
-// Options that exclude each other.
+// Options that need each other, or that exclude each other.
 Status check_together(const Arguments& read) {
   const Selection& selection = read.selection;
   const auto only_of_launches = [&](const char* option) {
@@ -158,7 +174,15 @@ Status check_together(const Arguments& read) {
     if (!read.selection.kernels.empty()) return only_of_launches("--kernel");
     if (!read.lines.empty()) return only_of_launches("--lines");
     if (!read.plot.empty()) return only_of_launches("--plot");
+    if (!read.against.empty()) return only_of_launches("--against");
+    if (!read.fail_if.empty()) return only_of_launches("--fail-if");
     if (!read.csv.empty() || read.format == Format::csv) return only_of_launches("a CSV file");
+  }
+  const auto relative =
+      std::find_if(read.fail_if.begin(), read.fail_if.end(), [](const Condition& each) { return each.is_relative(); });
+  if (relative != read.fail_if.end() && read.against.empty()) {
+    return Error{.message = fmt::format("--fail-if '{}' compares with an earlier run", printable(relative->typed)),
+                 .advice = "name it with --against FILE"};
   }
   return kOk;
 }

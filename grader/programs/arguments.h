@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "grader/programs/conditions.h"
 #include "grader/programs/launch_log.h"
 
 namespace roofwalk {
@@ -16,9 +17,11 @@ struct Arguments {
   std::string verb;  // "profile" or "build"
   bool asks_for_help = false;
   std::string device = "virtual:classroom";
-  std::string json, csv, plot, output;  // files; empty: none
+  std::string json, csv, plot, output, junit;  // files; empty: none
   Format format = Format::text;
-  std::string lines;  // the kernel whose lines are shown; empty: none
+  std::string lines;    // the kernel whose lines are shown; empty: none
+  std::string against;  // the file of an earlier run; empty: none
+  std::vector<Condition> fail_if;
   Selection selection;
   bool sanitize = false;
   int threads = 1;

@@ -14,7 +14,9 @@
 #include "common/cudart/executable.h"
 #include "common/cudart/server.h"
 #include "grader/profile/profile_text.h"
+#include "grader/programs/against.h"
 #include "grader/programs/arguments.h"
+#include "grader/programs/junit.h"
 #include "grader/programs/program_report.h"
 #include "grader/programs/program_table.h"
 #include "grader/programs/progress_line.h"
@@ -162,9 +164,31 @@ void draw(const ProgramRun& run, const std::string& path) {
   }
 }
 
+// Shows what has changed, and judges the conditions. Returns the exit code that they ask for.
+int compare(const Arguments& arguments, const Json& json, const std::optional<Json>& earlier) {
+  if (earlier) {
+    std::fputs(changes_table(*earlier, json, arguments.against, columns_of_stderr(), colors_of_stderr()).c_str(),
+               stderr);
+  }
+  const std::vector<Judged> judged = judge(arguments.fail_if, json, earlier ? &*earlier : nullptr);
+  if (!arguments.junit.empty()) {
+    write_file(arguments.junit,
+               junit_text(json.text_of("command"), judged, json.at("faults").get<std::vector<std::string>>()));
+  }
+  int exit_code = 0;
+  for (const Judged& each : judged) {
+    if (each.outcome != Judged::Outcome::failed) continue;
+    exit_code = kNotAccepted;
+    complain(
+        fmt::format("{}{} (--fail-if '{}')", each.kernel.empty() ? "" : each.kernel + ": ", each.what, each.condition));
+  }
+  return exit_code;
+}
+
 // Writes the reports. Returns 1 if what was asked for is not fulfilled; whatever else fails here, the program's exit
 // code stays.
-int report(const Arguments& arguments, const ProgramRun& run, const LaunchLog& log, int programs) {
+int report(const Arguments& arguments, const ProgramRun& run, const LaunchLog& log, int programs,
+           const std::optional<Json>& earlier) {
   const Json json = to_json(run);
   if (arguments.selection.check_only && run.launches > 0 && arguments.format == Format::text) {
     tell_check(run);
@@ -177,7 +201,8 @@ int report(const Arguments& arguments, const ProgramRun& run, const LaunchLog& l
   if (!arguments.json.empty()) write_file(arguments.json, json_text(json) + "\n");
   if (!arguments.csv.empty()) write_file(arguments.csv, to_csv(json));
   if (!arguments.plot.empty()) draw(run, arguments.plot);
-  return arguments.is_check() && !json.at("faults").empty() ? kNotAccepted : 0;
+  const int exit_code = compare(arguments, json, earlier);
+  return arguments.is_check() && !json.at("faults").empty() ? kNotAccepted : exit_code;
 }
 
 cudart::SessionOptions options_of(const Arguments& arguments, const Machine& machine, LaunchLog& log) {
@@ -198,6 +223,8 @@ cudart::SessionOptions options_of(const Arguments& arguments, const Machine& mac
 int profile_program(const Arguments& arguments) {
   refuse_unsuitable(arguments);
   const Machine machine = machine_of(arguments.device);
+  std::optional<Json> earlier;
+  if (!arguments.against.empty()) earlier = value_or_stop(read_run(arguments.against, machine), kUsage);
   LaunchLog log(arguments.selection);
   ProgressLine progress(log);
   cudart::KernelRecords records([&](const cudart::Told& told) {
@@ -228,7 +255,7 @@ int profile_program(const Arguments& arguments) {
   run.told = records.told();
   run.launches = log.launches();
   run.measured_launches = log.chosen_launches();
-  const int asked = report(arguments, run, log, records.programs());
+  const int asked = report(arguments, run, log, records.programs(), earlier);
   return exit_code != 0 ? exit_code : asked;
 }
 

@@ -226,6 +226,29 @@ TEST_F(LongOwnPrograms, AReportOfAnotherFormatTakesThePlaceOfTheTable) {
   EXPECT_EQ(text_of(folder_ / "report.csv").find("name,file,launches"), 0u);
 }
 
+TEST_F(LongOwnPrograms, AGateFailsWhereAFigureHasGrown) {
+  build({"several_kernels.cu"});
+  fs::create_directories(folder_ / "main");
+  const Ended before = run({"profile", "--json", "main/out.json", "--", "./app"});
+  ASSERT_EQ(before.exit_code, 0);
+  const std::vector<std::string> gate{"--against", "main/out.json", "--fail-if", "l1_bytes > +2%",
+                                      "--junit",   "junit.xml",     "--fail-if", "gather: registers_per_thread > 255"};
+  const Ended same = profile({}, gate);
+  EXPECT_EQ(same.exit_code, 0) << same.told;
+  EXPECT_THAT(same.told, HasSubstr("4 kernels as before"));
+  EXPECT_THAT(text_of(folder_ / "junit.xml"), HasSubstr("tests=\"6\" failures=\"0\""));
+  const Ended more = profile({"more"}, gate);
+  EXPECT_EQ(more.exit_code, 1);
+  EXPECT_EQ(more.output, "ok\n");
+  EXPECT_THAT(more.told, HasSubstr("roofwalk: gather: l1_bytes "));
+  EXPECT_THAT(more.told, HasSubstr("3 kernels as before"));
+  EXPECT_THAT(text_of(folder_ / "junit.xml"), HasSubstr("tests=\"6\" failures=\"1\""));
+  const Ended wrong = profile({}, {"--fail-if", "l1_byte > 3"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_EQ(wrong.output, "") << "told before the program runs";
+  EXPECT_EQ(profile({}, {"--against", "main/out.json", "--device", "virtual:a100-80/8"}).exit_code, 2);
+}
+
 TEST_F(LongOwnPrograms, ChecksFindWhatTheyAreFor) {
   for (const char* name : {"race.cu", "unset.cu"}) {
     build({name});
