@@ -53,7 +53,8 @@ Status read_value(std::string_view text, Condition& condition) {
   const bool has_sign = text.starts_with('+') || text.starts_with('-'), is_percent = text.ends_with('%');
   if (is_percent) text = trimmed(text.substr(0, text.size() - 1));
   const auto number = number_from(text.substr(has_sign ? 1 : 0));
-  if (!number || std::signbit(*number)) return misread(condition.typed, fmt::format("`{}` is no number", printable(text)));
+  if (!number || std::signbit(*number))
+    return misread(condition.typed, fmt::format("`{}` is no number", printable(text)));
   if (is_percent && !has_sign) {
     return misread(condition.typed,
                    fmt::format("write +{0}% for {0} % more than before, -{0}% for less", printable(text)));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "common/measure/measurement.h"
 #include "grader/attempt/inspect.h"
 #include "grader/programs/kernel_figures.h"
@@ -92,6 +93,14 @@ Result<Profile> profile_of_kernel(const MeasuredKernel& kernel, const Machine& m
   attempt.finding = finding_of(kernel, machine, source);
   attempt.kernels = record.kernels;
   return profile_of(std::move(attempt), source);
+}
+
+Json lines_json(const Profile& profile) {
+  const Json whole = to_json(profile);
+  Json json;
+  json["kernel"] = profile.attempt.kernels.front().name;
+  for (const char* key : {"file", "says", "lines", "elsewhere", "total"}) json[key] = whole.at(key);
+  return json;
 }
 
 }  // namespace roofwalk

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "common/specs/machine.h"
 #include "grader/profile/profile.h"
@@ -18,5 +19,8 @@ Finding finding_of(const MeasuredKernel& kernel, const Machine& machine, const s
 
 // The kernel's file line by line, as of a chapter. Error: the file cannot be read.
 Result<Profile> profile_of_kernel(const MeasuredKernel& kernel, const Machine& machine);
+
+// {kernel, file, says, lines, elsewhere, total}, as in "roofwalk.profile/1".
+Json lines_json(const Profile& profile);
 
 }  // namespace roofwalk

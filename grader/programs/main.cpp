@@ -124,7 +124,9 @@ void tell_check(const ProgramRun& run) {
                        faults == 0 ? "no fault found" : fmt::format("{} fault{}", faults, faults == 1 ? "" : "s")));
 }
 
-void show_lines(const std::string& typed, const std::vector<MeasuredKernel>& kernels, const Machine& machine) {
+// The longest kernel of that name, line by line.
+std::optional<Profile> asked_lines(const std::string& typed, const std::vector<MeasuredKernel>& kernels,
+                                   const Machine& machine) {
   const KernelFilter filter = value_or_stop(KernelFilter::read(typed), kUsage);
   const MeasuredKernel* longest = nullptr;
   for (const MeasuredKernel& each : kernels) {
@@ -133,14 +135,14 @@ void show_lines(const std::string& typed, const std::vector<MeasuredKernel>& ker
   }
   if (longest == nullptr) {
     complain(fmt::format("--lines {}: no kernel that was measured has this name", typed));
-    return;
+    return std::nullopt;
   }
-  const auto profile = profile_of_kernel(*longest, machine);
+  auto profile = profile_of_kernel(*longest, machine);
   if (!profile) {
     complain(fmt::format("--lines {}: {}", typed, profile.error().text()));
-    return;
+    return std::nullopt;
   }
-  std::fputs(("\n" + profile_text(*profile, columns_of_stderr(), colors_of_stderr())).c_str(), stderr);
+  return *std::move(profile);
 }
 
 void show_run(const Arguments& arguments, const ProgramRun& run, const Json& json) {
@@ -189,7 +191,10 @@ int compare(const Arguments& arguments, const Json& json, const std::optional<Js
 // code stays.
 int report(const Arguments& arguments, const ProgramRun& run, const LaunchLog& log, int programs,
            const std::optional<Json>& earlier) {
-  const Json json = to_json(run);
+  Json json = to_json(run);
+  std::optional<Profile> lines;
+  if (!arguments.lines.empty()) lines = asked_lines(arguments.lines, log.kernels(), run.machine);
+  if (lines) json["profile"] = lines_json(*lines);
   if (arguments.selection.check_only && run.launches > 0 && arguments.format == Format::text) {
     tell_check(run);
   } else if (run.kernels.empty() && arguments.format == Format::text) {
@@ -197,7 +202,8 @@ int report(const Arguments& arguments, const ProgramRun& run, const LaunchLog& l
   } else {
     show_run(arguments, run, json);
   }
-  if (!arguments.lines.empty()) show_lines(arguments.lines, log.kernels(), run.machine);
+  if (lines && arguments.format == Format::text)
+    std::fputs(("\n" + profile_text(*lines, columns_of_stderr(), colors_of_stderr())).c_str(), stderr);
   if (!arguments.json.empty()) write_file(arguments.json, json_text(json) + "\n");
   if (!arguments.csv.empty()) write_file(arguments.csv, to_csv(json));
   if (!arguments.plot.empty()) draw(run, arguments.plot);

@@ -36,7 +36,8 @@ std::vector<ProgramKernel> program_kernels(const std::vector<cudart::KernelTotal
 
 // "roofwalk.program/1", whose keys are stable: {command, exit_code, device, model_version, elapsed_ns, launches,
 // measured_launches, kernels, faults, notes}. Of a kernel: its names, counts and figures; ai_by_level is null without
-// FLOPs; diagnosis: {cause, line, brief, text, share of its time}, null for memsets and copies.
+// FLOPs; diagnosis: {cause, line, brief, text, share of its time}, null for memsets and copies. --lines adds
+// `profile` (kernel_finding.h).
 Json to_json(const ProgramRun& run);
 
 // A row for each kernel of to_json(run). The columns are the figures' names (figures.h), so a program reads either.

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -70,6 +74,33 @@ class OwnPrograms : public testing::Test {
     words.insert(words.end(), {"--", "./app"});
     words.insert(words.end(), arguments.begin(), arguments.end());
     return run(words);
+  }
+
+  // What the command writes to a terminal of 80 columns.
+  std::string on_terminal(std::vector<std::string> words) {
+    words.insert(words.begin(), ROOFWALK_PROGRAMS);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const std::string cuda = find_toolkit(ROOFWALK_ROOT)->root.string();
+    const winsize size{24, 80, 0, 0};
+    int master = -1;
+    const pid_t child = forkpty(&master, nullptr, nullptr, &size);
+    if (child == 0) {
+      setenv("ROOFWALK_ROOT", ROOFWALK_ROOT, 1);
+      setenv("ROOFWALK_CUDA", cuda.c_str(), 1);
+      setenv("TERM", "xterm", 1);
+      setenv("NO_COLOR", "1", 1);
+      if (chdir(folder_.c_str()) == 0) execv(arguments[0], arguments.data());
+      _exit(127);
+    }
+    std::string output;
+    char bytes[4096];
+    for (ssize_t got = 0; (got = read(master, bytes, sizeof bytes)) > 0;)
+      output.append(bytes, static_cast<std::size_t>(got));
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+    close(master);
+    return output;
   }
 
   fs::path folder_;
@@ -210,6 +241,8 @@ TEST_F(LongOwnPrograms, AKernelIsDiagnosedAndShownLineByLine) {
   EXPECT_EQ(longest["diagnosis"]["line"].get<int>(), kLoad);
   EXPECT_THAT(ended.told, HasSubstr("several_kernels.cu:25: 32 sectors a load where 4 would do"));
   EXPECT_THAT(ended.told, HasSubstr("gather on virtual:classroom, launches=1:"));
+  EXPECT_EQ(ended.json["profile"]["kernel"].text(), "gather");
+  EXPECT_TRUE(ended.json["profile"]["lines"][kLoad - 1]["hot"].get<bool>());
   EXPECT_THAT(ended.told, testing::ContainsRegex("! .*25 +sum \\+= from\\[at\\];"));
   EXPECT_THAT(text_of(folder_ / "out.csv"), HasSubstr("\r\ngather,"));
   EXPECT_THAT(text_of(folder_ / "out.svg"), HasSubstr("area: share of the time"));
@@ -247,6 +280,17 @@ TEST_F(LongOwnPrograms, AGateFailsWhereAFigureHasGrown) {
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_EQ(wrong.output, "") << "told before the program runs";
   EXPECT_EQ(profile({}, {"--against", "main/out.json", "--device", "virtual:a100-80/8"}).exit_code, 2);
+}
+
+TEST_F(LongOwnPrograms, ALongLaunchIsNamedOnTheTerminalBelowWhatTheProgramPrints) {
+  build({"long_launch.cu"});
+  const std::string shown = on_terminal({"profile", "--", "./app"});
+  const std::string below = "\x1b[B\r", back = "\x1b[K\x1b" + std::string("8");
+  EXPECT_THAT(shown, HasSubstr(below + "spin: launch 1 (1 of all kernels)"));
+  EXPECT_THAT(shown, HasSubstr(below + back + "a while\r\n")) << "the line is gone before the program goes on";
+  EXPECT_EQ(shown.find("it takes "), 0u);
+  EXPECT_THAT(shown, HasSubstr("kernel"));
+  EXPECT_THAT(profile().told, Not(HasSubstr("launch 1"))) << "no terminal";
 }
 
 TEST_F(LongOwnPrograms, ChecksFindWhatTheyAreFor) {
