@@ -22,10 +22,10 @@ const char* const kUsageOfPrograms =
     "  --device virtual:NAME  the machine, whole or a slice (virtual:h100-sxm/8);\n"
     "                         ./roofwalk machines lists them\n"
     "which launches are measured; the others run for their results alone, faster\n"
-    "  --kernel NAME          those of this kernel, or regex:EXPRESSION; repeatable.\n"
+    "  -k, --kernel NAME      those of this kernel, or regex:EXPRESSION; repeatable.\n"
     "                         NAME may lack namespaces and template arguments\n"
-    "  --launch-skip N        of these, not the first N\n"
-    "  --launch-count N       of these, no more than N\n"
+    "  -s, --launch-skip N    of these, not the first N\n"
+    "  -c, --launch-count N   of these, no more than N\n"
     "  --count N|all          of those with the same kernel, grid and block, N are\n"
     "                         counted; the others have the figures of the last one\n"
     "checks beyond accesses out of bounds, which are always found\n"
@@ -93,6 +93,16 @@ Status take_count(Arguments& to, const std::string& value) {
   return kOk;
 }
 
+Status take_skip(Arguments& to, const std::string& value) {
+  ROOFWALK_TRY(to.selection.skip, whole_number(value, 0));
+  return kOk;
+}
+
+Status take_launches(Arguments& to, const std::string& value) {
+  ROOFWALK_TRY(to.selection.count, whole_number(value, 1));
+  return kOk;
+}
+
 Status take_threads(Arguments& to, const std::string& value) {
   constexpr std::uint64_t kMostThreads = 256;
   ROOFWALK_TRY(const std::uint64_t number, whole_number(value, 1));
@@ -112,19 +122,16 @@ const std::map<std::string, Take>& options_with_value() {
       {"--against", text_into(&Arguments::against)},
       {"--format", take_format},
       {"--kernel", take_kernel},
+      // As Nsight Compute has them.
+      {"--kernel-name", take_kernel},
+      {"-k", take_kernel},
+      {"-s", take_skip},
+      {"-c", take_launches},
       {"--fail-if", take_condition},
       {"--count", take_count},
       {"--threads", take_threads},
-      {"--launch-skip",
-       [](Arguments& to, const std::string& value) -> Status {
-         ROOFWALK_TRY(to.selection.skip, whole_number(value, 0));
-         return kOk;
-       }},
-      {"--launch-count",
-       [](Arguments& to, const std::string& value) -> Status {
-         ROOFWALK_TRY(to.selection.count, whole_number(value, 1));
-         return kOk;
-       }},
+      {"--launch-skip", take_skip},
+      {"--launch-count", take_launches},
       {"--max-work",
        [](Arguments& to, const std::string& value) -> Status {
          ROOFWALK_TRY(to.work, whole_number(value, 1));

@@ -104,7 +104,7 @@ Judged judge_kernel(const Condition& condition, const Json& kernel, const Json* 
   const Json* const before = earlier == nullptr ? nullptr : same_kernel(kernel, *earlier);
   const auto was = before == nullptr ? std::nullopt : figure_of(*before, condition.figure);
   judged.what = fmt::format("{} {}", condition.figure, figure_text(*now));
-  if (was) judged.what += fmt::format(" (was {}: {})", figure_text(*was), change_text(*was, *now));
+  if (was) judged.what += fmt::format(", was {} ({})", figure_text(*was), change_text(*was, *now));
   if (condition.is_relative() && !was) {
     judged.what += before == nullptr ? ": the earlier run has no such kernel" : ": the earlier run has no such figure";
     return judged;

@@ -39,7 +39,7 @@ struct Judged {
   std::string kernel;  // as in the JSON; empty: of no kernel in particular
   std::string condition;
   Outcome outcome = Outcome::passed;
-  std::string what;  // "dram_bytes 12,902,400 (was 12,582,912: +2.5 %)", or why it is not judged
+  std::string what;  // "dram_bytes 12,902,400, was 12,582,912 (+2.5 %)", or why it is not judged
 };
 
 // `now`, `earlier`: "roofwalk.program/1"; nullptr: there is no earlier run. A condition that could be judged for no

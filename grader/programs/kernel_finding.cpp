@@ -21,16 +21,24 @@ double sum_of(const Counters& counters, std::initializer_list<Counter> parts) {
   return sum;
 }
 
+// As few bytes as the kernel's accesses would take of DRAM if the lanes of each were contiguous, but no more than they
+// do take: what caches keep is not fetched twice.
+double needed_bytes(const Counters& counters) {
+  const double dram_bytes = sum_of(counters, {Counter::dram_read_bytes, Counter::dram_write_bytes});
+  const double ideal_bytes = kSectorBytes * sum_of(counters, {Counter::l1_ideal_sectors, Counter::local_sectors});
+  return dram_bytes > 0 ? std::min(dram_bytes, ideal_bytes) : ideal_bytes;
+}
+
 Work work_of(const Counters& counters, WorkUnit unit) {
   const double flops =
       sum_of(counters, {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor});
   const double operations = sum_of(counters, {Counter::integer_operations, Counter::tensor_integer_operations});
-  const double dram_bytes = sum_of(counters, {Counter::dram_read_bytes, Counter::dram_write_bytes});
-  const double l1_sectors = sum_of(counters, {Counter::l1_read_sectors, Counter::l1_write_sectors});
   Work work;
+  work.compulsory_bytes = std::llround(needed_bytes(counters));
   // Of a kernel that only moves data, a byte is the work.
-  work.useful_flops = std::llround(unit == WorkUnit::flop ? flops : operations > 0 ? operations : dram_bytes);
-  work.compulsory_bytes = std::llround(dram_bytes > 0 ? dram_bytes : kSectorBytes * l1_sectors);
+  work.useful_flops = unit == WorkUnit::flop ? std::llround(flops)
+                      : operations > 0       ? std::llround(operations)
+                                             : work.compulsory_bytes;
   return work;
 }
 

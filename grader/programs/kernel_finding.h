@@ -13,8 +13,8 @@
 namespace roofwalk {
 
 // The diagnosis of what a launch does in the mean. As useful counts what the kernel executes, and as compulsory what
-// DRAM moves, so that the diagnosis is never about work that could be left out or data that need not be read. Its cause
-// is "none" if no cause is worth curing.
+// DRAM would move if the lanes of each access were contiguous, so that the diagnosis is never about work that could be
+// left out or data that need not be read. Its cause is "none" if no cause is worth curing.
 Finding finding_of(const MeasuredKernel& kernel, const Machine& machine, const std::string& source_text);
 
 // The kernel's file line by line, as of a chapter. Error: the file cannot be read.

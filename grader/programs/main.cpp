@@ -181,8 +181,8 @@ int compare(const Arguments& arguments, const Json& json, const std::optional<Js
   for (const Judged& each : judged) {
     if (each.outcome != Judged::Outcome::failed) continue;
     exit_code = kNotAccepted;
-    complain(
-        fmt::format("{}{} (--fail-if '{}')", each.kernel.empty() ? "" : each.kernel + ": ", each.what, each.condition));
+    complain(fmt::format("{}{}, fails --fail-if '{}'", each.kernel.empty() ? "" : each.kernel + ": ", each.what,
+                         each.condition));
   }
   return exit_code;
 }

@@ -23,6 +23,7 @@ struct TableColumn {
   std::vector<std::string> cells;  // by kernel; "": none
   bool is_left = false;            // aligned
   bool is_of_work = false;         // what was done, not how long it took
+  bool is_of_flops = false;        // of one type
 
   bool is_empty() const {
     return std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.empty(); });
@@ -64,9 +65,11 @@ std::vector<TableColumn> columns_of(const ProgramRun& run) {
   const std::size_t times = columns.size();
   for (const auto& [title, counter] :
        {std::pair{"FP16", Counter::flops_f16}, std::pair{"FP32", Counter::flops_f32},
-        std::pair{"FP64", Counter::flops_f64}, std::pair{"tensor", Counter::flops_tensor}})
+        std::pair{"FP64", Counter::flops_f64}, std::pair{"tensor", Counter::flops_tensor}}) {
     columns.push_back(
         column(title, run, [c = counter](const KernelTotals& t) { return amount_text(count_of(t, c), ""); }));
+    columns.back().is_of_flops = true;
+  }
   columns.push_back(column("DRAM", run, [](const KernelTotals& t) { return amount_text(dram_bytes_of(t), "B"); }));
   columns.push_back(column("L2", run, [](const KernelTotals& t) { return amount_text(l2_bytes_of(t), "B"); }));
   columns.push_back(column("L1", run, [](const KernelTotals& t) { return amount_text(l1_bytes_of(t), "B"); }));
@@ -141,15 +144,17 @@ std::string what_to_look_at(const ProgramKernel& kernel, double whole_ns, std::s
 }
 
 std::string notes(const ProgramRun& run, std::size_t columns, const std::vector<TableColumn>& shown) {
-  const auto has = [&](std::string_view title) {
-    return std::any_of(shown.begin(), shown.end(), [&](const TableColumn& each) { return each.title == title; });
-  };
-  const bool has_flops = has("FP16") || has("FP32") || has("FP64") || has("tensor");
+  std::string types;
+  bool has_ai = false;
+  for (const TableColumn& each : shown) {
+    if (each.is_of_flops) types += (types.empty() ? "" : ", ") + each.title;
+    has_ai |= each.title == "AI";
+  }
   std::vector<std::string> all{fmt::format(
       "{}Bytes{} are counted, times are modelled. Each launch begins with a cold L2; copies between host and device "
       "take no time. bound: what the machine needs most time for, and its share of the whole.{} occ.: occupancy.",
-      has_flops ? "FP16 to tensor: executed FLOPs. " : "", has_flops ? " and FLOPs" : "",
-      has("AI") ? " AI: FLOPs over the bytes of DRAM." : "")};
+      types.empty() ? "" : types + ": executed FLOPs. ", types.empty() ? "" : " and FLOPs",
+      has_ai ? " AI: FLOPs over the bytes of DRAM." : "")};
   std::uint64_t launches = 0, counted = 0;
   for (const ProgramKernel& each : run.kernels) {
     launches += each.totals.launches;
@@ -198,10 +203,9 @@ std::string program_table(const ProgramRun& run, std::size_t columns, const Colo
   names = shown_kernel_names(names, name_columns);
 
   std::string text = "\n";
-  for (const std::string& line :
-       wrapped(fmt::format("{} on virtual:{}: {} in kernels, memsets and copies on the device (modelled)",
-                           printable(run.command), run.machine.name, time_text(whole_ns)),
-               columns)) {
+  for (const std::string& line : wrapped(fmt::format("{} on virtual:{}: {} on the device (modelled)",
+                                                     printable(run.command), run.machine.name, time_text(whole_ns)),
+                                         columns)) {
     text += colors.strong(line) + "\n";
   }
   bool is_first = true;

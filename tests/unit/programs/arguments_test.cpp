@@ -31,6 +31,7 @@ TEST(ProgramArguments, AreRead) {
   EXPECT_EQ(read_ones->format, Format::csv);
   EXPECT_EQ(read_ones->fail_if.size(), 1u);
   EXPECT_THAT(read_ones->command, ::testing::ElementsAre("./app", "--kernel", "x"));
+  EXPECT_EQ(read({"-s", "2", "-c", "4", "-k", "f"})->selection.count, 4u);
   EXPECT_TRUE(read({})->selection.is_of_all());
   EXPECT_TRUE(read({"--help"})->asks_for_help);
 }
