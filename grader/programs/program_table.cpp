@@ -15,8 +15,9 @@ namespace {
 using cudart::KernelTotals;
 
 constexpr std::size_t kMostRows = 20, kFewestName = 12, kMostName = 44;
-constexpr std::size_t kWidestNote = 100;  // longer lines are hard to read
-constexpr double kWorthALine = 0.02;      // of the program's time: kernels below get no diagnosis
+constexpr std::size_t kReadableName = 20, kNarrow = 80;  // where there is room, names keep their first arguments
+constexpr std::size_t kWidestNote = 100;                 // longer lines are hard to read
+constexpr double kWorthALine = 0.02;                     // of the program's time: kernels below get no diagnosis
 
 struct TableColumn {
   std::string title;
@@ -106,7 +107,8 @@ Tables tables_of(const std::vector<TableColumn>& columns, std::size_t name, std:
 
 // The widest name with which the tables are as few as with the narrowest one.
 std::size_t name_width(const std::vector<TableColumn>& columns, std::size_t longest, std::size_t width) {
-  const std::size_t most = std::min(longest, kMostName), least = std::min(most, kFewestName);
+  const std::size_t most = std::min(longest, kMostName),
+                    least = std::min(most, width < kNarrow ? kFewestName : kReadableName);
   const std::size_t fewest = tables_of(columns, least, width).size();
   for (std::size_t name = most; name > least; --name) {
     if (tables_of(columns, name, width).size() == fewest) return name;
