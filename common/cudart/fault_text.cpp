@@ -19,8 +19,9 @@ std::string message_of(const Fault& fault, const std::string& mangled, const std
   const auto pointer = std::find_if(pointers.begin(), pointers.end(),
                                     [&](const PointerArgument& each) { return each.buffer == fault.buffer; });
   const std::size_t at = fault.message.find(" " + fault.buffer);
-  if (fault.kind != FaultKind::out_of_bounds || !fault.index || fault.buffer.empty() || at == std::string::npos ||
-      !fault.buffer.starts_with(kAllocation)) {
+  const bool is_unset = fault.kind == FaultKind::uninitialized;
+  if ((fault.kind != FaultKind::out_of_bounds && !is_unset) || !fault.index || fault.buffer.empty() ||
+      at == std::string::npos || !fault.buffer.starts_with(kAllocation)) {
     return fault.message;
   }
   std::string name = fault.buffer;
@@ -31,6 +32,12 @@ std::string message_of(const Fault& fault, const std::string& mangled, const std
     if (pointer->number < types.size()) bytes = element_bytes(types[pointer->number]);
   }
   const std::string begin = fault.message.substr(0, at + 1);  // "out of bounds: writes "
+  if (is_unset) {
+    const std::size_t end = std::min(fault.message.find(']', at), fault.message.size());
+    const std::string what = bytes == 0 ? fmt::format("byte {} of {}", *fault.index, name)
+                                        : fmt::format("{}[{}]", name, *fault.index / static_cast<std::int64_t>(bytes));
+    return begin + what + fault.message.substr(std::min(end + 1, fault.message.size()));
+  }
   if (bytes == 0) return fmt::format("{}byte {} of {}, which holds {} bytes", begin, *fault.index, name, fault.extent);
   const auto size = static_cast<std::int64_t>(bytes);
   const std::int64_t index = *fault.index >= 0 ? *fault.index / size : -((-*fault.index + size - 1) / size);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace roofwalk::cudart {
-namespace {
 
 void add_parts(const TimeParts& from, TimeParts& to) {
   to.dram_ns += from.dram_ns;
@@ -17,8 +16,6 @@ void add_parts(const TimeParts& from, TimeParts& to) {
   to.constant_ns += from.constant_ns;
   to.contention_ns += from.contention_ns;
 }
-
-}  // namespace
 
 void KernelRecords::add(const KernelRecord& record, const std::string& file, bool is_counted) {
   const std::lock_guard lock(mutex_);

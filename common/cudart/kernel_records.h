@@ -30,6 +30,8 @@ struct KernelTotals {
   double occupancy() const { return elapsed_ns > 0 ? occupancy_ns / elapsed_ns : 0; }
 };
 
+void add_parts(const TimeParts& from, TimeParts& to);
+
 // A mistake that ended a program's work on the GPU, or a call that is not served.
 struct Told {
   std::string text;

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -23,10 +22,11 @@ struct ModuleCode {
   std::uint64_t hash = 0;                                    // of the instructions: chooses the sampled blocks
 };
 
-// Parses the PTX and assembles it for the machine's chip; machine code is kept in `cache`. Errors: PTX that is none,
-// or that ptxas refuses.
+// Parses the PTX and assembles it for the machine's chip; machine code is kept in `cache`. Several texts, at least one,
+// are those of files that are linked (-rdc=true). Errors: PTX that is none, or that ptxas refuses; files that cannot be
+// linked.
 Result<ModuleCode> load_module_code(const Toolkit& toolkit, const Machine& machine, const std::filesystem::path& cache,
-                                    std::string_view text);
+                                    const std::vector<std::string>& texts);
 
 // The source file that most instructions of a kernel come from, counted where they are inlined; empty without line
 // tables.

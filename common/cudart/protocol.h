@@ -11,12 +11,12 @@ namespace roofwalk::cudart {
 // The environment variable with the path of the socket.
 inline constexpr const char* kSocketVariable = "ROOFWALK_PROFILE_SOCKET";
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::uint32_t kMostMessageBytes = 1u << 30;
 
 enum class Call : std::uint32_t {
   hello,       // Hello -> DeviceFigures, with the descriptor of device memory
-  add_module,  // bytes of a fat binary -> AddedModule
+  add_module,  // bytes of a fat binary, or of that of a linked program and those of its files -> AddedModule
   kernel,      // NamedInModule -> KernelFigures, KernelFigures::parameters times ParameterPlace
   variable,    // NamedInModule -> Place
   allocate,    // Allocate -> Place
@@ -25,6 +25,8 @@ enum class Call : std::uint32_t {
   fill,        // Fill -> Launched
   copy,        // Copy -> Launched
   occupancy,   // AskOccupancy -> Occupied
+  wrote,       // Fill: where the program has written device memory itself, if DeviceFigures::watches_memory
+  limit_heap,  // HeapSize
   say,         // text: a line for the user
 };
 
@@ -54,6 +56,7 @@ struct DeviceFigures {
   std::int32_t registers_per_sm = 0, shared_bytes_per_sm = 0, max_shared_bytes_per_block = 0;
   std::int32_t reserved_shared_bytes_per_block = 0, clock_khz = 0;
   std::int64_t memory_bytes = 0, l2_bytes = 0;
+  std::int64_t watches_memory = 0;  // 1: wants to know what the program writes
 };
 
 struct AddedModule {
@@ -97,6 +100,7 @@ struct Launch {  // followed by the block of parameters
   std::int32_t kernel = 0;
   std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t is_cooperative = 0;  // 1: the grid may wait for itself
 };
 
 // `fault`: 0, or the error that all later calls of the program return.
@@ -106,11 +110,17 @@ struct Launched {
 
 struct Fill {
   std::uint64_t address = 0, pitch_bytes = 0, width_bytes = 0, rows = 1;
+  std::uint64_t slice_bytes = 0, slices = 1;  // slice_bytes: from one slice to the next
   std::uint64_t value = 0;
 };
 
 struct Copy {
   std::uint64_t to = 0, to_pitch_bytes = 0, from = 0, from_pitch_bytes = 0, width_bytes = 0, rows = 1;
+  std::uint64_t to_slice_bytes = 0, from_slice_bytes = 0, slices = 1;
+};
+
+struct HeapSize {
+  std::uint64_t size_bytes = 0;
 };
 
 struct AskOccupancy {

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -28,6 +31,16 @@ std::string as_bytes(const T& value) {
   return std::string(bytes_of(value));
 }
 
+// What this computer can give without taking it from other programs; 0: unknown.
+std::uint64_t available_bytes() {
+  std::ifstream figures("/proc/meminfo");
+  std::uint64_t kib = 0;
+  for (std::string name, unit; figures >> name >> kib; std::getline(figures, unit)) {
+    if (name == "MemAvailable:") return kib << 10;
+  }
+  return 0;
+}
+
 std::string_view behind(std::string_view payload, std::size_t size_bytes) {
   return payload.substr(std::min(size_bytes, payload.size()));
 }
@@ -38,6 +51,7 @@ Session::Session(const SessionOptions& options, KernelRecords& records)
     : options_(options), records_(records), gpu_(options.machine) {
   memory_file_ = memfd_create("roofwalk device memory", MFD_CLOEXEC);
   ROOFWALK_CHECK(memory_file_ >= 0);
+  if (options_.sanitize) gpu_.memory().keep_undefined();
 }
 
 Session::~Session() { close(memory_file_); }
@@ -71,6 +85,11 @@ Reply Session::handle(Call call, std::string_view payload) {
       return copy(payload);
     case Call::occupancy:
       return occupancy(payload);
+    case Call::wrote:
+      return wrote(payload);
+    case Call::limit_heap:
+      heap_bytes_ = front_of<HeapSize>(payload).size_bytes;
+      return {};
     case Call::say:
       return say(payload);
   }
@@ -95,6 +114,7 @@ Reply Session::hello(std::string_view payload) const {
   figures.clock_khz = static_cast<std::int32_t>(machine.clock_hz / 1000);
   figures.memory_bytes = machine.memory_bytes;
   figures.l2_bytes = machine.l2_bytes;
+  figures.watches_memory = options_.sanitize ? 1 : 0;
   return {.bytes = as_bytes(figures)};
 }
 
@@ -103,29 +123,72 @@ Reply Session::say(std::string_view payload) {
   return {};
 }
 
-std::uint64_t Session::share(const vgpu::Buffer& buffer, bool keeps) {
+std::optional<std::uint64_t> Session::share(const vgpu::Buffer& buffer, bool keeps) {
   const std::uint64_t offset = file_end_, size_bytes = whole_pages(buffer.size_bytes);
-  file_end_ += size_bytes;
-  ROOFWALK_CHECK(ftruncate(memory_file_, static_cast<off_t>(file_end_)) == 0);
+  if (ftruncate(memory_file_, static_cast<off_t>(file_end_ + size_bytes)) != 0) return std::nullopt;
   std::string initial;
   if (keeps) initial.assign(buffer.data, buffer.data + buffer.size_bytes);
   void* const at = mmap(buffer.data, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory_file_,
                         static_cast<off_t>(offset));
-  ROOFWALK_CHECK(at == buffer.data);
+  if (at != buffer.data) return std::nullopt;
+  file_end_ += size_bytes;
   std::copy(initial.begin(), initial.end(), buffer.data);
   return offset;
 }
 
+// Memory that is never touched costs nothing here, but a program may well touch all that it asks for.
+bool Session::computer_has(std::uint64_t size_bytes) {
+  constexpr std::uint64_t kFewBytes = 256 << 20;
+  if (size_bytes <= kFewBytes) return true;
+  const std::uint64_t free_bytes = available_bytes();
+  if (free_bytes == 0 || size_bytes + kFewBytes <= free_bytes) return true;
+  tell(fmt::format("the program asks for {} MiB of device memory at once, and this computer has only {} MiB left to hold "
+                   "it: the call returns cudaErrorMemoryAllocation",
+                   size_bytes >> 20, free_bytes >> 20),
+       false);
+  return false;
+}
+
+std::optional<Place> Session::place_of_new(std::uint64_t size_bytes) try {
+  const auto id = gpu_.memory().allocate(fmt::format("{}{}", kAllocation, allocations_ + 1), size_bytes, 1,
+                                         vgpu::Memory::Region::buffers);
+  if (!id) return std::nullopt;
+  const vgpu::Buffer& buffer = gpu_.memory().buffer(*id);
+  const bool has_address = buffer.address + size_bytes < vgpu::Memory::kConstantBase;
+  if (const auto offset = has_address ? share(buffer, /*keeps=*/false) : std::nullopt) {
+    ++allocations_;
+    return Place{buffer.address, buffer.size_bytes, *offset};
+  }
+  gpu_.memory().release(*id);
+  return std::nullopt;
+} catch (const std::runtime_error&) {  // more mappings than the system allows a process
+  return std::nullopt;
+}
+
 Reply Session::allocate(std::string_view payload) {
   const auto asked = front_of<Allocate>(payload);
-  const std::string name = fmt::format("{}{}", kAllocation, allocations_ + 1);
-  const auto id = gpu_.memory().allocate(name, asked.size_bytes, 1, vgpu::Memory::Region::buffers);
-  if (!id) return {.error = kOutOfMemory};
-  ++allocations_;
-  const vgpu::Buffer& buffer = gpu_.memory().buffer(*id);
-  const Place place{buffer.address, buffer.size_bytes, share(buffer, /*keeps=*/false)};
-  places_[place.address] = place;
-  return {.bytes = as_bytes(place)};
+  constexpr std::uint64_t kMostWatchedBytes = 256 << 20;
+  const bool fits = asked.size_bytes <= static_cast<std::uint64_t>(gpu_.machine().memory_bytes);
+  if (!fits || !computer_has(asked.size_bytes)) return {.error = kOutOfMemory};
+  const auto place = place_of_new(asked.size_bytes);
+  if (!place) return {.error = kOutOfMemory};
+  places_[place->address] = *place;
+  if (options_.sanitize && asked.kind == MemoryKind::device && asked.size_bytes <= kMostWatchedBytes)
+    gpu_.memory().undefine(place->address, place->size_bytes);
+  return {.bytes = as_bytes(*place)};
+}
+
+Reply Session::wrote(std::string_view payload) {
+  const auto written = front_of<Fill>(payload);
+  for (std::uint64_t slice = 0; slice < written.slices; ++slice) {
+    for (std::uint64_t row = 0; row < written.rows; ++row) {
+      const std::uint64_t address = written.address + slice * written.slice_bytes + row * written.pitch_bytes;
+      const vgpu::Buffer* const buffer = gpu_.memory().find(address);
+      if (buffer == nullptr || !buffer->contains(address, written.width_bytes)) return {.error = kInvalidValue};
+      gpu_.memory().define(address, written.width_bytes);
+    }
+  }
+  return {};
 }
 
 Reply Session::release(std::string_view payload) {
@@ -145,41 +208,66 @@ Reply Session::variable(std::string_view payload) {
   gpu_.use_module(modules_[number]->number, "", "");
   const auto address = gpu_.variable_address(name);
   if (!address) return {.error = kInvalidSymbol};
-  Place& place = places_[*address];
-  if (place.address == 0) {
-    const vgpu::Buffer& buffer = *gpu_.memory().find(*address);
-    place = {buffer.address, buffer.size_bytes, share(buffer, /*keeps=*/true)};
-  }
+  const auto known = places_.find(*address);
+  if (known != places_.end()) return {.bytes = as_bytes(known->second)};
+  const vgpu::Buffer& buffer = *gpu_.memory().find(*address);
+  const auto offset = share(buffer, /*keeps=*/true);
+  if (!offset) return {.error = kOutOfMemory};
+  const Place place{buffer.address, buffer.size_bytes, *offset};
+  places_[place.address] = place;
   return {.bytes = as_bytes(place)};
 }
 
-Reply Session::add_module(std::string_view fat_binary) {
+// The PTX of one fat binary for the machine. Error: it has none; `error` is what the program gets.
+Result<std::string> Session::ptx_of(std::string_view fat_binary, std::int32_t& error) const {
+  error = kInvalidKernelImage;
   const int capability = gpu_.machine().compute_capability;
-  const auto refuse = [&](std::string text, std::int32_t error) {
-    tell(std::move(text), false);
-    return Reply{.error = error};
-  };
-  const auto binary = read_fat_binary(fat_binary);
-  if (!binary) return refuse(binary.error().text(), kInvalidKernelImage);
-  const FatBinary::Ptx* ptx = ptx_for(*binary, capability);
-  if (ptx == nullptr) {
-    return refuse(
-        binary->ptx.empty()
-            ? "the program has machine code only, and the virtual GPU runs PTX: build it anew under "
-              "`./roofwalk build -- make`, without -rdc=true"
-            : fmt::format("the program's PTX is for compute capability {}.{} and later, and {} has {}.{}: "
-                          "name a later chip with --device, or build it anew under `./roofwalk build -- make`",
-                          binary->ptx.front().capability / 10, binary->ptx.front().capability % 10, gpu_.machine().name,
-                          capability / 10, capability % 10),
-        kNoKernelImage);
+  ROOFWALK_TRY(FatBinary binary, read_fat_binary(fat_binary));
+  error = kNoKernelImage;
+  if (binary.ptx.empty()) {
+    return Error{.message =
+                     "the program has machine code only, and the virtual GPU runs PTX: build it anew under "
+                     "`./roofwalk build -- make`"};
   }
-  auto code = load_module_code(options_.toolkit, gpu_.machine(), options_.cache, ptx->text);
-  if (!code) return refuse(code.error().text(), kInvalidPtx);
+  const FatBinary::Ptx* ptx = ptx_for(binary, capability);
+  if (ptx != nullptr) return ptx->text;
+  return Error{.message = fmt::format("the program's PTX is for compute capability {}.{} and later, and {} has {}.{}: "
+                                      "name a later chip with --device, or build it anew under `./roofwalk build -- "
+                                      "make`",
+                                      binary.ptx.front().capability / 10, binary.ptx.front().capability % 10,
+                                      gpu_.machine().name, capability / 10, capability % 10)};
+}
+
+Reply Session::add_module(std::string_view fat_binaries) {
+  const auto refuse = [&](const Error& error, std::int32_t number) {
+    tell(error.text(), false);
+    return Reply{.error = number};
+  };
+  // Of several, the first is that of the linked program. It has machine code alone, and so may files of NVIDIA's
+  // libraries.
+  const std::size_t first_bytes = fat_binary_bytes(fat_binaries);
+  const bool is_linked = first_bytes > 0 && first_bytes < fat_binaries.size();
+  if (is_linked) fat_binaries.remove_prefix(first_bytes);
+  std::vector<std::string> texts;
+  std::int32_t number = kSuccess;
+  std::optional<Error> trouble;
+  do {
+    auto text = ptx_of(fat_binaries, number);
+    if (text) {
+      texts.push_back(*std::move(text));
+    } else if (!trouble) {
+      trouble = text.error();
+    }
+    fat_binaries.remove_prefix(std::min(fat_binary_bytes(fat_binaries), fat_binaries.size()));
+  } while (fat_binary_bytes(fat_binaries) > 0);
+  if (texts.empty()) return refuse(*trouble, number);
+  auto code = load_module_code(options_.toolkit, gpu_.machine(), options_.cache, texts);
+  if (!code) return refuse(code.error(), kInvalidPtx);
   auto module = std::make_unique<Module>();
   module->code = std::move(*code);
-  const auto number = gpu_.add_module(std::move(module->code.module), "", "");
-  if (!number) return refuse(number.error().text(), kInvalidPtx);
-  module->number = *number;
+  const auto added = gpu_.add_module(std::move(module->code.module), "", "");
+  if (!added) return refuse(added.error(), kInvalidPtx);
+  module->number = *added;
   module->module = gpu_.module();
   modules_.push_back(std::move(module));
   return {.bytes = as_bytes(AddedModule{static_cast<std::int32_t>(modules_.size() - 1)})};
@@ -231,6 +319,9 @@ Reply Session::kernel(std::string_view payload) {
   for (const KernelResources& each : module.code.resources) {
     if (each.name == name) kernel->resources = &each;
   }
+  kernel->takes_memory = ptx::find_reachable(*module.module, *function, [](const ptx::Function& each) {
+                           return each.is_extern && (each.name == "malloc" || each.name == "free");
+                         }) != nullptr;
   describe(*kernel);
   kernel->figures.kernel = static_cast<std::int32_t>(kernels_.size());
   Reply reply{.bytes = as_bytes(kernel->figures)};

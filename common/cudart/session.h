@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,7 @@ class Session {
     const ptx::Function* function = nullptr;
     const KernelResources* resources = nullptr;  // nullptr: unknown
     int max_threads = 0;
+    bool takes_memory = false;  // by malloc() or new
     std::vector<ParameterPlace> parameters;
     KernelFigures figures;
   };
@@ -87,12 +89,14 @@ class Session {
   };
 
   Reply hello(std::string_view payload) const;
-  Reply add_module(std::string_view fat_binary);
+  Reply add_module(std::string_view fat_binaries);
+  Result<std::string> ptx_of(std::string_view fat_binary, std::int32_t& error) const;
   Reply kernel(std::string_view payload);
   Reply variable(std::string_view payload);
   Reply allocate(std::string_view payload);
   Reply release(std::string_view payload);
   Reply launch(std::string_view payload);
+  Reply wrote(std::string_view payload);
   Reply fill(std::string_view payload);
   Reply copy(std::string_view payload);
   Reply occupancy(std::string_view payload) const;
@@ -109,7 +113,12 @@ class Session {
   // Marks what nobody has written since it was allocated: pages that the file of device memory does not have yet.
   void forget_untouched();
   // Gives a buffer of the machine its pages in the file, and returns where. `keeps`: with its contents; else zero.
-  std::uint64_t share(const vgpu::Buffer& buffer, bool keeps);
+  // nullopt: the system refuses.
+  std::optional<std::uint64_t> share(const vgpu::Buffer& buffer, bool keeps);
+  bool computer_has(std::uint64_t size_bytes);  // says so, if not
+  std::optional<Place> place_of_new(std::uint64_t size_bytes);
+  // What a cooperative launch counts in, and what kernels take memory from. Errors: as of the machine's memory.
+  Result<std::uint64_t> grid_workspace();
   std::string told_path(const std::string& path) const;
   void tell(std::string text, bool is_fault);
 
@@ -123,6 +132,8 @@ class Session {
   int memory_file_ = -1;
   std::uint64_t file_end_ = 0;
   int allocations_ = 0;
+  int workspace_ = -1;  // buffer of grid_workspace(); -1: there is none yet
+  std::uint64_t heap_bytes_ = 8 << 20;  // as CUDA's, unless the program sets it
   double now_ns_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -42,6 +43,17 @@ std::int32_t error_of(FaultKind kind) {
       return kLaunchFailure;
   }
   return kUnknown;
+}
+
+void add_without_launch(const KernelRecord& row, KernelRecord& whole) {
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    if (const auto value = row.counters[counter]) whole.counters.add(counter, *value);
+  }
+  const double launch_ns = whole.parts.launch_ns;
+  add_parts(row.parts, whole.parts);
+  whole.parts.launch_ns = launch_ns;
+  whole.elapsed_ns += row.elapsed_ns - row.parts.launch_ns;
 }
 
 std::uint64_t dynamic_and_static(const KernelFigures& figures, std::uint32_t dynamic_bytes) {
@@ -93,7 +105,21 @@ std::int32_t Session::why_not(const Kernel& kernel, const Launch& launch) const 
   if (shared_bytes > static_cast<std::uint64_t>(machine.max_shared_bytes_per_block)) return kInvalidValue;
   const auto fits = vgpu::occupancy_of(
       machine, {threads, kernel.figures.registers_per_thread, static_cast<std::uint32_t>(shared_bytes)});
-  return fits ? kSuccess : kOutOfResources;
+  if (!fits) return kOutOfResources;
+  // All blocks of a grid that waits for itself have to be resident.
+  const double resident = static_cast<double>(fits->blocks_per_sm) * machine.sms;
+  const double blocks = static_cast<double>(grid[0]) * grid[1] * grid[2];
+  return launch.is_cooperative == 0 || blocks <= resident ? kSuccess : kCooperativeLaunchTooLarge;
+}
+
+Result<std::uint64_t> Session::grid_workspace() {
+  constexpr std::size_t kBytes = 8;  // its size, which nobody reads, and the count of cooperative_groups/details/sync.h
+  if (workspace_ < 0) {
+    ROOFWALK_TRY(workspace_, gpu_.memory().allocate("the grid's barrier", kBytes, 4, vgpu::Memory::Region::globals));
+  }
+  const vgpu::Buffer& buffer = gpu_.memory().buffer(workspace_);
+  std::fill_n(buffer.data, kBytes, std::uint8_t{0});
+  return buffer.address;
 }
 
 std::vector<PointerArgument> Session::pointers_in(const Kernel& kernel, std::string_view arguments) const {
@@ -135,7 +161,16 @@ Reply Session::run(const Kernel& kernel, const Launch& asked, std::string_view a
   call.local_bytes_per_thread = kernel.figures.local_bytes_per_thread;
   if (const auto code = kernel.module->code.code.find(kernel.name); code != kernel.module->code.code.end())
     call.code = code->second;
-  const auto is_run = gpu_.launch(call);
+  std::optional<Error> trouble;
+  if (asked.is_cooperative != 0) {
+    const auto workspace = grid_workspace();
+    if (!workspace) trouble = workspace.error();
+    call.grid_workspace = workspace ? *workspace : 0;
+  }
+  if (kernel.takes_memory) {
+    if (const Status has_heap = gpu_.make_heap(heap_bytes_); !has_heap) trouble = has_heap.error();
+  }
+  const Result<bool> is_run = trouble ? Result<bool>(*trouble) : gpu_.launch(call);
   RunRecord record = gpu_.end_plan();
   Reply reply{.printed = std::move(record.printed.text)};
   if (!is_run) {
@@ -162,14 +197,19 @@ Reply Session::run(const Kernel& kernel, const Launch& asked, std::string_view a
   return reply;
 }
 
+// Rows of one memset or copy are moved by one launch.
 Reply Session::end_transfer(bool is_done) {
   const RunRecord record = gpu_.end_plan();
   if (!is_done) {
     if (record.fault) tell(record.fault->message, true);
     return {.error = kInvalidValue};
   }
-  for (const KernelRecord& each : record.kernels) records_.add(each, "", /*is_counted=*/true);
-  now_ns_ += record.elapsed_ns;
+  if (!record.kernels.empty()) {
+    KernelRecord whole = record.kernels.front();
+    for (std::size_t row = 1; row < record.kernels.size(); ++row) add_without_launch(record.kernels[row], whole);
+    records_.add(whole, "", /*is_counted=*/true);
+    now_ns_ += whole.elapsed_ns;
+  }
   return {.bytes = std::string(bytes_of(Launched{}))};
 }
 
@@ -177,9 +217,10 @@ Reply Session::fill(std::string_view payload) {
   const auto asked = front_of<Fill>(payload);
   begin_plan(0, /*counts=*/true);
   bool is_done = true;
-  for (std::uint64_t row = 0; is_done && asked.width_bytes > 0 && row < asked.rows; ++row) {
-    is_done = gpu_.set_memory(asked.address + row * asked.pitch_bytes, static_cast<std::uint8_t>(asked.value),
-                              asked.width_bytes, 0);
+  const std::uint64_t rows = asked.width_bytes == 0 ? 0 : asked.rows * asked.slices;
+  for (std::uint64_t i = 0; is_done && i < rows; ++i) {
+    const std::uint64_t at = i / asked.rows * asked.slice_bytes + i % asked.rows * asked.pitch_bytes;
+    is_done = gpu_.set_memory(asked.address + at, static_cast<std::uint8_t>(asked.value), asked.width_bytes, 0);
   }
   return end_transfer(is_done);
 }
@@ -188,8 +229,11 @@ Reply Session::copy(std::string_view payload) {
   const auto asked = front_of<Copy>(payload);
   begin_plan(0, /*counts=*/true);
   bool is_done = true;
-  for (std::uint64_t row = 0; is_done && asked.width_bytes > 0 && row < asked.rows; ++row) {
-    is_done = gpu_.copy_memory(asked.to + row * asked.to_pitch_bytes, asked.from + row * asked.from_pitch_bytes,
+  const std::uint64_t rows = asked.width_bytes == 0 ? 0 : asked.rows * asked.slices;
+  for (std::uint64_t i = 0; is_done && i < rows; ++i) {
+    const std::uint64_t slice = i / asked.rows, row = i % asked.rows;
+    is_done = gpu_.copy_memory(asked.to + slice * asked.to_slice_bytes + row * asked.to_pitch_bytes,
+                               asked.from + slice * asked.from_slice_bytes + row * asked.from_pitch_bytes,
                                asked.width_bytes, 0);
   }
   return end_transfer(is_done);

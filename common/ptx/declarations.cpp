@@ -128,6 +128,8 @@ void Parser::pragma() {
 void Parser::function(const Linkage& linkage, bool is_entry) {
   Function made;
   made.is_entry = is_entry;
+  made.is_visible = linkage.is_visible;
+  made.is_weak = linkage.is_weak;
   made.ptx_line = token_.line;
   if (!is_entry && token_.is('(')) parameter_list(made.results);
   made.name = expect_name("a function's name");

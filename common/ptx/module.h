@@ -76,6 +76,8 @@ enum class SpecialRegister : std::uint8_t {
   globaltimer_hi,
   dynamic_smem_size,
   total_smem_size,
+  grid_workspace_hi,  // these two: %envreg1 and %envreg2, the halves of the address of what grid.sync() counts in
+  grid_workspace_lo,
   reserved_smem_begin,  // these five: %reserved_smem_offset_...
   reserved_smem_end,
   reserved_smem_cap,
@@ -200,7 +202,9 @@ struct Variable {
   std::uint64_t size_bytes = 0;  // 0: `extern .shared .b8 name[]`
   int align_bytes = 1;
   bool is_extern = false;
-  std::vector<std::uint8_t> initial;  // empty: zeros. .global and .const only
+  bool is_visible = false, is_weak = false;  // known to other modules; they may define it, too
+  bool is_managed = false;                   // the host may touch it
+  std::vector<std::uint8_t> initial;         // empty: zeros. .global and .const only
   // An address within `initial`: the 8 bytes at `offset_bytes` receive the address of `symbol` plus `addend`.
   struct Fixup {
     std::uint64_t offset_bytes;
@@ -223,7 +227,8 @@ bool same_parameters(const std::vector<Variable>& a, const std::vector<Variable>
 struct Function {
   std::string name;
   bool is_entry = false;
-  bool is_extern = false;  // declared but not defined in the module
+  bool is_extern = false;                    // declared but not defined in the module
+  bool is_visible = false, is_weak = false;  // as of a Variable
   std::vector<Variable> results, parameters;
   std::vector<Register> registers;
   std::vector<Variable> variables;    // .local, .shared (demoted) and .param of inner scopes; with unique names: "name"
@@ -267,6 +272,7 @@ struct Limits {
   std::size_t nesting = 64;
   std::uint64_t variable_bytes = 1ull << 40;  // limit for parsing; the device checks against its memory
   std::size_t initializer_bytes = 16u << 20;
+  bool grid_sync = false;  // launches may be cooperative: %envreg1 and %envreg2 are known
 };
 
 // Returns the first function with the property among the kernel and the functions that it may call, by name or through

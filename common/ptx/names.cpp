@@ -81,6 +81,8 @@ constexpr SpecialInfo kSpecials[] = {
     {"%globaltimer_hi", SpecialRegister::globaltimer_hi, false, Type::u32},
     {"%dynamic_smem_size", SpecialRegister::dynamic_smem_size, false, Type::u32},
     {"%total_smem_size", SpecialRegister::total_smem_size, false, Type::u32},
+    {"%envreg1", SpecialRegister::grid_workspace_hi, false, Type::u32},
+    {"%envreg2", SpecialRegister::grid_workspace_lo, false, Type::u32},
     {"%reserved_smem_offset_begin", SpecialRegister::reserved_smem_begin, false, Type::u32},
     {"%reserved_smem_offset_end", SpecialRegister::reserved_smem_end, false, Type::u32},
     {"%reserved_smem_offset_cap", SpecialRegister::reserved_smem_cap, false, Type::u32},

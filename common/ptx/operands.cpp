@@ -8,10 +8,11 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Returns why this machine lacks a special register of PTX. Registers are recognised by their prefixes. The first
-// prefix is that of registers that cooperative groups read.
+constexpr std::string_view kOfDriver = "%envreg";  // cooperative groups read them
+
+// Returns why this machine lacks a special register of PTX. Registers are recognised by their prefixes.
 std::string_view why_missing(std::string_view name) {
-  if (name.starts_with("%envreg"))
+  if (name.starts_with(kOfDriver))
     return "what only the driver sets, for grid.sync(): a grid does not wait for itself here; end the kernel, and go "
            "on in the next";
   if (name.starts_with("%cluster") || name.starts_with("%is_explicit_cluster") || name.starts_with("%nclusterid"))
@@ -122,7 +123,7 @@ Operand Parser::named_operand() {
 
 Operand Parser::special_operand(std::string_view name) {
   const SpecialInfo* special = find_special(name);
-  if (special == nullptr) {
+  if (special == nullptr || (name.starts_with(kOfDriver) && !limits_.grid_sync)) {
     const std::string_view why = why_missing(name);
     throw Refusal{.message = fmt::format("{} is {}", in_quotes(name), why.empty() ? "not declared" : why),
                   .ptx_line = token_.line,

@@ -20,7 +20,9 @@ constexpr std::uint64_t kMaxConstantBytes = 1u << 16;
 void Parser::module_variable(const Linkage& linkage, Space space) {
   Variable made = variable(space);
   made.is_extern = linkage.is_extern;
-  if (made.size_bytes == 0 && !(linkage.is_extern && space == Space::shared)) {
+  made.is_visible = linkage.is_visible;
+  made.is_weak = linkage.is_weak;
+  if (made.size_bytes == 0 && !linkage.is_extern) {
     refuse(fmt::format("{} has no size", in_quotes(made.name)));
   }
   if (linkage.is_extern && !made.initial.empty()) {
@@ -75,6 +77,7 @@ Variable Parser::variable(Space space, bool may_be_unnamed) {
     } else if (take(".attribute")) {
       expect('(');
       if (!take(".managed")) refuse(fmt::format("the attribute {} is not supported", in_quotes(token_.text)));
+      made.is_managed = true;
       expect(')');
     } else {
       const auto type = find_name(kTypeNames, token_.text);

@@ -117,9 +117,10 @@ Status Gpu::place_variables(Loaded& loaded) {
     const auto align_bytes = static_cast<std::uint64_t>(variable.align_bytes);
     const bool is_constant = variable.space == ptx::Space::constant;
     if (is_constant) bank = (bank + align_bytes - 1) / align_bytes * align_bytes % Memory::kConstantBankBytes;
-    auto id = is_constant
-                  ? memory_.allocate_constant(display_name(variable.name), size_bytes, element_bytes, bank)
-                  : memory_.allocate(display_name(variable.name), size_bytes, element_bytes, Memory::Region::globals);
+    // A managed variable lies where the host can have it at the same address.
+    const auto region = variable.is_managed ? Memory::Region::buffers : Memory::Region::globals;
+    auto id = is_constant ? memory_.allocate_constant(display_name(variable.name), size_bytes, element_bytes, bank)
+                          : memory_.allocate(display_name(variable.name), size_bytes, element_bytes, region);
     if (is_constant) bank += size_bytes;
     if (!id) {
       Error error = id.error();
@@ -143,6 +144,13 @@ Status Gpu::place_variables(Loaded& loaded) {
       std::memcpy(memory_.find(at->second)->data + fixup.offset_bytes, &value, sizeof value);
     }
   }
+  return kOk;
+}
+
+Status Gpu::make_heap(std::uint64_t size_bytes) {
+  if (heap_) return kOk;
+  ROOFWALK_TRY(const int id, memory_.allocate("heap", size_bytes, 1, Memory::Region::globals));
+  heap_.emplace(memory_.buffer(id).address, size_bytes);
   return kOk;
 }
 

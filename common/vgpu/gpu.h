@@ -15,6 +15,7 @@
 #include "common/record/run_record.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/exec/grid.h"
+#include "common/vgpu/memory/heap.h"
 #include "common/vgpu/memory/l2_cache.h"
 #include "common/vgpu/memory/memory.h"
 #include "common/vgpu/program/names.h"
@@ -35,6 +36,8 @@ struct KernelCall {
   int registers_per_thread = 0;              // from ptxas; determines occupancy
   std::uint32_t local_bytes_per_thread = 0;  // from ptxas: for the record
   std::span<const MachineOp> code = {};      // from ptxas: the timing model follows this order
+  // Of a cooperative launch: the address of eight bytes in which the grid waits for itself; their second half counts.
+  std::uint64_t grid_workspace = 0;
 };
 
 class Gpu {
@@ -59,6 +62,10 @@ class Gpu {
   const ptx::Module* module() const { return module_; }
   // The address of a .global or .const variable of this module; nullopt: it has none of this name.
   std::optional<std::uint64_t> variable_address(const std::string& name) const;
+
+  // Lets kernels call malloc() and free(): they share a heap of this size, which lasts. Nothing changes if there is
+  // one. Error: there is no memory for it.
+  Status make_heap(std::uint64_t size_bytes);
 
   // Begins a plan. L2 is cold when the plan begins, keeps its contents from step to step, and is written back when the
   // plan ends.
@@ -120,6 +127,7 @@ class Gpu {
 
   Machine machine_;
   Memory memory_;
+  std::optional<Heap> heap_;
   L2Cache l2_;
   std::vector<std::unique_ptr<Loaded>> modules_;  // by number
   // The module of launches, all of whose kernels count as of this file.

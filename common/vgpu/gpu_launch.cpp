@@ -148,12 +148,14 @@ Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call, std
                         .dynamic_shared_bytes = call.dynamic_shared_bytes,
                         .arguments = call.arguments,
                         .parameters_address = parameters_address,
+                        .grid_workspace = call.grid_workspace,
                         .address_of =
                             [this](const std::string& name) {
                               const auto it = loaded_->addresses.find(name);
                               return it == loaded_->addresses.end() ? std::uint64_t{0} : it->second;
                             },
                         .source_name = source_name_,
+                        .has_heap = heap_.has_value(),
                         .points_to_constants = loaded_->points_to_constants,
                         .work_mode = {.counts = limits_.counts, .sanitized = limits_.sanitize},
                         .sms = machine_.sms,
@@ -332,6 +334,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   }
   printer_->begin_launch();
   launch.printer = printer_.get();
+  launch.heap = heap_ ? &*heap_ : nullptr;
   memory_.note_stores(limits_.sanitize && std::any_of(code.instructions.begin(), code.instructions.end(),
                                                       [](const auto& in) { return in.non_coherent; }));
   if (limits_.counts) put_in_order(call, *step);

@@ -156,6 +156,13 @@ TEST_F(LongOwnPrograms, FilesAreModulesOfTheirOwn) {
   EXPECT_EQ(ended.json["kernels"].size(), 2u);  // one of each file
 }
 
+TEST_F(LongOwnPrograms, FilesThatAreLinkedCallEachOther) {
+  build({"linked.cu", "linked_other.cu"}, {"-rdc=true"});
+  const Ended ended = profile();
+  EXPECT_EQ(ended.output, "ok\n") << ended.told;
+  EXPECT_EQ(ended.json["kernels"].size(), 2u);
+}
+
 TEST_F(LongOwnPrograms, WhatKernelsPrintStandsWhereTheyRan) {
   build({"copies.cu"});
   EXPECT_EQ(profile().output, "before\ndevice says 0\nafter\n");

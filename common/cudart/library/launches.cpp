@@ -8,12 +8,13 @@ using namespace roofwalk::cudart;
 
 namespace {
 
-// What nvcc puts into a program for each fat binary.
+// What nvcc puts into a program for each fat binary. Of a linked program, `files` ends with a null pointer.
 struct FatBinaryWrapper {
   std::int32_t magic, version;
   const char* data;
-  void* more;
+  const char* const* files;
 };
+constexpr std::int32_t kLinked = 2;  // the version
 
 thread_local std::vector<CallConfiguration> configurations;
 
@@ -54,7 +55,11 @@ extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper) {
   const Lock lock(runtime().mutex);
   auto module = std::make_unique<HostModule>();
-  module->fat_binary = static_cast<const FatBinaryWrapper*>(wrapper)->data;
+  const auto& found = *static_cast<const FatBinaryWrapper*>(wrapper);
+  module->fat_binaries.push_back(found.data);
+  if (found.version == kLinked && found.files != nullptr) {
+    for (const char* const* file = found.files; *file != nullptr; ++file) module->fat_binaries.push_back(*file);
+  }
   runtime().modules.push_back(std::move(module));
   return reinterpret_cast<void**>(runtime().modules.back().get());
 }

@@ -158,15 +158,19 @@ namespace {
 
 cudaError_t load(HostModule& module) {
   if (module.number >= 0 || module.error != cudaSuccess) return module.error;
-  // The fat binary's header: a magic number and two numbers of 16 bits, of which the second is its own size; then the
-  // size of what follows.
-  std::uint16_t own_bytes = 0;
-  std::uint64_t rest_bytes = 0;
-  std::memcpy(&own_bytes, module.fat_binary + 6, sizeof own_bytes);
-  std::memcpy(&rest_bytes, module.fat_binary + 8, sizeof rest_bytes);
+  std::string bytes;
+  for (const char* const fat_binary : module.fat_binaries) {
+    // The header: a magic number and two numbers of 16 bits, of which the second is its own size; then the size of what
+    // follows.
+    std::uint16_t own_bytes = 0;
+    std::uint64_t rest_bytes = 0;
+    std::memcpy(&own_bytes, fat_binary + 6, sizeof own_bytes);
+    std::memcpy(&rest_bytes, fat_binary + 8, sizeof rest_bytes);
+    bytes.append(fat_binary, own_bytes + rest_bytes);
+  }
   AddedModule added;
   std::string answer;
-  module.error = ask(Call::add_module, {module.fat_binary, own_bytes + rest_bytes}, &answer);
+  module.error = ask(Call::add_module, bytes, &answer);
   if (module.error == cudaSuccess && answer.size() == sizeof added) {
     std::memcpy(&added, answer.data(), sizeof added);
     module.number = added.module;

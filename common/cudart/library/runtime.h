@@ -18,9 +18,10 @@
 
 namespace roofwalk::cudart {
 
-// A module, and the fat binary that it is loaded from when it is first needed.
+// A module, and what it is loaded from when it is first needed: a fat binary, or, in a program of files that were linked
+// (-rdc=true), that of the whole and those of the files.
 struct HostModule {
-  const char* fat_binary = nullptr;
+  std::vector<const char*> fat_binaries;
   std::int32_t number = -1;  // at the server; -1: not loaded
   cudaError_t error = cudaSuccess;
 };

@@ -29,10 +29,12 @@ struct LoweringInput {
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::uint8_t> arguments;  // the parameter block
   std::uint64_t parameters_address = 0;     // of its copy in constant memory; 0: there is none
+  std::uint64_t grid_workspace = 0;         // KernelCall::grid_workspace
   // The device address of a module variable (.global, .const), or the pointer value of a function.
   std::function<std::uint64_t(const std::string& symbol)> address_of;
   std::string_view source_name = {};  // the learner's file, for line numbers in errors
   bool may_call_externs = false;      // plans only
+  bool has_heap = false;              // for malloc() and free()
   bool points_to_constants = false;   // the module makes generic pointers to constant memory
   WorkMode work_mode = {};
   int sms = 1;  // value of %nsmid

@@ -109,6 +109,8 @@ Status Lowering::lower_extern_call(const Instruction& in, const Op& op) {
   const std::string& name = in.operands[0].symbol;
   if (name == "vprintf") return emit_ok(op, op_print);
   if (name == "__assertfail") return emit_ok(op, op_assertion_failed);
+  if (input_.has_heap && name == "malloc") return emit_ok(op, op_allocate);
+  if (input_.has_heap && name == "free") return emit_ok(op, op_release);
   // A function that is reachable only through a pointer, such as a destructor in a virtual function table, may never
   // run. So if it calls an extern that is missing, that is a fault only when the call is executed.
   if (!is_called_by_name(op.pc)) return emit_ok(op, op_call_missing);

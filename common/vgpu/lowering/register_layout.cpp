@@ -189,6 +189,10 @@ Slot Slots::special(const Operand& operand) {
       return constant(input_.dynamic_shared_bytes, 4);
     case SpecialRegister::total_smem_size:
       return constant(program_.shared_bytes - program_.reserved_shared_bytes, 4);
+    case SpecialRegister::grid_workspace_hi:
+      return constant(input_.grid_workspace >> 32, 4);
+    case SpecialRegister::grid_workspace_lo:
+      return constant(input_.grid_workspace & 0xffff'ffff, 4);
     case SpecialRegister::reserved_smem_begin:
     case SpecialRegister::reserved_smem_0:
       return constant(program_.shared_bytes - kReservedSharedBytes, 4);

@@ -192,7 +192,7 @@ void Memory::forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes
 void Memory::watch(bool on) {
   holds_unset_ = false;
   for (const auto& own : entries_) {
-    own->undefined.clear();
+    if (!keeps_undefined_) own->undefined.clear();
     own->unset.clear();
     if (on && own->forgotten_bytes != 0) {
       own->undefined.resize(own->buffer.size_bytes);
@@ -200,6 +200,13 @@ void Memory::watch(bool on) {
     }
     own->forgotten_bytes = 0;
   }
+}
+
+void Memory::undefine(std::uint64_t address, std::uint64_t size_bytes) {
+  Entry* own = entry_at(address);
+  ROOFWALK_CHECK(own != nullptr && own->buffer.contains(address, size_bytes));
+  own->undefined.resize(own->buffer.size_bytes);
+  std::memset(own->undefined.data() + (address - own->buffer.address), 1, size_bytes);
 }
 
 std::uint64_t Memory::undefined_bytes(std::uint64_t address, std::uint64_t size_bytes) const {

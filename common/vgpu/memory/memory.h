@@ -77,6 +77,11 @@ class Memory {
   void forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes);
   // Begins a plan, watched or not. Bytes that were marked undefined stay so for this plan only.
   void watch(bool on);
+  // For memory that lives for many plans, all of them watched: from now on, bytes stay undefined until something writes
+  // them, and what a plan leaves is no result. undefine: marks bytes of a buffer so, at once.
+  void keep_undefined() { keeps_undefined_ = true; }
+  bool keeps_undefined() const { return keeps_undefined_; }
+  void undefine(std::uint64_t address, std::uint64_t size_bytes);
   // How many of these bytes are undefined; whether all are; the bits of the undefined ones among at most eight. Only
   // for watched plans; the bytes must be in one buffer.
   std::uint64_t undefined_bytes(std::uint64_t address, std::uint64_t size_bytes) const;
@@ -141,7 +146,7 @@ class Memory {
   std::uint64_t layout_ = 0;
   Frames frames_;
   int next_id_ = 0;
-  bool holds_unset_ = false, notes_stores_ = false;
+  bool holds_unset_ = false, notes_stores_ = false, keeps_undefined_ = false;
   std::vector<std::unique_ptr<Entry>> entries_;  // by address; pointers stay valid, because handlers keep them
 };
 

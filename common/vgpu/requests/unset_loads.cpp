@@ -147,6 +147,8 @@ void store_unset_global(Launch& launch, const Warp& warp, const Op* op, const Ac
       launch.memory.leave_unset(address, bytes, stored.bits(lane));
       const int buffer = launch.memory.find(address)->id;
       const UnsetOrigin& from = stored.from(lane);
+      // Structures that are copied as a whole have gaps.
+      if (from.where == UnsetOrigin::Where::global && launch.memory.keeps_undefined()) continue;
       if (const auto first = launch.unset_stores.find(buffer); first == launch.unset_stores.end()) {
         launch.unset_stores.emplace(buffer, unset_store(launch, warp, from));
       } else {

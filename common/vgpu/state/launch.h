@@ -29,6 +29,7 @@
 namespace roofwalk::vgpu {
 
 class BlockUses;
+class Heap;
 class Printer;
 
 // The answer to a call of an extern function.
@@ -99,6 +100,7 @@ class Launch {
   std::shared_ptr<const BlockUses> uses;  // of the program's registers; null until follow_unset asks
   CallHook call_hook;
   Printer* printer = nullptr;                          // printf output; nullptr: discarded
+  Heap* heap = nullptr;                                // of malloc() and free(); nullptr: there is none
   std::function<bool(std::uint32_t pc)> is_of_header;  // whether it comes from another file than the learner's
   std::function<int(std::uint32_t pc)> line_of;        // line in the learner's file, 0 = unknown; for faults
   std::optional<Fault> fault;  // without kernel, file and line, which the owner of the module adds

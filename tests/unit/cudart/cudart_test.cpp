@@ -117,6 +117,14 @@ TEST(FaultText, CountsElementsOfTheArgument) {
   EXPECT_EQ(fault_text(fault, "fill", {}),
             "app.cu:12: out of bounds: reads byte -4 of allocation 7, which holds 4000 bytes (kernel fill, block 4, "
             "thread (1,2,0))");
+  fault.kind = FaultKind::uninitialized;
+  fault.index = 12;
+  fault.message = "uninitialized: reads allocation 7[12], which nothing has written: memory is not zero by itself";
+  EXPECT_THAT(fault_text(fault, "_Z4filliPf", {{1, "allocation 7"}}),
+              testing::HasSubstr("uninitialized: reads argument 2[3], which nothing has written: memory is not zero by "
+                                 "itself (kernel fill"));
+  EXPECT_THAT(fault_text(fault, "fill", {}), testing::HasSubstr("reads byte 12 of allocation 7, which nothing"));
+  fault.kind = FaultKind::out_of_bounds;
   fault.buffer = "table";  // a variable of the module has a name and elements of its own
   fault.message = "out of bounds: reads table[9], but table holds 9 elements";
   EXPECT_THAT(fault_text(fault, "fill", {}), testing::HasSubstr("reads table[9], but table holds 9 elements"));

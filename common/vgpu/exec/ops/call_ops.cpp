@@ -264,6 +264,13 @@ Error missing_function(std::string_view name) {
             fmt::format("`{}`: the virtual GPU has no heap for `new`, `delete`, `malloc` and `free` in kernels", name),
         .advice = "let SOLVE make the memory with scratch<T>(count) and pass it on, or use a local or a shared array"};
   }
+  if (name.starts_with("__cudaCDP2")) {
+    return {
+        .message = fmt::format("`{}`: on the virtual GPU, kernels launch no kernels and call nothing else of CUDA's "
+                               "runtime (dynamic parallelism)",
+                               name),
+        .advice = "launch from the host"};
+  }
   return {
       .message = fmt::format("a call of `{}`, which is defined nowhere and which the virtual GPU does not have", name),
       .advice = "of CUDA's own functions, kernels can call printf and assert"};

@@ -137,8 +137,10 @@ const Op* op_frame_address(Launch& launch, Warp& warp, const Op* op);  // s[0] =
 void end_call(const Launch& launch, Warp& warp);
 const Op* op_call_extern(Launch& launch, Warp& warp, const Op* op);
 
-// print_ops.cpp: vprintf and __assertfail.
+// print_ops.cpp: vprintf, __assertfail, malloc and free.
 const Op* op_print(Launch& launch, Warp& warp, const Op* op);
 const Op* op_assertion_failed(Launch& launch, Warp& warp, const Op* op);
+const Op* op_allocate(Launch& launch, Warp& warp, const Op* op);
+const Op* op_release(Launch& launch, Warp& warp, const Op* op);
 
 }  // namespace roofwalk::vgpu

@@ -1,6 +1,6 @@
-// vprintf and __assertfail, which nvcc generates for printf and assert: externs that the machine implements. Their
-// arguments are in .param variables. vprintf's second argument points to a buffer with the values to print, each at
-// its own alignment.
+// vprintf and __assertfail, which nvcc generates for printf and assert, and malloc and free: externs that the machine
+// implements. Their arguments are in .param variables. vprintf's second argument points to a buffer with the values to
+// print, each at its own alignment.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -9,6 +9,7 @@
 
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/print.h"
+#include "common/vgpu/memory/heap.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
@@ -58,11 +59,11 @@ std::uint64_t argument(const Launch& launch, const Warp& warp, const Op* op, int
   return value;
 }
 
-void put_result(const Launch& launch, const Warp& warp, const Op* op, int lane, std::uint32_t value) {
+void put_result(const Launch& launch, const Warp& warp, const Op* op, int lane, std::uint64_t value) {
   if (op->instruction->call_results.empty()) return;
   const auto at = launch.program.locals.find(op->instruction->call_results[0].symbol);
   if (at == launch.program.locals.end()) return;
-  for (std::uint32_t b = 0; b < std::min(at->second.second, 4u); ++b) {
+  for (std::uint32_t b = 0; b < std::min(at->second.second, 8u); ++b) {
     const std::uint32_t offset = at->second.first + b;
     warp.local[(offset / 4 * kWarpSize + static_cast<std::uint32_t>(lane)) * 4 + offset % 4] =
         static_cast<std::uint8_t>(value >> (8 * b));
@@ -140,6 +141,33 @@ const Op* op_assertion_failed(Launch& launch, Warp& warp, const Op* op) {
                      fmt::format("assertion failed: {}: your own assert, false for this thread; printf() its values "
                                  "just before to see why",
                                  format_print("%s", source).text));
+}
+
+const Op* op_allocate(Launch& launch, Warp& warp, const Op* op) {
+  launch.charge(static_cast<std::uint64_t>(std::popcount(warp.mask)) * work::kPrint);
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::uint64_t size_bytes = argument(launch, warp, op, lane, 0);
+    const std::uint64_t address = launch.heap->allocate(size_bytes);
+    put_result(launch, warp, op, lane, address);
+    if (address != 0 && size_bytes != 0 && launch.sanitized && launch.memory.keeps_undefined())
+      launch.memory.undefine(address, size_bytes);
+  }
+  return op + 1;
+}
+
+const Op* op_release(Launch& launch, Warp& warp, const Op* op) {
+  launch.charge(static_cast<std::uint64_t>(std::popcount(warp.mask)) * work::kPrint);
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::uint64_t address = argument(launch, warp, op, lane, 0);
+    if (address == 0 || launch.heap->release(address)) continue;
+    return launch.stop(warp, op, FaultKind::bad_call, lane,
+                       fmt::format("free() or delete of 0x{:x}, which malloc() or new in a kernel has not returned, or "
+                                   "which is free again",
+                                   address));
+  }
+  return op + 1;
 }
 
 }  // namespace roofwalk::vgpu
