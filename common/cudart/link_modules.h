@@ -11,8 +11,8 @@ namespace roofwalk::cudart {
 // Adds a number to every PTX line of a module, so that the lines of several modules differ.
 void shift_lines(ptx::Module& module, int lines);
 
-// One module with the code and the variables of all, in their order. Of a weak symbol the first definition is taken. What
-// is local to a module stays so: its name gets a number where another module has it, too. Error: a symbol that two
+// One module with the code and the variables of all, in their order. Of a weak symbol the first definition is taken.
+// What is local to a module stays so: its name gets a number where another module has it, too. Error: a symbol that two
 // modules define. One that none defines stays extern.
 Result<ptx::Module> link_modules(std::vector<ptx::Module> modules);
 

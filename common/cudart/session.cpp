@@ -142,9 +142,10 @@ bool Session::computer_has(std::uint64_t size_bytes) {
   if (size_bytes <= kFewBytes) return true;
   const std::uint64_t free_bytes = available_bytes();
   if (free_bytes == 0 || size_bytes + kFewBytes <= free_bytes) return true;
-  tell(fmt::format("the program asks for {} MiB of device memory at once, and this computer has only {} MiB left to hold "
-                   "it: the call returns cudaErrorMemoryAllocation",
-                   size_bytes >> 20, free_bytes >> 20),
+  tell(fmt::format(
+           "the program asks for {} MiB of device memory at once, and this computer has only {} MiB left to hold "
+           "it: the call returns cudaErrorMemoryAllocation",
+           size_bytes >> 20, free_bytes >> 20),
        false);
   return false;
 }

@@ -132,7 +132,7 @@ class Session {
   int memory_file_ = -1;
   std::uint64_t file_end_ = 0;
   int allocations_ = 0;
-  int workspace_ = -1;  // buffer of grid_workspace(); -1: there is none yet
+  int workspace_ = -1;                  // buffer of grid_workspace(); -1: there is none yet
   std::uint64_t heap_bytes_ = 8 << 20;  // as CUDA's, unless the program sets it
   double now_ns_ = 0;
 };

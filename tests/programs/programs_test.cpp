@@ -1,5 +1,6 @@
 // CUDA programs, built by nvcc as `./roofwalk build -- nvcc ...` does and run as `./roofwalk profile -- ...` does. What
 // a call returns, each program checks itself; the tests check what the user sees.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -136,8 +137,8 @@ TEST_F(LongOwnPrograms, EveryFormOfPtxIsReadInEveryProgram) {
 }
 
 TEST_F(LongOwnPrograms, CallsReturnWhatTheRuntimeReturns) {
-  for (const char* name :
-       {"symbols.cu", "shared_memory_of_host.cu", "streams.cu", "errors.cu", "figures_of_device.cu"}) {
+  for (const char* name : {"symbols.cu", "shared_memory_of_host.cu", "streams.cu", "errors.cu", "figures_of_device.cu",
+                           "volumes.cu", "pools_and_callbacks.cu", "managed_variables.cu"}) {
     build({name}, {"-std=c++17"});
     const Ended ended = profile();
     EXPECT_EQ(ended.exit_code, 0) << name << ": " << ended.output << ended.told;
@@ -161,6 +162,57 @@ TEST_F(LongOwnPrograms, FilesThatAreLinkedCallEachOther) {
   const Ended ended = profile();
   EXPECT_EQ(ended.output, "ok\n") << ended.told;
   EXPECT_EQ(ended.json["kernels"].size(), 2u);
+}
+
+TEST_F(LongOwnPrograms, EachThreadMayHaveADefaultStream) {
+  build({"streams.cu"}, {"--default-stream", "per-thread"});
+  EXPECT_EQ(profile().output, "ok\n");
+}
+
+TEST_F(LongOwnPrograms, GridsWaitForThemselves) {
+  build({"cooperative.cu"}, {"-std=c++17"});
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{{}, {"--sanitize"}}) {
+    const Ended ended = profile({}, options);
+    EXPECT_EQ(ended.output, "ok\n") << ended.told;
+    EXPECT_EQ(ended.json["faults"].size(), 0u);
+  }
+  EXPECT_EQ(profile({"plain"}).exit_code, 4);
+}
+
+TEST_F(LongOwnPrograms, KernelsTakeMemoryFromTheHeap) {
+  build({"heap.cu"});
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{{}, {"--sanitize"}})
+    EXPECT_EQ(profile({}, options).output, "ok\n");
+  const Ended ended = profile({"wrong"});
+  EXPECT_EQ(ended.exit_code, 5);
+  EXPECT_THAT(ended.told, HasSubstr("heap.cu:32: free() or delete of 0x"));
+}
+
+TEST_F(LongOwnPrograms, ReadsOfWhatNothingHasWrittenAreFound) {
+  build({"unwritten.cu"});
+  const Ended ended = profile({}, {"--sanitize"});
+  EXPECT_EQ(ended.exit_code, 6);
+  EXPECT_THAT(ended.told, HasSubstr("unwritten.cu:15: uninitialized: reads argument 1[99], which nothing has written"));
+  const Ended honest = profile({"honest"}, {"--sanitize"});
+  EXPECT_EQ(honest.output, "ok\n") << honest.told;
+  EXPECT_EQ(honest.json["faults"].size(), 0u);
+  EXPECT_EQ(profile().exit_code, 0) << "only where it is asked for";
+}
+
+TEST_F(LongOwnPrograms, NothingMakesThemHang) {
+  for (const char* name : {"wild_pointers.cu", "signals.cu", "many_launches.cu"}) {
+    build({name}, {"-std=c++17"});
+    const Ended ended = profile();
+    EXPECT_EQ(ended.output, "ok\n") << name << ": " << ended.told;
+  }
+}
+
+TEST_F(LongOwnPrograms, AKernelThatLaunchesKernelsIsTold) {
+  build({"launches_kernels.cu"}, {"-rdc=true", "-lcudadevrt"});
+  const Ended ended = profile();
+  EXPECT_EQ(ended.output, "ok\n") << ended.told;
+  EXPECT_THAT(ended.told, HasSubstr("kernel launch does not run"));
+  EXPECT_THAT(ended.told, HasSubstr("kernels launch no kernels"));
 }
 
 TEST_F(LongOwnPrograms, WhatKernelsPrintStandsWhereTheyRan) {
@@ -363,6 +415,22 @@ TEST_F(LongOwnPrograms, EveryNameOfTheRealLibraryIsThere) {
   if (real.empty()) GTEST_SKIP() << "the toolkit has no shared runtime to compare with";
   EXPECT_GT(real.size(), 400u);
   for (const std::string& name : real) EXPECT_TRUE(ours.contains(name)) << name;
+}
+
+TEST_F(LongOwnPrograms, ErrorsHaveTheNamesAndTextsOfTheRealLibrary) {
+  using Text = const char* (*)(int);
+  const auto toolkit = find_toolkit(ROOFWALK_ROOT);
+  ASSERT_TRUE(toolkit);
+  void* const real = dlopen((toolkit->root / "lib64/libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const ours = dlopen(ROOFWALK_CUDART, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(ours, nullptr) << dlerror();
+  if (real == nullptr) GTEST_SKIP() << "the toolkit has no shared runtime to compare with";
+  constexpr int kMost = 1100;
+  for (const char* function : {"cudaGetErrorName", "cudaGetErrorString"}) {
+    const auto of_real = reinterpret_cast<Text>(dlsym(real, function));
+    const auto of_ours = reinterpret_cast<Text>(dlsym(ours, function));
+    for (int error = -1; error < kMost; ++error) EXPECT_STREQ(of_ours(error), of_real(error)) << error;
+  }
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ void fill_in(const DeviceFigures& from, cudaDeviceProp& to) {
   to.multiProcessorCount = from.sms;
   to.canMapHostMemory = to.unifiedAddressing = to.managedMemory = to.concurrentManagedAccess = 1;
   to.concurrentKernels = to.asyncEngineCount = to.streamPrioritiesSupported = 1;
+  to.cooperativeLaunch = to.memoryPoolsSupported = to.hostRegisterSupported = 1;
   to.globalL1CacheSupported = to.localL1CacheSupported = 1;
   to.l2CacheSize = static_cast<int>(from.l2_bytes);
   to.maxThreadsPerMultiProcessor = from.max_threads_per_sm;
@@ -110,6 +111,9 @@ int attribute_of(const DeviceFigures& from, cudaDeviceAttr attribute) {
     case cudaDevAttrAsyncEngineCount:
     case cudaDevAttrGpuOverlap:
     case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrHostRegisterSupported:
     case cudaDevAttrGlobalL1CacheSupported:
     case cudaDevAttrLocalL1CacheSupported:
       return 1;
@@ -160,6 +164,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return cudaSetDevice(0);
 }
 cudaError_t cudaGetDeviceFlags(unsigned* out) {
+  if (out == nullptr) return result(cudaErrorInvalidValue);
   *out = device_flags;
   return cudaSetDevice(0);
 }
@@ -181,12 +186,9 @@ cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr attribute, int devic
 cudaError_t cudaDeviceGetPCIBusId(char* out, int size, int device) {
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready_on(device); error != cudaSuccess) return result(error);
+  if (out == nullptr || size <= 0) return result(cudaErrorInvalidValue);
   std::snprintf(out, static_cast<std::size_t>(std::max(size, 0)), "0000:00:00.0");
   return cudaSuccess;
-}
-cudaError_t cudaDeviceCanAccessPeer(int* out, int device, int) {
-  *out = 0;  // there is one device
-  return cudaSetDevice(device);
 }
 
 // All work has run when its call returns; what is left to do is to tell its fault.
@@ -198,18 +200,20 @@ cudaError_t cudaDeviceReset(void) { return cudaDeviceSynchronize(); }
 cudaError_t cudaProfilerStart(void) { return cudaDeviceSynchronize(); }
 cudaError_t cudaProfilerStop(void) { return cudaDeviceSynchronize(); }
 
-// The machine has one way to divide its caches, and stacks and heaps as large as they need to be.
+// The machine has one way to divide its caches.
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* out) {
+  if (out == nullptr) return result(cudaErrorInvalidValue);
   *out = cudaFuncCachePreferNone;
   return cudaDeviceSynchronize();
 }
-cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) { return cudaDeviceSynchronize(); }
+cudaError_t cudaCtxResetPersistingL2Cache(void) { return cudaDeviceSynchronize(); }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* stub) {
   const Lock lock(runtime().mutex);
   HostKernel* kernel = nullptr;
   if (const cudaError_t error = find_loaded(stub, kernel); error != cudaSuccess) return result(error);
+  if (out == nullptr) return result(cudaErrorInvalidValue);
   const KernelFigures& figures = kernel->figures;
   *out = {};
   out->sharedSizeBytes = figures.static_shared_bytes;
@@ -230,6 +234,8 @@ cudaError_t cudaFuncSetAttribute(const void* stub, cudaFuncAttribute attribute, 
   HostKernel* kernel = nullptr;
   if (const cudaError_t error = find_loaded(stub, kernel); error != cudaSuccess) return result(error);
   if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
+  if (attribute < cudaFuncAttributeMaxDynamicSharedMemorySize || attribute >= cudaFuncAttributeMax)
+    return result(cudaErrorInvalidValue);
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return not_served("cudaFuncSetAttribute for clusters");
   const int most = runtime().device.max_shared_bytes_per_block - static_cast<int>(kernel->figures.static_shared_bytes);
   if (value < 0 || value > most) return result(cudaErrorInvalidValue);
@@ -245,7 +251,17 @@ cudaError_t cudaFuncGetName(const char** out, const void* stub) {
   const Lock lock(runtime().mutex);
   HostKernel* kernel = nullptr;
   if (const cudaError_t error = find_loaded(stub, kernel); error != cudaSuccess) return result(error);
+  if (out == nullptr) return result(cudaErrorInvalidValue);
   *out = kernel->name.c_str();
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetParamInfo(const void* stub, std::size_t number, std::size_t* offset, std::size_t* size_bytes) {
+  const Lock lock(runtime().mutex);
+  HostKernel* kernel = nullptr;
+  if (const cudaError_t error = find_loaded(stub, kernel); error != cudaSuccess) return result(error);
+  if (offset == nullptr || number >= kernel->parameters.size()) return result(cudaErrorInvalidValue);
+  *offset = kernel->parameters[number].offset_bytes;
+  if (size_bytes != nullptr) *size_bytes = kernel->parameters[number].size_bytes;
   return cudaSuccess;
 }
 

@@ -30,6 +30,7 @@ cudaError_t launch(HostKernel& kernel, const CallConfiguration& how, void** argu
   std::copy_n(grid, 3, asked.grid);
   std::copy_n(block, 3, asked.block);
   asked.dynamic_shared_bytes = static_cast<std::uint32_t>(how.shared_bytes);
+  asked.is_cooperative = how.is_cooperative ? 1 : 0;
   std::string payload(bytes_of(asked));
   payload.resize(sizeof asked + kernel.figures.parameter_bytes);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
@@ -45,6 +46,8 @@ cudaError_t launch(const void* stub, const CallConfiguration& how, void** argume
   HostKernel* const kernel = find_kernel(stub);
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
   if (const cudaError_t error = load(*kernel); error != cudaSuccess) return error;
+  if (!is_stream(how.stream)) return cudaErrorInvalidResourceHandle;
+  if (arguments == nullptr && !kernel->parameters.empty()) return cudaErrorInvalidValue;
   return launch(*kernel, how, arguments);
 }
 
@@ -68,7 +71,15 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 
 void __cudaUnregisterFatBinary(void**) {}
 
-char __cudaInitModule(void**) { return 1; }
+// Before the host touches a managed variable.
+char __cudaInitModule(void** handle) {
+  const Lock lock(runtime().mutex);
+  if (ready() != cudaSuccess) return 0;
+  for (const auto& [shadow, variable] : runtime().variables) {
+    if (variable->module == module_of(handle) && variable->managed != nullptr) result(load(*variable));
+  }
+  return 1;
+}
 
 void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int, void*, void*, void*, void*,
                             int*) {
@@ -87,6 +98,14 @@ void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int
   variable->name = name;
   variable->size_bytes = size_bytes;
   runtime().variables[shadow] = std::move(variable);
+}
+
+void __cudaRegisterManagedVar(void** handle, void** pointer, char* shadow, const char* name, int extern_,
+                              std::size_t size_bytes, int constant, int global) {
+  const Lock lock(runtime().mutex);
+  auto* const key = reinterpret_cast<char*>(pointer);
+  __cudaRegisterVar(handle, key, shadow, name, extern_, size_bytes, constant, global);
+  runtime().variables[key]->managed = pointer;
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {
@@ -124,17 +143,28 @@ cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arg
   return result(launch(stub, {grid, block, shared_bytes, stream}, arguments));
 }
 
+cudaError_t cudaLaunchCooperativeKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
+                                        std::size_t shared_bytes, cudaStream_t stream) {
+  return result(launch(stub, {grid, block, shared_bytes, stream, /*is_cooperative=*/true}, arguments));
+}
+
+// Attributes that tell how a launch may overlap with others, or what caches keep, change nothing here.
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* stub, void** arguments) {
-  if (how == nullptr) return result(cudaErrorInvalidValue);
+  if (how == nullptr || (how->attrs == nullptr && how->numAttrs > 0)) return result(cudaErrorInvalidValue);
+  CallConfiguration launched{how->gridDim, how->blockDim, how->dynamicSmemBytes, how->stream};
   for (unsigned i = 0; i < how->numAttrs; ++i) {
     const cudaLaunchAttribute& each = how->attrs[i];
-    if (each.id == cudaLaunchAttributeCooperative && each.val.cooperative != 0)
-      return not_served("cudaLaunchKernelExC with cudaLaunchAttributeCooperative");
+    if (each.id == cudaLaunchAttributeCooperative) launched.is_cooperative = each.val.cooperative != 0;
     const auto& cluster = each.val.clusterDim;
     if (each.id == cudaLaunchAttributeClusterDimension && (cluster.x != 1 || cluster.y != 1 || cluster.z != 1))
       return not_served("cudaLaunchKernelExC with cudaLaunchAttributeClusterDimension");
   }
-  return result(launch(stub, {how->gridDim, how->blockDim, how->dynamicSmemBytes, how->stream}, arguments));
+  return result(launch(stub, launched, arguments));
 }
+
+ROOFWALK_PER_THREAD(__cudaLaunchKernel, __cudaLaunchKernel_ptsz)
+ROOFWALK_PER_THREAD(cudaLaunchKernel, cudaLaunchKernel_ptsz)
+ROOFWALK_PER_THREAD(cudaLaunchKernelExC, cudaLaunchKernelExC_ptsz)
+ROOFWALK_PER_THREAD(cudaLaunchCooperativeKernel, cudaLaunchCooperativeKernel_ptsz)
 
 }  // extern "C"

@@ -1,6 +1,5 @@
 // Memory: what a program allocates, and copies between host and device. Bytes go straight through the file of device
 // memory; memory that the host may touch is that file, mapped at the address that kernels use.
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,18 +8,12 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/cudart/library/memory.h"
 #include "common/cudart/library/runtime.h"
 
 using namespace roofwalk::cudart;
 
-namespace {
-
-constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kPitchBytes = 512;  // as GPUs align the rows of cudaMallocPitch
-
-std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
-
-std::size_t whole_pages(std::size_t size_bytes) { return (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+namespace roofwalk::cudart {
 
 cudaError_t allocate(void** out, std::size_t size_bytes, MemoryKind kind) {
   const Lock lock(runtime().mutex);
@@ -32,20 +25,20 @@ cudaError_t allocate(void** out, std::size_t size_bytes, MemoryKind kind) {
   Place place;
   if (const cudaError_t error = ask_for(Call::allocate, Allocate{size_bytes, kind, 0}, place); error != cudaSuccess)
     return error;
-  void* const address = reinterpret_cast<void*>(place.address);
-  if (kind != MemoryKind::device) {
-    void* const at = mmap(address, whole_pages(size_bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-                          run.memory_file, static_cast<off_t>(place.file_offset));
-    if (at != address) {
-      say("the program's own memory lies where memory that it shares with the GPU has to be");
-      ask(Call::release, bytes_of(Release{place.address}));
-      return cudaErrorMemoryAllocation;
-    }
+  if (kind != MemoryKind::device && !map_for_host(place)) {
+    ask(Call::release, bytes_of(Release{place.address}));
+    return cudaErrorMemoryAllocation;
   }
   run.allocations[place.address] = {place, kind, false};
-  *out = address;
+  *out = reinterpret_cast<void*>(place.address);
   return cudaSuccess;
 }
+
+}  // namespace roofwalk::cudart
+
+namespace {
+
+std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
 cudaError_t release(void* address, bool is_pinned) {
   const Lock lock(runtime().mutex);
@@ -56,6 +49,7 @@ cudaError_t release(void* address, bool is_pinned) {
   if ((at->second.kind == MemoryKind::pinned) != is_pinned) return cudaErrorInvalidValue;
   if (at->second.kind != MemoryKind::device) munmap(address, whole_pages(at->second.place.size_bytes));
   runtime().allocations.erase(at);
+  forget_pool_of(address);
   return ask(Call::release, bytes_of(Release{number_of(address)}));
 }
 
@@ -96,11 +90,6 @@ cudaError_t through_file(Transfer transfer, char* host, std::size_t size_bytes, 
   return cudaSuccess;
 }
 
-struct Rows {
-  std::size_t to_pitch_bytes = 0, from_pitch_bytes = 0, width_bytes = 0, count = 1;
-  std::size_t extent_bytes(std::size_t pitch_bytes) const { return (count - 1) * pitch_bytes + width_bytes; }
-};
-
 // Whether the ends are what `kind` says. Memory that both sides may touch is good for either.
 bool fits_kind(const End& to, const End& from, cudaMemcpyKind kind) {
   const auto is_host = [](const End& end) { return end.device == nullptr || end.device->kind != MemoryKind::device; };
@@ -120,64 +109,94 @@ bool fits_kind(const End& to, const End& from, cudaMemcpyKind kind) {
   return false;
 }
 
+// Moves one row by the host: both ends lie in the file of device memory or on the host.
+cudaError_t move_row(const End& to, std::size_t to_bytes, const End& from, std::size_t from_bytes, std::size_t width) {
+  char* const to_host = reinterpret_cast<char*>(to.address) + to_bytes;
+  char* const from_host = reinterpret_cast<char*>(from.address) + from_bytes;
+  const bool is_from_device = from.device != nullptr && from.device->kind == MemoryKind::device;
+  if (to.device != nullptr && !is_from_device) return through_file(pwrite, from_host, width, file_offset(to, to_bytes));
+  if (from.device != nullptr) return through_file(pread, to_host, width, file_offset(from, from_bytes));
+  std::memmove(to_host, from_host, width);
+  return cudaSuccess;
+}
+
+// `stay_on_device`: the copy is one of the GPU's own.
+bool stay_on_device(const End& to, const End& from, cudaMemcpyKind kind) {
+  return to.device != nullptr && from.device != nullptr &&
+         (kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault);
+}
+
+cudaError_t tell_written(const End& to, const Rows& rows) {
+  if (runtime().device.watches_memory == 0 || to.device == nullptr) return cudaSuccess;
+  return ask(Call::wrote, bytes_of(Fill{to.address, rows.to_pitch_bytes, rows.width_bytes, rows.count,
+                                        rows.to_slice_bytes, rows.slices, 0}));
+}
+
+}  // namespace
+
+namespace roofwalk::cudart {
+
 cudaError_t copy_rows(void* to_pointer, const void* from_pointer, const Rows& rows, cudaMemcpyKind kind) {
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready(); error != cudaSuccess) return error;
-  if (rows.count == 0 || rows.width_bytes == 0) return cudaSuccess;
+  if (rows.is_empty()) return cudaSuccess;
   if (rows.count > 1 && (rows.width_bytes > rows.to_pitch_bytes || rows.width_bytes > rows.from_pitch_bytes))
     return cudaErrorInvalidPitchValue;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
   End to, from;
-  if (!find_end(to_pointer, rows.extent_bytes(rows.to_pitch_bytes), to) ||
-      !find_end(from_pointer, rows.extent_bytes(rows.from_pitch_bytes), from)) {
+  if (to_pointer == nullptr || from_pointer == nullptr ||
+      !find_end(to_pointer, rows.extent_bytes(rows.to_pitch_bytes, rows.to_slice_bytes), to) ||
+      !find_end(from_pointer, rows.extent_bytes(rows.from_pitch_bytes, rows.from_slice_bytes), from)) {
     return cudaErrorInvalidValue;
   }
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
   if (!fits_kind(to, from, kind)) return cudaErrorInvalidValue;
-  if (to.device != nullptr && from.device != nullptr && kind != cudaMemcpyHostToDevice &&
-      kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyHostToHost) {
+  if (stay_on_device(to, from, kind)) {
     return ask_to_run(Call::copy, bytes_of(Copy{to.address, rows.to_pitch_bytes, from.address, rows.from_pitch_bytes,
-                                                rows.width_bytes, rows.count}));
+                                                rows.width_bytes, rows.count, rows.to_slice_bytes,
+                                                rows.from_slice_bytes, rows.slices}));
   }
-  for (std::size_t row = 0; row < rows.count; ++row) {
-    const std::size_t to_bytes = row * rows.to_pitch_bytes, from_bytes = row * rows.from_pitch_bytes;
-    char* const to_host = reinterpret_cast<char*>(to.address) + to_bytes;
-    char* const from_host = reinterpret_cast<char*>(from.address) + from_bytes;
-    cudaError_t error = cudaSuccess;
-    if (to.device != nullptr && to.device->kind == MemoryKind::device) {
-      error = through_file(pwrite, from_host, rows.width_bytes, file_offset(to, to_bytes));
-    } else if (from.device != nullptr && from.device->kind == MemoryKind::device) {
-      error = through_file(pread, to_host, rows.width_bytes, file_offset(from, from_bytes));
-    } else {
-      std::memmove(to_host, from_host, rows.width_bytes);
-    }
+  for (std::size_t i = 0; i < rows.count * rows.slices; ++i) {
+    const std::size_t slice = i / rows.count, row = i % rows.count;
+    const cudaError_t error = move_row(to, slice * rows.to_slice_bytes + row * rows.to_pitch_bytes, from,
+                                       slice * rows.from_slice_bytes + row * rows.from_pitch_bytes, rows.width_bytes);
     if (error != cudaSuccess) return error;
   }
-  return cudaSuccess;
+  return tell_written(to, rows);
 }
+
+cudaError_t fill_rows(void* pointer, const Rows& rows, int value) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready(); error != cudaSuccess) return error;
+  if (rows.is_empty()) return cudaSuccess;
+  if (rows.count > 1 && rows.width_bytes > rows.to_pitch_bytes) return cudaErrorInvalidValue;
+  End end;
+  if (!find_end(pointer, rows.extent_bytes(rows.to_pitch_bytes, rows.to_slice_bytes), end) || end.device == nullptr)
+    return cudaErrorInvalidValue;
+  const auto byte = static_cast<unsigned char>(value);
+  return ask_to_run(Call::fill, bytes_of(Fill{end.address, rows.to_pitch_bytes, rows.width_bytes, rows.count,
+                                              rows.to_slice_bytes, rows.slices, byte}));
+}
+
+}  // namespace roofwalk::cudart
+
+namespace {
 
 cudaError_t copy(void* to, const void* from, std::size_t size_bytes, cudaMemcpyKind kind) {
   return copy_rows(to, from, {size_bytes, size_bytes, size_bytes, 1}, kind);
 }
 
-cudaError_t fill_rows(void* pointer, std::size_t pitch_bytes, int value, std::size_t width_bytes, std::size_t rows) {
-  const Lock lock(runtime().mutex);
-  if (const cudaError_t error = ready(); error != cudaSuccess) return error;
-  if (rows == 0 || width_bytes == 0) return cudaSuccess;
-  End end;
-  const Rows extent{pitch_bytes, pitch_bytes, width_bytes, rows};
-  if (!find_end(pointer, extent.extent_bytes(pitch_bytes), end) || end.device == nullptr) return cudaErrorInvalidValue;
-  const auto byte = static_cast<unsigned char>(value);
-  return ask_to_run(Call::fill, bytes_of(Fill{end.address, pitch_bytes, width_bytes, rows, byte}));
+cudaError_t fill(void* pointer, std::size_t pitch_bytes, int value, std::size_t width_bytes, std::size_t rows) {
+  return fill_rows(pointer, {pitch_bytes, pitch_bytes, width_bytes, rows}, value);
 }
 
 // The address of `size_bytes` of a module variable, from `offset_bytes` on.
 cudaError_t symbol_address(const void* shadow, std::size_t size_bytes, std::size_t offset_bytes, char** address) {
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready(); error != cudaSuccess) return error;
-  const auto at = runtime().variables.find(shadow);
-  if (at == runtime().variables.end()) return cudaErrorInvalidSymbol;
-  if (const cudaError_t error = load(*at->second); error != cudaSuccess) return error;
-  const Place& place = at->second->place;
+  HostVariable* const variable = find_variable(shadow);
+  if (variable == nullptr) return cudaErrorInvalidSymbol;
+  if (const cudaError_t error = load(*variable); error != cudaSuccess) return error;
+  const Place& place = variable->place;
   if (offset_bytes > place.size_bytes || size_bytes > place.size_bytes - offset_bytes) return cudaErrorInvalidValue;
   *address = reinterpret_cast<char*>(place.address) + offset_bytes;
   return cudaSuccess;
@@ -190,7 +209,6 @@ extern "C" {
 cudaError_t cudaMalloc(void** out, std::size_t size_bytes) {
   return result(allocate(out, size_bytes, MemoryKind::device));
 }
-cudaError_t cudaMallocAsync(void** out, std::size_t size_bytes, cudaStream_t) { return cudaMalloc(out, size_bytes); }
 cudaError_t cudaMallocManaged(void** out, std::size_t size_bytes, unsigned) {
   return result(allocate(out, size_bytes, MemoryKind::managed));
 }
@@ -200,11 +218,10 @@ cudaError_t cudaMallocHost(void** out, std::size_t size_bytes) {
 cudaError_t cudaHostAlloc(void** out, std::size_t size_bytes, unsigned) { return cudaMallocHost(out, size_bytes); }
 cudaError_t cudaMallocPitch(void** out, std::size_t* pitch_bytes, std::size_t width_bytes, std::size_t height) {
   if (pitch_bytes == nullptr) return result(cudaErrorInvalidValue);
-  *pitch_bytes = (width_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+  *pitch_bytes = whole_pitch(width_bytes);
   return result(allocate(out, *pitch_bytes * height, MemoryKind::device));
 }
 cudaError_t cudaFree(void* address) { return result(release(address, /*is_pinned=*/false)); }
-cudaError_t cudaFreeAsync(void* address, cudaStream_t) { return cudaFree(address); }
 cudaError_t cudaFreeHost(void* address) { return result(release(address, /*is_pinned=*/true)); }
 
 // Copies need no pinned memory here. What a kernel may not do is read it: it is not part of device memory.
@@ -229,6 +246,15 @@ cudaError_t cudaHostGetDevicePointer(void** out, void* pointer, unsigned) {
   const Allocation* const found = find_allocation(pointer);
   if (out == nullptr || found == nullptr || found->kind != MemoryKind::pinned) return result(cudaErrorInvalidValue);
   *out = pointer;
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostGetFlags(unsigned* out, void* pointer) {
+  const Lock lock(runtime().mutex);
+  if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);
+  const Allocation* const found = find_allocation(pointer);
+  if (out == nullptr || found == nullptr || found->kind != MemoryKind::pinned) return result(cudaErrorInvalidValue);
+  *out = cudaHostAllocPortable | cudaHostAllocMapped;
   return cudaSuccess;
 }
 
@@ -280,14 +306,14 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch_bytes, const void* 
 }
 
 cudaError_t cudaMemset(void* address, int value, std::size_t size_bytes) {
-  return result(fill_rows(address, size_bytes, value, size_bytes, 1));
+  return result(fill(address, size_bytes, value, size_bytes, 1));
 }
 cudaError_t cudaMemsetAsync(void* address, int value, std::size_t size_bytes, cudaStream_t) {
   return cudaMemset(address, value, size_bytes);
 }
 cudaError_t cudaMemset2D(void* address, std::size_t pitch_bytes, int value, std::size_t width_bytes,
                          std::size_t height) {
-  return result(fill_rows(address, pitch_bytes, value, width_bytes, height));
+  return result(fill(address, pitch_bytes, value, width_bytes, height));
 }
 cudaError_t cudaMemset2DAsync(void* address, std::size_t pitch_bytes, int value, std::size_t width_bytes,
                               std::size_t height, cudaStream_t) {
@@ -315,6 +341,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t 
   return cudaMemcpyFromSymbol(to, symbol, size_bytes, offset_bytes, kind);
 }
 cudaError_t cudaGetSymbolAddress(void** out, const void* symbol) {
+  if (out == nullptr) return result(cudaErrorInvalidValue);
   char* address = nullptr;
   const cudaError_t error = symbol_address(symbol, 0, 0, &address);
   if (error == cudaSuccess) *out = address;
@@ -322,20 +349,36 @@ cudaError_t cudaGetSymbolAddress(void** out, const void* symbol) {
 }
 cudaError_t cudaGetSymbolSize(std::size_t* out, const void* symbol) {
   const Lock lock(runtime().mutex);
+  if (out == nullptr) return result(cudaErrorInvalidValue);
   char* address = nullptr;
   const cudaError_t error = symbol_address(symbol, 0, 0, &address);
-  if (error == cudaSuccess) *out = runtime().variables.at(symbol)->place.size_bytes;
+  if (error == cudaSuccess) *out = find_variable(symbol)->place.size_bytes;
   return result(error);
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);
+  if (free_bytes == nullptr || total_bytes == nullptr) return result(cudaErrorInvalidValue);
   *total_bytes = static_cast<std::size_t>(runtime().device.memory_bytes);
   *free_bytes = *total_bytes;
   for (const auto& [address, each] : runtime().allocations)
     *free_bytes -= std::min<std::size_t>(*free_bytes, each.place.size_bytes);
   return cudaSuccess;
 }
+
+ROOFWALK_PER_THREAD(cudaMemcpy, cudaMemcpy_ptds)
+ROOFWALK_PER_THREAD(cudaMemcpyAsync, cudaMemcpyAsync_ptsz)
+ROOFWALK_PER_THREAD(cudaMemcpy2D, cudaMemcpy2D_ptds)
+ROOFWALK_PER_THREAD(cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz)
+ROOFWALK_PER_THREAD(cudaMemset, cudaMemset_ptds)
+ROOFWALK_PER_THREAD(cudaMemsetAsync, cudaMemsetAsync_ptsz)
+ROOFWALK_PER_THREAD(cudaMemset2D, cudaMemset2D_ptds)
+ROOFWALK_PER_THREAD(cudaMemset2DAsync, cudaMemset2DAsync_ptsz)
+ROOFWALK_PER_THREAD(cudaMemcpyToSymbol, cudaMemcpyToSymbol_ptds)
+ROOFWALK_PER_THREAD(cudaMemcpyToSymbolAsync, cudaMemcpyToSymbolAsync_ptsz)
+ROOFWALK_PER_THREAD(cudaMemcpyFromSymbol, cudaMemcpyFromSymbol_ptds)
+ROOFWALK_PER_THREAD(cudaMemcpyFromSymbolAsync, cudaMemcpyFromSymbolAsync_ptsz)
+ROOFWALK_PER_THREAD(cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz)
 
 }  // extern "C"

@@ -1,6 +1,8 @@
 #include "common/cudart/library/runtime.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -9,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace roofwalk::cudart {
 namespace {
@@ -36,6 +39,17 @@ bool send_all(int fd, const void* from, std::size_t size_bytes) {
   }
   return true;
 }
+
+class Asking {
+ public:
+  explicit Asking(Runtime& run) : run_(run) { run_.is_asking = true; }
+  ~Asking() { run_.is_asking = false; }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+ private:
+  Runtime& run_;
+};
 
 int receive_descriptor(int socket) {
   char byte = 0;
@@ -86,7 +100,16 @@ cudaError_t connect_to_gpu(Runtime& run) {
 }  // namespace
 
 Runtime& runtime() {
-  static Runtime* const the_runtime = new Runtime;
+  static Runtime* const the_runtime = [] {
+    auto* const made = new Runtime;
+    // A process that is forked while a thread has the mutex would wait for it for ever.
+    pthread_atfork(nullptr, nullptr, [] {
+      Runtime& run = runtime();
+      new (&run.mutex) std::recursive_mutex;
+      run.is_asking = false;
+    });
+    return made;
+  }();
   return *the_runtime;
 }
 
@@ -110,6 +133,10 @@ cudaError_t ready() {
 
 cudaError_t ask(Call call, std::string_view payload, std::string* answer) {
   Runtime& run = runtime();
+  // The handler of a signal has come into the middle of a call of its thread.
+  if (run.is_asking) return cudaErrorNotPermitted;
+  if (payload.size() > kMostMessageBytes) return cudaErrorInvalidValue;
+  const Asking asking(run);
   const Request request{call, static_cast<std::uint32_t>(payload.size())};
   Answer head;
   const auto lost = [&run] {
@@ -207,10 +234,32 @@ cudaError_t load(HostVariable& variable) {
   std::string answer;
   const cudaError_t error = ask_by_name(Call::variable, *variable.module, variable.name, answer);
   if (error != cudaSuccess) return error;
-  variable.is_loaded = true;
   std::memcpy(&variable.place, answer.data(), sizeof variable.place);
-  runtime().allocations[variable.place.address] = {variable.place, MemoryKind::device, /*is_variable=*/true};
+  const bool is_managed = variable.managed != nullptr;
+  if (is_managed && !map_for_host(variable.place)) return cudaErrorMemoryAllocation;
+  variable.is_loaded = true;
+  runtime().allocations[variable.place.address] = {
+      variable.place, is_managed ? MemoryKind::managed : MemoryKind::device, /*is_variable=*/true};
+  if (is_managed) *variable.managed = reinterpret_cast<void*>(variable.place.address);
   return cudaSuccess;
+}
+
+bool map_for_host(const Place& place) {
+  void* const address = reinterpret_cast<void*>(place.address);
+  void* const at = mmap(address, whole_pages(place.size_bytes), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED_NOREPLACE, runtime().memory_file, static_cast<off_t>(place.file_offset));
+  if (at == address) return true;
+  say("the program's own memory lies where memory that it shares with the GPU has to be");
+  return false;
+}
+
+HostVariable* find_variable(const void* shadow_or_address) {
+  Runtime& run = runtime();
+  if (const auto at = run.variables.find(shadow_or_address); at != run.variables.end()) return at->second.get();
+  for (const auto& [shadow, variable] : run.variables) {
+    if (variable->managed != nullptr && *variable->managed == shadow_or_address) return variable.get();
+  }
+  return nullptr;
 }
 
 HostKernel* find_kernel(const void* stub_or_handle) {

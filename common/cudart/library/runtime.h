@@ -18,7 +18,8 @@
 
 namespace roofwalk::cudart {
 
-// A module, and what it is loaded from when it is first needed: a fat binary, or, in a program of files that were linked
+// A module, and what it is loaded from when it is first needed: a fat binary, or, in a program of files that were
+// linked
 // (-rdc=true), that of the whole and those of the files.
 struct HostModule {
   std::vector<const char*> fat_binaries;
@@ -41,6 +42,7 @@ struct HostVariable {
   HostModule* module = nullptr;
   std::string name;
   std::uint64_t size_bytes = 0;
+  void** managed = nullptr;  // of a managed one: where the program looks for its address
   bool is_loaded = false;
   Place place;
 };
@@ -58,10 +60,12 @@ struct CallConfiguration {
   dim3 grid, block;
   std::size_t shared_bytes = 0;
   cudaStream_t stream = nullptr;
+  bool is_cooperative = false;
 };
 
 struct Runtime {
   std::recursive_mutex mutex;
+  bool is_asking = false;  // a call waits for its answer
 
   int socket = -1, memory_file = -1;
   int process = 0;  // that has connected
@@ -79,6 +83,9 @@ struct Runtime {
   std::set<const void*> registered;                                // the program's own memory, by cudaHostRegister
   std::set<const void*> streams, events;
 };
+
+// The names under which programs with a default stream for each thread call a function. In the function's own file.
+#define ROOFWALK_PER_THREAD(name, other) __attribute__((alias(#name))) decltype(name) other;
 
 // Never destroyed: programs call the runtime from destructors of their own, and end without freeing.
 Runtime& runtime();
@@ -119,6 +126,18 @@ cudaError_t load(HostKernel& kernel);
 cudaError_t load(HostVariable& variable);
 // The kernel of a stub or of a handle; nullptr: neither.
 HostKernel* find_kernel(const void* stub_or_handle);
+// The variable of a shadow or, if it is managed, of its address; nullptr: neither.
+HostVariable* find_variable(const void* shadow_or_address);
+
+// Maps device memory at the address that kernels use. False, said to the user: something of the program's is there.
+bool map_for_host(const Place& place);
+inline std::size_t whole_pages(std::size_t size_bytes) {
+  constexpr std::size_t kPageBytes = 4096;
+  return (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+// Whether it is one of the program's streams, or a default stream.
+bool is_stream(cudaStream_t stream);
 
 // The allocation or module variable that contains the address; nullptr: none.
 const Allocation* find_allocation(const void* address);
