@@ -224,31 +224,6 @@ cudaError_t cudaMallocPitch(void** out, std::size_t* pitch_bytes, std::size_t wi
 cudaError_t cudaFree(void* address) { return result(release(address, /*is_pinned=*/false)); }
 cudaError_t cudaFreeHost(void* address) { return result(release(address, /*is_pinned=*/true)); }
 
-// Copies need no pinned memory here. What a kernel may not do is read it: it is not part of device memory.
-cudaError_t cudaHostRegister(void* pointer, std::size_t size_bytes, unsigned) {
-  const Lock lock(runtime().mutex);
-  if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);
-  if (pointer == nullptr || size_bytes == 0) return result(cudaErrorInvalidValue);
-  const bool is_new = find_allocation(pointer) == nullptr && runtime().registered.insert(pointer).second;
-  return result(is_new ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered);
-}
-cudaError_t cudaHostUnregister(void* pointer) {
-  const Lock lock(runtime().mutex);
-  if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);
-  return result(runtime().registered.erase(pointer) == 1 ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
-}
-
-cudaError_t cudaHostGetDevicePointer(void** out, void* pointer, unsigned) {
-  const Lock lock(runtime().mutex);
-  if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);
-  if (runtime().registered.contains(pointer))
-    return not_served("cudaHostGetDevicePointer of memory from cudaHostRegister");
-  const Allocation* const found = find_allocation(pointer);
-  if (out == nullptr || found == nullptr || found->kind != MemoryKind::pinned) return result(cudaErrorInvalidValue);
-  *out = pointer;
-  return cudaSuccess;
-}
-
 cudaError_t cudaHostGetFlags(unsigned* out, void* pointer) {
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);

@@ -53,6 +53,12 @@ struct Allocation {
   bool is_variable = false;
 };
 
+// Memory of the program's own. Once the program asks for the address that kernels use, its pages are those of `place`.
+struct Registered {
+  std::size_t size_bytes = 0;
+  Place place;  // of whole pages; address 0: not asked for
+};
+
 // Shared memory of a block beyond this, a kernel must opt in to.
 inline constexpr std::size_t kPlainSharedBytes = 48 << 10;
 
@@ -80,7 +86,7 @@ struct Runtime {
   std::set<const HostKernel*> handles;                             // the same
   std::map<const void*, std::unique_ptr<HostVariable>> variables;  // by shadow on the host
   std::map<std::uint64_t, Allocation> allocations;                 // by address
-  std::set<const void*> registered;                                // the program's own memory, by cudaHostRegister
+  std::map<const void*, Registered> registered;                    // the program's own memory, by cudaHostRegister
   std::set<const void*> streams, events;
 };
 

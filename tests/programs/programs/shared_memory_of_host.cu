@@ -50,12 +50,22 @@ int main() {
     CHECK_CUDA(cudaFree(managed));
     CHECK_CUDA(cudaFree(device));
   }
-  int own[4] = {1, 2, 3, 4}, *device;
+  static int own[4] = {1, 2, 3, 4};
+  int* device;
   CHECK_CUDA(cudaMalloc(&device, sizeof own));
   CHECK_CUDA(cudaHostRegister(own, sizeof own, cudaHostRegisterDefault));
   CHECK_ERROR(cudaHostRegister(own, sizeof own, cudaHostRegisterDefault), cudaErrorHostMemoryAlreadyRegistered);
   CHECK_CUDA(cudaMemcpyAsync(device, own, sizeof own, cudaMemcpyHostToDevice, 0));
+  // Kernels see the program's own memory at another address.
+  int* seen;
+  CHECK_CUDA(cudaHostGetDevicePointer(&seen, own, 0));
+  own[1] = 20;
+  increment<<<1, 4>>>(seen, 4);
+  CHECK_CUDA(cudaDeviceSynchronize());
+  CHECK(own[0] == 2 && own[1] == 21 && own[3] == 5);
   CHECK_CUDA(cudaHostUnregister(own));
+  CHECK(own[1] == 21);
+  own[1] = 5;
   CHECK_ERROR(cudaHostUnregister(own), cudaErrorHostMemoryNotRegistered);
   std::printf("ok\n");
 }
